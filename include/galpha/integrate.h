@@ -1,0 +1,154 @@
+/* Integrates a ga_system with a method of the generalized-alpha family.
+ *
+ *     ga_integrator_def def = ga_integrator_def_default();
+ *     ga_integrator *run = NULL;
+ *     ga_report report;
+ *     if (ga_integrator_create(&system, &def, &run, &report)) puts(report.message);
+ *     if (ga_integrator_start(run, 0, q0, v0, 1e-3, &report)) puts(report.message);
+ *     while (ga_integrator_time(run) < 1 && !ga_integrator_step(run, &report)) ...
+ *     ga_integrator_destroy(run);
+ *
+ * All memory is taken in create. A report argument may be null. On failure of a step the state
+ * is that before the step, bit for bit.
+ */
+#ifndef GALPHA_INTEGRATE_H
+#define GALPHA_INTEGRATE_H
+
+#include <galpha/method.h>
+#include <galpha/system.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ga_formulation {
+    GA_INDEX3, /* dynamics and Phi = 0 at every step, [AB07] algorithm 1, [ABC14] eq. (9) */
+    GA_INDEX2, /* and B v + Phi_t = 0, by eta in the increment of q, [ABC14] eq. (58) */
+    GA_FORMULATION_COUNT
+} ga_formulation;
+
+typedef enum ga_start {
+    GA_START_AUTO,      /* perturbed for index 3, shifted for index 2 */
+    GA_START_PLAIN,     /* a_0 = v'(t_0) */
+    GA_START_SHIFTED,   /* a_0 = v'(t_0 + Delta_alpha h) + O(h^2), [ABC14] eq. (57) */
+    GA_START_PERTURBED, /* shifted, and v_0 moved by O(h^2) against order reduction, (56) */
+    GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8) */
+} ga_start;
+
+/* Difference quotient for v''(t_0), [ABC14] section 4.2. */
+typedef enum ga_start_difference {
+    GA_DIFFERENCE_CENTRAL, /* second order, spacing h */
+    GA_DIFFERENCE_FORWARD  /* first order, spacing h/100, one evaluation less */
+} ga_start_difference;
+
+/* Rows and columns as the linear solver sees them; results differ by round-off only. */
+typedef enum ga_scaling {
+    GA_SCALING_AUTO,  /* powers of h removed, then equilibrated */
+    GA_SCALING_NONE,  /* unknowns (Delta q, Delta lambda), as in [AB07] eq. (8) */
+    GA_SCALING_AB07,  /* [AB07] eq. (10) */
+    GA_SCALING_DYMORE /* [DYM] eqs. (22)-(25) */
+} ga_scaling;
+
+typedef enum ga_newton { GA_NEWTON_MODIFIED, GA_NEWTON_FULL } ga_newton;
+
+typedef enum ga_solver { GA_SOLVER_AUTO, GA_SOLVER_DENSE, GA_SOLVER_SPARSE } ga_solver;
+
+typedef struct ga_integrator_def {
+    ga_method method;
+    bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */
+    ga_formulation formulation;
+    ga_map map; /* how increments move q */
+
+    ga_start start;
+    ga_start_difference start_difference;
+    /* A start further away than this from the constraints (largest increment of q or v needed)
+     * is an error; infinity accepts any, 0 none. */
+    double max_projection;
+
+    ga_scaling scaling;
+    /* Augmented Lagrangian of index 3, [DYM] eqs. (16)-(17), (26): mu = lambda + p Phi in the
+     * dynamics. 0: none; > 0: p; GA_PENALTY_AUTO: p = s of (22). */
+    double penalty;
+
+    ga_newton newton;
+    int max_iterations; /* per attempt */
+    int max_halvings;   /* how often a failing step may be cut in two; 0: never */
+    /* Newton stops when the increment still to be expected is below
+     * absolute + relative * (largest component), for each of q, v, lambda. Demands below
+     * round-off are raised to it. */
+    double relative, absolute_q, absolute_v, absolute_lambda;
+
+    ga_solver solver;
+} ga_integrator_def;
+
+#define GA_PENALTY_AUTO (-1.0)
+
+/* generalized-alpha, rho_inf 0.9, index 2, exponential map, everything automatic. */
+GA_API ga_integrator_def ga_integrator_def_default(void);
+
+typedef struct ga_integrator ga_integrator;
+
+GA_API ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def *def,
+                                      ga_integrator **integrator, ga_report *report);
+GA_API void ga_integrator_destroy(ga_integrator *integrator);
+
+/* What create and start think you should know, one sentence each; null past the last. */
+GA_API const char *ga_integrator_warning(const ga_integrator *integrator, int k);
+
+/* How far the last start moved what was given: largest component of the increments. */
+typedef struct ga_projection {
+    double q, v;
+} ga_projection;
+
+/* Makes (q0, v0) consistent, computes v'_0 and lambda_0, then the start values for steps of
+ * size h. May be called again at any time. */
+GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const double *q0,
+                                     const double *v0, double h, ga_report *report);
+GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
+
+/* One step of the size given to start. Step n ends at t0 + n h, whatever halving went on
+ * inside. */
+GA_API ga_status ga_integrator_step(ga_integrator *integrator, ga_report *report);
+
+/* Called after the start and after every step; anything but GA_EVAL_OK stops the run, which
+ * then returns GA_OK. */
+typedef ga_eval ga_output(void *user, const ga_integrator *integrator);
+
+/* Steps up to t_end. Where t_end - t_0 is no multiple of h, the last step is shorter. */
+GA_API ga_status ga_integrator_run(ga_integrator *integrator, double t_end, ga_output *output,
+                                   void *user, ga_report *report);
+
+/* The state; pointers stay valid and follow the integration. */
+GA_API double ga_integrator_time(const ga_integrator *integrator);
+GA_API const double *ga_integrator_q(const ga_integrator *integrator);
+GA_API const double *ga_integrator_v(const ga_integrator *integrator);
+GA_API const double *ga_integrator_vd(const ga_integrator *integrator);
+GA_API const double *ga_integrator_a(const ga_integrator *integrator);
+GA_API const double *ga_integrator_lambda(const ga_integrator *integrator);
+/* Of the last step; zero before the first and in index 3. */
+GA_API const double *ga_integrator_eta(const ga_integrator *integrator);
+
+typedef struct ga_statistics {
+    long steps;                   /* accepted, substeps included */
+    long halvings;                /* steps cut in two */
+    long iterations;              /* linear solves in Newton iterations */
+    long jacobians;               /* tangents evaluated */
+    long factorizations;          /* numeric factorisations */
+    long evaluations;             /* residuals */
+    double position_residual_max; /* |Phi| and |B v + Phi_t| after accepted steps */
+    double velocity_residual_max;
+} ga_statistics;
+
+GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);
+
+/* The matrix of the next Newton iteration at the current state for steps of size h, scaled as
+ * asked: n x n, column-major. For studies; index 3 only has (Delta q, Delta lambda) or
+ * (Delta v', Delta lambda), index 2 one more block for eta. */
+GA_API int ga_integrator_matrix_size(const ga_integrator *integrator);
+GA_API ga_status ga_integrator_matrix(ga_integrator *integrator, double h, ga_scaling scaling,
+                                      double *matrix, ga_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,49 @@
+/* The generalized-alpha family: four numbers, the ways to choose them, and what holds for them.
+ *
+ *     dq      = v_n + h (1/2 - beta) a_n + h beta a_{n+1},   q_{n+1} = q_n o R(h dq)
+ *     v_{n+1} = v_n + h (1 - gamma) a_n + h gamma a_{n+1}
+ *     (1 - alpha_m) a_{n+1} + alpha_m a_n = (1 - alpha_f) v'_{n+1} + alpha_f v'_n
+ */
+#ifndef GALPHA_METHOD_H
+#define GALPHA_METHOD_H
+
+#include <galpha/status.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ga_method {
+    double alpha_m, alpha_f, beta, gamma;
+} ga_method;
+
+/* Chung and Hulbert, rho_inf in [0, 1]. */
+GA_API ga_status ga_method_generalized_alpha(double rho_inf, ga_method *method,
+                                             ga_report *report);
+/* Hilber, Hughes and Taylor, alpha in [-1/3, 0]. */
+GA_API ga_status ga_method_hht(double alpha, ga_method *method, ga_report *report);
+/* Newmark, beta > 0. */
+GA_API ga_status ga_method_newmark(double beta, double gamma, ga_method *method,
+                                   ga_report *report);
+/* Wood, Bossak and Zienkiewicz, rho_inf in [0, 1]. */
+GA_API ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report);
+
+/* [AB07] eqs. (20)-(23). */
+typedef struct ga_method_properties {
+    double shift;                /* Delta_alpha = alpha_m - alpha_f */
+    double order_defect;         /* gamma - (1/2 - Delta_alpha); 0 for second order */
+    bool second_order;           /* |order_defect| at round-off */
+    bool zero_stable;            /* root condition of (21): alpha_m <= 1/2 */
+    bool unconditionally_stable; /* alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f-alpha_m)/2
+                                  */
+    double rho_infinity;         /* largest root of (22), the spectral radius at infinity */
+    bool strictly_stable_at_infinity; /* rho_infinity < 1: multipliers converge in index 3 */
+} ga_method_properties;
+
+GA_API ga_method_properties ga_method_describe(const ga_method *method);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

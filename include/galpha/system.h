@@ -1,0 +1,142 @@
+/* A mechanical system given by callbacks, as the integrators see it:
+ *
+ *     q' = q o v~                              configuration on a product of Lie groups
+ *     M(q,t) v' = f(q,v,t) - B(q,t)^T lambda   dynamics
+ *     Phi(q,t) = 0                             holonomic constraints, B = D Phi
+ *
+ * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
+ * at s = 0. On R^n this is the ordinary derivative.
+ *
+ * Fill a ga_system that starts as {0}; what stays zero is absent. The struct and the arrays it
+ * points to are borrowed: keep them while an integrator made from them lives. Callbacks are
+ * called from the thread that calls the integrator, and may be called many times for one step,
+ * with states that are never accepted.
+ */
+#ifndef GALPHA_SYSTEM_H
+#define GALPHA_SYSTEM_H
+
+#include <galpha/lie.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a callback returns. Recoverable: not at this state, try a smaller step. */
+typedef enum ga_eval { GA_EVAL_OK, GA_EVAL_RECOVERABLE, GA_EVAL_FATAL } ga_eval;
+
+/* Where to evaluate. A callback may read what its comment in ga_system names; the other
+ * pointers may be null. */
+typedef struct ga_point {
+    double t;
+    const double *q, *v, *vd, *lambda;
+} ga_point;
+
+/* Writes all of out (earlier contents are undefined); keeps no pointer. */
+typedef ga_eval ga_callback(void *user, const ga_point *at, double *out);
+
+/* Sparsity: entry k of a matrix callback's output stands at (row[k], col[k]). Entries that
+ * name the same place are added, so elements may write their blocks side by side. A zero
+ * pattern means a full matrix, column-major. */
+typedef struct ga_pattern {
+    int count;
+    const int *row, *col;
+} ga_pattern;
+
+typedef enum ga_reactions {
+    GA_REACTIONS_ADDED,   /* the library adds -B^T lambda to what force returns */
+    GA_REACTIONS_IN_FORCE /* force returns everything, f(q,v,t,lambda) in any form */
+} ga_reactions;
+
+typedef struct ga_system {
+    void *user;
+
+    int node_count; /* configuration space; nq and nv follow from it */
+    const ga_node *nodes;
+    int constraint_count; /* m, rows of Phi */
+
+    /* M(q,t), nv x nv, reads t, q. Symmetric; may be singular if [M B^T; B 0] is regular.
+     * A constant mass matrix is evaluated once. Required. */
+    ga_callback *mass;
+    ga_pattern mass_pattern;
+    bool mass_is_constant;
+
+    /* f, nv numbers, reads t, q, v and, if force_uses_lambda, lambda. Includes gyroscopic
+     * forces. Required. */
+    ga_callback *force;
+    bool force_uses_lambda;
+    ga_reactions reactions;
+
+    /* Phi, m numbers, reads t, q. Required if m > 0. */
+    ga_callback *constraint;
+    /* B, m x nv, reads t, q. */
+    ga_callback *gradient;
+    ga_pattern gradient_pattern;
+    /* Phi_t at fixed q, m numbers, reads t, q. Needed if Phi depends on time: give the
+     * callback, or set the flag and central differences in t are taken. */
+    ga_callback *constraint_rate;
+    bool constraint_uses_time;
+    /* The right-hand side c of B v' = c, m numbers, reads t, q, v:
+     * c = -(d/dt (B v + Phi_t)) at v' = 0. */
+    ga_callback *acceleration_rhs;
+
+    /* Tangents. With r = M v' - f + B^T lambda:
+     * K = D_q r at fixed v, v', lambda (nv x nv), reads everything. */
+    ga_callback *stiffness;
+    ga_pattern stiffness_pattern;
+    /* C = -df/dv (nv x nv), reads t, q, v (and lambda). */
+    ga_callback *damping;
+    ga_pattern damping_pattern;
+    /* Z = D_q (B v + Phi_t) at fixed v (m x nv), reads t, q, v. */
+    ga_callback *velocity_stiffness;
+    ga_pattern velocity_stiffness_pattern;
+    /* df/dlambda (nv x m), reads t, q, v, lambda; only if force_uses_lambda. */
+    ga_callback *force_lambda;
+    ga_pattern force_lambda_pattern;
+} ga_system;
+/* gradient, acceleration_rhs and every tangent may be left out: difference quotients take
+ * over, coloured by the pattern, which then is a promise that nothing lies outside it. */
+
+GA_API int ga_system_nq(const ga_system *system);
+GA_API int ga_system_nv(const ga_system *system);
+
+/* Sizes, patterns and callbacks that must be there. */
+GA_API ga_status ga_system_validate(const ga_system *system, ga_report *report);
+
+typedef enum ga_derivative {
+    GA_DERIVATIVE_GRADIENT,
+    GA_DERIVATIVE_CONSTRAINT_RATE,
+    GA_DERIVATIVE_ACCELERATION_RHS,
+    GA_DERIVATIVE_STIFFNESS,
+    GA_DERIVATIVE_DAMPING,
+    GA_DERIVATIVE_VELOCITY_STIFFNESS,
+    GA_DERIVATIVE_FORCE_LAMBDA,
+    GA_DERIVATIVE_COUNT
+} ga_derivative;
+
+/* "gradient B", "stiffness K", ... */
+GA_API const char *ga_derivative_name(ga_derivative derivative);
+
+/* error = |given - difference quotient| / max(1, largest entry of the block), at its worst
+ * place. checked is false for what was left out. Entries outside the declared pattern are
+ * checked too: there given is 0. */
+typedef struct ga_derivative_check {
+    struct {
+        bool checked;
+        double error, given, expected;
+        int row, column;
+    } block[GA_DERIVATIVE_COUNT];
+    ga_derivative worst;
+} ga_derivative_check;
+
+/* Compares every given derivative with difference quotients at a state (lambda and vd may be
+ * null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, what
+ * central differences in double precision resolve with margin); the report names block, row
+ * and column. Costs O(nv) evaluations and O(nv^2) memory. */
+GA_API ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,
+                                 ga_derivative_check *result, ga_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

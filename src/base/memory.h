@@ -1,0 +1,14 @@
+/* Allocation: zeroed arrays with overflow checks. */
+#ifndef GA_BASE_MEMORY_H
+#define GA_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* count * size zeroed bytes, at least one; null if that overflows or memory is out. */
+void *ga_alloc(size_t count, size_t size);
+/* free(NULL) is fine. */
+void ga_free(void *memory);
+
+#define GA_NEW(type, count) ((type *)ga_alloc((size_t)(count), sizeof(type)))
+
+#endif

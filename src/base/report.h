@@ -1,0 +1,18 @@
+/* Filling a ga_report. */
+#ifndef GA_BASE_REPORT_H
+#define GA_BASE_REPORT_H
+
+#include <galpha/status.h>
+
+/* Clears the report (may be null), stores status and a printf-style sentence, and returns
+ * status: `return ga_fail(report, GA_ERR_ARGUMENT, "step %g is not positive", h);` */
+ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define GA_TRY(expression)                                                                     \
+    do {                                                                                       \
+        ga_status ga_try_status_ = (expression);                                               \
+        if (ga_try_status_ != GA_OK) return ga_try_status_;                                    \
+    } while (0)
+
+#endif

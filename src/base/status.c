@@ -1,0 +1,36 @@
+#include "base/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ga_status_name(ga_status status)
+{
+    static const char *const names[] = {
+#define GA_STATUS_NAME(code, text) #code,
+        GA_STATUS_LIST(GA_STATUS_NAME)};
+    size_t k = (size_t)status;
+    return k < sizeof names / sizeof *names ? names[k] : "unknown status";
+}
+
+const char *ga_status_text(ga_status status)
+{
+    static const char *const texts[] = {
+#define GA_STATUS_TEXT(code, text) text,
+        GA_STATUS_LIST(GA_STATUS_TEXT)};
+    size_t k = (size_t)status;
+    return k < sizeof texts / sizeof *texts ? texts[k] : "unknown status";
+}
+
+ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
+{
+    if (!report) return status;
+    memset(report, 0, sizeof *report);
+    report->status = status;
+    report->row = report->column = -1;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(report->message, sizeof report->message, format, args);
+    va_end(args);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* Matrices in coordinate form: entry k stands at (row[k], col[k]); entries at one place add up.
+ * Values live in separate arrays, so one structure serves many matrices. */
+#ifndef GA_LA_COORDS_H
+#define GA_LA_COORDS_H
+
+#include <galpha/status.h>
+#include <stdbool.h>
+
+typedef struct ga_coords {
+    int rows, cols, count;
+    int *row, *col;
+} ga_coords;
+
+/* Copies count entries; row == NULL means a full matrix, column-major. The caller has checked
+ * the indices. GA_ERR_MEMORY also if rows * cols does not fit an int. */
+ga_status ga_coords_create(int rows, int cols, int count, const int *row, const int *col,
+                           ga_coords *coords);
+void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */
+
+/* The same arrays seen as the transposed matrix; owns nothing. */
+ga_coords ga_coords_transposed(const ga_coords *coords);
+
+/* y += alpha A x  and  y += alpha A^T x. */
+void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
+                        double *y);
+void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
+                                   const double *x, double *y);
+
+/* A B, planned once: result.values[slot] += a[ia] * b[ib] over all terms. result has each place
+ * once, sorted by column, then row. */
+typedef struct ga_product {
+    ga_coords result;
+    int terms;
+    int *slot, *ia, *ib;
+} ga_product;
+
+ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);
+void ga_product_destroy(ga_product *product);
+void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
+                         double *values);
+
+/* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
+ * order of decreasing column length. */
+typedef struct ga_coloring {
+    int colors;
+    int *color; /* of each column; columns without entries have colour -1 */
+} ga_coloring;
+
+ga_status ga_coloring_create(const ga_coords *coords, ga_coloring *coloring);
+void ga_coloring_destroy(ga_coloring *coloring);
+/* first[k] is true for the first entry at its place; for putting a value there once.
+ * first has coords->count elements. */
+ga_status ga_coords_first(const ga_coords *coords, bool *first);
+
+/* Rows that depend linearly on the others. Rows are scaled to unit length first; row j is
+ * redundant if a combination of rows with largest weight on j is smaller than tolerance
+ * (relative to that weight). rows_out has A->rows elements; *count of them are set, ascending.
+ * A zero row counts as redundant. Sparse: a few factorisations, no dense matrix. */
+ga_status ga_redundant_rows(const ga_coords *A, const double *values, double tolerance,
+                            int *rows_out, int *count);
+
+#endif

@@ -1,0 +1,68 @@
+/* Square matrices assembled from blocks, and their LU factorisation.
+ *
+ * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
+ * is built once and gives every block entry its slot; assembling is one multiply-add per entry.
+ * Backends (backend.def): LAPACK on a full matrix, KLU on compressed columns. */
+#ifndef GA_LA_FACTOR_H
+#define GA_LA_FACTOR_H
+
+#include "la/coords.h"
+
+typedef enum ga_backend_kind {
+    GA_BACKEND_DENSE,
+    GA_BACKEND_KLU,
+    GA_BACKEND_COUNT
+} ga_backend_kind;
+
+typedef struct ga_block {
+    const ga_coords *coords; /* structure of the block */
+    int row0, col0;          /* where its (0,0) stands */
+} ga_block;
+
+typedef struct ga_matrix {
+    int n, count;         /* order, number of slots */
+    bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
+    int *colptr, *rowind; /* compressed columns, rows ascending */
+    double *values;       /* count numbers */
+    int blocks;
+    int *block_start; /* blocks + 1 offsets into slot */
+    int *slot;        /* slot of each entry of each block, in block order */
+} ga_matrix;
+
+/* Sparse backends get every diagonal place as a slot, even if no block fills it. */
+ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
+                           ga_matrix *matrix);
+void ga_matrix_destroy(ga_matrix *matrix);
+void ga_matrix_clear(ga_matrix *matrix);
+/* matrix += scale * block k with these values. */
+void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values);
+/* y += alpha A x. */
+void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
+/* values[i,j] *= r[i] * c[j]. */
+void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
+/* Ruiz equilibration: multiplies r and c (given on entry, for instance 1) so that rows and
+ * columns of diag(r) A diag(c) have largest entries near 1; factors are powers of two, so
+ * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
+void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
+                           double *work);
+/* Column-major copy, n x n. */
+void ga_matrix_to_full(const ga_matrix *matrix, double *full);
+
+typedef struct ga_factor ga_factor;
+
+/* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. */
+ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor);
+void ga_factor_destroy(ga_factor *factor);
+/* Factors matrix->values. KLU reuses its pivot order and factors anew when pivot growth shows
+ * that it no longer fits (the only case that may allocate after the first call).
+ * GA_ERR_SINGULAR: exactly or numerically singular (rcond below machine epsilon, the cheap
+ * estimate from the pivots); see ga_factor_singular_column. */
+ga_status ga_factor_numeric(ga_factor *factor);
+/* In place. No allocation. */
+void ga_factor_solve(const ga_factor *factor, double *x);
+/* Cheap reciprocal condition estimate of the last factorisation. */
+double ga_factor_rcond(const ga_factor *factor);
+/* The column with the zero or smallest pivot after GA_ERR_SINGULAR, or -1. */
+int ga_factor_singular_column(const ga_factor *factor);
+
+#endif
