@@ -26,8 +26,8 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y);
 
-/* A B, planned once: result.values[slot] += a[ia] * b[ib] over all terms. result has each place
- * once, sorted by column, then row. */
+/* A B, planned once: result.values[slot] += a[ia] * b[ib] over all terms, from zero. result has
+ * each place once, sorted by column, then row. */
 typedef struct ga_product {
     ga_coords result;
     int terms;
@@ -55,7 +55,8 @@ ga_status ga_coords_first(const ga_coords *coords, bool *first);
 /* Rows that depend linearly on the others. Rows are scaled to unit length first; row j is
  * redundant if a combination of rows with largest weight on j is smaller than tolerance
  * (relative to that weight). rows_out has A->rows elements; *count of them are set, ascending.
- * A zero row counts as redundant. Sparse: a few factorisations, no dense matrix. */
+ * A zero row counts as redundant. Sparse: a few factorisations, no dense matrix.
+ * GA_ERR_NOT_FINITE: NaN or Inf among the values. */
 ga_status ga_redundant_rows(const ga_coords *A, const double *values, double tolerance,
                             int *rows_out, int *count);
 

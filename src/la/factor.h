@@ -2,7 +2,7 @@
  *
  * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
  * is built once and gives every block entry its slot; assembling is one multiply-add per entry.
- * Backends (backend.def): LAPACK on a full matrix, KLU on compressed columns. */
+ * Backends (backend.def): own LU on a full matrix, KLU on compressed columns. */
 #ifndef GA_LA_FACTOR_H
 #define GA_LA_FACTOR_H
 
@@ -50,19 +50,22 @@ void ga_matrix_to_full(const ga_matrix *matrix, double *full);
 
 typedef struct ga_factor ga_factor;
 
-/* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. */
+/* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. The
+ * dense backend takes both kinds of matrix; KLU gives GA_ERR_ARGUMENT for a full one. */
 ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);
 /* Factors matrix->values. KLU reuses its pivot order and factors anew when pivot growth shows
  * that it no longer fits (the only case that may allocate after the first call).
  * GA_ERR_SINGULAR: exactly or numerically singular (rcond below machine epsilon, the cheap
- * estimate from the pivots); see ga_factor_singular_column. */
+ * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
+ * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */
 double ga_factor_rcond(const ga_factor *factor);
-/* The column with the zero or smallest pivot after GA_ERR_SINGULAR, or -1. */
+/* The column with the zero or smallest pivot, or the first NaN or Inf, after GA_ERR_SINGULAR;
+ * or -1. */
 int ga_factor_singular_column(const ga_factor *factor);
 
 #endif

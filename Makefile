@@ -1,0 +1,63 @@
+# The front door: installs what is missing (Debian), configures, builds, runs.
+#
+#   make            build the release preset into build/release
+#   make demo       simulate the heavy top and draw it
+#   make test       build and run all tests
+#   make asan       the same with address and undefined-behaviour sanitizers
+#   make format     let clang-format lay out the sources; make format-check only looks
+#   make install    into PREFIX (default /usr/local); DESTDIR is honoured
+#   make clean      remove build/
+#
+# DEPS=skip leaves the machine's packages alone.
+
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+DEPS   ?= install
+
+.DEFAULT_GOAL := build
+.NOTPARALLEL:
+.PHONY: build demo test asan format format-check install clean
+
+ifeq ($(DEPS),skip)
+need = @:
+else
+need = @tools/install_deps $(1)
+endif
+
+build:
+	$(call need,build)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+demo:
+	$(call need,build)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target demo_heavy_top
+	build/release/examples/demo_heavy_top build/release/heavy_top.svg
+	@echo "The picture is build/release/heavy_top.svg"
+
+test:
+	$(call need,build test)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+	ctest --preset release --parallel $(JOBS)
+
+asan:
+	$(call need,build test)
+	cmake --preset asan
+	cmake --build --preset asan --parallel $(JOBS)
+	ctest --preset asan --parallel $(JOBS)
+
+format:
+	$(call need,format)
+	tools/format
+
+format-check:
+	$(call need,format)
+	tools/format --check
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,235 @@
+/* <galpha/integrate.h>: the stepper behind an opaque handle. */
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <galpha/galpha.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
+
+struct ga_integrator {
+    ga_stepper stepper;
+    int method_warnings, warnings; /* of create; with those of the last start */
+    char warning[MAX_WARNINGS][WARNING_SIZE];
+};
+
+const char *ga_version(void) { return GA_VERSION; }
+
+ga_integrator_def ga_integrator_def_default(void)
+{
+    ga_integrator_def def = {
+        .formulation = GA_INDEX2,
+        .max_projection = INFINITY,
+        .max_iterations = 12,
+        .max_halvings = 8,
+        .relative = 1e-14, /* Phi and B v at round-off */
+    };
+    ga_method_generalized_alpha(0.9, &def.method, NULL);
+    return def;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const char *format,
+                                                       ...)
+{
+    if (g->warnings == MAX_WARNINGS) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(g->warning[g->warnings++], WARNING_SIZE, format, args);
+    va_end(args);
+}
+
+static void warn_method(ga_integrator *g)
+{
+    const ga_stepper *s = &g->stepper;
+    const ga_method_properties *p = &s->method;
+    if (!p->second_order)
+        warn(g,
+             "the method is of first order: gamma differs by %.3g from 1/2 - alpha_m + alpha_f",
+             p->order_defect);
+    if (!p->unconditionally_stable)
+        warn(g, "the method is not unconditionally stable: large steps may blow up");
+    if (!p->strictly_stable_at_infinity && s->m > 0)
+        warn(g, s->form->constraint_rows == 1
+                    ? "the method has no damping at infinity (rho_inf = 1): with index-3 "
+                      "constraints the multipliers and accelerations do not converge"
+                    : "the method has no damping at infinity (rho_inf = 1): errors of the "
+                      "multipliers are never damped");
+}
+
+ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def *def,
+                               ga_integrator **integrator, ga_report *report)
+{
+    if (!integrator) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
+    *integrator = NULL;
+    if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
+    ga_integrator *g = GA_NEW(ga_integrator, 1);
+    if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    ga_status status = ga_stepper_create(system, def, &g->stepper, report);
+    if (status != GA_OK) {
+        ga_free(g);
+        return status;
+    }
+    warn_method(g);
+    g->method_warnings = g->warnings;
+    *integrator = g;
+    return GA_OK;
+}
+
+void ga_integrator_destroy(ga_integrator *g)
+{
+    if (!g) return;
+    ga_stepper_destroy(&g->stepper);
+    ga_free(g);
+}
+
+const char *ga_integrator_warning(const ga_integrator *g, int k)
+{
+    return k >= 0 && k < g->warnings ? g->warning[k] : NULL;
+}
+
+static ga_status check_finite(const char *name, int n, const double *x, ga_report *report)
+{
+    for (int i = 0; i < n; ++i) {
+        if (isfinite(x[i])) continue;
+        ga_fail(report, GA_ERR_ARGUMENT, "%s[%d] = %g is not finite", name, i, x[i]);
+        if (report) report->row = i;
+        return GA_ERR_ARGUMENT;
+    }
+    return GA_OK;
+}
+
+/* Quaternions are brought to unit length; one of length zero is no rotation. */
+static ga_status normalise(const ga_stepper *s, double *q, ga_report *report)
+{
+    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
+        ga_node node = s->dae.sys.nodes[k];
+        int nq = ga_node_nq(node);
+        bool rotates = node.group == GA_GROUP_SO3 || node.group == GA_GROUP_R3SO3 ||
+                       node.group == GA_GROUP_SE3;
+        if (rotates) {
+            double *p = q + at + nq - 4;
+            double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+            if (!(length > 1e-6 && length < 1e6))
+                return ga_fail(report, GA_ERR_ARGUMENT,
+                               "the quaternion of node %d has length %g: expected 1", k,
+                               length);
+            if (fabs(length - 1) > 1e-15)
+                for (int i = 0; i < 4; ++i) p[i] /= length;
+        }
+        at += nq;
+    }
+    return GA_OK;
+}
+
+ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              double h, ga_report *report)
+{
+    if (!g || !q0 || !v0)
+        return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
+    ga_stepper *s = &g->stepper;
+    g->warnings = g->method_warnings;
+    s->started = false;
+    if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    GA_TRY(check_finite("q0", s->nq, q0, report));
+    GA_TRY(check_finite("v0", s->nv, v0, report));
+    memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
+    memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
+    GA_TRY(normalise(s, s->q, report));
+    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, report));
+    ga_status status = ga_start_values(s, h, s->now.a, s->now.v);
+    if (status != GA_OK) {
+        if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
+            ga_fail(report, status,
+                    "start values for steps of %.3g at t = %.9g: %s beside the start", h, t0,
+                    ga_status_text(status));
+        else
+            ga_dae_explain(&s->dae, t0, report);
+        return status;
+    }
+    s->now.h = h;
+    s->h_grid = h;
+    s->t_start = t0;
+    s->grid = 0;
+    s->usable = false;
+    s->served = 0;
+    s->life = 10; /* a first guess */
+    s->stats = (ga_statistics){0};
+    s->scale_q = s->scale_v = s->scale_lambda = 0;
+    s->started = true;
+    if (s->projection.q > 0 || s->projection.v > 0)
+        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
+             s->projection.q, s->projection.v);
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+ga_projection ga_integrator_projection(const ga_integrator *g) { return g->stepper.projection; }
+
+static ga_status check_started(const ga_integrator *g, ga_report *report)
+{
+    if (!g) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
+    if (g->stepper.started) return GA_OK;
+    return ga_fail(report, GA_ERR_STATE, "ga_integrator_start has not been called, or failed");
+}
+
+ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
+{
+    GA_TRY(check_started(g, report));
+    return ga_step_grid(&g->stepper, INFINITY, report);
+}
+
+ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
+                            ga_report *report)
+{
+    GA_TRY(check_started(g, report));
+    ga_stepper *s = &g->stepper;
+    if (!(t_end >= s->now.t) || !isfinite(t_end))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "t_end = %g: expected a finite time not before t = %g", t_end, s->now.t);
+    if (output && s->now.steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
+    while (s->now.t < t_end) {
+        GA_TRY(ga_step_grid(s, t_end, report));
+        if (output && output(user, g) != GA_EVAL_OK) break;
+    }
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+double ga_integrator_time(const ga_integrator *g) { return g->stepper.now.t; }
+const double *ga_integrator_q(const ga_integrator *g) { return g->stepper.now.q; }
+const double *ga_integrator_v(const ga_integrator *g) { return g->stepper.now.v; }
+const double *ga_integrator_vd(const ga_integrator *g) { return g->stepper.now.vd; }
+const double *ga_integrator_a(const ga_integrator *g) { return g->stepper.now.a; }
+const double *ga_integrator_lambda(const ga_integrator *g) { return g->stepper.now.lambda; }
+const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper.now.eta; }
+ga_statistics ga_integrator_statistics(const ga_integrator *g) { return g->stepper.stats; }
+int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
+
+ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
+                               ga_report *report)
+{
+    GA_TRY(check_started(g, report));
+    ga_stepper *s = &g->stepper;
+    if (!(h > 0 && isfinite(h)) || !matrix)
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
+    memcpy(s->an, s->now.a, (size_t)s->nv * sizeof *s->an);
+    memcpy(s->vn, s->now.v, (size_t)s->nv * sizeof *s->vn);
+    ga_step_coefficients(s, h, s->now.t + h);
+    ga_step_predict(s);
+    ga_step_evaluate(s);
+    ga_status status = ga_block_evaluate(s);
+    if (status == GA_OK) status = ga_block_tangents(s);
+    s->usable = false;
+    if (status != GA_OK) {
+        ga_dae_explain(&s->dae, s->t1, report);
+        return status;
+    }
+    ga_block_assemble(s, scaling);
+    ga_matrix_to_full(&s->matrix, matrix);
+    return ga_fail(report, GA_OK, "%s", "");
+}

@@ -1,0 +1,293 @@
+/* What index-3, stabilised index-2 and later formulations share: the dynamic residual, the
+ * constraints on two levels, and the terms of the iteration matrix.
+ *
+ * With dq = c_q T u and d vd = u + B_n^T x the linearised equations are, T = T(U),
+ *
+ *     [ M + c_v C + c_q K T    B^T - L    (M + c_v C) B_n^T ] [   u      ]   [      r        ]
+ *     [ B T                      0               0          ] [ d lambda ] = [   Phi/c_q     ]
+ *     [ B + (c_q/c_v) Z T        0             B B_n^T      ] [   x      ]   [(Bv + Phi_t)/c_v]
+ *
+ * The last row and column are there for constraints on velocity level only. u, not d vd, is the
+ * unknown: then eta meets M and C, whose products with B_n^T stay sparse, and not the stiff K.
+ *
+ * Augmented Lagrangian, [DYM] eqs. (16)-(17): lambda is replaced by mu = lambda + p Phi in the
+ * dynamics, which adds c_q p B^T B T to the first block. Phi = 0 in the end, so the solution is
+ * the same.
+ */
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- residuals --------------------------------------------------------------------------- */
+
+ga_status ga_block_evaluate(ga_stepper *s)
+{
+    GA_TRY(ga_dae_mass(&s->dae, s->t1, s->q, s->M));
+    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->B));
+    return ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi);
+}
+
+ga_status ga_block_dynamics(ga_stepper *s, double *r)
+{
+    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
+    ga_point at = {s->t1, s->q, s->v, s->vd, s->mu};
+    return ga_dae_dynamics(&s->dae, &at, s->M, s->B, r);
+}
+
+void ga_block_position(ga_stepper *s, double *r)
+{
+    for (int i = 0; i < s->m; ++i) r[i] = s->Phi[i] / s->c_q;
+}
+
+ga_status ga_block_velocity(ga_stepper *s, double *r)
+{
+    GA_TRY(ga_dae_rate(&s->dae, s->t1, s->q, r));
+    ga_coords_multiply(&s->dae.B, s->B, 1, s->v, r);
+    for (int i = 0; i < s->m; ++i) r[i] /= s->c_v;
+    return GA_OK;
+}
+
+/* --- the iteration matrix ---------------------------------------------------------------- */
+
+static bool has_term(const ga_stepper *s, ga_term term)
+{
+    for (int k = 0; k < s->form->term_count; ++k)
+        if (s->form->terms[k].term == term) return true;
+    return false;
+}
+
+/* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system.
+ */
+static double mean_diagonal(const ga_coords *A, const double *values)
+{
+    double sum = 0;
+    for (int k = 0; k < A->count; ++k)
+        if (A->row[k] == A->col[k]) sum += values[k];
+    return sum / A->rows;
+}
+
+/* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
+ */
+static double dymore_scale(const ga_stepper *s)
+{
+    double m = mean_diagonal(&s->dae.M, s->M_tangent);
+    double d = mean_diagonal(&s->dae.C, s->C), k = mean_diagonal(&s->dae.K, s->K);
+    double scale = k + d / s->h + m / (s->h * s->h);
+    double least = 1e-3 * m / (s->h * s->h);
+    return scale > least ? scale : (least > 0 ? least : 1 / (s->h * s->h));
+}
+
+ga_status ga_block_tangents(ga_stepper *s)
+{
+    ga_point at = {s->t1, s->q, s->v, s->vd, s->mu};
+    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
+    GA_TRY(ga_dae_stiffness(&s->dae, &at, s->K));
+    GA_TRY(ga_dae_damping(&s->dae, &at, s->C));
+    GA_TRY(ga_dae_force_lambda(&s->dae, &at, s->L));
+    memcpy(s->M_tangent, s->M, (size_t)s->dae.M.count * sizeof *s->M);
+    memcpy(s->B_tangent, s->B, (size_t)s->dae.B.count * sizeof *s->B);
+    bool velocity = has_term(s, GA_TERM_VELOCITY);
+    if (velocity) GA_TRY(ga_dae_velocity_stiffness(&s->dae, &at, s->Z));
+    if (!s->flat) {
+        ga_dae_tangent(&s->dae, s->def.map, s->U, s->T);
+        ga_product_evaluate(&s->KT, s->K, s->T, s->KT_values);
+        ga_product_evaluate(&s->BT, s->B_tangent, s->T, s->BT_values);
+        if (velocity) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
+    }
+    if (velocity) {
+        ga_product_evaluate(&s->MBt, s->M_tangent, s->now.B, s->MBt_values);
+        ga_product_evaluate(&s->CBt, s->C, s->now.B, s->CBt_values);
+        ga_product_evaluate(&s->BBt, s->B_tangent, s->now.B, s->BBt_values);
+    }
+    if (s->def.penalty != 0)
+        ga_product_evaluate(&s->BtBT, s->B_tangent, s->term_values[GA_TERM_POSITION],
+                            s->BtBT_values);
+    if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
+    ++s->stats.jacobians;
+    return GA_OK;
+}
+
+static double coefficient(const ga_stepper *s, ga_term term)
+{
+    switch (term) {
+    case GA_TERM_DAMPING:
+    case GA_TERM_ETA_DAMPING:
+        return s->c_v;
+    case GA_TERM_STIFFNESS:
+        return s->c_q;
+    case GA_TERM_PENALTY:
+        return s->c_q * s->penalty;
+    case GA_TERM_REACTION:
+        return s->dae.reactions_added ? 1 : 0;
+    case GA_TERM_FORCE_LAMBDA:
+        return -1;
+    case GA_TERM_VELOCITY_STIFFNESS:
+        return s->c_q / s->c_v;
+    default:
+        return 1;
+    }
+}
+
+static void fill(double *x, int n, double value)
+{
+    for (int i = 0; i < n; ++i) x[i] = value;
+}
+
+/* Row and column factors relative to the units of the matrix above. */
+static void choose_scaling(ga_stepper *s, ga_scaling scaling)
+{
+    /* (row factors: dynamics, Phi, velocity; column factors: u, lambda, x) */
+    double row[3] = {1, 1, 1}, col[3] = {1, 1, 1};
+    const double bh2 = s->def.method.beta * s->h * s->h;
+    if (scaling ==
+        GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
+        row[1] = s->c_q;
+        row[2] = s->c_v;
+        col[0] = 1 / s->c_q;
+        col[2] = s->h / s->c_q;
+    } else if (scaling == GA_SCALING_AB07) { /* (10) on top of that */
+        row[0] = bh2;
+        row[1] = row[2] = s->c_q;
+        col[0] = col[2] = 1 / s->c_q;
+        col[1] = 1 / bh2;
+    } else if (scaling == GA_SCALING_DYMORE) { /* (24): rows by s, lambda by c8 s */
+        double r = s->c_q * dymore_scale(s);
+        row[1] = row[2] = r;
+        col[1] = r;
+    }
+    const int start[4] = {0, s->nv, s->nv + s->m, s->n};
+    for (int k = 0; k < 3 && start[k] < s->n; ++k) {
+        fill(s->row_scale + start[k], start[k + 1] - start[k], row[k]);
+        fill(s->col_scale + start[k], start[k + 1] - start[k], col[k]);
+    }
+    if (scaling == GA_SCALING_AUTO)
+        ga_matrix_equilibrate(&s->matrix, 3, s->row_scale, s->col_scale, s->scale_work);
+}
+
+void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
+{
+    ga_matrix_clear(&s->matrix);
+    for (int k = 0; k < s->form->term_count; ++k) {
+        ga_term term = s->form->terms[k].term;
+        ga_matrix_add(&s->matrix, k, coefficient(s, term), s->term_values[term]);
+    }
+    choose_scaling(s, scaling);
+    ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);
+}
+
+ga_status ga_block_factor(ga_stepper *s)
+{
+    ga_block_assemble(s, s->def.scaling);
+    s->usable = false;
+    ++s->stats.factorizations;
+    ga_status status = ga_factor_numeric(s->factor);
+    if (status != GA_OK) {
+        s->singular = ga_factor_singular_column(s->factor);
+        return status;
+    }
+    s->usable = true;
+    s->factor_c_q = s->c_q;
+    s->factor_c_v = s->c_v;
+    return GA_OK;
+}
+
+void ga_block_solve(ga_stepper *s, const double *r, double *x)
+{
+    for (int i = 0; i < s->n; ++i) x[i] = r[i] * s->row_scale[i];
+    ga_factor_solve(s->factor, x);
+    for (int i = 0; i < s->n; ++i) x[i] *= s->col_scale[i];
+}
+
+/* --- creation ---------------------------------------------------------------------------- */
+
+static ga_status product(const ga_coords *A, const ga_coords *B, ga_product *plan,
+                         double **values)
+{
+    GA_TRY(ga_product_create(A, B, plan));
+    *values = GA_NEW(double, plan->result.count);
+    return *values ? GA_OK : GA_ERR_MEMORY;
+}
+
+static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords, const double *values)
+{
+    s->term_coords[term] = *coords;
+    s->term_values[term] = values;
+}
+
+static ga_status create_terms(ga_stepper *s)
+{
+    const ga_dae *dae = &s->dae;
+    bool velocity = has_term(s, GA_TERM_VELOCITY);
+    s->Bt = ga_coords_transposed(&dae->B);
+    set_term(s, GA_TERM_MASS, &dae->M, s->M_tangent);
+    set_term(s, GA_TERM_DAMPING, &dae->C, s->C);
+    set_term(s, GA_TERM_STIFFNESS, &dae->K, s->K);
+    set_term(s, GA_TERM_REACTION, &s->Bt, s->B_tangent);
+    set_term(s, GA_TERM_FORCE_LAMBDA, &dae->L, s->L);
+    set_term(s, GA_TERM_POSITION, &dae->B, s->B_tangent);
+    if (!s->flat) {
+        GA_TRY(product(&dae->K, &dae->T, &s->KT, &s->KT_values));
+        GA_TRY(product(&dae->B, &dae->T, &s->BT, &s->BT_values));
+        set_term(s, GA_TERM_STIFFNESS, &s->KT.result, s->KT_values);
+        set_term(s, GA_TERM_POSITION, &s->BT.result, s->BT_values);
+    }
+    if (s->def.penalty != 0) {
+        GA_TRY(product(&s->Bt, &s->term_coords[GA_TERM_POSITION], &s->BtBT, &s->BtBT_values));
+        set_term(s, GA_TERM_PENALTY, &s->BtBT.result, s->BtBT_values);
+    }
+    if (!velocity) return GA_OK;
+    set_term(s, GA_TERM_VELOCITY, &dae->B, s->B_tangent);
+    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
+    if (!s->flat) {
+        GA_TRY(product(&dae->Z, &dae->T, &s->ZT, &s->ZT_values));
+        set_term(s, GA_TERM_VELOCITY_STIFFNESS, &s->ZT.result, s->ZT_values);
+    }
+    GA_TRY(product(&dae->M, &s->Bt, &s->MBt, &s->MBt_values));
+    GA_TRY(product(&dae->C, &s->Bt, &s->CBt, &s->CBt_values));
+    GA_TRY(product(&dae->B, &s->Bt, &s->BBt, &s->BBt_values));
+    set_term(s, GA_TERM_ETA_MASS, &s->MBt.result, s->MBt_values);
+    set_term(s, GA_TERM_ETA_DAMPING, &s->CBt.result, s->CBt_values);
+    set_term(s, GA_TERM_ETA_VELOCITY, &s->BBt.result, s->BBt_values);
+    return GA_OK;
+}
+
+/* Below this many unknowns a full matrix is faster than KLU, above it only if hardly anything
+ * is zero (measured on the pendulum chain: break-even near 40 unknowns). */
+static bool prefer_full(const ga_stepper *s)
+{
+    if (s->def.solver != GA_SOLVER_AUTO) return s->def.solver == GA_SOLVER_DENSE;
+    double entries = 0;
+    for (int k = 0; k < s->form->term_count; ++k)
+        entries += s->term_coords[s->form->terms[k].term].count;
+    return s->n <= 40 || (s->n <= 2000 && entries > 0.3 * s->n * (double)s->n);
+}
+
+ga_status ga_block_create(ga_stepper *s)
+{
+    GA_TRY(create_terms(s));
+    ga_block place[GA_TERM_COUNT];
+    const int start[3] = {0, s->nv, s->nv + s->m};
+    for (int k = 0; k < s->form->term_count; ++k) {
+        const ga_term_place *p = &s->form->terms[k];
+        place[k] = (ga_block){&s->term_coords[p->term], start[p->row], start[p->column]};
+    }
+    bool full = prefer_full(s);
+    GA_TRY(ga_matrix_create(s->n, s->form->term_count, place, full, &s->matrix));
+    return ga_factor_create(&s->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &s->factor);
+}
+
+void ga_block_destroy(ga_stepper *s)
+{
+    ga_product *plans[] = {&s->KT, &s->BT, &s->ZT, &s->BtBT, &s->MBt, &s->CBt, &s->BBt};
+    double *values[] = {s->KT_values,  s->BT_values,  s->ZT_values, s->BtBT_values,
+                        s->MBt_values, s->CBt_values, s->BBt_values};
+    for (int k = 0; k < 7; ++k) {
+        ga_product_destroy(plans[k]);
+        ga_free(values[k]);
+    }
+    ga_factor_destroy(s->factor);
+    ga_matrix_destroy(&s->matrix);
+}

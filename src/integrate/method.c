@@ -1,0 +1,96 @@
+/* The four numbers of a method and what holds for them, [AB07] section 2.3.
+ *
+ * The polynomial (22) whose roots decide the stability at infinity factors:
+ *
+ *     sigma(z) = ((1 - alpha_f) z + alpha_f) (beta z^2 + (1/2 - 2 beta + gamma) z
+ *                                             + (1/2 + beta - gamma))
+ *
+ * so all roots lie inside the unit circle if and only if alpha_f < 1/2, gamma > 1/2 and
+ * beta > gamma/2 (Jury's conditions for the quadratic factor). With the order condition this
+ * contains (23).
+ */
+#include "base/report.h"
+
+#include <float.h>
+#include <galpha/method.h>
+#include <math.h>
+
+static ga_status finish(ga_report *report) { return ga_fail(report, GA_OK, "%s", ""); }
+
+static ga_status check_rho(double rho_inf, ga_report *report)
+{
+    if (rho_inf >= 0 && rho_inf <= 1) return GA_OK;
+    return ga_fail(report, GA_ERR_METHOD, "rho_inf = %g lies outside [0, 1]", rho_inf);
+}
+
+/* gamma for second order (20) and the beta that damps low frequencies least (24). */
+static void complete(ga_method *method)
+{
+    double shift = method->alpha_m - method->alpha_f;
+    method->gamma = 0.5 - shift;
+    method->beta = 0.25 * (1 - shift) * (1 - shift);
+}
+
+ga_status ga_method_generalized_alpha(double rho_inf, ga_method *method, ga_report *report)
+{
+    GA_TRY(check_rho(rho_inf, report));
+    method->alpha_m = (2 * rho_inf - 1) / (rho_inf + 1);
+    method->alpha_f = rho_inf / (rho_inf + 1);
+    complete(method);
+    return finish(report);
+}
+
+ga_status ga_method_hht(double alpha, ga_method *method, ga_report *report)
+{
+    if (!(alpha >= -1.0 / 3 && alpha <= 0))
+        return ga_fail(report, GA_ERR_METHOD, "alpha = %g of HHT lies outside [-1/3, 0]",
+                       alpha);
+    method->alpha_m = 0;
+    method->alpha_f = -alpha;
+    complete(method);
+    return finish(report);
+}
+
+ga_status ga_method_newmark(double beta, double gamma, ga_method *method, ga_report *report)
+{
+    if (!(beta > 0 && isfinite(beta) && isfinite(gamma)))
+        return ga_fail(report, GA_ERR_METHOD,
+                       "beta = %g, gamma = %g: Newmark needs finite numbers and beta > 0", beta,
+                       gamma);
+    *method = (ga_method){.beta = beta, .gamma = gamma};
+    return finish(report);
+}
+
+ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report)
+{
+    GA_TRY(check_rho(rho_inf, report));
+    method->alpha_m = (rho_inf - 1) / (rho_inf + 1);
+    method->alpha_f = 0;
+    complete(method);
+    return finish(report);
+}
+
+/* Largest modulus of the roots of a z^2 + b z + c. */
+static double largest_root(double a, double b, double c)
+{
+    double discriminant = b * b - 4 * a * c;
+    if (discriminant < 0) return sqrt(c / a); /* a conjugate pair: modulus^2 = c/a */
+    return (fabs(b) + sqrt(discriminant)) / (2 * fabs(a));
+}
+
+ga_method_properties ga_method_describe(const ga_method *method)
+{
+    const double am = method->alpha_m, af = method->alpha_f;
+    const double beta = method->beta, gamma = method->gamma;
+    const double round_off = 8 * DBL_EPSILON;
+    ga_method_properties p = {.shift = am - af, .order_defect = gamma - (0.5 - (am - af))};
+    p.second_order = fabs(p.order_defect) <= round_off;
+    p.zero_stable = am <= 0.5 + round_off;
+    p.unconditionally_stable = am <= af + round_off && af <= 0.5 + round_off &&
+                               beta >= 0.25 + 0.5 * (af - am) - round_off;
+    p.strictly_stable_at_infinity =
+        af < 0.5 - round_off && gamma > 0.5 + round_off && beta > 0.5 * gamma + round_off;
+    p.rho_infinity = fmax(fabs(af / (1 - af)),
+                          largest_root(beta, 0.5 - 2 * beta + gamma, 0.5 + beta - gamma));
+    return p;
+}

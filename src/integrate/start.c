@@ -1,0 +1,291 @@
+/* Starting: consistent values, then the values a and v that a generalized-alpha step expects.
+ *
+ * Consistent: q0 is moved onto Phi = 0 and v0 onto B v + Phi_t = 0 by the smallest change in
+ * the mass metric; values that are consistent up to round-off are kept as they are.
+ *
+ * a_n stands for v'(t_n + Delta_alpha h), so (57) a_0 = v' + Delta_alpha h v''. In index 3 the
+ * exact v_0 is not on the discrete solution: there B v_n + Phi_t = B l^q/h_n with the local
+ * error
+ *
+ *     l^q = h^3/6 ( (1 - 6 beta - 3 Delta_alpha) v'' + 1/2 [v, v'] )     [ABC14] eq. (17)
+ *           + h^3 c(v)                                                  Cayley map only
+ *
+ * (c cubic, ga_lie_cayley_defect), and starting elsewhere makes lambda oscillate with O(h).
+ * (56) puts v_0 there. The same holds after a change of the step size; see ga_start_change.
+ *
+ * v'' is a difference quotient of v' from the saddle system at q o exp(+-s v + s^2/2 v'),
+ * v +- s v', t +- s: central with s = h, or forward with s = h/100, [ABC14] section 4.2.
+ */
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Increments below this, relative to the size of the values, are round-off. */
+static const double round_off = 32 * DBL_EPSILON;
+
+/* --- consistent values ------------------------------------------------------------------- */
+
+static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *report)
+{
+    if (status == GA_ERR_SINGULAR) {
+        const char *kind = s->singular < s->nv ? "coordinate" : "constraint";
+        int index = s->singular < s->nv ? s->singular : s->singular - s->nv;
+        ga_fail(report, status,
+                "the matrix [M B^T; B 0] is singular at t = %.9g, near %s %d: mass or "
+                "constraints do not determine the accelerations",
+                t, kind, index);
+        if (report) report->row = report->column = s->singular;
+    } else if (status == GA_ERR_NO_CONVERGE) {
+        ga_fail(report, status,
+                "accelerations and multipliers at t = %.9g: the Newton iteration for forces "
+                "that depend on lambda did not converge",
+                t);
+    } else if (status == GA_ERR_MEMORY) {
+        ga_fail(report, status, "out of memory");
+    } else if (status != GA_OK) {
+        ga_dae_explain(&s->dae, t, report);
+    }
+    if (report && status != GA_OK) report->time = t;
+    return status;
+}
+
+/* Names the rows of B that depend on the others. */
+static ga_status check_rank(ga_stepper *s, double t, const double *q, ga_report *report)
+{
+    if (!s->m) return GA_OK;
+    ga_status status = ga_dae_gradient(&s->dae, t, q, s->saddle.B);
+    if (status != GA_OK) return explain(s, status, t, report);
+    int *rows = GA_NEW(int, s->m), count = 0;
+    status =
+        rows ? ga_redundant_rows(&s->dae.B, s->saddle.B, 1e-10, rows, &count) : GA_ERR_MEMORY;
+    if (status != GA_OK) {
+        explain(s, status, t, report);
+    } else if (count > 0) {
+        status = ga_fail(report, GA_ERR_REDUNDANT,
+                         "%d of %d constraints are redundant at t = %.9g: row%s", count, s->m,
+                         t, count > 1 ? "s" : "");
+        for (int k = 0; k < count && report; ++k) {
+            size_t used = strlen(report->message), left = sizeof report->message - used;
+            if (left < 40) {
+                snprintf(report->message + used, left, " ...");
+                break;
+            }
+            snprintf(report->message + used, left, "%s %d", k ? "," : "", rows[k]);
+        }
+        if (report) {
+            report->time = t;
+            report->row = rows[0];
+        }
+    }
+    ga_free(rows);
+    return status;
+}
+
+static ga_status inconsistent(double t, const char *what, double residual, int row,
+                              ga_report *report)
+{
+    ga_fail(report, GA_ERR_INCONSISTENT,
+            "the %s at t = %.9g cannot be made consistent: constraint %d stays at %.3g", what,
+            t, row, residual);
+    if (report) {
+        report->time = t;
+        report->row = row;
+    }
+    return GA_ERR_INCONSISTENT;
+}
+
+static int worst_row(int n, const double *x)
+{
+    int worst = 0;
+    for (int i = 1; i < n; ++i)
+        if (!(fabs(x[i]) <= fabs(x[worst]))) worst = i;
+    return worst;
+}
+
+/* Newton's method in the mass metric; q is moved in place. */
+static ga_status project_position(ga_stepper *s, double t, double *q, ga_report *report)
+{
+    ga_saddle *k = &s->saddle;
+    double before = INFINITY;
+    for (int iteration = 0; iteration < 50; ++iteration) {
+        ga_status status = ga_dae_constraint(&s->dae, t, q, s->Phi);
+        if (status == GA_OK) status = ga_saddle_factor(s, t, q);
+        if (status == GA_ERR_SINGULAR && iteration > 0) break;
+        if (status != GA_OK) return explain(s, status, t, report);
+        for (int i = 0; i < s->m; ++i) k->c[i] = -s->Phi[i];
+        ga_saddle_solve(s, NULL, k->c, k->step, NULL);
+        double change = ga_norm_max(s->nv, k->step);
+        double size = fmax(ga_norm_max(s->nq, q), DBL_MIN);
+        if (change <= round_off * size) return GA_OK;
+        if (iteration > 2 && change >= 0.5 * before && change <= 1e-11 * size) return GA_OK;
+        if (!isfinite(change)) break;
+        before = change;
+        ga_dae_update(&s->dae, GA_MAP_EXP, q, k->step, q);
+    }
+    int row = worst_row(s->m, s->Phi);
+    return inconsistent(t, "position", s->Phi[row], row, report);
+}
+
+/* Linear; the factors at q are at hand. A second sweep takes care of round-off. */
+static ga_status project_velocity(ga_stepper *s, double t, const double *q, double *v)
+{
+    ga_saddle *k = &s->saddle;
+    GA_TRY(ga_saddle_factor(s, t, q));
+    for (int sweep = 0; sweep < 2; ++sweep) {
+        GA_TRY(ga_dae_rate(&s->dae, t, q, k->c));
+        ga_coords_multiply(&s->dae.B, k->B, 1, v, k->c);
+        for (int i = 0; i < s->m; ++i) k->c[i] = -k->c[i];
+        ga_saddle_solve(s, NULL, k->c, k->step, NULL);
+        double change = ga_norm_max(s->nv, k->step);
+        if (change <= round_off * ga_norm_max(s->nv, v)) break;
+        for (int i = 0; i < s->nv; ++i) v[i] += k->step[i];
+    }
+    return GA_OK;
+}
+
+static ga_status check_projection(const ga_stepper *s, ga_report *report)
+{
+    const double limit = s->def.max_projection;
+    if (s->projection.q <= limit && s->projection.v <= limit) return GA_OK;
+    return ga_fail(report, GA_ERR_INCONSISTENT,
+                   "the start is inconsistent: it had to be moved by %.3g (q) and %.3g (v), "
+                   "more than the %.3g allowed",
+                   s->projection.q, s->projection.v, limit);
+}
+
+ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
+                              ga_report *report)
+{
+    ga_state *now = &s->now;
+    memset(now->memory, 0, now->memory_size * sizeof *now->memory);
+    now->t = t0;
+    now->steps = 0;
+    memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
+    memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
+    s->projection = (ga_projection){0, 0};
+    if (s->m) {
+        GA_TRY(check_rank(s, t0, now->q, report));
+        GA_TRY(project_position(s, t0, now->q, report));
+        if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
+            GA_TRY(check_rank(s, t0, now->q, report));
+            ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);
+            s->projection.q = ga_norm_max(s->nv, s->work);
+        }
+        ga_status status = project_velocity(s, t0, now->q, now->v);
+        if (status != GA_OK) return explain(s, status, t0, report);
+        for (int i = 0; i < s->nv; ++i) s->work[i] = now->v[i] - v0[i];
+        s->projection.v = ga_norm_max(s->nv, s->work);
+        GA_TRY(check_projection(s, report));
+    }
+    memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
+    ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
+    if (status == GA_OK && s->m) status = ga_dae_gradient(&s->dae, t0, now->q, now->B);
+    return explain(s, status, t0, report);
+}
+
+/* --- v'' and the perturbation of v ------------------------------------------------------- */
+
+/* v' at t + s on the parabola through (q, v, vd). */
+static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
+                                     const double *vd, double *result)
+{
+    ga_saddle *k = &s->saddle;
+    const ga_state *now = &s->now;
+    for (int i = 0; i < s->nv; ++i) k->step[i] = ds * (v[i] + 0.5 * ds * vd[i]);
+    for (int i = 0; i < s->nv; ++i) k->v[i] = v[i] + ds * vd[i];
+    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, k->step, k->q);
+    memcpy(k->guess, now->lambda, (size_t)s->m * sizeof *k->guess);
+    return ga_saddle_acceleration(s, now->t + ds, k->q, k->v, result, k->guess);
+}
+
+/* v'' for steps of size h into vdd. Where the motion cannot be followed backwards in time
+ * (a force defined for t >= t_0 only), the forward difference is taken. */
+static ga_status second_derivative(ga_stepper *s, double h, const double *v, const double *vd,
+                                   double *vdd)
+{
+    ga_saddle *k = &s->saddle;
+    if (s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
+        GA_TRY(acceleration_beside(s, h, v, vd, k->vd[0]));
+        ga_status status = acceleration_beside(s, -h, v, vd, k->vd[1]);
+        if (status == GA_OK) {
+            for (int i = 0; i < s->nv; ++i) vdd[i] = (k->vd[0][i] - k->vd[1][i]) / (2 * h);
+            return GA_OK;
+        }
+        if (status == GA_ERR_CALLBACK) return status;
+    }
+    double ds = 0.01 * h;
+    GA_TRY(acceleration_beside(s, ds, v, vd, k->vd[0]));
+    for (int i = 0; i < s->nv; ++i) vdd[i] = (k->vd[0][i] - vd[i]) / ds;
+    return GA_OK;
+}
+
+/* v += M^-1 B^T (B M^-1 B^T)^-1 B l^q/h, [ABC14] eq. (56). */
+static ga_status perturb(ga_stepper *s, double h, const double *vd, const double *vdd,
+                         double *v)
+{
+    ga_saddle *k = &s->saddle;
+    const ga_dae *dae = &s->dae;
+    const ga_method *method = &s->def.method;
+    const double shift = s->method.shift;
+    double *l = k->step; /* l^q/h */
+    ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
+    for (int i = 0; i < s->nv; ++i)
+        l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * shift) * vdd[i] + 0.5 * l[i]);
+    if (s->def.map == GA_MAP_CAYLEY) {
+        double c[GA_NODE_MAX_NV];
+        for (int node = 0, at = 0; node < dae->sys.node_count; ++node) {
+            ga_node kind = dae->sys.nodes[node];
+            int n = ga_node_nv(kind);
+            if (kind.group != GA_GROUP_RN) {
+                ga_lie_cayley_defect(kind, v + at, c);
+                for (int i = 0; i < n; ++i) l[at + i] += h * h * c[i];
+            }
+            at += n;
+        }
+    }
+    GA_TRY(ga_saddle_factor(s, s->now.t, s->now.q));
+    memset(k->c, 0, (size_t)s->m * sizeof *k->c);
+    ga_coords_multiply(&dae->B, k->B, 1, l, k->c);
+    ga_saddle_solve(s, NULL, k->c, l, NULL);
+    for (int i = 0; i < s->nv; ++i) v[i] += l[i];
+    return GA_OK;
+}
+
+/* --- what a step begins with ------------------------------------------------------------- */
+
+ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
+{
+    const ga_state *now = &s->now;
+    double *vdd = s->work;
+    memcpy(v, now->v_exact, (size_t)s->nv * sizeof *v);
+    memcpy(a, now->vd, (size_t)s->nv * sizeof *a);
+    if (s->def.start == GA_START_PLAIN || s->def.start == GA_START_IMPLICIT) return GA_OK;
+    GA_TRY(second_derivative(s, h, v, now->vd, vdd));
+    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * vdd[i];
+    if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
+    return perturb(s, h, now->vd, vdd, v);
+}
+
+/* [JN08] eq. (14a) for a. In index 3 the residual B v_n + Phi_t = B l^q/h_n belongs to the old
+ * step size; left alone, lambda would suffer a first-order error at every change. The velocity
+ * is projected and perturbed anew. */
+ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
+{
+    const ga_state *now = &s->now;
+    ga_saddle *k = &s->saddle;
+    const double weight = s->method.shift * (h / now->h - 1);
+    for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
+    memcpy(v, now->v, (size_t)s->nv * sizeof *v);
+    if (!s->m || s->form->constraint_rows > 1) return GA_OK;
+    double *vdd = s->work, *vd = s->vd; /* the trial vd is free before the step */
+    GA_TRY(project_velocity(s, now->t, now->q, v));
+    memcpy(k->guess, now->lambda, (size_t)s->m * sizeof *k->guess);
+    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, v, vd, k->guess));
+    GA_TRY(second_derivative(s, h, v, vd, vdd));
+    return perturb(s, h, vd, vdd, v);
+}

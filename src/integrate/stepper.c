@@ -1,0 +1,219 @@
+/* Creation and destruction of a stepper. */
+#include "integrate/stepper.h"
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Hands out consecutive parts of one array; first pass with memory == NULL only counts. */
+typedef struct carver {
+    double *memory;
+    size_t used;
+} carver;
+
+static double *carve(carver *c, int n)
+{
+    double *part = c->memory ? c->memory + c->used : NULL;
+    c->used += (size_t)n;
+    return part;
+}
+
+static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
+{
+    carver c = {memory, 0};
+    state->q = carve(&c, s->nq);
+    state->v = carve(&c, s->nv);
+    state->vd = carve(&c, s->nv);
+    state->a = carve(&c, s->nv);
+    state->lambda = carve(&c, s->m);
+    state->eta = carve(&c, s->m);
+    state->a_used = carve(&c, s->nv);
+    state->v_exact = carve(&c, s->nv);
+    for (int k = 0; k < 2; ++k) {
+        state->vd_old[k] = carve(&c, s->nv);
+        state->lambda_old[k] = carve(&c, s->m);
+    }
+    state->B = carve(&c, s->dae.B.count);
+    return c.used;
+}
+
+static ga_status create_state(ga_state *state, const ga_stepper *s)
+{
+    state->memory_size = lay_out(state, s, NULL);
+    state->memory = GA_NEW(double, state->memory_size);
+    if (!state->memory) return GA_ERR_MEMORY;
+    lay_out(state, s, state->memory);
+    return GA_OK;
+}
+
+void ga_state_copy(ga_state *to, const ga_state *from)
+{
+    to->t = from->t;
+    to->h = from->h;
+    to->steps = from->steps;
+    memcpy(to->h_old, from->h_old, sizeof to->h_old);
+    memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
+}
+
+static ga_status check_method(const ga_integrator_def *def, ga_report *report)
+{
+    const ga_method *p = &def->method;
+    if (!isfinite(p->alpha_m + p->alpha_f + p->beta + p->gamma))
+        return ga_fail(report, GA_ERR_METHOD, "the method has parameters that are not finite");
+    if (!(p->alpha_m < 1 && p->alpha_f < 1))
+        return ga_fail(report, GA_ERR_METHOD,
+                       "alpha_m = %g, alpha_f = %g: both must be below 1", p->alpha_m,
+                       p->alpha_f);
+    if (!(p->beta > 0 && p->gamma > 0))
+        return ga_fail(report, GA_ERR_METHOD,
+                       "beta = %g, gamma = %g: an implicit method needs both positive", p->beta,
+                       p->gamma);
+    ga_method_properties properties = ga_method_describe(p);
+    if (!properties.zero_stable)
+        return ga_fail(report, GA_ERR_METHOD,
+                       "alpha_m = %g exceeds 1/2: the method is not zero-stable", p->alpha_m);
+    if (!properties.second_order && !def->allow_first_order)
+        return ga_fail(
+            report, GA_ERR_METHOD,
+            "gamma = %g violates the order condition gamma = 1/2 - alpha_m + alpha_f "
+            "= %g (set allow_first_order if you mean it)",
+            p->gamma, p->gamma - properties.order_defect);
+    return GA_OK;
+}
+
+static ga_status check_choice(const char *name, int value, int count, ga_report *report)
+{
+    if (value >= 0 && value < count) return GA_OK;
+    return ga_fail(report, GA_ERR_ARGUMENT, "%s has the unknown value %d", name, value);
+}
+
+static ga_status check_number(const char *name, double value, double least, ga_report *report)
+{
+    if (value >= least) return GA_OK;
+    return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected at least %g", name, value,
+                   least);
+}
+
+static ga_status check_definition(const ga_integrator_def *def, ga_report *report)
+{
+    GA_TRY(check_method(def, report));
+    GA_TRY(check_choice("formulation", (int)def->formulation, GA_FORMULATION_COUNT, report));
+    GA_TRY(check_choice("map", (int)def->map, GA_MAP_CAYLEY + 1, report));
+    GA_TRY(check_choice("start", (int)def->start, GA_START_IMPLICIT + 1, report));
+    GA_TRY(check_choice("start_difference", (int)def->start_difference,
+                        GA_DIFFERENCE_FORWARD + 1, report));
+    GA_TRY(check_choice("scaling", (int)def->scaling, GA_SCALING_DYMORE + 1, report));
+    GA_TRY(check_choice("newton", (int)def->newton, GA_NEWTON_FULL + 1, report));
+    GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_SPARSE + 1, report));
+    GA_TRY(check_number("max_iterations", def->max_iterations, 1, report));
+    GA_TRY(check_number("max_halvings", def->max_halvings, 0, report));
+    GA_TRY(check_number("max_projection", def->max_projection, 0, report));
+    GA_TRY(check_number("relative", def->relative, 0, report));
+    GA_TRY(check_number("absolute_q", def->absolute_q, 0, report));
+    GA_TRY(check_number("absolute_v", def->absolute_v, 0, report));
+    GA_TRY(check_number("absolute_lambda", def->absolute_lambda, 0, report));
+    if (def->max_halvings > 50)
+        return ga_fail(report, GA_ERR_ARGUMENT, "max_halvings = %d: expected at most 50",
+                       def->max_halvings);
+    if (!(def->penalty == GA_PENALTY_AUTO || (def->penalty >= 0 && isfinite(def->penalty))))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "penalty = %g: expected 0, a positive number or GA_PENALTY_AUTO",
+                       def->penalty);
+    const ga_formulation_type *form = ga_formulation_get(def->formulation);
+    if (def->penalty != 0 && !form->penalty)
+        return ga_fail(report, GA_ERR_ARGUMENT, "penalty is an option of index3, not of %s",
+                       form->name);
+    return GA_OK;
+}
+
+static ga_status create_arrays(ga_stepper *s)
+{
+    const ga_dae *dae = &s->dae;
+    struct {
+        double **array;
+        int count;
+    } wanted[] = {
+        {&s->vn, s->nv},
+        {&s->an, s->nv},
+        {&s->U0, s->nv},
+        {&s->v0, s->nv},
+        {&s->a1, s->nv},
+        {&s->q, s->nq},
+        {&s->v, s->nv},
+        {&s->vd, s->nv},
+        {&s->a, s->nv},
+        {&s->lambda, s->m},
+        {&s->eta, s->m},
+        {&s->U, s->nv},
+        {&s->mu, s->m},
+        {&s->M, dae->M.count},
+        {&s->B, dae->B.count},
+        {&s->Phi, s->m},
+        {&s->work, s->nv},
+        {&s->M_tangent, dae->M.count},
+        {&s->B_tangent, dae->B.count},
+        {&s->C, dae->C.count},
+        {&s->K, dae->K.count},
+        {&s->Z, dae->Z.count},
+        {&s->L, dae->L.count},
+        {&s->T, dae->T.count},
+        {&s->row_scale, s->n},
+        {&s->col_scale, s->n},
+        {&s->scale_work, 2 * s->n},
+        {&s->r, s->n},
+        {&s->x, s->n},
+    };
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; ++k)
+        if (!(*wanted[k].array = GA_NEW(double, wanted[k].count))) return GA_ERR_MEMORY;
+    return GA_OK;
+}
+
+static ga_status create(ga_stepper *s, const ga_system *system)
+{
+    GA_TRY(ga_dae_create(system, &s->dae));
+    s->nq = s->dae.nq;
+    s->nv = s->dae.nv;
+    s->m = s->dae.m;
+    s->n = s->nv + s->form->constraint_rows * s->m;
+    s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
+    if (s->def.penalty > 0) s->penalty = s->def.penalty;
+    GA_TRY(create_state(&s->now, s));
+    GA_TRY(create_state(&s->saved, s));
+    GA_TRY(create_arrays(s));
+    GA_TRY(ga_block_create(s));
+    return ga_saddle_create(s);
+}
+
+ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
+                            ga_stepper *s, ga_report *report)
+{
+    memset(s, 0, sizeof *s);
+    GA_TRY(ga_system_validate(system, report));
+    GA_TRY(check_definition(def, report));
+    s->def = *def;
+    s->form = ga_formulation_get(def->formulation);
+    s->method = ga_method_describe(&def->method);
+    if (def->start == GA_START_AUTO) s->def.start = s->form->start;
+    ga_status status = create(s, system);
+    if (status != GA_OK) {
+        ga_stepper_destroy(s);
+        return ga_fail(report, status, "%s", ga_status_text(status));
+    }
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+void ga_stepper_destroy(ga_stepper *s)
+{
+    ga_saddle_destroy(&s->saddle);
+    ga_block_destroy(s);
+    double *arrays[] = {
+        s->vn, s->an,         s->U0,          s->v0,        s->a1,        s->q,          s->v,
+        s->vd, s->a,          s->lambda,      s->eta,       s->U,         s->mu,         s->M,
+        s->B,  s->Phi,        s->work,        s->M_tangent, s->B_tangent, s->C,          s->K,
+        s->Z,  s->L,          s->T,           s->row_scale, s->col_scale, s->scale_work, s->r,
+        s->x,  s->now.memory, s->saved.memory};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) ga_free(arrays[k]);
+    ga_dae_destroy(&s->dae);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,144 @@
+/* KLU: block triangular form and fill-reducing order once per pattern, LU per matrix.
+ *
+ * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
+ * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
+ * nothing and searches for no pivots. Whether the choice still fits is read off the same
+ * bound: as long as no multiplier exceeds MULTIPLIER_LIMIT, the new factors are as good as
+ * fresh ones with tol = 1/MULTIPLIER_LIMIT, KLU's default. We start from a stricter tol, which
+ * costs no measurable fill, so that small changes stay within the limit. The growth of U alone
+ * (klu_rgrowth) does not tell: for
+ *
+ *     [ e  0  1 ]
+ *     [ 0  e -1 ]     u_33 = 1 - 1/e + 1/e
+ *     [ 1  1  1 ]
+ *
+ * U stays of order one while u_33 has lost all its digits. One pass over L costs about as much
+ * as a triangular solve with L.
+ *
+ * The matrix arrives equilibrated, so KLU scales nothing. Where L lies inside klu_numeric is
+ * KLU's packing (klu_internal.h, GET_POINTER), the same since its first release: column k of
+ * block b is Llen[k] ints at LUbx[b] + Lip[k] doubles, padded to whole doubles, then the
+ * values; the unit diagonal is not stored. A block of order one has no L. */
+#include "base/memory.h"
+#include "la/backend.h"
+
+#include <float.h>
+#include <klu.h>
+#include <math.h>
+
+static const double PIVOT_TOLERANCE = 0.01;
+static const double MULTIPLIER_LIMIT = 1e3;
+
+typedef struct sparse {
+    int n;
+    int *colptr, *rowind; /* borrowed from the matrix */
+    klu_common common;
+    klu_symbolic *symbolic;
+    klu_numeric *numeric;
+} sparse;
+
+static void destroy(void *data)
+{
+    sparse *s = data;
+    klu_free_numeric(&s->numeric, &s->common);
+    klu_free_symbolic(&s->symbolic, &s->common);
+    ga_free(s);
+}
+
+static ga_status create(const ga_matrix *matrix, void **data)
+{
+    if (matrix->full) return GA_ERR_ARGUMENT;
+    sparse *s = GA_NEW(sparse, 1);
+    if (!s) return GA_ERR_MEMORY;
+    s->n = matrix->n;
+    s->colptr = matrix->colptr;
+    s->rowind = matrix->rowind;
+    klu_defaults(&s->common);
+    s->common.tol = PIVOT_TOLERANCE;
+    s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
+    s->symbolic = klu_analyze(s->n, s->colptr, s->rowind, &s->common);
+    if (!s->symbolic) {
+        destroy(s);
+        return GA_ERR_MEMORY; /* also KLU_TOO_LARGE; the pattern itself is valid */
+    }
+    *data = s;
+    return GA_OK;
+}
+
+static double largest_multiplier(const sparse *s)
+{
+    const klu_numeric *f = s->numeric;
+    double largest = 0;
+    for (int b = 0; b < s->symbolic->nblocks; ++b) {
+        int first = s->symbolic->R[b], end = s->symbolic->R[b + 1];
+        if (end - first == 1) continue;
+        for (int k = first; k < end; ++k) {
+            size_t length = (size_t)f->Llen[k], unit = sizeof(double);
+            const double *column = (const double *)f->LUbx[b] + f->Lip[k];
+            const double *l = column + (length * sizeof(int) + unit - 1) / unit;
+            for (size_t i = 0; i < length; ++i)
+                if (!(fabs(l[i]) <= largest)) largest = fabs(l[i]);
+            if (isnan(largest)) return largest;
+        }
+    }
+    return largest;
+}
+
+/* True if the old pivot order still serves. */
+static bool refactor(sparse *s, double *values)
+{
+    return klu_refactor(s->colptr, s->rowind, values, s->symbolic, s->numeric, &s->common) &&
+           s->common.status == KLU_OK && largest_multiplier(s) <= MULTIPLIER_LIMIT;
+}
+
+/* Smallest by largest pivot, and the column of the smallest. */
+static double judge_pivots(const sparse *s, int *column)
+{
+    const double *u = s->numeric->Udiag;
+    double smallest = INFINITY, largest = 0;
+    for (int k = 0; k < s->n; ++k) {
+        double size = fabs(u[k]);
+        if (!(size >= smallest)) {
+            smallest = size;
+            *column = s->symbolic->Q[k];
+        }
+        if (isnan(size)) return 0;
+        if (size > largest) largest = size;
+    }
+    return isinf(largest) ? 0 : smallest / largest;
+}
+
+/* A matrix is called singular only after a fresh choice of pivots. */
+static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+{
+    sparse *s = data;
+    *rcond = 0;
+    if (s->numeric && refactor(s, matrix->values)) {
+        *rcond = judge_pivots(s, column);
+        if (*rcond >= DBL_EPSILON) return GA_OK;
+    }
+    klu_free_numeric(&s->numeric, &s->common);
+    s->numeric = klu_factor(s->colptr, s->rowind, matrix->values, s->symbolic, &s->common);
+    if (!s->numeric) {
+        if (s->common.status != KLU_SINGULAR) return GA_ERR_MEMORY;
+        *rcond = 0;
+        *column = s->common.singular_col < s->n ? s->common.singular_col : -1;
+        return GA_ERR_SINGULAR;
+    }
+    *rcond = judge_pivots(s, column);
+    return GA_OK;
+}
+
+static void solve(void *data, double *x)
+{
+    sparse *s = data;
+    klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+}
+
+const ga_backend ga_backend_klu = {
+    .name = "klu",
+    .create = create,
+    .destroy = destroy,
+    .numeric = numeric,
+    .solve = solve,
+};

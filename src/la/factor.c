@@ -1,0 +1,103 @@
+/* Factorisation, independent of the backend: finiteness, the singularity test, dispatch. */
+#include "la/factor.h"
+
+#include "base/memory.h"
+#include "la/backend.h"
+
+#include <float.h>
+#include <math.h>
+
+struct ga_factor {
+    const ga_backend *backend;
+    const ga_matrix *matrix;
+    void *data; /* null for an empty matrix */
+    double rcond;
+    int singular_column;
+};
+
+static const ga_backend *const backends[GA_BACKEND_COUNT] = {
+#define GA_BACKEND(kind, table) [kind] = &table,
+#include "la/backend.def"
+#undef GA_BACKEND
+};
+
+ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor)
+{
+    *factor = NULL;
+    ga_factor *f = GA_NEW(ga_factor, 1);
+    if (!f) return GA_ERR_MEMORY;
+    f->backend = backends[kind];
+    f->matrix = matrix;
+    f->rcond = 1;
+    f->singular_column = -1;
+    if (matrix->n > 0) {
+        ga_status status = f->backend->create(matrix, &f->data);
+        if (status != GA_OK) {
+            ga_free(f);
+            return status;
+        }
+    }
+    *factor = f;
+    return GA_OK;
+}
+
+void ga_factor_destroy(ga_factor *factor)
+{
+    if (!factor) return;
+    if (factor->data) factor->backend->destroy(factor->data);
+    ga_free(factor);
+}
+
+/* 0 * x is 0 for finite x and NaN otherwise; four sums, so that additions overlap. */
+static bool all_finite(int count, const double *x)
+{
+    double s[4] = {0};
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        s[0] += 0 * x[k];
+        s[1] += 0 * x[k + 1];
+        s[2] += 0 * x[k + 2];
+        s[3] += 0 * x[k + 3];
+    }
+    for (; k < count; ++k) s[0] += 0 * x[k];
+    return s[0] + s[1] + s[2] + s[3] == 0;
+}
+
+static int column_not_finite(const ga_matrix *m)
+{
+    for (int j = 0; j < m->n; ++j) {
+        int start = m->full ? j * m->n : m->colptr[j];
+        int end = m->full ? start + m->n : m->colptr[j + 1];
+        if (!all_finite(end - start, m->values + start)) return j;
+    }
+    return -1;
+}
+
+/* NaN and Inf are looked for in the values: a NaN outside the diagonal blocks of KLU, or in
+ * the last row of L, would never reach a pivot. The pivots show overflow on the way. */
+ga_status ga_factor_numeric(ga_factor *factor)
+{
+    const ga_matrix *m = factor->matrix;
+    if (!factor->data) return GA_OK;
+    factor->rcond = 0;
+    if (!all_finite(m->count, m->values)) {
+        factor->singular_column = column_not_finite(m);
+        return GA_ERR_SINGULAR;
+    }
+    int column = -1;
+    double rcond = 0;
+    ga_status status = factor->backend->numeric(factor->data, m, &rcond, &column);
+    if (status == GA_OK && !(rcond >= DBL_EPSILON)) status = GA_ERR_SINGULAR;
+    factor->rcond = isnan(rcond) ? 0 : rcond;
+    factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
+    return status;
+}
+
+void ga_factor_solve(const ga_factor *factor, double *x)
+{
+    if (factor->data) factor->backend->solve(factor->data, x);
+}
+
+double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
+
+int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }

@@ -1,0 +1,195 @@
+/* Assembly of square matrices from blocks; see factor.h. */
+#include "base/memory.h"
+#include "base/report.h"
+#include "la/buckets.h"
+#include "la/factor.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static int column_start(const ga_matrix *m, int j) { return m->full ? j * m->n : m->colptr[j]; }
+
+static int row_of(const ga_matrix *m, int j, int k)
+{
+    return m->full ? k - j * m->n : m->rowind[k];
+}
+
+static ga_status count_entries(ga_matrix *m, const ga_block *block)
+{
+    m->block_start = GA_NEW(int, (size_t)m->blocks + 1);
+    if (!m->block_start) return GA_ERR_MEMORY;
+    for (int b = 0; b < m->blocks; ++b) {
+        if (block[b].coords->count > INT_MAX - m->block_start[b]) return GA_ERR_MEMORY;
+        m->block_start[b + 1] = m->block_start[b] + block[b].coords->count;
+    }
+    m->slot = GA_NEW(int, m->block_start[m->blocks]);
+    return m->slot ? GA_OK : GA_ERR_MEMORY;
+}
+
+static ga_status create_full(ga_matrix *m, const ga_block *block)
+{
+    if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
+    m->count = m->n * m->n;
+    int *slot = m->slot;
+    for (int b = 0; b < m->blocks; ++b) {
+        const ga_coords *c = block[b].coords;
+        for (int k = 0; k < c->count; ++k)
+            *slot++ = block[b].row0 + c->row[k] + (block[b].col0 + c->col[k]) * m->n;
+    }
+    return GA_OK;
+}
+
+/* Places of all block entries, then of the diagonal. */
+static void list_places(const ga_matrix *m, const ga_block *block, int *row, int *col)
+{
+    int e = 0;
+    for (int b = 0; b < m->blocks; ++b) {
+        const ga_coords *c = block[b].coords;
+        for (int k = 0; k < c->count; ++k, ++e) {
+            row[e] = block[b].row0 + c->row[k];
+            col[e] = block[b].col0 + c->col[k];
+        }
+    }
+    for (int i = 0; i < m->n; ++i, ++e) row[e] = col[e] = i;
+}
+
+/* item: all places by column, then row. First pass: count; second pass (rowind set): fill. */
+static int compress(ga_matrix *m, int places, const int *item, const int *row, const int *col)
+{
+    int entries = m->block_start[m->blocks], k = -1;
+    for (int p = 0; p < places; ++p) {
+        int e = item[p];
+        if (p == 0 || row[e] != row[item[p - 1]] || col[e] != col[item[p - 1]]) {
+            ++k;
+            if (m->rowind) {
+                m->rowind[k] = row[e];
+                m->colptr[col[e] + 1] = k + 1;
+            }
+        }
+        if (e < entries) m->slot[e] = k;
+    }
+    return k + 1;
+}
+
+/* Two counting sorts: by row, then stably by column. */
+static ga_status create_compressed(ga_matrix *m, const ga_block *block)
+{
+    int entries = m->block_start[m->blocks];
+    if (m->n > INT_MAX - entries) return GA_ERR_MEMORY;
+    int places = entries + m->n;
+    ga_buckets by_row = {0}, by_col = {0};
+    ga_status status = GA_ERR_MEMORY;
+    int *row = GA_NEW(int, places), *col = GA_NEW(int, places);
+    m->colptr = GA_NEW(int, (size_t)m->n + 1);
+    if (!row || !col || !m->colptr) goto done;
+    list_places(m, block, row, col);
+    if (ga_buckets_create(m->n, places, row, NULL, &by_row) != GA_OK) goto done;
+    if (ga_buckets_create(m->n, places, col, by_row.item, &by_col) != GA_OK) goto done;
+    m->count = compress(m, places, by_col.item, row, col);
+    m->rowind = GA_NEW(int, m->count);
+    if (!m->rowind) goto done;
+    compress(m, places, by_col.item, row, col); /* no column is empty: the diagonal is there */
+    status = GA_OK;
+done:
+    ga_buckets_destroy(&by_row);
+    ga_buckets_destroy(&by_col);
+    ga_free(row);
+    ga_free(col);
+    return status;
+}
+
+ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
+                           ga_matrix *matrix)
+{
+    *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
+    ga_status status = count_entries(matrix, block);
+    if (status == GA_OK)
+        status = full ? create_full(matrix, block) : create_compressed(matrix, block);
+    if (status == GA_OK) {
+        matrix->values = GA_NEW(double, matrix->count);
+        if (!matrix->values) status = GA_ERR_MEMORY;
+    }
+    if (status != GA_OK) ga_matrix_destroy(matrix);
+    return status;
+}
+
+void ga_matrix_destroy(ga_matrix *matrix)
+{
+    ga_free(matrix->colptr);
+    ga_free(matrix->rowind);
+    ga_free(matrix->values);
+    ga_free(matrix->block_start);
+    ga_free(matrix->slot);
+    *matrix = (ga_matrix){0};
+}
+
+void ga_matrix_clear(ga_matrix *matrix)
+{
+    memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
+}
+
+void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
+{
+    const int *slot = matrix->slot + matrix->block_start[k];
+    int count = matrix->block_start[k + 1] - matrix->block_start[k];
+    for (int e = 0; e < count; ++e) matrix->values[slot[e]] += scale * values[e];
+}
+
+void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
+{
+    for (int j = 0; j < matrix->n; ++j) {
+        double s = alpha * x[j];
+        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
+            y[row_of(matrix, j, k)] += matrix->values[k] * s;
+    }
+}
+
+void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
+{
+    for (int j = 0; j < matrix->n; ++j)
+        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
+            matrix->values[k] *= r[row_of(matrix, j, k)] * c[j];
+}
+
+/* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN. */
+static double ruiz_factor(double largest)
+{
+    if (!(largest > 0) || !isfinite(largest)) return 1;
+    int e;
+    frexp(largest, &e); /* 2^(e-1) <= largest < 2^e */
+    return ldexp(1, -(e >= 0 ? e / 2 : -((1 - e) / 2)));
+}
+
+void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
+                           double *work)
+{
+    int n = matrix->n;
+    double *row_max = work, *col_max = work + n;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        memset(work, 0, 2 * (size_t)n * sizeof *work);
+        for (int j = 0; j < n; ++j)
+            for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end;
+                 ++k) {
+                int i = row_of(matrix, j, k);
+                double a = fabs(matrix->values[k]) * r[i] * c[j];
+                if (a > row_max[i]) row_max[i] = a;
+                if (a > col_max[j]) col_max[j] = a;
+            }
+        for (int i = 0; i < n; ++i) r[i] *= ruiz_factor(row_max[i]);
+        for (int j = 0; j < n; ++j) c[j] *= ruiz_factor(col_max[j]);
+    }
+}
+
+void ga_matrix_to_full(const ga_matrix *matrix, double *full)
+{
+    size_t n = (size_t)matrix->n;
+    if (matrix->full) {
+        memcpy(full, matrix->values, n * n * sizeof *full);
+        return;
+    }
+    memset(full, 0, n * n * sizeof *full);
+    for (int j = 0; j < matrix->n; ++j)
+        for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; ++k)
+            full[(size_t)j * n + (size_t)matrix->rowind[k]] = matrix->values[k];
+}

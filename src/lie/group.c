@@ -1,0 +1,239 @@
+/* <galpha/lie.h> for one node: chooses the group's table and the map's chart.
+ *
+ * R^n is written out here: composition is addition, both maps are the identity, T = I. */
+#include "lie/group.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+static const ga_group_type *const types[] = {
+    [GA_GROUP_SO2] = &ga_group_so2,     [GA_GROUP_R2SO2] = &ga_group_r2so2,
+    [GA_GROUP_SE2] = &ga_group_se2,     [GA_GROUP_SO3] = &ga_group_so3,
+    [GA_GROUP_R3SO3] = &ga_group_r3so3, [GA_GROUP_SE3] = &ga_group_se3,
+};
+
+static const ga_chart *const charts[] = {
+    [GA_MAP_EXP] = &ga_chart_exp,
+    [GA_MAP_CAYLEY] = &ga_chart_cayley,
+};
+
+/* Null for R^n, whose slot is empty. An unknown group is the caller's mistake. */
+static const ga_group_type *type_of(ga_node node)
+{
+    assert((size_t)node.group < sizeof types / sizeof *types);
+    assert(node.group != GA_GROUP_RN || node.n >= 0);
+    return types[node.group];
+}
+
+static const ga_chart *chart_of(ga_map map)
+{
+    assert((size_t)map < sizeof charts / sizeof *charts);
+    return charts[map];
+}
+
+/* --- R^n -----------------------------------------------------------------------------------
+ */
+
+static void copy(int n, const double *x, double *y)
+{
+    if (n > 0) memmove(y, x, (size_t)n * sizeof *y);
+}
+
+static void clear(int n, double *x)
+{
+    for (int i = 0; i < n; ++i) x[i] = 0;
+}
+
+static void add(int n, const double *a, const double *b, double *sum)
+{
+    for (int i = 0; i < n; ++i) sum[i] = a[i] + b[i];
+}
+
+static void clear_square(int n, double *M)
+{
+    for (int j = 0; j < n; ++j) clear(n, M + (size_t)n * (size_t)j);
+}
+
+static void unit(int n, double *M)
+{
+    clear_square(n, M);
+    for (int j = 0; j < n; ++j) M[((size_t)n + 1) * (size_t)j] = 1;
+}
+
+/* --- Any node ------------------------------------------------------------------------------
+ */
+
+static int valid(ga_node node)
+{
+    if ((size_t)node.group >= sizeof types / sizeof *types) return 0;
+    return node.group != GA_GROUP_RN || node.n >= 0;
+}
+
+int ga_node_nq(ga_node node)
+{
+    if (!valid(node)) return 0;
+    const ga_group_type *g = type_of(node);
+    return g ? g->nq : node.n;
+}
+
+int ga_node_nv(ga_node node)
+{
+    if (!valid(node)) return 0;
+    const ga_group_type *g = type_of(node);
+    return g ? g->nv : node.n;
+}
+
+void ga_lie_identity(ga_node node, double *q)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        copy(g->nq, g->identity, q);
+    else
+        clear(node.n, q);
+}
+
+void ga_lie_compose(ga_node node, const double *a, const double *b, double *ab)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->compose(a, b, ab);
+    else
+        add(node.n, a, b, ab);
+}
+
+void ga_lie_inverse(ga_node node, const double *a, double *inv)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->inverse(a, inv);
+    else
+        for (int i = 0; i < node.n; ++i) inv[i] = -a[i];
+}
+
+void ga_lie_map(ga_node node, ga_map map, const double *x, double *q)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->map(chart_of(map), x, q);
+    else
+        copy(node.n, x, q);
+}
+
+void ga_lie_map_inverse(ga_node node, ga_map map, const double *q, double *x)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->unmap(chart_of(map), q, x);
+    else
+        copy(node.n, q, x);
+}
+
+void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, double *q1)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        double moved[GA_NODE_MAX_NQ];
+        g->map(chart_of(map), x, moved);
+        g->compose(q, moved, q1);
+    } else {
+        add(node.n, q, x, q1);
+    }
+}
+
+void ga_lie_difference(ga_node node, const double *a, const double *b, double *x)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        double step[GA_NODE_MAX_NQ];
+        g->relative(a, b, step);
+        g->unmap(&ga_chart_exp, step, x);
+    } else {
+        for (int i = 0; i < node.n; ++i) x[i] = b[i] - a[i];
+    }
+}
+
+void ga_lie_bracket(ga_node node, const double *x, const double *y, double *z)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->bracket(x, y, z);
+    else
+        clear(node.n, z);
+}
+
+void ga_lie_adjoint(ga_node node, const double *q, double *Ad)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->adjoint(q, Ad);
+    else
+        unit(node.n, Ad);
+}
+
+void ga_lie_tangent(ga_node node, ga_map map, const double *x, double *T)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        const ga_chart *chart = chart_of(map);
+        double s = ga_group_square(g, x);
+        ga_jet jet;
+        chart->tangent(s, chart->rotor(s), g->order, &jet);
+        g->tangent(&jet, x, T);
+    } else {
+        unit(node.n, T);
+    }
+}
+
+void ga_lie_tangent_inverse(ga_node node, ga_map map, const double *x, double *Tinv)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        const ga_chart *chart = chart_of(map);
+        double s = ga_group_square(g, x);
+        ga_jet jet;
+        chart->tangent_inverse(s, g->order, &jet);
+        g->tangent(&jet, x, Tinv);
+    } else {
+        unit(node.n, Tinv);
+    }
+}
+
+void ga_lie_tangent_derivative(ga_node node, ga_map map, const double *x, const double *dx,
+                               double *DT)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        const ga_chart *chart = chart_of(map);
+        double s = ga_group_square(g, x);
+        ga_jet jet;
+        chart->tangent(s, chart->rotor(s), g->order + 1, &jet);
+        g->tangent_derivative(&jet, x, dx, DT);
+    } else {
+        clear_square(node.n, DT);
+    }
+}
+
+void ga_lie_tangent_inverse_derivative(ga_node node, ga_map map, const double *x,
+                                       const double *dx, double *DTinv)
+{
+    const ga_group_type *g = type_of(node);
+    if (g) {
+        const ga_chart *chart = chart_of(map);
+        double s = ga_group_square(g, x);
+        ga_jet jet;
+        chart->tangent_inverse(s, g->order + 1, &jet);
+        g->tangent_derivative(&jet, x, dx, DTinv);
+    } else {
+        clear_square(node.n, DTinv);
+    }
+}
+
+void ga_lie_cayley_defect(ga_node node, const double *x, double *c)
+{
+    const ga_group_type *g = type_of(node);
+    if (g)
+        g->defect(x, c);
+    else
+        clear(node.n, c);
+}

@@ -1,0 +1,219 @@
+/* SO(3) in unit quaternions, and R^3 x SO(3), the direct product: a position in the world
+ * beside a rotation, neither of which knows the other.
+ *
+ *   x = (w in body axes), [x, y] = x cross y, Ad_q = R(q)
+ *
+ * Maps and tangent operators: chart.h, so3.h. Cayley's defect: 2 atan(r/2) = r - r^3/12 + ...,
+ * so exp(x) = cay(x + |x|^2 x/12 + O(x^5)). */
+#include "lie/so3.h"
+
+#include <string.h>
+
+#include "lie/group.h"
+
+/* --- SO(3) ------------------------------------------------------------------------------- */
+
+static void compose(const double *a, const double *b, double *ab)
+{
+    ga_quat_store(ga_quat_normalise(ga_quat_product(ga_quat_load(a), ga_quat_load(b))), ab);
+}
+
+static void inverse(const double *a, double *inv)
+{
+    ga_quat_store(ga_quat_conjugate(ga_quat_load(a)), inv);
+}
+
+static void relative(const double *a, const double *b, double *rel)
+{
+    ga_quat p = ga_quat_product(ga_quat_conjugate(ga_quat_load(a)), ga_quat_load(b));
+    ga_quat_store(ga_quat_normalise(p), rel);
+}
+
+static void map(const ga_chart *chart, const double *x, double *q)
+{
+    ga_vec3 w = ga_vec3_load(x);
+    ga_rotor r = chart->rotor(ga_vec3_dot(w, w));
+    ga_quat_store(ga_quat_map(&r, w), q);
+}
+
+static void unmap(const ga_chart *chart, const double *q, double *x)
+{
+    ga_vec3_store(ga_quat_unmap(chart, ga_quat_load(q)), x);
+}
+
+static void bracket(const double *x, const double *y, double *z)
+{
+    ga_vec3_store(ga_vec3_cross(ga_vec3_load(x), ga_vec3_load(y)), z);
+}
+
+static void adjoint(const double *q, double *Ad) { ga_quat_matrix(ga_quat_load(q), 3, Ad); }
+
+static void tangent(const ga_jet *jet, const double *x, double *T)
+{
+    ga_jet_value(jet, ga_vec3_load(x), 3, T);
+}
+
+static void tangent_derivative(const ga_jet *jet, const double *x, const double *dx, double *DT)
+{
+    ga_jet_first(jet, ga_vec3_load(x), ga_vec3_load(dx), 3, DT);
+}
+
+static void defect(const double *x, double *c)
+{
+    ga_vec3 w = ga_vec3_load(x);
+    ga_vec3_store(ga_vec3_scale(ga_vec3_dot(w, w) / 12, w), c);
+}
+
+const ga_group_type ga_group_so3 = {
+    .nq = 4,
+    .nv = 3,
+    .turning = 3,
+    .order = 0,
+    .identity = {1},
+    .compose = compose,
+    .inverse = inverse,
+    .relative = relative,
+    .map = map,
+    .unmap = unmap,
+    .bracket = bracket,
+    .adjoint = adjoint,
+    .tangent = tangent,
+    .tangent_derivative = tangent_derivative,
+    .defect = defect,
+};
+
+/* --- R^3 x SO(3) ------------------------------------------------------------------------- */
+
+static const double zero[3];
+
+static void place(const double *from, double *to) { memmove(to, from, 3 * sizeof *to); }
+
+static void product_compose(const double *a, const double *b, double *ab)
+{
+    ga_vec3_store(ga_vec3_add(ga_vec3_load(a), ga_vec3_load(b)), ab);
+    compose(a + 3, b + 3, ab + 3);
+}
+
+static void product_inverse(const double *a, double *inv)
+{
+    ga_vec3_store(ga_vec3_scale(-1, ga_vec3_load(a)), inv);
+    inverse(a + 3, inv + 3);
+}
+
+static void product_relative(const double *a, const double *b, double *rel)
+{
+    ga_vec3_store(ga_vec3_sub(ga_vec3_load(b), ga_vec3_load(a)), rel);
+    relative(a + 3, b + 3, rel + 3);
+}
+
+static void product_map(const ga_chart *chart, const double *x, double *q)
+{
+    place(x, q);
+    map(chart, x + 3, q + 3);
+}
+
+static void product_unmap(const ga_chart *chart, const double *q, double *x)
+{
+    place(q, x);
+    unmap(chart, q + 3, x + 3);
+}
+
+static void product_bracket(const double *x, const double *y, double *z)
+{
+    place(zero, z);
+    bracket(x + 3, y + 3, z + 3);
+}
+
+/* 6 x 6 with `one` times the identity for the position; the rotation's block is left to the
+ * caller, at M + 21. */
+static void position_block(double one, double *M)
+{
+    memset(M, 0, 36 * sizeof *M);
+    M[0] = M[7] = M[14] = one;
+}
+
+static void product_adjoint(const double *q, double *Ad)
+{
+    position_block(1, Ad);
+    ga_quat_matrix(ga_quat_load(q + 3), 6, Ad + 21);
+}
+
+static void product_tangent(const ga_jet *jet, const double *x, double *T)
+{
+    position_block(1, T);
+    ga_jet_value(jet, ga_vec3_load(x + 3), 6, T + 21);
+}
+
+static void product_tangent_derivative(const ga_jet *jet, const double *x, const double *dx,
+                                       double *DT)
+{
+    position_block(0, DT);
+    ga_jet_first(jet, ga_vec3_load(x + 3), ga_vec3_load(dx + 3), 6, DT + 21);
+}
+
+static void product_defect(const double *x, double *c)
+{
+    place(zero, c);
+    defect(x + 3, c + 3);
+}
+
+const ga_group_type ga_group_r3so3 = {
+    .nq = 7,
+    .nv = 6,
+    .turning = 3,
+    .order = 0,
+    .identity = {0, 0, 0, 1},
+    .compose = product_compose,
+    .inverse = product_inverse,
+    .relative = product_relative,
+    .map = product_map,
+    .unmap = product_unmap,
+    .bracket = product_bracket,
+    .adjoint = product_adjoint,
+    .tangent = product_tangent,
+    .tangent_derivative = product_tangent_derivative,
+    .defect = product_defect,
+};
+
+/* --- Quaternions for users ---------------------------------------------------------------- */
+
+void ga_quaternion_to_matrix(const double *p, double *R)
+{
+    ga_quat_matrix(ga_quat_load(p), 3, R);
+}
+
+/* Of w^2, x^2, y^2, z^2, four times each a sum over the diagonal, the largest is at least 1/4:
+ * its root is safe to divide by. */
+void ga_quaternion_from_matrix(const double *R, double *p)
+{
+    double r00 = R[0], r11 = R[4], r22 = R[8];
+    double wx = R[5] - R[7], wy = R[6] - R[2], wz = R[1] - R[3]; /* 4 w x, ... */
+    double xy = R[1] + R[3], yz = R[5] + R[7], zx = R[2] + R[6]; /* 4 x y, ... */
+    double ww = 1 + r00 + r11 + r22;                             /* 4 w^2, ... */
+    double xx = 1 + r00 - r11 - r22;
+    double yy = 1 - r00 + r11 - r22;
+    double zz = 1 - r00 - r11 + r22;
+
+    ga_quat q = {ww, {wx, wy, wz}};
+    double largest = ww;
+    if (xx > largest) {
+        q = (ga_quat){wx, {xx, xy, zx}};
+        largest = xx;
+    }
+    if (yy > largest) {
+        q = (ga_quat){wy, {xy, yy, yz}};
+        largest = yy;
+    }
+    if (zz > largest) q = (ga_quat){wz, {zx, yz, zz}};
+    ga_quat_store(ga_quat_canonical(ga_quat_normalise(q)), p);
+}
+
+void ga_quaternion_rotate(const double *p, const double *x, double *y)
+{
+    ga_vec3_store(ga_quat_rotate(ga_quat_load(p), ga_vec3_load(x)), y);
+}
+
+void ga_quaternion_rotate_back(const double *p, const double *x, double *y)
+{
+    ga_vec3_store(ga_quat_rotate(ga_quat_conjugate(ga_quat_load(p)), ga_vec3_load(x)), y);
+}

@@ -1,0 +1,214 @@
+/* ga_system_check: every derivative the user gave, beside a difference quotient.
+ *
+ * The quotients come from a copy of the system without the derivative in question and with
+ * full patterns, so an entry missing in a declared pattern is found as well. */
+#include "base/memory.h"
+#include "base/report.h"
+#include "system/dae.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *ga_derivative_name(ga_derivative derivative)
+{
+    static const char *const names[GA_DERIVATIVE_COUNT] = {
+        "gradient B", "constraint_rate Phi_t", "acceleration_rhs c", "stiffness K",
+        "damping C",  "velocity_stiffness Z",  "force_lambda L"};
+    return (unsigned)derivative < GA_DERIVATIVE_COUNT ? names[derivative] : "unknown";
+}
+
+typedef struct checker {
+    ga_dae given;     /* as the user defined it */
+    ga_dae tangents;  /* all tangents by full difference quotients, B as given */
+    ga_dae gradients; /* B by full difference quotients of Phi */
+    ga_point at;
+    double *zero;                       /* stands for a null vd or lambda */
+    double *values, *full, *difference; /* given in its pattern, both as full matrices */
+    ga_derivative_check *result;
+} checker;
+
+static void compare(checker *c, ga_derivative which, int rows, int cols, const double *given,
+                    const double *expected)
+{
+    int count = rows * cols, worst = 0;
+    double scale = fmax(1, ga_norm_max(count, expected)), error = -1;
+    for (int k = 0; k < count; ++k) {
+        double e = fabs(given[k] - expected[k]) / scale;
+        if (e > error || isnan(e)) {
+            error = isnan(e) ? INFINITY : e;
+            worst = k;
+        }
+    }
+    if (count == 0) return;
+    c->result->block[which].checked = true;
+    c->result->block[which].error = error;
+    c->result->block[which].given = given[worst];
+    c->result->block[which].expected = expected[worst];
+    c->result->block[which].row = worst % rows;
+    c->result->block[which].column = worst / rows;
+    const ga_derivative_check *r = c->result;
+    if (!r->block[r->worst].checked || error > r->block[r->worst].error)
+        c->result->worst = which;
+}
+
+static const double *expand(checker *c, const ga_coords *coords)
+{
+    memset(c->full, 0, (size_t)(coords->rows * coords->cols) * sizeof *c->full);
+    for (int k = 0; k < coords->count; ++k)
+        c->full[coords->row[k] + coords->rows * coords->col[k]] += c->values[k];
+    return c->full;
+}
+
+static ga_status check_constraints(checker *c)
+{
+    const ga_system *sys = &c->given.sys;
+    int n = c->given.nv, m = c->given.m;
+    double t = c->at.t;
+    const double *q = c->at.q, *v = c->at.v;
+    if (sys->gradient) {
+        GA_TRY(ga_dae_gradient(&c->given, t, q, c->values));
+        GA_TRY(ga_difference_gradient(&c->gradients, t, q, c->difference));
+        compare(c, GA_DERIVATIVE_GRADIENT, m, n, expand(c, &c->given.B), c->difference);
+    }
+    if (sys->constraint_rate) {
+        GA_TRY(ga_dae_rate(&c->given, t, q, c->values));
+        GA_TRY(ga_difference_rate(&c->tangents, t, q, c->difference));
+        compare(c, GA_DERIVATIVE_CONSTRAINT_RATE, m, 1, c->values, c->difference);
+    }
+    if (sys->acceleration_rhs) {
+        GA_TRY(ga_dae_acceleration_rhs(&c->given, t, q, v, c->values));
+        GA_TRY(ga_difference_acceleration_rhs(&c->tangents, t, q, v, c->difference));
+        compare(c, GA_DERIVATIVE_ACCELERATION_RHS, m, 1, c->values, c->difference);
+    }
+    if (sys->velocity_stiffness) {
+        GA_TRY(ga_dae_velocity_stiffness(&c->given, &c->at, c->values));
+        GA_TRY(ga_difference_velocity_stiffness(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_VELOCITY_STIFFNESS, m, n, expand(c, &c->given.Z),
+                c->difference);
+    }
+    return GA_OK;
+}
+
+static ga_status check_tangents(checker *c)
+{
+    const ga_system *sys = &c->given.sys;
+    int n = c->given.nv, m = c->given.m;
+    if (sys->stiffness) {
+        GA_TRY(ga_dae_stiffness(&c->given, &c->at, c->values));
+        GA_TRY(ga_difference_stiffness(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_STIFFNESS, n, n, expand(c, &c->given.K), c->difference);
+    }
+    if (sys->damping) {
+        GA_TRY(ga_dae_damping(&c->given, &c->at, c->values));
+        GA_TRY(ga_difference_damping(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_DAMPING, n, n, expand(c, &c->given.C), c->difference);
+    }
+    if (sys->force_lambda) {
+        GA_TRY(ga_dae_force_lambda(&c->given, &c->at, c->values));
+        GA_TRY(ga_difference_force_lambda(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_FORCE_LAMBDA, n, m, expand(c, &c->given.L), c->difference);
+    }
+    return GA_OK;
+}
+
+static int largest(int a, int b) { return a > b ? a : b; }
+
+static ga_status create(checker *c, const ga_system *system)
+{
+    const ga_pattern full = {0};
+    ga_system tangents = *system;
+    tangents.stiffness = tangents.damping = NULL;
+    tangents.velocity_stiffness = tangents.force_lambda = NULL;
+    tangents.stiffness_pattern = tangents.damping_pattern = full;
+    tangents.velocity_stiffness_pattern = tangents.force_lambda_pattern = full;
+    ga_system gradients = tangents;
+    gradients.gradient = NULL;
+    gradients.gradient_pattern = full;
+    tangents.mass_is_constant = false; /* else a wrong flag would go unnoticed in K */
+
+    GA_TRY(ga_dae_create(system, &c->given));
+    GA_TRY(ga_dae_create(&tangents, &c->tangents));
+    GA_TRY(ga_dae_create(&gradients, &c->gradients));
+    /* the structure of Z derived from B is not enough to see entries outside it */
+    if (c->given.m > 0) {
+        ga_coords_destroy(&c->tangents.Z);
+        ga_coloring_destroy(&c->tangents.color_Z);
+        ga_free(c->tangents.first_Z);
+        c->tangents.first_Z = GA_NEW(bool, c->given.m * c->given.nv);
+        if (!c->tangents.first_Z) return GA_ERR_MEMORY;
+        GA_TRY(ga_coords_create(c->given.m, c->given.nv, 0, NULL, NULL, &c->tangents.Z));
+        GA_TRY(ga_coords_first(&c->tangents.Z, c->tangents.first_Z));
+        GA_TRY(ga_coloring_create(&c->tangents.Z, &c->tangents.color_Z));
+    }
+    int n = c->given.nv, m = c->given.m, rows = largest(n, m);
+    const ga_coords *sparse[] = {&c->given.B, &c->given.K, &c->given.C, &c->given.Z,
+                                 &c->given.L};
+    int count = rows;
+    for (int k = 0; k < 5; ++k) count = largest(count, sparse[k]->count);
+    bool memory = (c->zero = GA_NEW(double, rows)) && (c->values = GA_NEW(double, count)) &&
+                  (c->full = GA_NEW(double, n *rows)) &&
+                  (c->difference = GA_NEW(double, n *rows));
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+static void destroy(checker *c)
+{
+    ga_dae_destroy(&c->given);
+    ga_dae_destroy(&c->tangents);
+    ga_dae_destroy(&c->gradients);
+    ga_free(c->zero);
+    ga_free(c->values);
+    ga_free(c->full);
+    ga_free(c->difference);
+}
+
+static ga_status verdict(const ga_derivative_check *result, double tolerance, double t,
+                         ga_report *report)
+{
+    const ga_derivative which = result->worst;
+    if (!result->block[which].checked || result->block[which].error <= tolerance)
+        return ga_fail(report, GA_OK, "%s", "");
+    ga_fail(report, GA_ERR_DERIVATIVE,
+            "%s, row %d, column %d: given %.9g, difference quotient %.9g (error %.2g at "
+            "t = %.9g)",
+            ga_derivative_name(which), result->block[which].row, result->block[which].column,
+            result->block[which].given, result->block[which].expected,
+            result->block[which].error, t);
+    if (report) {
+        report->time = t;
+        report->row = result->block[which].row;
+        report->column = result->block[which].column;
+    }
+    return GA_ERR_DERIVATIVE;
+}
+
+ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,
+                          ga_derivative_check *result, ga_report *report)
+{
+    GA_TRY(ga_system_validate(system, report));
+    if (!at || !at->q || !at->v || !result)
+        return ga_fail(report, GA_ERR_ARGUMENT, "a state (q and v) and a result are needed");
+    if (!(tolerance >= 0))
+        return ga_fail(report, GA_ERR_ARGUMENT, "tolerance %g is negative", tolerance);
+    memset(result, 0, sizeof *result);
+    checker c = {.at = *at, .result = result};
+    ga_status status = create(&c, system);
+    if (status == GA_OK) {
+        if (!c.at.vd) c.at.vd = c.zero;
+        if (!c.at.lambda) c.at.lambda = c.zero;
+        if (c.given.m > 0) status = check_constraints(&c);
+        if (status == GA_OK) status = check_tangents(&c);
+    }
+    if (status == GA_OK)
+        status = verdict(result, tolerance > 0 ? tolerance : 1e-5, at->t, report);
+    else if (status == GA_ERR_MEMORY)
+        ga_fail(report, status, "out of memory");
+    else {
+        const ga_dae *failed = c.given.fault.status      ? &c.given
+                               : c.tangents.fault.status ? &c.tangents
+                                                         : &c.gradients;
+        ga_dae_explain(failed, at->t, report);
+    }
+    destroy(&c);
+    return status;
+}

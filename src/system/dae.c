@@ -1,0 +1,307 @@
+#include "system/dae.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <math.h>
+#include <string.h>
+
+double ga_norm_max(int n, const double *x)
+{
+    double largest = 0;
+    for (int i = 0; i < n; ++i) {
+        double size = fabs(x[i]);
+        if (isnan(size)) return size;
+        if (size > largest) largest = size;
+    }
+    return largest;
+}
+
+/* Turns a callback's answer into a status; looks for NaN and infinity. 0 * x is 0 exactly for
+ * finite x, so one sum tells. */
+static ga_status judge(ga_dae *dae, const char *what, ga_eval answer, int n, const double *out)
+{
+    ga_status status = GA_OK;
+    int row = -1;
+    if (answer == GA_EVAL_OK) {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) sum += 0 * out[i];
+        if (sum == 0) return GA_OK;
+        status = GA_ERR_NOT_FINITE;
+        for (row = 0; row < n - 1 && isfinite(out[row]);) ++row;
+    } else {
+        status = answer == GA_EVAL_RECOVERABLE ? GA_ERR_RECOVERABLE : GA_ERR_CALLBACK;
+    }
+    dae->fault.what = what;
+    dae->fault.row = row;
+    dae->fault.status = status;
+    return status;
+}
+
+static ga_status call(ga_dae *dae, const char *what, ga_callback *callback, const ga_point *at,
+                      int n, double *out)
+{
+    return judge(dae, what, callback(dae->sys.user, at, out), n, out);
+}
+
+void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
+{
+    const char *what = dae->fault.what ? dae->fault.what : "callback";
+    if (dae->fault.status == GA_ERR_NOT_FINITE)
+        ga_fail(report, dae->fault.status,
+                "%s returned NaN or infinity in entry %d at t = %.9g", what, dae->fault.row, t);
+    else
+        ga_fail(report, dae->fault.status, "%s reported a %s failure at t = %.9g", what,
+                dae->fault.status == GA_ERR_RECOVERABLE ? "recoverable" : "fatal", t);
+    if (report) {
+        report->time = t;
+        report->row = dae->fault.row;
+    }
+}
+
+ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M)
+{
+    if (dae->M_known) {
+        memcpy(M, dae->M_constant, (size_t)dae->M.count * sizeof *M);
+        return GA_OK;
+    }
+    ga_point at = {.t = t, .q = q};
+    GA_TRY(call(dae, "mass", dae->sys.mass, &at, dae->M.count, M));
+    if (dae->sys.mass_is_constant) {
+        memcpy(dae->M_constant, M, (size_t)dae->M.count * sizeof *M);
+        dae->M_known = true;
+    }
+    return GA_OK;
+}
+
+ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f)
+{
+    return call(dae, "force", dae->sys.force, at, dae->nv, f);
+}
+
+ga_status ga_dae_constraint(ga_dae *dae, double t, const double *q, double *Phi)
+{
+    if (!dae->m) return GA_OK;
+    ga_point at = {.t = t, .q = q};
+    return call(dae, "constraint", dae->sys.constraint, &at, dae->m, Phi);
+}
+
+ga_status ga_dae_gradient(ga_dae *dae, double t, const double *q, double *B)
+{
+    if (!dae->m) return GA_OK;
+    if (!dae->sys.gradient) return ga_difference_gradient(dae, t, q, B);
+    ga_point at = {.t = t, .q = q};
+    return call(dae, "gradient", dae->sys.gradient, &at, dae->B.count, B);
+}
+
+ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
+{
+    if (!dae->rheonomic) {
+        memset(Phi_t, 0, (size_t)dae->m * sizeof *Phi_t);
+        return GA_OK;
+    }
+    if (!dae->sys.constraint_rate) return ga_difference_rate(dae, t, q, Phi_t);
+    ga_point at = {.t = t, .q = q};
+    return call(dae, "constraint_rate", dae->sys.constraint_rate, &at, dae->m, Phi_t);
+}
+
+ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const double *v,
+                                  double *c)
+{
+    if (!dae->m) return GA_OK;
+    if (!dae->sys.acceleration_rhs) return ga_difference_acceleration_rhs(dae, t, q, v, c);
+    ga_point at = {.t = t, .q = q, .v = v};
+    return call(dae, "acceleration_rhs", dae->sys.acceleration_rhs, &at, dae->m, c);
+}
+
+ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K)
+{
+    if (!dae->sys.stiffness) return ga_difference_stiffness(dae, at, K);
+    return call(dae, "stiffness", dae->sys.stiffness, at, dae->K.count, K);
+}
+
+ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C)
+{
+    if (!dae->sys.damping) return ga_difference_damping(dae, at, C);
+    return call(dae, "damping", dae->sys.damping, at, dae->C.count, C);
+}
+
+ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z)
+{
+    if (!dae->m) return GA_OK;
+    if (!dae->sys.velocity_stiffness) return ga_difference_velocity_stiffness(dae, at, Z);
+    return call(dae, "velocity_stiffness", dae->sys.velocity_stiffness, at, dae->Z.count, Z);
+}
+
+ga_status ga_dae_force_lambda(ga_dae *dae, const ga_point *at, double *L)
+{
+    if (!dae->L.count) return GA_OK;
+    if (!dae->sys.force_lambda) return ga_difference_force_lambda(dae, at, L);
+    return call(dae, "force_lambda", dae->sys.force_lambda, at, dae->L.count, L);
+}
+
+ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *B,
+                          double *r)
+{
+    GA_TRY(ga_dae_force(dae, at, r));
+    for (int i = 0; i < dae->nv; ++i) r[i] = -r[i];
+    ga_coords_multiply(&dae->M, M, 1, at->vd, r);
+    if (dae->reactions_added) ga_coords_multiply_transposed(&dae->B, B, 1, at->lambda, r);
+    return GA_OK;
+}
+
+void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
+{
+    ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
+}
+
+void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
+{
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int n = ga_node_nv(node);
+        if (node.group == GA_GROUP_RN) {
+            for (int i = 0; i < n; ++i) *T++ = 1;
+        } else {
+            ga_lie_tangent(node, map, x, T);
+            T += n * n;
+        }
+        x += n;
+    }
+}
+
+/* --- creation ------------------------------------------------------------------------- */
+
+static ga_status structure(const ga_pattern *pattern, int rows, int cols, ga_coords *coords)
+{
+    return ga_coords_create(rows, cols, pattern->count, pattern->row, pattern->col, coords);
+}
+
+/* T: identity on R^n, full blocks elsewhere. */
+static ga_status tangent_structure(ga_dae *dae)
+{
+    int count = 0;
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int n = ga_node_nv(node);
+        count += node.group == GA_GROUP_RN ? n : n * n;
+    }
+    int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
+    if (!row || !col) {
+        ga_free(row);
+        ga_free(col);
+        return GA_ERR_MEMORY;
+    }
+    int at = 0, offset = 0;
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int n = ga_node_nv(node);
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i)
+                if (i == j || node.group != GA_GROUP_RN) {
+                    row[at] = offset + i;
+                    col[at++] = offset + j;
+                }
+        offset += n;
+    }
+    dae->T = (ga_coords){dae->nv, dae->nv, count, row, col};
+    return GA_OK;
+}
+
+/* Z = D_q (B v): a row that depends on one velocity component of a node may depend on all its
+ * configuration, so the structure of B is filled up by nodes: that of B T. */
+static ga_status velocity_stiffness_structure(ga_dae *dae)
+{
+    const ga_pattern *given = &dae->sys.velocity_stiffness_pattern;
+    if (given->row || dae->sys.velocity_stiffness || dae->m == 0)
+        return structure(given, dae->m, dae->nv, &dae->Z);
+    ga_product product = {0};
+    GA_TRY(ga_product_create(&dae->B, &dae->T, &product));
+    ga_status status = ga_coords_create(dae->m, dae->nv, product.result.count,
+                                        product.result.row, product.result.col, &dae->Z);
+    ga_product_destroy(&product);
+    return status;
+}
+
+static ga_status color(const ga_coords *coords, ga_coloring *coloring, bool **first)
+{
+    *first = GA_NEW(bool, coords->count);
+    if (!*first) return GA_ERR_MEMORY;
+    GA_TRY(ga_coords_first(coords, *first));
+    return ga_coloring_create(coords, coloring);
+}
+
+static ga_status create(ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    GA_TRY(structure(&sys->mass_pattern, dae->nv, dae->nv, &dae->M));
+    GA_TRY(structure(&sys->gradient_pattern, dae->m, dae->nv, &dae->B));
+    GA_TRY(structure(&sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
+    GA_TRY(structure(&sys->damping_pattern, dae->nv, dae->nv, &dae->C));
+    if (sys->force_uses_lambda)
+        GA_TRY(structure(&sys->force_lambda_pattern, dae->nv, dae->m, &dae->L));
+    GA_TRY(tangent_structure(dae));
+    GA_TRY(velocity_stiffness_structure(dae));
+
+    if (!sys->gradient) GA_TRY(color(&dae->B, &dae->color_B, &dae->first_B));
+    if (!sys->stiffness) GA_TRY(color(&dae->K, &dae->color_K, &dae->first_K));
+    if (!sys->damping) GA_TRY(color(&dae->C, &dae->color_C, &dae->first_C));
+    if (!sys->velocity_stiffness) GA_TRY(color(&dae->Z, &dae->color_Z, &dae->first_Z));
+    if (dae->L.count && !sys->force_lambda)
+        GA_TRY(color(&dae->L, &dae->color_L, &dae->first_L));
+
+    int rows = dae->nv > dae->m ? dae->nv : dae->m;
+    bool memory =
+        (dae->M_constant = GA_NEW(double, dae->M.count)) &&
+        (dae->direction = GA_NEW(double, dae->nv)) && (dae->q_plus = GA_NEW(double, dae->nq)) &&
+        (dae->q_minus = GA_NEW(double, dae->nq)) && (dae->q_side = GA_NEW(double, dae->nq)) &&
+        (dae->r_plus = GA_NEW(double, dae->nv)) && (dae->r_minus = GA_NEW(double, dae->nv)) &&
+        (dae->v_work = GA_NEW(double, dae->nv)) &&
+        (dae->lambda_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
+        (dae->minus = GA_NEW(double, rows)) && (dae->M_work = GA_NEW(double, dae->M.count)) &&
+        (dae->B_work = GA_NEW(double, dae->B.count));
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
+{
+    memset(dae, 0, sizeof *dae);
+    dae->sys = *system;
+    dae->nq = ga_system_nq(system);
+    dae->nv = ga_system_nv(system);
+    dae->m = system->constraint_count;
+    dae->rheonomic = system->constraint_uses_time || system->constraint_rate;
+    dae->reactions_added = dae->m > 0 && system->reactions == GA_REACTIONS_ADDED;
+    dae->commutative = true;
+    for (int k = 0; k < system->node_count; ++k) {
+        ga_group group = system->nodes[k].group;
+        if (group != GA_GROUP_RN && group != GA_GROUP_SO2 && group != GA_GROUP_R2SO2)
+            dae->commutative = false;
+    }
+    ga_status status = create(dae);
+    if (status != GA_OK) ga_dae_destroy(dae);
+    return status;
+}
+
+void ga_dae_destroy(ga_dae *dae)
+{
+    ga_coords_destroy(&dae->M);
+    ga_coords_destroy(&dae->B);
+    ga_coords_destroy(&dae->K);
+    ga_coords_destroy(&dae->C);
+    ga_coords_destroy(&dae->Z);
+    ga_coords_destroy(&dae->L);
+    ga_coords_destroy(&dae->T);
+    ga_coloring_destroy(&dae->color_B);
+    ga_coloring_destroy(&dae->color_K);
+    ga_coloring_destroy(&dae->color_C);
+    ga_coloring_destroy(&dae->color_Z);
+    ga_coloring_destroy(&dae->color_L);
+    void *memory[] = {dae->first_B, dae->first_K,    dae->first_C,     dae->first_Z,
+                      dae->first_L, dae->M_constant, dae->direction,   dae->q_plus,
+                      dae->q_minus, dae->v_work,     dae->lambda_work, dae->plus,
+                      dae->minus,   dae->M_work,     dae->B_work,      dae->q_side,
+                      dae->r_plus,  dae->r_minus};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    memset(dae, 0, sizeof *dae);
+}

@@ -1,0 +1,192 @@
+/* Difference quotients for what the user left out.
+ *
+ * Derivatives in q are taken along q o exp(s e_j), so they are left-trivialised on every group.
+ * Columns of one colour are moved together: no row sees two of them.
+ *
+ *     first derivatives    (g(+d) - g(-d)) / 2d,  d = eps^(1/3) * scale:
+ *                          truncation and round-off both near 4e-11 relative
+ *     along the motion     fourth order, five points, d = 1e-3 * scale: near 1e-12
+ *     without B            second derivatives of Phi by nested differences, d = eps^(1/4): 1e-8
+ */
+#include "base/report.h"
+#include "system/dae.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double first_step = 6.0e-6;  /* eps^(1/3) */
+static const double nested_step = 1.2e-4; /* eps^(1/4) */
+static const double motion_step = 1.0e-3;
+
+/* A length typical of the translations, kept within [1e-3, 1]: steps scaled with it stay small
+ * against a mechanism of millimetres, and do not grow with its distance from the origin. */
+static double typical_length(const ga_dae *dae, const double *q)
+{
+    double size = ga_norm_max(dae->nq, q);
+    return fmin(fmax(size, 1e-3), 1);
+}
+
+/* direction = step * sum of e_j over the columns of one colour. */
+static void set_direction(ga_dae *dae, const ga_coloring *coloring, int c, double step)
+{
+    for (int j = 0; j < dae->nv; ++j) dae->direction[j] = coloring->color[j] == c ? step : 0;
+}
+
+static void move(ga_dae *dae, const double *q)
+{
+    ga_dae_update(dae, GA_MAP_EXP, q, dae->direction, dae->q_plus);
+    for (int j = 0; j < dae->nv; ++j) dae->direction[j] = -dae->direction[j];
+    ga_dae_update(dae, GA_MAP_EXP, q, dae->direction, dae->q_minus);
+}
+
+/* Entries of the columns of colour c from the quotient (plus - minus) / width. */
+static void collect(const ga_coords *coords, const ga_coloring *coloring, const bool *first,
+                    int c, const double *plus, const double *minus, double width,
+                    double *values)
+{
+    for (int k = 0; k < coords->count; ++k) {
+        if (coloring->color[coords->col[k]] != c) continue;
+        int i = coords->row[k];
+        values[k] = first[k] ? (plus[i] - minus[i]) / width : 0;
+    }
+}
+
+ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double *B)
+{
+    double step = first_step * typical_length(dae, q);
+    for (int c = 0; c < dae->color_B.colors; ++c) {
+        set_direction(dae, &dae->color_B, c, step);
+        move(dae, q);
+        GA_TRY(ga_dae_constraint(dae, t, dae->q_plus, dae->plus));
+        GA_TRY(ga_dae_constraint(dae, t, dae->q_minus, dae->minus));
+        collect(&dae->B, &dae->color_B, dae->first_B, c, dae->plus, dae->minus, 2 * step, B);
+    }
+    return GA_OK;
+}
+
+ga_status ga_difference_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
+{
+    double step = first_step * fmax(1, 1e-3 * fabs(t));
+    GA_TRY(ga_dae_constraint(dae, t + step, q, dae->plus));
+    GA_TRY(ga_dae_constraint(dae, t - step, q, dae->minus));
+    for (int i = 0; i < dae->m; ++i)
+        Phi_t[i] = (dae->plus[i] - dae->minus[i]) / ((t + step) - (t - step));
+    return GA_OK;
+}
+
+/* w = B v + Phi_t. Without B: the derivative of Phi along (q o exp(s v), t + s), which is w in
+ * one difference quotient; v_work holds the increment. */
+static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const double *v,
+                                   double *w)
+{
+    if (dae->sys.gradient) {
+        GA_TRY(ga_dae_rate(dae, t, q, w));
+        GA_TRY(ga_dae_gradient(dae, t, q, dae->B_work));
+        ga_coords_multiply(&dae->B, dae->B_work, 1, v, w);
+        return GA_OK;
+    }
+    double *q1 = dae->q_minus; /* callers keep q in q_plus or in the user's array */
+    double s = nested_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+    for (int i = 0; i < dae->nv; ++i) dae->v_work[i] = s * v[i];
+    ga_dae_update(dae, GA_MAP_EXP, q, dae->v_work, q1);
+    GA_TRY(ga_dae_constraint(dae, t + s, q1, w));
+    for (int i = 0; i < dae->nv; ++i) dae->v_work[i] = -s * v[i];
+    ga_dae_update(dae, GA_MAP_EXP, q, dae->v_work, q1);
+    GA_TRY(ga_dae_constraint(dae, t - s, q1, dae->lambda_work));
+    for (int i = 0; i < dae->m; ++i) w[i] = (w[i] - dae->lambda_work[i]) / (2 * s);
+    return GA_OK;
+}
+
+/* c = -dw/ds along q o exp(s v), t + s, v constant. */
+ga_status ga_difference_acceleration_rhs(ga_dae *dae, double t, const double *q,
+                                         const double *v, double *c)
+{
+    static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+    static const int place[4] = {-2, -1, 1, 2};
+    double s = motion_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+    if (!dae->sys.gradient) s *= 4; /* noise of the inner quotient */
+    memset(c, 0, (size_t)dae->m * sizeof *c);
+    for (int k = 0; k < 4; ++k) {
+        for (int i = 0; i < dae->nv; ++i) dae->direction[i] = place[k] * s * v[i];
+        ga_dae_update(dae, GA_MAP_EXP, q, dae->direction, dae->q_plus);
+        GA_TRY(velocity_residual(dae, t + place[k] * s, dae->q_plus, v, dae->plus));
+        for (int i = 0; i < dae->m; ++i) c[i] -= weight[k] * dae->plus[i] / s;
+    }
+    return GA_OK;
+}
+
+static ga_status dynamics_at(ga_dae *dae, const ga_point *at, const double *q, double *r)
+{
+    ga_point moved = *at;
+    moved.q = q;
+    GA_TRY(ga_dae_mass(dae, at->t, q, dae->M_work));
+    if (dae->reactions_added) GA_TRY(ga_dae_gradient(dae, at->t, q, dae->B_work));
+    return ga_dae_dynamics(dae, &moved, dae->M_work, dae->B_work, r);
+}
+
+ga_status ga_difference_stiffness(ga_dae *dae, const ga_point *at, double *K)
+{
+    double step = (dae->sys.gradient || !dae->reactions_added ? first_step : nested_step) *
+                  typical_length(dae, at->q);
+    for (int c = 0; c < dae->color_K.colors; ++c) {
+        /* one side after the other: without B, dynamics_at itself moves q in the workspace */
+        for (int side = 1; side >= -1; side -= 2) {
+            set_direction(dae, &dae->color_K, c, side * step);
+            ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_side);
+            GA_TRY(dynamics_at(dae, at, dae->q_side, side > 0 ? dae->r_plus : dae->r_minus));
+        }
+        collect(&dae->K, &dae->color_K, dae->first_K, c, dae->r_plus, dae->r_minus, 2 * step,
+                K);
+    }
+    return GA_OK;
+}
+
+ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
+{
+    double step = first_step * fmax(1, ga_norm_max(dae->nv, at->v) * 1e-3);
+    ga_point moved = *at;
+    moved.v = dae->v_work;
+    for (int c = 0; c < dae->color_C.colors; ++c) {
+        set_direction(dae, &dae->color_C, c, step);
+        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = at->v[j] + dae->direction[j];
+        GA_TRY(ga_dae_force(dae, &moved, dae->minus)); /* C = -df/dv */
+        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = at->v[j] - dae->direction[j];
+        GA_TRY(ga_dae_force(dae, &moved, dae->plus));
+        collect(&dae->C, &dae->color_C, dae->first_C, c, dae->plus, dae->minus, 2 * step, C);
+    }
+    return GA_OK;
+}
+
+ga_status ga_difference_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z)
+{
+    double step = (dae->sys.gradient ? first_step : nested_step) * typical_length(dae, at->q);
+    for (int c = 0; c < dae->color_Z.colors; ++c) {
+        for (int side = 1; side >= -1; side -= 2) {
+            set_direction(dae, &dae->color_Z, c, side * step);
+            ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_plus);
+            GA_TRY(velocity_residual(dae, at->t, dae->q_plus, at->v,
+                                     side > 0 ? dae->plus : dae->minus));
+        }
+        collect(&dae->Z, &dae->color_Z, dae->first_Z, c, dae->plus, dae->minus, 2 * step, Z);
+    }
+    return GA_OK;
+}
+
+ga_status ga_difference_force_lambda(ga_dae *dae, const ga_point *at, double *L)
+{
+    double step = first_step * fmax(1, ga_norm_max(dae->m, at->lambda));
+    ga_point moved = *at;
+    moved.lambda = dae->lambda_work;
+    for (int c = 0; c < dae->color_L.colors; ++c) {
+        const int *color = dae->color_L.color;
+        for (int j = 0; j < dae->m; ++j)
+            dae->lambda_work[j] = at->lambda[j] + (color[j] == c ? step : 0);
+        GA_TRY(ga_dae_force(dae, &moved, dae->plus));
+        for (int j = 0; j < dae->m; ++j)
+            dae->lambda_work[j] = at->lambda[j] - (color[j] == c ? step : 0);
+        GA_TRY(ga_dae_force(dae, &moved, dae->minus));
+        collect(&dae->L, &dae->color_L, dae->first_L, c, dae->plus, dae->minus, 2 * step, L);
+    }
+    return GA_OK;
+}

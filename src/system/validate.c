@@ -1,0 +1,120 @@
+/* A system definition is checked once, before anything is built from it. */
+#include "base/report.h"
+
+#include <galpha/system.h>
+#include <limits.h>
+
+int ga_system_nq(const ga_system *system)
+{
+    return ga_nodes_nq(system->node_count, system->nodes);
+}
+
+int ga_system_nv(const ga_system *system)
+{
+    return ga_nodes_nv(system->node_count, system->nodes);
+}
+
+/* Sizes stay below this so that sums and products with small factors fit an int. */
+static const int size_limit = INT_MAX / 16;
+
+static ga_status check_nodes(const ga_system *sys, ga_report *report)
+{
+    if (sys->node_count < 1 || !sys->nodes)
+        return ga_fail(report, GA_ERR_SYSTEM, "a system needs at least one node");
+    if (sys->node_count > size_limit)
+        return ga_fail(report, GA_ERR_SYSTEM, "node_count %d is too large", sys->node_count);
+    long long total = 0;
+    for (int k = 0; k < sys->node_count; ++k) {
+        ga_node node = sys->nodes[k];
+        int nq = ga_node_nq(node);
+        if (nq < 1)
+            return ga_fail(report, GA_ERR_SYSTEM,
+                           "node %d (group %d, n = %d) is not a valid node: unknown group, or "
+                           "n < 1 in R^n",
+                           k, (int)node.group, node.n);
+        total += nq;
+    }
+    if (total > size_limit)
+        return ga_fail(report, GA_ERR_SYSTEM, "%lld coordinates are too many", total);
+    return GA_OK;
+}
+
+static ga_status check_pattern(const char *name, const ga_pattern *pattern, int rows, int cols,
+                               ga_report *report)
+{
+    if (!pattern->row != !pattern->col)
+        return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern has only one of row and col", name);
+    if (!pattern->row && pattern->count != 0)
+        return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern counts %d entries but has no arrays",
+                       name, pattern->count);
+    if (pattern->count < 0 || pattern->count > size_limit)
+        return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern has an impossible count %d", name,
+                       pattern->count);
+    if (!pattern->row && (long long)rows * cols > size_limit)
+        return ga_fail(
+            report, GA_ERR_SYSTEM,
+            "%s is a full %d x %d matrix: declare %s_pattern for a system this large", name,
+            rows, cols, name);
+    for (int k = 0; k < pattern->count; ++k) {
+        int i = pattern->row[k], j = pattern->col[k];
+        if (i >= 0 && i < rows && j >= 0 && j < cols) continue;
+        ga_fail(report, GA_ERR_SYSTEM,
+                "%s_pattern entry %d is (%d, %d), outside the %d x %d matrix", name, k, i, j,
+                rows, cols);
+        if (report) {
+            report->row = i;
+            report->column = j;
+        }
+        return GA_ERR_SYSTEM;
+    }
+    return GA_OK;
+}
+
+static ga_status check_callbacks(const ga_system *sys, ga_report *report)
+{
+    if (!sys->mass) return ga_fail(report, GA_ERR_SYSTEM, "the callback mass is missing");
+    if (!sys->force) return ga_fail(report, GA_ERR_SYSTEM, "the callback force is missing");
+    if (sys->constraint_count < 0 || sys->constraint_count > size_limit)
+        return ga_fail(report, GA_ERR_SYSTEM, "constraint_count %d is impossible",
+                       sys->constraint_count);
+    if (sys->constraint_count > 0 && !sys->constraint)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "the callback constraint is missing, with constraint_count %d",
+                       sys->constraint_count);
+    bool any = sys->constraint || sys->gradient || sys->constraint_rate ||
+               sys->acceleration_rhs || sys->velocity_stiffness || sys->constraint_uses_time;
+    if (sys->constraint_count == 0 && any)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "constraints are described, but constraint_count is 0");
+    if (sys->reactions != GA_REACTIONS_ADDED && sys->reactions != GA_REACTIONS_IN_FORCE)
+        return ga_fail(report, GA_ERR_SYSTEM, "reactions has the unknown value %d",
+                       (int)sys->reactions);
+    if (sys->constraint_count == 0 && sys->force_uses_lambda)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "force_uses_lambda is set, but there are no constraints");
+    if (sys->force_lambda && !sys->force_uses_lambda)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "force_lambda is given, but force_uses_lambda is not set");
+    if (sys->reactions == GA_REACTIONS_IN_FORCE && !sys->force_uses_lambda)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "reactions are in force, but force_uses_lambda is not set");
+    return GA_OK;
+}
+
+ga_status ga_system_validate(const ga_system *system, ga_report *report)
+{
+    if (!system) return ga_fail(report, GA_ERR_ARGUMENT, "system is null");
+    GA_TRY(check_nodes(system, report));
+    GA_TRY(check_callbacks(system, report));
+    int n = ga_system_nv(system), m = system->constraint_count;
+    GA_TRY(check_pattern("mass", &system->mass_pattern, n, n, report));
+    GA_TRY(check_pattern("stiffness", &system->stiffness_pattern, n, n, report));
+    GA_TRY(check_pattern("damping", &system->damping_pattern, n, n, report));
+    GA_TRY(check_pattern("gradient", &system->gradient_pattern, m, n, report));
+    if (system->velocity_stiffness || system->velocity_stiffness_pattern.row)
+        GA_TRY(check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n,
+                             report));
+    if (system->force_uses_lambda)
+        GA_TRY(check_pattern("force_lambda", &system->force_lambda_pattern, n, m, report));
+    return ga_fail(report, GA_OK, "%s", "");
+}

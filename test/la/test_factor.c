@@ -1,0 +1,339 @@
+/* Factorisations, both backends: residuals, reuse of pivots, singular matrices. */
+#include "la/factor.h"
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct system {
+    ga_coords coords;
+    ga_matrix matrix;
+    ga_factor *factor;
+    double *values;
+} system_t;
+
+static const ga_backend_kind kinds[] = {GA_BACKEND_DENSE, GA_BACKEND_KLU};
+
+static void open_system(system_t *s, ga_coords coords, double *values, ga_backend_kind kind)
+{
+    s->coords = coords;
+    s->values = values;
+    ga_block block = {&s->coords, 0, 0};
+    assert_int_equal(
+        ga_matrix_create(coords.rows, 1, &block, kind == GA_BACKEND_DENSE, &s->matrix), GA_OK);
+    assert_int_equal(ga_factor_create(&s->matrix, kind, &s->factor), GA_OK);
+}
+
+static void close_system(system_t *s)
+{
+    ga_factor_destroy(s->factor);
+    ga_matrix_destroy(&s->matrix);
+    ga_coords_destroy(&s->coords);
+    free(s->values);
+}
+
+static ga_status factor(system_t *s)
+{
+    ga_matrix_clear(&s->matrix);
+    ga_matrix_add(&s->matrix, 0, 1, s->values);
+    return ga_factor_numeric(s->factor);
+}
+
+/* |b - A x| / (|A| |x| + |b|), largest component. */
+static double solve(system_t *s, double *x)
+{
+    int n = s->coords.rows;
+    uint64_t seed = 77;
+    double *b = random_values(&seed, n), *size = doubles(n), worst = 0;
+    memcpy(x, b, (size_t)n * sizeof *x);
+    ga_factor_solve(s->factor, x);
+    double scale = 0;
+    for (int i = 0; i < n; ++i) scale = fmax(scale, fabs(b[i]));
+    for (int k = 0; k < s->coords.count; ++k) {
+        double term = s->values[k] * x[s->coords.col[k]];
+        b[s->coords.row[k]] -= term;
+        scale = fmax(scale, fabs(term));
+    }
+    for (int i = 0; i < n; ++i) worst = fmax(worst, fabs(b[i]) / scale);
+    free(b), free(size);
+    return worst;
+}
+
+/* Random entries and a diagonal of some size; diagonal entries come first. */
+static ga_coords general(uint64_t *seed, int n, int count)
+{
+    ga_coords c = random_coords(seed, n, n, n + count);
+    for (int i = 0; i < n; ++i) c.row[i] = c.col[i] = i;
+    return c;
+}
+
+/* [S B^T; B 0] with S diagonal of dimension n and m rows of B, full rank. */
+static ga_coords saddle(uint64_t *seed, int n, int m, double **values)
+{
+    int count = n + 2 * m * 4;
+    ga_coords c = random_coords(seed, n + m, n + m, count);
+    *values = random_values(seed, count);
+    int k = 0;
+    for (; k < n; ++k) {
+        c.row[k] = c.col[k] = k;
+        (*values)[k] = 1 + 0.5 * (*values)[k];
+    }
+    for (int i = 0; i < m; ++i)
+        for (int e = 0; e < 4; ++e, k += 2) {
+            int col = e == 0 ? i : random_below(seed, n);
+            double v = e == 0 ? 2 : 0.5 * random_value(seed);
+            c.row[k] = n + i, c.col[k] = col, (*values)[k] = v;
+            c.row[k + 1] = col, c.col[k + 1] = n + i, (*values)[k + 1] = v;
+        }
+    return c;
+}
+
+static void solves_all_orders(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b)
+        for (int n = 1; n <= 130; n += n < 20 ? 1 : 11) {
+            uint64_t seed = (uint64_t)n;
+            ga_coords c = general(&seed, n, 3 * n);
+            system_t s;
+            open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+            for (int i = 0; i < n; ++i) s.values[i] += s.values[i] > 0 ? 1 : -1;
+            double *x = doubles(n);
+            assert_int_equal(factor(&s), GA_OK);
+            assert_true(solve(&s, x) < 1e-13);
+            assert_true(ga_factor_rcond(s.factor) > 1e-8 && ga_factor_rcond(s.factor) <= 1);
+            assert_int_equal(ga_factor_singular_column(s.factor), -1);
+            close_system(&s);
+            free(x);
+        }
+}
+
+static void backends_agree_on_saddle_points(void **state)
+{
+    (void)state;
+    for (int n = 8; n <= 200; n *= 5) {
+        int m = n / 2;
+        double *x[2], *again = doubles(n + m);
+        for (int b = 0; b < 2; ++b) {
+            uint64_t seed = 12;
+            double *values;
+            ga_coords c = saddle(&seed, n, m, &values);
+            system_t s;
+            open_system(&s, c, values, kinds[b]);
+            x[b] = doubles(n + m);
+            assert_int_equal(factor(&s), GA_OK);
+            assert_true(solve(&s, x[b]) < 1e-13);
+            assert_int_equal(factor(&s), GA_OK); /* refactored: the same bits */
+            solve(&s, again);
+            assert_memory_equal(again, x[b], (size_t)(n + m) * sizeof *again);
+            close_system(&s);
+        }
+        for (int i = 0; i < n + m; ++i) assert_true(fabs(x[0][i] - x[1][i]) < 1e-10);
+        free(x[0]), free(x[1]), free(again);
+    }
+}
+
+/* Values change so that the pivots chosen first no longer serve. */
+static void chooses_new_pivots(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b)
+        for (int round = 0; round < 20; ++round) {
+            uint64_t seed = (uint64_t)round;
+            int n = 40;
+            ga_coords c = general(&seed, n, 4 * n);
+            system_t s;
+            open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+            double *x = doubles(n);
+            for (int i = 0; i < n; ++i) s.values[i] = 4;
+            assert_int_equal(factor(&s), GA_OK);
+            assert_true(solve(&s, x) < 1e-13);
+            for (int i = 0; i < n; i += 2) s.values[i] = round % 2 ? 1e-20 : 0;
+            if (factor(&s) == GA_OK) /* a few of them are singular without diagonal */
+                assert_true(solve(&s, x) < 1e-13);
+            for (int i = 0; i < n; ++i) s.values[i] = 4;
+            assert_int_equal(factor(&s), GA_OK);
+            assert_true(solve(&s, x) < 1e-12); /* multipliers up to 1e3 pass */
+            close_system(&s);
+            free(x);
+        }
+}
+
+/* The growth of U does not show this one; see backend_klu.c. */
+static void sees_growth_hidden_in_L(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        ga_coords c;
+        int row[] = {0, 1, 2, 0, 1, 2, 2}, col[] = {0, 1, 2, 2, 2, 0, 1};
+        assert_int_equal(ga_coords_create(3, 3, 7, row, col, &c), GA_OK);
+        double *v = doubles(7), x[3];
+        memcpy(v, (double[]){1, 1, 1, 1, -1, 1, 1}, 7 * sizeof *v);
+        system_t s;
+        open_system(&s, c, v, kinds[b]);
+        assert_int_equal(factor(&s), GA_OK);
+        v[0] = v[1] = 1e-12;
+        v[2] = 0.3;
+        assert_int_equal(factor(&s), GA_OK);
+        assert_true(solve(&s, x) < 1e-13);
+        close_system(&s);
+    }
+}
+
+static void tolerates_bad_scaling_after_equilibration(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        uint64_t seed = 14;
+        int n = 60, m = 30, order = n + m;
+        double *values;
+        ga_coords c = saddle(&seed, n, m, &values);
+        for (int k = 0; k < c.count; ++k) /* index-3 scaling at h = 1e-6, stiff bodies */
+            values[k] *= (c.row[k] >= n ? 1e-12 : 1) * (c.col[k] < n && c.col[k] % 2 ? 1e8 : 1);
+        system_t s;
+        open_system(&s, c, values, kinds[b]);
+        double *r = doubles(order), *q = doubles(order), *work = doubles(2 * order);
+        for (int i = 0; i < order; ++i) r[i] = q[i] = 1;
+        ga_matrix_add(&s.matrix, 0, 1, values);
+        ga_matrix_equilibrate(&s.matrix, 8, r, q, work);
+        for (int k = 0; k < c.count; ++k) values[k] *= r[c.row[k]] * q[c.col[k]];
+        assert_int_equal(factor(&s), GA_OK);
+        assert_true(solve(&s, work) < 1e-13);
+        close_system(&s);
+        free(r), free(q), free(work);
+    }
+}
+
+static void reports_singular(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        uint64_t seed = 15;
+        int n = 30;
+        ga_coords c = general(&seed, n, 3 * n);
+        system_t s;
+        open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+        double *good = doubles(c.count), *x = doubles(n);
+        for (int i = 0; i < n; ++i) s.values[i] += 3;
+        memcpy(good, s.values, (size_t)c.count * sizeof *good);
+
+        for (int later = 0; later < 2; ++later) { /* as first matrix, and after a good one */
+            for (int k = 0; k < c.count; ++k)
+                s.values[k] = c.col[k] == 17 ? 0 : good[k]; /* zero column */
+            assert_int_equal(factor(&s), GA_ERR_SINGULAR);
+            assert_int_equal(ga_factor_singular_column(s.factor), 17);
+            assert_true(ga_factor_rcond(s.factor) < DBL_EPSILON);
+
+            for (int bad = 0; bad < 3; ++bad) {
+                memcpy(s.values, good, (size_t)c.count * sizeof *good);
+                s.values[n + 5] = bad == 0 ? NAN : bad == 1 ? INFINITY : -INFINITY;
+                assert_int_equal(factor(&s), GA_ERR_SINGULAR);
+                assert_int_equal(ga_factor_singular_column(s.factor), c.col[n + 5]);
+            }
+            memcpy(s.values, good, (size_t)c.count * sizeof *good);
+            assert_int_equal(factor(&s), GA_OK);
+            assert_true(solve(&s, x) < 1e-13);
+            assert_int_equal(ga_factor_singular_column(s.factor), -1);
+        }
+        close_system(&s);
+        free(good), free(x);
+    }
+}
+
+/* Rank one less than the order, up to round-off: the last row is a sum of others. */
+static void reports_rank_deficiency(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b)
+        for (int n = 3; n < 40; n += 9) {
+            uint64_t seed = 16;
+            ga_coords c;
+            assert_int_equal(ga_coords_create(n, n, 0, NULL, NULL, &c), GA_OK);
+            double *v = random_values(&seed, c.count);
+            for (int j = 0; j < n; ++j) {
+                v[n - 1 + j * n] = 0;
+                for (int i = 0; i < n - 1; ++i) v[n - 1 + j * n] += v[i + j * n] / n;
+            }
+            system_t s;
+            open_system(&s, c, v, kinds[b]);
+            ga_status status = factor(&s);
+            if (status == GA_OK) /* round-off may leave a pivot of a few eps */
+                assert_true(ga_factor_rcond(s.factor) < 1e-13);
+            else
+                assert_in_range(ga_factor_singular_column(s.factor), 0, n - 1);
+            close_system(&s);
+        }
+}
+
+static void structurally_singular(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        ga_coords c;
+        int row[] = {0, 0, 0}, col[] = {0, 1, 2}; /* the matrix adds a zero diagonal */
+        assert_int_equal(ga_coords_create(3, 3, 3, row, col, &c), GA_OK);
+        double *v = doubles(3);
+        v[0] = v[1] = v[2] = 1;
+        system_t s;
+        open_system(&s, c, v, kinds[b]);
+        assert_int_equal(factor(&s), GA_ERR_SINGULAR);
+        assert_in_range(ga_factor_singular_column(s.factor), 1, 2);
+        close_system(&s);
+    }
+}
+
+static void edges(void **state)
+{
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        ga_matrix m;
+        ga_factor *f;
+        assert_int_equal(ga_matrix_create(0, 0, NULL, b == 0, &m), GA_OK);
+        assert_int_equal(ga_factor_create(&m, kinds[b], &f), GA_OK);
+        assert_int_equal(ga_factor_numeric(f), GA_OK);
+        ga_factor_solve(f, NULL);
+        assert_true(ga_factor_rcond(f) == 1);
+        ga_factor_destroy(f);
+        ga_matrix_destroy(&m);
+    }
+    ga_factor_destroy(NULL);
+    ga_matrix m; /* the dense backend takes compressed matrices, KLU takes no full ones */
+    ga_factor *f;
+    double x[] = {2, 4};
+    assert_int_equal(ga_matrix_create(2, 0, NULL, false, &m), GA_OK);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &f), GA_OK);
+    m.values[0] = m.values[1] = 2;
+    assert_int_equal(ga_factor_numeric(f), GA_OK);
+    ga_factor_solve(f, x);
+    assert_true(x[0] == 1 && x[1] == 2);
+    ga_factor_destroy(f);
+    ga_matrix_destroy(&m);
+    assert_int_equal(ga_matrix_create(2, 0, NULL, true, &m), GA_OK);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_KLU, &f), GA_ERR_ARGUMENT);
+    assert_null(f);
+    ga_matrix_destroy(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_all_orders),
+        cmocka_unit_test(backends_agree_on_saddle_points),
+        cmocka_unit_test(chooses_new_pivots),
+        cmocka_unit_test(sees_growth_hidden_in_L),
+        cmocka_unit_test(tolerates_bad_scaling_after_equilibration),
+        cmocka_unit_test(reports_singular),
+        cmocka_unit_test(reports_rank_deficiency),
+        cmocka_unit_test(structurally_singular),
+        cmocka_unit_test(edges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

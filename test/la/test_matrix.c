@@ -1,0 +1,213 @@
+/* Assembly, products, scaling and equilibration, full and compressed, against full loops. */
+#include "la/factor.h"
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+
+#include <limits.h>
+#include <math.h>
+
+typedef struct sample {
+    ga_coords coords[3];
+    ga_block block[3];
+    double *values[3];
+    int n;
+} sample;
+
+static sample create_sample(uint64_t seed, int n)
+{
+    sample s = {.n = n};
+    int shape[3][2] = {{n, n}, {n / 2, n / 3}, {n / 3, n / 2}};
+    int corner[3][2] = {{0, 0}, {n - n / 2, 1}, {1, n - n / 2}};
+    for (int b = 0; b < 3; ++b) {
+        s.coords[b] = random_coords(&seed, shape[b][0], shape[b][1], 2 * n);
+        s.values[b] = random_values(&seed, 2 * n);
+    }
+    for (int b = 0; b < 3; ++b) s.block[b] = (ga_block){NULL, corner[b][0], corner[b][1]};
+    return s;
+}
+
+static void destroy_sample(sample *s)
+{
+    for (int b = 0; b < 3; ++b) {
+        ga_coords_destroy(&s->coords[b]);
+        free(s->values[b]);
+    }
+}
+
+static void assemble(sample *s, bool full, ga_matrix *m, double *truth)
+{
+    static const double scale[3] = {1, -0.5, 3};
+    for (int b = 0; b < 3; ++b) s->block[b].coords = &s->coords[b];
+    assert_int_equal(ga_matrix_create(s->n, 3, s->block, full, m), GA_OK);
+    for (int b = 0; b < 3; ++b) {
+        ga_matrix_add(m, b, scale[b], s->values[b]);
+        for (int k = 0; k < s->coords[b].count; ++k) {
+            int i = s->block[b].row0 + s->coords[b].row[k];
+            int j = s->block[b].col0 + s->coords[b].col[k];
+            truth[i + j * s->n] += scale[b] * s->values[b][k];
+        }
+    }
+}
+
+static void assembles(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; ++full) {
+        int n = 31;
+        sample s = create_sample(6, n);
+        ga_matrix m;
+        double *truth = doubles(n * n), *copy = doubles(n * n);
+        assemble(&s, full, &m, truth);
+        ga_matrix_to_full(&m, copy);
+        for (int k = 0; k < n * n; ++k) assert_true(fabs(copy[k] - truth[k]) < 1e-15);
+        if (full) {
+            assert_int_equal(m.count, n * n);
+            assert_null(m.colptr);
+        } else {
+            assert_true(m.count < n * n);
+            assert_int_equal(m.colptr[0], 0);
+            assert_int_equal(m.colptr[n], m.count);
+            for (int j = 0; j < n; ++j) {
+                bool diagonal = false;
+                for (int k = m.colptr[j]; k < m.colptr[j + 1]; ++k) {
+                    if (m.rowind[k] == j) diagonal = true;
+                    if (k > m.colptr[j]) assert_true(m.rowind[k - 1] < m.rowind[k]);
+                }
+                assert_true(diagonal);
+            }
+        }
+        ga_matrix_clear(&m);
+        for (int k = 0; k < m.count; ++k) assert_true(m.values[k] == 0);
+        ga_matrix_destroy(&m);
+        assert_null(m.values);
+        ga_matrix_destroy(&m);
+        destroy_sample(&s);
+        free(truth), free(copy);
+    }
+}
+
+static void multiplies_and_scales(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    for (int full = 0; full < 2; ++full) {
+        int n = 24;
+        sample s = create_sample(8, n);
+        ga_matrix m;
+        double *truth = doubles(n * n), *copy = doubles(n * n);
+        assemble(&s, full, &m, truth);
+        double *x = random_values(&seed, n), *y = random_values(&seed, n), *z = doubles(n);
+        for (int i = 0; i < n; ++i) {
+            z[i] = y[i];
+            for (int j = 0; j < n; ++j) z[i] += 1.5 * truth[i + j * n] * x[j];
+        }
+        ga_matrix_multiply(&m, 1.5, x, y);
+        for (int i = 0; i < n; ++i) assert_true(fabs(y[i] - z[i]) < 1e-13);
+        ga_matrix_scale(&m, x, z);
+        ga_matrix_to_full(&m, copy);
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i)
+                assert_true(fabs(copy[i + j * n] - x[i] * z[j] * truth[i + j * n]) < 1e-13);
+        ga_matrix_destroy(&m);
+        destroy_sample(&s);
+        free(truth), free(copy), free(x), free(y), free(z);
+    }
+}
+
+static bool power_of_two(double x)
+{
+    int e;
+    return frexp(x, &e) == 0.5;
+}
+
+/* Rows and columns scaled by up to 10^+-60 come back to largest entries in [1/4, 4]. */
+static void equilibrates(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; ++full) {
+        uint64_t seed = 9;
+        int n = 24;
+        sample s = create_sample(10, n);
+        ga_matrix m;
+        double *truth = doubles(n * n), *work = doubles(2 * n);
+        double *r = doubles(n), *c = doubles(n), *rr = doubles(n), *cc = doubles(n);
+        assemble(&s, full, &m, truth);
+        for (int i = 0; i < n; ++i) {
+            rr[i] = pow(10, 60 * random_value(&seed));
+            cc[i] = pow(10, 60 * random_value(&seed));
+            r[i] = c[i] = 1;
+        }
+        rr[3] = 0; /* an empty row */
+        ga_matrix_scale(&m, rr, cc);
+        ga_matrix_equilibrate(&m, 20, r, c, work);
+        assert_true(r[3] == 1);
+        for (int i = 0; i < n; ++i) assert_true(power_of_two(r[i]) && power_of_two(c[i]));
+        ga_matrix_scale(&m, r, c);
+        ga_matrix_to_full(&m, truth);
+        for (int i = 0; i < n; ++i) {
+            double row = 0, col = 0;
+            for (int j = 0; j < n; ++j) {
+                row = fmax(row, fabs(truth[i + j * n]));
+                col = fmax(col, fabs(truth[j + i * n]));
+            }
+            assert_true(i == 3 || (row >= 0.25 && row <= 4));
+            assert_true(col == 0 || (col >= 0.25 && col <= 4));
+        }
+        ga_matrix_destroy(&m);
+        destroy_sample(&s);
+        free(truth), free(work), free(r), free(c), free(rr), free(cc);
+    }
+}
+
+static void survives_what_is_not_finite(void **state)
+{
+    (void)state;
+    ga_coords A;
+    assert_int_equal(ga_coords_create(2, 2, 0, NULL, NULL, &A), GA_OK);
+    ga_block block = {&A, 0, 0};
+    ga_matrix m;
+    assert_int_equal(ga_matrix_create(2, 1, &block, true, &m), GA_OK);
+    double values[] = {NAN, INFINITY, 4, 16}, r[] = {1, 1}, c[] = {1, 1}, work[4];
+    ga_matrix_add(&m, 0, 1, values);
+    ga_matrix_equilibrate(&m, 3, r, c, work);
+    assert_true(isfinite(r[0]) && isfinite(r[1]) && isfinite(c[0]) && isfinite(c[1]));
+    ga_matrix_destroy(&m);
+    ga_coords_destroy(&A);
+}
+
+static void edges(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; ++full) {
+        ga_matrix m;
+        assert_int_equal(ga_matrix_create(0, 0, NULL, full, &m), GA_OK);
+        assert_int_equal(m.count, 0);
+        ga_matrix_clear(&m);
+        ga_matrix_destroy(&m);
+        assert_int_equal(ga_matrix_create(4, 0, NULL, full, &m), GA_OK);
+        assert_int_equal(m.count, full ? 16 : 4); /* the diagonal */
+        ga_matrix_destroy(&m);
+    }
+    ga_matrix m;
+    assert_int_equal(ga_matrix_create(1 << 16, 0, NULL, true, &m), GA_ERR_MEMORY);
+    assert_null(m.values);
+    ga_coords huge = {.rows = 1, .cols = 1, .count = INT_MAX};
+    ga_block block[] = {{&huge, 0, 0}, {&huge, 0, 0}};
+    assert_int_equal(ga_matrix_create(1, 2, block, false, &m), GA_ERR_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(assembles),    cmocka_unit_test(multiplies_and_scales),
+        cmocka_unit_test(equilibrates), cmocka_unit_test(survives_what_is_not_finite),
+        cmocka_unit_test(edges),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
