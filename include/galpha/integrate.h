@@ -8,8 +8,8 @@
  *     while (ga_integrator_time(run) < 1 && !ga_integrator_step(run, &report)) ...
  *     ga_integrator_destroy(run);
  *
- * All memory is taken in create. A report argument may be null. On failure of a step the state
- * is that before the step, bit for bit.
+ * Memory is taken in create and, for a moment, in start; a step allocates nothing. A report
+ * argument may be null. On failure of a step the state is that before the step, bit for bit.
  */
 #ifndef GALPHA_INTEGRATE_H
 #define GALPHA_INTEGRATE_H

@@ -13,16 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct system {
+typedef struct problem {
     ga_coords coords;
     ga_matrix matrix;
     ga_factor *factor;
     double *values;
-} system_t;
+} problem;
 
 static const ga_backend_kind kinds[] = {GA_BACKEND_DENSE, GA_BACKEND_KLU};
 
-static void open_system(system_t *s, ga_coords coords, double *values, ga_backend_kind kind)
+static void open_problem(problem *s, ga_coords coords, double *values, ga_backend_kind kind)
 {
     s->coords = coords;
     s->values = values;
@@ -32,7 +32,7 @@ static void open_system(system_t *s, ga_coords coords, double *values, ga_backen
     assert_int_equal(ga_factor_create(&s->matrix, kind, &s->factor), GA_OK);
 }
 
-static void close_system(system_t *s)
+static void close_problem(problem *s)
 {
     ga_factor_destroy(s->factor);
     ga_matrix_destroy(&s->matrix);
@@ -40,7 +40,7 @@ static void close_system(system_t *s)
     free(s->values);
 }
 
-static ga_status factor(system_t *s)
+static ga_status factor(problem *s)
 {
     ga_matrix_clear(&s->matrix);
     ga_matrix_add(&s->matrix, 0, 1, s->values);
@@ -48,11 +48,11 @@ static ga_status factor(system_t *s)
 }
 
 /* |b - A x| / (|A| |x| + |b|), largest component. */
-static double solve(system_t *s, double *x)
+static double solve(problem *s, double *x)
 {
     int n = s->coords.rows;
     uint64_t seed = 77;
-    double *b = random_values(&seed, n), *size = doubles(n), worst = 0;
+    double *b = random_values(&seed, n), worst = 0;
     memcpy(x, b, (size_t)n * sizeof *x);
     ga_factor_solve(s->factor, x);
     double scale = 0;
@@ -63,7 +63,7 @@ static double solve(system_t *s, double *x)
         scale = fmax(scale, fabs(term));
     }
     for (int i = 0; i < n; ++i) worst = fmax(worst, fabs(b[i]) / scale);
-    free(b), free(size);
+    free(b);
     return worst;
 }
 
@@ -103,15 +103,15 @@ static void solves_all_orders(void **state)
         for (int n = 1; n <= 130; n += n < 20 ? 1 : 11) {
             uint64_t seed = (uint64_t)n;
             ga_coords c = general(&seed, n, 3 * n);
-            system_t s;
-            open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+            problem s;
+            open_problem(&s, c, random_values(&seed, c.count), kinds[b]);
             for (int i = 0; i < n; ++i) s.values[i] += s.values[i] > 0 ? 1 : -1;
             double *x = doubles(n);
             assert_int_equal(factor(&s), GA_OK);
             assert_true(solve(&s, x) < 1e-13);
             assert_true(ga_factor_rcond(s.factor) > 1e-8 && ga_factor_rcond(s.factor) <= 1);
             assert_int_equal(ga_factor_singular_column(s.factor), -1);
-            close_system(&s);
+            close_problem(&s);
             free(x);
         }
 }
@@ -126,15 +126,15 @@ static void backends_agree_on_saddle_points(void **state)
             uint64_t seed = 12;
             double *values;
             ga_coords c = saddle(&seed, n, m, &values);
-            system_t s;
-            open_system(&s, c, values, kinds[b]);
+            problem s;
+            open_problem(&s, c, values, kinds[b]);
             x[b] = doubles(n + m);
             assert_int_equal(factor(&s), GA_OK);
             assert_true(solve(&s, x[b]) < 1e-13);
             assert_int_equal(factor(&s), GA_OK); /* refactored: the same bits */
             solve(&s, again);
             assert_memory_equal(again, x[b], (size_t)(n + m) * sizeof *again);
-            close_system(&s);
+            close_problem(&s);
         }
         for (int i = 0; i < n + m; ++i) assert_true(fabs(x[0][i] - x[1][i]) < 1e-10);
         free(x[0]), free(x[1]), free(again);
@@ -150,8 +150,8 @@ static void chooses_new_pivots(void **state)
             uint64_t seed = (uint64_t)round;
             int n = 40;
             ga_coords c = general(&seed, n, 4 * n);
-            system_t s;
-            open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+            problem s;
+            open_problem(&s, c, random_values(&seed, c.count), kinds[b]);
             double *x = doubles(n);
             for (int i = 0; i < n; ++i) s.values[i] = 4;
             assert_int_equal(factor(&s), GA_OK);
@@ -162,7 +162,7 @@ static void chooses_new_pivots(void **state)
             for (int i = 0; i < n; ++i) s.values[i] = 4;
             assert_int_equal(factor(&s), GA_OK);
             assert_true(solve(&s, x) < 1e-12); /* multipliers up to 1e3 pass */
-            close_system(&s);
+            close_problem(&s);
             free(x);
         }
 }
@@ -177,14 +177,14 @@ static void sees_growth_hidden_in_L(void **state)
         assert_int_equal(ga_coords_create(3, 3, 7, row, col, &c), GA_OK);
         double *v = doubles(7), x[3];
         memcpy(v, (double[]){1, 1, 1, 1, -1, 1, 1}, 7 * sizeof *v);
-        system_t s;
-        open_system(&s, c, v, kinds[b]);
+        problem s;
+        open_problem(&s, c, v, kinds[b]);
         assert_int_equal(factor(&s), GA_OK);
         v[0] = v[1] = 1e-12;
         v[2] = 0.3;
         assert_int_equal(factor(&s), GA_OK);
         assert_true(solve(&s, x) < 1e-13);
-        close_system(&s);
+        close_problem(&s);
     }
 }
 
@@ -198,8 +198,8 @@ static void tolerates_bad_scaling_after_equilibration(void **state)
         ga_coords c = saddle(&seed, n, m, &values);
         for (int k = 0; k < c.count; ++k) /* index-3 scaling at h = 1e-6, stiff bodies */
             values[k] *= (c.row[k] >= n ? 1e-12 : 1) * (c.col[k] < n && c.col[k] % 2 ? 1e8 : 1);
-        system_t s;
-        open_system(&s, c, values, kinds[b]);
+        problem s;
+        open_problem(&s, c, values, kinds[b]);
         double *r = doubles(order), *q = doubles(order), *work = doubles(2 * order);
         for (int i = 0; i < order; ++i) r[i] = q[i] = 1;
         ga_matrix_add(&s.matrix, 0, 1, values);
@@ -207,7 +207,7 @@ static void tolerates_bad_scaling_after_equilibration(void **state)
         for (int k = 0; k < c.count; ++k) values[k] *= r[c.row[k]] * q[c.col[k]];
         assert_int_equal(factor(&s), GA_OK);
         assert_true(solve(&s, work) < 1e-13);
-        close_system(&s);
+        close_problem(&s);
         free(r), free(q), free(work);
     }
 }
@@ -219,8 +219,8 @@ static void reports_singular(void **state)
         uint64_t seed = 15;
         int n = 30;
         ga_coords c = general(&seed, n, 3 * n);
-        system_t s;
-        open_system(&s, c, random_values(&seed, c.count), kinds[b]);
+        problem s;
+        open_problem(&s, c, random_values(&seed, c.count), kinds[b]);
         double *good = doubles(c.count), *x = doubles(n);
         for (int i = 0; i < n; ++i) s.values[i] += 3;
         memcpy(good, s.values, (size_t)c.count * sizeof *good);
@@ -243,7 +243,7 @@ static void reports_singular(void **state)
             assert_true(solve(&s, x) < 1e-13);
             assert_int_equal(ga_factor_singular_column(s.factor), -1);
         }
-        close_system(&s);
+        close_problem(&s);
         free(good), free(x);
     }
 }
@@ -262,14 +262,14 @@ static void reports_rank_deficiency(void **state)
                 v[n - 1 + j * n] = 0;
                 for (int i = 0; i < n - 1; ++i) v[n - 1 + j * n] += v[i + j * n] / n;
             }
-            system_t s;
-            open_system(&s, c, v, kinds[b]);
+            problem s;
+            open_problem(&s, c, v, kinds[b]);
             ga_status status = factor(&s);
             if (status == GA_OK) /* round-off may leave a pivot of a few eps */
                 assert_true(ga_factor_rcond(s.factor) < 1e-13);
             else
                 assert_in_range(ga_factor_singular_column(s.factor), 0, n - 1);
-            close_system(&s);
+            close_problem(&s);
         }
 }
 
@@ -282,11 +282,11 @@ static void structurally_singular(void **state)
         assert_int_equal(ga_coords_create(3, 3, 3, row, col, &c), GA_OK);
         double *v = doubles(3);
         v[0] = v[1] = v[2] = 1;
-        system_t s;
-        open_system(&s, c, v, kinds[b]);
+        problem s;
+        open_problem(&s, c, v, kinds[b]);
         assert_int_equal(factor(&s), GA_ERR_SINGULAR);
         assert_in_range(ga_factor_singular_column(s.factor), 1, 2);
-        close_system(&s);
+        close_problem(&s);
     }
 }
 

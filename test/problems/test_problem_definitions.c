@@ -481,6 +481,27 @@ static void test_notes(void **state)
     pb_destroy(p);
 }
 
+/* Two rods released horizontally, in minimal coordinates: [4/3 1/2; 1/2 1/3] theta'' =
+ * -g (3/2, 1/2), so theta'' = g (-9/7, 3/7). */
+static void test_chain_start(void **state)
+{
+    (void)state;
+    double vd[MAX_NQ], lambda[MAX_NC];
+    pb_problem *p = NULL;
+    assert_int_equal(pb_chain_create(1, &p), GA_OK);
+    accelerate(p, 0, p->q0, p->v0, vd, lambda);
+    const double rod[3] = {0, -0.75 * 9.81, -1.5 * 9.81}, pivot[2] = {0, -0.25 * 9.81};
+    assert_small(distance(vd, rod, 3), 1e-13, p);
+    assert_small(distance(lambda, pivot, 2), 1e-13, p);
+    pb_destroy(p);
+
+    assert_int_equal(pb_chain_create(2, &p), GA_OK);
+    accelerate(p, 0, p->q0, p->v0, vd, lambda);
+    assert_small(fabs(vd[2] + 9 * 9.81 / 7), 1e-13, p);
+    assert_small(fabs(vd[5] - 3 * 9.81 / 7), 1e-13, p);
+    pb_destroy(p);
+}
+
 /* v = q' and vd = v' by difference quotients over time, with the step chosen for motions of
  * order one: truncation 1e-10, round-off 1e-12. */
 static void check_rates(const pb_problem *p, double t, const double *q, const double *v,
@@ -619,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_start_is_consistent),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_chain_start),
         cmocka_unit_test(test_exact_solutions),
         cmocka_unit_test(test_pendulum_samples),
         cmocka_unit_test(test_long_chain),
