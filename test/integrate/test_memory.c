@@ -1,0 +1,501 @@
+/* Memory: a step allocates nothing, and whichever allocation fails, the call says so and
+ * nothing leaks.
+ *
+ * malloc and its relatives are defined in this program in front of glibc's, so the library, KLU
+ * and LAPACK all meet them. The sanitizers bring their own and are left alone, and valgrind
+ * puts its own in front of ours: then only the plain runs are made. */
+#include "test/support/cases.h"
+
+#include <errno.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define INTERPOSED 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define INTERPOSED 0
+#endif
+#endif
+#ifndef INTERPOSED
+#define INTERPOSED 1
+#endif
+
+static struct {
+    bool counting;
+    long taken;      /* allocations since counting began */
+    long live;       /* blocks taken since then and not yet given back */
+    long fail_at;    /* this allocation fails, counted from 1; 0: none */
+    bool fail_after; /* and all that follow */
+    long failed;
+} watch;
+
+#if INTERPOSED
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+#define VISIBLE __attribute__((visibility("default"), used))
+VISIBLE void *malloc(size_t size);
+VISIBLE void *calloc(size_t count, size_t size);
+VISIBLE void *realloc(void *memory, size_t size);
+VISIBLE void *aligned_alloc(size_t alignment, size_t size);
+VISIBLE int posix_memalign(void **memory, size_t alignment, size_t size);
+VISIBLE void free(void *memory);
+
+/* Blocks taken while counting, so that giving back older ones does not count. */
+enum { SLOTS = 1 << 14 };
+static void *blocks[SLOTS];
+
+static size_t slot_of(const void *memory)
+{
+    return ((uintptr_t)memory >> 4) * 2654435761u % SLOTS;
+}
+
+static void remember(void *memory)
+{
+    if (!watch.counting || !memory) return;
+    for (size_t k = slot_of(memory), n = 0; n < SLOTS; ++n, k = (k + 1) % SLOTS)
+        if (!blocks[k] || blocks[k] == (void *)blocks) {
+            blocks[k] = memory;
+            ++watch.live;
+            return;
+        }
+    abort();
+}
+
+static void forget(const void *memory)
+{
+    if (!memory || watch.live == 0) return;
+    for (size_t k = slot_of(memory), n = 0; n < SLOTS && blocks[k]; ++n, k = (k + 1) % SLOTS)
+        if (blocks[k] == memory) {
+            blocks[k] = (void *)blocks; /* a grave: the search goes on behind it */
+            --watch.live;
+            return;
+        }
+}
+
+static bool refuse(void)
+{
+    if (!watch.counting) return false;
+    ++watch.taken;
+    if (watch.fail_at == 0) return false;
+    if (watch.taken != watch.fail_at && !(watch.fail_after && watch.taken > watch.fail_at))
+        return false;
+    ++watch.failed;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    if (refuse()) return NULL;
+    void *memory = __libc_malloc(size);
+    remember(memory);
+    return memory;
+}
+
+void *calloc(size_t count, size_t size)
+{
+    if (refuse()) return NULL;
+    void *memory = __libc_calloc(count, size);
+    remember(memory);
+    return memory;
+}
+
+void *realloc(void *old, size_t size)
+{
+    if (refuse()) return NULL;
+    void *memory = __libc_realloc(old, size);
+    if (memory || size == 0) forget(old);
+    remember(memory);
+    return memory;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    if (refuse()) return NULL;
+    void *memory = __libc_memalign(alignment, size);
+    remember(memory);
+    return memory;
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (refuse()) return ENOMEM;
+    *memory = __libc_memalign(alignment, size);
+    remember(*memory);
+    return *memory ? 0 : ENOMEM;
+}
+
+void free(void *memory)
+{
+    forget(memory);
+    __libc_free(memory);
+}
+
+static void start_counting(long fail_at, bool fail_after)
+{
+    memset(blocks, 0, sizeof blocks);
+    memset(&watch, 0, sizeof watch);
+    watch.fail_at = fail_at;
+    watch.fail_after = fail_after;
+    watch.counting = true;
+}
+
+static void stop_counting(void) { watch.counting = false; }
+
+/* Through pointers, because the compiler knows malloc and leaves out pairs it sees through. */
+static void *(*volatile take)(size_t size) = malloc;
+static void *(*volatile take_zeroed)(size_t count, size_t size) = calloc;
+static void *(*volatile resize)(void *memory, size_t size) = realloc;
+
+/* False under valgrind. */
+static bool in_front(void)
+{
+    start_counting(0, false);
+    void *memory = take(1);
+    stop_counting();
+    free(memory);
+    return watch.taken == 1;
+}
+
+static void test_counter(void **state)
+{
+    (void)state;
+    if (!in_front()) skip();
+    start_counting(0, false);
+    void *one = take(10), *two = take_zeroed(3, 5);
+    one = resize(one, 100);
+    free(two);
+    stop_counting();
+    assert_int_equal(watch.taken, 3);
+    assert_int_equal(watch.live, 1);
+    free(one);
+    assert_int_equal(watch.live, 0);
+    start_counting(2, false);
+    one = take(10);
+    two = take(10);
+    void *three = take(10);
+    stop_counting();
+    assert_non_null(one);
+    assert_null(two);
+    assert_non_null(three);
+    free(one);
+    free(three);
+    assert_int_equal(watch.live, 0);
+    assert_int_equal(watch.failed, 1);
+}
+
+#else
+
+static void start_counting(long fail_at, bool fail_after)
+{
+    (void)fail_at, (void)fail_after;
+    memset(&watch, 0, sizeof watch);
+}
+static void stop_counting(void) {}
+static bool in_front(void) { return false; }
+
+#endif
+
+/* --- a step allocates nothing
+ * ------------------------------------------------------------------- */
+
+static const case_name names[] = {CASE_PENDULUM_SIDE,      CASE_TOP_R3SO3, CASE_TOP_SE3,
+                                  CASE_SLIDER_CRANK,       CASE_CHAIN,     CASE_RHEONOMIC_BODY,
+                                  CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+enum { NAMES = sizeof names / sizeof *names };
+
+static void test_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; k < NAMES; ++k) {
+        pb_problem *p = case_create(names[k]);
+        for (int form = 0; form < 2; ++form)
+            for (int newton = 0; newton < 2; ++newton)
+                for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+                    for (int given = 0; given < 2; ++given) {
+                        ga_integrator_def def = ga_integrator_def_default();
+                        def.formulation = (ga_formulation)form;
+                        def.newton = (ga_newton)newton;
+                        def.solver = (ga_solver)solver;
+                        ga_system s = p->system;
+                        if (!given) s.stiffness = s.damping = s.velocity_stiffness = NULL;
+                        ga_integrator *run = NULL;
+                        ga_report report;
+                        assert_status(ga_integrator_create(&s, &def, &run, &report), GA_OK,
+                                      report);
+                        assert_status(ga_integrator_start(run, p->t0, p->q0, p->v0,
+                                                          case_step(names[k]), &report),
+                                      GA_OK, report);
+                        assert_status(ga_integrator_step(run, &report), GA_OK, report);
+                        ga_status status = GA_OK;
+                        start_counting(0, false);
+                        for (int n = 0; n < 200 && status == GA_OK; ++n)
+                            status = ga_integrator_step(run, &report);
+                        stop_counting();
+                        assert_status(status, GA_OK, report);
+                        if (watch.taken)
+                            fail_msg("%s, index %d, newton %d, solver %d: %ld allocations in "
+                                     "200 steps",
+                                     p->name, 3 - form, newton, solver, watch.taken);
+                        ga_integrator_destroy(run);
+                    }
+        pb_destroy(p);
+    }
+}
+
+/* Nor do the first step, a restart, or steps that fail and are halved: integrate.h says that
+ * all memory is taken in create. */
+static void test_all_memory_is_taken_in_create(void **state)
+{
+    (void)state;
+    for (int k = 0; k < NAMES; ++k) {
+        pb_problem *p = case_create(names[k]);
+        for (int form = 0; form < 2; ++form)
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+                ga_integrator_def def = ga_integrator_def_default();
+                def.formulation = (ga_formulation)form;
+                def.solver = (ga_solver)solver;
+                ga_integrator *run = NULL;
+                ga_report report;
+                assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK,
+                              report);
+                start_counting(0, false);
+                ga_status status =
+                    ga_integrator_start(run, p->t0, p->q0, p->v0, case_step(names[k]), &report);
+                const long in_start = watch.taken;
+                if (status == GA_OK) status = ga_integrator_step(run, &report);
+                stop_counting();
+                assert_status(status, GA_OK, report);
+                if (watch.taken)
+                    fail_msg("%s, index %d, solver %d: %ld allocations in start, %ld in the "
+                             "first step",
+                             p->name, 3 - form, solver, in_start, watch.taken - in_start);
+                ga_integrator_destroy(run);
+            }
+        pb_destroy(p);
+    }
+}
+
+/* --- every allocation fails once
+ * -------------------------------------------------------------------- */
+
+typedef struct outcome {
+    ga_status status;
+    const char *where;
+    ga_report report;
+    double q[MAX_NQ];
+} outcome;
+
+static outcome whole_run(const pb_problem *p, const ga_system *system,
+                         const ga_integrator_def *def, double h)
+{
+    outcome o = {.where = "create"};
+    ga_integrator *run = NULL;
+    memset(&o.report, 0x55, sizeof o.report);
+    o.status = ga_integrator_create(system, def, &run, &o.report);
+    if (o.status == GA_OK) {
+        o.where = "start";
+        memset(&o.report, 0x55, sizeof o.report);
+        o.status = ga_integrator_start(run, p->t0, p->q0, p->v0, h, &o.report);
+    }
+    for (int n = 0; n < 5 && o.status == GA_OK; ++n) {
+        o.where = "step";
+        memset(&o.report, 0x55, sizeof o.report);
+        o.status = ga_integrator_step(run, &o.report);
+    }
+    if (o.status == GA_OK)
+        memcpy(o.q, ga_integrator_q(run), (size_t)ga_system_nq(system) * sizeof *o.q);
+    ga_integrator_destroy(run);
+    return o;
+}
+
+static void fail_every_allocation(case_name name, const ga_integrator_def *def, bool given,
+                                  bool fail_after)
+{
+    pb_problem *p = case_create(name);
+    const double h = case_step(name);
+    ga_system s = p->system;
+    if (!given) {
+        s.gradient = s.stiffness = s.damping = s.velocity_stiffness = s.force_lambda = NULL;
+        s.acceleration_rhs = s.constraint_rate = NULL;
+    }
+    const bool counted = in_front();
+    start_counting(0, false);
+    const outcome good = whole_run(p, &s, def, h);
+    stop_counting();
+    assert_status(good.status, GA_OK, good.report);
+    const long total = watch.taken;
+    assert_int_equal(watch.live, 0);
+    assert_true(total > 50 || !counted);
+    for (long k = 1; k <= total; ++k) {
+        start_counting(k, fail_after);
+        const outcome o = whole_run(p, &s, def, h);
+        stop_counting();
+        char where[160];
+        snprintf(where, sizeof where, "%s, index %d, solver %d, allocation %ld of %ld, in %s",
+                 p->name, 3 - (int)def->formulation, (int)def->solver, k, total, o.where);
+        assert_true(watch.failed >= 1);
+        if (watch.live) fail_msg("%s: %ld blocks leaked", where, watch.live);
+        /* KLU gives back unused memory by realloc and goes on if that fails: no harm done */
+        if (o.status == GA_OK && !memcmp(o.q, good.q, sizeof o.q)) continue;
+        if (o.status != GA_ERR_MEMORY)
+            fail_msg("%s: %s, \"%s\"", where, ga_status_name(o.status), o.report.message);
+        if (o.report.status != GA_ERR_MEMORY || !strstr(o.report.message, "memory"))
+            fail_msg("%s: the report says %s, \"%s\"", where, ga_status_name(o.report.status),
+                     o.report.message);
+    }
+    pb_destroy(p);
+}
+
+static void fail_with_solver(ga_solver solver)
+{
+    static const case_name some[] = {CASE_PENDULUM_SIDE, CASE_TOP_SE3, CASE_CHAIN,
+                                     CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+    for (int form = 0; form < 2; ++form)
+        for (int k = 0; k < 5; ++k)
+            for (int given = 0; given < 2; ++given) {
+                ga_integrator_def def = ga_integrator_def_default();
+                def.formulation = (ga_formulation)form;
+                def.solver = solver;
+                if (form == GA_INDEX3) def.penalty = GA_PENALTY_AUTO;
+                /* quotients are noisy, see test/system/test_difference.c; not the subject */
+                if (!given) def.relative = 1e-8;
+                fail_every_allocation(some[k], &def, given, false);
+            }
+}
+
+static void test_allocations_fail_dense(void **state)
+{
+    (void)state;
+    fail_with_solver(GA_SOLVER_DENSE);
+}
+
+static void test_allocations_fail_sparse(void **state)
+{
+    (void)state;
+    fail_with_solver(GA_SOLVER_SPARSE);
+}
+
+/* From the k-th on, all of them: memory is out for good. */
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    static const case_name some[] = {CASE_PENDULUM_SIDE, CASE_CHAIN, CASE_TOP_R3SO3};
+    for (int k = 0; k < 3; ++k)
+        for (int form = 0; form < 2; ++form)
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+                ga_integrator_def def = ga_integrator_def_default();
+                def.formulation = (ga_formulation)form;
+                def.solver = (ga_solver)solver;
+                fail_every_allocation(some[k], &def, true, true);
+            }
+}
+
+/* ga_system_check takes and gives back its own. */
+static void test_allocations_fail_in_check(void **state)
+{
+    (void)state;
+    static const case_name some[] = {CASE_RHEONOMIC_BODY, CASE_CHAIN, CASE_FRICTION,
+                                     CASE_FREE_TOP};
+    for (int k = 0; k < 4; ++k) {
+        pb_problem *p = case_create(some[k]);
+        const ga_point at = {p->t0, p->q0, p->v0, NULL, NULL};
+        ga_derivative_check check;
+        ga_report report;
+        start_counting(0, false);
+        ga_status status = ga_system_check(&p->system, &at, 0, &check, &report);
+        stop_counting();
+        assert_status(status, GA_OK, report);
+        assert_int_equal(watch.live, 0);
+        const long total = watch.taken;
+        for (long n = 1; n <= total; ++n) {
+            memset(&report, 0x55, sizeof report);
+            start_counting(n, false);
+            status = ga_system_check(&p->system, &at, 0, &check, &report);
+            stop_counting();
+            assert_status(status, GA_ERR_MEMORY, report);
+            assert_int_equal(report.status, GA_ERR_MEMORY);
+            assert_int_equal(watch.live, 0);
+        }
+        pb_destroy(p);
+    }
+}
+
+/* Calls that refuse their arguments leak nothing either. */
+static void test_refusals_leak_nothing(void **state)
+{
+    (void)state;
+    pb_problem *p = case_create(CASE_PENDULUM);
+    ga_integrator_def def = ga_integrator_def_default();
+    ga_integrator *run = NULL;
+    start_counting(0, false);
+    def.max_iterations = 0;
+    ga_status first = ga_integrator_create(&p->system, &def, &run, NULL);
+    def.max_iterations = 1;
+    ga_system s = p->system;
+    s.mass = NULL;
+    ga_status second = ga_integrator_create(&s, &def, &run, NULL);
+    ga_status third = ga_integrator_create(NULL, &def, &run, NULL);
+    stop_counting();
+    assert_int_equal(first, GA_ERR_ARGUMENT);
+    assert_int_equal(second, GA_ERR_SYSTEM);
+    assert_int_equal(third, GA_ERR_ARGUMENT);
+    assert_null(run);
+    assert_int_equal(watch.live, 0);
+    pb_destroy(p);
+}
+
+/* A step that runs out of memory leaves the state as it was, and works once there is some. */
+static void test_state_after_running_out(void **state)
+{
+    (void)state;
+    pb_problem *p = case_create(CASE_CHAIN);
+    const int nq = ga_system_nq(&p->system);
+    for (int form = 0; form < 2; ++form) {
+        ga_integrator_def def = ga_integrator_def_default();
+        def.formulation = (ga_formulation)form;
+        def.solver = GA_SOLVER_SPARSE;
+        ga_integrator *run = NULL;
+        ga_report report;
+        double before[MAX_NQ];
+        assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK, report);
+        assert_status(ga_integrator_start(run, 0, p->q0, p->v0, 1e-3, &report), GA_OK, report);
+        memcpy(before, ga_integrator_q(run), (size_t)nq * sizeof *before);
+        memset(&report, 0x55, sizeof report);
+        start_counting(1, true);
+        ga_status status = ga_integrator_step(run, &report);
+        stop_counting();
+        if (watch.taken) { /* else the first step needs none, which is fine too */
+            assert_int_equal(status, GA_ERR_MEMORY);
+            assert_int_equal(report.status, GA_ERR_MEMORY);
+            assert_memory_equal(before, ga_integrator_q(run), (size_t)nq * sizeof *before);
+            assert_true(ga_integrator_time(run) == 0);
+            assert_int_equal(ga_integrator_statistics(run).halvings, 0); /* no use */
+        }
+        assert_status(ga_integrator_step(run, &report), GA_OK, report);
+        ga_integrator_destroy(run);
+    }
+    pb_destroy(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#if INTERPOSED
+        cmocka_unit_test(test_counter),
+#endif
+        cmocka_unit_test(test_steps_allocate_nothing),
+        cmocka_unit_test(test_all_memory_is_taken_in_create),
+        cmocka_unit_test(test_allocations_fail_dense),
+        cmocka_unit_test(test_allocations_fail_sparse),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_allocations_fail_in_check),
+        cmocka_unit_test(test_refusals_leak_nothing),
+        cmocka_unit_test(test_state_after_running_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
