@@ -25,31 +25,8 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-void ga_step_coefficients(ga_stepper *s, double h, double t1)
-{
-    const ga_method *p = &s->def.method;
-    const ga_state *now = &s->now;
-    const double am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
-    bool implicit = s->def.start == GA_START_IMPLICIT && now->steps == 0;
-    s->h = h;
-    s->t1 = t1;
-    s->kappa = implicit ? s->method.shift : 0;
-    s->c_a = ((1 - af) - am * s->kappa) / (1 - am);
-    s->c_q = h * h * ((0.5 - beta) * s->kappa + beta * s->c_a);
-    s->c_v = h * ((1 - gamma) * s->kappa + gamma * s->c_a);
-    /* the implicit start (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
-    if (implicit)
-        for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
-    for (int i = 0; i < s->nv; ++i) {
-        s->a1[i] = (af * now->vd[i] - am * s->an[i]) / (1 - am);
-        s->U0[i] = h * (s->vn[i] + h * ((0.5 - beta) * s->an[i] + beta * s->a1[i]));
-        s->v0[i] = s->vn[i] + h * ((1 - gamma) * s->an[i] + gamma * s->a1[i]);
-    }
-}
-
-/* Polynomial through the last accelerations (up to three), at t1. */
-static void extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
-                        double *result)
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+                         double *result)
 {
     const ga_state *now = &s->now;
     const double h = s->h, h0 = now->h, h1 = now->h_old[0];
@@ -65,27 +42,6 @@ static void extrapolate(const ga_stepper *s, int n, const double *x0, double *co
     }
 }
 
-void ga_step_predict(ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
-    extrapolate(s, s->m, now->lambda, now->lambda_old, s->lambda);
-    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
-    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
-}
-
-void ga_step_evaluate(ga_stepper *s)
-{
-    for (int i = 0; i < s->nv; ++i) {
-        s->a[i] = s->a1[i] + s->c_a * s->vd[i];
-        s->v[i] = s->v0[i] + s->c_v * s->vd[i];
-        s->U[i] = s->U0[i] + s->c_q * s->vd[i];
-    }
-    if (s->form->constraint_rows > 1)
-        ga_coords_multiply_transposed(&s->dae.B, s->now.B, -s->h, s->eta, s->U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
-}
-
 /* Sizes that tolerances are relative to: the largest components met since the start. */
 static void measure_scales(ga_stepper *s)
 {
@@ -93,7 +49,7 @@ static void measure_scales(ga_stepper *s)
     double v = fmax(ga_norm_max(s->nv, s->v), s->h * ga_norm_max(s->nv, s->vd));
     s->scale_q = fmax(s->scale_q, q);
     s->scale_v = fmax(s->scale_v, v);
-    s->scale_lambda = fmax(s->scale_lambda, ga_norm_max(s->m, s->lambda));
+    s->scale_lambda = fmax(s->scale_lambda, ga_norm_max(s->mp, s->lambda));
 }
 
 static double weighted(double increment, double tolerance)
@@ -110,7 +66,7 @@ static ga_verdict judge(ga_stepper *s, double *before)
     const double eps = 4 * DBL_EPSILON;
     const double floor_q = eps * s->scale_q;
     double floor_v = eps * s->scale_v;
-    if (s->m && s->form->constraint_rows == 1) floor_v += floor_q * s->c_v / s->c_q;
+    if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
     double tolerance_q = def->absolute_q + def->relative * s->scale_q;
     double tolerance_v = def->absolute_v + def->relative * s->scale_v;
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale_lambda;
@@ -141,9 +97,9 @@ static ga_status iterate(ga_stepper *s, bool refresh)
 {
     double before = INFINITY;
     s->fresh = false;
-    ga_step_predict(s);
+    s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
-        ga_step_evaluate(s); /* unknowns -> a, v, U;  q = q_n o R(U) */
+        s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s));
         if (s->iteration == 1) measure_scales(s);
         if (refresh) {
@@ -152,10 +108,9 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         }
         if (refresh || s->c_q != s->factor_c_q || s->c_v != s->factor_c_v)
             GA_TRY(ga_block_factor(s));
-        GA_TRY(s->form->residual(s, s->r));
+        GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
-        ga_block_solve(s, s->r, s->x);
-        s->form->correct(s, s->x);
+        s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
@@ -166,33 +121,51 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
-/* The trial becomes the state; its constraint residuals are measured. */
-static ga_status accept(ga_stepper *s)
+/* |Phi| and |w| of the converged trial; w only where it is enforced. */
+static ga_status measure_residuals(ga_stepper *s)
 {
-    ga_state *now = &s->now;
-    ga_step_evaluate(s);
-    GA_TRY(ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi));
+    ga_dae *dae = &s->dae;
+    GA_TRY(ga_dae_constraint(dae, s->t1, s->q, s->Phi));
     double position = ga_norm_max(s->m, s->Phi), velocity = 0;
-    if (s->m && s->form->constraint_rows > 1) {
-        GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->B));
-        GA_TRY(ga_block_velocity(s, s->r));
-        velocity = s->c_v * ga_norm_max(s->m, s->r);
-        copy(now->B, s->B, s->dae.B.count);
+    if (s->form->velocity_level && s->mp) {
+        GA_TRY(ga_dae_gradient(dae, s->t1, s->q, NULL, s->G));
+        GA_TRY(ga_dae_velocity(dae, s->t1, s->q, s->v, s->G, s->w));
+        velocity = ga_norm_max(s->mp, s->w);
+    } else {
+        GA_TRY(ga_dae_nonholonomic(dae, s->t1, s->q, s->v, s->w));
+        velocity = ga_norm_max(s->p, s->w);
     }
     s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
     s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+    return GA_OK;
+}
 
+/* The trial becomes the state. */
+static ga_status accept(ga_stepper *s)
+{
+    ga_state *now = &s->now;
+    s->form->evaluate(s);
+    s->form->finish(s);
+    GA_TRY(measure_residuals(s));
+    if (s->form->has_eta) copy(now->B, s->G, s->dae.B.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->vd_old[0], now->vd, s->nv);
-    copy(now->lambda_old[1], now->lambda_old[0], s->m);
-    copy(now->lambda_old[0], now->lambda, s->m);
-    for (int i = 0; i < s->nv; ++i) now->a_used[i] = s->an[i] + s->kappa * s->vd[i];
+    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
+    copy(now->lambda_old[0], now->lambda, s->mp);
+    copy(now->a_used, s->an, s->nv);
     copy(now->q, s->q, s->nq);
     copy(now->v, s->v, s->nv);
     copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
-    copy(now->lambda, s->lambda, s->m);
+    copy(now->lambda, s->lambda, s->mp);
     copy(now->eta, s->eta, s->m);
+    if (s->form->weighted) {
+        copy(now->Ma_used, s->Man, s->nv);
+        copy(now->Ma, s->work, s->nv);
+        copy(now->F, s->work2, s->nv);
+        copy(now->a_tilde, s->a_tilde, s->nv);
+        copy(now->l_tilde, s->l_tilde, s->mp);
+    }
     now->h_old[1] = now->h_old[0];
     now->h_old[0] = now->h;
     now->h = s->h;
@@ -203,6 +176,12 @@ static ga_status accept(ga_stepper *s)
 }
 
 /* --- one step, and a step in pieces ------------------------------------------------------ */
+
+/* Other tangents or a smaller step may help. */
+static bool may_retry(ga_status status)
+{
+    return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
+}
 
 static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
 
@@ -216,6 +195,7 @@ static ga_status begin(ga_stepper *s, double h)
     }
     copy(s->an, now->a, s->nv);
     copy(s->vn, now->v, s->nv);
+    copy(s->Man, now->Ma, s->nv);
     return GA_OK;
 }
 
@@ -238,10 +218,12 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 static ga_status attempt(ga_stepper *s, double h, double t1)
 {
     GA_TRY(begin(s, h));
-    ga_step_coefficients(s, h, t1);
+    s->h = h;
+    s->t1 = t1;
+    GA_TRY(s->form->begin(s));
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
-    if (status != GA_OK && status != GA_ERR_CALLBACK && !refresh) {
+    if (status != GA_OK && may_retry(status) && !refresh) {
         refresh = true;
         status = iterate(s, refresh);
     }
@@ -257,7 +239,7 @@ static ga_status attempt(ga_stepper *s, double h, double t1)
 static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 {
     ga_status status = attempt(s, h, t1);
-    if (status == GA_OK || status == GA_ERR_CALLBACK || halvings == 0) return status;
+    if (status == GA_OK || !may_retry(status) || halvings == 0) return status;
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
@@ -267,10 +249,8 @@ static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 
 static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 {
-    *index = column;
-    if (column < s->nv) return "coordinate";
-    *index = (column - s->nv) % (s->m ? s->m : 1);
-    return column < s->nv + s->m ? "multiplier" : "velocity constraint";
+    *index = column < s->nv ? column : (column - s->nv) % (s->mp ? s->mp : 1);
+    return column < s->nv ? "coordinate" : column < s->nv + s->mp ? "multiplier" : "eta";
 }
 
 static void explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
@@ -299,12 +279,35 @@ static void explain(const ga_stepper *s, ga_status status, double h, ga_report *
             "%s %d",
             s->now.t, s->h, kind, index);
         if (report) report->column = s->singular;
+    } else if (status == GA_ERR_MEMORY) {
+        ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
     } else {
         ga_dae_explain(&s->dae, s->now.t, report);
     }
     if (!report) return;
     report->time = s->now.t;
     report->step = h;
+}
+
+/* Advances, or puts everything back and says why not. */
+static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_report *report)
+{
+    if (!(t1 > s->now.t))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "a step of %.3g is below round-off at t = %.9g", h, s->now.t);
+    ga_state_copy(&s->saved, &s->now);
+    ga_status status = advance(s, h, t1, s->def.max_halvings);
+    if (status == GA_OK) return GA_OK;
+    explain(s, status, h, report);
+    ga_state_copy(&s->now, &s->saved);
+    s->usable = false;
+    return status;
+}
+
+static void rebase_grid(ga_stepper *s)
+{
+    s->t_start = s->now.t;
+    s->grid = 0;
 }
 
 ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
@@ -315,21 +318,15 @@ ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
         if (t1 - t_end > 1e-9 * h) h = t_end - s->now.t;
         t1 = t_end;
     }
-    if (!(t1 > s->now.t))
-        return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
-                       h, s->now.t);
-    ga_state_copy(&s->saved, &s->now);
-    ga_status status = advance(s, h, t1, s->def.max_halvings);
-    if (status != GA_OK) {
-        explain(s, status, h, report);
-        ga_state_copy(&s->now, &s->saved);
-        s->usable = false;
-        return status;
-    }
+    GA_TRY(advance_or_restore(s, h, t1, report));
     ++s->grid;
-    if (last) { /* further steps count from here */
-        s->t_start = t1;
-        s->grid = 0;
-    }
+    if (last) rebase_grid(s);
+    return GA_OK;
+}
+
+ga_status ga_step_by(ga_stepper *s, double h, ga_report *report)
+{
+    GA_TRY(advance_or_restore(s, h, s->now.t + h, report));
+    rebase_grid(s);
     return GA_OK;
 }
