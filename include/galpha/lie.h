@@ -57,8 +57,9 @@ GA_API void ga_lie_inverse(ga_node node, const double *a, double *inv);
 /* q = exp(x) or cay(x). */
 GA_API void ga_lie_map(ga_node node, ga_map map, const double *x, double *q);
 /* x with map(x) = q: the logarithm with rotation angle in [-pi, pi] (angles of SO2-like nodes
- * are not wrapped: they are numbers), or the inverse Cayley map, which grows without bound as
- * the angle approaches pi. */
+ * are not wrapped: they are numbers; at whole turns of SE2 the position part grows without
+ * bound), or the inverse Cayley map, which grows without bound as the angle approaches pi and
+ * gives an angle beyond it modulo 2 pi. */
 GA_API void ga_lie_map_inverse(ga_node node, ga_map map, const double *q, double *x);
 /* q1 = q o map(x); q1 may be q. */
 GA_API void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x,

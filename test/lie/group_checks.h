@@ -101,14 +101,14 @@ static inline mat ad_matrix(ga_node node, const double *x)
 }
 
 /* y with ad(y) = M, for groups whose ad(e_i) are orthogonal to each other and not zero. */
-static inline void ad_solve(ga_node node, const mat *M, long double *y)
+static inline void ad_solve(ga_node node, const mat *M, quad *y)
 {
     int nv = ga_node_nv(node);
     for (int k = 0; k < nv; ++k) {
         double e[6] = {0};
         e[k] = 1;
         mat ad = ad_matrix(node, e);
-        long double above = 0, below = 0;
+        quad above = 0, below = 0;
         for (int i = 0; i < nv * nv; ++i) {
             above += ad.e[i] * M->e[i];
             below += ad.e[i] * ad.e[i];
@@ -130,8 +130,8 @@ static inline void oracle_tangent(ga_node node, ga_map map, const double *x, con
         *DT = mat_pair_derivative(&f);
         return;
     }
-    mat plus = mat_inverse(mat_axpy(mat_unit(2 * nv), 0.5L, pair));
-    mat minus = mat_inverse(mat_axpy(mat_unit(2 * nv), -0.5L, pair));
+    mat plus = mat_inverse(mat_axpy(mat_unit(2 * nv), 0.5, pair));
+    mat minus = mat_inverse(mat_axpy(mat_unit(2 * nv), -0.5, pair));
     *T = mat_zero(nv);
     *DT = mat_zero(nv);
     mat none = mat_zero(nv);
@@ -319,9 +319,9 @@ static inline void check_derivative_quotient(ga_node node)
     print_message("  group %d: DT, DTinv - quotients %.1e\n", (int)node.group, worst);
 }
 
-/* Ad(map), T, DT, T^-1, DT^-1 against long double series and elimination. Tolerance 10 eps of
- * the largest entry: coefficients are good to about 4 eps (DT of exp near t = 4: to 15 eps, of
- * smaller terms), and three products meet in an entry. */
+/* Ad(map), T, DT, T^-1, DT^-1 against quadruple precision series and elimination. Tolerance 10
+ * eps of the largest entry: coefficients are good to about 4 eps (DT of exp near t = 4: to 15
+ * eps, of smaller terms), and three products meet in an entry. */
 static inline void check_oracle(ga_node node, ga_map map)
 {
     int nv = ga_node_nv(node);
@@ -336,8 +336,8 @@ static inline void check_oracle(ga_node node, ga_map map)
         if (map == GA_MAP_EXP) {
             Ad = mat_exp(&A);
         } else {
-            mat plus = mat_axpy(mat_unit(nv), 0.5L, A);
-            mat minus = mat_inverse(mat_axpy(mat_unit(nv), -0.5L, A));
+            mat plus = mat_axpy(mat_unit(nv), 0.5, A);
+            mat minus = mat_inverse(mat_axpy(mat_unit(nv), -0.5, A));
             Ad = mat_mul(&minus, &plus);
         }
         oracle_tangent(node, map, x, dx, &T, &DT);

@@ -1,6 +1,6 @@
 /* Truths to compare with, none of which uses the formulas of src/lie: power series and
- * Gaussian elimination on small long double matrices (column-major, n <= 12), and scalar power
- * series in quadruple precision.
+ * Gaussian elimination on small matrices (column-major, n <= 12), and scalar power series, in
+ * quadruple precision. Not in long double: valgrind computes that with 53 bits.
  *
  * With A = ad(x) as a matrix, for any group:
  *
@@ -18,15 +18,33 @@
 #include <stdint.h>
 #include <string.h>
 
+/* 113 bits, in software where the machine has none; without it long double has to do. */
+#if defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 quad;
+#else
+typedef long double quad;
+#endif
+
+static inline quad quad_abs(quad x) { return x < 0 ? -x : x; }
+
+/* Two Newton steps from 53 bits. */
+static inline quad quad_sqrt(quad x)
+{
+    quad r = (quad)sqrt((double)x);
+    if (r > 0)
+        for (int i = 0; i < 2; ++i) r = (r + x / r) / 2;
+    return r;
+}
+
 enum { MAT_MAX = 12 };
 
 typedef struct mat {
     int n;
-    long double e[MAT_MAX * MAT_MAX];
+    quad e[MAT_MAX * MAT_MAX];
 } mat;
 
-static inline long double *mat_at(mat *m, int i, int j) { return &m->e[i + m->n * j]; }
-static inline long double mat_get(const mat *m, int i, int j) { return m->e[i + m->n * j]; }
+static inline quad *mat_at(mat *m, int i, int j) { return &m->e[i + m->n * j]; }
+static inline quad mat_get(const mat *m, int i, int j) { return m->e[i + m->n * j]; }
 
 static inline mat mat_zero(int n)
 {
@@ -46,12 +64,12 @@ static inline mat mat_unit(int n)
 static inline mat mat_from(int n, const double *a)
 {
     mat m = mat_zero(n);
-    for (int k = 0; k < n * n; ++k) m.e[k] = (long double)a[k];
+    for (int k = 0; k < n * n; ++k) m.e[k] = (quad)a[k];
     return m;
 }
 
 /* a + s b */
-static inline mat mat_axpy(mat a, long double s, mat b)
+static inline mat mat_axpy(mat a, quad s, mat b)
 {
     for (int k = 0; k < a.n * a.n; ++k) a.e[k] += s * b.e[k];
     return a;
@@ -63,17 +81,18 @@ static inline mat mat_mul(const mat *a, const mat *b)
     for (int j = 0; j < a->n; ++j)
         for (int k = 0; k < a->n; ++k)
             for (int i = 0; i < a->n; ++i)
-                *mat_at(&m, i, j) += mat_get(a, i, k) * mat_get(b, k, j);
+                if (mat_get(a, i, k) != 0 && mat_get(b, k, j) != 0)
+                    *mat_at(&m, i, j) += mat_get(a, i, k) * mat_get(b, k, j);
     return m;
 }
 
 /* sum_k (sign A)^k / (k + shift)!; terms fall below 1e-22 long before the last for |A| < 10 */
-static inline mat mat_series(const mat *a, long double sign, int shift)
+static inline mat mat_series(const mat *a, quad sign, int shift)
 {
     mat term = mat_unit(a->n), sum = term;
     for (int k = 1; k <= 90; ++k) {
         term = mat_mul(&term, a);
-        for (int i = 0; i < a->n * a->n; ++i) term.e[i] *= sign / (long double)(k + shift);
+        for (int i = 0; i < a->n * a->n; ++i) term.e[i] *= sign / (quad)(k + shift);
         sum = mat_axpy(sum, 1, term);
     }
     return sum;
@@ -90,22 +109,22 @@ static inline mat mat_inverse(mat a)
     for (int k = 0; k < n; ++k) {
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
-            if (fabsl(mat_get(&a, i, k)) > fabsl(mat_get(&a, pivot, k))) pivot = i;
+            if (quad_abs(mat_get(&a, i, k)) > quad_abs(mat_get(&a, pivot, k))) pivot = i;
         for (int j = 0; j < n; ++j) {
-            long double t = mat_get(&a, k, j);
+            quad t = mat_get(&a, k, j);
             *mat_at(&a, k, j) = mat_get(&a, pivot, j);
             *mat_at(&a, pivot, j) = t;
             t = mat_get(&inv, k, j);
             *mat_at(&inv, k, j) = mat_get(&inv, pivot, j);
             *mat_at(&inv, pivot, j) = t;
         }
-        long double d = 1 / mat_get(&a, k, k);
+        quad d = 1 / mat_get(&a, k, k);
         for (int j = 0; j < n; ++j) {
             *mat_at(&a, k, j) *= d;
             *mat_at(&inv, k, j) *= d;
         }
         for (int i = 0; i < n; ++i) {
-            long double f = mat_get(&a, i, k);
+            quad f = mat_get(&a, i, k);
             if (i == k || f == 0) continue;
             for (int j = 0; j < n; ++j) {
                 *mat_at(&a, i, j) -= f * mat_get(&a, k, j);
@@ -142,9 +161,9 @@ static inline mat mat_pair_derivative(const mat *m)
 /* max |a - b| */
 static inline double mat_distance(const mat *m, const double *b)
 {
-    long double worst = 0;
+    quad worst = 0;
     for (int k = 0; k < m->n * m->n; ++k) {
-        long double d = fabsl(m->e[k] - (long double)b[k]);
+        quad d = quad_abs(m->e[k] - (quad)b[k]);
         if (!(d <= worst)) worst = d; /* lets a NaN through */
     }
     return (double)worst;
@@ -152,19 +171,14 @@ static inline double mat_distance(const mat *m, const double *b)
 
 static inline double mat_norm(const mat *m)
 {
-    long double worst = 0;
-    for (int k = 0; k < m->n * m->n; ++k) worst = fmaxl(worst, fabsl(m->e[k]));
+    quad worst = 0;
+    for (int k = 0; k < m->n * m->n; ++k)
+        if (!(quad_abs(m->e[k]) <= worst)) worst = quad_abs(m->e[k]);
     return (double)worst;
 }
 
 /* --- Quadruple precision -------------------------------------------------------------------
  */
-
-#if defined(__SIZEOF_FLOAT128__)
-__extension__ typedef __float128 quad;
-#else
-typedef long double quad;
-#endif
 
 /* d^m/ds^m of Stumpff's c_k(s) = sum_j (-s)^j/(2j + k)!. The largest term at s = 40 is below
  * 1e3, so nothing above 1e-30 is lost. */
