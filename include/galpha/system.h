@@ -144,7 +144,7 @@ typedef struct ga_derivative_check {
         double error, given, expected;
         int row, column;
     } block[GA_DERIVATIVE_COUNT];
-    ga_derivative worst;
+    ga_derivative worst; /* a wrong gradient or rate comes before what is computed from it */
 } ga_derivative_check;
 
 /* Compares every given derivative with difference quotients at a state (vd, lambda and psi may

@@ -15,6 +15,7 @@ struct ga_integrator {
     ga_stepper stepper;
     int method_warnings, warnings; /* of create; with those of the last start */
     char warning[MAX_WARNINGS][WARNING_SIZE];
+    double *guess; /* of the multipliers at the next start */
 };
 
 const char *ga_version(void) { return GA_VERSION; }
@@ -53,7 +54,7 @@ static void warn_method(ga_integrator *g)
     if (!p->unconditionally_stable)
         warn(g, "the method is not unconditionally stable: large steps may blow up");
     if (!p->strictly_stable_at_infinity && s->m > 0)
-        warn(g, s->form->constraint_rows == 1
+        warn(g, !s->form->velocity_level
                     ? "the method has no damping at infinity (rho_inf = 1): with index-3 "
                       "constraints the multipliers and accelerations do not converge"
                     : "the method has no damping at infinity (rho_inf = 1): errors of the "
@@ -69,8 +70,10 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     ga_status status = ga_stepper_create(system, def, &g->stepper, report);
+    if (status == GA_OK && !(g->guess = GA_NEW(double, g->stepper.mp)))
+        status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
     if (status != GA_OK) {
-        ga_free(g);
+        ga_integrator_destroy(g);
         return status;
     }
     warn_method(g);
@@ -83,7 +86,19 @@ void ga_integrator_destroy(ga_integrator *g)
 {
     if (!g) return;
     ga_stepper_destroy(&g->stepper);
+    ga_free(g->guess);
     ga_free(g);
+}
+
+static void set_guess(double *to, const double *from, int n)
+{
+    for (int i = 0; i < n; ++i) to[i] = from ? from[i] : 0;
+}
+
+void ga_integrator_guess(ga_integrator *g, const double *lambda, const double *psi)
+{
+    set_guess(g->guess, lambda, g->stepper.m);
+    set_guess(g->guess + g->stepper.m, psi, g->stepper.p);
 }
 
 const char *ga_integrator_warning(const ga_integrator *g, int k)
@@ -142,13 +157,15 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(normalise(s, s->q, report));
-    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, report));
+    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
     ga_status status = ga_start_values(s, h, s->now.a, s->now.v);
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
             ga_fail(report, status,
                     "start values for steps of %.3g at t = %.9g: %s beside the start", h, t0,
                     ga_status_text(status));
+        else if (status == GA_ERR_MEMORY)
+            ga_fail(report, status, "out of memory");
         else
             ga_dae_explain(&s->dae, t0, report);
         return status;
@@ -157,6 +174,8 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
     s->h_grid = h;
     s->t_start = t0;
     s->grid = 0;
+    s->penalty =
+        s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
     s->usable = false;
     s->served = 0;
     s->life = 10; /* a first guess */
@@ -184,6 +203,15 @@ ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
     return ga_step_grid(&g->stepper, INFINITY, report);
 }
 
+ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
+{
+    GA_TRY(check_started(g, report));
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    return ga_step_by(&g->stepper, h, report);
+}
+
 ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
                             ga_report *report)
 {
@@ -206,6 +234,10 @@ const double *ga_integrator_v(const ga_integrator *g) { return g->stepper.now.v;
 const double *ga_integrator_vd(const ga_integrator *g) { return g->stepper.now.vd; }
 const double *ga_integrator_a(const ga_integrator *g) { return g->stepper.now.a; }
 const double *ga_integrator_lambda(const ga_integrator *g) { return g->stepper.now.lambda; }
+const double *ga_integrator_psi(const ga_integrator *g)
+{
+    return g->stepper.now.lambda + g->stepper.m;
+}
 const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper.now.eta; }
 ga_statistics ga_integrator_statistics(const ga_integrator *g) { return g->stepper.stats; }
 int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
@@ -219,10 +251,13 @@ ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, d
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
     memcpy(s->an, s->now.a, (size_t)s->nv * sizeof *s->an);
     memcpy(s->vn, s->now.v, (size_t)s->nv * sizeof *s->vn);
-    ga_step_coefficients(s, h, s->now.t + h);
-    ga_step_predict(s);
-    ga_step_evaluate(s);
-    ga_status status = ga_block_evaluate(s);
+    memcpy(s->Man, s->now.Ma, (size_t)s->nv * sizeof *s->Man);
+    s->h = h;
+    s->t1 = s->now.t + h;
+    ga_status status = s->form->begin(s);
+    s->form->predict(s);
+    s->form->evaluate(s);
+    if (status == GA_OK) status = ga_block_evaluate(s);
     if (status == GA_OK) status = ga_block_tangents(s);
     s->usable = false;
     if (status != GA_OK) {

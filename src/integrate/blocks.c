@@ -1,8 +1,8 @@
-/* What the formulations share: the dynamic residual, the constraints on two levels, and the terms
- * of the iteration matrix.
+/* What the formulations share: the dynamic residual, the constraints on two levels, and the
+ * terms of the iteration matrix.
  *
- * With dq = c_q T u and, where there is eta, d vd = u + B_n^T x, the linearised equations of the
- * stabilised index-2 formulation are, T = T(U),
+ * With dq = c_q T u and, where there is eta, d vd = u + B_n^T x, the linearised equations of
+ * the stabilised index-2 formulation are, T = T(U),
  *
  *     [ M + c_v C + c_q K T    G^T - L    (M + c_v C) B_n^T ] [  u     ]   [   r     ]
  *     [ G + (c_q/c_v) Z T        0             G B_n^T      ] [ d mult ] = [  w/c_v  ]
@@ -65,13 +65,6 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *r)
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
 
-static bool has_term(const ga_stepper *s, ga_term term)
-{
-    for (int k = 0; k < s->form->term_count; ++k)
-        if (s->form->terms[k].term == term) return true;
-    return false;
-}
-
 /* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system.
  */
 static double mean_diagonal(const ga_coords *A, const double *values)
@@ -105,13 +98,14 @@ ga_status ga_block_tangents(ga_stepper *s)
     GA_TRY(ga_dae_force_multipliers(dae, &at, s->L));
     memcpy(s->M_tangent, s->M, (size_t)dae->M.count * sizeof *s->M);
     memcpy(s->G_tangent, s->G, (size_t)dae->G.count * sizeof *s->G);
-    bool all_rows = has_term(s, GA_TERM_VELOCITY);
+    bool all_rows = s->form->velocity_level;
     GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         ga_product_evaluate(&s->KT, s->K, s->T, s->KT_values);
         ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
-        ga_product_evaluate(&s->ZT, all_rows ? s->Z : s->Z + dae->ZB.count, s->T, s->ZT_values);
+        if (all_rows) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
+        ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
     }
     if (s->form->has_eta) {
         ga_product_evaluate(&s->MBt, s->M_tangent, s->now.B, s->MBt_values);
@@ -123,7 +117,11 @@ ga_status ga_block_tangents(ga_stepper *s)
                             s->BtBT_values);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
-    return GA_OK;
+    if (!s->form->second_system) return GA_OK;
+    memcpy(s->second.M, s->M, (size_t)dae->M.count * sizeof *s->M);
+    memcpy(s->second.G, s->G, (size_t)dae->G.count * sizeof *s->G);
+    memcpy(s->second.L, s->L, (size_t)dae->L.count * sizeof *s->L);
+    return ga_saddle_factor(s, &s->second, s->def.reduced, dae->sys.force_uses_multipliers);
 }
 
 static double coefficient(const ga_stepper *s, ga_term term)
@@ -141,6 +139,7 @@ static double coefficient(const ga_stepper *s, ga_term term)
     case GA_TERM_FORCE_MULTIPLIERS:
         return -1;
     case GA_TERM_VELOCITY_STIFFNESS:
+    case GA_TERM_NONHOLONOMIC_STIFFNESS:
         return s->c_q / s->c_v;
     default:
         return 1;
@@ -158,7 +157,8 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     /* factors of the rows: dynamics, velocity, Phi; of the columns: u, multipliers, x */
     double row[3] = {1, 1, 1}, col[3] = {1, 1, 1};
     const double bh2 = s->def.method.beta * s->h * s->h;
-    if (scaling == GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
+    if (scaling ==
+        GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
         row[1] = s->c_v;
         row[2] = s->c_q;
         col[0] = 1 / s->c_q;
@@ -235,8 +235,6 @@ static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords, const
 static ga_status create_terms(ga_stepper *s)
 {
     const ga_dae *dae = &s->dae;
-    bool all_rows = has_term(s, GA_TERM_VELOCITY);
-    const ga_coords *Z = all_rows ? &dae->Z : &dae->ZN;
     s->Bt = ga_coords_transposed(&dae->B);
     s->Gt = ga_coords_transposed(&dae->G);
     set_term(s, GA_TERM_MASS, &dae->M, s->M_tangent);
@@ -247,14 +245,17 @@ static ga_status create_terms(ga_stepper *s)
     set_term(s, GA_TERM_POSITION, &dae->B, s->G_tangent);
     set_term(s, GA_TERM_VELOCITY, &dae->G, s->G_tangent);
     set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, s->G_tangent + dae->B.count);
-    set_term(s, GA_TERM_VELOCITY_STIFFNESS, Z, all_rows ? s->Z : s->Z + dae->ZB.count);
+    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
+    set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, s->Z + dae->ZB.count);
     if (!s->flat) {
         GA_TRY(product(&dae->K, &dae->T, &s->KT, &s->KT_values));
         GA_TRY(product(&dae->B, &dae->T, &s->BT, &s->BT_values));
-        GA_TRY(product(Z, &dae->T, &s->ZT, &s->ZT_values));
+        GA_TRY(product(&dae->Z, &dae->T, &s->ZT, &s->ZT_values));
+        GA_TRY(product(&dae->ZN, &dae->T, &s->ZNT, &s->ZNT_values));
         set_term(s, GA_TERM_STIFFNESS, &s->KT.result, s->KT_values);
         set_term(s, GA_TERM_POSITION, &s->BT.result, s->BT_values);
         set_term(s, GA_TERM_VELOCITY_STIFFNESS, &s->ZT.result, s->ZT_values);
+        set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &s->ZNT.result, s->ZNT_values);
     }
     if (s->def.penalty != 0) {
         GA_TRY(product(&s->Bt, &s->term_coords[GA_TERM_POSITION], &s->BtBT, &s->BtBT_values));
@@ -287,8 +288,8 @@ ga_status ga_block_create(ga_stepper *s)
     ga_block blocks[GA_TERM_COUNT];
     for (int k = 0; k < s->form->term_count; ++k) {
         const ga_term_place *at = &s->form->terms[k];
-        blocks[k] = (ga_block){&s->term_coords[at->term], s->place[at->row],
-                               s->place[at->column]};
+        blocks[k] =
+            (ga_block){&s->term_coords[at->term], s->place[at->row], s->place[at->column]};
     }
     bool full = prefer_full(s);
     GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks, full, &s->matrix));
@@ -297,10 +298,11 @@ ga_status ga_block_create(ga_stepper *s)
 
 void ga_block_destroy(ga_stepper *s)
 {
-    ga_product *plans[] = {&s->KT, &s->BT, &s->ZT, &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
-    double *values[] = {s->KT_values,  s->BT_values,  s->ZT_values, s->BtBT_values,
-                        s->MBt_values, s->CBt_values, s->GBt_values};
-    for (int k = 0; k < 7; ++k) {
+    ga_product *plans[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
+                           &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
+    double *values[] = {s->KT_values,   s->BT_values,  s->ZT_values,  s->ZNT_values,
+                        s->BtBT_values, s->MBt_values, s->CBt_values, s->GBt_values};
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) {
         ga_product_destroy(plans[k]);
         ga_free(values[k]);
     }

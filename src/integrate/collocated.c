@@ -1,5 +1,5 @@
-/* What index 3 and stabilised index 2 share: the unknown is v'_{n+1}, and everything else follows
- * from it, [ABC14] eqs. (9a)-(9d) and (58a). */
+/* What index 3 and stabilised index 2 share: the unknown is v'_{n+1}, and everything else
+ * follows from it, [ABC14] eqs. (9a)-(9d) and (58a). */
 #include "integrate/stepper.h"
 
 #include <string.h>

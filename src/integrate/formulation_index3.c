@@ -5,9 +5,9 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_position(s, s->r + s->nv);                           /* Phi/c_q            */
-    GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m));  /* k/c_v              */
-    return ga_block_dynamics(s, s->r);                            /* M vd - f + G^T mu  */
+    ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
+    GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
+    return ga_block_dynamics(s, s->r);                           /* M vd - f + G^T mu  */
 }
 
 static void correct(ga_stepper *s)
@@ -30,7 +30,7 @@ static const ga_term_place terms[] = {
     {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
     {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
     {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
-    {GA_TERM_VELOCITY_STIFFNESS, GA_AT_PSI, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
 };
 
 extern const ga_formulation_type ga_formulation_index3;

@@ -88,8 +88,8 @@ ga_method_properties ga_method_describe(const ga_method *method)
     p.zero_stable = am <= 0.5 + round_off;
     p.unconditionally_stable = am <= af + round_off && af <= 0.5 + round_off &&
                                p.order_defect >= -round_off && beta >= 0.5 * gamma - round_off;
-    p.strictly_stable_at_infinity =
-        af < 0.5 - round_off && gamma > 0.5 + round_off && beta > 0.5 * gamma + round_off && isfinite(beta);
+    p.strictly_stable_at_infinity = af < 0.5 - round_off && gamma > 0.5 + round_off &&
+                                    beta > 0.5 * gamma + round_off && isfinite(beta);
     p.rho_infinity = fmax(fabs(af / (1 - af)),
                           largest_root(beta, 0.5 - 2 * beta + gamma, 0.5 + beta - gamma));
     return p;

@@ -51,8 +51,8 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
                             &k->factor));
     bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
                   (k->G = GA_NEW(double, dae->G.count)) &&
-                  (k->L = GA_NEW(double, dae->L.count)) &&
-                  (k->row_scale = GA_NEW(double, n)) && (k->col_scale = GA_NEW(double, n)) &&
+                  (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&
+                  (k->col_scale = GA_NEW(double, n)) &&
                   (k->scale_work = GA_NEW(double, 2 * n)) && (k->x = GA_NEW(double, n)) &&
                   (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n));
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -173,8 +173,7 @@ ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const
     GA_TRY(ga_dae_mass(dae, t, q, k->M));
     GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, s->start.c));
-    if (dae->sys.force_uses_multipliers)
-        return solve_nonlinear(s, t, q, v, vd, multipliers);
+    if (dae->sys.force_uses_multipliers) return solve_nonlinear(s, t, q, v, vd, multipliers);
     ga_point at = {.t = t, .q = q, .v = v};
     GA_TRY(ga_dae_force(dae, &at, s->start.f));
     GA_TRY(ga_saddle_factor(s, k, false, false));

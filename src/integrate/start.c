@@ -61,8 +61,8 @@ static ga_status check_rank(ga_stepper *s, double t, const double *q, const doub
     ga_status status = ga_dae_gradient(&s->dae, t, q, v, s->saddle.G);
     if (status != GA_OK) return explain(s, status, t, report);
     int *rows = GA_NEW(int, s->mp), count = 0;
-    status = rows ? ga_redundant_rows(&s->dae.G, s->saddle.G, 1e-10, rows, &count)
-                  : GA_ERR_MEMORY;
+    status =
+        rows ? ga_redundant_rows(&s->dae.G, s->saddle.G, 1e-10, rows, &count) : GA_ERR_MEMORY;
     if (status != GA_OK) {
         explain(s, status, t, report);
     } else if (count > 0) {
@@ -233,15 +233,15 @@ static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
                                   s->start.guess);
 }
 
-/* v'' for steps of size h into vdd. Where the motion cannot be followed backwards in time
- * (a force defined for t >= t_0 only), the forward difference is taken. */
+/* v'' for steps of size h into vdd. Where the motion cannot be followed that far, forwards or
+ * backwards in time (a force defined for t >= t_0 only), the forward difference is taken. */
 static ga_status second_derivative(ga_stepper *s, double h, const double *v, const double *vd,
                                    double *vdd)
 {
     double *ahead = s->start.vd[0], *behind = s->start.vd[1];
     if (s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
-        GA_TRY(acceleration_beside(s, h, v, vd, ahead));
-        ga_status status = acceleration_beside(s, -h, v, vd, behind);
+        ga_status status = acceleration_beside(s, h, v, vd, ahead);
+        if (status == GA_OK) status = acceleration_beside(s, -h, v, vd, behind);
         if (status == GA_OK) {
             for (int i = 0; i < s->nv; ++i) vdd[i] = (ahead[i] - behind[i]) / (2 * h);
             return GA_OK;
@@ -256,15 +256,15 @@ static ga_status second_derivative(ga_stepper *s, double h, const double *v, con
 
 /* v += the smallest change in the mass metric with B dv = B l^q/h and N dv = 0, [ABC14]
  * eq. (56). k = 0 holds at every step, so nothing is to be made up for there. */
-static ga_status perturb(ga_stepper *s, double h, const double *vd, const double *vdd, double *v)
+static ga_status perturb(ga_stepper *s, double h, const double *vd, const double *vdd,
+                         double *v)
 {
     const ga_dae *dae = &s->dae;
     const ga_method *method = &s->def.method;
     double *l = s->start.step, *bottom = s->start.c; /* l^q/h */
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; i < s->nv; ++i)
-        l[i] = h * h / 6 *
-               ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
+        l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) {
         double c[GA_NODE_MAX_NV];
         for (int node = 0, at = 0; node < dae->sys.node_count; ++node) {

@@ -59,14 +59,23 @@ static double weighted(double increment, double tolerance)
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
+/* Norms of an increment: the largest of all, and that of q and v alone. */
+typedef struct ga_norms {
+    double all, qv;
+} ga_norms;
+
 /* After an increment: enough, or hopeless? *before is the norm of the increment before. */
-static ga_verdict judge(ga_stepper *s, double *before)
+static ga_verdict judge(ga_stepper *s, ga_norms *before)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    const double floor_q = eps * s->scale_q;
-    double floor_v = eps * s->scale_v;
-    if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
+    double floor_q = eps * s->scale_q, floor_v = eps * s->scale_v;
+    if (s->m && !s->form->velocity_level)
+        floor_v += floor_q * s->c_v / s->c_q;
+    else if (s->dae.noise > 0) { /* w itself is not known better */
+        floor_v += s->dae.noise * (s->scale_v + 1);
+        floor_q += floor_v * s->c_q / s->c_v;
+    }
     double tolerance_q = def->absolute_q + def->relative * s->scale_q;
     double tolerance_v = def->absolute_v + def->relative * s->scale_v;
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale_lambda;
@@ -76,17 +85,19 @@ static ga_verdict judge(ga_stepper *s, double *before)
     if (!isfinite(s->delta_q + s->delta_v + s->delta_lambda)) return DIVERGES;
 
     bool first = s->iteration == 1;
-    double norm = fmax(fmax(s->norm_q, s->norm_v), s->norm_lambda);
-    double rate = first ? 0 : norm / *before;
-    double left = first ? norm : rate < 1 ? norm * rate / (1 - rate) : INFINITY;
+    ga_norms norm = {.qv = fmax(s->norm_q, s->norm_v)};
+    norm.all = fmax(norm.qv, s->norm_lambda);
+    double rate = first ? 0 : norm.all / before->all;
+    double growth = first ? 0 : fmin(rate, norm.qv / before->qv); /* multipliers come later */
+    double left = first ? norm.all : rate < 1 ? norm.all * rate / (1 - rate) : INFINITY;
     *before = norm;
-    if (norm == 0 || left <= 1) return CONVERGED;
+    if (norm.all == 0 || left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (s->delta_q <= floor_q && s->delta_v <= floor_v) return CONVERGED;
     /* with tangents of this step, no more progress within a thousand units of round-off */
     if (s->fresh && rate > 0.5 && s->delta_q <= 1e3 * floor_q && s->delta_v <= 1e3 * floor_v)
         return CONVERGED;
-    if (rate >= 2 || (rate >= 0.95 && s->iteration > 3)) return DIVERGES;
+    if (growth >= 2 || (growth >= 0.95 && s->iteration > 3)) return DIVERGES;
     /* three more iterations cost more than new tangents and one or two */
     return left * rate * rate > 1 ? SLOW : GOES_ON;
 }
@@ -95,7 +106,7 @@ static ga_verdict judge(ga_stepper *s, double *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    double before = INFINITY;
+    ga_norms before = {INFINITY, INFINITY};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -293,8 +304,8 @@ static void explain(const ga_stepper *s, ga_status status, double h, ga_report *
 static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_report *report)
 {
     if (!(t1 > s->now.t))
-        return ga_fail(report, GA_ERR_ARGUMENT,
-                       "a step of %.3g is below round-off at t = %.9g", h, s->now.t);
+        return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
+                       h, s->now.t);
     ga_state_copy(&s->saved, &s->now);
     ga_status status = advance(s, h, t1, s->def.max_halvings);
     if (status == GA_OK) return GA_OK;

@@ -109,7 +109,8 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     GA_TRY(check_choice("start_difference", (int)def->start_difference,
                         GA_DIFFERENCE_FORWARD + 1, report));
     GA_TRY(check_choice("step_change", (int)def->step_change, GA_CHANGE_COUNT, report));
-    GA_TRY(check_choice("mass_average", (int)def->mass_average, GA_MASS_RECOMPUTED + 1, report));
+    GA_TRY(
+        check_choice("mass_average", (int)def->mass_average, GA_MASS_RECOMPUTED + 1, report));
     GA_TRY(check_choice("scaling", (int)def->scaling, GA_SCALING_DYMORE + 1, report));
     GA_TRY(check_choice("newton", (int)def->newton, GA_NEWTON_FULL + 1, report));
     GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_SPARSE + 1, report));
@@ -151,22 +152,52 @@ static int list_arrays(ga_stepper *s, ga_wanted *list)
     const ga_dae *dae = &s->dae;
     const int nv = s->nv, mp = s->mp, n = s->n;
     const ga_wanted all[] = {
-        {&s->vn, nv},          {&s->an, nv},           {&s->Man, nv},
-        {&s->U0, nv},          {&s->v0, nv},           {&s->a1, nv},
-        {&s->rest, nv},        {&s->q, s->nq},         {&s->v, nv},
-        {&s->vd, nv},          {&s->a, nv},            {&s->lambda, mp},
-        {&s->eta, s->m},       {&s->U, nv},            {&s->mu, mp},
-        {&s->a_tilde, nv},     {&s->l_tilde, mp},      {&s->v_tilde, nv},
-        {&s->M, dae->M.count}, {&s->G, dae->G.count},  {&s->Phi, s->m},
-        {&s->w, mp},           {&s->work, nv},         {&s->work2, nv},
-        {&s->zero, nv},        {&s->M_tangent, dae->M.count},
-        {&s->G_tangent, dae->G.count},                 {&s->C, dae->C.count},
-        {&s->K, dae->K.count}, {&s->Z, dae->Z.count},  {&s->L, dae->L.count},
-        {&s->T, dae->T.count}, {&s->row_scale, n},     {&s->col_scale, n},
-        {&s->scale_work, 2 * n}, {&s->r, n},           {&s->x, n},
-        {&s->start.f, nv},     {&s->start.c, mp},      {&s->start.step, nv},
-        {&s->start.q, s->nq},  {&s->start.v, nv},      {&s->start.vd[0], nv},
-        {&s->start.vd[1], nv}, {&s->start.guess, mp},  {&s->start.vdd, nv},
+        {&s->vn, nv},
+        {&s->an, nv},
+        {&s->Man, nv},
+        {&s->U0, nv},
+        {&s->v0, nv},
+        {&s->a1, nv},
+        {&s->rest, nv},
+        {&s->q, s->nq},
+        {&s->v, nv},
+        {&s->vd, nv},
+        {&s->a, nv},
+        {&s->lambda, mp},
+        {&s->eta, s->m},
+        {&s->U, nv},
+        {&s->mu, mp},
+        {&s->a_tilde, nv},
+        {&s->l_tilde, mp},
+        {&s->v_tilde, nv},
+        {&s->M, dae->M.count},
+        {&s->G, dae->G.count},
+        {&s->Phi, s->m},
+        {&s->w, mp},
+        {&s->work, nv},
+        {&s->work2, nv},
+        {&s->zero, nv},
+        {&s->M_tangent, dae->M.count},
+        {&s->G_tangent, dae->G.count},
+        {&s->C, dae->C.count},
+        {&s->K, dae->K.count},
+        {&s->Z, dae->Z.count},
+        {&s->L, dae->L.count},
+        {&s->T, dae->T.count},
+        {&s->row_scale, n},
+        {&s->col_scale, n},
+        {&s->scale_work, 2 * n},
+        {&s->r, n},
+        {&s->x, n},
+        {&s->start.f, nv},
+        {&s->start.c, mp},
+        {&s->start.step, nv},
+        {&s->start.q, s->nq},
+        {&s->start.v, nv},
+        {&s->start.vd[0], nv},
+        {&s->start.vd[1], nv},
+        {&s->start.guess, mp},
+        {&s->start.vdd, nv},
         {&s->start.vd_hat, nv},
     };
     _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
@@ -187,7 +218,6 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
-    if (s->def.penalty > 0) s->penalty = s->def.penalty;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     ga_wanted list[MAX_ARRAYS];

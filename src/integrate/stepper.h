@@ -9,12 +9,13 @@
  *     v_{n+1} = v0 + c_v vd
  *
  * with c_q = beta h^2 (1 - alpha_f)/(1 - alpha_m) and c_v = gamma h (1 - alpha_f)/(1 - alpha_m)
- * (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of [AB07] eq. (6)). Weighted ones
- * (SOI2, HHT-I3) satisfy a weighted mean of the dynamics at t_n and t_{n+1}; see weighted.c.
+ * (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of [AB07] eq. (6)). Weighted
+ * ones (SOI2, HHT-I3) satisfy a weighted mean of the dynamics at t_n and t_{n+1}; see
+ * weighted.c.
  *
- * The linear systems have unknowns (u, d mult, x) with dq = c_q T u, and rows (r, w/c_v, Phi/c_q)
- * in an order of the formulation's choice. In these units no power of h is left in the matrix.
- * Multipliers (lambda, psi) are one array of mp = m + p numbers.
+ * The linear systems have unknowns (u, d mult, x) with dq = c_q T u, and rows (r, w/c_v,
+ * Phi/c_q) in an order of the formulation's choice. In these units no power of h is left in the
+ * matrix. Multipliers (lambda, psi) are one array of mp = m + p numbers.
  */
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
@@ -34,34 +35,35 @@ typedef struct ga_state {
     long steps;      /* since the start */
     double h_old[2]; /* the steps before it: for extrapolation */
     double *q, *v, *vd, *a, *lambda, *eta;
-    double *a_used;                    /* a as the last step used it, for [JN08] eq. (14a) */
-    double *v_exact;                   /* at the start: the consistent velocity, not perturbed */
+    double *a_used;  /* a as the last step used it, for [JN08] eq. (14a) */
+    double *v_exact; /* at the start: the consistent velocity, not perturbed */
     double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
     double *B;                         /* B(q), where eta needs it */
     /* weighted formulations only */
-    double *Ma, *Ma_used;    /* M a, and as the last step used it, for (14b) */
-    double *F;               /* f - G^T (lambda, psi) at t */
+    double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
+    double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
-    double *memory;          /* all of the above */
-    size_t memory_size;      /* in doubles */
+    double *memory;            /* all of the above */
+    size_t memory_size;        /* in doubles */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
  * for weighted formulations, 1 for the others. */
 typedef enum ga_term {
-    GA_TERM_MASS,               /* M                 */
-    GA_TERM_DAMPING,            /* c c_v C           */
-    GA_TERM_STIFFNESS,          /* c c_q K T         */
-    GA_TERM_PENALTY,            /* c_q p B^T B T     */
-    GA_TERM_REACTION,           /* G^T               */
-    GA_TERM_FORCE_MULTIPLIERS,  /* -L                */
-    GA_TERM_POSITION,           /* B T               */
-    GA_TERM_VELOCITY,           /* G                 */
-    GA_TERM_NONHOLONOMIC,       /* N                 */
-    GA_TERM_VELOCITY_STIFFNESS, /* (c_q/c_v) Z T, of all velocity rows the formulation has */
-    GA_TERM_ETA_MASS,           /* M B_n^T           */
-    GA_TERM_ETA_DAMPING,        /* c_v C B_n^T       */
-    GA_TERM_ETA_VELOCITY,       /* G B_n^T           */
+    GA_TERM_MASS,                   /* M                 */
+    GA_TERM_DAMPING,                /* c c_v C           */
+    GA_TERM_STIFFNESS,              /* c c_q K T         */
+    GA_TERM_PENALTY,                /* c_q p B^T B T     */
+    GA_TERM_REACTION,               /* G^T               */
+    GA_TERM_FORCE_MULTIPLIERS,      /* -L                */
+    GA_TERM_POSITION,               /* B T               */
+    GA_TERM_VELOCITY,               /* G                 */
+    GA_TERM_NONHOLONOMIC,           /* N                 */
+    GA_TERM_VELOCITY_STIFFNESS,     /* (c_q/c_v) Z T     */
+    GA_TERM_NONHOLONOMIC_STIFFNESS, /* (c_q/c_v) Z_N T */
+    GA_TERM_ETA_MASS,               /* M B_n^T           */
+    GA_TERM_ETA_DAMPING,            /* c_v C B_n^T       */
+    GA_TERM_ETA_VELOCITY,           /* G B_n^T           */
     GA_TERM_COUNT
 } ga_term;
 
@@ -78,6 +80,7 @@ typedef struct ga_formulation_type {
     const char *name;
     bool velocity_level; /* B v + Phi_t = 0 at every step */
     bool weighted;       /* needs M a, F of the state */
+    bool second_system;  /* also solves with the plain saddle matrix */
     bool has_eta;        /* one more block of m unknowns */
     ga_place position;   /* where the rows of Phi begin */
     ga_start start;      /* what GA_START_AUTO means */
@@ -91,7 +94,8 @@ typedef struct ga_formulation_type {
     ga_status (*residual)(ga_stepper *s);
     /* Solves, corrects the unknowns, measures the increments. */
     void (*correct)(ga_stepper *s);
-    void (*finish)(ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
+    void (*finish)(
+        ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
 } ga_formulation_type;
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
@@ -104,8 +108,8 @@ typedef struct ga_saddle {
     ga_coords unit;    /* diagonal of the psi block */
     double *unit_ones; /* its values */
     double *M, *G, *L;
-    bool with_forces;   /* the factored matrix has G^T - L in place of G^T */
-    bool holonomic;     /* N is left out: psi = 0 */
+    bool with_forces; /* the factored matrix has G^T - L in place of G^T */
+    bool holonomic;   /* N is left out: psi = 0 */
     double *row_scale, *col_scale, *scale_work;
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
@@ -144,9 +148,9 @@ struct ga_stepper {
     double *M_tangent, *G_tangent, *C, *K, *Z, *L, *T;
     ga_coords Bt, Gt; /* transposed views */
     bool flat;        /* T is the identity */
-    ga_product KT, BT, ZT, BtBT, MBt, CBt, GBt;
-    double *KT_values, *BT_values, *ZT_values, *BtBT_values, *MBt_values, *CBt_values,
-        *GBt_values;
+    ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
+    double *KT_values, *BT_values, *ZT_values, *ZNT_values, *BtBT_values, *MBt_values,
+        *CBt_values, *GBt_values;
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
     ga_matrix matrix;
@@ -195,6 +199,16 @@ ga_status ga_collocated_begin(ga_stepper *s);
 void ga_collocated_predict(ga_stepper *s);
 void ga_collocated_evaluate(ga_stepper *s);
 void ga_collocated_finish(ga_stepper *s);
+
+/* weighted.c: SOI2 and HHT-I3 */
+ga_status ga_weighted_begin(ga_stepper *s);
+void ga_weighted_predict(ga_stepper *s);
+void ga_weighted_evaluate(ga_stepper *s);
+/* r = M_1 a + rest - c F(multipliers). */
+ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
+                               double *r);
+/* Leaves M a in work and F in work2. */
+void ga_weighted_finish(ga_stepper *s);
 
 /* blocks.c: shared by the formulations; all at the trial state */
 ga_status ga_block_evaluate(ga_stepper *s); /* M (collocated only), G, Phi */

@@ -176,8 +176,8 @@ static ga_status create(checker *c, const ga_system *system)
     const ga_coords *sparse[] = {&dae->G, &dae->K, &dae->C, &dae->Z, &dae->L};
     for (int k = 0; k < 5; ++k) count = largest(count, sparse[k]->count);
     bool memory = (c->zero = GA_NEW(double, rows)) &&
-                  (c->multipliers = GA_NEW(double, dae->mp)) && (c->values = GA_NEW(double, count)) &&
-                  (c->full = GA_NEW(double, n *rows)) &&
+                  (c->multipliers = GA_NEW(double, dae->mp)) &&
+                  (c->values = GA_NEW(double, count)) && (c->full = GA_NEW(double, n *rows)) &&
                   (c->difference = GA_NEW(double, n *rows));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -194,10 +194,22 @@ static void destroy(checker *c)
     ga_free(c->difference);
 }
 
-static ga_status verdict(const ga_derivative_check *result, double tolerance, double t,
+/* The block to name: the worst one, but first those that the quotients of others are made from,
+ * so that a wrong B is not blamed on K. */
+static ga_derivative culprit(const ga_derivative_check *result, double tolerance)
+{
+    static const ga_derivative roots[] = {GA_DERIVATIVE_GRADIENT, GA_DERIVATIVE_CONSTRAINT_RATE,
+                                          GA_DERIVATIVE_NONHOLONOMIC_GRADIENT};
+    for (size_t k = 0; k < sizeof roots / sizeof *roots; ++k)
+        if (result->block[roots[k]].checked && result->block[roots[k]].error > tolerance)
+            return roots[k];
+    return result->worst;
+}
+
+static ga_status verdict(ga_derivative_check *result, double tolerance, double t,
                          ga_report *report)
 {
-    const ga_derivative which = result->worst;
+    const ga_derivative which = result->worst = culprit(result, tolerance);
     if (!result->block[which].checked || result->block[which].error <= tolerance)
         return ga_fail(report, GA_OK, "%s", "");
     ga_fail(report, GA_ERR_DERIVATIVE,

@@ -255,8 +255,8 @@ static ga_status tangent_structure(ga_dae *dae)
 }
 
 /* The structure of D_q (B v), where none is declared: a row that depends on one velocity
- * component of a node may depend on all its configuration, so the structure of B is filled up by
- * nodes: that of B T. */
+ * component of a node may depend on all its configuration, so the structure of B is filled up
+ * by nodes: that of B T. */
 static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
 {
     ga_product product = {0};
@@ -368,7 +368,8 @@ static ga_status create(ga_dae *dae)
         (dae->q_minus = GA_NEW(double, dae->nq)) && (dae->q_side = GA_NEW(double, dae->nq)) &&
         (dae->r_plus = GA_NEW(double, dae->nv)) && (dae->r_minus = GA_NEW(double, dae->nv)) &&
         (dae->v_work = GA_NEW(double, dae->nv)) && (dae->v_side = GA_NEW(double, dae->nv)) &&
-        (dae->lambda_work = GA_NEW(double, dae->mp)) && (dae->rate_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
+        (dae->lambda_work = GA_NEW(double, dae->mp)) &&
+        (dae->rate_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
         (dae->minus = GA_NEW(double, rows)) && (dae->M_work = GA_NEW(double, dae->M.count)) &&
         (dae->G_work = GA_NEW(double, dae->G.count));
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -385,6 +386,10 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
     dae->mp = dae->m + dae->p;
     dae->rheonomic = system->constraint_uses_time || system->constraint_rate;
     dae->reactions_added = dae->mp > 0 && system->reactions == GA_REACTIONS_ADDED;
+    bool differences =
+        (dae->m && !system->gradient) || (dae->p && !system->nonholonomic_gradient);
+    bool rate = dae->rheonomic && !system->constraint_rate;
+    dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
     dae->commutative = true;
     for (int k = 0; k < system->node_count; ++k) {
         ga_group group = system->nodes[k].group;
@@ -408,7 +413,7 @@ void ga_dae_destroy(ga_dae *dae)
                       dae->first_L,     dae->M_constant, dae->direction, dae->q_plus,
                       dae->q_minus,     dae->q_side,     dae->v_work,    dae->v_side,
                       dae->lambda_work, dae->plus,       dae->minus,     dae->r_plus,
-                      dae->r_minus, dae->M_work, dae->G_work, dae->rate_work};
+                      dae->r_minus,     dae->M_work,     dae->G_work,    dae->rate_work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

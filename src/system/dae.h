@@ -26,6 +26,7 @@ typedef struct ga_dae {
     bool commutative;     /* every T(x) is the identity for the exponential map */
     bool rheonomic;
     bool reactions_added;
+    double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
     ga_coords M, G, K, C, Z, L; /* structures; L is empty unless forces use multipliers */
     ga_coords B, N;             /* the two parts of G; views, N with rows from 0 */

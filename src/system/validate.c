@@ -140,8 +140,8 @@ ga_status ga_system_validate(const ga_system *system, ga_report *report)
     GA_TRY(check_pattern("gradient", &system->gradient_pattern, m, n, report));
     GA_TRY(check_pattern("nonholonomic_gradient", &system->nonholonomic_gradient_pattern, p, n,
                          report));
-    GA_TRY(check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n,
-                         report));
+    GA_TRY(
+        check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n, report));
     GA_TRY(check_pattern("nonholonomic_stiffness", &system->nonholonomic_stiffness_pattern, p,
                          n, report));
     if (system->force_uses_multipliers)
