@@ -97,8 +97,8 @@ typedef struct ga_integrator_def {
     int max_iterations; /* per attempt */
     int max_halvings;   /* how often a failing step may be cut in two; 0: never */
     /* Newton stops when the increment still to be expected is below
-     * absolute + relative * (largest component), for each of q, v, lambda. Demands below
-     * round-off are raised to it. */
+     * absolute + relative * (largest component so far), for each of q, v, multipliers. Demands
+     * below round-off are raised to it; zeros, the default, mean: to round-off. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;
@@ -173,7 +173,7 @@ typedef struct ga_statistics {
 
 GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);
 
-/* The matrix of the next Newton iteration at the current state for steps of size h, scaled as
+/* The Newton matrix with the tangents of the current state for steps of size h, scaled as
  * asked: n x n, column-major. For studies; index 3 only has (Delta q, Delta lambda) or
  * (Delta v', Delta lambda), index 2 one more block for eta. */
 GA_API int ga_integrator_matrix_size(const ga_integrator *integrator);

@@ -27,7 +27,6 @@ ga_integrator_def ga_integrator_def_default(void)
         .max_projection = INFINITY,
         .max_iterations = 12,
         .max_halvings = 8,
-        .relative = 1e-14, /* Phi and B v at round-off */
     };
     ga_method_generalized_alpha(0.9, &def.method, NULL);
     return def;
@@ -249,14 +248,18 @@ ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, d
     ga_stepper *s = &g->stepper;
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
-    memcpy(s->an, s->now.a, (size_t)s->nv * sizeof *s->an);
-    memcpy(s->vn, s->now.v, (size_t)s->nv * sizeof *s->vn);
-    memcpy(s->Man, s->now.Ma, (size_t)s->nv * sizeof *s->Man);
+    const ga_state *now = &s->now;
+    memcpy(s->an, now->a, (size_t)s->nv * sizeof *s->an);
+    memcpy(s->vn, now->v, (size_t)s->nv * sizeof *s->vn);
+    memcpy(s->Man, now->Ma, (size_t)s->nv * sizeof *s->Man);
     s->h = h;
-    s->t1 = s->now.t + h;
+    s->t1 = now->t;
     ga_status status = s->form->begin(s);
-    s->form->predict(s);
-    s->form->evaluate(s);
+    memcpy(s->q, now->q, (size_t)s->nq * sizeof *s->q);
+    memcpy(s->v, now->v, (size_t)s->nv * sizeof *s->v);
+    memcpy(s->vd, now->vd, (size_t)s->nv * sizeof *s->vd);
+    memcpy(s->lambda, now->lambda, (size_t)s->mp * sizeof *s->lambda);
+    memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
     if (status == GA_OK) status = ga_block_evaluate(s);
     if (status == GA_OK) status = ga_block_tangents(s);
     s->usable = false;

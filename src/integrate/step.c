@@ -59,54 +59,73 @@ static double weighted(double increment, double tolerance)
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
-/* Norms of an increment: the largest of all, and that of q and v alone. */
-typedef struct ga_norms {
-    double all, qv;
-} ga_norms;
+enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 
-/* After an increment: enough, or hopeless? *before is the norm of the increment before. */
-static ga_verdict judge(ga_stepper *s, ga_norms *before)
+/* What the iteration remembers from one increment to the next. */
+typedef struct ga_progress {
+    double norm[KINDS];
+    bool settled; /* q and v had arrived at round-off */
+} ga_progress;
+
+/* Weighted norms of the increment, and the round-off of q and v in the same units. */
+static void measure(ga_stepper *s, double *norm, bool *settled, bool *near)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
     double floor_q = eps * s->scale_q, floor_v = eps * s->scale_v;
-    if (s->m && !s->form->velocity_level)
+    if (s->m && !s->form->velocity_level) {
         floor_v += floor_q * s->c_v / s->c_q;
-    else if (s->dae.noise > 0) { /* w itself is not known better */
+    } else if (s->dae.noise > 0) { /* w itself is not known better */
         floor_v += s->dae.noise * (s->scale_v + 1);
         floor_q += floor_v * s->c_q / s->c_v;
     }
     double tolerance_q = def->absolute_q + def->relative * s->scale_q;
     double tolerance_v = def->absolute_v + def->relative * s->scale_v;
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale_lambda;
-    s->norm_q = weighted(s->delta_q, fmax(tolerance_q, floor_q));
-    s->norm_v = weighted(s->delta_v, fmax(tolerance_v, floor_v));
-    s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale_lambda));
-    if (!isfinite(s->delta_q + s->delta_v + s->delta_lambda)) return DIVERGES;
+    norm[POSITION] = s->norm_q = weighted(s->delta_q, fmax(tolerance_q, floor_q));
+    norm[VELOCITY] = s->norm_v = weighted(s->delta_v, fmax(tolerance_v, floor_v));
+    norm[MULTIPLIERS] = s->norm_lambda =
+        weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale_lambda));
+    *settled = s->delta_q <= floor_q && s->delta_v <= floor_v;
+    *near = s->delta_q <= 1e3 * floor_q && s->delta_v <= 1e3 * floor_v;
+}
 
-    bool first = s->iteration == 1;
-    ga_norms norm = {.qv = fmax(s->norm_q, s->norm_v)};
-    norm.all = fmax(norm.qv, s->norm_lambda);
-    double rate = first ? 0 : norm.all / before->all;
-    double growth = first ? 0 : fmin(rate, norm.qv / before->qv); /* multipliers come later */
-    double left = first ? norm.all : rate < 1 ? norm.all * rate / (1 - rate) : INFINITY;
-    *before = norm;
-    if (norm.all == 0 || left <= 1) return CONVERGED;
+/* After an increment: enough, or hopeless? */
+static ga_verdict judge(ga_stepper *s, ga_progress *before)
+{
+    if (!isfinite(s->delta_q + s->delta_v + s->delta_lambda)) return DIVERGES;
+    ga_progress now;
+    bool near, first = s->iteration == 1;
+    measure(s, now.norm, &now.settled, &near);
+    double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
+    for (int k = 0; k < KINDS; ++k) {
+        double norm = now.norm[k], contraction = norm / before->norm[k];
+        bool counts = norm > 1 && !first;
+        if (counts) rate = fmax(rate, contraction);
+        if (counts) growth = fmin(growth, contraction);
+        double rest = norm;
+        if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+        left = fmax(left, rest);
+    }
+    bool settled_twice = now.settled && before->settled;
+    *before = now;
+    if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
-    if (s->delta_q <= floor_q && s->delta_v <= floor_v) return CONVERGED;
+    if (settled_twice) return CONVERGED;
+    if (now.settled) return GOES_ON;
     /* with tangents of this step, no more progress within a thousand units of round-off */
-    if (s->fresh && rate > 0.5 && s->delta_q <= 1e3 * floor_q && s->delta_v <= 1e3 * floor_v)
-        return CONVERGED;
-    if (growth >= 2 || (growth >= 0.95 && s->iteration > 3)) return DIVERGES;
-    /* three more iterations cost more than new tangents and one or two */
-    return left * rate * rate > 1 ? SLOW : GOES_ON;
+    if (s->fresh && rate > 0.5 && near) return CONVERGED;
+    if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
+    /* more iterations cost more than new tangents and one or two */
+    double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
+    return expected > 1 ? SLOW : GOES_ON;
 }
 
 /* Newton iterations from the prediction. refresh: begin with new tangents. Old ones are renewed
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_norms before = {INFINITY, INFINITY};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, false};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -126,7 +145,7 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
-        refresh = s->def.newton == GA_NEWTON_FULL || (verdict == SLOW && !s->fresh);
+        refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
     }
     s->iteration = s->def.max_iterations;
     return GA_ERR_NO_CONVERGE;

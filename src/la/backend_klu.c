@@ -91,21 +91,21 @@ static bool refactor(sparse *s, double *values)
            s->common.status == KLU_OK && largest_multiplier(s) <= MULTIPLIER_LIMIT;
 }
 
-/* Smallest by largest pivot, and the column of the smallest. */
-static double judge_pivots(const sparse *s, int *column)
+/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column)
 {
     const double *u = s->numeric->Udiag;
-    double smallest = INFINITY, largest = 0;
+    double smallest = INFINITY;
     for (int k = 0; k < s->n; ++k) {
-        double size = fabs(u[k]);
+        int j = s->symbolic->Q[k];
+        double size = fabs(u[k]) / ga_matrix_column_size(matrix, j);
         if (!(size >= smallest)) {
             smallest = size;
-            *column = s->symbolic->Q[k];
+            *column = j;
         }
-        if (isnan(size)) return 0;
-        if (size > largest) largest = size;
+        if (!isfinite(size)) return 0;
     }
-    return isinf(largest) ? 0 : smallest / largest;
+    return fmin(smallest, 1);
 }
 
 /* A matrix is called singular only after a fresh choice of pivots. */
@@ -114,7 +114,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     sparse *s = data;
     *rcond = 0;
     if (s->numeric && refactor(s, matrix->values)) {
-        *rcond = judge_pivots(s, column);
+        *rcond = judge_pivots(s, matrix, column);
         if (*rcond >= DBL_EPSILON) return GA_OK;
     }
     klu_free_numeric(&s->numeric, &s->common);
@@ -125,7 +125,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
         *column = s->common.singular_col < s->n ? s->common.singular_col : -1;
         return GA_ERR_SINGULAR;
     }
-    *rcond = judge_pivots(s, column);
+    *rcond = judge_pivots(s, matrix, column);
     return GA_OK;
 }
 

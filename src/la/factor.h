@@ -45,6 +45,8 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
  * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work);
+/* Largest absolute value in column j. */
+double ga_matrix_column_size(const ga_matrix *matrix, int j);
 /* Column-major copy, n x n. */
 void ga_matrix_to_full(const ga_matrix *matrix, double *full);
 
