@@ -115,7 +115,7 @@ GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, co
                                         ga_report *report);
 
 /* The solution at t within the last step; any output may be null. */
-GA_API ga_status ga_integrator_interpolate(const ga_integrator *integrator, double t, double *q,
+GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, double *q,
                                            double *v, double *vd, double *lambda, double *psi);
 /* v', lambda and psi from the acceleration level at the current (q, v); any may be null. */
 GA_API ga_status ga_integrator_hat(ga_integrator *integrator, double *vd, double *lambda,

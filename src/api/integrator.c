@@ -1,4 +1,5 @@
 /* <galpha/integrate.h>: the stepper behind an opaque handle. */
+#include "api/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -8,15 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
-
-struct ga_integrator {
-    ga_stepper stepper;
-    int method_warnings, warnings; /* of create; with those of the last start */
-    char warning[MAX_WARNINGS][WARNING_SIZE];
-    double *guess; /* of the multipliers at the next start */
-};
 
 const char *ga_version(void) { return GA_VERSION; }
 
@@ -84,6 +76,7 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
 void ga_integrator_destroy(ga_integrator *g)
 {
     if (!g) return;
+    ga_run_destroy(&g->run);
     ga_stepper_destroy(&g->stepper);
     ga_free(g->guess);
     ga_free(g);
@@ -139,8 +132,8 @@ static ga_status normalise(const ga_stepper *s, double *q, ga_report *report)
     return GA_OK;
 }
 
-ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
-                              double h, ga_report *report)
+ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              ga_report *report)
 {
     if (!g || !q0 || !v0)
         return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
@@ -148,15 +141,36 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
     g->warnings = g->method_warnings;
     s->started = false;
     if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
-    if (!(h > 0 && isfinite(h)))
-        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
-                       h);
     GA_TRY(check_finite("q0", s->nq, q0, report));
     GA_TRY(check_finite("v0", s->nv, v0, report));
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(normalise(s, s->q, report));
     GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
+    s->t_start = t0;
+    s->grid = 0;
+    s->penalty =
+        s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
+    s->usable = false;
+    s->served = 0;
+    s->life = 10; /* a first guess */
+    s->dense.steps = -1;
+    s->stats = (ga_statistics){0};
+    s->scale = (ga_scales){{0}, {0}, 0};
+    if (s->projection.q > 0 || s->projection.v > 0)
+        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
+             s->projection.q, s->projection.v);
+    return GA_OK;
+}
+
+ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              double h, ga_report *report)
+{
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
+    ga_stepper *s = &g->stepper;
     ga_status status = ga_start_values(s, h, s->now.a, s->now.v);
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
@@ -169,27 +183,14 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
             ga_dae_explain(&s->dae, t0, report);
         return status;
     }
-    s->now.h = h;
-    s->h_grid = h;
-    s->t_start = t0;
-    s->grid = 0;
-    s->penalty =
-        s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
-    s->usable = false;
-    s->served = 0;
-    s->life = 10; /* a first guess */
-    s->stats = (ga_statistics){0};
-    s->scale_q = s->scale_v = s->scale_lambda = 0;
+    s->now.h = s->h_grid = h;
     s->started = true;
-    if (s->projection.q > 0 || s->projection.v > 0)
-        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
-             s->projection.q, s->projection.v);
     return ga_fail(report, GA_OK, "%s", "");
 }
 
 ga_projection ga_integrator_projection(const ga_integrator *g) { return g->stepper.projection; }
 
-static ga_status check_started(const ga_integrator *g, ga_report *report)
+ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
 {
     if (!g) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
     if (g->stepper.started) return GA_OK;
@@ -198,23 +199,23 @@ static ga_status check_started(const ga_integrator *g, ga_report *report)
 
 ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     return ga_step_grid(&g->stepper, INFINITY, report);
 }
 
 ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     if (!(h > 0 && isfinite(h)))
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
                        h);
-    return ga_step_by(&g->stepper, h, report);
+    return ga_step_to(&g->stepper, h, g->stepper.now.t + h, report);
 }
 
 ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
                             ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = &g->stepper;
     if (!(t_end >= s->now.t) || !isfinite(t_end))
         return ga_fail(report, GA_ERR_ARGUMENT,
@@ -244,7 +245,7 @@ int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
 ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
                                ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = &g->stepper;
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);

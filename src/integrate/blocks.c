@@ -108,9 +108,10 @@ ga_status ga_block_tangents(ga_stepper *s)
         ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
     }
     if (s->form->has_eta) {
-        ga_product_evaluate(&s->MBt, s->M_tangent, s->now.B, s->MBt_values);
-        ga_product_evaluate(&s->CBt, s->C, s->now.B, s->CBt_values);
-        ga_product_evaluate(&s->GBt, s->G_tangent, s->now.B, s->GBt_values);
+        memcpy(s->B_eta, s->now.B, (size_t)dae->B.count * sizeof *s->B_eta);
+        ga_product_evaluate(&s->MBt, s->M_tangent, s->B_eta, s->MBt_values);
+        ga_product_evaluate(&s->CBt, s->C, s->B_eta, s->CBt_values);
+        ga_product_evaluate(&s->GBt, s->G_tangent, s->B_eta, s->GBt_values);
     }
     if (s->def.penalty != 0)
         ga_product_evaluate(&s->BtBT, s->G_tangent, s->term_values[GA_TERM_POSITION],

@@ -21,9 +21,7 @@ static void correct(ga_stepper *s)
     for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= s->x[s->nv + i] / s->weight;
     memcpy(s->vd, s->a_tilde, (size_t)s->nv * sizeof *s->vd);
     memcpy(s->lambda, s->l_tilde, (size_t)s->mp * sizeof *s->lambda);
-    double size = ga_norm_max(s->nv, s->x);
-    s->delta_q = s->c_q * size;
-    s->delta_v = s->c_v * size;
+    ga_step_measure(s, s->x, s->x);
     s->delta_lambda = ga_norm_max(s->mp, s->x + s->nv) / s->weight;
 }
 

@@ -21,8 +21,7 @@ static void correct(ga_stepper *s)
     for (int i = 0; i < s->nv; ++i) s->vd[i] -= dvd[i];
     for (int i = 0; i < s->mp; ++i) s->lambda[i] -= dl[i];
     for (int i = 0; i < s->m; ++i) s->eta[i] -= s->c_q / s->h * dx[i];
-    s->delta_q = s->c_q * ga_norm_max(s->nv, s->x);
-    s->delta_v = s->c_v * ga_norm_max(s->nv, dvd);
+    ga_step_measure(s, s->x, dvd);
     s->delta_lambda = ga_norm_max(s->mp, dl);
 }
 

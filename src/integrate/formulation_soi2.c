@@ -49,18 +49,35 @@ static ga_status residual(ga_stepper *s)
     return ga_block_velocity(s, rhs + s->nv);
 }
 
-/* Both systems; the second has w/c_v - (G + (c_q/c_v) Z T) da~ on its right, exactly. */
-static void correct(ga_stepper *s)
+/* One pass through both systems: x of the first, then k->x of the second. */
+static void solve_both(ga_stepper *s, const double *w)
 {
     ga_saddle *k = &s->second;
+    double *bottom = k->rhs + s->nv;
     ga_block_solve(s, s->r, s->x);
-    ga_coords_multiply(&s->dae.G, s->G_tangent, -1, s->x, k->rhs + s->nv);
+    memcpy(bottom, w, (size_t)s->mp * sizeof *bottom);
+    ga_coords_multiply(&s->dae.G, s->G_tangent, -1, s->x, bottom);
     ga_coords_multiply(&s->term_coords[GA_TERM_VELOCITY_STIFFNESS],
                        s->term_values[GA_TERM_VELOCITY_STIFFNESS], -s->c_q / s->c_v, s->x,
-                       k->rhs + s->nv);
+                       bottom);
     if (s->def.reduced) /* psi = psi~: no second psi */
-        memset(k->rhs + s->nv + s->m, 0, (size_t)s->p * sizeof *k->rhs);
+        memset(bottom + s->m, 0, (size_t)s->p * sizeof *bottom);
     ga_saddle_solve(s, k, 1);
+}
+
+/* In the reduced variant the first system has k(v) with v from a = a~ + e, so it needs N de; a
+ * second pass brings that in, and the damping forces of e as well. */
+static void correct(ga_stepper *s)
+{
+    const ga_saddle *k = &s->second;
+    memcpy(s->w, k->rhs + s->nv, (size_t)s->mp * sizeof *s->w);
+    solve_both(s, s->w);
+    if (s->def.reduced && s->p) {
+        ga_coords_multiply(&s->dae.C, s->C, -s->weight * s->c_v, k->x, s->r);
+        ga_coords_multiply(&s->dae.N, s->G_tangent + s->dae.B.count, -1, k->x,
+                           s->r + s->nv + s->m);
+        solve_both(s, s->w);
+    }
     const double *da = s->x, *de = k->x, *dl = s->x + s->nv, *dn = k->x + s->nv;
     double *plain = s->work;
     for (int i = 0; i < s->nv; ++i) {
@@ -73,8 +90,7 @@ static void correct(ga_stepper *s)
         s->l_tilde[i] -= dl[i] / s->weight;
         s->lambda[i] -= s->mu[i];
     }
-    s->delta_q = s->c_q * ga_norm_max(s->nv, da);
-    s->delta_v = s->c_v * ga_norm_max(s->nv, plain);
+    ga_step_measure(s, da, plain);
     s->delta_lambda = ga_norm_max(s->mp, s->mu);
 }
 

@@ -219,14 +219,17 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
 
 /* --- v'' and the perturbation of v ------------------------------------------------------- */
 
-/* v' at t + s on the parabola through (q, v, vd). */
+/* v' at t + ds on the Taylor path through (q, v, vd, vdd); vdd may be null. */
 static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
-                                     const double *vd, double *result)
+                                     const double *vd, const double *vdd, double *result)
 {
     const ga_state *now = &s->now;
     double *step = s->start.step;
-    for (int i = 0; i < s->nv; ++i) step[i] = ds * (v[i] + 0.5 * ds * vd[i]);
-    for (int i = 0; i < s->nv; ++i) s->start.v[i] = v[i] + ds * vd[i];
+    for (int i = 0; i < s->nv; ++i) {
+        double third = vdd ? vdd[i] : 0;
+        step[i] = ds * (v[i] + 0.5 * ds * (vd[i] + ds / 3 * third));
+        s->start.v[i] = v[i] + ds * (vd[i] + 0.5 * ds * third);
+    }
     ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, s->start.q);
     memcpy(s->start.guess, now->lambda, (size_t)s->mp * sizeof *s->start.guess);
     return ga_saddle_acceleration(s, now->t + ds, s->start.q, s->start.v, result,
@@ -240,8 +243,8 @@ static ga_status second_derivative(ga_stepper *s, double h, const double *v, con
 {
     double *ahead = s->start.vd[0], *behind = s->start.vd[1];
     if (s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
-        ga_status status = acceleration_beside(s, h, v, vd, ahead);
-        if (status == GA_OK) status = acceleration_beside(s, -h, v, vd, behind);
+        ga_status status = acceleration_beside(s, h, v, vd, NULL, ahead);
+        if (status == GA_OK) status = acceleration_beside(s, -h, v, vd, NULL, behind);
         if (status == GA_OK) {
             for (int i = 0; i < s->nv; ++i) vdd[i] = (ahead[i] - behind[i]) / (2 * h);
             return GA_OK;
@@ -249,7 +252,7 @@ static ga_status second_derivative(ga_stepper *s, double h, const double *v, con
         if (status == GA_ERR_CALLBACK || status == GA_ERR_MEMORY) return status;
     }
     double ds = 0.01 * h;
-    GA_TRY(acceleration_beside(s, ds, v, vd, ahead));
+    GA_TRY(acceleration_beside(s, ds, v, vd, NULL, ahead));
     for (int i = 0; i < s->nv; ++i) vdd[i] = (ahead[i] - vd[i]) / ds;
     return GA_OK;
 }
@@ -297,6 +300,48 @@ ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
     for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * s->start.vdd[i];
     if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
     return perturb(s, h, now->vd, s->start.vdd, v);
+}
+
+ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd)
+{
+    const ga_state *now = &s->now;
+    double *one = s->start.vd[0], *two = s->start.vd[1];
+    /* the first pass lacks v'' on the path, which costs an order; the second has it */
+    for (int pass = 0; pass < 2; ++pass) {
+        const double *path = pass ? vdd : NULL;
+        GA_TRY(acceleration_beside(s, ds, now->v_exact, now->vd, path, one));
+        GA_TRY(acceleration_beside(s, 2 * ds, now->v_exact, now->vd, path, two));
+        for (int i = 0; i < s->nv; ++i) {
+            double vd = now->vd[i];
+            vdd[i] = (4 * (one[i] - vd) - (two[i] - vd)) / (2 * ds);
+            vddd[i] = ((two[i] - one[i]) - (one[i] - vd)) / (ds * ds);
+        }
+    }
+    return GA_OK;
+}
+
+ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd)
+{
+    ga_state *now = &s->now;
+    const double shift = s->method.shift, am = s->def.method.alpha_m;
+    for (int i = 0; i < s->nv; ++i) {
+        now->a[i] = now->vd[i] + shift * h * (vdd[i] + (am - 0.5) * h * vddd[i]);
+        /* what v' was a step ago, had there been one */
+        now->vd_old[0][i] = now->vd[i] - h * (vdd[i] - 0.5 * h * vddd[i]);
+    }
+    now->h = h;
+    memcpy(now->v, now->v_exact, (size_t)s->nv * sizeof *now->v);
+    if (s->form->velocity_level || !s->m) return GA_OK;
+    return perturb(s, h, now->vd, vdd, now->v);
+}
+
+ga_status ga_start_project(ga_stepper *s)
+{
+    ga_state *now = &s->now;
+    if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
+    if (s->mp) GA_TRY(project_velocity(s, now->t, now->q, now->v));
+    if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->B);
+    return GA_OK;
 }
 
 /* The residual B v_n + Phi_t = B l^q/h_n of index 3 for a new step size: projected away and

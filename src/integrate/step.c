@@ -42,14 +42,31 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
     }
 }
 
-/* Sizes that tolerances are relative to: the largest components met since the start. */
+static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        double value = factor * fabs(x[i]);
+        if (!(value <= size[s->kind[i]])) size[s->kind[i]] = value;
+    }
+}
+
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd)
+{
+    for (int k = 0; k < 2; ++k) s->delta_q[k] = s->delta_v[k] = 0;
+    largest_by_kind(s, u, s->c_q, s->delta_q);
+    largest_by_kind(s, dvd, s->c_v, s->delta_v);
+}
+
+/* Sizes that tolerances are relative to: the largest components met since the start, of
+ * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
-    double q = fmax(ga_norm_max(s->nq, s->q), ga_norm_max(s->nv, s->U));
-    double v = fmax(ga_norm_max(s->nv, s->v), s->h * ga_norm_max(s->nv, s->vd));
-    s->scale_q = fmax(s->scale_q, q);
-    s->scale_v = fmax(s->scale_v, v);
-    s->scale_lambda = fmax(s->scale_lambda, ga_norm_max(s->mp, s->lambda));
+    s->scale.q[0] = fmax(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
+    s->scale.q[1] = 1;
+    largest_by_kind(s, s->U, 1, s->scale.q);
+    largest_by_kind(s, s->v, 1, s->scale.v);
+    largest_by_kind(s, s->vd, s->h, s->scale.v);
+    s->scale.lambda = fmax(s->scale.lambda, ga_norm_max(s->mp, s->lambda));
 }
 
 static double weighted(double increment, double tolerance)
@@ -67,33 +84,40 @@ typedef struct ga_progress {
     bool settled; /* q and v had arrived at round-off */
 } ga_progress;
 
-/* Weighted norms of the increment, and the round-off of q and v in the same units. */
+/* Weighted norms of the increment; have q and v arrived at round-off, or nearly? */
 static void measure(ga_stepper *s, double *norm, bool *settled, bool *near)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    double floor_q = eps * s->scale_q, floor_v = eps * s->scale_v;
-    if (s->m && !s->form->velocity_level) {
-        floor_v += floor_q * s->c_v / s->c_q;
-    } else if (s->dae.noise > 0) { /* w itself is not known better */
-        floor_v += s->dae.noise * (s->scale_v + 1);
-        floor_q += floor_v * s->c_q / s->c_v;
+    *settled = *near = true;
+    s->norm_q = s->norm_v = 0;
+    for (int k = 0; k < 2; ++k) {
+        double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
+        if (s->m && !s->form->velocity_level) {
+            floor_v += floor_q * s->c_v / s->c_q;
+        } else if (s->dae.noise > 0) { /* w itself is not known better */
+            floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+            floor_q += floor_v * s->c_q / s->c_v;
+        }
+        double tolerance_q = def->absolute_q + def->relative * s->scale.q[k];
+        double tolerance_v = def->absolute_v + def->relative * s->scale.v[k];
+        s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
+        s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
+        *settled = *settled && s->delta_q[k] <= floor_q && s->delta_v[k] <= floor_v;
+        *near = *near && s->delta_q[k] <= 1e3 * floor_q && s->delta_v[k] <= 1e3 * floor_v;
     }
-    double tolerance_q = def->absolute_q + def->relative * s->scale_q;
-    double tolerance_v = def->absolute_v + def->relative * s->scale_v;
-    double tolerance_lambda = def->absolute_lambda + def->relative * s->scale_lambda;
-    norm[POSITION] = s->norm_q = weighted(s->delta_q, fmax(tolerance_q, floor_q));
-    norm[VELOCITY] = s->norm_v = weighted(s->delta_v, fmax(tolerance_v, floor_v));
-    norm[MULTIPLIERS] = s->norm_lambda =
-        weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale_lambda));
-    *settled = s->delta_q <= floor_q && s->delta_v <= floor_v;
-    *near = s->delta_q <= 1e3 * floor_q && s->delta_v <= 1e3 * floor_v;
+    double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
+    s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
+    norm[POSITION] = s->norm_q;
+    norm[VELOCITY] = s->norm_v;
+    norm[MULTIPLIERS] = s->norm_lambda;
 }
 
 /* After an increment: enough, or hopeless? */
 static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
-    if (!isfinite(s->delta_q + s->delta_v + s->delta_lambda)) return DIVERGES;
+    double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
+    if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     ga_progress now;
     bool near, first = s->iteration == 1;
     measure(s, now.norm, &now.settled, &near);
@@ -170,12 +194,9 @@ static ga_status measure_residuals(ga_stepper *s)
     return GA_OK;
 }
 
-/* The trial becomes the state. */
-static ga_status accept(ga_stepper *s)
+ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
-    s->form->evaluate(s);
-    s->form->finish(s);
     GA_TRY(measure_residuals(s));
     if (s->form->has_eta) copy(now->B, s->G, s->dae.B.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
@@ -183,6 +204,8 @@ static ga_status accept(ga_stepper *s)
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);
     copy(now->lambda_old[0], now->lambda, s->mp);
     copy(now->a_used, s->an, s->nv);
+    copy(now->q_old, now->q, s->nq);
+    copy(now->v_old, now->v, s->nv);
     copy(now->q, s->q, s->nq);
     copy(now->v, s->v, s->nv);
     copy(now->vd, s->vd, s->nv);
@@ -199,6 +222,7 @@ static ga_status accept(ga_stepper *s)
     now->h_old[1] = now->h_old[0];
     now->h_old[0] = now->h;
     now->h = s->h;
+    now->t_old = now->t;
     now->t = s->t1;
     ++now->steps;
     ++s->stats.steps;
@@ -207,8 +231,7 @@ static ga_status accept(ga_stepper *s)
 
 /* --- one step, and a step in pieces ------------------------------------------------------ */
 
-/* Other tangents or a smaller step may help. */
-static bool may_retry(ga_status status)
+bool ga_step_may_retry(ga_status status)
 {
     return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
 }
@@ -245,31 +268,39 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 }
 
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
-static ga_status attempt(ga_stepper *s, double h, double t1)
+ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
-    GA_TRY(begin(s, h));
     s->h = h;
     s->t1 = t1;
+    GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
-    if (status != GA_OK && may_retry(status) && !refresh) {
+    if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;
         status = iterate(s, refresh);
     }
-    if (status == GA_OK) status = accept(s);
-    if (status == GA_OK)
+    if (status == GA_OK) {
         learn_life(s, refresh);
-    else
+        s->form->evaluate(s);
+        s->form->finish(s);
+    } else {
         s->usable = false;
+    }
     return status;
+}
+
+static ga_status attempt(ga_stepper *s, double h, double t1)
+{
+    GA_TRY(ga_step_try(s, h, t1));
+    return ga_step_accept(s);
 }
 
 /* From the current time to t1 = now + h, in two halves if it does not work in one go. */
 static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 {
     ga_status status = attempt(s, h, t1);
-    if (status == GA_OK || !may_retry(status) || halvings == 0) return status;
+    if (status == GA_OK || !ga_step_may_retry(status) || halvings == 0) return status;
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
@@ -283,7 +314,7 @@ static const char *unknown_kind(const ga_stepper *s, int column, int *index)
     return column < s->nv ? "coordinate" : column < s->nv + s->mp ? "multiplier" : "eta";
 }
 
-static void explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
+void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
 {
     int index = 0;
     if (status == GA_ERR_NO_CONVERGE) {
@@ -328,7 +359,7 @@ static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_repor
     ga_state_copy(&s->saved, &s->now);
     ga_status status = advance(s, h, t1, s->def.max_halvings);
     if (status == GA_OK) return GA_OK;
-    explain(s, status, h, report);
+    ga_step_explain(s, status, h, report);
     ga_state_copy(&s->now, &s->saved);
     s->usable = false;
     return status;
@@ -354,9 +385,9 @@ ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
     return GA_OK;
 }
 
-ga_status ga_step_by(ga_stepper *s, double h, ga_report *report)
+ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report)
 {
-    GA_TRY(advance_or_restore(s, h, s->now.t + h, report));
+    GA_TRY(advance_or_restore(s, h, t1, report));
     rebase_grid(s);
     return GA_OK;
 }

@@ -24,6 +24,8 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     carver c = {memory, 0};
     state->q = carve(&c, s->nq);
     state->v = carve(&c, s->nv);
+    state->q_old = carve(&c, s->nq);
+    state->v_old = carve(&c, s->nv);
     state->vd = carve(&c, s->nv);
     state->a = carve(&c, s->nv);
     state->lambda = carve(&c, s->mp);
@@ -55,6 +57,7 @@ static ga_status create_state(ga_state *state, const ga_stepper *s)
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
     to->t = from->t;
+    to->t_old = from->t_old;
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
@@ -179,6 +182,7 @@ static int list_arrays(ga_stepper *s, ga_wanted *list)
         {&s->zero, nv},
         {&s->M_tangent, dae->M.count},
         {&s->G_tangent, dae->G.count},
+        {&s->B_eta, dae->B.count},
         {&s->C, dae->C.count},
         {&s->K, dae->K.count},
         {&s->Z, dae->Z.count},
@@ -199,10 +203,29 @@ static int list_arrays(ga_stepper *s, ga_wanted *list)
         {&s->start.guess, mp},
         {&s->start.vdd, nv},
         {&s->start.vd_hat, nv},
+        {&s->dense.U, nv},
+        {&s->dense.end, nv},
+        {&s->dense.x, nv},
     };
     _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
     memcpy(list, all, sizeof all);
     return (int)(sizeof all / sizeof *all);
+}
+
+/* Rotations are the last one or three velocity components of a node that has any. */
+static ga_status create_kinds(ga_stepper *s)
+{
+    s->kind = GA_NEW(int, s->nv);
+    if (!s->kind) return GA_ERR_MEMORY;
+    static const int rotations[] = {
+        [GA_GROUP_RN] = 0,  [GA_GROUP_SO2] = 1,   [GA_GROUP_R2SO2] = 1, [GA_GROUP_SE2] = 1,
+        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
+    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
+        ga_node node = s->dae.sys.nodes[k];
+        int n = ga_node_nv(node), turns = rotations[node.group];
+        for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
+    }
+    return GA_OK;
 }
 
 static ga_status create(ga_stepper *s, const ga_system *system)
@@ -220,6 +243,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
+    GA_TRY(create_kinds(s));
     ga_wanted list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k)
@@ -255,6 +279,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_wanted list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
+    ga_free(s->kind);
     ga_free(s->now.memory);
     ga_free(s->saved.memory);
     ga_dae_destroy(&s->dae);

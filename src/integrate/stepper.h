@@ -34,9 +34,11 @@ typedef struct ga_state {
     double h;        /* step that led here; after a start, the one it was prepared for */
     long steps;      /* since the start */
     double h_old[2]; /* the steps before it: for extrapolation */
+    double t_old;    /* where the last step began */
     double *q, *v, *vd, *a, *lambda, *eta;
-    double *a_used;  /* a as the last step used it, for [JN08] eq. (14a) */
-    double *v_exact; /* at the start: the consistent velocity, not perturbed */
+    double *q_old, *v_old; /* at t_old */
+    double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
+    double *v_exact;       /* at the start: the consistent velocity, not perturbed */
     double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
     double *B;                         /* B(q), where eta needs it */
     /* weighted formulations only */
@@ -75,6 +77,11 @@ typedef struct ga_term_place {
     ga_term term;
     ga_place row, column;
 } ga_term_place;
+
+/* Largest components met since the start: translations (with all of R^n), rotations. */
+typedef struct ga_scales {
+    double q[2], v[2], lambda;
+} ga_scales;
 
 typedef struct ga_formulation_type {
     const char *name;
@@ -145,8 +152,8 @@ struct ga_stepper {
 
     /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
      * its factors */
-    double *M_tangent, *G_tangent, *C, *K, *Z, *L, *T;
-    ga_coords Bt, Gt; /* transposed views */
+    double *M_tangent, *G_tangent, *B_eta, *C, *K, *Z, *L, *T;
+    ga_coords Bt, Gt; /* transposed views; B_eta is the B_n of the terms with eta */
     bool flat;        /* T is the identity */
     ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
     double *KT_values, *BT_values, *ZT_values, *ZNT_values, *BtBT_values, *MBt_values,
@@ -165,16 +172,22 @@ struct ga_stepper {
     /* Newton */
     double *r, *x;
     int iteration;
-    double scale_q, scale_v, scale_lambda; /* largest components so far */
-    double delta_q, delta_v, delta_lambda; /* last increment */
-    double norm_q, norm_v, norm_lambda;    /* the same, weighted */
-    int singular;                          /* column of a singular matrix, or -1 */
+    /* largest components so far, and of the last increment; q, v by kind */
+    ga_scales scale;
+    double delta_q[2], delta_v[2], delta_lambda;
+    double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
+    int singular;                       /* column of a singular matrix, or -1 */
 
+    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
     ga_saddle saddle; /* for starts */
     ga_saddle second; /* SOI2: the system of a - a~ */
     struct {
         double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat;
     } start; /* workspace */
+    struct {
+        double *U, *end, *x;
+        long steps; /* the step U and end belong to */
+    } dense;
     ga_statistics stats;
 };
 
@@ -188,11 +201,24 @@ void ga_state_copy(ga_state *to, const ga_state *from);
 /* One step of the size given at the start, or up to t_end if that comes first. Cut in pieces
  * where needed. On failure the state is as before, and the report filled. */
 ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report);
-/* One step of size h, likewise. The grid begins anew where it ends. */
-ga_status ga_step_by(ga_stepper *s, double h, ga_report *report);
+/* One step of size h to t1, likewise. The grid begins anew where it ends. */
+ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report);
+/* The pieces of a step, for those who judge it before accepting: the converged trial, with vd
+ * and a set; then the trial becomes the state. */
+ga_status ga_step_try(ga_stepper *s, double h, double t1);
+ga_status ga_step_accept(ga_stepper *s);
+/* Other tangents or a smaller step may help. */
+bool ga_step_may_retry(ga_status status);
+/* A sentence about a step from the current state that failed. */
+void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
+/* Sets delta_q, delta_v from increments u of dq/c_q and dv/c_v. */
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
                          double *result);
+
+/* dense.c: the solution at t between t_old and t; any output may be null. */
+void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
 
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);
@@ -237,6 +263,14 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
 ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v);
 /* a and v (and M a in s->Man) for a step of size h after one of another size. */
 ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v);
+
+/* v'' and v''' at the current state by one-sided differences with spacing ds, [ABC14] eq. (7)
+ * along the Taylor path. */
+ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd);
+/* a and v for a first step of size h from these, one order more accurate than (57). */
+ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
+/* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
+ga_status ga_start_project(ga_stepper *s);
 
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);

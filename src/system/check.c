@@ -12,8 +12,16 @@
 const char *ga_derivative_name(ga_derivative derivative)
 {
     static const char *const names[GA_DERIVATIVE_COUNT] = {
-        "gradient B", "constraint_rate Phi_t", "acceleration_rhs c", "stiffness K",
-        "damping C",  "velocity_stiffness Z",  "force_lambda L"};
+        [GA_DERIVATIVE_GRADIENT] = "gradient B",
+        [GA_DERIVATIVE_CONSTRAINT_RATE] = "constraint_rate Phi_t",
+        [GA_DERIVATIVE_ACCELERATION_RHS] = "acceleration_rhs c",
+        [GA_DERIVATIVE_STIFFNESS] = "stiffness K",
+        [GA_DERIVATIVE_DAMPING] = "damping C",
+        [GA_DERIVATIVE_VELOCITY_STIFFNESS] = "velocity_stiffness Z",
+        [GA_DERIVATIVE_FORCE_MULTIPLIERS] = "force_multipliers L",
+        [GA_DERIVATIVE_NONHOLONOMIC_GRADIENT] = "nonholonomic_gradient N",
+        [GA_DERIVATIVE_NONHOLONOMIC_RHS] = "nonholonomic_rhs d",
+        [GA_DERIVATIVE_NONHOLONOMIC_STIFFNESS] = "nonholonomic_stiffness D_q k"};
     return (unsigned)derivative < GA_DERIVATIVE_COUNT ? names[derivative] : "unknown";
 }
 

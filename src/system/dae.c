@@ -17,6 +17,21 @@ double ga_norm_max(int n, const double *x)
     return largest;
 }
 
+double ga_dae_translation(const ga_dae *dae, const double *q)
+{
+    double largest = 0;
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int nq = ga_node_nq(node), count = nq;
+        if (node.group == GA_GROUP_R3SO3 || node.group == GA_GROUP_SE3) count = 3;
+        if (node.group == GA_GROUP_R2SO2 || node.group == GA_GROUP_SE2) count = 2;
+        if (node.group == GA_GROUP_SO2 || node.group == GA_GROUP_SO3) count = 0;
+        largest = fmax(largest, ga_norm_max(count, q));
+        q += nq;
+    }
+    return largest;
+}
+
 /* Turns a callback's answer into a status; looks for NaN and infinity. 0 * x is 0 exactly for
  * finite x, so one sum tells. */
 static ga_status judge(ga_dae *dae, const char *what, ga_eval answer, int n, const double *out)

@@ -108,6 +108,8 @@ ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, doubl
 /* Phi_t as given or by differences; zero for constraints that do not depend on time. */
 ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 
+/* Largest translation or R^n coordinate in q. */
+double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
 
