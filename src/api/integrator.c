@@ -155,6 +155,9 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->served = 0;
     s->life = 10; /* a first guess */
     s->dense.steps = -1;
+    ga_factor_forget(s->factor); /* a second start gives the bits of the first */
+    ga_factor_forget(s->saddle.factor);
+    if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
     s->scale = (ga_scales){{0}, {0}, 0};
     if (s->projection.q > 0 || s->projection.v > 0)
@@ -184,6 +187,7 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
         return status;
     }
     s->now.h = s->h_grid = h;
+    if (!s->matrix.full) ga_step_warm(s);
     s->started = true;
     return ga_fail(report, GA_OK, "%s", "");
 }
@@ -220,6 +224,7 @@ ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, v
     if (!(t_end >= s->now.t) || !isfinite(t_end))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before t = %g", t_end, s->now.t);
+    ga_fail(report, GA_OK, "%s", "");
     if (output && s->now.steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
     while (s->now.t < t_end) {
         GA_TRY(ga_step_grid(s, t_end, report));
@@ -247,6 +252,9 @@ ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, d
 {
     GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = &g->stepper;
+    if ((unsigned)scaling > GA_SCALING_DYMORE)
+        return ga_fail(report, GA_ERR_ARGUMENT, "scaling has the unknown value %d",
+                       (int)scaling);
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
     const ga_state *now = &s->now;

@@ -90,6 +90,7 @@ static ga_status start_here(ga_run *run, double h_guess, ga_report *report)
         s->grid = 0;
     }
     if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
+    if (status == GA_OK && !s->matrix.full) ga_step_warm(s);
     return status;
 }
 

@@ -175,6 +175,16 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
+/* Overflow that no callback has looked at. */
+static bool finite_trial(const ga_stepper *s)
+{
+    double sum = 0;
+    for (int i = 0; i < s->nq; ++i) sum += 0 * s->q[i];
+    for (int i = 0; i < s->nv; ++i) sum += 0 * (s->v[i] + s->vd[i] + s->a[i]);
+    for (int i = 0; i < s->mp; ++i) sum += 0 * s->lambda[i];
+    return sum == 0;
+}
+
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */
 static ga_status measure_residuals(ga_stepper *s)
 {
@@ -197,6 +207,7 @@ static ga_status measure_residuals(ga_stepper *s)
 ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
+    if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(measure_residuals(s));
     if (s->form->has_eta) copy(now->B, s->G, s->dae.B.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
@@ -214,8 +225,8 @@ ga_status ga_step_accept(ga_stepper *s)
     copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);
-        copy(now->Ma, s->work, s->nv);
-        copy(now->F, s->work2, s->nv);
+        copy(now->Ma, s->Ma1, s->nv);
+        copy(now->F, s->F1, s->nv);
         copy(now->a_tilde, s->a_tilde, s->nv);
         copy(now->l_tilde, s->l_tilde, s->mp);
     }
@@ -227,6 +238,29 @@ ga_status ga_step_accept(ga_stepper *s)
     ++now->steps;
     ++s->stats.steps;
     return GA_OK;
+}
+
+void ga_step_warm(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    copy(s->an, now->a, s->nv);
+    copy(s->vn, now->v, s->nv);
+    copy(s->Man, now->Ma, s->nv);
+    s->h = now->h;
+    s->t1 = now->t;
+    ga_statistics stats = s->stats;
+    if (s->form->begin(s) == GA_OK) {
+        copy(s->q, now->q, s->nq);
+        copy(s->v, now->v, s->nv);
+        copy(s->vd, now->vd, s->nv);
+        copy(s->lambda, now->lambda, s->mp);
+        memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
+        if (ga_block_evaluate(s) == GA_OK && ga_block_tangents(s) == GA_OK)
+            ga_block_factor(
+                s); /* whatever goes wrong here goes wrong, and is said, in a step */
+    }
+    s->stats = stats;
+    s->usable = false;
 }
 
 /* --- one step, and a step in pieces ------------------------------------------------------ */
@@ -357,10 +391,14 @@ static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_repor
         return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
                        h, s->now.t);
     ga_state_copy(&s->saved, &s->now);
+    ga_statistics stats = s->stats;
     ga_status status = advance(s, h, t1, s->def.max_halvings);
-    if (status == GA_OK) return GA_OK;
+    if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
     ga_step_explain(s, status, h, report);
     ga_state_copy(&s->now, &s->saved);
+    s->stats.steps = stats.steps; /* of the pieces nothing is kept */
+    s->stats.position_residual_max = stats.position_residual_max;
+    s->stats.velocity_residual_max = stats.velocity_residual_max;
     s->usable = false;
     return status;
 }
@@ -371,17 +409,23 @@ static void rebase_grid(ga_stepper *s)
     s->grid = 0;
 }
 
+/* Where less than one and a half steps are left, but more than one, both remaining steps are
+ * made equal: a sliver would, in index 3, leave multipliers of round-off/h^2. */
 ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
 {
     double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
-    bool last = t1 > t_end - 1e-9 * h;
+    double left = (t_end - s->now.t) / h;
+    bool last = left <= 1 + 1e-9, stretch = !last && left < 1.5 - 1e-9;
     if (last) {
-        if (t1 - t_end > 1e-9 * h) h = t_end - s->now.t;
+        if (left < 1 - 1e-9) h = t_end - s->now.t;
         t1 = t_end;
+    } else if (stretch) {
+        h = 0.5 * (t_end - s->now.t);
+        t1 = s->now.t + h;
     }
     GA_TRY(advance_or_restore(s, h, t1, report));
     ++s->grid;
-    if (last) rebase_grid(s);
+    if (last || stretch) rebase_grid(s);
     return GA_OK;
 }
 

@@ -98,7 +98,7 @@ static ga_status check_choice(const char *name, int value, int count, ga_report 
 
 static ga_status check_number(const char *name, double value, double least, ga_report *report)
 {
-    if (value >= least) return GA_OK;
+    if (value >= least && !(isinf(value) && strcmp(name, "max_projection"))) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected at least %g", name, value,
                    least);
 }
@@ -162,6 +162,8 @@ static int list_arrays(ga_stepper *s, ga_wanted *list)
         {&s->v0, nv},
         {&s->a1, nv},
         {&s->rest, nv},
+        {&s->Ma1, nv},
+        {&s->F1, nv},
         {&s->q, s->nq},
         {&s->v, nv},
         {&s->vd, nv},

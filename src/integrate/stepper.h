@@ -143,6 +143,7 @@ struct ga_stepper {
     double *Man;          /* M a at the same place */
     double *U0, *v0, *a1; /* parts that do not depend on the unknowns */
     double *rest;         /* weighted: the part of the dynamics known before */
+    double *Ma1, *F1;     /* weighted: M a and F of the converged trial */
 
     /* trial state at t1; vd is a_{n+1} in weighted formulations */
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
@@ -207,6 +208,8 @@ ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report);
  * and a set; then the trial becomes the state. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1);
 ga_status ga_step_accept(ga_stepper *s);
+/* Evaluates and factors once at the current state, so that the steps need no memory. */
+void ga_step_warm(ga_stepper *s);
 /* Other tangents or a smaller step may help. */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
@@ -233,7 +236,6 @@ void ga_weighted_evaluate(ga_stepper *s);
 /* r = M_1 a + rest - c F(multipliers). */
 ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
                                double *r);
-/* Leaves M a in work and F in work2. */
 void ga_weighted_finish(ga_stepper *s);
 
 /* blocks.c: shared by the formulations; all at the trial state */

@@ -101,16 +101,16 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
     return GA_OK;
 }
 
-/* a, v', M a (in work) and F (in work2): F from (13e), v' from the recursion for a. */
+/* a, v', M a and F: F from (13e), v' from the recursion for a. */
 void ga_weighted_finish(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
     const double am = p->alpha_m, af = p->alpha_f;
     copy(s->a, s->vd, s->nv);
-    memset(s->work, 0, (size_t)s->nv * sizeof *s->work);
-    ga_coords_multiply(&s->dae.M, s->M, 1, s->a, s->work);
+    memset(s->Ma1, 0, (size_t)s->nv * sizeof *s->Ma1);
+    ga_coords_multiply(&s->dae.M, s->M, 1, s->a, s->Ma1);
     for (int i = 0; i < s->nv; ++i) {
-        s->work2[i] = (s->work[i] + s->rest[i]) / s->weight;
+        s->F1[i] = (s->Ma1[i] + s->rest[i]) / s->weight;
         s->vd[i] = ((1 - am) * s->a[i] + am * s->an[i] - af * s->now.vd[i]) / (1 - af);
     }
 }

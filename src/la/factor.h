@@ -62,6 +62,8 @@ void ga_factor_destroy(ga_factor *factor);
  * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
  * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
+/* The next ga_factor_numeric chooses pivots anew, and may allocate. */
+void ga_factor_forget(ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */
