@@ -316,8 +316,8 @@ static const double relative_lambda_end[6] = {1.99175348104538844e+02, -2.975530
                                               2.30665436116221875e+01, 3.14527252757713110e+01,
                                               2.26424947863944147e+01, 1.16173923526111468e+01};
 static const pb_reference relative_references[2] = {
-    {0, 1e-12, relative_q0, rest, relative_vd_t0, relative_lambda_t0},
-    {0.03, 1e-11, angles_end, velocities_end, accelerations_end, relative_lambda_end}};
+    {0, 1e-12, relative_q0, rest, relative_vd_t0, relative_lambda_t0, NULL},
+    {0.03, 1e-11, angles_end, velocities_end, accelerations_end, relative_lambda_end, NULL}};
 
 ga_status pb_andrews_relative_create(pb_problem **out)
 {
@@ -631,9 +631,10 @@ ga_status pb_andrews_absolute_create(pb_problem **out)
     to_absolute(angles_end, velocities_end, accelerations_end, p->q_end, p->v_end, p->vd_end);
     double zero[NQ];
     to_absolute(relative_q0, rest, relative_vd_t0, p->q0, zero, p->vd_t0);
-    p->references[0] = (pb_reference){0, 1e-12, p->q0, rest, p->vd_t0, absolute_lambda_t0};
+    p->references[0] =
+        (pb_reference){0, 1e-12, p->q0, rest, p->vd_t0, absolute_lambda_t0, NULL};
     p->references[1] =
-        (pb_reference){0.03, 1e-11, p->q_end, p->v_end, p->vd_end, absolute_lambda_end};
+        (pb_reference){0.03, 1e-11, p->q_end, p->v_end, p->vd_end, absolute_lambda_end, NULL};
 
     problem->t_end = 0.03;
     problem->q0 = p->q0;

@@ -216,8 +216,10 @@ static const double lambda_t1[3] = {-5.17600739476899880e+02, -3.968431014895541
                                     4.04574925162884402e+02};
 
 static const pb_reference references[2][2] = {
-    {{0, 1e-14, q0, v0, vd_t0[0], lambda_t0}, {1, 1e-14, q_t1, v_t1[0], vd_t1[0], lambda_t1}},
-    {{0, 1e-14, q0, v0, vd_t0[1], lambda_t0}, {1, 1e-14, q_t1, v_t1[1], vd_t1[1], lambda_t1}}};
+    {{0, 1e-14, q0, v0, vd_t0[0], lambda_t0, NULL},
+     {1, 1e-14, q_t1, v_t1[0], vd_t1[0], lambda_t1, NULL}},
+    {{0, 1e-14, q0, v0, vd_t0[1], lambda_t0, NULL},
+     {1, 1e-14, q_t1, v_t1[1], vd_t1[1], lambda_t1, NULL}}};
 
 ga_status pb_heavy_top_create(ga_group group, pb_problem **out)
 {

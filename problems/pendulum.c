@@ -9,15 +9,14 @@
  *     lambda = theta'^2 + g cos theta
  */
 #include "problems/create.h"
+#include "problems/elliptic.h"
 #include <math.h>
 
 static const double g = 9.81;
 
-enum { LEVELS = 6 }; /* of the arithmetic-geometric mean; k = 0.16 needs 3 for round-off */
-
 typedef struct pendulum {
     double q0[2], v0[2];
-    double a[LEVELS + 1], c[LEVELS + 1]; /* means for the modulus k, and half differences */
+    pb_elliptic elliptic;
     double u0;
     pb_reference references[2];
 } pendulum;
@@ -86,34 +85,12 @@ static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
     return GA_EVAL_OK;
 }
 
-/* F(phi, k) by Landen's ascent of the amplitude: tan(phi_{n+1} - phi_n) = (b_n/a_n) tan phi_n,
- * F = phi_N/(2^N a_N). The branch of phi_{n+1} - phi_n is that of phi_n; |phi| <= pi/2. */
-static double elliptic_integral(const pendulum *p, double k, double phi)
-{
-    double b = sqrt((1 - k) * (1 + k));
-    for (int n = 0; n < LEVELS; ++n) {
-        const double turns = PB_PI * nearbyint(phi / PB_PI), rest = phi - turns;
-        const double next = phi + turns + atan2(b * sin(rest), p->a[n] * cos(rest));
-        b = sqrt(p->a[n] * b);
-        phi = next;
-    }
-    return ldexp(phi / p->a[LEVELS], -LEVELS);
-}
-
-/* Amplitude am(u, k) by Landen's descent: sin(2 phi_{n-1} - phi_n) = (c_n/a_n) sin phi_n. */
-static double amplitude(const pendulum *p, double u)
-{
-    double phi = ldexp(p->a[LEVELS] * u, LEVELS);
-    for (int n = LEVELS; n > 0; --n) phi = 0.5 * (phi + asin(p->c[n] / p->a[n] * sin(phi)));
-    return phi;
-}
-
 static void exact(const pb_problem *problem, double t, double *q, double *v, double *vd,
                   double *lambda)
 {
     const pendulum *p = problem->data;
     const double w = sqrt(g), k = 0.5 / w;
-    const double phi = amplitude(p, p->u0 + w * t);
+    const double phi = pb_elliptic_amplitude(&p->elliptic, p->u0 + w * t);
     const double half = asin(k * sin(phi)); /* theta/2 */
     const double x = sin(2 * half), y = -cos(2 * half), rate = 2 * k * w * cos(phi);
     const double l = rate * rate - g * y;
@@ -135,10 +112,10 @@ static void set_references(pb_problem *problem, pendulum *p, int which)
 {
     problem->references = p->references;
     problem->reference_count = 2;
-    p->references[0] =
-        (pb_reference){0, 4e-15, p->q0, p->v0, NULL, &lambda_t0[which]}; /* of q0 itself */
+    p->references[0] = (pb_reference){0,   4e-15, p->q0, p->v0, NULL, &lambda_t0[which],
+                                      NULL}; /* of q0 itself */
     p->references[1] =
-        (pb_reference){2, 4e-15, q_t2[which], v_t2[which], NULL, &lambda_t2[which]};
+        (pb_reference){2, 4e-15, q_t2[which], v_t2[which], NULL, &lambda_t2[which], NULL};
 }
 
 ga_status pb_pendulum_create(double x0, pb_problem **out)
@@ -158,16 +135,9 @@ ga_status pb_pendulum_create(double x0, pb_problem **out)
     p->v0[1] = x0 * speed;
 
     const double k = 0.5 / sqrt(g);
-    double b = sqrt((1 - k) * (1 + k));
-    p->a[0] = 1;
-    p->c[0] = k;
-    for (int n = 0; n < LEVELS; ++n) {
-        p->a[n + 1] = 0.5 * (p->a[n] + b);
-        p->c[n + 1] = 0.5 * (p->a[n] - b);
-        b = sqrt(p->a[n] * b);
-    }
+    pb_elliptic_set(&p->elliptic, k);
     /* tan phi0 = sn/cn from the position and the velocity, well-conditioned everywhere */
-    p->u0 = elliptic_integral(p, k, atan2(sin(0.5 * asin(x0)) / k, speed));
+    p->u0 = pb_elliptic_integral(&p->elliptic, atan2(sin(0.5 * asin(x0)) / k, speed));
 
     problem->t_end = 2;
     problem->q0 = p->q0;

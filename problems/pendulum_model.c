@@ -99,8 +99,8 @@ static const double vd_t2[3] = {-2.09049045630553241e+00, 4.63888418608945557e-0
 static const double lambda_t2[2] = {1.04524522815276621e+01, -4.92819442093044728e+01};
 
 /* A double at 4.7 is good to 9e-16, which the spring turns into 2e-13 of theta''. */
-static const pb_reference references[2] = {{0, 1e-12, q_t0, v_t0, vd_t0, lambda_t0},
-                                           {2, 1e-12, q_t2, v_t2, vd_t2, lambda_t2}};
+static const pb_reference references[2] = {{0, 1e-12, q_t0, v_t0, vd_t0, lambda_t0, NULL},
+                                           {2, 1e-12, q_t2, v_t2, vd_t2, lambda_t2, NULL}};
 
 pb_pendulum_model_def pb_pendulum_model_default(void)
 {

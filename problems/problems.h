@@ -20,7 +20,7 @@
 typedef struct pb_reference {
     double t;
     double accuracy; /* of every component x, relative to max(1, |x|) */
-    const double *q, *v, *vd, *lambda;
+    const double *q, *v, *vd, *lambda, *psi;
 } pb_reference;
 
 typedef struct pb_problem pb_problem;
@@ -33,8 +33,12 @@ struct pb_problem {
     /* The solution at t; any output may be null. Null where no closed form is known. */
     void (*exact)(const pb_problem *problem, double t, double *q, double *v, double *vd,
                   double *lambda);
+    /* psi at t; goes with exact where there are nonholonomic constraints. */
+    void (*exact_psi)(const pb_problem *problem, double t, double *psi);
     const pb_reference *references; /* in the order of t */
     int reference_count;
+    /* For ga_integrator_guess, where forces depend on the multipliers; else null. */
+    const double *lambda_guess, *psi_guess;
     void *data; /* the problem's own */
 };
 
@@ -92,5 +96,74 @@ ga_status pb_free_top_create(pb_problem **out);
  * horizontally at rest; g = 9.81 along -y. Nodes GA_GROUP_R2SO2 at the centres of mass, 2 n
  * constraints, sparse patterns. */
 ga_status pb_chain_create(int n, pb_problem **out);
+
+/* [JN08] eq. (15): y1, y2 in R^2, forces nonlinear in lambda and psi (GA_REACTIONS_IN_FORCE),
+ * Phi = y1^2 y2 - 1, k = y1 z1 z2 + 2, M(q,t) not symmetric. Exact solution. */
+ga_status pb_jn08_test_create(pb_problem **out);
+
+/* Slider-crank of [JN08] section 8.3, with the numbers of reference.json, E: x, y, theta of
+ * crank, rod and slider in R^9, 8 constraints, gravity along -y. Rows 0, 1: crank on ground; 2,
+ * 3: pin between crank and rod; 4, 5: pin between rod and slider; 6, 7: y and theta of the
+ * slider. */
+ga_status pb_planar_slider_crank_create(pb_problem **out);
+
+/* Disc on R3xSO(3), v = (x', Omega), that rolls without slip on z = 0: m = 15, radius 1, axis z
+ * of the body, g = 9.81 along -z, Omega(0) = (0, 15, 5). Phi: height of the lowest point; k:
+ * its velocity along x and y. tilt: angle from the vertical at the start, |tilt| < pi/2;
+ * references for tilt 0 only. lambda and psi are minus the contact force. */
+ga_status pb_rolling_disc_create(double tilt, pb_problem **out);
+double pb_rolling_disc_energy(const double *q, const double *v); /* constant */
+
+/* Chaplygin's sleigh: body in the plane with a knife edge behind its centre of mass, where it
+ * may not move sideways. It comes in backwards, turns round and glides away. group is
+ * GA_GROUP_R2SO2 or GA_GROUP_SE2; k depends on q in the first only. No holonomic constraint.
+ * Exact solution for J = 3 m a^2. */
+ga_status pb_sleigh_create(ga_group group, pb_problem **out);
+
+/* Mass on a spring, riding on a moving belt with bumps, y = height sin(wave_number x), and
+ * pressed down by m g + press + press_swing cos(press_frequency t). Coulomb friction with
+ * Stribeck's effect, proportional to |lambda|: w is the velocity along the belt relative to it,
+ *
+ *     mu(w) = tanh(w/width) (mu_kinetic + (mu_static - mu_kinetic) exp(-(w/stribeck)^2))
+ *
+ * x, y in R^2, one constraint; force_uses_multipliers, reactions added. */
+typedef struct pb_stick_slip_def {
+    double m, k, g; /* m > 0, k > 0 */
+    double mu_static, mu_kinetic;
+    double stribeck, width; /* > 0 */
+    double belt;            /* speed along x */
+    double press, press_swing, press_frequency;
+    double height, wave_number;
+    double x0, v0; /* start; v0 = x' */
+} pb_stick_slip_def;
+
+pb_stick_slip_def pb_stick_slip_default(void); /* bumps; sticks and slips */
+pb_stick_slip_def pb_stick_slip_sliding(void); /* flat, belt always ahead: exact solution */
+/* A null def means the default. An exact solution exists where there are no bumps, static and
+ * kinetic friction are the same, the press never lifts and the belt always is ahead by 20 times
+ * the width (friction saturates to round-off). */
+ga_status pb_stick_slip_create(const pb_stick_slip_def *def, pb_problem **out);
+
+/* Pendulum of pb_pendulum_create from x = 0, with a wall at x = 0.2 on its way. Without impacts
+ * the equations go on behind the wall; whoever integrates looks for the zeros of gap and
+ * applies impact. */
+ga_status pb_bouncing_pendulum_create(pb_problem **out);
+double pb_bouncing_pendulum_gap(const double *q); /* distance to the wall along x */
+/* Newton's law for the gap's rate, with an impulse that keeps the constraint. Nothing happens
+ * if the gap opens. restitution in (0, 1]. */
+void pb_bouncing_pendulum_impact(const pb_problem *problem, const double *q, double *v,
+                                 double restitution);
+/* Times of the first count impacts, and the solution with impacts (after the impact, if t is
+ * the time of one); any output may be null. By elliptic functions, to round-off. */
+void pb_bouncing_pendulum_times(const pb_problem *problem, double restitution, int count,
+                                double *times);
+void pb_bouncing_pendulum_exact(const pb_problem *problem, double restitution, double t,
+                                double *q, double *v, double *vd, double *lambda);
+
+/* Mass on a circle in R^2 with a torsion spring, under forces along and across the circle that
+ * jump at t_jump > 0; v' and lambda jump with them. Forces at t_jump itself are those
+ * afterwards, and so is the exact solution. */
+ga_status pb_jump_create(double t_jump, pb_problem **out);
+double pb_jump_time(const pb_problem *problem);
 
 #endif

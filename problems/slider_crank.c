@@ -180,8 +180,8 @@ static const double lambda_t1[NC] = {1.52417675465628249e+01,  -4.64643191177413
                                      -1.46899081420314736e+01, 1.10234711250137355e+01,
                                      -4.21860281860517245e+01, -1.58101854234267144e+01};
 
-static const pb_reference references[2] = {{0, 1e-14, q0, v0, vd_t0, lambda_t0},
-                                           {1, 1e-12, q_t1, v_t1, vd_t1, lambda_t1}};
+static const pb_reference references[2] = {{0, 1e-14, q0, v0, vd_t0, lambda_t0, NULL},
+                                           {1, 1e-12, q_t1, v_t1, vd_t1, lambda_t1, NULL}};
 
 ga_status pb_slider_crank_create(pb_problem **out)
 {

@@ -5,6 +5,7 @@
 #include <galpha/integrate.h>
 #include <galpha/lie.h>
 #include <galpha/method.h>
+#include <galpha/simulate.h>
 #include <galpha/status.h>
 #include <galpha/system.h>
 

@@ -24,15 +24,17 @@ extern "C" {
 typedef enum ga_formulation {
     GA_INDEX3, /* dynamics and Phi = 0 at every step, [AB07] algorithm 1, [ABC14] eq. (9) */
     GA_INDEX2, /* and B v + Phi_t = 0, by eta in the increment of q, [ABC14] eq. (58) */
+    GA_SOI2,   /* a weighted mean of the dynamics, Phi = 0 and B v + Phi_t = 0, [JN08] (13) */
+    GA_HHT_I3, /* a weighted mean of the dynamics and Phi = 0; for comparison */
     GA_FORMULATION_COUNT
 } ga_formulation;
 
 typedef enum ga_start {
-    GA_START_AUTO,      /* perturbed for index 3, shifted for index 2 */
+    GA_START_AUTO,      /* perturbed for index 3, shifted for index 2 and SOI2 */
     GA_START_PLAIN,     /* a_0 = v'(t_0) */
     GA_START_SHIFTED,   /* a_0 = v'(t_0 + Delta_alpha h) + O(h^2), [ABC14] eq. (57) */
     GA_START_PERTURBED, /* shifted, and v_0 moved by O(h^2) against order reduction, (56) */
-    GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8) */
+    GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8); not in SOI2 */
 } ga_start;
 
 /* Difference quotient for v''(t_0), [ABC14] section 4.2. */
@@ -40,6 +42,23 @@ typedef enum ga_start_difference {
     GA_DIFFERENCE_CENTRAL, /* second order, spacing h */
     GA_DIFFERENCE_FORWARD  /* first order, spacing h/100, one evaluation less */
 } ga_start_difference;
+
+/* What is done when the step size changes. */
+typedef enum ga_step_change {
+    GA_CHANGE_AUTO,    /* adjust; in index 3 reset */
+    GA_CHANGE_NONE,    /* nothing: first order in a and the multipliers */
+    GA_CHANGE_ADJUST,  /* a and M a by [JN08] eqs. (14a), (14b) */
+    GA_CHANGE_RESET,   /* and, in index 3, v perturbed anew by [ABC14] eq. (56): robust */
+    GA_CHANGE_RESCALE, /* and, in index 3, the residual B v + Phi_t scaled: cheaper, for ratios
+                          up to 1.5 */
+    GA_CHANGE_COUNT
+} ga_step_change;
+
+/* (M a)_n of SOI2 with a mass matrix that is not constant. */
+typedef enum ga_mass_average {
+    GA_MASS_PROPAGATED, /* as the step before left it, with (14b) */
+    GA_MASS_RECOMPUTED  /* M at t_n + Delta_alpha h, explicitly */
+} ga_mass_average;
 
 /* Rows and columns as the linear solver sees them; results differ by round-off only. */
 typedef enum ga_scaling {
@@ -65,6 +84,10 @@ typedef struct ga_integrator_def {
      * is an error; infinity accepts any, 0 none. */
     double max_projection;
 
+    ga_step_change step_change;
+    ga_mass_average mass_average; /* SOI2 only */
+    bool reduced;                 /* SOI2 only: psi~ = psi, one equation k = 0 less */
+
     ga_scaling scaling;
     /* Augmented Lagrangian of index 3, [DYM] eqs. (16)-(17), (26): mu = lambda + p Phi in the
      * dynamics. 0: none; > 0: p; GA_PENALTY_AUTO: p = s of (22). */
@@ -74,8 +97,8 @@ typedef struct ga_integrator_def {
     int max_iterations; /* per attempt */
     int max_halvings;   /* how often a failing step may be cut in two; 0: never */
     /* Newton stops when the increment still to be expected is below
-     * absolute + relative * (largest component), for each of q, v, lambda. Demands below
-     * round-off are raised to it. */
+     * absolute + relative * (largest component so far), for each of q, v, multipliers. Demands
+     * below round-off are raised to it; zeros, the default, mean: to round-off. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;
@@ -100,6 +123,11 @@ typedef struct ga_projection {
     double q, v;
 } ga_projection;
 
+/* First guess of lambda (m numbers) and psi (p numbers) for the next start: needed only where
+ * forces depend on the multipliers so nonlinearly that zero is no good. Null means zero. */
+GA_API void ga_integrator_guess(ga_integrator *integrator, const double *lambda,
+                                const double *psi);
+
 /* Makes (q0, v0) consistent, computes v'_0 and lambda_0, then the start values for steps of
  * size h. May be called again at any time. */
 GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const double *q0,
@@ -109,6 +137,9 @@ GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
 /* One step of the size given to start. Step n ends at t0 + n h, whatever halving went on
  * inside. */
 GA_API ga_status ga_integrator_step(ga_integrator *integrator, ga_report *report);
+
+/* One step of any size h > 0; the grid of ga_integrator_step begins anew where it ends. */
+GA_API ga_status ga_integrator_step_by(ga_integrator *integrator, double h, ga_report *report);
 
 /* Called after the start and after every step; anything but GA_EVAL_OK stops the run, which
  * then returns GA_OK. */
@@ -125,7 +156,8 @@ GA_API const double *ga_integrator_v(const ga_integrator *integrator);
 GA_API const double *ga_integrator_vd(const ga_integrator *integrator);
 GA_API const double *ga_integrator_a(const ga_integrator *integrator);
 GA_API const double *ga_integrator_lambda(const ga_integrator *integrator);
-/* Of the last step; zero before the first and in index 3. */
+GA_API const double *ga_integrator_psi(const ga_integrator *integrator);
+/* Of the last step; zero before the first, and in formulations without eta. */
 GA_API const double *ga_integrator_eta(const ga_integrator *integrator);
 
 typedef struct ga_statistics {
@@ -135,13 +167,13 @@ typedef struct ga_statistics {
     long jacobians;               /* tangents evaluated */
     long factorizations;          /* numeric factorisations */
     long evaluations;             /* residuals */
-    double position_residual_max; /* |Phi| and |B v + Phi_t| after accepted steps */
-    double velocity_residual_max;
+    double position_residual_max; /* |Phi| after accepted steps */
+    double velocity_residual_max; /* |(B v + Phi_t, k)|; only |k| in index 3 */
 } ga_statistics;
 
 GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);
 
-/* The matrix of the next Newton iteration at the current state for steps of size h, scaled as
+/* The Newton matrix with the tangents of the current state for steps of size h, scaled as
  * asked: n x n, column-major. For studies; index 3 only has (Delta q, Delta lambda) or
  * (Delta v', Delta lambda), index 2 one more block for eta. */
 GA_API int ga_integrator_matrix_size(const ga_integrator *integrator);

@@ -35,8 +35,7 @@ typedef struct ga_method_properties {
     double order_defect;         /* gamma - (1/2 - Delta_alpha); 0 for second order */
     bool second_order;           /* |order_defect| at round-off */
     bool zero_stable;            /* root condition of (21): alpha_m <= 1/2 */
-    bool unconditionally_stable; /* alpha_m <= alpha_f <= 1/2, beta >= 1/4 + (alpha_f-alpha_m)/2
-                                  */
+    bool unconditionally_stable; /* for the linear oscillator */
     double rho_infinity;         /* largest root of (22), the spectral radius at infinity */
     bool strictly_stable_at_infinity; /* rho_infinity < 1: multipliers converge in index 3 */
 } ga_method_properties;

@@ -27,7 +27,9 @@ extern "C" {
     X(GA_ERR_SINGULAR, "singular matrix")                                                      \
     X(GA_ERR_NO_CONVERGE, "the Newton iteration did not converge")                             \
     X(GA_ERR_DERIVATIVE, "a derivative does not agree with difference quotients")              \
-    X(GA_ERR_STATE, "call out of order")
+    X(GA_ERR_STATE, "call out of order")                                                       \
+    X(GA_ERR_STEP_SIZE, "the step size needed is below the smallest allowed")                  \
+    X(GA_ERR_EVENTS, "too many events in too short a time")
 
 typedef enum ga_status {
 #define GA_STATUS_CODE(code, text) code,

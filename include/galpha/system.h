@@ -1,8 +1,9 @@
 /* A mechanical system given by callbacks, as the integrators see it:
  *
- *     q' = q o v~                              configuration on a product of Lie groups
- *     M(q,t) v' = f(q,v,t) - B(q,t)^T lambda   dynamics
- *     Phi(q,t) = 0                             holonomic constraints, B = D Phi
+ *     q' = q o v~                                 configuration on a product of Lie groups
+ *     M(q,t) v' = f(q,v,t) - B^T lambda - N^T psi dynamics
+ *     Phi(q,t) = 0                                holonomic constraints, B(q,t) = D Phi
+ *     k(q,v,t) = 0                                nonholonomic constraints, N(q,v,t) = dk/dv
  *
  * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
  * at s = 0. On R^n this is the ordinary derivative.
@@ -29,7 +30,7 @@ typedef enum ga_eval { GA_EVAL_OK, GA_EVAL_RECOVERABLE, GA_EVAL_FATAL } ga_eval;
  * pointers may be null. */
 typedef struct ga_point {
     double t;
-    const double *q, *v, *vd, *lambda;
+    const double *q, *v, *vd, *lambda, *psi;
 } ga_point;
 
 /* Writes all of out (earlier contents are undefined); keeps no pointer. */
@@ -44,8 +45,8 @@ typedef struct ga_pattern {
 } ga_pattern;
 
 typedef enum ga_reactions {
-    GA_REACTIONS_ADDED,   /* the library adds -B^T lambda to what force returns */
-    GA_REACTIONS_IN_FORCE /* force returns everything, f(q,v,t,lambda) in any form */
+    GA_REACTIONS_ADDED,   /* the library adds -B^T lambda - N^T psi to what force returns */
+    GA_REACTIONS_IN_FORCE /* force returns everything, f(q,v,t,lambda,psi) in any form */
 } ga_reactions;
 
 typedef struct ga_system {
@@ -55,16 +56,16 @@ typedef struct ga_system {
     const ga_node *nodes;
     int constraint_count; /* m, rows of Phi */
 
-    /* M(q,t), nv x nv, reads t, q. Symmetric; may be singular if [M B^T; B 0] is regular.
+    /* M(q,t), nv x nv, reads t, q. May be singular if [M G^T; G 0] is regular, G = [B; N].
      * A constant mass matrix is evaluated once. Required. */
     ga_callback *mass;
     ga_pattern mass_pattern;
     bool mass_is_constant;
 
-    /* f, nv numbers, reads t, q, v and, if force_uses_lambda, lambda. Includes gyroscopic
-     * forces. Required. */
+    /* f, nv numbers, reads t, q, v and, if force_uses_multipliers, lambda and psi. Includes
+     * gyroscopic forces. Required. */
     ga_callback *force;
-    bool force_uses_lambda;
+    bool force_uses_multipliers;
     ga_reactions reactions;
 
     /* Phi, m numbers, reads t, q. Required if m > 0. */
@@ -80,22 +81,36 @@ typedef struct ga_system {
      * c = -(d/dt (B v + Phi_t)) at v' = 0. */
     ga_callback *acceleration_rhs;
 
-    /* Tangents. With r = M v' - f + B^T lambda:
-     * K = D_q r at fixed v, v', lambda (nv x nv), reads everything. */
+    /* k, p numbers, reads t, q, v. Required if p = nonholonomic_count > 0. */
+    int nonholonomic_count;
+    ga_callback *nonholonomic;
+    /* N = dk/dv, p x nv, reads t, q, v. */
+    ga_callback *nonholonomic_gradient;
+    ga_pattern nonholonomic_gradient_pattern;
+    /* The right-hand side d of N v' = d, p numbers, reads t, q, v: d = -(k_t + D_q k v). */
+    ga_callback *nonholonomic_rhs;
+
+    /* Tangents. With r = M v' - f + B^T lambda + N^T psi:
+     * K = D_q r at fixed v, v', lambda, psi (nv x nv), reads everything. */
     ga_callback *stiffness;
     ga_pattern stiffness_pattern;
-    /* C = -df/dv (nv x nv), reads t, q, v (and lambda). */
+    /* C = dr/dv (nv x nv), reads t, q, v (and lambda, psi). */
     ga_callback *damping;
     ga_pattern damping_pattern;
     /* Z = D_q (B v + Phi_t) at fixed v (m x nv), reads t, q, v. */
     ga_callback *velocity_stiffness;
     ga_pattern velocity_stiffness_pattern;
-    /* df/dlambda (nv x m), reads t, q, v, lambda; only if force_uses_lambda. */
-    ga_callback *force_lambda;
-    ga_pattern force_lambda_pattern;
+    /* D_q k at fixed v (p x nv), reads t, q, v. */
+    ga_callback *nonholonomic_stiffness;
+    ga_pattern nonholonomic_stiffness_pattern;
+    /* [df/dlambda, df/dpsi] (nv x (m + p)), reads t, q, v, lambda, psi; only if
+     * force_uses_multipliers. */
+    ga_callback *force_multipliers;
+    ga_pattern force_multipliers_pattern;
 } ga_system;
-/* gradient, acceleration_rhs and every tangent may be left out: difference quotients take
- * over, coloured by the pattern, which then is a promise that nothing lies outside it. */
+/* Gradients, right-hand sides of the acceleration level and every tangent may be left out:
+ * difference quotients take over, coloured by the pattern, which then is a promise that nothing
+ * lies outside it. */
 
 GA_API int ga_system_nq(const ga_system *system);
 GA_API int ga_system_nv(const ga_system *system);
@@ -110,7 +125,10 @@ typedef enum ga_derivative {
     GA_DERIVATIVE_STIFFNESS,
     GA_DERIVATIVE_DAMPING,
     GA_DERIVATIVE_VELOCITY_STIFFNESS,
-    GA_DERIVATIVE_FORCE_LAMBDA,
+    GA_DERIVATIVE_FORCE_MULTIPLIERS,
+    GA_DERIVATIVE_NONHOLONOMIC_GRADIENT,
+    GA_DERIVATIVE_NONHOLONOMIC_RHS,
+    GA_DERIVATIVE_NONHOLONOMIC_STIFFNESS,
     GA_DERIVATIVE_COUNT
 } ga_derivative;
 
@@ -126,11 +144,11 @@ typedef struct ga_derivative_check {
         double error, given, expected;
         int row, column;
     } block[GA_DERIVATIVE_COUNT];
-    ga_derivative worst;
+    ga_derivative worst; /* a wrong gradient or rate comes before what is computed from it */
 } ga_derivative_check;
 
-/* Compares every given derivative with difference quotients at a state (lambda and vd may be
- * null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, what
+/* Compares every given derivative with difference quotients at a state (vd, lambda and psi may
+ * be null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, what
  * central differences in double precision resolve with margin); the report names block, row
  * and column. Costs O(nv) evaluations and O(nv^2) memory. */
 GA_API ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,

@@ -1,4 +1,5 @@
 /* <galpha/integrate.h>: the stepper behind an opaque handle. */
+#include "api/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -9,14 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
-
-struct ga_integrator {
-    ga_stepper stepper;
-    int method_warnings, warnings; /* of create; with those of the last start */
-    char warning[MAX_WARNINGS][WARNING_SIZE];
-};
-
 const char *ga_version(void) { return GA_VERSION; }
 
 ga_integrator_def ga_integrator_def_default(void)
@@ -26,7 +19,6 @@ ga_integrator_def ga_integrator_def_default(void)
         .max_projection = INFINITY,
         .max_iterations = 12,
         .max_halvings = 8,
-        .relative = 1e-14, /* Phi and B v at round-off */
     };
     ga_method_generalized_alpha(0.9, &def.method, NULL);
     return def;
@@ -53,7 +45,7 @@ static void warn_method(ga_integrator *g)
     if (!p->unconditionally_stable)
         warn(g, "the method is not unconditionally stable: large steps may blow up");
     if (!p->strictly_stable_at_infinity && s->m > 0)
-        warn(g, s->form->constraint_rows == 1
+        warn(g, !s->form->velocity_level
                     ? "the method has no damping at infinity (rho_inf = 1): with index-3 "
                       "constraints the multipliers and accelerations do not converge"
                     : "the method has no damping at infinity (rho_inf = 1): errors of the "
@@ -69,8 +61,10 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     ga_status status = ga_stepper_create(system, def, &g->stepper, report);
+    if (status == GA_OK && !(g->guess = GA_NEW(double, g->stepper.mp)))
+        status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
     if (status != GA_OK) {
-        ga_free(g);
+        ga_integrator_destroy(g);
         return status;
     }
     warn_method(g);
@@ -82,8 +76,21 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
 void ga_integrator_destroy(ga_integrator *g)
 {
     if (!g) return;
+    ga_run_destroy(&g->run);
     ga_stepper_destroy(&g->stepper);
+    ga_free(g->guess);
     ga_free(g);
+}
+
+static void set_guess(double *to, const double *from, int n)
+{
+    for (int i = 0; i < n; ++i) to[i] = from ? from[i] : 0;
+}
+
+void ga_integrator_guess(ga_integrator *g, const double *lambda, const double *psi)
+{
+    set_guess(g->guess, lambda, g->stepper.m);
+    set_guess(g->guess + g->stepper.m, psi, g->stepper.p);
 }
 
 const char *ga_integrator_warning(const ga_integrator *g, int k)
@@ -125,8 +132,8 @@ static ga_status normalise(const ga_stepper *s, double *q, ga_report *report)
     return GA_OK;
 }
 
-ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
-                              double h, ga_report *report)
+ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              ga_report *report)
 {
     if (!g || !q0 || !v0)
         return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
@@ -134,44 +141,60 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
     g->warnings = g->method_warnings;
     s->started = false;
     if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
-    if (!(h > 0 && isfinite(h)))
-        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
-                       h);
     GA_TRY(check_finite("q0", s->nq, q0, report));
     GA_TRY(check_finite("v0", s->nv, v0, report));
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(normalise(s, s->q, report));
-    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, report));
+    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
+    s->t_start = t0;
+    s->grid = 0;
+    s->penalty =
+        s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
+    s->usable = false;
+    s->served = 0;
+    s->life = 10; /* a first guess */
+    s->dense.steps = -1;
+    ga_factor_forget(s->factor); /* a second start gives the bits of the first */
+    ga_factor_forget(s->saddle.factor);
+    if (s->second.factor) ga_factor_forget(s->second.factor);
+    s->stats = (ga_statistics){0};
+    s->scale = (ga_scales){{0}, {0}, 0};
+    if (s->projection.q > 0 || s->projection.v > 0)
+        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
+             s->projection.q, s->projection.v);
+    return GA_OK;
+}
+
+ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              double h, ga_report *report)
+{
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
+    ga_stepper *s = &g->stepper;
     ga_status status = ga_start_values(s, h, s->now.a, s->now.v);
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
             ga_fail(report, status,
                     "start values for steps of %.3g at t = %.9g: %s beside the start", h, t0,
                     ga_status_text(status));
+        else if (status == GA_ERR_MEMORY)
+            ga_fail(report, status, "out of memory");
         else
             ga_dae_explain(&s->dae, t0, report);
         return status;
     }
-    s->now.h = h;
-    s->h_grid = h;
-    s->t_start = t0;
-    s->grid = 0;
-    s->usable = false;
-    s->served = 0;
-    s->life = 10; /* a first guess */
-    s->stats = (ga_statistics){0};
-    s->scale_q = s->scale_v = s->scale_lambda = 0;
+    s->now.h = s->h_grid = h;
+    if (!s->matrix.full) ga_step_warm(s);
     s->started = true;
-    if (s->projection.q > 0 || s->projection.v > 0)
-        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
-             s->projection.q, s->projection.v);
     return ga_fail(report, GA_OK, "%s", "");
 }
 
 ga_projection ga_integrator_projection(const ga_integrator *g) { return g->stepper.projection; }
 
-static ga_status check_started(const ga_integrator *g, ga_report *report)
+ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
 {
     if (!g) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
     if (g->stepper.started) return GA_OK;
@@ -180,18 +203,28 @@ static ga_status check_started(const ga_integrator *g, ga_report *report)
 
 ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     return ga_step_grid(&g->stepper, INFINITY, report);
+}
+
+ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    return ga_step_to(&g->stepper, h, g->stepper.now.t + h, report);
 }
 
 ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
                             ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = &g->stepper;
     if (!(t_end >= s->now.t) || !isfinite(t_end))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before t = %g", t_end, s->now.t);
+    ga_fail(report, GA_OK, "%s", "");
     if (output && s->now.steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
     while (s->now.t < t_end) {
         GA_TRY(ga_step_grid(s, t_end, report));
@@ -206,6 +239,10 @@ const double *ga_integrator_v(const ga_integrator *g) { return g->stepper.now.v;
 const double *ga_integrator_vd(const ga_integrator *g) { return g->stepper.now.vd; }
 const double *ga_integrator_a(const ga_integrator *g) { return g->stepper.now.a; }
 const double *ga_integrator_lambda(const ga_integrator *g) { return g->stepper.now.lambda; }
+const double *ga_integrator_psi(const ga_integrator *g)
+{
+    return g->stepper.now.lambda + g->stepper.m;
+}
 const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper.now.eta; }
 ga_statistics ga_integrator_statistics(const ga_integrator *g) { return g->stepper.stats; }
 int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
@@ -213,16 +250,26 @@ int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
 ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
                                ga_report *report)
 {
-    GA_TRY(check_started(g, report));
+    GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = &g->stepper;
+    if ((unsigned)scaling > GA_SCALING_DYMORE)
+        return ga_fail(report, GA_ERR_ARGUMENT, "scaling has the unknown value %d",
+                       (int)scaling);
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
-    memcpy(s->an, s->now.a, (size_t)s->nv * sizeof *s->an);
-    memcpy(s->vn, s->now.v, (size_t)s->nv * sizeof *s->vn);
-    ga_step_coefficients(s, h, s->now.t + h);
-    ga_step_predict(s);
-    ga_step_evaluate(s);
-    ga_status status = ga_block_evaluate(s);
+    const ga_state *now = &s->now;
+    memcpy(s->an, now->a, (size_t)s->nv * sizeof *s->an);
+    memcpy(s->vn, now->v, (size_t)s->nv * sizeof *s->vn);
+    memcpy(s->Man, now->Ma, (size_t)s->nv * sizeof *s->Man);
+    s->h = h;
+    s->t1 = now->t;
+    ga_status status = s->form->begin(s);
+    memcpy(s->q, now->q, (size_t)s->nq * sizeof *s->q);
+    memcpy(s->v, now->v, (size_t)s->nv * sizeof *s->v);
+    memcpy(s->vd, now->vd, (size_t)s->nv * sizeof *s->vd);
+    memcpy(s->lambda, now->lambda, (size_t)s->mp * sizeof *s->lambda);
+    memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
+    if (status == GA_OK) status = ga_block_evaluate(s);
     if (status == GA_OK) status = ga_block_tangents(s);
     s->usable = false;
     if (status != GA_OK) {

@@ -1,13 +1,14 @@
-/* What index-3, stabilised index-2 and later formulations share: the dynamic residual, the
- * constraints on two levels, and the terms of the iteration matrix.
+/* What the formulations share: the dynamic residual, the constraints on two levels, and the
+ * terms of the iteration matrix.
  *
- * With dq = c_q T u and d vd = u + B_n^T x the linearised equations are, T = T(U),
+ * With dq = c_q T u and, where there is eta, d vd = u + B_n^T x, the linearised equations of
+ * the stabilised index-2 formulation are, T = T(U),
  *
- *     [ M + c_v C + c_q K T    B^T - L    (M + c_v C) B_n^T ] [   u      ]   [      r        ]
- *     [ B T                      0               0          ] [ d lambda ] = [   Phi/c_q     ]
- *     [ B + (c_q/c_v) Z T        0             B B_n^T      ] [   x      ]   [(Bv + Phi_t)/c_v]
+ *     [ M + c_v C + c_q K T    G^T - L    (M + c_v C) B_n^T ] [  u     ]   [   r     ]
+ *     [ G + (c_q/c_v) Z T        0             G B_n^T      ] [ d mult ] = [  w/c_v  ]
+ *     [ B T                      0               0          ] [  x     ]   [ Phi/c_q ]
  *
- * The last row and column are there for constraints on velocity level only. u, not d vd, is the
+ * Index 3 has the rows of Phi in place of those of B v + Phi_t, and no x. u, not d vd, is the
  * unknown: then eta meets M and C, whose products with B_n^T stay sparse, and not the stiff K.
  *
  * Augmented Lagrangian, [DYM] eqs. (16)-(17): lambda is replaced by mu = lambda + p Phi in the
@@ -25,16 +26,22 @@
 
 ga_status ga_block_evaluate(ga_stepper *s)
 {
-    GA_TRY(ga_dae_mass(&s->dae, s->t1, s->q, s->M));
-    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->B));
+    if (!s->form->weighted) GA_TRY(ga_dae_mass(&s->dae, s->t1, s->q, s->M));
+    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G));
     return ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi);
+}
+
+static void augment(ga_stepper *s)
+{
+    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
+    for (int i = s->m; i < s->mp; ++i) s->mu[i] = s->lambda[i];
 }
 
 ga_status ga_block_dynamics(ga_stepper *s, double *r)
 {
-    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
-    ga_point at = {s->t1, s->q, s->v, s->vd, s->mu};
-    return ga_dae_dynamics(&s->dae, &at, s->M, s->B, r);
+    augment(s);
+    ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, s->mu);
+    return ga_dae_dynamics(&s->dae, &at, s->M, s->G, r);
 }
 
 void ga_block_position(ga_stepper *s, double *r)
@@ -44,20 +51,19 @@ void ga_block_position(ga_stepper *s, double *r)
 
 ga_status ga_block_velocity(ga_stepper *s, double *r)
 {
-    GA_TRY(ga_dae_rate(&s->dae, s->t1, s->q, r));
-    ga_coords_multiply(&s->dae.B, s->B, 1, s->v, r);
-    for (int i = 0; i < s->m; ++i) r[i] /= s->c_v;
+    GA_TRY(ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, r));
+    for (int i = 0; i < s->mp; ++i) r[i] /= s->c_v;
+    return GA_OK;
+}
+
+ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *r)
+{
+    GA_TRY(ga_dae_nonholonomic(&s->dae, s->t1, s->q, v, r));
+    for (int i = 0; i < s->p; ++i) r[i] /= s->c_v;
     return GA_OK;
 }
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
-
-static bool has_term(const ga_stepper *s, ga_term term)
-{
-    for (int k = 0; k < s->form->term_count; ++k)
-        if (s->form->terms[k].term == term) return true;
-    return false;
-}
 
 /* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system.
  */
@@ -82,32 +88,41 @@ static double dymore_scale(const ga_stepper *s)
 
 ga_status ga_block_tangents(ga_stepper *s)
 {
-    ga_point at = {s->t1, s->q, s->v, s->vd, s->mu};
-    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
-    GA_TRY(ga_dae_stiffness(&s->dae, &at, s->K));
-    GA_TRY(ga_dae_damping(&s->dae, &at, s->C));
-    GA_TRY(ga_dae_force_lambda(&s->dae, &at, s->L));
-    memcpy(s->M_tangent, s->M, (size_t)s->dae.M.count * sizeof *s->M);
-    memcpy(s->B_tangent, s->B, (size_t)s->dae.B.count * sizeof *s->B);
-    bool velocity = has_term(s, GA_TERM_VELOCITY);
-    if (velocity) GA_TRY(ga_dae_velocity_stiffness(&s->dae, &at, s->Z));
+    ga_dae *dae = &s->dae;
+    augment(s);
+    /* weighted formulations have no M vd in the force they take the tangent of */
+    const double *vd = s->form->weighted ? s->zero : s->vd;
+    ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, vd, s->mu);
+    GA_TRY(ga_dae_stiffness(dae, &at, s->K));
+    GA_TRY(ga_dae_damping(dae, &at, s->C));
+    GA_TRY(ga_dae_force_multipliers(dae, &at, s->L));
+    memcpy(s->M_tangent, s->M, (size_t)dae->M.count * sizeof *s->M);
+    memcpy(s->G_tangent, s->G, (size_t)dae->G.count * sizeof *s->G);
+    bool all_rows = s->form->velocity_level;
+    GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {
-        ga_dae_tangent(&s->dae, s->def.map, s->U, s->T);
+        ga_dae_tangent(dae, s->def.map, s->U, s->T);
         ga_product_evaluate(&s->KT, s->K, s->T, s->KT_values);
-        ga_product_evaluate(&s->BT, s->B_tangent, s->T, s->BT_values);
-        if (velocity) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
+        ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
+        if (all_rows) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
+        ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
     }
-    if (velocity) {
-        ga_product_evaluate(&s->MBt, s->M_tangent, s->now.B, s->MBt_values);
-        ga_product_evaluate(&s->CBt, s->C, s->now.B, s->CBt_values);
-        ga_product_evaluate(&s->BBt, s->B_tangent, s->now.B, s->BBt_values);
+    if (s->form->has_eta) {
+        memcpy(s->B_eta, s->now.B, (size_t)dae->B.count * sizeof *s->B_eta);
+        ga_product_evaluate(&s->MBt, s->M_tangent, s->B_eta, s->MBt_values);
+        ga_product_evaluate(&s->CBt, s->C, s->B_eta, s->CBt_values);
+        ga_product_evaluate(&s->GBt, s->G_tangent, s->B_eta, s->GBt_values);
     }
     if (s->def.penalty != 0)
-        ga_product_evaluate(&s->BtBT, s->B_tangent, s->term_values[GA_TERM_POSITION],
+        ga_product_evaluate(&s->BtBT, s->G_tangent, s->term_values[GA_TERM_POSITION],
                             s->BtBT_values);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
-    return GA_OK;
+    if (!s->form->second_system) return GA_OK;
+    memcpy(s->second.M, s->M, (size_t)dae->M.count * sizeof *s->M);
+    memcpy(s->second.G, s->G, (size_t)dae->G.count * sizeof *s->G);
+    memcpy(s->second.L, s->L, (size_t)dae->L.count * sizeof *s->L);
+    return ga_saddle_factor(s, &s->second, s->def.reduced, dae->sys.force_uses_multipliers);
 }
 
 static double coefficient(const ga_stepper *s, ga_term term)
@@ -115,16 +130,17 @@ static double coefficient(const ga_stepper *s, ga_term term)
     switch (term) {
     case GA_TERM_DAMPING:
     case GA_TERM_ETA_DAMPING:
-        return s->c_v;
+        return s->weight * s->c_v;
     case GA_TERM_STIFFNESS:
-        return s->c_q;
+        return s->weight * s->c_q;
     case GA_TERM_PENALTY:
         return s->c_q * s->penalty;
     case GA_TERM_REACTION:
         return s->dae.reactions_added ? 1 : 0;
-    case GA_TERM_FORCE_LAMBDA:
+    case GA_TERM_FORCE_MULTIPLIERS:
         return -1;
     case GA_TERM_VELOCITY_STIFFNESS:
+    case GA_TERM_NONHOLONOMIC_STIFFNESS:
         return s->c_q / s->c_v;
     default:
         return 1;
@@ -139,13 +155,13 @@ static void fill(double *x, int n, double value)
 /* Row and column factors relative to the units of the matrix above. */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
-    /* (row factors: dynamics, Phi, velocity; column factors: u, lambda, x) */
+    /* factors of the rows: dynamics, velocity, Phi; of the columns: u, multipliers, x */
     double row[3] = {1, 1, 1}, col[3] = {1, 1, 1};
     const double bh2 = s->def.method.beta * s->h * s->h;
     if (scaling ==
         GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
-        row[1] = s->c_q;
-        row[2] = s->c_v;
+        row[1] = s->c_v;
+        row[2] = s->c_q;
         col[0] = 1 / s->c_q;
         col[2] = s->h / s->c_q;
     } else if (scaling == GA_SCALING_AB07) { /* (10) on top of that */
@@ -154,15 +170,15 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         col[0] = col[2] = 1 / s->c_q;
         col[1] = 1 / bh2;
     } else if (scaling == GA_SCALING_DYMORE) { /* (24): rows by s, lambda by c8 s */
-        double r = s->c_q * dymore_scale(s);
-        row[1] = row[2] = r;
-        col[1] = r;
+        row[1] = row[2] = col[1] = s->c_q * dymore_scale(s);
     }
-    const int start[4] = {0, s->nv, s->nv + s->m, s->n};
-    for (int k = 0; k < 3 && start[k] < s->n; ++k) {
-        fill(s->row_scale + start[k], start[k + 1] - start[k], row[k]);
-        fill(s->col_scale + start[k], start[k + 1] - start[k], col[k]);
-    }
+    const int position = s->place[s->form->position], eta = s->place[GA_AT_ETA];
+    fill(s->row_scale, s->nv, row[0]);
+    fill(s->row_scale + s->nv, s->n - s->nv, row[1]);
+    fill(s->row_scale + position, s->m, row[2]);
+    fill(s->col_scale, s->nv, col[0]);
+    fill(s->col_scale + s->nv, s->mp, col[1]);
+    fill(s->col_scale + eta, s->n - eta, col[2]);
     if (scaling == GA_SCALING_AUTO)
         ga_matrix_equilibrate(&s->matrix, 3, s->row_scale, s->col_scale, s->scale_work);
 }
@@ -220,37 +236,39 @@ static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords, const
 static ga_status create_terms(ga_stepper *s)
 {
     const ga_dae *dae = &s->dae;
-    bool velocity = has_term(s, GA_TERM_VELOCITY);
     s->Bt = ga_coords_transposed(&dae->B);
+    s->Gt = ga_coords_transposed(&dae->G);
     set_term(s, GA_TERM_MASS, &dae->M, s->M_tangent);
     set_term(s, GA_TERM_DAMPING, &dae->C, s->C);
     set_term(s, GA_TERM_STIFFNESS, &dae->K, s->K);
-    set_term(s, GA_TERM_REACTION, &s->Bt, s->B_tangent);
-    set_term(s, GA_TERM_FORCE_LAMBDA, &dae->L, s->L);
-    set_term(s, GA_TERM_POSITION, &dae->B, s->B_tangent);
+    set_term(s, GA_TERM_REACTION, &s->Gt, s->G_tangent);
+    set_term(s, GA_TERM_FORCE_MULTIPLIERS, &dae->L, s->L);
+    set_term(s, GA_TERM_POSITION, &dae->B, s->G_tangent);
+    set_term(s, GA_TERM_VELOCITY, &dae->G, s->G_tangent);
+    set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, s->G_tangent + dae->B.count);
+    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
+    set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, s->Z + dae->ZB.count);
     if (!s->flat) {
         GA_TRY(product(&dae->K, &dae->T, &s->KT, &s->KT_values));
         GA_TRY(product(&dae->B, &dae->T, &s->BT, &s->BT_values));
+        GA_TRY(product(&dae->Z, &dae->T, &s->ZT, &s->ZT_values));
+        GA_TRY(product(&dae->ZN, &dae->T, &s->ZNT, &s->ZNT_values));
         set_term(s, GA_TERM_STIFFNESS, &s->KT.result, s->KT_values);
         set_term(s, GA_TERM_POSITION, &s->BT.result, s->BT_values);
+        set_term(s, GA_TERM_VELOCITY_STIFFNESS, &s->ZT.result, s->ZT_values);
+        set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &s->ZNT.result, s->ZNT_values);
     }
     if (s->def.penalty != 0) {
         GA_TRY(product(&s->Bt, &s->term_coords[GA_TERM_POSITION], &s->BtBT, &s->BtBT_values));
         set_term(s, GA_TERM_PENALTY, &s->BtBT.result, s->BtBT_values);
     }
-    if (!velocity) return GA_OK;
-    set_term(s, GA_TERM_VELOCITY, &dae->B, s->B_tangent);
-    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
-    if (!s->flat) {
-        GA_TRY(product(&dae->Z, &dae->T, &s->ZT, &s->ZT_values));
-        set_term(s, GA_TERM_VELOCITY_STIFFNESS, &s->ZT.result, s->ZT_values);
-    }
+    if (!s->form->has_eta) return GA_OK;
     GA_TRY(product(&dae->M, &s->Bt, &s->MBt, &s->MBt_values));
     GA_TRY(product(&dae->C, &s->Bt, &s->CBt, &s->CBt_values));
-    GA_TRY(product(&dae->B, &s->Bt, &s->BBt, &s->BBt_values));
+    GA_TRY(product(&dae->G, &s->Bt, &s->GBt, &s->GBt_values));
     set_term(s, GA_TERM_ETA_MASS, &s->MBt.result, s->MBt_values);
     set_term(s, GA_TERM_ETA_DAMPING, &s->CBt.result, s->CBt_values);
-    set_term(s, GA_TERM_ETA_VELOCITY, &s->BBt.result, s->BBt_values);
+    set_term(s, GA_TERM_ETA_VELOCITY, &s->GBt.result, s->GBt_values);
     return GA_OK;
 }
 
@@ -268,23 +286,24 @@ static bool prefer_full(const ga_stepper *s)
 ga_status ga_block_create(ga_stepper *s)
 {
     GA_TRY(create_terms(s));
-    ga_block place[GA_TERM_COUNT];
-    const int start[3] = {0, s->nv, s->nv + s->m};
+    ga_block blocks[GA_TERM_COUNT];
     for (int k = 0; k < s->form->term_count; ++k) {
-        const ga_term_place *p = &s->form->terms[k];
-        place[k] = (ga_block){&s->term_coords[p->term], start[p->row], start[p->column]};
+        const ga_term_place *at = &s->form->terms[k];
+        blocks[k] =
+            (ga_block){&s->term_coords[at->term], s->place[at->row], s->place[at->column]};
     }
     bool full = prefer_full(s);
-    GA_TRY(ga_matrix_create(s->n, s->form->term_count, place, full, &s->matrix));
+    GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks, full, &s->matrix));
     return ga_factor_create(&s->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &s->factor);
 }
 
 void ga_block_destroy(ga_stepper *s)
 {
-    ga_product *plans[] = {&s->KT, &s->BT, &s->ZT, &s->BtBT, &s->MBt, &s->CBt, &s->BBt};
-    double *values[] = {s->KT_values,  s->BT_values,  s->ZT_values, s->BtBT_values,
-                        s->MBt_values, s->CBt_values, s->BBt_values};
-    for (int k = 0; k < 7; ++k) {
+    ga_product *plans[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
+                           &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
+    double *values[] = {s->KT_values,   s->BT_values,  s->ZT_values,  s->ZNT_values,
+                        s->BtBT_values, s->MBt_values, s->CBt_values, s->GBt_values};
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) {
         ga_product_destroy(plans[k]);
         ga_free(values[k]);
     }

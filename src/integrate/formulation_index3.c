@@ -1,36 +1,48 @@
-/* Index 3: dynamic equilibrium and Phi = 0 at t_{n+1}, [AB07] algorithm 1, [ABC14] eq. (9). */
+/* Index 3: dynamic equilibrium, Phi = 0 and k = 0 at t_{n+1}, [AB07] algorithm 1, [ABC14]
+ * eq. (9). */
 #include "base/report.h"
 #include "integrate/stepper.h"
 
-static ga_status residual(ga_stepper *s, double *r)
+static ga_status residual(ga_stepper *s)
 {
-    ga_block_position(s, r + s->nv); /* Phi/c_q           */
-    return ga_block_dynamics(s, r);  /* M vd - f + B^T mu */
+    ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
+    GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
+    return ga_block_dynamics(s, s->r);                           /* M vd - f + G^T mu  */
 }
 
-static void correct(ga_stepper *s, const double *x)
+static void correct(ga_stepper *s)
 {
-    for (int i = 0; i < s->nv; ++i) s->vd[i] -= x[i];
-    for (int i = 0; i < s->m; ++i) s->lambda[i] -= x[s->nv + i];
-    s->delta_q = s->c_q * ga_norm_max(s->nv, x);
-    s->delta_v = s->c_v * ga_norm_max(s->nv, x);
-    s->delta_lambda = ga_norm_max(s->m, x + s->nv);
+    ga_block_solve(s, s->r, s->x);
+    for (int i = 0; i < s->nv; ++i) s->vd[i] -= s->x[i];
+    for (int i = 0; i < s->mp; ++i) s->lambda[i] -= s->x[s->nv + i];
+    ga_step_measure(s, s->x, s->x);
+    s->delta_lambda = ga_norm_max(s->mp, s->x + s->nv);
 }
 
 static const ga_term_place terms[] = {
-    {GA_TERM_MASS, 0, 0},     {GA_TERM_DAMPING, 0, 0},  {GA_TERM_STIFFNESS, 0, 0},
-    {GA_TERM_PENALTY, 0, 0},  {GA_TERM_REACTION, 0, 1}, {GA_TERM_FORCE_LAMBDA, 0, 1},
-    {GA_TERM_POSITION, 1, 0},
+    {GA_TERM_MASS, GA_AT_U, GA_AT_U},
+    {GA_TERM_DAMPING, GA_AT_U, GA_AT_U},
+    {GA_TERM_STIFFNESS, GA_AT_U, GA_AT_U},
+    {GA_TERM_PENALTY, GA_AT_U, GA_AT_U},
+    {GA_TERM_REACTION, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
 };
 
 extern const ga_formulation_type ga_formulation_index3;
 const ga_formulation_type ga_formulation_index3 = {
     .name = "index3",
-    .constraint_rows = 1,
+    .position = GA_AT_MULT,
     .start = GA_START_PERTURBED,
     .penalty = true,
     .terms = terms,
     .term_count = sizeof terms / sizeof *terms,
+    .begin = ga_collocated_begin,
+    .predict = ga_collocated_predict,
+    .evaluate = ga_collocated_evaluate,
     .residual = residual,
     .correct = correct,
+    .finish = ga_collocated_finish,
 };

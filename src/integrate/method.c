@@ -82,14 +82,17 @@ ga_method_properties ga_method_describe(const ga_method *method)
 {
     const double am = method->alpha_m, af = method->alpha_f;
     const double beta = method->beta, gamma = method->gamma;
-    const double round_off = 8 * DBL_EPSILON;
+    const double round_off = 8 * DBL_EPSILON; /* the numbers are of size one */
     ga_method_properties p = {.shift = am - af, .order_defect = gamma - (0.5 - (am - af))};
     p.second_order = fabs(p.order_defect) <= round_off;
     p.zero_stable = am <= 0.5 + round_off;
-    p.unconditionally_stable = am <= af + round_off && af <= 0.5 + round_off &&
-                               beta >= 0.25 + 0.5 * (af - am) - round_off;
-    p.strictly_stable_at_infinity =
-        af < 0.5 - round_off && gamma > 0.5 + round_off && beta > 0.5 * gamma + round_off;
+    /* bilinear transform and Hurwitz for the undamped oscillator, all h omega */
+    const double A = 1 - 2 * am, F = 1 - 2 * af, G = 2 * gamma - 1, b = 4 * beta - 2 * gamma;
+    p.unconditionally_stable = A >= -round_off && F >= -round_off && b >= -round_off &&
+                               G + F >= A - round_off && b + F * G >= -round_off &&
+                               (b + F * G) * (G + F) >= F * b - round_off;
+    p.strictly_stable_at_infinity = af < 0.5 - round_off && gamma > 0.5 + round_off &&
+                                    beta > 0.5 * gamma + round_off && isfinite(beta);
     p.rho_infinity = fmax(fabs(af / (1 - af)),
                           largest_root(beta, 0.5 - 2 * beta + gamma, 0.5 + beta - gamma));
     return p;

@@ -36,14 +36,14 @@ static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *r
         const char *kind = s->singular < s->nv ? "coordinate" : "constraint";
         int index = s->singular < s->nv ? s->singular : s->singular - s->nv;
         ga_fail(report, status,
-                "the matrix [M B^T; B 0] is singular at t = %.9g, near %s %d: mass or "
+                "the matrix [M G^T; G 0] is singular at t = %.9g, near %s %d: mass or "
                 "constraints do not determine the accelerations",
                 t, kind, index);
         if (report) report->row = report->column = s->singular;
     } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "accelerations and multipliers at t = %.9g: the Newton iteration for forces "
-                "that depend on lambda did not converge",
+                "that depend on the multipliers did not converge; give a better first guess",
                 t);
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory");
@@ -54,20 +54,20 @@ static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *r
     return status;
 }
 
-/* Names the rows of B that depend on the others. */
-static ga_status check_rank(ga_stepper *s, double t, const double *q, ga_report *report)
+/* Names the rows of G that depend on the others. */
+static ga_status check_rank(ga_stepper *s, double t, const double *q, const double *v,
+                            ga_report *report)
 {
-    if (!s->m) return GA_OK;
-    ga_status status = ga_dae_gradient(&s->dae, t, q, s->saddle.B);
+    ga_status status = ga_dae_gradient(&s->dae, t, q, v, s->saddle.G);
     if (status != GA_OK) return explain(s, status, t, report);
-    int *rows = GA_NEW(int, s->m), count = 0;
+    int *rows = GA_NEW(int, s->mp), count = 0;
     status =
-        rows ? ga_redundant_rows(&s->dae.B, s->saddle.B, 1e-10, rows, &count) : GA_ERR_MEMORY;
+        rows ? ga_redundant_rows(&s->dae.G, s->saddle.G, 1e-10, rows, &count) : GA_ERR_MEMORY;
     if (status != GA_OK) {
         explain(s, status, t, report);
     } else if (count > 0) {
         status = ga_fail(report, GA_ERR_REDUNDANT,
-                         "%d of %d constraints are redundant at t = %.9g: row%s", count, s->m,
+                         "%d of %d constraints are redundant at t = %.9g: row%s", count, s->mp,
                          t, count > 1 ? "s" : "");
         for (int k = 0; k < count && report; ++k) {
             size_t used = strlen(report->message), left = sizeof report->message - used;
@@ -107,45 +107,50 @@ static int worst_row(int n, const double *x)
     return worst;
 }
 
-/* Newton's method in the mass metric; q is moved in place. */
-static ga_status project_position(ga_stepper *s, double t, double *q, ga_report *report)
+/* Newton's method in the mass metric; q is moved in place. Nonholonomic constraints do not
+ * restrict where it may go. */
+static ga_status project_position(ga_stepper *s, double t, double *q, const double *v,
+                                  ga_report *report)
 {
-    ga_saddle *k = &s->saddle;
-    double before = INFINITY;
+    double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
+    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     for (int iteration = 0; iteration < 50; ++iteration) {
         ga_status status = ga_dae_constraint(&s->dae, t, q, s->Phi);
-        if (status == GA_OK) status = ga_saddle_factor(s, t, q);
+        if (status == GA_OK) status = ga_saddle_factor_at(s, t, q, v, true);
         if (status == GA_ERR_SINGULAR && iteration > 0) break;
         if (status != GA_OK) return explain(s, status, t, report);
-        for (int i = 0; i < s->m; ++i) k->c[i] = -s->Phi[i];
-        ga_saddle_solve(s, NULL, k->c, k->step, NULL);
-        double change = ga_norm_max(s->nv, k->step);
+        for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
+        ga_saddle_lift(s, bottom, step);
+        double change = ga_norm_max(s->nv, step);
         double size = fmax(ga_norm_max(s->nq, q), DBL_MIN);
         if (change <= round_off * size) return GA_OK;
         if (iteration > 2 && change >= 0.5 * before && change <= 1e-11 * size) return GA_OK;
         if (!isfinite(change)) break;
         before = change;
-        ga_dae_update(&s->dae, GA_MAP_EXP, q, k->step, q);
+        ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
     }
     int row = worst_row(s->m, s->Phi);
     return inconsistent(t, "position", s->Phi[row], row, report);
 }
 
-/* Linear; the factors at q are at hand. A second sweep takes care of round-off. */
+/* Onto w = 0 by Newton's method: one step for holonomic constraints and k linear in v, one more
+ * against round-off. */
 static ga_status project_velocity(ga_stepper *s, double t, const double *q, double *v)
 {
-    ga_saddle *k = &s->saddle;
-    GA_TRY(ga_saddle_factor(s, t, q));
-    for (int sweep = 0; sweep < 2; ++sweep) {
-        GA_TRY(ga_dae_rate(&s->dae, t, q, k->c));
-        ga_coords_multiply(&s->dae.B, k->B, 1, v, k->c);
-        for (int i = 0; i < s->m; ++i) k->c[i] = -k->c[i];
-        ga_saddle_solve(s, NULL, k->c, k->step, NULL);
-        double change = ga_norm_max(s->nv, k->step);
-        if (change <= round_off * ga_norm_max(s->nv, v)) break;
-        for (int i = 0; i < s->nv; ++i) v[i] += k->step[i];
+    double *w = s->start.c, *step = s->start.step, before = INFINITY;
+    for (int iteration = 0; iteration < 30; ++iteration) {
+        GA_TRY(ga_saddle_factor_at(s, t, q, v, false));
+        GA_TRY(ga_dae_velocity(&s->dae, t, q, v, s->saddle.G, w));
+        for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
+        ga_saddle_lift(s, w, step);
+        double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
+        if (change <= round_off * size) return GA_OK;
+        if (!isfinite(change)) break;
+        for (int i = 0; i < s->nv; ++i) v[i] += step[i];
+        if (iteration > 0 && change >= 0.5 * before && change <= 1e-11 * size) return GA_OK;
+        before = change;
     }
-    return GA_OK;
+    return GA_ERR_INCONSISTENT;
 }
 
 static ga_status check_projection(const ga_stepper *s, ga_report *report)
@@ -158,8 +163,43 @@ static ga_status check_projection(const ga_stepper *s, ga_report *report)
                    s->projection.q, s->projection.v, limit);
 }
 
+/* Projects what was given, in s->now.q and s->now.v. */
+static ga_status project(ga_stepper *s, const double *q0, const double *v0, ga_report *report)
+{
+    ga_state *now = &s->now;
+    GA_TRY(check_rank(s, now->t, now->q, now->v, report));
+    if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, report));
+    if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
+        GA_TRY(check_rank(s, now->t, now->q, now->v, report));
+        ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);
+        s->projection.q = ga_norm_max(s->nv, s->work);
+    }
+    ga_status status = project_velocity(s, now->t, now->q, now->v);
+    if (status == GA_ERR_INCONSISTENT) {
+        int row = worst_row(s->mp, s->start.c);
+        return inconsistent(now->t, "velocity", s->start.c[row], row, report);
+    }
+    if (status != GA_OK) return explain(s, status, now->t, report);
+    for (int i = 0; i < s->nv; ++i) s->work[i] = now->v[i] - v0[i];
+    s->projection.v = ga_norm_max(s->nv, s->work);
+    return check_projection(s, report);
+}
+
+/* F = f - G^T (lambda, psi) at the start, for weighted formulations. */
+static ga_status start_force(ga_stepper *s)
+{
+    ga_state *now = &s->now;
+    ga_dae *dae = &s->dae;
+    ga_point at = ga_dae_point(dae, now->t, now->q, now->v, s->zero, now->lambda);
+    GA_TRY(ga_dae_gradient(dae, now->t, now->q, now->v, s->G));
+    memset(s->M, 0, (size_t)dae->M.count * sizeof *s->M);
+    GA_TRY(ga_dae_dynamics(dae, &at, s->M, s->G, now->F));
+    for (int i = 0; i < s->nv; ++i) now->F[i] = -now->F[i];
+    return GA_OK;
+}
+
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
-                              ga_report *report)
+                              const double *guess, ga_report *report)
 {
     ga_state *now = &s->now;
     memset(now->memory, 0, now->memory_size * sizeof *now->memory);
@@ -167,75 +207,67 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     now->steps = 0;
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
+    if (guess) memcpy(now->lambda, guess, (size_t)s->mp * sizeof *guess);
     s->projection = (ga_projection){0, 0};
-    if (s->m) {
-        GA_TRY(check_rank(s, t0, now->q, report));
-        GA_TRY(project_position(s, t0, now->q, report));
-        if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
-            GA_TRY(check_rank(s, t0, now->q, report));
-            ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);
-            s->projection.q = ga_norm_max(s->nv, s->work);
-        }
-        ga_status status = project_velocity(s, t0, now->q, now->v);
-        if (status != GA_OK) return explain(s, status, t0, report);
-        for (int i = 0; i < s->nv; ++i) s->work[i] = now->v[i] - v0[i];
-        s->projection.v = ga_norm_max(s->nv, s->work);
-        GA_TRY(check_projection(s, report));
-    }
+    if (s->mp) GA_TRY(project(s, q0, v0, report));
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
-    if (status == GA_OK && s->m) status = ga_dae_gradient(&s->dae, t0, now->q, now->B);
+    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, NULL, now->B);
+    if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
 }
 
 /* --- v'' and the perturbation of v ------------------------------------------------------- */
 
-/* v' at t + s on the parabola through (q, v, vd). */
+/* v' at t + ds on the Taylor path through (q, v, vd, vdd); vdd may be null. */
 static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
-                                     const double *vd, double *result)
+                                     const double *vd, const double *vdd, double *result)
 {
-    ga_saddle *k = &s->saddle;
     const ga_state *now = &s->now;
-    for (int i = 0; i < s->nv; ++i) k->step[i] = ds * (v[i] + 0.5 * ds * vd[i]);
-    for (int i = 0; i < s->nv; ++i) k->v[i] = v[i] + ds * vd[i];
-    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, k->step, k->q);
-    memcpy(k->guess, now->lambda, (size_t)s->m * sizeof *k->guess);
-    return ga_saddle_acceleration(s, now->t + ds, k->q, k->v, result, k->guess);
+    double *step = s->start.step;
+    for (int i = 0; i < s->nv; ++i) {
+        double third = vdd ? vdd[i] : 0;
+        step[i] = ds * (v[i] + 0.5 * ds * (vd[i] + ds / 3 * third));
+        s->start.v[i] = v[i] + ds * (vd[i] + 0.5 * ds * third);
+    }
+    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, s->start.q);
+    memcpy(s->start.guess, now->lambda, (size_t)s->mp * sizeof *s->start.guess);
+    return ga_saddle_acceleration(s, now->t + ds, s->start.q, s->start.v, result,
+                                  s->start.guess);
 }
 
-/* v'' for steps of size h into vdd. Where the motion cannot be followed backwards in time
- * (a force defined for t >= t_0 only), the forward difference is taken. */
+/* v'' for steps of size h into vdd. Where the motion cannot be followed that far, forwards or
+ * backwards in time (a force defined for t >= t_0 only), the forward difference is taken. */
 static ga_status second_derivative(ga_stepper *s, double h, const double *v, const double *vd,
                                    double *vdd)
 {
-    ga_saddle *k = &s->saddle;
+    double *ahead = s->start.vd[0], *behind = s->start.vd[1];
     if (s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
-        GA_TRY(acceleration_beside(s, h, v, vd, k->vd[0]));
-        ga_status status = acceleration_beside(s, -h, v, vd, k->vd[1]);
+        ga_status status = acceleration_beside(s, h, v, vd, NULL, ahead);
+        if (status == GA_OK) status = acceleration_beside(s, -h, v, vd, NULL, behind);
         if (status == GA_OK) {
-            for (int i = 0; i < s->nv; ++i) vdd[i] = (k->vd[0][i] - k->vd[1][i]) / (2 * h);
+            for (int i = 0; i < s->nv; ++i) vdd[i] = (ahead[i] - behind[i]) / (2 * h);
             return GA_OK;
         }
-        if (status == GA_ERR_CALLBACK) return status;
+        if (status == GA_ERR_CALLBACK || status == GA_ERR_MEMORY) return status;
     }
     double ds = 0.01 * h;
-    GA_TRY(acceleration_beside(s, ds, v, vd, k->vd[0]));
-    for (int i = 0; i < s->nv; ++i) vdd[i] = (k->vd[0][i] - vd[i]) / ds;
+    GA_TRY(acceleration_beside(s, ds, v, vd, NULL, ahead));
+    for (int i = 0; i < s->nv; ++i) vdd[i] = (ahead[i] - vd[i]) / ds;
     return GA_OK;
 }
 
-/* v += M^-1 B^T (B M^-1 B^T)^-1 B l^q/h, [ABC14] eq. (56). */
+/* v += the smallest change in the mass metric with B dv = B l^q/h and N dv = 0, [ABC14]
+ * eq. (56). k = 0 holds at every step, so nothing is to be made up for there. */
 static ga_status perturb(ga_stepper *s, double h, const double *vd, const double *vdd,
                          double *v)
 {
-    ga_saddle *k = &s->saddle;
     const ga_dae *dae = &s->dae;
     const ga_method *method = &s->def.method;
-    const double shift = s->method.shift;
-    double *l = k->step; /* l^q/h */
+    double *l = s->start.step, *bottom = s->start.c; /* l^q/h */
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; i < s->nv; ++i)
-        l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * shift) * vdd[i] + 0.5 * l[i]);
+        l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) {
         double c[GA_NODE_MAX_NV];
         for (int node = 0, at = 0; node < dae->sys.node_count; ++node) {
@@ -248,10 +280,10 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
             at += n;
         }
     }
-    GA_TRY(ga_saddle_factor(s, s->now.t, s->now.q));
-    memset(k->c, 0, (size_t)s->m * sizeof *k->c);
-    ga_coords_multiply(&dae->B, k->B, 1, l, k->c);
-    ga_saddle_solve(s, NULL, k->c, l, NULL);
+    GA_TRY(ga_saddle_factor_at(s, s->now.t, s->now.q, v, false));
+    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
+    ga_coords_multiply(&dae->B, s->saddle.G, 1, l, bottom);
+    ga_saddle_lift(s, bottom, l);
     for (int i = 0; i < s->nv; ++i) v[i] += l[i];
     return GA_OK;
 }
@@ -261,31 +293,99 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
 ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
 {
     const ga_state *now = &s->now;
-    double *vdd = s->work;
     memcpy(v, now->v_exact, (size_t)s->nv * sizeof *v);
     memcpy(a, now->vd, (size_t)s->nv * sizeof *a);
     if (s->def.start == GA_START_PLAIN || s->def.start == GA_START_IMPLICIT) return GA_OK;
-    GA_TRY(second_derivative(s, h, v, now->vd, vdd));
-    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * vdd[i];
+    GA_TRY(second_derivative(s, h, v, now->vd, s->start.vdd));
+    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * s->start.vdd[i];
     if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
-    return perturb(s, h, now->vd, vdd, v);
+    return perturb(s, h, now->vd, s->start.vdd, v);
 }
 
-/* [JN08] eq. (14a) for a. In index 3 the residual B v_n + Phi_t = B l^q/h_n belongs to the old
- * step size; left alone, lambda would suffer a first-order error at every change. The velocity
- * is projected and perturbed anew. */
+ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd)
+{
+    const ga_state *now = &s->now;
+    double *one = s->start.vd[0], *two = s->start.vd[1];
+    /* the first pass lacks v'' on the path, which costs an order; the second has it */
+    for (int pass = 0; pass < 2; ++pass) {
+        const double *path = pass ? vdd : NULL;
+        GA_TRY(acceleration_beside(s, ds, now->v_exact, now->vd, path, one));
+        GA_TRY(acceleration_beside(s, 2 * ds, now->v_exact, now->vd, path, two));
+        for (int i = 0; i < s->nv; ++i) {
+            double vd = now->vd[i];
+            vdd[i] = (4 * (one[i] - vd) - (two[i] - vd)) / (2 * ds);
+            vddd[i] = ((two[i] - one[i]) - (one[i] - vd)) / (ds * ds);
+        }
+    }
+    return GA_OK;
+}
+
+ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd)
+{
+    ga_state *now = &s->now;
+    const double shift = s->method.shift, am = s->def.method.alpha_m;
+    for (int i = 0; i < s->nv; ++i) {
+        now->a[i] = now->vd[i] + shift * h * (vdd[i] + (am - 0.5) * h * vddd[i]);
+        /* what v' was a step ago, had there been one */
+        now->vd_old[0][i] = now->vd[i] - h * (vdd[i] - 0.5 * h * vddd[i]);
+    }
+    now->h = h;
+    memcpy(now->v, now->v_exact, (size_t)s->nv * sizeof *now->v);
+    if (s->form->velocity_level || !s->m) return GA_OK;
+    return perturb(s, h, now->vd, vdd, now->v);
+}
+
+ga_status ga_start_project(ga_stepper *s)
+{
+    ga_state *now = &s->now;
+    if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
+    if (s->mp) GA_TRY(project_velocity(s, now->t, now->q, now->v));
+    if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->B);
+    return GA_OK;
+}
+
+/* The residual B v_n + Phi_t = B l^q/h_n of index 3 for a new step size: projected away and
+ * computed anew from v''. */
+static ga_status reset_velocity(ga_stepper *s, double h, double *v)
+{
+    const ga_state *now = &s->now;
+    double *vd = s->start.vd_hat, *guess = s->start.guess;
+    GA_TRY(project_velocity(s, now->t, now->q, v));
+    memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
+    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, v, vd, guess));
+    GA_TRY(second_derivative(s, h, v, vd, s->start.vdd));
+    return perturb(s, h, vd, s->start.vdd, v);
+}
+
+/* The same residual, scaled with the square of the step sizes: one solve, no new forces. */
+static ga_status rescale_velocity(ga_stepper *s, double h, double *v)
+{
+    const ga_state *now = &s->now;
+    double *w = s->start.c, ratio = h / now->h;
+    GA_TRY(ga_saddle_factor_at(s, now->t, now->q, v, false));
+    GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, v, s->saddle.G, w));
+    for (int i = 0; i < s->m; ++i) w[i] *= ratio * ratio - 1;
+    for (int i = s->m; i < s->mp; ++i) w[i] = 0;
+    ga_saddle_lift(s, w, s->start.step);
+    for (int i = 0; i < s->nv; ++i) v[i] += s->start.step[i];
+    return GA_OK;
+}
+
+/* [JN08] eqs. (14a) and (14b) for a and M a. In index 3 the velocity has to follow, or lambda
+ * suffers a first-order error at every change. */
 ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
 {
     const ga_state *now = &s->now;
-    ga_saddle *k = &s->saddle;
-    const double weight = s->method.shift * (h / now->h - 1);
+    ga_step_change change = s->def.step_change;
+    if (change == GA_CHANGE_AUTO)
+        change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST : GA_CHANGE_RESET;
+    const double shift = change == GA_CHANGE_NONE ? 0 : s->method.shift;
+    const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
+    for (int i = 0; i < s->nv; ++i)
+        s->Man[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);
-    if (!s->m || s->form->constraint_rows > 1) return GA_OK;
-    double *vdd = s->work, *vd = s->vd; /* the trial vd is free before the step */
-    GA_TRY(project_velocity(s, now->t, now->q, v));
-    memcpy(k->guess, now->lambda, (size_t)s->m * sizeof *k->guess);
-    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, v, vd, k->guess));
-    GA_TRY(second_derivative(s, h, v, vd, vdd));
-    return perturb(s, h, vd, vdd, v);
+    if (!s->m || s->form->velocity_level) return GA_OK;
+    if (change == GA_CHANGE_RESET) return reset_velocity(s, h, v);
+    return change == GA_CHANGE_RESCALE ? rescale_velocity(s, h, v) : GA_OK;
 }

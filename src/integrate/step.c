@@ -25,31 +25,8 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-void ga_step_coefficients(ga_stepper *s, double h, double t1)
-{
-    const ga_method *p = &s->def.method;
-    const ga_state *now = &s->now;
-    const double am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
-    bool implicit = s->def.start == GA_START_IMPLICIT && now->steps == 0;
-    s->h = h;
-    s->t1 = t1;
-    s->kappa = implicit ? s->method.shift : 0;
-    s->c_a = ((1 - af) - am * s->kappa) / (1 - am);
-    s->c_q = h * h * ((0.5 - beta) * s->kappa + beta * s->c_a);
-    s->c_v = h * ((1 - gamma) * s->kappa + gamma * s->c_a);
-    /* the implicit start (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
-    if (implicit)
-        for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
-    for (int i = 0; i < s->nv; ++i) {
-        s->a1[i] = (af * now->vd[i] - am * s->an[i]) / (1 - am);
-        s->U0[i] = h * (s->vn[i] + h * ((0.5 - beta) * s->an[i] + beta * s->a1[i]));
-        s->v0[i] = s->vn[i] + h * ((1 - gamma) * s->an[i] + gamma * s->a1[i]);
-    }
-}
-
-/* Polynomial through the last accelerations (up to three), at t1. */
-static void extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
-                        double *result)
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+                         double *result)
 {
     const ga_state *now = &s->now;
     const double h = s->h, h0 = now->h, h1 = now->h_old[0];
@@ -65,35 +42,31 @@ static void extrapolate(const ga_stepper *s, int n, const double *x0, double *co
     }
 }
 
-void ga_step_predict(ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
-    extrapolate(s, s->m, now->lambda, now->lambda_old, s->lambda);
-    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
-    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
-}
-
-void ga_step_evaluate(ga_stepper *s)
+static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
     for (int i = 0; i < s->nv; ++i) {
-        s->a[i] = s->a1[i] + s->c_a * s->vd[i];
-        s->v[i] = s->v0[i] + s->c_v * s->vd[i];
-        s->U[i] = s->U0[i] + s->c_q * s->vd[i];
+        double value = factor * fabs(x[i]);
+        if (!(value <= size[s->kind[i]])) size[s->kind[i]] = value;
     }
-    if (s->form->constraint_rows > 1)
-        ga_coords_multiply_transposed(&s->dae.B, s->now.B, -s->h, s->eta, s->U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
 }
 
-/* Sizes that tolerances are relative to: the largest components met since the start. */
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd)
+{
+    for (int k = 0; k < 2; ++k) s->delta_q[k] = s->delta_v[k] = 0;
+    largest_by_kind(s, u, s->c_q, s->delta_q);
+    largest_by_kind(s, dvd, s->c_v, s->delta_v);
+}
+
+/* Sizes that tolerances are relative to: the largest components met since the start, of
+ * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
-    double q = fmax(ga_norm_max(s->nq, s->q), ga_norm_max(s->nv, s->U));
-    double v = fmax(ga_norm_max(s->nv, s->v), s->h * ga_norm_max(s->nv, s->vd));
-    s->scale_q = fmax(s->scale_q, q);
-    s->scale_v = fmax(s->scale_v, v);
-    s->scale_lambda = fmax(s->scale_lambda, ga_norm_max(s->m, s->lambda));
+    s->scale.q[0] = fmax(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
+    s->scale.q[1] = 1;
+    largest_by_kind(s, s->U, 1, s->scale.q);
+    largest_by_kind(s, s->v, 1, s->scale.v);
+    largest_by_kind(s, s->vd, s->h, s->scale.v);
+    s->scale.lambda = fmax(s->scale.lambda, ga_norm_max(s->mp, s->lambda));
 }
 
 static double weighted(double increment, double tolerance)
@@ -103,47 +76,84 @@ static double weighted(double increment, double tolerance)
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
-/* After an increment: enough, or hopeless? *before is the norm of the increment before. */
-static ga_verdict judge(ga_stepper *s, double *before)
+enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
+
+/* What the iteration remembers from one increment to the next. */
+typedef struct ga_progress {
+    double norm[KINDS];
+    bool settled; /* q and v had arrived at round-off */
+} ga_progress;
+
+/* Weighted norms of the increment; have q and v arrived at round-off, or nearly? */
+static void measure(ga_stepper *s, double *norm, bool *settled, bool *near)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    const double floor_q = eps * s->scale_q;
-    double floor_v = eps * s->scale_v;
-    if (s->m && s->form->constraint_rows == 1) floor_v += floor_q * s->c_v / s->c_q;
-    double tolerance_q = def->absolute_q + def->relative * s->scale_q;
-    double tolerance_v = def->absolute_v + def->relative * s->scale_v;
-    double tolerance_lambda = def->absolute_lambda + def->relative * s->scale_lambda;
-    s->norm_q = weighted(s->delta_q, fmax(tolerance_q, floor_q));
-    s->norm_v = weighted(s->delta_v, fmax(tolerance_v, floor_v));
-    s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale_lambda));
-    if (!isfinite(s->delta_q + s->delta_v + s->delta_lambda)) return DIVERGES;
+    *settled = *near = true;
+    s->norm_q = s->norm_v = 0;
+    for (int k = 0; k < 2; ++k) {
+        double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
+        if (s->m && !s->form->velocity_level) {
+            floor_v += floor_q * s->c_v / s->c_q;
+        } else if (s->dae.noise > 0) { /* w itself is not known better */
+            floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+            floor_q += floor_v * s->c_q / s->c_v;
+        }
+        double tolerance_q = def->absolute_q + def->relative * s->scale.q[k];
+        double tolerance_v = def->absolute_v + def->relative * s->scale.v[k];
+        s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
+        s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
+        *settled = *settled && s->delta_q[k] <= floor_q && s->delta_v[k] <= floor_v;
+        *near = *near && s->delta_q[k] <= 1e3 * floor_q && s->delta_v[k] <= 1e3 * floor_v;
+    }
+    double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
+    s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
+    norm[POSITION] = s->norm_q;
+    norm[VELOCITY] = s->norm_v;
+    norm[MULTIPLIERS] = s->norm_lambda;
+}
 
-    bool first = s->iteration == 1;
-    double norm = fmax(fmax(s->norm_q, s->norm_v), s->norm_lambda);
-    double rate = first ? 0 : norm / *before;
-    double left = first ? norm : rate < 1 ? norm * rate / (1 - rate) : INFINITY;
-    *before = norm;
-    if (norm == 0 || left <= 1) return CONVERGED;
+/* After an increment: enough, or hopeless? */
+static ga_verdict judge(ga_stepper *s, ga_progress *before)
+{
+    double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
+    if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
+    ga_progress now;
+    bool near, first = s->iteration == 1;
+    measure(s, now.norm, &now.settled, &near);
+    double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
+    for (int k = 0; k < KINDS; ++k) {
+        double norm = now.norm[k], contraction = norm / before->norm[k];
+        bool counts = norm > 1 && !first;
+        if (counts) rate = fmax(rate, contraction);
+        if (counts) growth = fmin(growth, contraction);
+        double rest = norm;
+        if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+        left = fmax(left, rest);
+    }
+    bool settled_twice = now.settled && before->settled;
+    *before = now;
+    if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
-    if (s->delta_q <= floor_q && s->delta_v <= floor_v) return CONVERGED;
+    if (settled_twice) return CONVERGED;
+    if (now.settled) return GOES_ON;
     /* with tangents of this step, no more progress within a thousand units of round-off */
-    if (s->fresh && rate > 0.5 && s->delta_q <= 1e3 * floor_q && s->delta_v <= 1e3 * floor_v)
-        return CONVERGED;
-    if (rate >= 2 || (rate >= 0.95 && s->iteration > 3)) return DIVERGES;
-    /* three more iterations cost more than new tangents and one or two */
-    return left * rate * rate > 1 ? SLOW : GOES_ON;
+    if (s->fresh && rate > 0.5 && near) return CONVERGED;
+    if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
+    /* more iterations cost more than new tangents and one or two */
+    double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
+    return expected > 1 ? SLOW : GOES_ON;
 }
 
 /* Newton iterations from the prediction. refresh: begin with new tangents. Old ones are renewed
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    double before = INFINITY;
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, false};
     s->fresh = false;
-    ga_step_predict(s);
+    s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
-        ga_step_evaluate(s); /* unknowns -> a, v, U;  q = q_n o R(U) */
+        s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s));
         if (s->iteration == 1) measure_scales(s);
         if (refresh) {
@@ -152,57 +162,113 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         }
         if (refresh || s->c_q != s->factor_c_q || s->c_v != s->factor_c_v)
             GA_TRY(ga_block_factor(s));
-        GA_TRY(s->form->residual(s, s->r));
+        GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
-        ga_block_solve(s, s->r, s->x);
-        s->form->correct(s, s->x);
+        s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
-        refresh = s->def.newton == GA_NEWTON_FULL || (verdict == SLOW && !s->fresh);
+        refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
     }
     s->iteration = s->def.max_iterations;
     return GA_ERR_NO_CONVERGE;
 }
 
-/* The trial becomes the state; its constraint residuals are measured. */
-static ga_status accept(ga_stepper *s)
+/* Overflow that no callback has looked at. */
+static bool finite_trial(const ga_stepper *s)
 {
-    ga_state *now = &s->now;
-    ga_step_evaluate(s);
-    GA_TRY(ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi));
+    double sum = 0;
+    for (int i = 0; i < s->nq; ++i) sum += 0 * s->q[i];
+    for (int i = 0; i < s->nv; ++i) sum += 0 * (s->v[i] + s->vd[i] + s->a[i]);
+    for (int i = 0; i < s->mp; ++i) sum += 0 * s->lambda[i];
+    return sum == 0;
+}
+
+/* |Phi| and |w| of the converged trial; w only where it is enforced. */
+static ga_status measure_residuals(ga_stepper *s)
+{
+    ga_dae *dae = &s->dae;
+    GA_TRY(ga_dae_constraint(dae, s->t1, s->q, s->Phi));
     double position = ga_norm_max(s->m, s->Phi), velocity = 0;
-    if (s->m && s->form->constraint_rows > 1) {
-        GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->B));
-        GA_TRY(ga_block_velocity(s, s->r));
-        velocity = s->c_v * ga_norm_max(s->m, s->r);
-        copy(now->B, s->B, s->dae.B.count);
+    if (s->form->velocity_level && s->mp) {
+        GA_TRY(ga_dae_gradient(dae, s->t1, s->q, NULL, s->G));
+        GA_TRY(ga_dae_velocity(dae, s->t1, s->q, s->v, s->G, s->w));
+        velocity = ga_norm_max(s->mp, s->w);
+    } else {
+        GA_TRY(ga_dae_nonholonomic(dae, s->t1, s->q, s->v, s->w));
+        velocity = ga_norm_max(s->p, s->w);
     }
     s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
     s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+    return GA_OK;
+}
 
+ga_status ga_step_accept(ga_stepper *s)
+{
+    ga_state *now = &s->now;
+    if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
+    GA_TRY(measure_residuals(s));
+    if (s->form->has_eta) copy(now->B, s->G, s->dae.B.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->vd_old[0], now->vd, s->nv);
-    copy(now->lambda_old[1], now->lambda_old[0], s->m);
-    copy(now->lambda_old[0], now->lambda, s->m);
-    for (int i = 0; i < s->nv; ++i) now->a_used[i] = s->an[i] + s->kappa * s->vd[i];
+    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
+    copy(now->lambda_old[0], now->lambda, s->mp);
+    copy(now->a_used, s->an, s->nv);
+    copy(now->q_old, now->q, s->nq);
+    copy(now->v_old, now->v, s->nv);
     copy(now->q, s->q, s->nq);
     copy(now->v, s->v, s->nv);
     copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
-    copy(now->lambda, s->lambda, s->m);
+    copy(now->lambda, s->lambda, s->mp);
     copy(now->eta, s->eta, s->m);
+    if (s->form->weighted) {
+        copy(now->Ma_used, s->Man, s->nv);
+        copy(now->Ma, s->Ma1, s->nv);
+        copy(now->F, s->F1, s->nv);
+        copy(now->a_tilde, s->a_tilde, s->nv);
+        copy(now->l_tilde, s->l_tilde, s->mp);
+    }
     now->h_old[1] = now->h_old[0];
     now->h_old[0] = now->h;
     now->h = s->h;
+    now->t_old = now->t;
     now->t = s->t1;
     ++now->steps;
     ++s->stats.steps;
     return GA_OK;
 }
 
+void ga_step_warm(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    copy(s->an, now->a, s->nv);
+    copy(s->vn, now->v, s->nv);
+    copy(s->Man, now->Ma, s->nv);
+    s->h = now->h;
+    s->t1 = now->t;
+    ga_statistics stats = s->stats;
+    if (s->form->begin(s) == GA_OK) {
+        copy(s->q, now->q, s->nq);
+        copy(s->v, now->v, s->nv);
+        copy(s->vd, now->vd, s->nv);
+        copy(s->lambda, now->lambda, s->mp);
+        memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
+        if (ga_block_evaluate(s) == GA_OK && ga_block_tangents(s) == GA_OK)
+            ga_block_factor(
+                s); /* whatever goes wrong here goes wrong, and is said, in a step */
+    }
+    s->stats = stats;
+    s->usable = false;
+}
+
 /* --- one step, and a step in pieces ------------------------------------------------------ */
+
+bool ga_step_may_retry(ga_status status)
+{
+    return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
+}
 
 static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
 
@@ -216,6 +282,7 @@ static ga_status begin(ga_stepper *s, double h)
     }
     copy(s->an, now->a, s->nv);
     copy(s->vn, now->v, s->nv);
+    copy(s->Man, now->Ma, s->nv);
     return GA_OK;
 }
 
@@ -235,29 +302,39 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 }
 
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
-static ga_status attempt(ga_stepper *s, double h, double t1)
+ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
+    s->h = h;
+    s->t1 = t1;
     GA_TRY(begin(s, h));
-    ga_step_coefficients(s, h, t1);
+    GA_TRY(s->form->begin(s));
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
-    if (status != GA_OK && status != GA_ERR_CALLBACK && !refresh) {
+    if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;
         status = iterate(s, refresh);
     }
-    if (status == GA_OK) status = accept(s);
-    if (status == GA_OK)
+    if (status == GA_OK) {
         learn_life(s, refresh);
-    else
+        s->form->evaluate(s);
+        s->form->finish(s);
+    } else {
         s->usable = false;
+    }
     return status;
+}
+
+static ga_status attempt(ga_stepper *s, double h, double t1)
+{
+    GA_TRY(ga_step_try(s, h, t1));
+    return ga_step_accept(s);
 }
 
 /* From the current time to t1 = now + h, in two halves if it does not work in one go. */
 static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 {
     ga_status status = attempt(s, h, t1);
-    if (status == GA_OK || status == GA_ERR_CALLBACK || halvings == 0) return status;
+    if (status == GA_OK || !ga_step_may_retry(status) || halvings == 0) return status;
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
@@ -267,13 +344,11 @@ static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 
 static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 {
-    *index = column;
-    if (column < s->nv) return "coordinate";
-    *index = (column - s->nv) % (s->m ? s->m : 1);
-    return column < s->nv + s->m ? "multiplier" : "velocity constraint";
+    *index = column < s->nv ? column : (column - s->nv) % (s->mp ? s->mp : 1);
+    return column < s->nv ? "coordinate" : column < s->nv + s->mp ? "multiplier" : "eta";
 }
 
-static void explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
+void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
 {
     int index = 0;
     if (status == GA_ERR_NO_CONVERGE) {
@@ -299,6 +374,8 @@ static void explain(const ga_stepper *s, ga_status status, double h, ga_report *
             "%s %d",
             s->now.t, s->h, kind, index);
         if (report) report->column = s->singular;
+    } else if (status == GA_ERR_MEMORY) {
+        ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
     } else {
         ga_dae_explain(&s->dae, s->now.t, report);
     }
@@ -307,29 +384,54 @@ static void explain(const ga_stepper *s, ga_status status, double h, ga_report *
     report->step = h;
 }
 
-ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
+/* Advances, or puts everything back and says why not. */
+static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_report *report)
 {
-    double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
-    bool last = t1 > t_end - 1e-9 * h;
-    if (last) {
-        if (t1 - t_end > 1e-9 * h) h = t_end - s->now.t;
-        t1 = t_end;
-    }
     if (!(t1 > s->now.t))
         return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
                        h, s->now.t);
     ga_state_copy(&s->saved, &s->now);
+    ga_statistics stats = s->stats;
     ga_status status = advance(s, h, t1, s->def.max_halvings);
-    if (status != GA_OK) {
-        explain(s, status, h, report);
-        ga_state_copy(&s->now, &s->saved);
-        s->usable = false;
-        return status;
+    if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
+    ga_step_explain(s, status, h, report);
+    ga_state_copy(&s->now, &s->saved);
+    s->stats.steps = stats.steps; /* of the pieces nothing is kept */
+    s->stats.position_residual_max = stats.position_residual_max;
+    s->stats.velocity_residual_max = stats.velocity_residual_max;
+    s->usable = false;
+    return status;
+}
+
+static void rebase_grid(ga_stepper *s)
+{
+    s->t_start = s->now.t;
+    s->grid = 0;
+}
+
+/* Where less than one and a half steps are left, but more than one, both remaining steps are
+ * made equal: a sliver would, in index 3, leave multipliers of round-off/h^2. */
+ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
+{
+    double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
+    double left = (t_end - s->now.t) / h;
+    bool last = left <= 1 + 1e-9, stretch = !last && left < 1.5 - 1e-9;
+    if (last) {
+        if (left < 1 - 1e-9) h = t_end - s->now.t;
+        t1 = t_end;
+    } else if (stretch) {
+        h = 0.5 * (t_end - s->now.t);
+        t1 = s->now.t + h;
     }
+    GA_TRY(advance_or_restore(s, h, t1, report));
     ++s->grid;
-    if (last) { /* further steps count from here */
-        s->t_start = t1;
-        s->grid = 0;
-    }
+    if (last || stretch) rebase_grid(s);
+    return GA_OK;
+}
+
+ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report)
+{
+    GA_TRY(advance_or_restore(s, h, t1, report));
+    rebase_grid(s);
     return GA_OK;
 }

@@ -24,17 +24,24 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     carver c = {memory, 0};
     state->q = carve(&c, s->nq);
     state->v = carve(&c, s->nv);
+    state->q_old = carve(&c, s->nq);
+    state->v_old = carve(&c, s->nv);
     state->vd = carve(&c, s->nv);
     state->a = carve(&c, s->nv);
-    state->lambda = carve(&c, s->m);
+    state->lambda = carve(&c, s->mp);
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
     state->v_exact = carve(&c, s->nv);
     for (int k = 0; k < 2; ++k) {
         state->vd_old[k] = carve(&c, s->nv);
-        state->lambda_old[k] = carve(&c, s->m);
+        state->lambda_old[k] = carve(&c, s->mp);
     }
     state->B = carve(&c, s->dae.B.count);
+    state->Ma = carve(&c, s->nv);
+    state->Ma_used = carve(&c, s->nv);
+    state->F = carve(&c, s->nv);
+    state->a_tilde = carve(&c, s->nv);
+    state->l_tilde = carve(&c, s->mp);
     return c.used;
 }
 
@@ -50,6 +57,7 @@ static ga_status create_state(ga_state *state, const ga_stepper *s)
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
     to->t = from->t;
+    to->t_old = from->t_old;
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
@@ -90,7 +98,7 @@ static ga_status check_choice(const char *name, int value, int count, ga_report 
 
 static ga_status check_number(const char *name, double value, double least, ga_report *report)
 {
-    if (value >= least) return GA_OK;
+    if (value >= least && !(isinf(value) && strcmp(name, "max_projection"))) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected at least %g", name, value,
                    least);
 }
@@ -103,6 +111,9 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     GA_TRY(check_choice("start", (int)def->start, GA_START_IMPLICIT + 1, report));
     GA_TRY(check_choice("start_difference", (int)def->start_difference,
                         GA_DIFFERENCE_FORWARD + 1, report));
+    GA_TRY(check_choice("step_change", (int)def->step_change, GA_CHANGE_COUNT, report));
+    GA_TRY(
+        check_choice("mass_average", (int)def->mass_average, GA_MASS_RECOMPUTED + 1, report));
     GA_TRY(check_choice("scaling", (int)def->scaling, GA_SCALING_DYMORE + 1, report));
     GA_TRY(check_choice("newton", (int)def->newton, GA_NEWTON_FULL + 1, report));
     GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_SPARSE + 1, report));
@@ -121,51 +132,101 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
                        "penalty = %g: expected 0, a positive number or GA_PENALTY_AUTO",
                        def->penalty);
     const ga_formulation_type *form = ga_formulation_get(def->formulation);
+    if (def->start == GA_START_IMPLICIT && form->weighted)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "the implicit start is not available in %s: shifted serves as well",
+                       form->name);
     if (def->penalty != 0 && !form->penalty)
         return ga_fail(report, GA_ERR_ARGUMENT, "penalty is an option of index3, not of %s",
                        form->name);
     return GA_OK;
 }
 
-static ga_status create_arrays(ga_stepper *s)
+typedef struct ga_wanted {
+    double **array;
+    int count;
+} ga_wanted;
+
+enum { MAX_ARRAYS = 64 };
+
+/* Every working array and its length; also what destroy frees. */
+static int list_arrays(ga_stepper *s, ga_wanted *list)
 {
     const ga_dae *dae = &s->dae;
-    struct {
-        double **array;
-        int count;
-    } wanted[] = {
-        {&s->vn, s->nv},
-        {&s->an, s->nv},
-        {&s->U0, s->nv},
-        {&s->v0, s->nv},
-        {&s->a1, s->nv},
+    const int nv = s->nv, mp = s->mp, n = s->n;
+    const ga_wanted all[] = {
+        {&s->vn, nv},
+        {&s->an, nv},
+        {&s->Man, nv},
+        {&s->U0, nv},
+        {&s->v0, nv},
+        {&s->a1, nv},
+        {&s->rest, nv},
+        {&s->Ma1, nv},
+        {&s->F1, nv},
         {&s->q, s->nq},
-        {&s->v, s->nv},
-        {&s->vd, s->nv},
-        {&s->a, s->nv},
-        {&s->lambda, s->m},
+        {&s->v, nv},
+        {&s->vd, nv},
+        {&s->a, nv},
+        {&s->lambda, mp},
         {&s->eta, s->m},
-        {&s->U, s->nv},
-        {&s->mu, s->m},
+        {&s->U, nv},
+        {&s->mu, mp},
+        {&s->a_tilde, nv},
+        {&s->l_tilde, mp},
+        {&s->v_tilde, nv},
         {&s->M, dae->M.count},
-        {&s->B, dae->B.count},
+        {&s->G, dae->G.count},
         {&s->Phi, s->m},
-        {&s->work, s->nv},
+        {&s->w, mp},
+        {&s->work, nv},
+        {&s->work2, nv},
+        {&s->zero, nv},
         {&s->M_tangent, dae->M.count},
-        {&s->B_tangent, dae->B.count},
+        {&s->G_tangent, dae->G.count},
+        {&s->B_eta, dae->B.count},
         {&s->C, dae->C.count},
         {&s->K, dae->K.count},
         {&s->Z, dae->Z.count},
         {&s->L, dae->L.count},
         {&s->T, dae->T.count},
-        {&s->row_scale, s->n},
-        {&s->col_scale, s->n},
-        {&s->scale_work, 2 * s->n},
-        {&s->r, s->n},
-        {&s->x, s->n},
+        {&s->row_scale, n},
+        {&s->col_scale, n},
+        {&s->scale_work, 2 * n},
+        {&s->r, n},
+        {&s->x, n},
+        {&s->start.f, nv},
+        {&s->start.c, mp},
+        {&s->start.step, nv},
+        {&s->start.q, s->nq},
+        {&s->start.v, nv},
+        {&s->start.vd[0], nv},
+        {&s->start.vd[1], nv},
+        {&s->start.guess, mp},
+        {&s->start.vdd, nv},
+        {&s->start.vd_hat, nv},
+        {&s->dense.U, nv},
+        {&s->dense.end, nv},
+        {&s->dense.x, nv},
     };
-    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; ++k)
-        if (!(*wanted[k].array = GA_NEW(double, wanted[k].count))) return GA_ERR_MEMORY;
+    _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
+    memcpy(list, all, sizeof all);
+    return (int)(sizeof all / sizeof *all);
+}
+
+/* Rotations are the last one or three velocity components of a node that has any. */
+static ga_status create_kinds(ga_stepper *s)
+{
+    s->kind = GA_NEW(int, s->nv);
+    if (!s->kind) return GA_ERR_MEMORY;
+    static const int rotations[] = {
+        [GA_GROUP_RN] = 0,  [GA_GROUP_SO2] = 1,   [GA_GROUP_R2SO2] = 1, [GA_GROUP_SE2] = 1,
+        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
+    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
+        ga_node node = s->dae.sys.nodes[k];
+        int n = ga_node_nv(node), turns = rotations[node.group];
+        for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
+    }
     return GA_OK;
 }
 
@@ -175,14 +236,23 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->nq = s->dae.nq;
     s->nv = s->dae.nv;
     s->m = s->dae.m;
-    s->n = s->nv + s->form->constraint_rows * s->m;
+    s->p = s->dae.p;
+    s->mp = s->dae.mp;
+    s->place[GA_AT_MULT] = s->nv;
+    s->place[GA_AT_PSI] = s->nv + s->m;
+    s->place[GA_AT_ETA] = s->nv + s->mp;
+    s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
-    if (s->def.penalty > 0) s->penalty = s->def.penalty;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
-    GA_TRY(create_arrays(s));
+    GA_TRY(create_kinds(s));
+    ga_wanted list[MAX_ARRAYS];
+    int count = list_arrays(s, list);
+    for (int k = 0; k < count; ++k)
+        if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
     GA_TRY(ga_block_create(s));
-    return ga_saddle_create(s);
+    GA_TRY(ga_saddle_create(s, &s->saddle));
+    return s->form->weighted ? ga_saddle_create(s, &s->second) : GA_OK;
 }
 
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
@@ -206,14 +276,14 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
 void ga_stepper_destroy(ga_stepper *s)
 {
     ga_saddle_destroy(&s->saddle);
+    ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
-    double *arrays[] = {
-        s->vn, s->an,         s->U0,          s->v0,        s->a1,        s->q,          s->v,
-        s->vd, s->a,          s->lambda,      s->eta,       s->U,         s->mu,         s->M,
-        s->B,  s->Phi,        s->work,        s->M_tangent, s->B_tangent, s->C,          s->K,
-        s->Z,  s->L,          s->T,           s->row_scale, s->col_scale, s->scale_work, s->r,
-        s->x,  s->now.memory, s->saved.memory};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) ga_free(arrays[k]);
+    ga_wanted list[MAX_ARRAYS];
+    int count = list_arrays(s, list);
+    for (int k = 0; k < count; ++k) ga_free(*list[k].array);
+    ga_free(s->kind);
+    ga_free(s->now.memory);
+    ga_free(s->saved.memory);
     ga_dae_destroy(&s->dae);
     memset(s, 0, sizeof *s);
 }

@@ -1,19 +1,21 @@
 /* The stepper: state, workspace, and the pieces a formulation is composed of.
  *
- * One step solves for the accelerations vd = v'_{n+1}, the multipliers lambda and, with
- * constraints on velocity level, eta. Everything else is linear in vd:
+ * Two families of formulations share it. Collocated ones (index 3, stabilised index 2) satisfy
+ * the dynamics at t_{n+1}; their unknowns are vd = v'_{n+1}, the multipliers and eta:
  *
- *     a_n     = a_0 + kappa vd                       kappa = 0 but for the implicit start
- *     a_{n+1} = a_1 + c_a vd
- *     U       = U_0 + c_q vd - h B(q_n)^T eta,       q_{n+1} = q_n o R(U)
- *     v_{n+1} = v_0 + c_v vd
+ *     a_n     = an + kappa vd                        kappa = 0 but for the implicit start
+ *     a_{n+1} = a1 + c_a vd
+ *     U       = U0 + c_q vd - h B(q_n)^T eta,        q_{n+1} = q_n o R(U)
+ *     v_{n+1} = v0 + c_v vd
  *
  * with c_q = beta h^2 (1 - alpha_f)/(1 - alpha_m) and c_v = gamma h (1 - alpha_f)/(1 - alpha_m)
- * (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of [AB07] eq. (6)).
+ * (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of [AB07] eq. (6)). Weighted
+ * ones (SOI2, HHT-I3) satisfy a weighted mean of the dynamics at t_n and t_{n+1}; see
+ * weighted.c.
  *
- * The linear systems have unknowns (u, d lambda, x) with dq = c_q T u, d vd = u + B_n^T x and
- * d eta = (c_q/h) x, and rows (r, Phi/c_q, (B v + Phi_t)/c_v). In these units no power of h is
- * left in the matrix.
+ * The linear systems have unknowns (u, d mult, x) with dq = c_q T u, and rows (r, w/c_v,
+ * Phi/c_q) in an order of the formulation's choice. In these units no power of h is left in the
+ * matrix. Multipliers (lambda, psi) are one array of mp = m + p numbers.
  */
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
@@ -32,64 +34,91 @@ typedef struct ga_state {
     double h;        /* step that led here; after a start, the one it was prepared for */
     long steps;      /* since the start */
     double h_old[2]; /* the steps before it: for extrapolation */
+    double t_old;    /* where the last step began */
     double *q, *v, *vd, *a, *lambda, *eta;
-    double *a_used;  /* a as the last step used it, for [JN08] eq. (14a) */
-    double *v_exact; /* at the start: the consistent velocity, not perturbed */
+    double *q_old, *v_old; /* at t_old */
+    double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
+    double *v_exact;       /* at the start: the consistent velocity, not perturbed */
     double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
-    double *B;                         /* B(q), for constraints on velocity level */
-    double *memory;                    /* all of the above */
-    size_t memory_size;                /* in doubles */
+    double *B;                         /* B(q), where eta needs it */
+    /* weighted formulations only */
+    double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
+    double *F;                 /* f - G^T (lambda, psi) at t */
+    double *a_tilde, *l_tilde; /* of the last step */
+    double *memory;            /* all of the above */
+    size_t memory_size;        /* in doubles */
 } ga_state;
 
-/* Terms of the iteration matrix; a formulation chooses among them. */
+/* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
+ * for weighted formulations, 1 for the others. */
 typedef enum ga_term {
-    GA_TERM_MASS,               /* M                 */
-    GA_TERM_DAMPING,            /* c_v C             */
-    GA_TERM_STIFFNESS,          /* c_q K T           */
-    GA_TERM_PENALTY,            /* c_q p B^T B T     */
-    GA_TERM_REACTION,           /* B^T               */
-    GA_TERM_FORCE_LAMBDA,       /* -L                */
-    GA_TERM_POSITION,           /* B T               */
-    GA_TERM_VELOCITY,           /* B                 */
-    GA_TERM_VELOCITY_STIFFNESS, /* (c_q/c_v) Z T     */
-    GA_TERM_ETA_MASS,           /* M B_n^T           */
-    GA_TERM_ETA_DAMPING,        /* c_v C B_n^T       */
-    GA_TERM_ETA_VELOCITY,       /* B B_n^T           */
+    GA_TERM_MASS,                   /* M                 */
+    GA_TERM_DAMPING,                /* c c_v C           */
+    GA_TERM_STIFFNESS,              /* c c_q K T         */
+    GA_TERM_PENALTY,                /* c_q p B^T B T     */
+    GA_TERM_REACTION,               /* G^T               */
+    GA_TERM_FORCE_MULTIPLIERS,      /* -L                */
+    GA_TERM_POSITION,               /* B T               */
+    GA_TERM_VELOCITY,               /* G                 */
+    GA_TERM_NONHOLONOMIC,           /* N                 */
+    GA_TERM_VELOCITY_STIFFNESS,     /* (c_q/c_v) Z T     */
+    GA_TERM_NONHOLONOMIC_STIFFNESS, /* (c_q/c_v) Z_N T */
+    GA_TERM_ETA_MASS,               /* M B_n^T           */
+    GA_TERM_ETA_DAMPING,            /* c_v C B_n^T       */
+    GA_TERM_ETA_VELOCITY,           /* G B_n^T           */
     GA_TERM_COUNT
 } ga_term;
 
+/* Where a block begins: dynamics or u; multipliers; the nonholonomic part of these; eta or the
+ * position level of formulations that have both. */
+typedef enum ga_place { GA_AT_U, GA_AT_MULT, GA_AT_PSI, GA_AT_ETA, GA_PLACE_COUNT } ga_place;
+
 typedef struct ga_term_place {
     ga_term term;
-    int row, column; /* in blocks: 0 dynamics or u, 1 Phi or lambda, 2 velocity level or eta */
+    ga_place row, column;
 } ga_term_place;
+
+/* Largest components met since the start: translations (with all of R^n), rotations. */
+typedef struct ga_scales {
+    double q[2], v[2], lambda;
+} ga_scales;
 
 typedef struct ga_formulation_type {
     const char *name;
-    int constraint_rows; /* rows per constraint: 1, or 2 with the velocity level */
+    bool velocity_level; /* B v + Phi_t = 0 at every step */
+    bool weighted;       /* needs M a, F of the state */
+    bool second_system;  /* also solves with the plain saddle matrix */
+    bool has_eta;        /* one more block of m unknowns */
+    ga_place position;   /* where the rows of Phi begin */
     ga_start start;      /* what GA_START_AUTO means */
     bool penalty;        /* knows the augmented Lagrangian */
     const ga_term_place *terms;
     int term_count;
-    /* r from the trial state; rows as above, divided by 1, c_q, c_v. */
-    ga_status (*residual)(ga_stepper *s, double *r);
-    /* Trial unknowns += solution of the linear system. */
-    void (*correct)(ga_stepper *s, const double *x);
+    /* Coefficients and whatever is known before the iteration; vn and an are set. */
+    ga_status (*begin)(ga_stepper *s);
+    void (*predict)(ga_stepper *s);  /* first guess of the unknowns */
+    void (*evaluate)(ga_stepper *s); /* unknowns -> v, U;  q = q_n o R(U) */
+    ga_status (*residual)(ga_stepper *s);
+    /* Solves, corrects the unknowns, measures the increments. */
+    void (*correct)(ga_stepper *s);
+    void (*finish)(
+        ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
 } ga_formulation_type;
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
 
-/* The saddle system [M B^T; B 0] at one configuration, [ABC14] eq. (7). */
+/* The saddle system [M G^T; G 0] at one configuration, [ABC14] eq. (7). */
 typedef struct ga_saddle {
     ga_matrix matrix;
     ga_factor *factor;
-    ga_coords Bt; /* B transposed, a view */
-    double *M, *B, *L;
-    bool with_lambda; /* the factored matrix has B^T - L in place of B^T */
+    ga_coords Gt;      /* G transposed, a view */
+    ga_coords unit;    /* diagonal of the psi block */
+    double *unit_ones; /* its values */
+    double *M, *G, *L;
+    bool with_forces; /* the factored matrix has G^T - L in place of G^T */
+    bool holonomic;   /* N is left out: psi = 0 */
     double *row_scale, *col_scale, *scale_work;
-    double *x, *rhs, *defect; /* nv + m each */
-    double *lambda, *f, *c;
-    double *q, *v, *vd[2], *guess; /* states beside t_n, for v'' */
-    double *step;                  /* nv */
+    double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
 
 struct ga_stepper {
@@ -97,7 +126,8 @@ struct ga_stepper {
     ga_integrator_def def;
     ga_method_properties method;
     const ga_formulation_type *form;
-    int nq, nv, m, n; /* n: unknowns */
+    int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
+    int place[GA_PLACE_COUNT];
 
     double t_start, h_grid; /* as given to start */
     long grid;              /* grid steps done */
@@ -108,23 +138,27 @@ struct ga_stepper {
     ga_state saved; /* where a grid step began, while it is cut in pieces */
 
     /* this step */
-    double h, t1, c_q, c_v, c_a, kappa;
+    double h, t1, c_q, c_v, c_a, kappa, weight;
     double *vn, *an;      /* v_n and a_n, adapted to h */
-    double *U0, *v0, *a1; /* parts that do not depend on vd */
+    double *Man;          /* M a at the same place */
+    double *U0, *v0, *a1; /* parts that do not depend on the unknowns */
+    double *rest;         /* weighted: the part of the dynamics known before */
+    double *Ma1, *F1;     /* weighted: M a and F of the converged trial */
 
-    /* trial state at t1 */
+    /* trial state at t1; vd is a_{n+1} in weighted formulations */
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
-    double *M, *B, *Phi;
-    double *work; /* nv */
+    double *a_tilde, *l_tilde, *v_tilde;
+    double *M, *G, *Phi, *w;
+    double *work, *work2, *zero; /* nv */
 
     /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
      * its factors */
-    double *M_tangent, *B_tangent, *C, *K, *Z, *L, *T;
-    ga_coords Bt; /* B transposed, a view */
-    bool flat;    /* T is the identity */
-    ga_product KT, BT, ZT, BtBT, MBt, CBt, BBt;
-    double *KT_values, *BT_values, *ZT_values, *BtBT_values, *MBt_values, *CBt_values,
-        *BBt_values;
+    double *M_tangent, *G_tangent, *B_eta, *C, *K, *Z, *L, *T;
+    ga_coords Bt, Gt; /* transposed views; B_eta is the B_n of the terms with eta */
+    bool flat;        /* T is the identity */
+    ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
+    double *KT_values, *BT_values, *ZT_values, *ZNT_values, *BtBT_values, *MBt_values,
+        *CBt_values, *GBt_values;
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
     ga_matrix matrix;
@@ -139,12 +173,22 @@ struct ga_stepper {
     /* Newton */
     double *r, *x;
     int iteration;
-    double scale_q, scale_v, scale_lambda; /* largest components so far */
-    double delta_q, delta_v, delta_lambda; /* last increment */
-    double norm_q, norm_v, norm_lambda;    /* the same, weighted */
-    int singular;                          /* column of a singular matrix, or -1 */
+    /* largest components so far, and of the last increment; q, v by kind */
+    ga_scales scale;
+    double delta_q[2], delta_v[2], delta_lambda;
+    double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
+    int singular;                       /* column of a singular matrix, or -1 */
 
-    ga_saddle saddle;
+    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
+    ga_saddle saddle; /* for starts */
+    ga_saddle second; /* SOI2: the system of a - a~ */
+    struct {
+        double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat;
+    } start; /* workspace */
+    struct {
+        double *U, *end, *x;
+        long steps; /* the step U and end belong to */
+    } dense;
     ga_statistics stats;
 };
 
@@ -158,18 +202,49 @@ void ga_state_copy(ga_state *to, const ga_state *from);
 /* One step of the size given at the start, or up to t_end if that comes first. Cut in pieces
  * where needed. On failure the state is as before, and the report filled. */
 ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report);
-/* Coefficients of a step of size h from the current state to t1; vn and an are set. */
-void ga_step_coefficients(ga_stepper *s, double h, double t1);
-/* First guess of vd, lambda, eta by extrapolation. */
-void ga_step_predict(ga_stepper *s);
-/* Unknowns -> a, v, U, q. */
-void ga_step_evaluate(ga_stepper *s);
+/* One step of size h to t1, likewise. The grid begins anew where it ends. */
+ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report);
+/* The pieces of a step, for those who judge it before accepting: the converged trial, with vd
+ * and a set; then the trial becomes the state. */
+ga_status ga_step_try(ga_stepper *s, double h, double t1);
+ga_status ga_step_accept(ga_stepper *s);
+/* Evaluates and factors once at the current state, so that the steps need no memory. */
+void ga_step_warm(ga_stepper *s);
+/* Other tangents or a smaller step may help. */
+bool ga_step_may_retry(ga_status status);
+/* A sentence about a step from the current state that failed. */
+void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
+/* Sets delta_q, delta_v from increments u of dq/c_q and dv/c_v. */
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd);
+/* x at t1 by the polynomial through up to three values. */
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+                         double *result);
+
+/* dense.c: the solution at t between t_old and t; any output may be null. */
+void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
+
+/* collocated.c: index 3 and index 2 */
+ga_status ga_collocated_begin(ga_stepper *s);
+void ga_collocated_predict(ga_stepper *s);
+void ga_collocated_evaluate(ga_stepper *s);
+void ga_collocated_finish(ga_stepper *s);
+
+/* weighted.c: SOI2 and HHT-I3 */
+ga_status ga_weighted_begin(ga_stepper *s);
+void ga_weighted_predict(ga_stepper *s);
+void ga_weighted_evaluate(ga_stepper *s);
+/* r = M_1 a + rest - c F(multipliers). */
+ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
+                               double *r);
+void ga_weighted_finish(ga_stepper *s);
 
 /* blocks.c: shared by the formulations; all at the trial state */
-ga_status ga_block_evaluate(ga_stepper *s); /* M, B, Phi */
+ga_status ga_block_evaluate(ga_stepper *s); /* M (collocated only), G, Phi */
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r);
+/* All velocity rows, or only the nonholonomic ones, divided by c_v. */
 ga_status ga_block_velocity(ga_stepper *s, double *r);
+ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *r);
 /* Evaluates the tangents and the products with T and B_n^T. */
 ga_status ga_block_tangents(ga_stepper *s);
 /* Sums the terms for the coefficients of this step, and scales. */
@@ -182,26 +257,39 @@ ga_status ga_block_create(ga_stepper *s);
 void ga_block_destroy(ga_stepper *s);
 
 /* start.c */
-/* Consistent q, v, vd, lambda in s->now. */
+/* Consistent q, v, vd, multipliers in s->now. guess (may be null) of the multipliers: only for
+ * forces that depend on them. */
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
-                              ga_report *report);
+                              const double *guess, ga_report *report);
 /* a and v for a first step of size h. */
 ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v);
-/* a and v for a step of size h after one of another size. */
+/* a and v (and M a in s->Man) for a step of size h after one of another size. */
 ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v);
 
+/* v'' and v''' at the current state by one-sided differences with spacing ds, [ABC14] eq. (7)
+ * along the Taylor path. */
+ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd);
+/* a and v for a first step of size h from these, one order more accurate than (57). */
+ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
+/* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
+ga_status ga_start_project(ga_stepper *s);
+
 /* saddle.c */
-ga_status ga_saddle_create(ga_stepper *s);
+ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
 void ga_saddle_destroy(ga_saddle *saddle);
-/* Evaluates M and B at (t, q) and factors [M B^T; B 0]. */
-ga_status ga_saddle_factor(ga_stepper *s, double t, const double *q);
-/* M y + B^T z = top, B y = bottom. Either right-hand side may be null for zero, y or z if not
- * wanted. */
-void ga_saddle_solve(ga_stepper *s, const double *top, const double *bottom, double *y,
-                     double *z);
-/* vd and lambda from the dynamics and the constraints on acceleration level. lambda is a first
- * guess where forces depend on it. */
+/* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
+ * puts G^T - L (G^T only if reactions are added) in place of G^T. */
+ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces);
+/* The same at (t, q, v), where M and G are evaluated. */
+ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const double *v,
+                              bool holonomic);
+/* x = A^-1 rhs (nv + mp numbers in k->rhs, k->x), with `sweeps` - 1 sweeps of refinement. */
+void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps);
+/* A y = (0, bottom): the smallest y in the mass metric with G y = bottom. */
+void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y);
+/* vd and multipliers from the dynamics and the constraints on acceleration level. The given
+ * multipliers are a first guess where forces depend on them. */
 ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const double *v,
-                                 double *vd, double *lambda);
+                                 double *vd, double *multipliers);
 
 #endif

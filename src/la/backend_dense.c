@@ -192,18 +192,19 @@ static void update(dense *d, int j)
     }
 }
 
-static double judge_pivots(const dense *d, int *column)
+/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+static double judge_pivots(const dense *d, const ga_matrix *matrix, int *column)
 {
-    double smallest = INFINITY, most = 0;
+    double smallest = INFINITY;
     for (int j = 0; j < d->n; ++j) {
-        double size = fabs(d->lu[(size_t)j * (size_t)d->n + (size_t)j]);
+        double pivot = fabs(d->lu[(size_t)j * (size_t)d->n + (size_t)j]);
+        double size = pivot / ga_matrix_column_size(matrix, j);
         if (size < smallest) {
             smallest = size;
             *column = j;
         }
-        if (size > most) most = size;
     }
-    return smallest / most;
+    return fmin(smallest, 1);
 }
 
 static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
@@ -220,7 +221,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
             if (k < j || k >= end) swap_rows(d, j, end, d->lu + (size_t)k * (size_t)d->n);
         if (end < d->n) update(d, j);
     }
-    *rcond = judge_pivots(d, column);
+    *rcond = judge_pivots(d, matrix, column);
     return GA_OK;
 }
 

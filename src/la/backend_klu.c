@@ -3,10 +3,10 @@
  * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
  * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
  * nothing and searches for no pivots. Whether the choice still fits is read off the same
- * bound: as long as no multiplier exceeds MULTIPLIER_LIMIT, the new factors are as good as
- * fresh ones with tol = 1/MULTIPLIER_LIMIT, KLU's default. We start from a stricter tol, which
- * costs no measurable fill, so that small changes stay within the limit. The growth of U alone
- * (klu_rgrowth) does not tell: for
+ * bound: a multiplier of size L costs at most about L * eps of relative accuracy, and with
+ * MULTIPLIER_LIMIT = 1e6 a solution keeps ten digits. Those who solve iterate with exact
+ * residuals (Newton's method, refinement), so that is plenty; a new choice of pivots would
+ * allocate in the middle of a step. The growth of U alone (klu_rgrowth) does not tell: for
  *
  *     [ e  0  1 ]
  *     [ 0  e -1 ]     u_33 = 1 - 1/e + 1/e
@@ -27,7 +27,7 @@
 #include <math.h>
 
 static const double PIVOT_TOLERANCE = 0.01;
-static const double MULTIPLIER_LIMIT = 1e3;
+static const double MULTIPLIER_LIMIT = 1e6;
 
 typedef struct sparse {
     int n;
@@ -91,21 +91,21 @@ static bool refactor(sparse *s, double *values)
            s->common.status == KLU_OK && largest_multiplier(s) <= MULTIPLIER_LIMIT;
 }
 
-/* Smallest by largest pivot, and the column of the smallest. */
-static double judge_pivots(const sparse *s, int *column)
+/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column)
 {
     const double *u = s->numeric->Udiag;
-    double smallest = INFINITY, largest = 0;
+    double smallest = INFINITY;
     for (int k = 0; k < s->n; ++k) {
-        double size = fabs(u[k]);
+        int j = s->symbolic->Q[k];
+        double size = fabs(u[k]) / ga_matrix_column_size(matrix, j);
         if (!(size >= smallest)) {
             smallest = size;
-            *column = s->symbolic->Q[k];
+            *column = j;
         }
-        if (isnan(size)) return 0;
-        if (size > largest) largest = size;
+        if (!isfinite(size)) return 0;
     }
-    return isinf(largest) ? 0 : smallest / largest;
+    return fmin(smallest, 1);
 }
 
 /* A matrix is called singular only after a fresh choice of pivots. */
@@ -114,7 +114,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     sparse *s = data;
     *rcond = 0;
     if (s->numeric && refactor(s, matrix->values)) {
-        *rcond = judge_pivots(s, column);
+        *rcond = judge_pivots(s, matrix, column);
         if (*rcond >= DBL_EPSILON) return GA_OK;
     }
     klu_free_numeric(&s->numeric, &s->common);
@@ -125,7 +125,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
         *column = s->common.singular_col < s->n ? s->common.singular_col : -1;
         return GA_ERR_SINGULAR;
     }
-    *rcond = judge_pivots(s, column);
+    *rcond = judge_pivots(s, matrix, column);
     return GA_OK;
 }
 
@@ -135,10 +135,17 @@ static void solve(void *data, double *x)
     klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
 }
 
+static void forget(void *data)
+{
+    sparse *s = data;
+    klu_free_numeric(&s->numeric, &s->common);
+}
+
 const ga_backend ga_backend_klu = {
     .name = "klu",
     .create = create,
     .destroy = destroy,
     .numeric = numeric,
     .solve = solve,
+    .forget = forget,
 };

@@ -93,6 +93,11 @@ ga_status ga_factor_numeric(ga_factor *factor)
     return status;
 }
 
+void ga_factor_forget(ga_factor *factor)
+{
+    if (factor->data && factor->backend->forget) factor->backend->forget(factor->data);
+}
+
 void ga_factor_solve(const ga_factor *factor, double *x)
 {
     if (factor->data) factor->backend->solve(factor->data, x);

@@ -45,6 +45,8 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
  * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work);
+/* Largest absolute value in column j. */
+double ga_matrix_column_size(const ga_matrix *matrix, int j);
 /* Column-major copy, n x n. */
 void ga_matrix_to_full(const ga_matrix *matrix, double *full);
 
@@ -60,6 +62,8 @@ void ga_factor_destroy(ga_factor *factor);
  * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
  * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
+/* The next ga_factor_numeric chooses pivots anew, and may allocate. */
+void ga_factor_forget(ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */

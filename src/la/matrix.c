@@ -181,6 +181,16 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
     }
 }
 
+double ga_matrix_column_size(const ga_matrix *matrix, int j)
+{
+    size_t n = (size_t)matrix->n;
+    size_t from = matrix->full ? (size_t)j * n : (size_t)matrix->colptr[j];
+    size_t end = matrix->full ? from + n : (size_t)matrix->colptr[j + 1];
+    double size = 0;
+    for (size_t k = from; k < end; ++k) size = fmax(size, fabs(matrix->values[k]));
+    return size;
+}
+
 void ga_matrix_to_full(const ga_matrix *matrix, double *full)
 {
     size_t n = (size_t)matrix->n;

@@ -12,8 +12,16 @@
 const char *ga_derivative_name(ga_derivative derivative)
 {
     static const char *const names[GA_DERIVATIVE_COUNT] = {
-        "gradient B", "constraint_rate Phi_t", "acceleration_rhs c", "stiffness K",
-        "damping C",  "velocity_stiffness Z",  "force_lambda L"};
+        [GA_DERIVATIVE_GRADIENT] = "gradient B",
+        [GA_DERIVATIVE_CONSTRAINT_RATE] = "constraint_rate Phi_t",
+        [GA_DERIVATIVE_ACCELERATION_RHS] = "acceleration_rhs c",
+        [GA_DERIVATIVE_STIFFNESS] = "stiffness K",
+        [GA_DERIVATIVE_DAMPING] = "damping C",
+        [GA_DERIVATIVE_VELOCITY_STIFFNESS] = "velocity_stiffness Z",
+        [GA_DERIVATIVE_FORCE_MULTIPLIERS] = "force_multipliers L",
+        [GA_DERIVATIVE_NONHOLONOMIC_GRADIENT] = "nonholonomic_gradient N",
+        [GA_DERIVATIVE_NONHOLONOMIC_RHS] = "nonholonomic_rhs d",
+        [GA_DERIVATIVE_NONHOLONOMIC_STIFFNESS] = "nonholonomic_stiffness D_q k"};
     return (unsigned)derivative < GA_DERIVATIVE_COUNT ? names[derivative] : "unknown";
 }
 
@@ -22,7 +30,8 @@ typedef struct checker {
     ga_dae tangents;  /* all tangents by full difference quotients, B as given */
     ga_dae gradients; /* B by full difference quotients of Phi */
     ga_point at;
-    double *zero;                       /* stands for a null vd or lambda */
+    double *zero;                       /* stands for a null vd */
+    double *multipliers;                /* lambda and psi in one array */
     double *values, *full, *difference; /* given in its pattern, both as full matrices */
     ga_derivative_check *result;
 } checker;
@@ -59,14 +68,14 @@ static const double *expand(checker *c, const ga_coords *coords)
     return c->full;
 }
 
-static ga_status check_constraints(checker *c)
+static ga_status check_holonomic(checker *c)
 {
     const ga_system *sys = &c->given.sys;
     int n = c->given.nv, m = c->given.m;
     double t = c->at.t;
     const double *q = c->at.q, *v = c->at.v;
     if (sys->gradient) {
-        GA_TRY(ga_dae_gradient(&c->given, t, q, c->values));
+        GA_TRY(ga_dae_gradient(&c->given, t, q, NULL, c->values));
         GA_TRY(ga_difference_gradient(&c->gradients, t, q, c->difference));
         compare(c, GA_DERIVATIVE_GRADIENT, m, n, expand(c, &c->given.B), c->difference);
     }
@@ -81,9 +90,39 @@ static ga_status check_constraints(checker *c)
         compare(c, GA_DERIVATIVE_ACCELERATION_RHS, m, 1, c->values, c->difference);
     }
     if (sys->velocity_stiffness) {
-        GA_TRY(ga_dae_velocity_stiffness(&c->given, &c->at, c->values));
+        GA_TRY(ga_dae_velocity_stiffness(&c->given, &c->at, true, c->values));
         GA_TRY(ga_difference_velocity_stiffness(&c->tangents, &c->at, c->difference));
-        compare(c, GA_DERIVATIVE_VELOCITY_STIFFNESS, m, n, expand(c, &c->given.Z),
+        compare(c, GA_DERIVATIVE_VELOCITY_STIFFNESS, m, n, expand(c, &c->given.ZB),
+                c->difference);
+    }
+    return GA_OK;
+}
+
+static ga_status check_nonholonomic(checker *c)
+{
+    const ga_system *sys = &c->given.sys;
+    int n = c->given.nv, p = c->given.p;
+    double t = c->at.t;
+    const double *q = c->at.q, *v = c->at.v;
+    if (sys->nonholonomic_gradient) {
+        GA_TRY(ga_dae_gradient(&c->given, t, q, v, c->values));
+        memmove(c->values, c->values + c->given.B.count,
+                (size_t)c->given.N.count * sizeof *c->values);
+        GA_TRY(ga_difference_nonholonomic_gradient(&c->gradients, t, q, v, c->difference));
+        compare(c, GA_DERIVATIVE_NONHOLONOMIC_GRADIENT, p, n, expand(c, &c->given.N),
+                c->difference);
+    }
+    if (sys->nonholonomic_rhs) {
+        GA_TRY(ga_dae_acceleration_rhs(&c->given, t, q, v, c->values));
+        GA_TRY(ga_difference_nonholonomic_rhs(&c->tangents, t, q, v, c->difference));
+        compare(c, GA_DERIVATIVE_NONHOLONOMIC_RHS, p, 1, c->values + c->given.m, c->difference);
+    }
+    if (sys->nonholonomic_stiffness) {
+        GA_TRY(ga_dae_velocity_stiffness(&c->given, &c->at, false, c->values));
+        memmove(c->values, c->values + c->given.ZB.count,
+                (size_t)c->given.ZN.count * sizeof *c->values);
+        GA_TRY(ga_difference_nonholonomic_stiffness(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_NONHOLONOMIC_STIFFNESS, p, n, expand(c, &c->given.ZN),
                 c->difference);
     }
     return GA_OK;
@@ -92,7 +131,7 @@ static ga_status check_constraints(checker *c)
 static ga_status check_tangents(checker *c)
 {
     const ga_system *sys = &c->given.sys;
-    int n = c->given.nv, m = c->given.m;
+    int n = c->given.nv, mp = c->given.mp;
     if (sys->stiffness) {
         GA_TRY(ga_dae_stiffness(&c->given, &c->at, c->values));
         GA_TRY(ga_difference_stiffness(&c->tangents, &c->at, c->difference));
@@ -103,10 +142,11 @@ static ga_status check_tangents(checker *c)
         GA_TRY(ga_difference_damping(&c->tangents, &c->at, c->difference));
         compare(c, GA_DERIVATIVE_DAMPING, n, n, expand(c, &c->given.C), c->difference);
     }
-    if (sys->force_lambda) {
-        GA_TRY(ga_dae_force_lambda(&c->given, &c->at, c->values));
-        GA_TRY(ga_difference_force_lambda(&c->tangents, &c->at, c->difference));
-        compare(c, GA_DERIVATIVE_FORCE_LAMBDA, n, m, expand(c, &c->given.L), c->difference);
+    if (sys->force_multipliers) {
+        GA_TRY(ga_dae_force_multipliers(&c->given, &c->at, c->values));
+        GA_TRY(ga_difference_force_multipliers(&c->tangents, &c->at, c->difference));
+        compare(c, GA_DERIVATIVE_FORCE_MULTIPLIERS, n, mp, expand(c, &c->given.L),
+                c->difference);
     }
     return GA_OK;
 }
@@ -118,35 +158,34 @@ static ga_status create(checker *c, const ga_system *system)
     const ga_pattern full = {0};
     ga_system tangents = *system;
     tangents.stiffness = tangents.damping = NULL;
-    tangents.velocity_stiffness = tangents.force_lambda = NULL;
+    tangents.velocity_stiffness = tangents.nonholonomic_stiffness = NULL;
+    tangents.force_multipliers = NULL;
     tangents.stiffness_pattern = tangents.damping_pattern = full;
-    tangents.velocity_stiffness_pattern = tangents.force_lambda_pattern = full;
+    tangents.nonholonomic_stiffness_pattern = tangents.force_multipliers_pattern = full;
     ga_system gradients = tangents;
-    gradients.gradient = NULL;
-    gradients.gradient_pattern = full;
+    gradients.gradient = gradients.nonholonomic_gradient = NULL;
+    gradients.gradient_pattern = gradients.nonholonomic_gradient_pattern = full;
     tangents.mass_is_constant = false; /* else a wrong flag would go unnoticed in K */
 
-    GA_TRY(ga_dae_create(system, &c->given));
-    GA_TRY(ga_dae_create(&tangents, &c->tangents));
-    GA_TRY(ga_dae_create(&gradients, &c->gradients));
-    /* the structure of Z derived from B is not enough to see entries outside it */
-    if (c->given.m > 0) {
-        ga_coords_destroy(&c->tangents.Z);
-        ga_coloring_destroy(&c->tangents.color_Z);
-        ga_free(c->tangents.first_Z);
-        c->tangents.first_Z = GA_NEW(bool, c->given.m * c->given.nv);
-        if (!c->tangents.first_Z) return GA_ERR_MEMORY;
-        GA_TRY(ga_coords_create(c->given.m, c->given.nv, 0, NULL, NULL, &c->tangents.Z));
-        GA_TRY(ga_coords_first(&c->tangents.Z, c->tangents.first_Z));
-        GA_TRY(ga_coloring_create(&c->tangents.Z, &c->tangents.color_Z));
-    }
-    int n = c->given.nv, m = c->given.m, rows = largest(n, m);
-    const ga_coords *sparse[] = {&c->given.B, &c->given.K, &c->given.C, &c->given.Z,
-                                 &c->given.L};
-    int count = rows;
+    /* full also for Z, which otherwise would be derived from B */
+    int n = ga_system_nv(system), m = system->constraint_count;
+    ga_coords all = {0};
+    GA_TRY(ga_coords_create(m, n, 0, NULL, NULL, &all));
+    tangents.velocity_stiffness_pattern = (ga_pattern){all.count, all.row, all.col};
+    gradients.velocity_stiffness_pattern = tangents.velocity_stiffness_pattern;
+    ga_status status = ga_dae_create(system, &c->given);
+    if (!status) status = ga_dae_create(&tangents, &c->tangents);
+    if (!status) status = ga_dae_create(&gradients, &c->gradients);
+    ga_coords_destroy(&all);
+    GA_TRY(status);
+
+    const ga_dae *dae = &c->given;
+    int rows = largest(n, dae->mp), count = rows;
+    const ga_coords *sparse[] = {&dae->G, &dae->K, &dae->C, &dae->Z, &dae->L};
     for (int k = 0; k < 5; ++k) count = largest(count, sparse[k]->count);
-    bool memory = (c->zero = GA_NEW(double, rows)) && (c->values = GA_NEW(double, count)) &&
-                  (c->full = GA_NEW(double, n *rows)) &&
+    bool memory = (c->zero = GA_NEW(double, rows)) &&
+                  (c->multipliers = GA_NEW(double, dae->mp)) &&
+                  (c->values = GA_NEW(double, count)) && (c->full = GA_NEW(double, n *rows)) &&
                   (c->difference = GA_NEW(double, n *rows));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -157,15 +196,28 @@ static void destroy(checker *c)
     ga_dae_destroy(&c->tangents);
     ga_dae_destroy(&c->gradients);
     ga_free(c->zero);
+    ga_free(c->multipliers);
     ga_free(c->values);
     ga_free(c->full);
     ga_free(c->difference);
 }
 
-static ga_status verdict(const ga_derivative_check *result, double tolerance, double t,
+/* The block to name: the worst one, but first those that the quotients of others are made from,
+ * so that a wrong B is not blamed on K. */
+static ga_derivative culprit(const ga_derivative_check *result, double tolerance)
+{
+    static const ga_derivative roots[] = {GA_DERIVATIVE_GRADIENT, GA_DERIVATIVE_CONSTRAINT_RATE,
+                                          GA_DERIVATIVE_NONHOLONOMIC_GRADIENT};
+    for (size_t k = 0; k < sizeof roots / sizeof *roots; ++k)
+        if (result->block[roots[k]].checked && result->block[roots[k]].error > tolerance)
+            return roots[k];
+    return result->worst;
+}
+
+static ga_status verdict(ga_derivative_check *result, double tolerance, double t,
                          ga_report *report)
 {
-    const ga_derivative which = result->worst;
+    const ga_derivative which = result->worst = culprit(result, tolerance);
     if (!result->block[which].checked || result->block[which].error <= tolerance)
         return ga_fail(report, GA_OK, "%s", "");
     ga_fail(report, GA_ERR_DERIVATIVE,
@@ -195,8 +247,13 @@ ga_status ga_system_check(const ga_system *system, const ga_point *at, double to
     ga_status status = create(&c, system);
     if (status == GA_OK) {
         if (!c.at.vd) c.at.vd = c.zero;
-        if (!c.at.lambda) c.at.lambda = c.zero;
-        if (c.given.m > 0) status = check_constraints(&c);
+        const size_t m = (size_t)c.given.m, p = (size_t)c.given.p;
+        if (at->lambda) memcpy(c.multipliers, at->lambda, m * sizeof *c.multipliers);
+        if (at->psi) memcpy(c.multipliers + m, at->psi, p * sizeof *c.multipliers);
+        c.at.lambda = c.multipliers;
+        c.at.psi = c.multipliers + m;
+        status = check_holonomic(&c);
+        if (status == GA_OK) status = check_nonholonomic(&c);
         if (status == GA_OK) status = check_tangents(&c);
     }
     if (status == GA_OK)

@@ -17,6 +17,21 @@ double ga_norm_max(int n, const double *x)
     return largest;
 }
 
+double ga_dae_translation(const ga_dae *dae, const double *q)
+{
+    double largest = 0;
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int nq = ga_node_nq(node), count = nq;
+        if (node.group == GA_GROUP_R3SO3 || node.group == GA_GROUP_SE3) count = 3;
+        if (node.group == GA_GROUP_R2SO2 || node.group == GA_GROUP_SE2) count = 2;
+        if (node.group == GA_GROUP_SO2 || node.group == GA_GROUP_SO3) count = 0;
+        largest = fmax(largest, ga_norm_max(count, q));
+        q += nq;
+    }
+    return largest;
+}
+
 /* Turns a callback's answer into a status; looks for NaN and infinity. 0 * x is 0 exactly for
  * finite x, so one sum tells. */
 static ga_status judge(ga_dae *dae, const char *what, ga_eval answer, int n, const double *out)
@@ -86,12 +101,32 @@ ga_status ga_dae_constraint(ga_dae *dae, double t, const double *q, double *Phi)
     return call(dae, "constraint", dae->sys.constraint, &at, dae->m, Phi);
 }
 
-ga_status ga_dae_gradient(ga_dae *dae, double t, const double *q, double *B)
+ga_status ga_dae_nonholonomic(ga_dae *dae, double t, const double *q, const double *v,
+                              double *k)
+{
+    if (!dae->p) return GA_OK;
+    ga_point at = {.t = t, .q = q, .v = v};
+    return call(dae, "nonholonomic", dae->sys.nonholonomic, &at, dae->p, k);
+}
+
+static ga_status holonomic_gradient(ga_dae *dae, double t, const double *q, double *B)
 {
     if (!dae->m) return GA_OK;
     if (!dae->sys.gradient) return ga_difference_gradient(dae, t, q, B);
     ga_point at = {.t = t, .q = q};
     return call(dae, "gradient", dae->sys.gradient, &at, dae->B.count, B);
+}
+
+ga_status ga_dae_gradient(ga_dae *dae, double t, const double *q, const double *v, double *G)
+{
+    GA_TRY(holonomic_gradient(dae, t, q, G));
+    if (!dae->p || !v) return GA_OK;
+    double *N = G + dae->B.count;
+    if (!dae->sys.nonholonomic_gradient)
+        return ga_difference_nonholonomic_gradient(dae, t, q, v, N);
+    ga_point at = {.t = t, .q = q, .v = v};
+    return call(dae, "nonholonomic_gradient", dae->sys.nonholonomic_gradient, &at, dae->N.count,
+                N);
 }
 
 ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
@@ -105,13 +140,26 @@ ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
     return call(dae, "constraint_rate", dae->sys.constraint_rate, &at, dae->m, Phi_t);
 }
 
+ga_status ga_dae_velocity(ga_dae *dae, double t, const double *q, const double *v,
+                          const double *G, double *w)
+{
+    GA_TRY(ga_dae_rate(dae, t, q, w));
+    ga_coords_multiply(&dae->B, G, 1, v, w);
+    return ga_dae_nonholonomic(dae, t, q, v, w + dae->m);
+}
+
 ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const double *v,
                                   double *c)
 {
-    if (!dae->m) return GA_OK;
-    if (!dae->sys.acceleration_rhs) return ga_difference_acceleration_rhs(dae, t, q, v, c);
     ga_point at = {.t = t, .q = q, .v = v};
-    return call(dae, "acceleration_rhs", dae->sys.acceleration_rhs, &at, dae->m, c);
+    const ga_system *sys = &dae->sys;
+    if (dae->m && sys->acceleration_rhs)
+        GA_TRY(call(dae, "acceleration_rhs", sys->acceleration_rhs, &at, dae->m, c));
+    else if (dae->m)
+        GA_TRY(ga_difference_acceleration_rhs(dae, t, q, v, c));
+    if (!dae->p) return GA_OK;
+    if (!sys->nonholonomic_rhs) return ga_difference_nonholonomic_rhs(dae, t, q, v, c + dae->m);
+    return call(dae, "nonholonomic_rhs", sys->nonholonomic_rhs, &at, dae->p, c + dae->m);
 }
 
 ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K)
@@ -126,27 +174,40 @@ ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C)
     return call(dae, "damping", dae->sys.damping, at, dae->C.count, C);
 }
 
-ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z)
+ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)
 {
-    if (!dae->m) return GA_OK;
-    if (!dae->sys.velocity_stiffness) return ga_difference_velocity_stiffness(dae, at, Z);
-    return call(dae, "velocity_stiffness", dae->sys.velocity_stiffness, at, dae->Z.count, Z);
+    const ga_system *sys = &dae->sys;
+    if (holonomic && dae->m && sys->velocity_stiffness)
+        GA_TRY(call(dae, "velocity_stiffness", sys->velocity_stiffness, at, dae->ZB.count, Z));
+    else if (holonomic && dae->m)
+        GA_TRY(ga_difference_velocity_stiffness(dae, at, Z));
+    if (!dae->p) return GA_OK;
+    double *ZN = Z + dae->ZB.count;
+    if (!sys->nonholonomic_stiffness) return ga_difference_nonholonomic_stiffness(dae, at, ZN);
+    return call(dae, "nonholonomic_stiffness", sys->nonholonomic_stiffness, at, dae->ZN.count,
+                ZN);
 }
 
-ga_status ga_dae_force_lambda(ga_dae *dae, const ga_point *at, double *L)
+ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
 {
     if (!dae->L.count) return GA_OK;
-    if (!dae->sys.force_lambda) return ga_difference_force_lambda(dae, at, L);
-    return call(dae, "force_lambda", dae->sys.force_lambda, at, dae->L.count, L);
+    if (!dae->sys.force_multipliers) return ga_difference_force_multipliers(dae, at, L);
+    return call(dae, "force_multipliers", dae->sys.force_multipliers, at, dae->L.count, L);
 }
 
-ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *B,
+ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
+                      const double *vd, const double *multipliers)
+{
+    return (ga_point){t, q, v, vd, multipliers, multipliers ? multipliers + dae->m : NULL};
+}
+
+ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *G,
                           double *r)
 {
     GA_TRY(ga_dae_force(dae, at, r));
     for (int i = 0; i < dae->nv; ++i) r[i] = -r[i];
     ga_coords_multiply(&dae->M, M, 1, at->vd, r);
-    if (dae->reactions_added) ga_coords_multiply_transposed(&dae->B, B, 1, at->lambda, r);
+    if (dae->reactions_added) ga_coords_multiply_transposed(&dae->G, G, 1, at->lambda, r);
     return GA_OK;
 }
 
@@ -208,18 +269,76 @@ static ga_status tangent_structure(ga_dae *dae)
     return GA_OK;
 }
 
-/* Z = D_q (B v): a row that depends on one velocity component of a node may depend on all its
- * configuration, so the structure of B is filled up by nodes: that of B T. */
-static ga_status velocity_stiffness_structure(ga_dae *dae)
+/* The structure of D_q (B v), where none is declared: a row that depends on one velocity
+ * component of a node may depend on all its configuration, so the structure of B is filled up
+ * by nodes: that of B T. */
+static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
 {
-    const ga_pattern *given = &dae->sys.velocity_stiffness_pattern;
-    if (given->row || dae->sys.velocity_stiffness || dae->m == 0)
-        return structure(given, dae->m, dae->nv, &dae->Z);
     ga_product product = {0};
-    GA_TRY(ga_product_create(&dae->B, &dae->T, &product));
-    ga_status status = ga_coords_create(dae->m, dae->nv, product.result.count,
-                                        product.result.row, product.result.col, &dae->Z);
+    GA_TRY(ga_product_create(of, &dae->T, &product));
+    ga_status status = ga_coords_create(of->rows, dae->nv, product.result.count,
+                                        product.result.row, product.result.col, result);
     ga_product_destroy(&product);
+    return status;
+}
+
+/* Two matrices, one below the other: first->rows + second->rows rows. The rows of the second
+ * are kept aside, so that it stays in use as a view. */
+static ga_status stack(ga_coords *first, ga_coords *second, ga_coords *both, int **second_rows)
+{
+    int count = first->count + second->count;
+    int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
+    if (!row || !col) {
+        ga_free(row);
+        ga_free(col);
+        return GA_ERR_MEMORY;
+    }
+    for (int k = 0; k < count; ++k) {
+        bool upper = k < first->count;
+        const ga_coords *from = upper ? first : second;
+        int at = upper ? k : k - first->count;
+        row[k] = from->row[at] + (upper ? 0 : first->rows);
+        col[k] = from->col[at];
+    }
+    *both = (ga_coords){first->rows + second->rows, first->cols, count, row, col};
+    *second_rows = second->row;
+    ga_free(first->row);
+    ga_free(first->col);
+    ga_free(second->col);
+    first->row = row;
+    first->col = col;
+    second->col = col + first->count;
+    return GA_OK;
+}
+
+/* The parts own their arrays until they are stacked. */
+static ga_status create_parts(ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    ga_coords parts[4] = {{0}}; /* B, N, ZB, ZN */
+    const ga_pattern *given = &sys->velocity_stiffness_pattern;
+    bool declared = given->row || sys->velocity_stiffness;
+    ga_status status = structure(&sys->gradient_pattern, dae->m, dae->nv, &parts[0]);
+    if (!status)
+        status = structure(&sys->nonholonomic_gradient_pattern, dae->p, dae->nv, &parts[1]);
+    if (!status)
+        status = declared ? structure(given, dae->m, dae->nv, &parts[2])
+                          : filled_up(dae, &parts[0], &parts[2]);
+    if (!status)
+        status = structure(&sys->nonholonomic_stiffness_pattern, dae->p, dae->nv, &parts[3]);
+    if (!status) status = stack(&parts[0], &parts[1], &dae->G, &dae->rows_N);
+    if (!status) {
+        dae->B = parts[0];
+        dae->N = parts[1];
+        parts[0] = parts[1] = (ga_coords){0};
+        status = stack(&parts[2], &parts[3], &dae->Z, &dae->rows_ZN);
+    }
+    if (!status) {
+        dae->ZB = parts[2];
+        dae->ZN = parts[3];
+        return GA_OK;
+    }
+    for (int k = 0; k < 4; ++k) ga_coords_destroy(&parts[k]);
     return status;
 }
 
@@ -231,35 +350,43 @@ static ga_status color(const ga_coords *coords, ga_coloring *coloring, bool **fi
     return ga_coloring_create(coords, coloring);
 }
 
+static ga_status create_colors(ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    if (!sys->gradient) GA_TRY(color(&dae->B, &dae->color_B, &dae->first_B));
+    if (!sys->nonholonomic_gradient) GA_TRY(color(&dae->N, &dae->color_N, &dae->first_N));
+    if (!sys->stiffness) GA_TRY(color(&dae->K, &dae->color_K, &dae->first_K));
+    if (!sys->damping) GA_TRY(color(&dae->C, &dae->color_C, &dae->first_C));
+    if (!sys->velocity_stiffness) GA_TRY(color(&dae->ZB, &dae->color_ZB, &dae->first_ZB));
+    if (!sys->nonholonomic_stiffness) GA_TRY(color(&dae->ZN, &dae->color_ZN, &dae->first_ZN));
+    if (!sys->force_multipliers) GA_TRY(color(&dae->L, &dae->color_L, &dae->first_L));
+    return GA_OK;
+}
+
 static ga_status create(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
+    GA_TRY(tangent_structure(dae));
     GA_TRY(structure(&sys->mass_pattern, dae->nv, dae->nv, &dae->M));
-    GA_TRY(structure(&sys->gradient_pattern, dae->m, dae->nv, &dae->B));
     GA_TRY(structure(&sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
     GA_TRY(structure(&sys->damping_pattern, dae->nv, dae->nv, &dae->C));
-    if (sys->force_uses_lambda)
-        GA_TRY(structure(&sys->force_lambda_pattern, dae->nv, dae->m, &dae->L));
-    GA_TRY(tangent_structure(dae));
-    GA_TRY(velocity_stiffness_structure(dae));
+    dae->L = (ga_coords){.rows = dae->nv, .cols = dae->mp};
+    if (sys->force_uses_multipliers)
+        GA_TRY(structure(&sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
+    GA_TRY(create_parts(dae));
+    GA_TRY(create_colors(dae));
 
-    if (!sys->gradient) GA_TRY(color(&dae->B, &dae->color_B, &dae->first_B));
-    if (!sys->stiffness) GA_TRY(color(&dae->K, &dae->color_K, &dae->first_K));
-    if (!sys->damping) GA_TRY(color(&dae->C, &dae->color_C, &dae->first_C));
-    if (!sys->velocity_stiffness) GA_TRY(color(&dae->Z, &dae->color_Z, &dae->first_Z));
-    if (dae->L.count && !sys->force_lambda)
-        GA_TRY(color(&dae->L, &dae->color_L, &dae->first_L));
-
-    int rows = dae->nv > dae->m ? dae->nv : dae->m;
+    int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
         (dae->M_constant = GA_NEW(double, dae->M.count)) &&
         (dae->direction = GA_NEW(double, dae->nv)) && (dae->q_plus = GA_NEW(double, dae->nq)) &&
         (dae->q_minus = GA_NEW(double, dae->nq)) && (dae->q_side = GA_NEW(double, dae->nq)) &&
         (dae->r_plus = GA_NEW(double, dae->nv)) && (dae->r_minus = GA_NEW(double, dae->nv)) &&
-        (dae->v_work = GA_NEW(double, dae->nv)) &&
-        (dae->lambda_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
+        (dae->v_work = GA_NEW(double, dae->nv)) && (dae->v_side = GA_NEW(double, dae->nv)) &&
+        (dae->lambda_work = GA_NEW(double, dae->mp)) &&
+        (dae->rate_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
         (dae->minus = GA_NEW(double, rows)) && (dae->M_work = GA_NEW(double, dae->M.count)) &&
-        (dae->B_work = GA_NEW(double, dae->B.count));
+        (dae->G_work = GA_NEW(double, dae->G.count));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -270,8 +397,14 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
     dae->nq = ga_system_nq(system);
     dae->nv = ga_system_nv(system);
     dae->m = system->constraint_count;
+    dae->p = system->nonholonomic_count;
+    dae->mp = dae->m + dae->p;
     dae->rheonomic = system->constraint_uses_time || system->constraint_rate;
-    dae->reactions_added = dae->m > 0 && system->reactions == GA_REACTIONS_ADDED;
+    dae->reactions_added = dae->mp > 0 && system->reactions == GA_REACTIONS_ADDED;
+    bool differences =
+        (dae->m && !system->gradient) || (dae->p && !system->nonholonomic_gradient);
+    bool rate = dae->rheonomic && !system->constraint_rate;
+    dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
     dae->commutative = true;
     for (int k = 0; k < system->node_count; ++k) {
         ga_group group = system->nodes[k].group;
@@ -285,23 +418,17 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
 
 void ga_dae_destroy(ga_dae *dae)
 {
-    ga_coords_destroy(&dae->M);
-    ga_coords_destroy(&dae->B);
-    ga_coords_destroy(&dae->K);
-    ga_coords_destroy(&dae->C);
-    ga_coords_destroy(&dae->Z);
-    ga_coords_destroy(&dae->L);
-    ga_coords_destroy(&dae->T);
-    ga_coloring_destroy(&dae->color_B);
-    ga_coloring_destroy(&dae->color_K);
-    ga_coloring_destroy(&dae->color_C);
-    ga_coloring_destroy(&dae->color_Z);
-    ga_coloring_destroy(&dae->color_L);
-    void *memory[] = {dae->first_B, dae->first_K,    dae->first_C,     dae->first_Z,
-                      dae->first_L, dae->M_constant, dae->direction,   dae->q_plus,
-                      dae->q_minus, dae->v_work,     dae->lambda_work, dae->plus,
-                      dae->minus,   dae->M_work,     dae->B_work,      dae->q_side,
-                      dae->r_plus,  dae->r_minus};
+    ga_coords *coords[] = {&dae->M, &dae->G, &dae->K, &dae->C, &dae->Z, &dae->L, &dae->T};
+    for (size_t k = 0; k < sizeof coords / sizeof *coords; ++k) ga_coords_destroy(coords[k]);
+    ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
+                             &dae->color_ZB, &dae->color_ZN, &dae->color_L};
+    for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
+    void *memory[] = {dae->rows_N,      dae->rows_ZN,    dae->first_B,   dae->first_N,
+                      dae->first_K,     dae->first_C,    dae->first_ZB,  dae->first_ZN,
+                      dae->first_L,     dae->M_constant, dae->direction, dae->q_plus,
+                      dae->q_minus,     dae->q_side,     dae->v_work,    dae->v_side,
+                      dae->lambda_work, dae->plus,       dae->minus,     dae->r_plus,
+                      dae->r_minus,     dae->M_work,     dae->G_work,    dae->rate_work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

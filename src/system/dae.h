@@ -1,11 +1,15 @@
 /* The DAE as an integrator sees it: every quantity of a ga_system, checked, with difference
  * quotients where the user gave no derivative.
  *
- *     r   = M(q,t) vd - f(q,v,t,lambda) + B(q,t)^T lambda        dynamics
- *     Phi(q,t),   w = B v + Phi_t,   c = -(d/dt w at vd = 0)     constraints on three levels
- *     K = D_q r,  C = -df/dv,  Z = D_q w,  L = df/dlambda        tangents
+ *     r = M(q,t) vd - f(q,v,t,lambda,psi) + G^T (lambda, psi)          dynamics
+ *     Phi(q,t)                                                        position level, m rows
+ *     w = (B v + Phi_t, k),  G = dw/dv = [B; N],  Z = D_q w           velocity level, m + p
+ * rows G vd = c                                                        acceleration level K =
+ * D_q r,  C = dr/dv,  L = df/d(lambda, psi)                   tangents
  *
- * With GA_REACTIONS_IN_FORCE the term B^T lambda is absent from r.
+ * Multipliers (lambda, psi) are one array of m + p numbers throughout. B is the first part of
+ * G, in its rows and in its values. With GA_REACTIONS_IN_FORCE the term G^T (lambda, psi) is
+ * absent from r.
  * All functions return GA_OK, GA_ERR_RECOVERABLE, GA_ERR_CALLBACK or GA_ERR_NOT_FINITE and
  * leave the reason in `fault`.
  */
@@ -18,24 +22,29 @@
 
 typedef struct ga_dae {
     ga_system sys;
-    int nq, nv, m;
-    bool commutative; /* every T(x) is the identity for the exponential map */
+    int nq, nv, m, p, mp; /* mp = m + p */
+    bool commutative;     /* every T(x) is the identity for the exponential map */
     bool rheonomic;
     bool reactions_added;
+    double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
-    ga_coords M, B, K, C, Z, L; /* structures; L is empty unless forces use lambda */
+    ga_coords M, G, K, C, Z, L; /* structures; L is empty unless forces use multipliers */
+    ga_coords B, N;             /* the two parts of G; views, N with rows from 0 */
+    ga_coords ZB, ZN;           /* the two parts of Z; views */
     ga_coords T;                /* tangent operators, block-diagonal by node */
-    ga_coloring color_B, color_K, color_C, color_Z, color_L; /* for what is left out */
-    bool *first_B, *first_K, *first_C, *first_Z, *first_L;   /* entries that get the value */
+    int *rows_N, *rows_ZN;      /* row indices of these views */
+    /* for what is left out: columns that move together, and entries that get the value */
+    ga_coloring color_B, color_N, color_K, color_C, color_ZB, color_ZN, color_L;
+    bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;
 
     double *M_constant; /* values of a constant mass matrix, once evaluated */
     bool M_known;
 
     /* workspace of the difference quotients */
-    double *direction, *q_plus, *q_minus, *q_side, *v_work, *lambda_work;
-    double *plus, *minus; /* max(nv, m) each */
+    double *direction, *q_plus, *q_minus, *q_side, *v_work, *v_side, *lambda_work, *rate_work;
+    double *plus, *minus; /* max(nv, m + p) each */
     double *r_plus, *r_minus;
-    double *M_work, *B_work;
+    double *M_work, *G_work;
 
     struct {
         const char *what; /* name of the callback */
@@ -54,35 +63,53 @@ void ga_dae_explain(const ga_dae *dae, double t, ga_report *report);
 ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M);
 ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f);
 ga_status ga_dae_constraint(ga_dae *dae, double t, const double *q, double *Phi);
-ga_status ga_dae_gradient(ga_dae *dae, double t, const double *q, double *B);
-/* Phi_t; zero for constraints that do not depend on time. */
-ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
+/* G; only its first part B where v is null. */
+ga_status ga_dae_gradient(ga_dae *dae, double t, const double *q, const double *v, double *G);
+/* w, from G at this point. */
+ga_status ga_dae_velocity(ga_dae *dae, double t, const double *q, const double *v,
+                          const double *G, double *w);
+/* k alone. */
+ga_status ga_dae_nonholonomic(ga_dae *dae, double t, const double *q, const double *v,
+                              double *k);
 ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const double *v,
                                   double *c);
 ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
-ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z);
-ga_status ga_dae_force_lambda(ga_dae *dae, const ga_point *at, double *L);
+/* Z; only its second part where holonomic is false. */
+ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);
+ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
 
-/* r from M and B already evaluated at this point. */
-ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *B,
+/* r from M and G already evaluated at this point. at->psi follows at->lambda in memory. */
+ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *G,
                           double *r);
+/* A point whose multipliers lie in one array. */
+ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
+                      const double *vd, const double *multipliers);
 
 /* q1 = q o map(x). */
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1);
 /* Values of T(x) in the structure dae->T. */
 void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T);
 
-/* Difference quotients alone, whatever the user gave; same arguments as above. */
+/* Difference quotients alone, whatever the user gave. */
 ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double *B);
+ga_status ga_difference_nonholonomic_gradient(ga_dae *dae, double t, const double *q,
+                                              const double *v, double *N);
 ga_status ga_difference_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 ga_status ga_difference_acceleration_rhs(ga_dae *dae, double t, const double *q,
                                          const double *v, double *c);
+ga_status ga_difference_nonholonomic_rhs(ga_dae *dae, double t, const double *q,
+                                         const double *v, double *d);
 ga_status ga_difference_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C);
 ga_status ga_difference_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z);
-ga_status ga_difference_force_lambda(ga_dae *dae, const ga_point *at, double *L);
+ga_status ga_difference_nonholonomic_stiffness(ga_dae *dae, const ga_point *at, double *Z);
+ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
+/* Phi_t as given or by differences; zero for constraints that do not depend on time. */
+ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 
+/* Largest translation or R^n coordinate in q. */
+double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
 

@@ -65,25 +65,43 @@ ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double 
     return GA_OK;
 }
 
+/* Has its own workspace: others take differences of it. */
 ga_status ga_difference_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
 {
     double step = first_step * fmax(1, 1e-3 * fabs(t));
-    GA_TRY(ga_dae_constraint(dae, t + step, q, dae->plus));
-    GA_TRY(ga_dae_constraint(dae, t - step, q, dae->minus));
+    GA_TRY(ga_dae_constraint(dae, t + step, q, Phi_t));
+    GA_TRY(ga_dae_constraint(dae, t - step, q, dae->rate_work));
     for (int i = 0; i < dae->m; ++i)
-        Phi_t[i] = (dae->plus[i] - dae->minus[i]) / ((t + step) - (t - step));
+        Phi_t[i] = (Phi_t[i] - dae->rate_work[i]) / ((t + step) - (t - step));
+    return GA_OK;
+}
+
+ga_status ga_difference_nonholonomic_gradient(ga_dae *dae, double t, const double *q,
+                                              const double *v, double *N)
+{
+    double step = first_step * fmax(1, ga_norm_max(dae->nv, v) * 1e-3);
+    for (int c = 0; c < dae->color_N.colors; ++c) {
+        set_direction(dae, &dae->color_N, c, step);
+        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = v[j] + dae->direction[j];
+        GA_TRY(ga_dae_nonholonomic(dae, t, q, dae->v_work, dae->plus));
+        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = v[j] - dae->direction[j];
+        GA_TRY(ga_dae_nonholonomic(dae, t, q, dae->v_work, dae->minus));
+        collect(&dae->N, &dae->color_N, dae->first_N, c, dae->plus, dae->minus, 2 * step, N);
+    }
     return GA_OK;
 }
 
 /* w = B v + Phi_t. Without B: the derivative of Phi along (q o exp(s v), t + s), which is w in
  * one difference quotient; v_work holds the increment. */
+typedef ga_status residual(ga_dae *dae, double t, const double *q, const double *v, double *w);
+
 static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const double *v,
                                    double *w)
 {
     if (dae->sys.gradient) {
         GA_TRY(ga_dae_rate(dae, t, q, w));
-        GA_TRY(ga_dae_gradient(dae, t, q, dae->B_work));
-        ga_coords_multiply(&dae->B, dae->B_work, 1, v, w);
+        GA_TRY(ga_dae_gradient(dae, t, q, NULL, dae->G_work));
+        ga_coords_multiply(&dae->B, dae->G_work, 1, v, w);
         return GA_OK;
     }
     double *q1 = dae->q_minus; /* callers keep q in q_plus or in the user's array */
@@ -98,22 +116,38 @@ static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const
     return GA_OK;
 }
 
-/* c = -dw/ds along q o exp(s v), t + s, v constant. */
-ga_status ga_difference_acceleration_rhs(ga_dae *dae, double t, const double *q,
-                                         const double *v, double *c)
+/* c = -dw/ds along q o exp(s v), t + s, v constant, with steps s. */
+static ga_status along_motion(ga_dae *dae, residual *of, int rows, double t, const double *q,
+                              const double *v, double s, double *c)
 {
     static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
     static const int place[4] = {-2, -1, 1, 2};
-    double s = motion_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
-    if (!dae->sys.gradient) s *= 4; /* noise of the inner quotient */
-    memset(c, 0, (size_t)dae->m * sizeof *c);
+    memset(c, 0, (size_t)rows * sizeof *c);
     for (int k = 0; k < 4; ++k) {
         for (int i = 0; i < dae->nv; ++i) dae->direction[i] = place[k] * s * v[i];
         ga_dae_update(dae, GA_MAP_EXP, q, dae->direction, dae->q_plus);
-        GA_TRY(velocity_residual(dae, t + place[k] * s, dae->q_plus, v, dae->plus));
-        for (int i = 0; i < dae->m; ++i) c[i] -= weight[k] * dae->plus[i] / s;
+        GA_TRY(of(dae, t + place[k] * s, dae->q_plus, v, dae->plus));
+        for (int i = 0; i < rows; ++i) c[i] -= weight[k] * dae->plus[i] / s;
     }
     return GA_OK;
+}
+
+static double time_step(const ga_dae *dae, const double *q, const double *v)
+{
+    return motion_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+}
+
+ga_status ga_difference_acceleration_rhs(ga_dae *dae, double t, const double *q,
+                                         const double *v, double *c)
+{
+    double s = time_step(dae, q, v) * (dae->sys.gradient ? 1 : 4); /* noise inside */
+    return along_motion(dae, velocity_residual, dae->m, t, q, v, s, c);
+}
+
+ga_status ga_difference_nonholonomic_rhs(ga_dae *dae, double t, const double *q,
+                                         const double *v, double *d)
+{
+    return along_motion(dae, ga_dae_nonholonomic, dae->p, t, q, v, time_step(dae, q, v), d);
 }
 
 static ga_status dynamics_at(ga_dae *dae, const ga_point *at, const double *q, double *r)
@@ -121,8 +155,8 @@ static ga_status dynamics_at(ga_dae *dae, const ga_point *at, const double *q, d
     ga_point moved = *at;
     moved.q = q;
     GA_TRY(ga_dae_mass(dae, at->t, q, dae->M_work));
-    if (dae->reactions_added) GA_TRY(ga_dae_gradient(dae, at->t, q, dae->B_work));
-    return ga_dae_dynamics(dae, &moved, dae->M_work, dae->B_work, r);
+    if (dae->reactions_added) GA_TRY(ga_dae_gradient(dae, at->t, q, at->v, dae->G_work));
+    return ga_dae_dynamics(dae, &moved, dae->M_work, dae->G_work, r);
 }
 
 ga_status ga_difference_stiffness(ga_dae *dae, const ga_point *at, double *K)
@@ -142,18 +176,48 @@ ga_status ga_difference_stiffness(ga_dae *dae, const ga_point *at, double *K)
     return GA_OK;
 }
 
+/* -f + N^T psi at another velocity; the rest of r does not depend on it. */
+static ga_status velocity_dependent(ga_dae *dae, const ga_point *at, const double *v, double *r)
+{
+    ga_point moved = *at;
+    moved.v = v;
+    GA_TRY(ga_dae_force(dae, &moved, r));
+    for (int i = 0; i < dae->nv; ++i) r[i] = -r[i];
+    if (!dae->p || !dae->reactions_added) return GA_OK;
+    GA_TRY(ga_dae_gradient(dae, at->t, at->q, v, dae->G_work));
+    ga_coords_multiply_transposed(&dae->N, dae->G_work + dae->B.count, 1, at->psi, r);
+    return GA_OK;
+}
+
 ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
 {
-    double step = first_step * fmax(1, ga_norm_max(dae->nv, at->v) * 1e-3);
-    ga_point moved = *at;
-    moved.v = dae->v_work;
+    double step = (dae->p && !dae->sys.nonholonomic_gradient ? nested_step : first_step) *
+                  fmax(1, ga_norm_max(dae->nv, at->v) * 1e-3);
     for (int c = 0; c < dae->color_C.colors; ++c) {
-        set_direction(dae, &dae->color_C, c, step);
-        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = at->v[j] + dae->direction[j];
-        GA_TRY(ga_dae_force(dae, &moved, dae->minus)); /* C = -df/dv */
-        for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = at->v[j] - dae->direction[j];
-        GA_TRY(ga_dae_force(dae, &moved, dae->plus));
-        collect(&dae->C, &dae->color_C, dae->first_C, c, dae->plus, dae->minus, 2 * step, C);
+        for (int side = 1; side >= -1; side -= 2) {
+            set_direction(dae, &dae->color_C, c, side * step);
+            for (int j = 0; j < dae->nv; ++j) dae->v_side[j] = at->v[j] + dae->direction[j];
+            GA_TRY(velocity_dependent(dae, at, dae->v_side,
+                                      side > 0 ? dae->r_plus : dae->r_minus));
+        }
+        collect(&dae->C, &dae->color_C, dae->first_C, c, dae->r_plus, dae->r_minus, 2 * step,
+                C);
+    }
+    return GA_OK;
+}
+
+/* D_q of a velocity-level residual at fixed v. */
+static ga_status along_columns(ga_dae *dae, residual *of, const ga_coords *coords,
+                               const ga_coloring *coloring, const bool *first, double step,
+                               const ga_point *at, double *Z)
+{
+    for (int c = 0; c < coloring->colors; ++c) {
+        for (int side = 1; side >= -1; side -= 2) {
+            set_direction(dae, coloring, c, side * step);
+            ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_plus);
+            GA_TRY(of(dae, at->t, dae->q_plus, at->v, side > 0 ? dae->plus : dae->minus));
+        }
+        collect(coords, coloring, first, c, dae->plus, dae->minus, 2 * step, Z);
     }
     return GA_OK;
 }
@@ -161,31 +225,30 @@ ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
 ga_status ga_difference_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z)
 {
     double step = (dae->sys.gradient ? first_step : nested_step) * typical_length(dae, at->q);
-    for (int c = 0; c < dae->color_Z.colors; ++c) {
-        for (int side = 1; side >= -1; side -= 2) {
-            set_direction(dae, &dae->color_Z, c, side * step);
-            ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_plus);
-            GA_TRY(velocity_residual(dae, at->t, dae->q_plus, at->v,
-                                     side > 0 ? dae->plus : dae->minus));
-        }
-        collect(&dae->Z, &dae->color_Z, dae->first_Z, c, dae->plus, dae->minus, 2 * step, Z);
-    }
-    return GA_OK;
+    return along_columns(dae, velocity_residual, &dae->ZB, &dae->color_ZB, dae->first_ZB, step,
+                         at, Z);
 }
 
-ga_status ga_difference_force_lambda(ga_dae *dae, const ga_point *at, double *L)
+ga_status ga_difference_nonholonomic_stiffness(ga_dae *dae, const ga_point *at, double *Z)
 {
-    double step = first_step * fmax(1, ga_norm_max(dae->m, at->lambda));
-    ga_point moved = *at;
-    moved.lambda = dae->lambda_work;
+    double step = first_step * typical_length(dae, at->q);
+    return along_columns(dae, ga_dae_nonholonomic, &dae->ZN, &dae->color_ZN, dae->first_ZN,
+                         step, at, Z);
+}
+
+ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
+{
+    double step = first_step *
+                  fmax(1, fmax(ga_norm_max(dae->m, at->lambda), ga_norm_max(dae->p, at->psi)));
+    const int *color = dae->color_L.color;
     for (int c = 0; c < dae->color_L.colors; ++c) {
-        const int *color = dae->color_L.color;
-        for (int j = 0; j < dae->m; ++j)
-            dae->lambda_work[j] = at->lambda[j] + (color[j] == c ? step : 0);
-        GA_TRY(ga_dae_force(dae, &moved, dae->plus));
-        for (int j = 0; j < dae->m; ++j)
-            dae->lambda_work[j] = at->lambda[j] - (color[j] == c ? step : 0);
-        GA_TRY(ga_dae_force(dae, &moved, dae->minus));
+        for (int side = 1; side >= -1; side -= 2) {
+            for (int j = 0; j < dae->mp; ++j)
+                dae->lambda_work[j] = (j < dae->m ? at->lambda[j] : at->psi[j - dae->m]) +
+                                      (color[j] == c ? side * step : 0);
+            ga_point moved = ga_dae_point(dae, at->t, at->q, at->v, at->vd, dae->lambda_work);
+            GA_TRY(ga_dae_force(dae, &moved, side > 0 ? dae->plus : dae->minus));
+        }
         collect(&dae->L, &dae->color_L, dae->first_L, c, dae->plus, dae->minus, 2 * step, L);
     }
     return GA_OK;

@@ -3,6 +3,7 @@
 
 #include <galpha/system.h>
 #include <limits.h>
+#include <string.h>
 
 int ga_system_nq(const ga_system *system)
 {
@@ -50,7 +51,8 @@ static ga_status check_pattern(const char *name, const ga_pattern *pattern, int 
     if (pattern->count < 0 || pattern->count > size_limit)
         return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern has an impossible count %d", name,
                        pattern->count);
-    if (!pattern->row && (long long)rows * cols > size_limit)
+    bool derived = strcmp(name, "velocity_stiffness") == 0; /* from the structure of B */
+    if (!pattern->row && !derived && (long long)rows * cols > size_limit)
         return ga_fail(
             report, GA_ERR_SYSTEM,
             "%s is a full %d x %d matrix: declare %s_pattern for a system this large", name,
@@ -70,13 +72,49 @@ static ga_status check_pattern(const char *name, const ga_pattern *pattern, int 
     return GA_OK;
 }
 
+static ga_status check_count(const char *name, int count, ga_report *report)
+{
+    if (count >= 0 && count <= size_limit) return GA_OK;
+    return ga_fail(report, GA_ERR_SYSTEM, "%s %d is impossible", name, count);
+}
+
+static ga_status check_nonholonomic(const ga_system *sys, ga_report *report)
+{
+    GA_TRY(check_count("nonholonomic_count", sys->nonholonomic_count, report));
+    if (sys->nonholonomic_count > 0 && !sys->nonholonomic)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "the callback nonholonomic is missing, with nonholonomic_count %d",
+                       sys->nonholonomic_count);
+    bool any = sys->nonholonomic || sys->nonholonomic_gradient || sys->nonholonomic_rhs ||
+               sys->nonholonomic_stiffness;
+    if (sys->nonholonomic_count == 0 && any)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "nonholonomic constraints are described, but nonholonomic_count is 0");
+    return GA_OK;
+}
+
+static ga_status check_multipliers(const ga_system *sys, ga_report *report)
+{
+    if (sys->reactions != GA_REACTIONS_ADDED && sys->reactions != GA_REACTIONS_IN_FORCE)
+        return ga_fail(report, GA_ERR_SYSTEM, "reactions has the unknown value %d",
+                       (int)sys->reactions);
+    if (sys->constraint_count + sys->nonholonomic_count == 0 && sys->force_uses_multipliers)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "force_uses_multipliers is set, but there are no constraints");
+    if (sys->force_multipliers && !sys->force_uses_multipliers)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "force_multipliers is given, but force_uses_multipliers is not set");
+    if (sys->reactions == GA_REACTIONS_IN_FORCE && !sys->force_uses_multipliers)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "reactions are in force, but force_uses_multipliers is not set");
+    return GA_OK;
+}
+
 static ga_status check_callbacks(const ga_system *sys, ga_report *report)
 {
     if (!sys->mass) return ga_fail(report, GA_ERR_SYSTEM, "the callback mass is missing");
     if (!sys->force) return ga_fail(report, GA_ERR_SYSTEM, "the callback force is missing");
-    if (sys->constraint_count < 0 || sys->constraint_count > size_limit)
-        return ga_fail(report, GA_ERR_SYSTEM, "constraint_count %d is impossible",
-                       sys->constraint_count);
+    GA_TRY(check_count("constraint_count", sys->constraint_count, report));
     if (sys->constraint_count > 0 && !sys->constraint)
         return ga_fail(report, GA_ERR_SYSTEM,
                        "the callback constraint is missing, with constraint_count %d",
@@ -86,19 +124,8 @@ static ga_status check_callbacks(const ga_system *sys, ga_report *report)
     if (sys->constraint_count == 0 && any)
         return ga_fail(report, GA_ERR_SYSTEM,
                        "constraints are described, but constraint_count is 0");
-    if (sys->reactions != GA_REACTIONS_ADDED && sys->reactions != GA_REACTIONS_IN_FORCE)
-        return ga_fail(report, GA_ERR_SYSTEM, "reactions has the unknown value %d",
-                       (int)sys->reactions);
-    if (sys->constraint_count == 0 && sys->force_uses_lambda)
-        return ga_fail(report, GA_ERR_SYSTEM,
-                       "force_uses_lambda is set, but there are no constraints");
-    if (sys->force_lambda && !sys->force_uses_lambda)
-        return ga_fail(report, GA_ERR_SYSTEM,
-                       "force_lambda is given, but force_uses_lambda is not set");
-    if (sys->reactions == GA_REACTIONS_IN_FORCE && !sys->force_uses_lambda)
-        return ga_fail(report, GA_ERR_SYSTEM,
-                       "reactions are in force, but force_uses_lambda is not set");
-    return GA_OK;
+    GA_TRY(check_nonholonomic(sys, report));
+    return check_multipliers(sys, report);
 }
 
 ga_status ga_system_validate(const ga_system *system, ga_report *report)
@@ -106,15 +133,19 @@ ga_status ga_system_validate(const ga_system *system, ga_report *report)
     if (!system) return ga_fail(report, GA_ERR_ARGUMENT, "system is null");
     GA_TRY(check_nodes(system, report));
     GA_TRY(check_callbacks(system, report));
-    int n = ga_system_nv(system), m = system->constraint_count;
+    int n = ga_system_nv(system), m = system->constraint_count, p = system->nonholonomic_count;
     GA_TRY(check_pattern("mass", &system->mass_pattern, n, n, report));
     GA_TRY(check_pattern("stiffness", &system->stiffness_pattern, n, n, report));
     GA_TRY(check_pattern("damping", &system->damping_pattern, n, n, report));
     GA_TRY(check_pattern("gradient", &system->gradient_pattern, m, n, report));
-    if (system->velocity_stiffness || system->velocity_stiffness_pattern.row)
-        GA_TRY(check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n,
+    GA_TRY(check_pattern("nonholonomic_gradient", &system->nonholonomic_gradient_pattern, p, n,
+                         report));
+    GA_TRY(
+        check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n, report));
+    GA_TRY(check_pattern("nonholonomic_stiffness", &system->nonholonomic_stiffness_pattern, p,
+                         n, report));
+    if (system->force_uses_multipliers)
+        GA_TRY(check_pattern("force_multipliers", &system->force_multipliers_pattern, n, m + p,
                              report));
-    if (system->force_uses_lambda)
-        GA_TRY(check_pattern("force_lambda", &system->force_lambda_pattern, n, m, report));
     return ga_fail(report, GA_OK, "%s", "");
 }

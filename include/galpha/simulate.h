@@ -1,0 +1,151 @@
+/* A whole simulation in one call: steps of fixed size or chosen by the error, dense output,
+ * events, forces that jump.
+ *
+ *     ga_simulation run = ga_simulation_default();
+ *     run.t_end = 10;
+ *     run.control.relative = 1e-6;
+ *     run.output = print;
+ *     status = ga_integrator_simulate(integrator, 0, q0, v0, &run, &report);
+ *
+ * Output and events use an interpolation of third order, so they do not disturb the steps: the
+ * solution has the same bits whatever is asked for on the way.
+ */
+#ifndef GALPHA_SIMULATE_H
+#define GALPHA_SIMULATE_H
+
+#include <galpha/integrate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- error control ------------------------------------------------------------------------ */
+
+typedef enum ga_error_mode {
+    GA_ERROR_FULL, /* positions and velocities */
+    /* Positions only: for stiff and flexible models, whose fast modes would otherwise be
+     * resolved for ever. Velocities, accelerations and multipliers of such modes then mean
+     * nothing. */
+    GA_ERROR_POSITIONS,
+    /* Positions and velocities, and the estimated error is taken away after each step: third
+     * order, but no longer unconditionally stable. For problems that are not stiff; index 2. */
+    GA_ERROR_EXTRAPOLATE
+} ga_error_mode;
+
+/* The error of the whole simulation, at t_end, is to stay near
+ *
+ *     absolute + relative * (largest value so far)
+ *
+ * for translations (and all coordinates of R^n nodes), for rotations (largest value: 1 rad),
+ * and for their velocities. To this end the local error per unit of time is controlled. */
+typedef struct ga_control {
+    double relative;                                     /* 0: steps of fixed size `step` */
+    double absolute_translation, absolute_rotation;      /* of q */
+    double absolute_velocity, absolute_angular_velocity; /* of v */
+    ga_error_mode mode;
+    double first_step;         /* 0: chosen */
+    double min_step, max_step; /* 0: none */
+    int max_rejections;        /* of one step, in a row */
+} ga_control;
+
+/* --- events ------------------------------------------------------------------------------- */
+
+typedef struct ga_sample {
+    double t;
+    const double *q, *v, *vd, *lambda, *psi;
+} ga_sample;
+
+typedef enum ga_action {
+    GA_ACTION_CONTINUE, /* nothing changed */
+    GA_ACTION_RESTART,  /* q, v or the user's parameters changed: start anew from here */
+    GA_ACTION_STOP      /* end the simulation here */
+} ga_action;
+
+/* Where a function g_i of the state passes zero, something happens. */
+typedef struct ga_events {
+    int count;
+    /* Writes g, count numbers. */
+    ga_eval (*function)(void *user, const ga_sample *at, double *g);
+    /* +1: only where g_i rises, -1: only where it falls; null: both, for all. */
+    const int *direction;
+    /* Called at the time of an event with all that happen at once. May change q and v and
+     * answer GA_ACTION_RESTART; what it leaves is made consistent. Null: events are only
+     * output. */
+    ga_action (*happen)(void *user, int count, const int *which, double t, double *q,
+                        double *v);
+    void *user;
+    int max_count; /* more than so many events in a millionth of the time are an error */
+} ga_events;
+
+/* --- simulation --------------------------------------------------------------------------- */
+
+typedef enum ga_multipliers {
+    GA_MULTIPLIERS_AUTO,   /* hat */
+    GA_MULTIPLIERS_SCHEME, /* lambda, psi as the scheme computes them, interpolated linearly */
+    /* v', lambda, psi from the dynamics and the constraints on acceleration level at (q, v): no
+     * oscillations, and free of the local error the scheme's own have. One more solve a sample.
+     */
+    GA_MULTIPLIERS_HAT
+} ga_multipliers;
+
+typedef struct ga_simulation {
+    double t_end;
+    double step; /* where control.relative is 0 */
+    ga_control control;
+    /* Called at the start, at every output time and at events; anything but GA_EVAL_OK stops
+     * the simulation, which then returns GA_OK. */
+    ga_eval (*output)(void *user, const ga_sample *sample);
+    void *user;
+    double output_every; /* 0: at every step */
+    ga_multipliers multipliers;
+    ga_events events;
+    /* Times, ascending, where a force jumps or has a kink: steps end there, and start anew.
+     * Jumps that are not announced are found, at the cost of some rejected steps. */
+    int breakpoint_count;
+    const double *breakpoints;
+} ga_simulation;
+
+/* relative 1e-6, absolute 1e-8, output at every step. */
+GA_API ga_simulation ga_simulation_default(void);
+
+/* Starts at (t0, q0, v0) and runs to t_end. On failure everything up to the last good step has
+ * been output, and the integrator holds that state. */
+GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, const double *q0,
+                                        const double *v0, const ga_simulation *simulation,
+                                        ga_report *report);
+
+/* The solution at t within the last step; any output may be null. */
+GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, double *q,
+                                           double *v, double *vd, double *lambda, double *psi);
+/* v', lambda and psi from the acceleration level at the current (q, v); any may be null. */
+GA_API ga_status ga_integrator_hat(ga_integrator *integrator, double *vd, double *lambda,
+                                   double *psi, ga_report *report);
+
+/* The estimated local error of the last step: what exact minus computed solution gained in it,
+ * as increments of q (on the group) and v, nv numbers each. Kept by simulate only. */
+GA_API const double *ga_integrator_error_q(const ga_integrator *integrator);
+GA_API const double *ga_integrator_error_v(const ga_integrator *integrator);
+
+typedef struct ga_control_statistics {
+    long accepted, rejected; /* steps */
+    long restarts;           /* at events, breakpoints and jumps that were found */
+    long events;
+    double step_min, step_max;
+} ga_control_statistics;
+
+GA_API ga_control_statistics ga_integrator_control_statistics(const ga_integrator *integrator);
+
+/* Runs on the same steps again, halved and quartered, and extrapolates: at t_end q and v of
+ * third (levels = 2) or fourth order (levels = 3), with the stability of the method, and the
+ * error of the plain run. Outputs nothing on the way; no events. q, v, error_q, error_v may be
+ * null. */
+GA_API ga_status ga_integrator_richardson(ga_integrator *integrator, double t0,
+                                          const double *q0, const double *v0,
+                                          const ga_simulation *simulation, int levels,
+                                          double *q, double *v, double *error_q,
+                                          double *error_v, ga_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

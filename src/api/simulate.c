@@ -1,0 +1,257 @@
+/* <galpha/simulate.h>. */
+#include "api/integrator.h"
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+ga_simulation ga_simulation_default(void)
+{
+    return (ga_simulation){.control = {.relative = 1e-6,
+                                       .absolute_translation = 1e-8,
+                                       .absolute_rotation = 1e-8,
+                                       .absolute_velocity = 1e-8,
+                                       .absolute_angular_velocity = 1e-8,
+                                       .max_rejections = 60},
+                           .events = {.max_count = 100}};
+}
+
+static ga_status check_tolerance(const char *name, double value, ga_report *report)
+{
+    if (value >= 0 && isfinite(value)) return GA_OK;
+    return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected a number not below 0", name,
+                   value);
+}
+
+static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
+                               ga_report *report)
+{
+    const ga_control *c = &def->control;
+    GA_TRY(check_tolerance("relative", c->relative, report));
+    GA_TRY(check_tolerance("absolute_translation", c->absolute_translation, report));
+    GA_TRY(check_tolerance("absolute_rotation", c->absolute_rotation, report));
+    GA_TRY(check_tolerance("absolute_velocity", c->absolute_velocity, report));
+    GA_TRY(check_tolerance("absolute_angular_velocity", c->absolute_angular_velocity, report));
+    GA_TRY(check_tolerance("first_step", c->first_step, report));
+    GA_TRY(check_tolerance("min_step", c->min_step, report));
+    GA_TRY(check_tolerance("max_step", c->max_step, report));
+    if (c->relative == 0) {
+        if (def->step > 0 && isfinite(def->step)) return GA_OK;
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "control.relative is 0, so step must be positive and finite, not %g",
+                       def->step);
+    }
+    if (c->relative < 100 * DBL_EPSILON)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "relative = %g is below what double precision resolves (%.1g)",
+                       c->relative, 100 * DBL_EPSILON);
+    if (c->relative >= 1)
+        return ga_fail(report, GA_ERR_ARGUMENT, "relative = %g: expected less than 1",
+                       c->relative);
+    if (c->max_step > 0 && c->min_step > c->max_step)
+        return ga_fail(report, GA_ERR_ARGUMENT, "min_step = %g exceeds max_step = %g",
+                       c->min_step, c->max_step);
+    if (c->max_rejections < 1)
+        return ga_fail(report, GA_ERR_ARGUMENT, "max_rejections = %d: expected at least 1",
+                       c->max_rejections);
+    if ((unsigned)c->mode > GA_ERROR_EXTRAPOLATE)
+        return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
+    if (c->mode == GA_ERROR_EXTRAPOLATE && !g->stepper.form->has_eta)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "extrapolation is an option of index2, not of %s",
+                       g->stepper.form->name);
+    return GA_OK;
+}
+
+static ga_status check_simulation(const ga_integrator *g, double t0, const ga_simulation *def,
+                                  ga_report *report)
+{
+    if (!g || !def) return ga_fail(report, GA_ERR_ARGUMENT, "integrator or simulation is null");
+    if (!(isfinite(def->t_end) && def->t_end >= t0))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "t_end = %g: expected a finite time not before %g", def->t_end, t0);
+    GA_TRY(check_control(g, def, report));
+    GA_TRY(check_tolerance("output_every", def->output_every, report));
+    if ((unsigned)def->multipliers > GA_MULTIPLIERS_HAT)
+        return ga_fail(report, GA_ERR_ARGUMENT, "multipliers has the unknown value %d",
+                       (int)def->multipliers);
+    if (def->events.count < 0 || (def->events.count > 0 && !def->events.function))
+        return ga_fail(report, GA_ERR_ARGUMENT, "%d events need a function", def->events.count);
+    if (def->breakpoint_count < 0 || (def->breakpoint_count > 0 && !def->breakpoints))
+        return ga_fail(report, GA_ERR_ARGUMENT, "%d breakpoints, but no array",
+                       def->breakpoint_count);
+    for (int k = 0; k < def->breakpoint_count; ++k)
+        if (!isfinite(def->breakpoints[k]) ||
+            (k > 0 && def->breakpoints[k] < def->breakpoints[k - 1]))
+            return ga_fail(report, GA_ERR_ARGUMENT, "breakpoint %d (%g) is not in order", k,
+                           def->breakpoints[k]);
+    return GA_OK;
+}
+
+/* Makes everything ready, from nothing to a consistent state. */
+static ga_status prepare(ga_integrator *g, double t0, const double *q0, const double *v0,
+                         const ga_simulation *def, ga_report *report)
+{
+    GA_TRY(check_simulation(g, t0, def, report));
+    ga_run_destroy(&g->run);
+    if (ga_run_create(&g->stepper, def, &g->run) != GA_OK)
+        return ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    return ga_integrator_begin(g, t0, q0, v0, report);
+}
+
+ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
+                                 const double *v0, const ga_simulation *def, ga_report *report)
+{
+    GA_TRY(prepare(g, t0, q0, v0, def, report));
+    g->stepper.started = true;
+    GA_TRY(ga_run_simulate(&g->run, report));
+    g->stepper.h_grid = g->stepper.now.h;
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,
+                                    double *vd, double *lambda, double *psi)
+{
+    if (!g || !g->stepper.started) return GA_ERR_STATE;
+    ga_stepper *s = &g->stepper;
+    const ga_state *now = &s->now;
+    double first = now->steps ? now->t_old : now->t;
+    double slack = 1e-9 * (now->t - first);
+    if (!(t >= first - slack && t <= now->t + slack)) return GA_ERR_ARGUMENT;
+    ga_dense(s, t, q, v, vd, s->start.guess);
+    if (lambda) memcpy(lambda, s->start.guess, (size_t)s->m * sizeof *lambda);
+    if (psi) memcpy(psi, s->start.guess + s->m, (size_t)s->p * sizeof *psi);
+    return GA_OK;
+}
+
+ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double *psi,
+                            ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    ga_stepper *s = &g->stepper;
+    const ga_state *now = &s->now;
+    double *hat = s->start.guess;
+    memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
+    ga_status status = ga_saddle_acceleration(s, now->t, now->q, now->v, s->start.vd_hat, hat);
+    if (status != GA_OK) {
+        ga_step_explain(s, status, now->h, report);
+        return status;
+    }
+    if (vd) memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
+    if (lambda) memcpy(lambda, hat, (size_t)s->m * sizeof *lambda);
+    if (psi) memcpy(psi, hat + s->m, (size_t)s->p * sizeof *psi);
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+const double *ga_integrator_error_q(const ga_integrator *g) { return g->run.control.error_q; }
+const double *ga_integrator_error_v(const ga_integrator *g) { return g->run.control.error_v; }
+
+ga_control_statistics ga_integrator_control_statistics(const ga_integrator *g)
+{
+    return g->run.control.stats;
+}
+
+/* --- Richardson --------------------------------------------------------------------------- */
+
+typedef struct levels {
+    double *q[3], *v[3]; /* at t_end with steps h, h/2, h/4 */
+    double *x, *y;       /* nv */
+} levels;
+
+static ga_status create_levels(const ga_stepper *s, levels *l)
+{
+    bool memory = (l->x = GA_NEW(double, s->nv)) && (l->y = GA_NEW(double, s->nv));
+    for (int k = 0; k < 3 && memory; ++k)
+        memory = (l->q[k] = GA_NEW(double, s->nq)) && (l->v[k] = GA_NEW(double, s->nv));
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+static void destroy_levels(levels *l)
+{
+    for (int k = 0; k < 3; ++k) {
+        ga_free(l->q[k]);
+        ga_free(l->v[k]);
+    }
+    ga_free(l->x);
+    ga_free(l->y);
+}
+
+/* q[count-1], v[count-1] := the extrapolated solution; the errors are of the coarsest level. On
+ * a mesh halved and halved again the error is c2 h^2 + c3 h^3 + ..., so the weights are those
+ * of h^2 for a pair and of h^2, h^3 for three levels: x1 + (x1 - x0)/3, then 8/7, -1/7. */
+static void extrapolate(const ga_stepper *s, levels *l, int count)
+{
+    const int n = s->dae.sys.node_count;
+    const ga_node *nodes = s->dae.sys.nodes;
+    for (int round = 1; round < count; ++round) {
+        double weight = 1 / (pow(2, round + 1) - 1);
+        for (int k = count - 1; k >= round; --k) {
+            ga_nodes_difference(n, nodes, l->q[k - 1], l->q[k], l->x);
+            for (int i = 0; i < s->nv; ++i) l->x[i] *= weight;
+            ga_nodes_update(n, nodes, GA_MAP_EXP, l->q[k], l->x, l->q[k]);
+            for (int i = 0; i < s->nv; ++i)
+                l->v[k][i] += weight * (l->v[k][i] - l->v[k - 1][i]);
+        }
+    }
+}
+
+static ga_status run_levels(ga_integrator *g, double t0, const double *q0, const double *v0,
+                            const ga_simulation *def, int count, levels *l, ga_report *report)
+{
+    ga_stepper *s = &g->stepper;
+    for (int k = 0; k < count; ++k) {
+        if (k == 0) {
+            GA_TRY(prepare(g, t0, q0, v0, def, report));
+            g->run.record = true;
+            s->started = true;
+            GA_TRY(ga_run_simulate(&g->run, report));
+        } else {
+            GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
+            s->started = true;
+            GA_TRY(ga_run_repeat(&g->run, 1 << k, report));
+        }
+        memcpy(l->q[k], s->now.q, (size_t)s->nq * sizeof *s->now.q);
+        memcpy(l->v[k], s->now.v, (size_t)s->nv * sizeof *s->now.v);
+    }
+    return GA_OK;
+}
+
+ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0,
+                                   const double *v0, const ga_simulation *def, int count,
+                                   double *q, double *v, double *error_q, double *error_v,
+                                   ga_report *report)
+{
+    GA_TRY(check_simulation(g, t0, def, report));
+    if (count != 2 && count != 3)
+        return ga_fail(report, GA_ERR_ARGUMENT, "levels = %d: expected 2 or 3", count);
+    if (def->events.count || def->breakpoint_count)
+        return ga_fail(
+            report, GA_ERR_ARGUMENT,
+            "Richardson extrapolation needs a smooth run: no events, no breakpoints");
+    if (def->control.mode == GA_ERROR_EXTRAPOLATE)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "Richardson extrapolation and GA_ERROR_EXTRAPOLATE exclude each other");
+    const ga_stepper *s = &g->stepper;
+    ga_simulation silent = *def;
+    silent.output = NULL;
+    levels l = {{0}, {0}, NULL, NULL};
+    ga_status status = create_levels(s, &l);
+    if (status != GA_OK) ga_fail(report, status, "out of memory");
+    if (status == GA_OK) status = run_levels(g, t0, q0, v0, &silent, count, &l, report);
+    if (status == GA_OK) {
+        memcpy(g->stepper.q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
+        memcpy(l.y, l.v[0], (size_t)s->nv * sizeof *l.y);
+        extrapolate(s, &l, count);
+        const double *best_q = l.q[count - 1], *best_v = l.v[count - 1];
+        if (error_q)
+            ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, s->q, best_q, error_q);
+        for (int i = 0; error_v && i < s->nv; ++i) error_v[i] = best_v[i] - l.y[i];
+        if (q) memcpy(q, best_q, (size_t)s->nq * sizeof *q);
+        if (v) memcpy(v, best_v, (size_t)s->nv * sizeof *v);
+        ga_fail(report, GA_OK, "%s", "");
+    }
+    destroy_levels(&l);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* What index 3 and stabilised index 2 share: the unknown is v'_{n+1}, and everything else
+ * follows from it, [ABC14] eqs. (9a)-(9d) and (58a). */
+#include "integrate/stepper.h"
+
+#include <string.h>
+
+ga_status ga_collocated_begin(ga_stepper *s)
+{
+    const ga_method *p = &s->def.method;
+    const ga_state *now = &s->now;
+    const double h = s->h, am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
+    bool implicit = s->def.start == GA_START_IMPLICIT && now->steps == 0;
+    s->weight = 1;
+    s->kappa = implicit ? s->method.shift : 0;
+    s->c_a = ((1 - af) - am * s->kappa) / (1 - am);
+    s->c_q = h * h * ((0.5 - beta) * s->kappa + beta * s->c_a);
+    s->c_v = h * ((1 - gamma) * s->kappa + gamma * s->c_a);
+    /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
+    if (implicit)
+        for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
+    for (int i = 0; i < s->nv; ++i) {
+        s->a1[i] = (af * now->vd[i] - am * s->an[i]) / (1 - am);
+        s->U0[i] = h * (s->vn[i] + h * ((0.5 - beta) * s->an[i] + beta * s->a1[i]));
+        s->v0[i] = s->vn[i] + h * ((1 - gamma) * s->an[i] + gamma * s->a1[i]);
+    }
+    return GA_OK;
+}
+
+void ga_collocated_predict(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
+    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
+}
+
+void ga_collocated_evaluate(ga_stepper *s)
+{
+    for (int i = 0; i < s->nv; ++i) {
+        s->v[i] = s->v0[i] + s->c_v * s->vd[i];
+        s->U[i] = s->U0[i] + s->c_q * s->vd[i];
+    }
+    if (s->form->has_eta)
+        ga_coords_multiply_transposed(&s->dae.B, s->now.B, -s->h, s->eta, s->U);
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
+}
+
+void ga_collocated_finish(ga_stepper *s)
+{
+    for (int i = 0; i < s->nv; ++i) s->a[i] = s->a1[i] + s->c_a * s->vd[i];
+    for (int i = 0; i < s->nv; ++i) s->an[i] += s->kappa * s->vd[i];
+}

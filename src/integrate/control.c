@@ -1,0 +1,266 @@
+/* The choice of step sizes; see control.h for the estimate.
+ *
+ * allow = h/(t_end - t_0); a step passes if local error <= tolerance * allow. The next step
+ * aims at 0.7 of that, with a smooth limiter; changes between -10 % and +20 % are not made, so
+ * that the factors serve on. Index 3, whose multipliers suffer from abrupt changes, has a
+ * filter of its own (Soederlind's H211b with b = 4) and ratios up to 1.5.
+ *
+ * A force that jumps inside the step shows in rejections that do not help: the error falls
+ * slower than h^2. Then the step across the jump is made so short that its error is small
+ * against the whole tolerance, and the integration starts anew behind it.
+ */
+#include "integrate/control.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+ga_status ga_controller_create(ga_stepper *s, const ga_control *def, ga_controller *c)
+{
+    memset(c, 0, sizeof *c);
+    c->s = s;
+    c->def = *def;
+    bool memory = (c->error_q = GA_NEW(double, s->nv)) &&
+                  (c->error_v = GA_NEW(double, s->nv)) && (c->vdd = GA_NEW(double, s->nv)) &&
+                  (c->vddd = GA_NEW(double, s->nv));
+    if (!memory) ga_controller_destroy(c);
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+void ga_controller_destroy(ga_controller *c)
+{
+    ga_free(c->error_q);
+    ga_free(c->error_v);
+    ga_free(c->vdd);
+    ga_free(c->vddd);
+    memset(c, 0, sizeof *c);
+}
+
+/* --- weights ----------------------------------------------------------------------------- */
+
+static void observe_sizes(ga_controller *c, const double *q, const double *v)
+{
+    const ga_stepper *s = c->s;
+    c->size_q[0] = fmax(c->size_q[0], ga_dae_translation(&s->dae, q));
+    c->size_q[1] = 1;
+    for (int i = 0; i < s->nv; ++i)
+        c->size_v[s->kind[i]] = fmax(c->size_v[s->kind[i]], fabs(v[i]));
+    for (int k = 0; k < 2; ++k) c->size_v[k] = fmax(c->size_v[k], c->size_q[k] / c->duration);
+}
+
+/* Largest error by its tolerance. */
+static double weighted_error(const ga_controller *c, const double *error_q,
+                             const double *error_v)
+{
+    const ga_stepper *s = c->s;
+    const ga_control *def = &c->def;
+    double w_q[2] = {def->absolute_translation + def->relative * c->size_q[0],
+                     def->absolute_rotation + def->relative * c->size_q[1]};
+    double w_v[2] = {def->absolute_velocity + def->relative * c->size_v[0],
+                     def->absolute_angular_velocity + def->relative * c->size_v[1]};
+    double largest = 0;
+    for (int i = 0; i < s->nv; ++i) {
+        int k = s->kind[i];
+        double e = error_q[i] == 0 ? 0 : fabs(error_q[i]) / w_q[k];
+        if (def->mode != GA_ERROR_POSITIONS && error_v[i] != 0)
+            e = fmax(e, fabs(error_v[i]) / w_v[k]);
+        if (!(e <= largest)) largest = e;
+    }
+    return largest;
+}
+
+/* What a step of size h may contribute: its share of the time, or, where the error is taken
+ * away after the step, all of it. */
+static double allowed(const ga_controller *c, double h)
+{
+    return c->def.mode == GA_ERROR_EXTRAPOLATE ? 1 : h / c->duration;
+}
+
+/* --- the first step ----------------------------------------------------------------------- */
+
+static double clamp_step(const ga_controller *c, double h)
+{
+    if (c->def.max_step > 0) h = fmin(h, c->def.max_step);
+    return h;
+}
+
+/* Weighted error of a step of size 1, if the leading term were all. */
+static double leading_error(ga_controller *c)
+{
+    const ga_stepper *s = c->s;
+    const double D = s->method.shift;
+    const double kq = (1 - 6 * s->def.method.beta - 3 * D) / 6, kv = 1.0 / 12 + 0.5 * D * D;
+    double *v = c->s->work, *e = c->error_q;
+    ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, s->now.v, s->now.vd, e);
+    for (int i = 0; i < s->nv; ++i) {
+        e[i] = fabs(kq * c->vdd[i]) + fabs(e[i]) / 12;
+        v[i] = kv * c->vddd[i];
+    }
+    return weighted_error(c, e, v);
+}
+
+/* A time over which the state changes by a thousandth of its size, at most that of the whole.
+ */
+static double cautious_step(const ga_controller *c)
+{
+    const ga_stepper *s = c->s;
+    double h = 1e-3 * c->duration;
+    for (int i = 0; i < s->nv; ++i) {
+        double size = fmax(c->size_q[s->kind[i]], DBL_MIN);
+        if (s->now.v[i] != 0) h = fmin(h, 1e-3 * size / fabs(s->now.v[i]));
+        if (s->now.vd[i] != 0) h = fmin(h, sqrt(1e-3 * size / fabs(s->now.vd[i])));
+    }
+    return fmax(h, 1e-12 * c->duration);
+}
+
+ga_status ga_controller_start(ga_controller *c, double h_guess)
+{
+    ga_stepper *s = c->s;
+    observe_sizes(c, s->now.q, s->now.v_exact);
+    double h = h_guess > 0 ? h_guess : clamp_step(c, cautious_step(c));
+    for (int pass = 0; pass < 2; ++pass) {
+        ga_status status = ga_start_derivatives(s, h, c->vdd, c->vddd);
+        for (int tries = 0; status != GA_OK && ga_step_may_retry(status) && tries < 8;
+             ++tries) {
+            h *= 0.1; /* not defined that far */
+            status = ga_start_derivatives(s, h, c->vdd, c->vddd);
+        }
+        GA_TRY(status);
+        if (h_guess > 0) break;
+        double e = leading_error(c); /* e h^3 <= allowed(h)/4 */
+        double power = c->def.mode == GA_ERROR_EXTRAPOLATE ? 1.0 / 3 : 0.5;
+        double share = c->def.mode == GA_ERROR_EXTRAPOLATE ? 1 : c->duration;
+        double next = e > 0 ? pow(0.25 / (e * share), power) : 0.01 * c->duration;
+        h = clamp_step(c, fmin(fmin(next, 0.01 * c->duration), pass ? 10 * h : 1e3 * h));
+        if (c->def.min_step > 0) h = fmax(h, c->def.min_step);
+    }
+    c->h = h;
+    c->excess_old = 0;
+    GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
+    return GA_OK;
+}
+
+/* Older tangents would spoil the estimate before they slow the iteration down. */
+static const double max_life = 20;
+
+/* --- steps -------------------------------------------------------------------------------- */
+
+/* The factor for the next step after an accepted one. */
+static double next_factor(ga_controller *c)
+{
+    const double aim = 0.7, power = c->def.mode == GA_ERROR_EXTRAPOLATE ? 1.0 / 3 : 0.5;
+    double wish = pow(aim / fmax(c->excess, 1e-8), power);
+    if (!c->s->form->velocity_level && c->s->m) {
+        double old = c->excess_old > 0 ? pow(aim / c->excess_old, power) : wish;
+        double ratio = c->s->now.steps > 1 ? c->s->now.h / c->s->now.h_old[0] : 1;
+        double factor = pow(wish * old, 0.25) * pow(ratio, -0.25);
+        return fmin(fmax(factor, 0.2), 1.5);
+    }
+    double factor = 1 + atan(wish - 1);
+    if (factor >= 0.9 && factor <= 1.2) return 1;
+    return fmin(fmax(factor, 0.2), 2);
+}
+
+static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga_report *report)
+{
+    const ga_stepper *s = c->s;
+    if (cause != GA_OK) {
+        ga_step_explain(s, cause, h, report);
+        return cause;
+    }
+    ga_fail(report, GA_ERR_STEP_SIZE,
+            "at t = %.9g the error asks for a step of %.3g, below the smallest allowed: a "
+            "singularity, or a tolerance that cannot be met",
+            s->now.t, h);
+    if (report) {
+        report->time = s->now.t;
+        report->step = h;
+    }
+    return GA_ERR_STEP_SIZE;
+}
+
+/* Takes the estimated error away, [exact minus computed]. */
+static ga_status extrapolate(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    ga_dae_update(&s->dae, GA_MAP_EXP, s->now.q, c->error_q, s->now.q);
+    for (int i = 0; i < s->nv; ++i) s->now.v[i] += c->error_v[i];
+    s->served = s->life; /* fresh tangents: the response must be accurate */
+    return ga_start_project(s);
+}
+
+static ga_status accept(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    GA_TRY(ga_step_accept(s));
+    observe_sizes(c, s->now.q, s->now.v);
+    c->theta = c->theta_next;
+    c->theta_used = c->theta_now;
+    ++c->stats.accepted;
+    if (c->stats.accepted == 1 || s->h < c->stats.step_min) c->stats.step_min = s->h;
+    if (s->h > c->stats.step_max) c->stats.step_max = s->h;
+    return c->def.mode == GA_ERROR_EXTRAPOLATE ? extrapolate(c) : GA_OK;
+}
+
+/* Where to step to: not beyond t_stop, and no sliver left before it. */
+static double choose_end(const ga_controller *c, double t_stop, double *h)
+{
+    double t = c->s->now.t, left = t_stop - t;
+    if (*h >= left * (1 - 1e-9)) {
+        *h = left;
+        return t_stop;
+    }
+    if (*h > 0.5 * left) *h = 0.5 * left;
+    return t + *h;
+}
+
+ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
+{
+    ga_stepper *s = c->s;
+    double h = clamp_step(c, c->h), wanted = h, local_old = 0, h_old = 0;
+    *jumped = false;
+    for (int rejections = 0;; ++rejections) {
+        wanted = h;
+        double least =
+            fmax(c->def.min_step, 16 * DBL_EPSILON * fmax(fabs(s->now.t), t_stop - s->now.t));
+        double t1 = choose_end(c, t_stop, &h);
+        if (h < least && t1 != t_stop) return too_small(c, h, GA_OK, report);
+        if (s->now.steps == 0 && h != s->now.h) GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
+        ga_scales before = s->scale;
+        s->life = fmin(s->life, max_life);
+        ga_status status = ga_step_try(s, h, t1);
+        if (status == GA_OK) {
+            ga_controller_estimate(c);
+            c->local = weighted_error(c, c->error_q, c->error_v);
+            c->excess = c->local / allowed(c, h);
+            bool slow = rejections >= 2 && local_old > 0 &&
+                        c->local / local_old > (h / h_old) * (h / h_old);
+            *jumped = slow && c->local <= 0.1;
+            if (c->excess <= 1 || *jumped) {
+                double factor = next_factor(c);
+                GA_TRY(accept(c));
+                c->excess_old = c->excess;
+                /* a step shortened to land on t_stop says nothing about the next one */
+                c->h = h < 0.9 * wanted ? fmax(wanted, h * factor) : h * factor;
+                return GA_OK;
+            }
+            double factor = fmin(fmax(pow(0.7 / c->excess, 0.5), 0.2), 0.9);
+            if (slow) factor = fmin(fmax(0.07 / c->local, 0.05), 0.5);
+            if (!isfinite(c->excess)) factor = 0.2;
+            local_old = c->local;
+            h_old = h;
+            h *= factor;
+        } else {
+            if (!ga_step_may_retry(status)) return too_small(c, h, status, report);
+            h *= 0.3;
+        }
+        /* rejected: nothing of it is kept */
+        s->scale = before;
+        ++c->stats.rejected;
+        if (rejections >= c->def.max_rejections || h < least)
+            return too_small(c, h, status, report);
+    }
+}

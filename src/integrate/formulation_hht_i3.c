@@ -1,0 +1,53 @@
+/* HHT-I3, generalised to the four numbers: the weighted dynamics with Phi = 0 alone, [JN08]
+ * eq. (17) without delta~, (17c) and (17f). It drifts on velocity level with O(h^2); here for
+ * comparison. See weighted.c; a~ = a, lambda~ = lambda. */
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <string.h>
+
+static ga_status residual(ga_stepper *s)
+{
+    ga_block_position(s, s->r + s->nv);
+    GA_TRY(ga_block_nonholonomic(s, s->v_tilde, s->r + s->nv + s->m));
+    return ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r);
+}
+
+/* x = (da, c d lambda). */
+static void correct(ga_stepper *s)
+{
+    ga_block_solve(s, s->r, s->x);
+    for (int i = 0; i < s->nv; ++i) s->a_tilde[i] -= s->x[i];
+    for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= s->x[s->nv + i] / s->weight;
+    memcpy(s->vd, s->a_tilde, (size_t)s->nv * sizeof *s->vd);
+    memcpy(s->lambda, s->l_tilde, (size_t)s->mp * sizeof *s->lambda);
+    ga_step_measure(s, s->x, s->x);
+    s->delta_lambda = ga_norm_max(s->mp, s->x + s->nv) / s->weight;
+}
+
+static const ga_term_place terms[] = {
+    {GA_TERM_MASS, GA_AT_U, GA_AT_U},
+    {GA_TERM_DAMPING, GA_AT_U, GA_AT_U},
+    {GA_TERM_STIFFNESS, GA_AT_U, GA_AT_U},
+    {GA_TERM_REACTION, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
+};
+
+extern const ga_formulation_type ga_formulation_hht_i3;
+const ga_formulation_type ga_formulation_hht_i3 = {
+    .name = "hht-i3",
+    .weighted = true,
+    .position = GA_AT_MULT,
+    .start = GA_START_PERTURBED,
+    .terms = terms,
+    .term_count = sizeof terms / sizeof *terms,
+    .begin = ga_weighted_begin,
+    .predict = ga_weighted_predict,
+    .evaluate = ga_weighted_evaluate,
+    .residual = residual,
+    .correct = correct,
+    .finish = ga_weighted_finish,
+};

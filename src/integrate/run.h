@@ -1,0 +1,33 @@
+/* A whole simulation: steps, output, events, restarts. */
+#ifndef GA_INTEGRATE_RUN_H
+#define GA_INTEGRATE_RUN_H
+
+#include "integrate/control.h"
+#include "integrate/event.h"
+
+typedef struct ga_run {
+    ga_stepper *s;
+    ga_simulation def;
+    bool adaptive;
+    ga_controller control;
+    ga_watch watch;
+    double t0, next_output;
+    long outputs;                     /* regular ones so far */
+    double last_output;               /* its time */
+    bool stopped;                     /* by output or an event */
+    double *q, *v, *vd, *multipliers; /* of a sample */
+    /* the step sizes, if they are to be recorded */
+    bool record;
+    double *steps;
+    long step_count, step_room;
+} ga_run;
+
+/* The definition has been checked. */
+ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run);
+void ga_run_destroy(ga_run *run); /* a zeroed one is fine */
+/* From the consistent state at s->now.t to t_end. */
+ga_status ga_run_simulate(ga_run *run, ga_report *report);
+/* The recorded steps again, each in `parts` pieces, from the consistent state at s->now.t. */
+ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report);
+
+#endif

@@ -1,0 +1,116 @@
+/* Formulations that satisfy a weighted mean of the dynamics, [JN08] eq. (13). Translation:
+ * y, z, g, k, alpha there are q, v, Phi, k, Delta_alpha here; a is a_{n+alpha}.
+ *
+ *     (13d)  (1-alpha_m) M_1 a~ + alpha_m (M a)_n = (1-alpha_f) F(lambda~, psi~) + alpha_f F_n
+ *     (13e)  (1-alpha_m) M_1 a  + alpha_m (M a)_n = (1-alpha_f) F(lambda,  psi ) + alpha_f F_n
+ *
+ * F = f - G^T (lambda, psi) at t_{n+1} in any nonlinear form, q_{n+1} from a~, v_{n+1} from a,
+ * M_1 = M at t_n + (1 + Delta_alpha) h, q_n o exp((1 + Delta_alpha) h v_n): explicit. Both are
+ * divided by 1 - alpha_m and read
+ *
+ *     R~ = M_1 a~ + rest - c F(lambda~, psi~) = 0,     c = (1-alpha_f)/(1-alpha_m)
+ *     R  = M_1 a  + rest - c F(lambda,  psi ) = 0,     rest = (alpha_m (M a)_n - alpha_f
+ * F_n)/(1-alpha_m)
+ *
+ * Here on Lie groups, with rheonomic constraints: nothing else changes.
+ *
+ * v'_{n+1}, which the scheme does not need, follows from the recursion that defines a.
+ */
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <string.h>
+
+static void copy(double *to, const double *from, int n)
+{
+    memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* M at t_n + x h on the line through q_n, v_n. */
+static ga_status mass_ahead(ga_stepper *s, double x, double *M)
+{
+    const ga_state *now = &s->now;
+    if (s->dae.M_known) return ga_dae_mass(&s->dae, now->t, now->q, M);
+    for (int i = 0; i < s->nv; ++i) s->work[i] = x * s->h * s->vn[i];
+    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, s->work, s->q);
+    return ga_dae_mass(&s->dae, now->t + x * s->h, s->q, M);
+}
+
+ga_status ga_weighted_begin(ga_stepper *s)
+{
+    const ga_method *p = &s->def.method;
+    const double h = s->h, am = p->alpha_m, af = p->alpha_f, shift = s->method.shift;
+    s->weight = (1 - af) / (1 - am);
+    s->c_q = h * h * p->beta;
+    s->c_v = h * p->gamma;
+    if (s->now.steps == 0 || s->def.mass_average == GA_MASS_RECOMPUTED) {
+        GA_TRY(mass_ahead(s, shift, s->M));
+        memset(s->Man, 0, (size_t)s->nv * sizeof *s->Man);
+        ga_coords_multiply(&s->dae.M, s->M, 1, s->an, s->Man);
+    }
+    GA_TRY(mass_ahead(s, 1 + shift, s->M));
+    for (int i = 0; i < s->nv; ++i) {
+        s->U0[i] = h * (s->vn[i] + h * (0.5 - p->beta) * s->an[i]);
+        s->v0[i] = s->vn[i] + h * (1 - p->gamma) * s->an[i];
+        s->rest[i] = (am * s->Man[i] - af * s->now.F[i]) / (1 - am);
+    }
+    return GA_OK;
+}
+
+/* a ~ v'(t_n + Delta_alpha h) by its own history; a~ - a and lambda~ - lambda as in the step
+ * before. */
+void ga_weighted_predict(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    if (now->steps == 0)
+        copy(s->vd, now->a, s->nv);
+    else
+        for (int i = 0; i < s->nv; ++i) {
+            double slope = (now->a[i] - now->a_used[i]) / now->h;
+            s->vd[i] = s->an[i] + s->h * slope;
+        }
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    for (int i = 0; i < s->nv; ++i)
+        s->a_tilde[i] = s->vd[i] + (now->steps ? now->a_tilde[i] - now->a[i] : 0);
+    for (int i = 0; i < s->mp; ++i)
+        s->l_tilde[i] = s->lambda[i] + (now->steps ? now->l_tilde[i] - now->lambda[i] : 0);
+}
+
+void ga_weighted_evaluate(ga_stepper *s)
+{
+    const double *a = s->form->velocity_level ? s->vd : s->a_tilde;
+    for (int i = 0; i < s->nv; ++i) {
+        s->U[i] = s->U0[i] + s->c_q * s->a_tilde[i];
+        s->v[i] = s->v0[i] + s->c_v * a[i];
+        s->v_tilde[i] = s->v0[i] + s->c_v * s->a_tilde[i];
+    }
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
+}
+
+/* r = M_1 a + rest - c F(multipliers). */
+ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
+                               double *r)
+{
+    ga_dae *dae = &s->dae;
+    ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, s->zero, multipliers);
+    GA_TRY(ga_dae_force(dae, &at, r));
+    for (int i = 0; i < s->nv; ++i) r[i] = s->rest[i] - s->weight * r[i];
+    ga_coords_multiply(&dae->M, s->M, 1, a, r);
+    if (dae->reactions_added)
+        ga_coords_multiply_transposed(&dae->G, s->G, s->weight, multipliers, r);
+    return GA_OK;
+}
+
+/* a, v', M a and F: F from (13e), v' from the recursion for a. */
+void ga_weighted_finish(ga_stepper *s)
+{
+    const ga_method *p = &s->def.method;
+    const double am = p->alpha_m, af = p->alpha_f;
+    copy(s->a, s->vd, s->nv);
+    memset(s->Ma1, 0, (size_t)s->nv * sizeof *s->Ma1);
+    ga_coords_multiply(&s->dae.M, s->M, 1, s->a, s->Ma1);
+    for (int i = 0; i < s->nv; ++i) {
+        s->F1[i] = (s->Ma1[i] + s->rest[i]) / s->weight;
+        s->vd[i] = ((1 - am) * s->a[i] + am * s->an[i] - af * s->now.vd[i]) / (1 - af);
+    }
+}
