@@ -244,8 +244,9 @@ static void condition_numbers(void **state)
         assert_int_equal(ga_method_generalized_alpha(rho, &p, NULL), GA_OK);
 
         ga_integrator *run = start(problem, rho, GA_SCALING_AUTO, 0, h);
-        ga_point at = {0, problem->q0, problem->v0, ga_integrator_vd(run),
-                       ga_integrator_lambda(run)};
+        ga_point at = {
+            0,   problem->q0, problem->v0, ga_integrator_vd(run), ga_integrator_lambda(run),
+            NULL};
         linearise(&problem->system, &at, &now);
         double q[MAX_N], v[MAX_N];
         int nv = ga_system_nv(&problem->system), n = nv + problem->system.constraint_count;
@@ -253,7 +254,7 @@ static void condition_numbers(void **state)
             q[i] = at.q[i] + h * (at.v[i] + 0.5 * h * at.vd[i]);
             v[i] = at.v[i] + h * at.vd[i];
         }
-        at = (ga_point){h, q, v, at.vd, at.lambda};
+        at = (ga_point){h, q, v, at.vd, at.lambda, NULL};
         linearise(&problem->system, &at, &predicted);
         ga_integrator_destroy(run);
 

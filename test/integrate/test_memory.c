@@ -320,7 +320,8 @@ static void fail_every_allocation(case_name name, const ga_integrator_def *def, 
     const double h = case_step(name);
     ga_system s = p->system;
     if (!given) {
-        s.gradient = s.stiffness = s.damping = s.velocity_stiffness = s.force_lambda = NULL;
+        s.gradient = s.stiffness = s.damping = s.velocity_stiffness = s.force_multipliers =
+            NULL;
         s.acceleration_rhs = s.constraint_rate = NULL;
     }
     const bool counted = in_front();
@@ -403,7 +404,7 @@ static void test_allocations_fail_in_check(void **state)
                                      CASE_FREE_TOP};
     for (int k = 0; k < 4; ++k) {
         pb_problem *p = case_create(some[k]);
-        const ga_point at = {p->t0, p->q0, p->v0, NULL, NULL};
+        const ga_point at = {p->t0, p->q0, p->v0, NULL, NULL, NULL};
         ga_derivative_check check;
         ga_report report;
         start_counting(0, false);

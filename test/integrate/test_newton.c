@@ -57,8 +57,9 @@ static double dynamic_defect(const ga_integrator *run, const ga_system *s, doubl
                              double *mass)
 {
     const int n = ga_system_nv(s), m = s->constraint_count;
-    const ga_point at = {ga_integrator_time(run), ga_integrator_q(run), ga_integrator_v(run),
-                         ga_integrator_vd(run), ga_integrator_lambda(run)};
+    const ga_point at = {ga_integrator_time(run),   ga_integrator_q(run),
+                         ga_integrator_v(run),      ga_integrator_vd(run),
+                         ga_integrator_lambda(run), NULL};
     static double M[MAX_NV * MAX_NV], B[MAX_NC * MAX_NV];
     double r[MAX_NV], size = 1;
     assert_int_equal(s->force(s->user, &at, r), GA_EVAL_OK);

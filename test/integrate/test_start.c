@@ -211,7 +211,8 @@ static void test_projection_on_groups(void **state)
         ga_integrator *run = create(s, &def);
         ga_report report;
         assert_status(ga_integrator_start(run, p->t0, q0, v0, 1e-3, &report), GA_OK, report);
-        const ga_point at = {p->t0, ga_integrator_q(run), ga_integrator_v(run), NULL, NULL};
+        const ga_point at = {p->t0, ga_integrator_q(run), ga_integrator_v(run), NULL, NULL,
+                             NULL};
         assert_int_equal(s->constraint(s->user, &at, Phi), GA_EVAL_OK);
         assert_below(largest_of(Phi, m), 1e-14, p->name);
         ga_nodes_difference(s->node_count, s->nodes, q0, at.q, moved);

@@ -12,6 +12,7 @@ static ga_status top_r3so3(pb_problem **out)
     return pb_heavy_top_create(GA_GROUP_R3SO3, out);
 }
 static ga_status top_se3(pb_problem **out) { return pb_heavy_top_create(GA_GROUP_SE3, out); }
+static ga_status model(pb_problem **out) { return pb_pendulum_model_create(NULL, out); }
 
 /* --- a system that dislikes long steps -----------------------------------------------------
  */
@@ -90,7 +91,7 @@ static ga_system stubborn_system(stubborn *s)
     if (outer.stiffness) outer.stiffness = stiffness;
     if (outer.damping) outer.damping = damping;
     if (outer.velocity_stiffness) outer.velocity_stiffness = velocity_stiffness;
-    assert_null(outer.force_lambda);
+    assert_null(outer.force_multipliers);
     return outer;
 }
 
@@ -220,7 +221,7 @@ static const struct {
     ga_start start;
     int first, levels; /* steps per unit of time in the coarsest run; how many runs */
 } first_rows[] = {
-    {pendulum, GA_INDEX3, GA_MAP_EXP, GA_START_AUTO, 256, 4},
+    {model, GA_INDEX3, GA_MAP_EXP, GA_START_AUTO, 256, 4},
     {pendulum, GA_INDEX2, GA_MAP_EXP, GA_START_AUTO, 256, 4},
     {pendulum, GA_INDEX2, GA_MAP_EXP, GA_START_IMPLICIT, 256, 4},
     {pb_rheonomic_body_create, GA_INDEX3, GA_MAP_EXP, GA_START_AUTO, 256, 3},

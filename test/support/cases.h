@@ -132,7 +132,7 @@ static inline ga_status friction_create(bool in_force, pb_problem **out)
                     .mass = friction_mass,
                     .mass_is_constant = true,
                     .force = friction_force,
-                    .force_uses_lambda = true,
+                    .force_uses_multipliers = true,
                     .reactions = in_force ? GA_REACTIONS_IN_FORCE : GA_REACTIONS_ADDED,
                     .constraint = friction_constraint,
                     .gradient = friction_gradient,
@@ -140,7 +140,7 @@ static inline ga_status friction_create(bool in_force, pb_problem **out)
                     .stiffness = friction_stiffness,
                     .damping = friction_damping,
                     .velocity_stiffness = friction_velocity_stiffness,
-                    .force_lambda = friction_lambda};
+                    .force_multipliers = friction_lambda};
     *out = problem;
     return GA_OK;
 }

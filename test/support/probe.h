@@ -58,7 +58,7 @@ static inline ga_eval probe_call(probe *p, probe_kind kind, ga_callback *callbac
     X(stiffness, PROBE_STIFFNESS, n, n)                                                        \
     X(damping, PROBE_DAMPING, n, n)                                                            \
     X(velocity_stiffness, PROBE_VELOCITY_STIFFNESS, m, n)                                      \
-    X(force_lambda, PROBE_FORCE_LAMBDA, n, m)
+    X(force_multipliers, PROBE_FORCE_LAMBDA, n, m)
 
 #define PROBE_WRAPPER(name, kind, ...)                                                         \
     static inline ga_eval probe_##name(void *user, const ga_point *at, double *out)            \
@@ -91,11 +91,16 @@ static inline void probe_wrap(probe *p, const ga_system *inner)
 /* As messages of the library spell it. */
 static inline const char *probe_name(probe_kind kind)
 {
-    static const char *const names[PROBE_KINDS] = {
-        "mass",        "force",           "constraint",
-        "gradient",    "constraint_rate", "acceleration_rhs",
-        "stiffness",   "damping",         "velocity_stiffness",
-        "force_lambda"};
+    static const char *const names[PROBE_KINDS] = {"mass",
+                                                   "force",
+                                                   "constraint",
+                                                   "gradient",
+                                                   "constraint_rate",
+                                                   "acceleration_rhs",
+                                                   "stiffness",
+                                                   "damping",
+                                                   "velocity_stiffness",
+                                                   "force_multipliers"};
     return names[kind];
 }
 

@@ -32,14 +32,14 @@ static void take_sample(const pb_problem *p, int round, sample *s)
         for (int i = 0; i < nv; ++i) s->v[i] = magnitude(end.v, nv) * uniform(&seed);
         ga_nodes_update(sys->node_count, sys->nodes, GA_MAP_EXP, p->q0, x, s->q);
     }
-    s->at = (ga_point){p->t0 + 0.37 * round, s->q, s->v, s->vd, s->lambda};
+    s->at = (ga_point){p->t0 + 0.37 * round, s->q, s->v, s->vd, s->lambda, NULL};
 }
 
 static bool is_given(const ga_system *s, ga_derivative which)
 {
     const bool given[GA_DERIVATIVE_COUNT] = {
         s->gradient, s->constraint_rate,    s->acceleration_rhs, s->stiffness,
-        s->damping,  s->velocity_stiffness, s->force_lambda};
+        s->damping,  s->velocity_stiffness, s->force_multipliers};
     return given[which];
 }
 
@@ -78,7 +78,7 @@ static void test_null_parts(void **state)
     ga_derivative_check check;
     ga_report report;
     pb_problem *p = case_create(CASE_RHEONOMIC_BODY);
-    ga_point at = {p->t0, p->q0, p->v0, NULL, NULL};
+    ga_point at = {p->t0, p->q0, p->v0, NULL, NULL, NULL};
     assert_status(ga_system_check(&p->system, &at, 0, &check, &report), GA_OK, report);
     ga_system s = p->system;
     s.gradient = s.acceleration_rhs = s.stiffness = s.damping = s.velocity_stiffness = NULL;
@@ -107,7 +107,7 @@ static void test_passes_beside_what_is_left_out(void **state)
             if (left_out == GA_DERIVATIVE_STIFFNESS) sys.stiffness = NULL;
             if (left_out == GA_DERIVATIVE_DAMPING) sys.damping = NULL;
             if (left_out == GA_DERIVATIVE_VELOCITY_STIFFNESS) sys.velocity_stiffness = NULL;
-            if (left_out == GA_DERIVATIVE_FORCE_LAMBDA) sys.force_lambda = NULL;
+            if (left_out == GA_DERIVATIVE_FORCE_MULTIPLIERS) sys.force_multipliers = NULL;
             ga_status status = ga_system_check(&sys, &s.at, 1e-4, &check, &report);
             if (status != GA_OK)
                 fail_msg("%s without %s: %s", p->name,
@@ -143,7 +143,7 @@ static const block_kind kinds[GA_DERIVATIVE_COUNT] = {
     {GA_DERIVATIVE_STIFFNESS, PROBE_STIFFNESS, true},
     {GA_DERIVATIVE_DAMPING, PROBE_DAMPING, true},
     {GA_DERIVATIVE_VELOCITY_STIFFNESS, PROBE_VELOCITY_STIFFNESS, true},
-    {GA_DERIVATIVE_FORCE_LAMBDA, PROBE_FORCE_LAMBDA, true},
+    {GA_DERIVATIVE_FORCE_MULTIPLIERS, PROBE_FORCE_LAMBDA, true},
 };
 
 /* The mistake in one block, as entries of its pattern. */
@@ -200,7 +200,7 @@ static ga_pattern *pattern_of(ga_system *s, probe_kind kind)
     case PROBE_VELOCITY_STIFFNESS:
         return &s->velocity_stiffness_pattern;
     case PROBE_FORCE_LAMBDA:
-        return &s->force_lambda_pattern;
+        return &s->force_multipliers_pattern;
     default:
         return NULL;
     }
@@ -222,7 +222,7 @@ static ga_callback *callback_of(const ga_system *s, probe_kind kind)
     case PROBE_VELOCITY_STIFFNESS:
         return s->velocity_stiffness;
     case PROBE_FORCE_LAMBDA:
-        return s->force_lambda;
+        return s->force_multipliers;
     default:
         return NULL;
     }
@@ -354,7 +354,7 @@ static void find_mistakes(const block_kind *b)
     }
     for (int what = 0; what < MISTAKES; ++what) {
         const bool none = (!b->matrix && (what == TRANSPOSED || what == NOT_IN_PATTERN)) ||
-                          (b->which == GA_DERIVATIVE_FORCE_LAMBDA && what == TRANSPOSED);
+                          (b->which == GA_DERIVATIVE_FORCE_MULTIPLIERS && what == TRANSPOSED);
         if (none) continue;
         if (found[what] < 2)
             fail_msg("%s: only %d cases of mistake %d", ga_derivative_name(b->which),
@@ -392,10 +392,10 @@ static void test_wrong_velocity_stiffness(void **state)
     (void)state;
     find_mistakes(&kinds[GA_DERIVATIVE_VELOCITY_STIFFNESS]);
 }
-static void test_wrong_force_lambda(void **state)
+static void test_wrong_force_multipliers(void **state)
 {
     (void)state;
-    find_mistakes(&kinds[GA_DERIVATIVE_FORCE_LAMBDA]);
+    find_mistakes(&kinds[GA_DERIVATIVE_FORCE_MULTIPLIERS]);
 }
 
 /* A mass matrix called constant that is not: K given right stays right. */
@@ -421,7 +421,7 @@ static void test_arguments(void **state)
     ga_derivative_check check;
     ga_report report;
     pb_problem *p = case_create(CASE_PENDULUM);
-    const ga_point good = {0, p->q0, p->v0, NULL, NULL};
+    const ga_point good = {0, p->q0, p->v0, NULL, NULL, NULL};
     ga_point at = good;
     assert_status(ga_system_check(&p->system, NULL, 0, &check, &report), GA_ERR_ARGUMENT,
                   report);
@@ -460,7 +460,7 @@ static void test_tolerance(void **state)
     ga_report report;
     pb_problem *p = case_create(CASE_PENDULUM);
     const double lambda = 10;
-    const ga_point at = {0, p->q0, p->v0, NULL, &lambda};
+    const ga_point at = {0, p->q0, p->v0, NULL, &lambda, NULL};
     probe off;
     probe_wrap(&off, &p->system);
     off.tamper = slightly_off;
@@ -537,7 +537,7 @@ int main(void)
         cmocka_unit_test(test_wrong_stiffness),
         cmocka_unit_test(test_wrong_damping),
         cmocka_unit_test(test_wrong_velocity_stiffness),
-        cmocka_unit_test(test_wrong_force_lambda),
+        cmocka_unit_test(test_wrong_force_multipliers),
         cmocka_unit_test(test_mass_called_constant),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_tolerance),

@@ -99,7 +99,7 @@ static void remove_one(ga_system *s, ga_derivative which)
     if (which == GA_DERIVATIVE_STIFFNESS) s->stiffness = NULL;
     if (which == GA_DERIVATIVE_DAMPING) s->damping = NULL;
     if (which == GA_DERIVATIVE_VELOCITY_STIFFNESS) s->velocity_stiffness = NULL;
-    if (which == GA_DERIVATIVE_FORCE_LAMBDA) s->force_lambda = NULL;
+    if (which == GA_DERIVATIVE_FORCE_MULTIPLIERS) s->force_multipliers = NULL;
 }
 
 static const ga_formulation both[2] = {GA_INDEX3, GA_INDEX2};
@@ -110,7 +110,7 @@ static void test_tangents_left_out(void **state)
     (void)state;
     static const ga_derivative tangents[4] = {GA_DERIVATIVE_STIFFNESS, GA_DERIVATIVE_DAMPING,
                                               GA_DERIVATIVE_VELOCITY_STIFFNESS,
-                                              GA_DERIVATIVE_FORCE_LAMBDA};
+                                              GA_DERIVATIVE_FORCE_MULTIPLIERS};
     for (int k = 0; k < CASES; ++k) {
         pb_problem *p = case_create((case_name)k);
         const double h = case_step((case_name)k);

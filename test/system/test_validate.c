@@ -32,7 +32,7 @@ static ga_system valid(void)
                        .mass = nothing,
                        .mass_pattern = SQUARE,
                        .force = nothing,
-                       .force_uses_lambda = true,
+                       .force_uses_multipliers = true,
                        .reactions = GA_REACTIONS_IN_FORCE,
                        .constraint = nothing,
                        .gradient = nothing,
@@ -46,8 +46,8 @@ static ga_system valid(void)
                        .damping_pattern = SQUARE,
                        .velocity_stiffness = nothing,
                        .velocity_stiffness_pattern = WIDE,
-                       .force_lambda = nothing,
-                       .force_lambda_pattern = {4, wide_col, wide_row}};
+                       .force_multipliers = nothing,
+                       .force_multipliers_pattern = {4, wide_col, wide_row}};
 }
 
 /* Refused with GA_ERR_SYSTEM and a sentence that holds both words; by create as well; and a
@@ -88,8 +88,8 @@ static void test_valid(void **state)
     s = valid();
     s.reactions = GA_REACTIONS_ADDED;
     accepted(&s);
-    s.force_uses_lambda = false;
-    s.force_lambda = NULL;
+    s.force_uses_multipliers = false;
+    s.force_multipliers = NULL;
     accepted(&s);
     s.gradient = s.acceleration_rhs = s.stiffness = s.damping = s.velocity_stiffness = NULL;
     accepted(&s); /* patterns without callbacks: for difference quotients */
@@ -170,8 +170,8 @@ static void test_huge(void **state)
     s.velocity_stiffness = nothing;
     refused(&s, "velocity_stiffness", "90000 x 100000");
     s.velocity_stiffness_pattern = (ga_pattern)WIDE;
-    s.force_uses_lambda = true;
-    refused(&s, "force_lambda", "100000 x 90000");
+    s.force_uses_multipliers = true;
+    refused(&s, "force_multipliers", "100000 x 90000");
 }
 
 static void test_callbacks(void **state)
@@ -212,10 +212,10 @@ static void test_lambda_in_force(void **state)
 {
     (void)state;
     ga_system s = valid();
-    s.force_uses_lambda = false;
-    refused(&s, "force_lambda", "force_uses_lambda");
-    s.force_lambda = NULL;
-    refused(&s, "reactions", "force_uses_lambda");
+    s.force_uses_multipliers = false;
+    refused(&s, "force_multipliers", "force_uses_multipliers");
+    s.force_multipliers = NULL;
+    refused(&s, "reactions", "force_uses_multipliers");
     s = valid();
     s.reactions = (ga_reactions)2;
     refused(&s, "reactions", "2");
@@ -225,8 +225,8 @@ static void test_lambda_in_force(void **state)
                     .nodes = nodes,
                     .mass = nothing,
                     .force = nothing,
-                    .force_uses_lambda = true};
-    refused(&s, "force_uses_lambda", "no constraints");
+                    .force_uses_multipliers = true};
+    refused(&s, "force_uses_multipliers", "no constraints");
 }
 
 /* Every pattern: the same mistakes, found with its name. */
@@ -243,7 +243,7 @@ static const pattern_entry patterns[] = {
     {"stiffness_pattern", offsetof(ga_system, stiffness_pattern), NV, NV},
     {"damping_pattern", offsetof(ga_system, damping_pattern), NV, NV},
     {"velocity_stiffness_pattern", offsetof(ga_system, velocity_stiffness_pattern), NC, NV},
-    {"force_lambda_pattern", offsetof(ga_system, force_lambda_pattern), NV, NC},
+    {"force_multipliers_pattern", offsetof(ga_system, force_multipliers_pattern), NV, NC},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -275,7 +275,7 @@ static void test_half_a_pattern_without_callback(void **state)
     for (int k = 1; k < PATTERNS; ++k) {
         ga_system s = valid();
         s.gradient = s.stiffness = s.damping = NULL;
-        s.velocity_stiffness = s.force_lambda = NULL;
+        s.velocity_stiffness = s.force_multipliers = NULL;
         const ga_system without = s;
         pattern_of(&s, &patterns[k])->row = NULL;
         refused(&s, patterns[k].name, "only one of row and col");
@@ -343,7 +343,7 @@ static void test_same_words_elsewhere(void **state)
     assert_string_equal(report.message, other.message);
     assert_null(run);
     const double q[7] = {0, 0, 0, 1, 0, 0, 0}, v[6] = {0};
-    const ga_point at = {0, q, v, NULL, NULL};
+    const ga_point at = {0, q, v, NULL, NULL, NULL};
     ga_derivative_check check;
     assert_status(ga_system_check(&s, &at, 0, &check, &other), GA_ERR_SYSTEM, other);
     assert_string_equal(report.message, other.message);
