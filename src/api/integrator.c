@@ -169,6 +169,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
 ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
                               double h, ga_report *report)
 {
+    if (g) g->stepper.started = false;
     if (!(h > 0 && isfinite(h)))
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
                        h);

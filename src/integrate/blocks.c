@@ -75,6 +75,15 @@ static double mean_diagonal(const ga_coords *A, const double *values)
     return sum / A->rows;
 }
 
+/* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
+static double typical_reaction(const ga_stepper *s)
+{
+    double sum = 0;
+    for (int k = 0; k < s->dae.G.count; ++k) sum += s->G[k] * s->G[k];
+    double mass = fabs(mean_diagonal(&s->dae.M, s->M));
+    return sum > 0 ? 8 * mass / sqrt(sum / s->mp) : 0;
+}
+
 /* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
  */
 static double dymore_scale(const ga_stepper *s)
@@ -98,6 +107,7 @@ ga_status ga_block_tangents(ga_stepper *s)
     GA_TRY(ga_dae_force_multipliers(dae, &at, s->L));
     memcpy(s->M_tangent, s->M, (size_t)dae->M.count * sizeof *s->M);
     memcpy(s->G_tangent, s->G, (size_t)dae->G.count * sizeof *s->G);
+    s->typical_reaction = typical_reaction(s);
     bool all_rows = s->form->velocity_level;
     GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {

@@ -91,9 +91,11 @@ ga_method_properties ga_method_describe(const ga_method *method)
     p.unconditionally_stable = A >= -round_off && F >= -round_off && b >= -round_off &&
                                G + F >= A - round_off && b + F * G >= -round_off &&
                                (b + F * G) * (G + F) >= F * b - round_off;
-    p.strictly_stable_at_infinity = af < 0.5 - round_off && gamma > 0.5 + round_off &&
-                                    beta > 0.5 * gamma + round_off && isfinite(beta);
     p.rho_infinity = fmax(fabs(af / (1 - af)),
                           largest_root(beta, 0.5 - 2 * beta + gamma, 0.5 + beta - gamma));
+    /* not rho_infinity < 1 alone: a double root is known to the square root of round-off only
+     */
+    p.strictly_stable_at_infinity = af < 0.5 - round_off && gamma > 0.5 + round_off &&
+                                    beta > 0.5 * gamma + round_off && p.rho_infinity < 1;
     return p;
 }

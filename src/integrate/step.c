@@ -81,36 +81,52 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
+    double delta_v[2];
     bool settled; /* q and v had arrived at round-off */
 } ga_progress;
 
-/* Weighted norms of the increment; have q and v arrived at round-off, or nearly? */
-static void measure(ga_stepper *s, double *norm, bool *settled, bool *near)
+/* Weighted norms of the increment; have q and v arrived at round-off, or nearly, and the
+ * multipliers at what the round-off of q and v makes of them? */
+static void measure(ga_stepper *s, double *norm, bool *settled, bool *near, bool *multipliers)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
+    double noise = 0; /* of accelerations */
     *settled = *near = true;
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
         double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
-        if (s->m && !s->form->velocity_level) {
-            floor_v += floor_q * s->c_v / s->c_q;
-        } else if (s->dae.noise > 0) { /* w itself is not known better */
+        if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
             floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-            floor_q += floor_v * s->c_q / s->c_v;
-        }
         double tolerance_q = def->absolute_q + def->relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + def->relative * s->scale.v[k];
         s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
         s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
+        if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
         *settled = *settled && s->delta_q[k] <= floor_q && s->delta_v[k] <= floor_v;
         *near = *near && s->delta_q[k] <= 1e3 * floor_q && s->delta_v[k] <= 1e3 * floor_v;
+        noise = fmax(noise, floor_v / s->c_v);
     }
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
+    *multipliers = s->delta_lambda <= noise * s->typical_reaction;
     norm[POSITION] = s->norm_q;
     norm[VELOCITY] = s->norm_v;
     norm[MULTIPLIERS] = s->norm_lambda;
+}
+
+/* Will another increment of v be far below the round-off of v itself, so that many steps do not
+ * add up to more? The round-off of q, which may be much larger, concerns only what is normal to
+ * the constraints in index 3. */
+static bool is_quiet(const ga_stepper *s, const ga_progress *before)
+{
+    for (int k = 0; k < 2; ++k) {
+        double next =
+            s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before->delta_v[k] : 0;
+        double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+        if (!(next <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
+    }
+    return true;
 }
 
 /* After an increment: enough, or hopeless? */
@@ -119,9 +135,10 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     ga_progress now;
-    bool near, first = s->iteration == 1;
-    measure(s, now.norm, &now.settled, &near);
+    bool near, multipliers, first = s->iteration == 1;
+    measure(s, now.norm, &now.settled, &near, &multipliers);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
+    double flicker = now.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     for (int k = 0; k < KINDS; ++k) {
         double norm = now.norm[k], contraction = norm / before->norm[k];
         bool counts = norm > 1 && !first;
@@ -131,14 +148,18 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         left = fmax(left, rest);
     }
-    bool settled_twice = now.settled && before->settled;
+    bool settled_before = before->settled, quiet = is_quiet(s, before);
+    for (int k = 0; k < 2; ++k) now.delta_v[k] = s->delta_v[k];
     *before = now;
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
-    if (settled_twice) return CONVERGED;
-    if (now.settled) return GOES_ON;
+    if (now.settled) {
+        bool last = s->iteration == s->def.max_iterations;
+        if (multipliers && (quiet || settled_before)) return CONVERGED;
+        return settled_before && (flicker > 0.5 || last) ? CONVERGED : GOES_ON;
+    }
     /* with tangents of this step, no more progress within a thousand units of round-off */
-    if (s->fresh && rate > 0.5 && near) return CONVERGED;
+    if (s->fresh && near && growth > 0.5) return CONVERGED;
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     /* more iterations cost more than new tangents and one or two */
     double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
@@ -149,7 +170,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, false};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, false};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -409,13 +430,13 @@ static void rebase_grid(ga_stepper *s)
     s->grid = 0;
 }
 
-/* Where less than one and a half steps are left, but more than one, both remaining steps are
- * made equal: a sliver would, in index 3, leave multipliers of round-off/h^2. */
+/* Where the last step would be shorter than a tenth, the last two are made equal: a sliver
+ * would, in index 3, leave multipliers of round-off/h^2. */
 ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
 {
     double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
     double left = (t_end - s->now.t) / h;
-    bool last = left <= 1 + 1e-9, stretch = !last && left < 1.5 - 1e-9;
+    bool last = left <= 1 + 1e-9, stretch = !last && left < 1.1;
     if (last) {
         if (left < 1 - 1e-9) h = t_end - s->now.t;
         t1 = t_end;

@@ -3,10 +3,11 @@
  * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
  * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
  * nothing and searches for no pivots. Whether the choice still fits is read off the same
- * bound: a multiplier of size L costs at most about L * eps of relative accuracy, and with
- * MULTIPLIER_LIMIT = 1e6 a solution keeps ten digits. Those who solve iterate with exact
- * residuals (Newton's method, refinement), so that is plenty; a new choice of pivots would
- * allocate in the middle of a step. The growth of U alone (klu_rgrowth) does not tell: for
+ * bound: a multiplier of size L costs about L * eps of relative accuracy. Up to REFINE_LIMIT,
+ * KLU's own default, that is as good as fresh; from there to MULTIPLIER_LIMIT a solution keeps
+ * ten digits and is refined once, because a new choice of pivots would allocate in the middle
+ * of a step; beyond that the pivots are chosen anew. The growth of U alone (klu_rgrowth) does
+ * not tell: for
  *
  *     [ e  0  1 ]
  *     [ 0  e -1 ]     u_33 = 1 - 1/e + 1/e
@@ -25,11 +26,16 @@
 #include <float.h>
 #include <klu.h>
 #include <math.h>
+#include <string.h>
 
 static const double PIVOT_TOLERANCE = 0.01;
+static const double REFINE_LIMIT = 1e3;
 static const double MULTIPLIER_LIMIT = 1e6;
 
 typedef struct sparse {
+    const ga_matrix *matrix;
+    double *rhs, *defect; /* for refinement */
+    bool refine;          /* the pivots in use are only half good */
     int n;
     int *colptr, *rowind; /* borrowed from the matrix */
     klu_common common;
@@ -42,6 +48,8 @@ static void destroy(void *data)
     sparse *s = data;
     klu_free_numeric(&s->numeric, &s->common);
     klu_free_symbolic(&s->symbolic, &s->common);
+    ga_free(s->rhs);
+    ga_free(s->defect);
     ga_free(s);
 }
 
@@ -51,13 +59,16 @@ static ga_status create(const ga_matrix *matrix, void **data)
     sparse *s = GA_NEW(sparse, 1);
     if (!s) return GA_ERR_MEMORY;
     s->n = matrix->n;
+    s->matrix = matrix;
+    s->rhs = GA_NEW(double, s->n);
+    s->defect = GA_NEW(double, s->n);
     s->colptr = matrix->colptr;
     s->rowind = matrix->rowind;
     klu_defaults(&s->common);
     s->common.tol = PIVOT_TOLERANCE;
     s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
     s->symbolic = klu_analyze(s->n, s->colptr, s->rowind, &s->common);
-    if (!s->symbolic) {
+    if (!s->symbolic || !s->rhs || !s->defect) {
         destroy(s);
         return GA_ERR_MEMORY; /* also KLU_TOO_LARGE; the pattern itself is valid */
     }
@@ -87,8 +98,12 @@ static double largest_multiplier(const sparse *s)
 /* True if the old pivot order still serves. */
 static bool refactor(sparse *s, double *values)
 {
-    return klu_refactor(s->colptr, s->rowind, values, s->symbolic, s->numeric, &s->common) &&
-           s->common.status == KLU_OK && largest_multiplier(s) <= MULTIPLIER_LIMIT;
+    if (!klu_refactor(s->colptr, s->rowind, values, s->symbolic, s->numeric, &s->common) ||
+        s->common.status != KLU_OK)
+        return false;
+    double multiplier = largest_multiplier(s);
+    s->refine = multiplier > REFINE_LIMIT;
+    return multiplier <= MULTIPLIER_LIMIT;
 }
 
 /* Smallest pivot relative to its column, whatever the scaling of the columns. */
@@ -118,6 +133,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
         if (*rcond >= DBL_EPSILON) return GA_OK;
     }
     klu_free_numeric(&s->numeric, &s->common);
+    s->refine = false;
     s->numeric = klu_factor(s->colptr, s->rowind, matrix->values, s->symbolic, &s->common);
     if (!s->numeric) {
         if (s->common.status != KLU_SINGULAR) return GA_ERR_MEMORY;
@@ -132,7 +148,17 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
 static void solve(void *data, double *x)
 {
     sparse *s = data;
+    if (!s->refine) {
+        klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+        return;
+    }
+    size_t size = (size_t)s->n * sizeof *x;
+    memcpy(s->rhs, x, size);
     klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+    memcpy(s->defect, s->rhs, size);
+    ga_matrix_multiply(s->matrix, -1, x, s->defect);
+    klu_solve(s->symbolic, s->numeric, s->n, 1, s->defect, &s->common);
+    for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
 static void forget(void *data)

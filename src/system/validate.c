@@ -3,7 +3,6 @@
 
 #include <galpha/system.h>
 #include <limits.h>
-#include <string.h>
 
 int ga_system_nq(const ga_system *system)
 {
@@ -51,8 +50,7 @@ static ga_status check_pattern(const char *name, const ga_pattern *pattern, int 
     if (pattern->count < 0 || pattern->count > size_limit)
         return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern has an impossible count %d", name,
                        pattern->count);
-    bool derived = strcmp(name, "velocity_stiffness") == 0; /* from the structure of B */
-    if (!pattern->row && !derived && (long long)rows * cols > size_limit)
+    if (!pattern->row && (long long)rows * cols > size_limit)
         return ga_fail(
             report, GA_ERR_SYSTEM,
             "%s is a full %d x %d matrix: declare %s_pattern for a system this large", name,
@@ -140,8 +138,9 @@ ga_status ga_system_validate(const ga_system *system, ga_report *report)
     GA_TRY(check_pattern("gradient", &system->gradient_pattern, m, n, report));
     GA_TRY(check_pattern("nonholonomic_gradient", &system->nonholonomic_gradient_pattern, p, n,
                          report));
-    GA_TRY(
-        check_pattern("velocity_stiffness", &system->velocity_stiffness_pattern, m, n, report));
+    const ga_pattern *Z = &system->velocity_stiffness_pattern;
+    bool derived = !system->velocity_stiffness && !Z->row && !Z->col && Z->count == 0;
+    if (!derived) GA_TRY(check_pattern("velocity_stiffness", Z, m, n, report));
     GA_TRY(check_pattern("nonholonomic_stiffness", &system->nonholonomic_stiffness_pattern, p,
                          n, report));
     if (system->force_uses_multipliers)

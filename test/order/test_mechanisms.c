@@ -14,16 +14,18 @@ static ga_status chain(pb_problem **out) { return pb_chain_create(5, out); }
 /* The joint is fixed in the body: on SE(3) both maps stay on the constraints. */
 static const ladder_row top_rows[] = {
     {top_r3so3, GA_INDEX3, DAMPED, GA_MAP_EXP, GA_START_AUTO, 1, 2048, 3, 0},
-    {top_r3so3, GA_INDEX2, DAMPED & ~RHO_0, GA_MAP_EXP, GA_START_AUTO, 1, 2048, 4, SLOW},
+    {top_r3so3, GA_INDEX2, RHO_5 | RHO_9 | HHT_ALL, GA_MAP_EXP, GA_START_AUTO, 1, 2048, 3, 0},
+    {top_r3so3, GA_INDEX2, RHO_2 | WBZ_5, GA_MAP_EXP, GA_START_AUTO, 1, 4096, 3, SLOW},
     {top_r3so3, GA_INDEX2, RHO_0, GA_MAP_EXP, GA_START_AUTO, 1, 8192, 3, SLOW},
-    {top_r3so3, GA_INDEX3, DAMPED, GA_MAP_CAYLEY, GA_START_AUTO, 1, 2048, 3, SLOW},
-    {top_r3so3, GA_INDEX2, DAMPED, GA_MAP_CAYLEY, GA_START_AUTO, 1, 2048, 4, 0},
+    {top_r3so3, GA_INDEX3, RHO_ALL | HHT_1, GA_MAP_CAYLEY, GA_START_AUTO, 1, 2048, 3, SLOW},
+    {top_r3so3, GA_INDEX2, RHO_ALL & ~RHO_0, GA_MAP_CAYLEY, GA_START_AUTO, 1, 2048, 3, 0},
+    {top_r3so3, GA_INDEX2, RHO_0, GA_MAP_CAYLEY, GA_START_AUTO, 1, 4096, 3, SLOW},
     {top_r3so3, GA_INDEX3, RHO_9, GA_MAP_EXP, GA_START_PLAIN, 1, 2048, 3, 0},
     {top_r3so3, GA_INDEX2, RHO_9, GA_MAP_EXP, GA_START_IMPLICIT, 1, 2048, 3, 0},
     {top_se3, GA_INDEX3, DAMPED, GA_MAP_EXP, GA_START_AUTO, 1, 4096, 3, SLOW},
-    {top_se3, GA_INDEX2, DAMPED, GA_MAP_EXP, GA_START_AUTO, 1, 4096, 3, ETA_VANISHES},
-    {top_se3, GA_INDEX3, DAMPED, GA_MAP_CAYLEY, GA_START_AUTO, 1, 4096, 3, 0},
-    {top_se3, GA_INDEX2, DAMPED, GA_MAP_CAYLEY, GA_START_AUTO, 1, 4096, 3, ETA_VANISHES | SLOW},
+    {top_se3, GA_INDEX2, RHO_ALL, GA_MAP_EXP, GA_START_AUTO, 1, 4096, 3, ETA_VANISHES | SLOW},
+    {top_se3, GA_INDEX3, RHO_ALL | HHT_1, GA_MAP_CAYLEY, GA_START_AUTO, 1, 4096, 3, SLOW},
+    {top_se3, GA_INDEX2, RHO_9, GA_MAP_CAYLEY, GA_START_AUTO, 1, 4096, 3, ETA_VANISHES},
     {top_se3, GA_INDEX3, RHO_9, GA_MAP_EXP, GA_START_PLAIN, 1, 4096, 3, 0},
 };
 
