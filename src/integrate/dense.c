@@ -1,28 +1,23 @@
 /* Dense output between t_old and t = t_old + h, x = (time - t_old)/h in [0, 1]:
  *
- *     q(x) = q_old o exp(p(x)),  p cubic:  p(0) = 0,   p'(0) = h v_old,
- *                                          p(1) = U,   p'(1) = h T^-1(U) v,   q_old o exp(U) =
- * q v(x) cubic through v_old, v with slopes h vd_old, h vd;   vd(x) = v'(x)/h multipliers
- * linear
+ *     q(x) = q_old o exp(p(x))     p cubic, p(0) = 0, p'(0) = h v_old,
+ *                                  p(1) = U, p'(1) = h T^-1(U) v, with q_old o exp(U) = q
+ *     v(x)                         cubic through v_old, v with slopes h vd_old, h vd
+ *     vd(x), multipliers           linear
  *
- * The interpolation adds O(h^4) to q and v, O(h^3) to vd, O(h^2) to the multipliers; all are
- * continuous from step to step.
+ * The interpolation adds O(h^4) to q and v, O(h^2) to vd and the multipliers; all are
+ * continuous from step to step. vd is not the slope of v(x): after a change of the step size
+ * index 3 goes on from a velocity moved by O(h^2), which that slope would show as O(h).
  */
 #include "integrate/stepper.h"
 
 #include <string.h>
 
-/* Cubic with values y0, y1 and slopes d0, d1 (per unit of x), and its derivative. */
+/* Cubic with values y0, y1 and slopes d0, d1 (per unit of x). */
 static double cubic(double x, double y0, double d0, double y1, double d1)
 {
     double rise = y1 - y0;
     return y0 + x * (d0 + x * ((3 * rise - 2 * d0 - d1) + x * (d0 + d1 - 2 * rise)));
-}
-
-static double cubic_slope(double x, double y0, double d0, double y1, double d1)
-{
-    double rise = y1 - y0;
-    return d0 + x * (2 * (3 * rise - 2 * d0 - d1) + x * 3 * (d0 + d1 - 2 * rise));
 }
 
 /* U and h T^-1(U) v of the last step. */
@@ -70,11 +65,9 @@ void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double 
             s->dense.x[i] = cubic(x, 0, h * now->v_old[i], s->dense.U[i], s->dense.end[i]);
         ga_dae_update(&s->dae, GA_MAP_EXP, now->q_old, s->dense.x, q);
     }
-    for (int i = 0; i < s->nv; ++i) {
-        double y0 = now->v_old[i], y1 = now->v[i], d0 = h * vd_old[i], d1 = h * now->vd[i];
-        if (v) v[i] = cubic(x, y0, d0, y1, d1);
-        if (vd) vd[i] = cubic_slope(x, y0, d0, y1, d1) / h;
-    }
+    for (int i = 0; v && i < s->nv; ++i)
+        v[i] = cubic(x, now->v_old[i], h * vd_old[i], now->v[i], h * now->vd[i]);
+    for (int i = 0; vd && i < s->nv; ++i) vd[i] = vd_old[i] + x * (now->vd[i] - vd_old[i]);
     const double *l0 = now->lambda_old[0], *l1 = now->lambda;
     for (int i = 0; multipliers && i < s->mp; ++i) multipliers[i] = l0[i] + x * (l1[i] - l0[i]);
 }

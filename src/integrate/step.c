@@ -74,6 +74,11 @@ static double weighted(double increment, double tolerance)
     return increment == 0 ? 0 : increment / tolerance;
 }
 
+/* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
+ * progress twice, with increments below this many units, is at its end; the level is remembered
+ * for the steps to come, and forgotten slowly. */
+static double worst_round_off(const ga_stepper *s) { return 1e3 * fmax(1, 0.02 * s->n); }
+
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
@@ -82,17 +87,23 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 typedef struct ga_progress {
     double norm[KINDS];
     double delta_v[2];
-    bool settled; /* q and v had arrived at round-off */
+    int settled; /* how often q and v have been at round-off */
+    int stalled; /* how often there was no progress near it */
 } ga_progress;
 
-/* Weighted norms of the increment; have q and v arrived at round-off, or nearly, and the
- * multipliers at what the round-off of q and v makes of them? */
-static void measure(ga_stepper *s, double *norm, bool *settled, bool *near, bool *multipliers)
+/* What an increment looks like against round-off. */
+typedef struct ga_size {
+    double norm[KINDS];
+    double units;     /* largest of q and v, in units of round-off */
+    bool multipliers; /* no more than what the round-off of q and v makes of them */
+} ga_size;
+
+static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
+    ga_size size = {{0}, 0, false};
     double noise = 0; /* of accelerations */
-    *settled = *near = true;
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
         double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
@@ -103,16 +114,17 @@ static void measure(ga_stepper *s, double *norm, bool *settled, bool *near, bool
         s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
         s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
         if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
-        *settled = *settled && s->delta_q[k] <= floor_q && s->delta_v[k] <= floor_v;
-        *near = *near && s->delta_q[k] <= 1e3 * floor_q && s->delta_v[k] <= 1e3 * floor_v;
+        size.units = fmax(size.units, weighted(s->delta_q[k], floor_q));
+        size.units = fmax(size.units, weighted(s->delta_v[k], floor_v));
         noise = fmax(noise, floor_v / s->c_v);
     }
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
-    *multipliers = s->delta_lambda <= noise * s->typical_reaction;
-    norm[POSITION] = s->norm_q;
-    norm[VELOCITY] = s->norm_v;
-    norm[MULTIPLIERS] = s->norm_lambda;
+    size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
+    size.norm[POSITION] = s->norm_q;
+    size.norm[VELOCITY] = s->norm_v;
+    size.norm[MULTIPLIERS] = s->norm_lambda;
+    return size;
 }
 
 /* Will another increment of v be far below the round-off of v itself, so that many steps do not
@@ -134,13 +146,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
-    ga_progress now;
-    bool near, multipliers, first = s->iteration == 1;
-    measure(s, now.norm, &now.settled, &near, &multipliers);
+    const bool first = s->iteration == 1;
+    const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
-    double flicker = now.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     for (int k = 0; k < KINDS; ++k) {
-        double norm = now.norm[k], contraction = norm / before->norm[k];
+        double norm = size.norm[k], contraction = norm / before->norm[k];
         bool counts = norm > 1 && !first;
         if (counts) rate = fmax(rate, contraction);
         if (counts) growth = fmin(growth, contraction);
@@ -148,18 +158,26 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         left = fmax(left, rest);
     }
-    bool settled_before = before->settled, quiet = is_quiet(s, before);
-    for (int k = 0; k < 2; ++k) now.delta_v[k] = s->delta_v[k];
-    *before = now;
+    const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
+    const bool quiet = is_quiet(s, before);
+    const bool settled = size.units <= s->round_off;
+    const bool stalled = s->fresh && growth > 0.5 && size.units <= worst_round_off(s);
+    *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
+                            {s->delta_v[0], s->delta_v[1]},
+                            before->settled + settled,
+                            before->stalled + stalled};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
-    if (now.settled) {
-        bool last = s->iteration == s->def.max_iterations;
-        if (multipliers && (quiet || settled_before)) return CONVERGED;
-        return settled_before && (flicker > 0.5 || last) ? CONVERGED : GOES_ON;
+    if (settled) {
+        bool again = before->settled > 1;
+        if (size.multipliers && (quiet || again)) return CONVERGED;
+        return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
-    /* with tangents of this step, no more progress within a thousand units of round-off */
-    if (s->fresh && near && growth > 0.5) return CONVERGED;
+    if (stalled && before->stalled > 1) {
+        s->round_off = fmax(s->round_off, size.units);
+        return CONVERGED;
+    }
+    if (stalled || before->settled) return GOES_ON;
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     /* more iterations cost more than new tangents and one or two */
     double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
@@ -170,7 +188,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, false};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -337,6 +355,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     }
     if (status == GA_OK) {
         learn_life(s, refresh);
+        s->round_off = fmax(1, 0.9 * s->round_off);
         s->form->evaluate(s);
         s->form->finish(s);
     } else {

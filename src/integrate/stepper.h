@@ -177,6 +177,7 @@ struct ga_stepper {
     ga_scales scale;
     double delta_q[2], delta_v[2], delta_lambda;
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
+    double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
 
