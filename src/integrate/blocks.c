@@ -108,13 +108,13 @@ ga_status ga_block_tangents(ga_stepper *s)
     memcpy(s->M_tangent, s->M, (size_t)dae->M.count * sizeof *s->M);
     memcpy(s->G_tangent, s->G, (size_t)dae->G.count * sizeof *s->G);
     s->typical_reaction = typical_reaction(s);
-    bool all_rows = s->form->velocity_level;
+    bool all_rows = s->form->velocity_level || s->estimates;
     GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         ga_product_evaluate(&s->KT, s->K, s->T, s->KT_values);
         ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
-        if (all_rows) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
+        if (s->form->velocity_level) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
         ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
     }
     if (s->form->has_eta) {

@@ -5,9 +5,11 @@
  * that the factors serve on. Index 3, whose multipliers suffer from abrupt changes, has a
  * filter of its own (Soederlind's H211b with b = 4) and ratios up to 1.5.
  *
- * A force that jumps inside the step shows in rejections that do not help: the error falls
- * slower than h^2. Then the step across the jump is made so short that its error is small
- * against the whole tolerance, and the integration starts anew behind it.
+ * A force that jumps inside a step leaves a change of v' that does not shrink with the step.
+ * Once a step was far off, its end is under suspicion: the time before it is approached by
+ * halving, until the step across is so short that its error, the change of v' times h, is small
+ * against the whole tolerance. If the change is still there, it is a jump; the integration
+ * starts anew behind it.
  */
 #include "integrate/control.h"
 
@@ -116,10 +118,23 @@ static double cautious_step(const ga_controller *c)
     return fmax(h, 1e-12 * c->duration);
 }
 
-ga_status ga_controller_start(ga_controller *c, double h_guess)
+/* After so many rejections of one step a new start is tried, unless the last one is only a few
+ * steps ago. */
+enum { futile = 12, few = 5 };
+
+/* Of a stiff oscillation, in tolerances; see passes_as_stiff. */
+static const double stiff_budget = 4;
+
+static void forget_suspect(ga_controller *c)
+{
+    c->suspect = -INFINITY;
+    c->suspect_change = 0;
+}
+
+/* v'', v''' and the first step from the leading term of the error. */
+static ga_status choose_first(ga_controller *c, double h_guess, double *first)
 {
     ga_stepper *s = c->s;
-    observe_sizes(c, s->now.q, s->now.v_exact);
     double h = h_guess > 0 ? h_guess : clamp_step(c, cautious_step(c));
     for (int pass = 0; pass < 2; ++pass) {
         ga_status status = ga_start_derivatives(s, h, c->vdd, c->vddd);
@@ -137,11 +152,42 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
         h = clamp_step(c, fmin(fmin(next, 0.01 * c->duration), pass ? 10 * h : 1e3 * h));
         if (c->def.min_step > 0) h = fmax(h, c->def.min_step);
     }
+    *first = h;
+    return GA_OK;
+}
+
+ga_status ga_controller_start(ga_controller *c, double h_guess)
+{
+    ga_stepper *s = c->s;
+    double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
+    s->estimates = true;
+    observe_sizes(c, s->now.q, s->now.v_exact);
+    if (c->def.mode == GA_ERROR_POSITIONS) {
+        /* derivatives are those of the stiff modes: begin large, without them */
+        memset(c->vdd, 0, (size_t)s->nv * sizeof *c->vdd);
+        memset(c->vddd, 0, (size_t)s->nv * sizeof *c->vddd);
+    } else {
+        GA_TRY(choose_first(c, h_guess, &h));
+    }
     c->h = h;
     c->excess_old = 0;
+    forget_suspect(c);
+    c->stiff = false;
+    c->budget = stiff_budget;
     GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
     return GA_OK;
 }
+
+/* A step across a jump may cost this much of the tolerance. Index 3 gets more, because steps
+ * that are too short drown in the round-off of its multipliers. */
+static double small_jump(const ga_controller *c)
+{
+    return c->s->form->velocity_level || !c->s->m ? 0.1 : 0.5;
+}
+
+/* On the way to a suspected jump steps get so short that the estimate means little per unit of
+ * time; a local error of this much of the tolerance passes in any case. */
+static const double negligible = 1e-3;
 
 /* Older tangents would spoil the estimate before they slow the iteration down. */
 static const double max_life = 20;
@@ -197,8 +243,6 @@ static ga_status accept(ga_controller *c)
     ga_stepper *s = c->s;
     GA_TRY(ga_step_accept(s));
     observe_sizes(c, s->now.q, s->now.v);
-    c->theta = c->theta_next;
-    c->theta_used = c->theta_now;
     ++c->stats.accepted;
     if (c->stats.accepted == 1 || s->h < c->stats.step_min) c->stats.step_min = s->h;
     if (s->h > c->stats.step_max) c->stats.step_max = s->h;
@@ -217,50 +261,137 @@ static double choose_end(const ga_controller *c, double t_stop, double *h)
     return t + *h;
 }
 
+/* Largest change of v' over the trial, by the tolerance of v. */
+static double acceleration_change(const ga_controller *c)
+{
+    const ga_stepper *s = c->s;
+    const ga_control *def = &c->def;
+    const double w[2] = {def->absolute_velocity + def->relative * c->size_v[0],
+                         def->absolute_angular_velocity + def->relative * c->size_v[1]};
+    double largest = 0;
+    for (int i = 0; i < s->nv; ++i)
+        largest = fmax(largest, fabs(s->vd[i] - s->now.vd[i]) / w[s->kind[i]]);
+    return largest;
+}
+
+/* Positions only: an unresolved stiff oscillation of small amplitude shows the same local error
+ * whatever the step. It does not add up, so it passes, as long as the sum of what passed stays
+ * within a few tolerances; by then damping has done away with it. */
+static bool passes_as_stiff(ga_controller *c, double h, double local_old, double h_old)
+{
+    if (c->def.mode != GA_ERROR_POSITIONS) return false;
+    bool seen = local_old > 0 && c->local / local_old > h / h_old;
+    if (!(c->stiff || seen) || c->local > 1 || c->local > c->budget) return false;
+    c->stiff = true;
+    c->budget -= c->local;
+    return true;
+}
+
+/* Not across a time under suspicion, unless the step there is short enough. */
+static double approach_suspect(const ga_controller *c, double h)
+{
+    double left = c->suspect - c->s->now.t;
+    if (!(left > 0 && h > 0.5 * left)) return h;
+    return left * c->suspect_change <= small_jump(c) ? left : 0.5 * left;
+}
+
+typedef enum ga_jump { NO_JUMP, PASSED, HARMLESS } ga_jump;
+
+/* Is what makes this trial fail a jump? Then it may be passed if the step is short; else it is
+ * suspected. On the way to a suspect, what does not cross it may be harmless. */
+static ga_jump judge_jump(ga_controller *c, double h, double t1)
+{
+    double change = acceleration_change(c);
+    bool persists =
+        c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
+    if (persists && h * change <= small_jump(c)) return PASSED;
+    if (!persists && c->suspect_change > 0 && c->local <= negligible) return HARMLESS;
+    bool nobody_else = c->suspect_change == 0 && c->excess > 20;
+    if (persists || nobody_else) {
+        c->suspect = t1;
+        c->suspect_change = change;
+        c->suspect_step = h;
+    }
+    return NO_JUMP;
+}
+
+/* After an accepted step. A step shortened to land on t_stop or near a suspect says nothing
+ * about the next one. */
+static void choose_next(ga_controller *c, double h, double wanted)
+{
+    double next = h * (c->stiff ? 1.5 : next_factor(c));
+    c->h = h < 0.9 * wanted ? fmax(wanted, next) : next;
+    c->excess_old = c->excess;
+    if (c->s->now.t >= c->suspect) forget_suspect(c);
+}
+
+/* Starts anew at the current state: whatever it was that went wrong, it may have been behind.
+ */
+static ga_status restart_here(ga_controller *c, ga_report *report)
+{
+    ga_stepper *s = c->s;
+    memcpy(s->q, s->now.q, (size_t)s->nq * sizeof *s->q);
+    memcpy(s->v, s->now.v, (size_t)s->nv * sizeof *s->v);
+    memcpy(s->l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->l_tilde);
+    GA_TRY(ga_start_consistent(s, s->now.t, s->q, s->v, s->l_tilde, report));
+    s->usable = false;
+    s->dense.steps = -1;
+    ++c->stats.restarts;
+    ga_status status = ga_controller_start(c, 0);
+    if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
+    return status;
+}
+
 ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
 {
     ga_stepper *s = c->s;
-    double h = clamp_step(c, c->h), wanted = h, local_old = 0, h_old = 0;
+    ga_status cause = GA_OK; /* of the last rejection */
+    double h = clamp_step(c, c->h), local_old = 0, h_old = 0;
     *jumped = false;
     for (int rejections = 0;; ++rejections) {
-        wanted = h;
-        double least =
+        if (rejections == futile && s->now.steps > few) {
+            GA_TRY(restart_here(c, report));
+            h = clamp_step(c, c->h);
+        }
+        const double wanted = h;
+        const double least =
             fmax(c->def.min_step, 16 * DBL_EPSILON * fmax(fabs(s->now.t), t_stop - s->now.t));
+        h = approach_suspect(c, h);
         double t1 = choose_end(c, t_stop, &h);
-        if (h < least && t1 != t_stop) return too_small(c, h, GA_OK, report);
+        if (h < least && t1 != t_stop) return too_small(c, h, cause, report);
         if (s->now.steps == 0 && h != s->now.h) GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
-        ga_scales before = s->scale;
+        const ga_scales before = s->scale;
         s->life = fmin(s->life, max_life);
         ga_status status = ga_step_try(s, h, t1);
         if (status == GA_OK) {
             ga_controller_estimate(c);
             c->local = weighted_error(c, c->error_q, c->error_v);
             c->excess = c->local / allowed(c, h);
-            bool slow = rejections >= 2 && local_old > 0 &&
-                        c->local / local_old > (h / h_old) * (h / h_old);
-            *jumped = slow && c->local <= 0.1;
-            if (c->excess <= 1 || *jumped) {
-                double factor = next_factor(c);
+            bool good = c->excess <= 1 || passes_as_stiff(c, h, local_old, h_old);
+            ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
+            *jumped = jump == PASSED;
+            if (c->excess <= 1) c->stiff = false;
+            if (good || jump != NO_JUMP) {
                 GA_TRY(accept(c));
-                c->excess_old = c->excess;
-                /* a step shortened to land on t_stop says nothing about the next one */
-                c->h = h < 0.9 * wanted ? fmax(wanted, h * factor) : h * factor;
+                choose_next(c, h, wanted);
                 return GA_OK;
             }
-            double factor = fmin(fmax(pow(0.7 / c->excess, 0.5), 0.2), 0.9);
-            if (slow) factor = fmin(fmax(0.07 / c->local, 0.05), 0.5);
-            if (!isfinite(c->excess)) factor = 0.2;
             local_old = c->local;
             h_old = h;
-            h *= factor;
+            double factor = fmin(fmax(sqrt(0.7 / c->excess), 0.2), 0.9);
+            if (c->suspect == t1) factor = 0.5;
+            h *= isfinite(c->excess) ? factor : 0.2;
         } else {
             if (!ga_step_may_retry(status)) return too_small(c, h, status, report);
             h *= 0.3;
         }
         /* rejected: nothing of it is kept */
         s->scale = before;
+        cause = status;
         ++c->stats.rejected;
-        if (rejections >= c->def.max_rejections || h < least)
-            return too_small(c, h, status, report);
+        bool hopeless = h < least && (s->now.steps <= few || rejections > futile);
+        if (hopeless) return too_small(c, h, status, report);
+        if (h < least) rejections = futile - 1;
+        if (rejections >= c->def.max_rejections) return too_small(c, h, status, report);
     }
 }

@@ -1,18 +1,15 @@
 /* Error control: the estimate of the local error and the choice of the step size.
  *
- * Local error, exact minus computed solution, of one step with [JN08] eq. (14a); D =
- * Delta_alpha:
+ * Local error, exact minus computed solution, of one step: the integrals of v and v' over it by
+ * Simpson-like rules from v'_n, v'_{n+1} and the curvature dd of v', minus what the step made
+ * of a_n (after [JN08] eq. (14a)) and a_{n+1}:
  *
- *     e_q = h^3 ( k_q v'' + [v, v']/12 ) (+ h^3 c(v) for the Cayley map),
- *           k_q = (1 - 6 beta - 3 D)/6
- *     e_v = C h^3 v'''
+ *     e_q = h^2 (v'_n/3 + v'_{n+1}/6 - (1/2 - beta) a_n - beta a_{n+1}) + h^3/12 [v, v']
+ *           (+ h^3 c(v) for the Cayley map)
+ *     e_v = h ((v'_n + v'_{n+1})/2 - (1 - gamma) a_n - gamma a_{n+1}) - h^3/6 dd
  *
- * C depends on the history of step sizes through the distance th of a_n from
- * v' + D h v'' (times v'''): with r = h_n/h_{n-1},
- *
- *     th*_n   = th_n + D (r - 1) ((D - 1/2) h_{n-1}^2 + th_n - th*_{n-1})     after (14a)
- *     th_{n+1} = (D (alpha_m - 1/2) h^2 - alpha_m th*_n)/(1 - alpha_m)
- *     C        = 1/6 - (1 - gamma) th*_n/h^2 - gamma (1/2 + D + th_{n+1}/h^2)
+ * For constant steps the leading terms are h^3 (1 - 6 beta - 3 D)/6 v'' + h^3/12 [v, v'] and
+ * -h^3 (1/12 + D^2/2) v''', D = Delta_alpha.
  *
  * Under constraints the step annihilates the normal part of a defect, so the raw estimate is
  * replaced by the response of the step to it: one back-substitution with the Newton matrix,
@@ -31,15 +28,18 @@
 typedef struct ga_controller {
     ga_stepper *s;
     ga_control def;
-    double duration;              /* t_end - t_0 */
-    double size_q[2], size_v[2];  /* largest values so far: translation, rotation */
-    double *error_q, *error_v;    /* estimate for the last trial */
-    double *vdd, *vddd;           /* at the last start */
-    double h;                     /* to be tried next */
-    double theta, theta_used;     /* th_n of the state, th*_{n-1} the last step used */
-    double theta_now, theta_next; /* th*_n and th_{n+1} of the trial */
-    double local;                 /* weighted error of the last trial */
+    double duration;             /* t_end - t_0 */
+    double size_q[2], size_v[2]; /* largest values so far: translation, rotation */
+    double *error_q, *error_v;   /* estimate for the last trial */
+    double *vdd, *vddd;          /* at the last start */
+    double h;                    /* to be tried next */
+    double local;                /* weighted error of the last trial */
     double excess, excess_old; /* error per unit step by what is allowed; of the step before */
+    /* a time at which a force seems to jump: end of the step that failed, its change of v' by
+     * the tolerance of v, its size */
+    double suspect, suspect_change, suspect_step;
+    bool stiff;    /* positions only: an oscillation is being passed over */
+    double budget; /* for that, in tolerances */
     ga_control_statistics stats;
 } ga_controller;
 

@@ -13,30 +13,13 @@ static double second_difference(const ga_stepper *s, int i)
     return (after - before) / (s->h + now->h);
 }
 
-static void follow_theta(ga_controller *c)
-{
-    const ga_stepper *s = c->s;
-    const double D = s->method.shift, am = s->def.method.alpha_m;
-    const double h = s->h, h_old = s->now.h, r = h / h_old;
-    if (s->now.steps == 0)
-        c->theta_now = D * (am - 0.5) * h * h; /* ga_start_refined */
-    else
-        c->theta_now =
-            c->theta + D * (r - 1) * ((D - 0.5) * h_old * h_old + c->theta - c->theta_used);
-    c->theta_next = (D * (am - 0.5) * h * h - am * c->theta_now) / (1 - am);
-}
-
-/* e_q and e_v as if there were no constraints. In extrapolation mode from the values of the
- * step itself, which is exact to one more order; else from differences of v'. */
+/* e_q and e_v as if there were no constraints. */
 static void raw_estimate(ga_controller *c)
 {
     const ga_stepper *s = c->s;
     const ga_method *p = &s->def.method;
     const ga_state *now = &s->now;
-    const double D = s->method.shift, h = s->h, h2 = h * h, gamma = p->gamma, beta = p->beta;
-    const double kq = (1 - 6 * beta - 3 * D) / 6;
-    const double C =
-        1.0 / 6 - (1 - gamma) * c->theta_now / h2 - gamma * (0.5 + D + c->theta_next / h2);
+    const double h = s->h, h2 = h * h, gamma = p->gamma, beta = p->beta;
     double *v = c->s->work, *vd = c->s->work2;
     for (int i = 0; i < s->nv; ++i) {
         v[i] = 0.5 * (s->vn[i] + s->v[i]);
@@ -44,17 +27,11 @@ static void raw_estimate(ga_controller *c)
     }
     ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, v, vd, c->error_q);
     for (int i = 0; i < s->nv; ++i) {
-        double bracket = h * h2 / 12 * c->error_q[i], curve = second_difference(s, i);
-        double vd0 = now->vd[i], vd1 = s->vd[i];
-        if (c->def.mode == GA_ERROR_EXTRAPOLATE) {
-            c->error_q[i] =
-                bracket + h2 * (vd0 / 3 + vd1 / 6 - (0.5 - beta) * s->an[i] - beta * s->a[i]);
-            c->error_v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * s->an[i] - gamma * s->a[i]) -
-                            h * h2 / 6 * curve;
-        } else {
-            c->error_q[i] = bracket + kq * h2 * (vd1 - vd0);
-            c->error_v[i] = 2 * C * h * h2 * curve;
-        }
+        const double vd0 = now->vd[i], vd1 = s->vd[i], an = s->an[i], a1 = s->a[i];
+        c->error_q[i] = h * h2 / 12 * c->error_q[i] +
+                        h2 * (vd0 / 3 + vd1 / 6 - (0.5 - beta) * an - beta * a1);
+        c->error_v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * an - gamma * a1) -
+                        h * h2 / 6 * second_difference(s, i);
     }
     if (s->def.map != GA_MAP_CAYLEY) return;
     double defect[GA_NODE_MAX_NV];
@@ -104,30 +81,62 @@ static void respond(ga_controller *c)
     }
 }
 
-/* The others: e := x from J (x, .) = (M e, 0), along the constraints and without stiff modes;
- * again with a second pass for old tangents. */
-static void filter(ga_controller *c, double *e)
+/* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
+ * and without stiff modes; again with a second pass for old tangents. */
+static void filter(ga_controller *c, const double *b, double *e, double *y)
 {
     ga_stepper *s = c->s;
-    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
-    ga_coords_multiply(&s->dae.M, s->M_tangent, 1, e, s->r);
+    double *rows = s->r + s->nv;
+    memcpy(rows, b, (size_t)s->mp * sizeof *rows);
     ga_block_solve(s, s->r, s->x);
     memcpy(e, s->x, (size_t)s->nv * sizeof *e);
+    memcpy(y, s->x + s->nv, (size_t)s->mp * sizeof *y);
     if (s->fresh) return;
-    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
-    ga_coords_multiply(&s->dae.G, s->G, 1, e, s->r + s->nv);
+    memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
+    for (int i = 0; i < s->mp; ++i) rows[i] = -b[i];
+    ga_coords_multiply(&s->dae.G, s->G, 1, e, rows);
     ga_block_solve(s, s->r, s->x);
     for (int i = 0; i < s->nv; ++i) e[i] -= s->x[i];
+    for (int i = 0; i < s->mp; ++i) y[i] -= s->x[s->nv + i];
+}
+
+/* e_q may not leave Phi = 0 (nonholonomic constraints do not restrict it), and two consistent
+ * velocities at configurations e_q apart differ by e_v with G e_v + Z e_q = 0.
+ *
+ * In index 3, v_n is off its constraints by delta = M^-1 B_n^T y/h, y the multiplier of the
+ * first solve. It acts through velocity-dependent forces, and turns into the tangent space of
+ * q_{n+1}: what is left of it there is (B_{n+1} - B_n)^T y/h. Both are part of the error of v.
+ */
+static void project(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    const ga_dae *dae = &s->dae;
+    double *b = s->w, *delta = s->work, *y = s->mu;
+    memcpy(delta, c->error_q, (size_t)s->nv * sizeof *delta);
+    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+    memset(b, 0, (size_t)s->mp * sizeof *b);
+    ga_coords_multiply(&dae->M, s->M_tangent, 1, c->error_q, s->r);
+    ga_coords_multiply(&dae->N, s->G + dae->B.count, 1, c->error_q, b + s->m);
+    filter(c, b, c->error_q, y);
+
+    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+    ga_coords_multiply(&dae->M, s->M_tangent, 1, c->error_v, s->r);
+    if (!s->form->velocity_level && s->m) {
+        for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - c->error_q[i]) / s->h;
+        ga_coords_multiply(&dae->C, s->C, s->h, delta, s->r);
+        ga_coords_multiply_transposed(&dae->B, s->G, 1 / s->h, y, s->r);
+        ga_coords_multiply_transposed(&dae->B, s->now.B, -1 / s->h, y, s->r);
+    }
+    memset(b, 0, (size_t)s->mp * sizeof *b);
+    ga_coords_multiply(&dae->Z, s->Z, -1, c->error_q, b);
+    filter(c, b, c->error_v, y);
 }
 
 void ga_controller_estimate(ga_controller *c)
 {
-    follow_theta(c);
     raw_estimate(c);
-    if (c->s->form->has_eta) {
+    if (c->s->form->has_eta)
         respond(c);
-    } else {
-        filter(c, c->error_q);
-        filter(c, c->error_v);
-    }
+    else
+        project(c);
 }

@@ -1,9 +1,19 @@
 /* A step is looked at in quarters, so that a function that goes through zero and comes back is
  * seen unless it does so within a quarter. Where a function changes sides, the time is
  * bracketed to round-off by bisection with interpolation (Illinois); the event happens at the
- * end of the bracket, where the function has arrived on the other side. A function that touches
- * zero and turns back has not passed it, and is no event. One that starts at zero is on no side
- * until it has left zero. */
+ * end of the bracket, where the function has arrived on the other side. Functions that arrive
+ * within 1e-12 of the time happen at once, when the last of them has arrived.
+ *
+ * A function that touches zero and turns back has not passed it, and is no event. One that
+ * starts at zero is on no side until it has left zero; one that ends at zero, at t_end, has
+ * arrived. So of two simulations in a row exactly one sees an event where they meet. "At zero"
+ * means closer than the function moves in 1e-12 of the time.
+ *
+ * An event that makes the integration start anew leaves its function at zero, unless the user
+ * has changed it, and what he has done decides where it goes from there. If it moves on it has
+ * passed, and the next event is when it comes back. Else, a body that bounces or comes to rest,
+ * it is where it came from, and going through is an event again: nothing falls through a floor
+ * unannounced. */
 #include "integrate/event.h"
 
 #include "base/memory.h"
@@ -21,9 +31,12 @@ ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w)
     if (w->def.max_count < 1) w->def.max_count = 100;
     int n = def->count;
     bool memory = (w->side = GA_NEW(int, n)) && (w->which = GA_NEW(int, n)) &&
+                  (w->end = GA_NEW(double, n)) && (w->slope = GA_NEW(double, n)) &&
                   (w->times = GA_NEW(double, w->def.max_count)) &&
                   (w->q = GA_NEW(double, s->nq)) && (w->v = GA_NEW(double, s->nv)) &&
-                  (w->vd = GA_NEW(double, s->nv)) && (w->multipliers = GA_NEW(double, s->mp));
+                  (w->vd = GA_NEW(double, s->nv)) && (w->multipliers = GA_NEW(double, s->mp)) &&
+                  (w->path = GA_NEW(double, s->nv)) && (w->q_given = GA_NEW(double, s->nq)) &&
+                  (w->v_given = GA_NEW(double, s->nv)) && (w->moved = GA_NEW(bool, n));
     for (int k = 0; k < 4 && memory; ++k) memory = (w->g[k] = GA_NEW(double, n)) != NULL;
     if (!memory) ga_watch_destroy(w);
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -31,19 +44,24 @@ ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w)
 
 void ga_watch_destroy(ga_watch *w)
 {
-    void *memory[] = {w->side,        w->which, w->times, w->q,    w->v,   w->vd,
-                      w->multipliers, w->g[0],  w->g[1],  w->g[2], w->g[3]};
+    void *memory[] = {w->side, w->which,       w->end,  w->slope,   w->times,   w->q,
+                      w->v,    w->vd,          w->path, w->q_given, w->v_given, w->moved,
+                      w->g[0], w->multipliers, w->g[1], w->g[2],    w->g[3]};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(w, 0, sizeof *w);
 }
 
-static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
+/* --- values of the functions -------------------------------------------------------------- */
+
+/* At the state in w->q, v, vd, multipliers. */
+static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
 {
-    ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
     ga_sample at = {t, w->q, w->v, w->vd, w->multipliers, w->multipliers + w->s->m};
-    ga_eval answer = w->def.function(w->def.user, &at, g);
-    if (answer != GA_EVAL_OK)
-        return ga_fail(report, GA_ERR_CALLBACK, "the event functions failed at t = %.9g", t);
+    if (w->def.function(w->def.user, &at, g) != GA_EVAL_OK) {
+        ga_fail(report, GA_ERR_CALLBACK, "the event functions failed at t = %.9g", t);
+        if (report) report->time = t;
+        return GA_ERR_CALLBACK;
+    }
     for (int i = 0; i < w->def.count; ++i) {
         if (!isnan(g[i])) continue;
         ga_fail(report, GA_ERR_NOT_FINITE, "event function %d returned NaN at t = %.9g", i, t);
@@ -56,34 +74,135 @@ static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
     return GA_OK;
 }
 
+/* On the dense output. */
+static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
+{
+    ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    return call(w, t, g, report);
+}
+
+/* Behind a start, ds later on the Taylor path. */
+static ga_status evaluate_ahead(ga_watch *w, double ds, double *g, ga_report *report)
+{
+    ga_stepper *s = w->s;
+    const ga_state *now = &s->now;
+    for (int i = 0; i < s->nv; ++i) {
+        w->path[i] = ds * (now->v_exact[i] + 0.5 * ds * now->vd[i]);
+        w->v[i] = now->v_exact[i] + ds * now->vd[i];
+    }
+    if (ds == 0)
+        memcpy(w->q, now->q, (size_t)s->nq * sizeof *w->q);
+    else
+        ga_dae_update(&s->dae, GA_MAP_EXP, now->q, w->path, w->q);
+    memcpy(w->multipliers, now->lambda, (size_t)s->mp * sizeof *w->multipliers);
+    if (ds == 0)
+        memcpy(w->vd, now->vd, (size_t)s->nv * sizeof *w->vd);
+    else
+        GA_TRY(ga_saddle_acceleration(s, now->t + ds, w->q, w->v, w->vd, w->multipliers));
+    return call(w, now->t + ds, g, report);
+}
+
 static int sign(double x) { return (x > 0) - (x < 0); }
 
-ga_status ga_watch_start(ga_watch *w, double duration, ga_report *report)
+/* Times closer than this are the same. */
+static double resolution(const ga_watch *w, double t)
 {
-    w->duration = duration;
+    return 1e-12 * fmax(fabs(t), w->duration);
+}
+
+/* --- starts ------------------------------------------------------------------------------- */
+
+/* How far to look ahead behind a start: far enough for differences, and too short for much to
+ * happen. */
+static double look_ahead(const ga_watch *w)
+{
+    return fmax(1e-4 * w->s->now.h, resolution(w, w->s->now.t));
+}
+
+ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report)
+{
+    const ga_state *now = &w->s->now;
+    w->t_end = t_end;
+    w->duration = t_end - now->t;
     w->happened = 0;
     if (!w->def.count) return GA_OK;
-    GA_TRY(evaluate(w, w->s->now.t, w->g[0], report));
-    for (int i = 0; i < w->def.count; ++i) w->side[i] = sign(w->g[0][i]);
+    GA_TRY(evaluate_ahead(w, 0, w->g[0], report));
+    const double ds = look_ahead(w);
+    bool moves = ds > 0 && evaluate_ahead(w, ds, w->g[1], NULL) == GA_OK;
+    for (int i = 0; i < w->def.count; ++i) {
+        double slope = moves ? fabs(w->g[1][i] - w->g[0][i]) / ds : 0;
+        bool zero = fabs(w->g[0][i]) <= slope * resolution(w, now->t);
+        w->side[i] = zero ? 0 : sign(w->g[0][i]);
+    }
+    return GA_OK;
+}
+
+static bool is_event(const ga_watch *w, int i)
+{
+    for (int k = 0; k < w->count; ++k)
+        if (w->which[k] == i) return true;
+    return false;
+}
+
+/* Does function i, at zero, move on to its new side? one, two: its change after ds and 2 ds.
+ * Where the user has touched q or v it must do so plainly, not by falling back after a bounce
+ * that is over before ds. */
+static bool moves_on(const ga_watch *w, int i, double one, double two)
+{
+    double linear = 2 * one - 0.5 * two, bend = two - 2 * one;
+    double least = 0.1 * resolution(w, w->s->now.t) * w->slope[i];
+    if (w->touched) least = fmax(least, fabs(bend));
+    return sign(linear) == w->side[i] && fabs(linear) > least;
+}
+
+/* The functions with v' and multipliers from the acceleration level. */
+static ga_status evaluate_at(ga_watch *w, double t, const double *q, const double *v, double *g,
+                             ga_report *report)
+{
+    ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
+    memcpy(w->q, q, (size_t)w->s->nq * sizeof *q);
+    memcpy(w->v, v, (size_t)w->s->nv * sizeof *v);
+    ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers); /* or as they were */
+    return call(w, t, g, report);
+}
+
+ga_status ga_watch_before(ga_watch *w, double t, const double *q, const double *v,
+                          ga_report *report)
+{
+    memcpy(w->q_given, q, (size_t)w->s->nq * sizeof *q);
+    memcpy(w->v_given, v, (size_t)w->s->nv * sizeof *v);
+    return evaluate_at(w, t, q, v, w->g[0], report);
+}
+
+ga_status ga_watch_after(ga_watch *w, double t, const double *q, const double *v,
+                         ga_report *report)
+{
+    w->touched = memcmp(w->q_given, q, (size_t)w->s->nq * sizeof *q) ||
+                 memcmp(w->v_given, v, (size_t)w->s->nv * sizeof *v);
+    GA_TRY(evaluate_at(w, t, q, v, w->g[1], report));
+    for (int i = 0; i < w->def.count; ++i)
+        w->moved[i] = fabs(w->g[1][i] - w->g[0][i]) > resolution(w, t) * w->slope[i];
     return GA_OK;
 }
 
 ga_status ga_watch_restart(ga_watch *w, ga_report *report)
 {
-    if (!w->def.count) return GA_OK;
-    GA_TRY(evaluate(w, w->s->now.t, w->g[0], report));
+    GA_TRY(evaluate_ahead(w, 0, w->g[0], report));
+    const double ds = look_ahead(w);
+    bool path = evaluate_ahead(w, ds, w->g[1], NULL) == GA_OK &&
+                evaluate_ahead(w, 2 * ds, w->g[2], NULL) == GA_OK;
     for (int i = 0; i < w->def.count; ++i) {
-        bool event = false;
-        for (int k = 0; k < w->count; ++k) event = event || w->which[k] == i;
-        /* the side of an event has just been turned over by ga_watch_next */
-        double small = 1e-10 * fmax(fabs(w->g[1][i]), fabs(w->g[2][i]));
-        if (!event || fabs(w->g[0][i]) > small)
-            w->side[i] = sign(w->g[0][i]);
-        else
-            w->side[i] = -w->side[i];
+        double g = w->g[0][i], one = w->g[1][i] - g, two = w->g[2][i] - g;
+        if (!is_event(w, i) || w->moved[i]) {
+            if (g != 0) w->side[i] = sign(g);
+        } else if (!path || !moves_on(w, i, one, two)) {
+            w->side[i] = -w->side[i]; /* back to where ga_watch_next has turned it over */
+        }
     }
     return GA_OK;
 }
+
+/* --- the search in a step ----------------------------------------------------------------- */
 
 /* Has function i changed to another side, in a direction that counts? */
 static bool crosses(const ga_watch *w, int i, double g)
@@ -120,15 +239,19 @@ static ga_status locate(ga_watch *w, int i, double a, double ga, double *b, doub
     return GA_OK;
 }
 
-/* All events at time t: functions that have changed sides there. */
+/* All events at time t: functions that have changed sides by then. */
 static ga_status gather(ga_watch *w, double t, ga_report *report)
 {
     GA_TRY(evaluate(w, t, w->g[3], report));
     w->count = 0;
     for (int i = 0; i < w->def.count; ++i) {
-        if (crosses(w, i, w->g[3][i])) w->which[w->count++] = i;
         int there = sign(w->g[3][i]);
-        if (there != 0) w->side[i] = there;
+        if (w->end[i] <= t || crosses(w, i, w->g[3][i])) {
+            w->which[w->count++] = i;
+            w->side[i] = -w->side[i];
+        } else if (there != 0) {
+            w->side[i] = there;
+        }
     }
     long k = w->happened % w->def.max_count;
     bool storm = w->happened >= w->def.max_count && t - w->times[k] < 1e-6 * w->duration;
@@ -136,24 +259,37 @@ static ga_status gather(ga_watch *w, double t, ga_report *report)
     ++w->happened;
     if (!storm) return GA_OK;
     ga_fail(report, GA_ERR_EVENTS,
-            "event %d at t = %.9g is the last of %d in a millionth of the simulated time",
-            w->count ? w->which[0] : 0, t, w->def.max_count);
-    if (report) report->time = t;
+            "event %d at t = %.9g is the last of more than %d in a millionth of the simulated "
+            "time",
+            w->which[0], t, w->def.max_count);
+    if (report) {
+        report->time = t;
+        report->row = w->which[0];
+    }
     return GA_ERR_EVENTS;
 }
 
-/* The earliest crossing in (a, b], whose values are in g[1] and g[2]. */
+/* The earliest crossing in (a, b], whose values are in g[1] and g[2], with all that are the
+ * same within the resolution. */
 static ga_status earliest(ga_watch *w, double a, double b, bool *found, double *t,
                           ga_report *report)
 {
-    *found = false;
+    double first = INFINITY;
     for (int i = 0; i < w->def.count; ++i) {
-        if (!crosses(w, i, w->g[2][i])) continue;
-        double end = b;
-        GA_TRY(locate(w, i, a, w->g[1][i], &end, w->g[2][i], report));
-        if (!*found || end < *t) *t = end;
-        *found = true;
+        double ga = w->g[1][i], gb = w->g[2][i];
+        w->slope[i] = fabs(gb - ga) / (b - a);
+        bool arrives = b == w->t_end && fabs(gb) <= w->slope[i] * resolution(w, b);
+        if (arrives) gb = -w->side[i] * DBL_MIN;
+        w->end[i] = INFINITY;
+        if (!crosses(w, i, gb)) continue;
+        w->end[i] = b;
+        if (!arrives) GA_TRY(locate(w, i, a, ga, &w->end[i], gb, report));
+        first = fmin(first, w->end[i]);
     }
+    *found = first < INFINITY;
+    *t = first;
+    for (int i = 0; i < w->def.count && *found; ++i)
+        if (w->end[i] <= first + resolution(w, first)) *t = fmax(*t, w->end[i]);
     return GA_OK;
 }
 

@@ -1,11 +1,13 @@
-/* The loop of a simulation. After every accepted step: what happened in it, in the order of
- * time (output times and events, on the dense output); then restarts, where something changed.
- */
+/* The loop of a simulation. After every accepted step, and after every piece of one that had to
+ * be cut: what happened in it, in the order of time (output times and events, on the dense
+ * output); then restarts, where something changed. Should one of these fail, the state goes
+ * back to where the step began. */
 #include "integrate/run.h"
 
 #include "base/memory.h"
 #include "base/report.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -59,39 +61,130 @@ static void put_out(ga_run *run, double t)
     if (run->def.output(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
 }
 
-/* Regular output times up to t. */
+/* Regular output times up to t. Those that differ from t by round-off are t. */
 static void put_out_until(ga_run *run, double t)
 {
-    if (run->def.output_every <= 0) return;
-    const double slack = 1e-12 * run->def.output_every;
+    const double every = run->def.output_every;
+    if (every <= 0) return;
+    const double slack = fmax(1e-12 * every, 4 * DBL_EPSILON * fmax(fabs(t), fabs(run->t0)));
     while (!run->stopped && run->next_output <= t + slack) {
-        put_out(run, fmin(run->next_output, run->s->now.t));
+        put_out(run, run->next_output < t - slack ? run->next_output : t);
         ++run->outputs;
-        run->next_output = run->t0 + (double)run->outputs * run->def.output_every;
+        run->next_output = run->t0 + (double)run->outputs * every;
     }
+}
+
+/* --- breakpoints -------------------------------------------------------------------------- */
+
+/* A force that jumps at a breakpoint may have at that time itself the value before or after. So
+ * the step before ends, and the one behind begins, this much beside it. */
+static double beside(const ga_run *run, double t)
+{
+    return 4 * DBL_EPSILON * fmax(fabs(t), run->control.duration);
+}
+
+/* Too short a time to be integrated. */
+static double sliver(const ga_run *run, double t)
+{
+    return 1e-12 * fmax(fabs(t), run->control.duration);
+}
+
+/* t_end or the breakpoint that t is about to reach: there is no time for a step in between. */
+static double round_up(const ga_run *run, double t)
+{
+    for (int k = 0; k < run->def.breakpoint_count; ++k) {
+        double at = run->def.breakpoints[k];
+        if (at > t && at - t <= sliver(run, t))
+            return fmin(at + beside(run, at), run->def.t_end);
+    }
+    return run->def.t_end - t <= sliver(run, t) ? run->def.t_end : t;
+}
+
+/* Where the next step has to stop: before the next announced breakpoint, or at t_end. next (may
+ * be null): where to go on from. */
+static double next_stop(const ga_run *run, double t, double *next)
+{
+    double stop = run->def.t_end;
+    for (int k = 0; k < run->def.breakpoint_count; ++k) {
+        double at = run->def.breakpoints[k];
+        if (at - t > sliver(run, t) && at < stop) stop = at;
+    }
+    const bool at_break = stop < run->def.t_end;
+    if (next) *next = at_break ? fmin(stop + beside(run, stop), run->def.t_end) : stop;
+    return at_break ? stop - beside(run, stop) : stop;
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
 
-/* Start values from a consistent state. */
-static ga_status start_here(ga_run *run, double h_guess, ga_report *report)
+/* Start values for a first step of size h from derivatives of v', taken in forward direction;
+ * the stepper's own where the user has asked for others than usual. */
+static ga_status start_forward(ga_run *run, double h)
 {
     ga_stepper *s = run->s;
-    ga_status status;
+    ga_controller *c = &run->control;
+    if (run->adaptive || s->def.start == s->form->start) {
+        ga_status status = ga_start_derivatives(s, h, c->vdd, c->vddd);
+        if (status == GA_OK) return ga_start_refined(s, h, c->vdd, c->vddd);
+        if (run->adaptive || !ga_step_may_retry(status)) return status;
+    }
+    s->now.h = h;
+    return ga_start_values(s, h, s->now.a, s->now.v);
+}
+
+/* Start values for steps of fixed size. In the middle of a run v'' must not look back to where
+ * forces were others, and the size is that of the first step, for which the stepper would do it
+ * again in its own way. A run that is to be repeated starts as the repetitions do. */
+static ga_status start_fixed(ga_run *run, bool anew)
+{
+    ga_stepper *s = run->s;
+    double h = run->def.step;
+    s->h_grid = h;
+    s->t_start = s->now.t;
+    s->grid = 0;
+    if (anew) {
+        double left = next_stop(run, s->now.t, NULL) - s->now.t;
+        if (left < 1.1 * h) h = left <= h * (1 + 1e-9) ? fmin(h, left) : 0.5 * left;
+    }
+    if (anew || run->record) return start_forward(run, h);
+    s->now.h = h;
+    return ga_start_values(s, h, s->now.a, s->now.v);
+}
+
+/* Start values from a consistent state. */
+static ga_status start_here(ga_run *run, bool anew, ga_report *report)
+{
+    ga_stepper *s = run->s;
     s->dense.steps = -1;
     s->usable = false;
-    if (run->adaptive) {
-        status = ga_controller_start(&run->control, h_guess);
-    } else {
-        double h = run->def.step;
-        status = ga_start_values(s, h, s->now.a, s->now.v);
-        s->now.h = s->h_grid = h;
-        s->t_start = s->now.t;
-        s->grid = 0;
+    if (!(s->now.t < run->def.t_end)) { /* no step will follow */
+        memcpy(s->now.a, s->now.vd, (size_t)s->nv * sizeof *s->now.a);
+        return GA_OK;
     }
+    double guess = anew ? 0 : run->def.control.first_step;
+    ga_status status =
+        run->adaptive ? ga_controller_start(&run->control, guess) : start_fixed(run, anew);
     if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
     if (status == GA_OK && !s->matrix.full) ga_step_warm(s);
     return status;
+}
+
+ga_status ga_run_normalise(const ga_stepper *s, double *q, ga_report *report)
+{
+    for (int k = 0; k < s->dae.sys.node_count; ++k) {
+        ga_node node = s->dae.sys.nodes[k];
+        q += ga_node_nq(node);
+        if (node.group != GA_GROUP_SO3 && node.group != GA_GROUP_R3SO3 &&
+            node.group != GA_GROUP_SE3)
+            continue;
+        double *p = q - 4;
+        double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+        if (!(length > 1e-6 && length < 1e6))
+            return ga_fail(report, GA_ERR_ARGUMENT,
+                           "the quaternion of node %d has length %g: expected 1", k, length);
+        if (fabs(length - 1) > 1e-15)
+            for (int i = 0; i < 4; ++i) p[i] /= length;
+    }
+    return GA_OK;
 }
 
 /* Begins anew at t from q and v, which are made consistent first. */
@@ -109,8 +202,16 @@ static ga_status restart(ga_run *run, double t, const double *q, const double *v
     s->def.max_projection = max_projection;
     s->projection = projection;
     GA_TRY(status);
-    ++run->control.stats.restarts;
-    return start_here(run, 0, report);
+    return start_here(run, true, report);
+}
+
+/* After something failed: to where the last step, or an attempt to start anew, began. */
+static void put_back(ga_run *run)
+{
+    ga_stepper *s = run->s;
+    ga_state_copy(&s->now, &s->saved);
+    s->dense.steps = -1;
+    s->usable = false;
 }
 
 /* --- what happened in a step -------------------------------------------------------------- */
@@ -124,6 +225,7 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     put_out(run, t);
     if (!events->happen || run->stopped) return GA_OK;
     ga_dense(s, t, run->q, run->v, NULL, NULL);
+    GA_TRY(ga_watch_before(&run->watch, t, run->q, run->v, report));
     ga_action action =
         events->happen(events->user, run->watch.count, run->watch.which, t, run->q, run->v);
     if (action == GA_ACTION_CONTINUE) return GA_OK;
@@ -131,12 +233,17 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
         if (!isfinite(run->q[i]) || (i < s->nv && !isfinite(run->v[i])))
             return ga_fail(report, GA_ERR_NOT_FINITE,
                            "an event at t = %.9g left a state that is not finite", t);
+    GA_TRY(ga_run_normalise(s, run->q, report));
+    if (action != GA_ACTION_STOP)
+        GA_TRY(ga_watch_after(&run->watch, t, run->q, run->v, report));
     *changed = true;
+    t = round_up(run, t);
     GA_TRY(restart(run, t, run->q, run->v, report));
     if (action == GA_ACTION_STOP) {
         run->stopped = true;
         return GA_OK;
     }
+    ++run->control.stats.restarts;
     GA_TRY(ga_watch_restart(&run->watch, report));
     put_out(run, t); /* behind the event */
     return GA_OK;
@@ -146,7 +253,6 @@ static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
 {
     ga_stepper *s = run->s;
     double from = s->now.t_old;
-    *changed = false;
     while (!*changed && !run->stopped) {
         bool found;
         double t;
@@ -158,19 +264,19 @@ static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
     }
     if (*changed || run->stopped) return GA_OK;
     put_out_until(run, s->now.t);
-    if (run->def.output_every <= 0 && !run->stopped) put_out(run, s->now.t);
+    if (run->def.output_every <= 0 && run->last_output < s->now.t) put_out(run, s->now.t);
     return GA_OK;
 }
 
 /* --- the loop ----------------------------------------------------------------------------- */
 
-static ga_status record_step(ga_run *run)
+static ga_status record_step(ga_run *run, ga_report *report)
 {
     if (!run->record) return GA_OK;
     if (run->step_count == run->step_room) {
         long room = run->step_room ? 2 * run->step_room : 1024;
         double *more = GA_NEW(double, room);
-        if (!more) return GA_ERR_MEMORY;
+        if (!more) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
         if (run->step_count) memcpy(more, run->steps, (size_t)run->step_count * sizeof *more);
         ga_free(run->steps);
         run->steps = more;
@@ -180,43 +286,118 @@ static ga_status record_step(ga_run *run)
     return GA_OK;
 }
 
-/* The next announced breakpoint behind t, or t_end. */
-static double next_stop(const ga_run *run, double t)
+/* What is to be done after a step or a piece of one; s->saved is the state before. */
+static ga_status follow_up(ga_run *run, bool *changed, ga_report *report)
 {
-    double stop = run->def.t_end;
-    for (int k = 0; k < run->def.breakpoint_count; ++k) {
-        double at = run->def.breakpoints[k];
-        if (at > t + 1e-12 * fmax(fabs(t), run->control.duration) && at < stop) stop = at;
+    GA_TRY(record_step(run, report));
+    ga_status status = look_back(run, changed, report);
+    if (status != GA_OK) put_back(run);
+    return status;
+}
+
+/* From the current time to t1 = now + h in halves, as the stepper does when a step does not
+ * work in one go; but here something may happen after each. cause: why it did not work. */
+static ga_status advance_in_halves(ga_run *run, double h, double t1, int halvings,
+                                   ga_status cause, bool *changed, ga_report *report)
+{
+    ga_stepper *s = run->s;
+    const double ends[2] = {s->now.t + 0.5 * h, t1};
+    if (!ga_step_may_retry(cause) || halvings == 0) return cause;
+    if (!(ends[0] > s->now.t && ends[0] < t1)) return cause;
+    ++s->stats.halvings;
+    for (int k = 0; k < 2 && !*changed && !run->stopped; ++k) {
+        ga_status status = ga_step_to(s, 0.5 * h, ends[k], report);
+        if (status == GA_OK)
+            GA_TRY(follow_up(run, changed, report));
+        else
+            GA_TRY(advance_in_halves(run, 0.5 * h, ends[k], halvings - 1, status, changed,
+                                     report));
     }
-    return stop;
+    return GA_OK;
+}
+
+/* One step of the grid. */
+static ga_status step_grid(ga_run *run, double stop, bool *changed, ga_report *report)
+{
+    ga_stepper *s = run->s;
+    const int halvings = s->def.max_halvings;
+    const double t_start = s->t_start;
+    const long grid = s->grid;
+    s->def.max_halvings = 0;
+    ga_status status = ga_step_grid(s, stop, report);
+    if (status == GA_OK) {
+        status = follow_up(run, changed, report);
+    } else {
+        status = advance_in_halves(run, s->h, s->t1, halvings, status, changed, report);
+        if (status == GA_OK && !*changed) {
+            s->t_start = t_start;
+            s->grid = grid + 1;
+        }
+    }
+    s->def.max_halvings = halvings;
+    return status;
+}
+
+static ga_status step_adaptive(ga_run *run, double stop, bool *changed, bool *jumped,
+                               ga_report *report)
+{
+    ga_state_copy(&run->s->saved, &run->s->now);
+    ga_status status = ga_controller_step(&run->control, stop, jumped, report);
+    if (status == GA_OK) return follow_up(run, changed, report);
+    put_back(run);
+    return status;
+}
+
+/* Where a force has jumped. */
+static ga_status begin_anew(ga_run *run, double t, ga_report *report)
+{
+    ga_stepper *s = run->s;
+    ga_state_copy(&s->saved, &s->now);
+    ga_status status = restart(run, t, s->now.q, s->now.v, report);
+    if (status == GA_OK)
+        ++run->control.stats.restarts;
+    else
+        put_back(run);
+    return status;
+}
+
+static ga_status run_to_end(ga_run *run, ga_report *report)
+{
+    const ga_stepper *s = run->s;
+    const double t_end = run->def.t_end;
+    GA_TRY(ga_watch_start(&run->watch, t_end, report));
+    while (s->now.t < t_end && !run->stopped) {
+        double next, stop = next_stop(run, s->now.t, &next);
+        bool jumped = false, changed = false;
+        if (run->adaptive)
+            GA_TRY(step_adaptive(run, stop, &changed, &jumped, report));
+        else
+            GA_TRY(step_grid(run, stop, &changed, report));
+        if (changed || run->stopped) continue;
+        if (s->now.t == stop && stop < t_end)
+            GA_TRY(begin_anew(run, next, report));
+        else if (jumped)
+            GA_TRY(begin_anew(run, s->now.t, report));
+    }
+    if (!run->stopped && run->last_output < s->now.t) put_out(run, s->now.t);
+    return GA_OK;
 }
 
 ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
     ga_stepper *s = run->s;
     run->t0 = s->now.t;
-    run->control.duration = run->watch.duration = run->def.t_end - run->t0;
-    run->next_output = run->t0;
-    GA_TRY(start_here(run, run->def.control.first_step, report));
-    GA_TRY(ga_watch_start(&run->watch, run->control.duration, report));
+    run->control.duration = run->def.t_end - run->t0;
+    GA_TRY(start_here(run, false, report));
     put_out(run, run->t0);
     run->outputs = 1;
     run->next_output = run->t0 + run->def.output_every;
-    while (s->now.t < run->def.t_end && !run->stopped) {
-        double stop = next_stop(run, s->now.t);
-        bool jumped = false, changed = false;
-        if (run->adaptive)
-            GA_TRY(ga_controller_step(&run->control, stop, &jumped, report));
-        else
-            GA_TRY(ga_step_grid(s, stop, report));
-        GA_TRY(record_step(run));
-        GA_TRY(look_back(run, &changed, report));
-        bool at_break = s->now.t == stop && stop < run->def.t_end;
-        if (!changed && !run->stopped && (jumped || at_break))
-            GA_TRY(restart(run, s->now.t, s->now.q, s->now.v, report));
+    ga_status status = run->stopped ? GA_OK : run_to_end(run, report);
+    if (run->adaptive) { /* whoever steps on by hand begins a grid here */
+        s->t_start = s->now.t;
+        s->grid = 0;
     }
-    if (!run->stopped && run->last_output < s->now.t) put_out(run, s->now.t);
-    return GA_OK;
+    return status;
 }
 
 ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report)
@@ -224,8 +405,7 @@ ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report)
     ga_stepper *s = run->s;
     if (run->step_count == 0) return GA_OK;
     double h = run->steps[0] / parts;
-    ga_status status = ga_start_derivatives(s, h, run->control.vdd, run->control.vddd);
-    if (status == GA_OK) status = ga_start_refined(s, h, run->control.vdd, run->control.vddd);
+    ga_status status = start_forward(run, h);
     if (status != GA_OK) {
         ga_step_explain(s, status, h, report);
         return status;

@@ -22,10 +22,13 @@ typedef struct ga_run {
     long step_count, step_room;
 } ga_run;
 
+/* Brings quaternions to unit length; one of length zero is no rotation. */
+ga_status ga_run_normalise(const ga_stepper *s, double *q, ga_report *report);
 /* The definition has been checked. */
 ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run);
 void ga_run_destroy(ga_run *run); /* a zeroed one is fine */
-/* From the consistent state at s->now.t to t_end. */
+/* From the consistent state at s->now.t to t_end. On failure the state is that of the last step
+ * in which everything went well. */
 ga_status ga_run_simulate(ga_run *run, ga_report *report);
 /* The recorded steps again, each in `parts` pieces, from the consistent state at s->now.t. */
 ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report);

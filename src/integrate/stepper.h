@@ -165,6 +165,7 @@ struct ga_stepper {
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
     double penalty;                /* p in use */
+    bool estimates;                /* errors are estimated, which takes all of Z */
     bool usable;                   /* there is a factorisation */
     bool fresh;                    /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
