@@ -155,7 +155,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->served = 0;
     s->life = 10; /* a first guess */
     s->round_off = 1;
-    s->estimates = false;
+    s->estimates = s->steady = false;
     s->dense.steps = -1;
     ga_factor_forget(s->factor); /* a second start gives the bits of the first */
     ga_factor_forget(s->saddle.factor);

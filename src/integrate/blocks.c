@@ -118,7 +118,7 @@ ga_status ga_block_tangents(ga_stepper *s)
         ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
     }
     if (s->form->has_eta) {
-        memcpy(s->B_eta, s->now.B, (size_t)dae->B.count * sizeof *s->B_eta);
+        memcpy(s->B_eta, s->now.G, (size_t)dae->B.count * sizeof *s->B_eta);
         ga_product_evaluate(&s->MBt, s->M_tangent, s->B_eta, s->MBt_values);
         ga_product_evaluate(&s->CBt, s->C, s->B_eta, s->CBt_values);
         ga_product_evaluate(&s->GBt, s->G_tangent, s->B_eta, s->GBt_values);

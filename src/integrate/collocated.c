@@ -42,7 +42,7 @@ void ga_collocated_evaluate(ga_stepper *s)
         s->U[i] = s->U0[i] + s->c_q * s->vd[i];
     }
     if (s->form->has_eta)
-        ga_coords_multiply_transposed(&s->dae.B, s->now.B, -s->h, s->eta, s->U);
+        ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
 }
 

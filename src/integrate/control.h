@@ -38,8 +38,6 @@ typedef struct ga_controller {
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
     double suspect, suspect_change, suspect_step;
-    bool stiff;    /* positions only: an oscillation is being passed over */
-    double budget; /* for that, in tolerances */
     ga_control_statistics stats;
 } ga_controller;
 

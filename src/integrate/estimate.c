@@ -103,9 +103,9 @@ static void filter(ga_controller *c, const double *b, double *e, double *y)
 /* e_q may not leave Phi = 0 (nonholonomic constraints do not restrict it), and two consistent
  * velocities at configurations e_q apart differ by e_v with G e_v + Z e_q = 0.
  *
- * In index 3, v_n is off its constraints by delta = M^-1 B_n^T y/h, y the multiplier of the
+ * In index 3, v_n is off its constraints by delta = M^-1 G_n^T y/h, y the multiplier of the
  * first solve. It acts through velocity-dependent forces, and turns into the tangent space of
- * q_{n+1}: what is left of it there is (B_{n+1} - B_n)^T y/h. Both are part of the error of v.
+ * q_{n+1}: what is left of it there is (G_{n+1} - G_n)^T y/h. Both are part of the error of v.
  */
 static void project(ga_controller *c)
 {
@@ -124,8 +124,8 @@ static void project(ga_controller *c)
     if (!s->form->velocity_level && s->m) {
         for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - c->error_q[i]) / s->h;
         ga_coords_multiply(&dae->C, s->C, s->h, delta, s->r);
-        ga_coords_multiply_transposed(&dae->B, s->G, 1 / s->h, y, s->r);
-        ga_coords_multiply_transposed(&dae->B, s->now.B, -1 / s->h, y, s->r);
+        ga_coords_multiply_transposed(&dae->G, s->G, 1 / s->h, y, s->r);
+        ga_coords_multiply_transposed(&dae->G, s->now.G, -1 / s->h, y, s->r);
     }
     memset(b, 0, (size_t)s->mp * sizeof *b);
     ga_coords_multiply(&dae->Z, s->Z, -1, c->error_q, b);

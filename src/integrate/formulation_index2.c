@@ -17,7 +17,7 @@ static void correct(ga_stepper *s)
     const double *dl = s->x + s->nv, *dx = s->x + s->nv + s->mp;
     double *dvd = s->work;
     for (int i = 0; i < s->nv; ++i) dvd[i] = s->x[i];
-    ga_coords_multiply_transposed(&s->dae.B, s->now.B, 1, dx, dvd);
+    ga_coords_multiply_transposed(&s->dae.B, s->now.G, 1, dx, dvd);
     for (int i = 0; i < s->nv; ++i) s->vd[i] -= dvd[i];
     for (int i = 0; i < s->mp; ++i) s->lambda[i] -= dl[i];
     for (int i = 0; i < s->m; ++i) s->eta[i] -= s->c_q / s->h * dx[i];

@@ -214,7 +214,7 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     if (s->mp) GA_TRY(project(s, q0, v0, report));
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
-    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, NULL, now->B);
+    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, now->G);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
 }
@@ -342,7 +342,7 @@ ga_status ga_start_project(ga_stepper *s)
     ga_state *now = &s->now;
     if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
     if (s->mp) GA_TRY(project_velocity(s, now->t, now->q, now->v));
-    if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->B);
+    if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->G);
     return GA_OK;
 }
 

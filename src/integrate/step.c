@@ -30,7 +30,7 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
 {
     const ga_state *now = &s->now;
     const double h = s->h, h0 = now->h, h1 = now->h_old[0];
-    if (now->steps == 0) {
+    if (now->steps == 0 || s->steady) {
         copy(result, x0, n);
     } else if (now->steps == 1) {
         for (int i = 0; i < n; ++i) result[i] = x0[i] + h / h0 * (x0[i] - old[0][i]);
@@ -250,7 +250,7 @@ ga_status ga_step_accept(ga_stepper *s)
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(measure_residuals(s));
-    if (s->form->has_eta || s->estimates) copy(now->B, s->G, s->dae.B.count);
+    if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->vd_old[0], now->vd, s->nv);
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);

@@ -36,7 +36,7 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
         state->vd_old[k] = carve(&c, s->nv);
         state->lambda_old[k] = carve(&c, s->mp);
     }
-    state->B = carve(&c, s->dae.B.count);
+    state->G = carve(&c, s->dae.G.count);
     state->Ma = carve(&c, s->nv);
     state->Ma_used = carve(&c, s->nv);
     state->F = carve(&c, s->nv);

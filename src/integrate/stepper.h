@@ -40,7 +40,7 @@ typedef struct ga_state {
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
     double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
-    double *B;                         /* B(q), where eta needs it */
+    double *G;                         /* G, whose first part B is needed for eta */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
@@ -164,10 +164,11 @@ struct ga_stepper {
     ga_matrix matrix;
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    double penalty;                /* p in use */
-    bool estimates;                /* errors are estimated, which takes all of Z */
-    bool usable;                   /* there is a factorisation */
-    bool fresh;                    /* its tangents are of this attempt */
+    double penalty; /* p in use */
+    bool steady;    /* no extrapolation: accelerations may be those of stiff modes */
+    bool estimates; /* errors are estimated, which takes all of Z */
+    bool usable;    /* there is a factorisation */
+    bool fresh;     /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
 
