@@ -765,9 +765,9 @@ static void test_bouncing_pendulum(void **state)
     (void)state;
     static const ga_formulation forms[] = {GA_INDEX2, GA_SOI2, GA_INDEX3};
     for (int e = 0; e < 2; ++e) {
-        const double factor = e ? 0.8 : 1, t_end = 20;
+        const double factor = e ? 0.8 : 1, t_end = 10;
         const int impacts = impacts_before(factor, t_end);
-        assert_true(impacts >= 10);
+        assert_true(impacts >= 6);
         for (int f = 0; f < 3; ++f) {
             double errors[3];
             for (int k = 0; k < 3; ++k) {
@@ -884,7 +884,7 @@ static void test_restart_without_change(void **state)
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
                 simulate(d[k], &p->system, &def, 0, p->q0, p->v0,
-                         mode ? fixed(4, 0.002, 4) : adaptive(4, 1e-6, 4));
+                         mode ? fixed(4, 0.002, 4) : adaptive(4, 1e-5, 4));
                 assert_status(d[k]->status, GA_OK, d[k]->report);
             }
             if (getenv("TEST_VERBOSE"))
@@ -898,8 +898,7 @@ static void test_restart_without_change(void **state)
             assert_int_equal(d[1]->events, d[0]->events);
             for (int k = 0; k < d[0]->events; ++k) {
                 assert_int_equal(d[1]->event[k].which[0], d[0]->event[k].which[0]);
-                assert_below(fabs(d[1]->event[k].t - d[0]->event[k].t), mode ? 2e-4 : 2e-5,
-                             "passage");
+                assert_below(fabs(d[1]->event[k].t - d[0]->event[k].t), 2e-4, "passage");
             }
             close_diary(d[0]);
             close_diary(d[1]);
@@ -1383,7 +1382,7 @@ static void test_same_bits(void **state)
                     ga_integrator_def def = ga_integrator_def_default();
                     def.formulation = (ga_formulation)form;
                     def.solver = (ga_solver)solver;
-                    ga_simulation run = adaptive(3, 1e-5, bounces || k >= 5 ? 2 : 0);
+                    ga_simulation run = adaptive(2, 1e-4, bounces || k >= 5 ? 2 : 0);
                     static const double every[5] = {0, 10, 1, 0.1, 0.003};
                     run.output_every = every[k % 5];
                     run.multipliers = k >= 5 ? GA_MULTIPLIERS_SCHEME : GA_MULTIPLIERS_HAT;
