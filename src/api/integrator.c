@@ -109,29 +109,6 @@ static ga_status check_finite(const char *name, int n, const double *x, ga_repor
     return GA_OK;
 }
 
-/* Quaternions are brought to unit length; one of length zero is no rotation. */
-static ga_status normalise(const ga_stepper *s, double *q, ga_report *report)
-{
-    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
-        ga_node node = s->dae.sys.nodes[k];
-        int nq = ga_node_nq(node);
-        bool rotates = node.group == GA_GROUP_SO3 || node.group == GA_GROUP_R3SO3 ||
-                       node.group == GA_GROUP_SE3;
-        if (rotates) {
-            double *p = q + at + nq - 4;
-            double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
-            if (!(length > 1e-6 && length < 1e6))
-                return ga_fail(report, GA_ERR_ARGUMENT,
-                               "the quaternion of node %d has length %g: expected 1", k,
-                               length);
-            if (fabs(length - 1) > 1e-15)
-                for (int i = 0; i < 4; ++i) p[i] /= length;
-        }
-        at += nq;
-    }
-    return GA_OK;
-}
-
 ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
                               ga_report *report)
 {
@@ -145,7 +122,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     GA_TRY(check_finite("v0", s->nv, v0, report));
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
-    GA_TRY(normalise(s, s->q, report));
+    GA_TRY(ga_run_normalise(s, s->q, report));
     GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
     s->t_start = t0;
     s->grid = 0;

@@ -118,7 +118,8 @@ static double cautious_step(const ga_controller *c)
     const ga_stepper *s = c->s;
     double h = 1e-3 * c->duration;
     for (int i = 0; i < s->nv; ++i) {
-        double size = fmax(c->size_q[s->kind[i]], DBL_MIN);
+        double absolute = s->kind[i] ? c->def.absolute_rotation : c->def.absolute_translation;
+        double size = fmax(fmax(c->size_q[s->kind[i]], absolute / c->def.relative), DBL_MIN);
         if (s->now.v[i] != 0) h = fmin(h, 1e-3 * size / fabs(s->now.v[i]));
         if (s->now.vd[i] != 0) h = fmin(h, sqrt(1e-3 * size / fabs(s->now.vd[i])));
     }
@@ -335,10 +336,7 @@ static void choose_next(ga_controller *c, double h, double wanted)
 static ga_status restart_here(ga_controller *c, ga_report *report)
 {
     ga_stepper *s = c->s;
-    memcpy(s->q, s->now.q, (size_t)s->nq * sizeof *s->q);
-    memcpy(s->v, s->now.v, (size_t)s->nv * sizeof *s->v);
-    memcpy(s->l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->l_tilde);
-    GA_TRY(ga_start_consistent(s, s->now.t, s->q, s->v, s->l_tilde, report));
+    GA_TRY(ga_start_again(s, s->now.t, s->now.q, s->now.v, report));
     s->usable = false;
     s->dense.steps = -1;
     ++c->stats.restarts;
@@ -376,9 +374,12 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
             *jumped = jump == PASSED;
             if (good || jump != NO_JUMP) {
-                GA_TRY(accept(c));
-                choose_next(c, h, wanted);
-                return GA_OK;
+                status = accept(c);
+                if (status == GA_OK)
+                    choose_next(c, h, wanted);
+                else
+                    ga_step_explain(s, status, h, report);
+                return status;
             }
             double factor = fmin(fmax(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
             if (c->suspect == t1) factor = 0.5;

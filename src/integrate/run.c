@@ -191,17 +191,7 @@ ga_status ga_run_normalise(const ga_stepper *s, double *q, ga_report *report)
 static ga_status restart(ga_run *run, double t, const double *q, const double *v,
                          ga_report *report)
 {
-    ga_stepper *s = run->s;
-    ga_projection projection = s->projection;
-    double max_projection = s->def.max_projection;
-    memcpy(s->q, q, (size_t)s->nq * sizeof *q);
-    memcpy(s->v, v, (size_t)s->nv * sizeof *v);
-    memcpy(s->l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->l_tilde);
-    s->def.max_projection = INFINITY; /* a limit for what the user starts from */
-    ga_status status = ga_start_consistent(s, t, s->q, s->v, s->l_tilde, report);
-    s->def.max_projection = max_projection;
-    s->projection = projection;
-    GA_TRY(status);
+    GA_TRY(ga_start_again(run->s, t, q, v, report));
     return start_here(run, true, report);
 }
 

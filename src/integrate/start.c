@@ -206,6 +206,7 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     ga_state *now = &s->now;
     memset(now->memory, 0, now->memory_size * sizeof *now->memory);
     now->t = t0;
+    now->t_begin = -INFINITY;
     now->steps = 0;
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
@@ -217,6 +218,22 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, now->G);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
+}
+
+ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
+                         ga_report *report)
+{
+    const ga_projection projection = s->projection;
+    const double max_projection = s->def.max_projection;
+    memmove(s->q, q, (size_t)s->nq * sizeof *q);
+    memmove(s->v, v, (size_t)s->nv * sizeof *v);
+    memcpy(s->l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->l_tilde);
+    s->def.max_projection = INFINITY; /* a limit for what the user starts from */
+    ga_status status = ga_start_consistent(s, t, s->q, s->v, s->l_tilde, report);
+    s->def.max_projection = max_projection;
+    s->projection = projection;
+    s->now.t_begin = t;
+    return status;
 }
 
 /* --- v'' and the perturbation of v ------------------------------------------------------- */
@@ -244,7 +261,8 @@ static ga_status second_derivative(ga_stepper *s, double h, const double *v, con
                                    double *vdd)
 {
     double *ahead = s->start.vd[0], *behind = s->start.vd[1];
-    if (s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
+    bool central = s->now.t - h >= s->now.t_begin; /* not back across a jump */
+    if (central && s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
         ga_status status = acceleration_beside(s, h, v, vd, NULL, ahead);
         if (status == GA_OK) status = acceleration_beside(s, -h, v, vd, NULL, behind);
         if (status == GA_OK) {

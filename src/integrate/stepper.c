@@ -58,6 +58,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
 {
     to->t = from->t;
     to->t_old = from->t_old;
+    to->t_begin = from->t_begin;
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);

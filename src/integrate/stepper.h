@@ -35,6 +35,7 @@ typedef struct ga_state {
     long steps;      /* since the start */
     double h_old[2]; /* the steps before it: for extrapolation */
     double t_old;    /* where the last step began */
+    double t_begin;  /* where something jumped: the motion may not be followed back beyond it */
     double *q, *v, *vd, *a, *lambda, *eta;
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
@@ -265,6 +266,10 @@ void ga_block_destroy(ga_stepper *s);
  * forces that depend on them. */
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
                               const double *guess, ga_report *report);
+/* The same in the middle of a run, where something has jumped: q and v may be those of the
+ * state. */
+ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
+                         ga_report *report);
 /* a and v for a first step of size h. */
 ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v);
 /* a and v (and M a in s->Man) for a step of size h after one of another size. */
