@@ -227,6 +227,18 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x)
     for (int i = 0; i < s->n; ++i) x[i] *= s->col_scale[i];
 }
 
+const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {
+    {GA_TERM_MASS, GA_AT_U, GA_AT_U},
+    {GA_TERM_DAMPING, GA_AT_U, GA_AT_U},
+    {GA_TERM_STIFFNESS, GA_AT_U, GA_AT_U},
+    {GA_TERM_PENALTY, GA_AT_U, GA_AT_U}, /* empty without a penalty */
+    {GA_TERM_REACTION, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
+    {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
+    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
+};
+
 /* --- creation ---------------------------------------------------------------------------- */
 
 static ga_status product(const ga_coords *A, const ga_coords *B, ga_product *plan,

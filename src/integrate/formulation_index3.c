@@ -19,26 +19,14 @@ static void correct(ga_stepper *s)
     s->delta_lambda = ga_norm_max(s->mp, s->x + s->nv);
 }
 
-static const ga_term_place terms[] = {
-    {GA_TERM_MASS, GA_AT_U, GA_AT_U},
-    {GA_TERM_DAMPING, GA_AT_U, GA_AT_U},
-    {GA_TERM_STIFFNESS, GA_AT_U, GA_AT_U},
-    {GA_TERM_PENALTY, GA_AT_U, GA_AT_U},
-    {GA_TERM_REACTION, GA_AT_U, GA_AT_MULT},
-    {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
-    {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
-    {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
-    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
-};
-
 extern const ga_formulation_type ga_formulation_index3;
 const ga_formulation_type ga_formulation_index3 = {
     .name = "index3",
     .position = GA_AT_MULT,
     .start = GA_START_PERTURBED,
     .penalty = true,
-    .terms = terms,
-    .term_count = sizeof terms / sizeof *terms,
+    .terms = ga_terms_one_level,
+    .term_count = GA_TERMS_ONE_LEVEL,
     .begin = ga_collocated_begin,
     .predict = ga_collocated_predict,
     .evaluate = ga_collocated_evaluate,

@@ -94,17 +94,6 @@ static void correct(ga_stepper *s)
     s->delta_lambda = ga_norm_max(s->mp, s->mu);
 }
 
-static const ga_term_place terms[] = {
-    {GA_TERM_MASS, GA_AT_U, GA_AT_U},
-    {GA_TERM_DAMPING, GA_AT_U, GA_AT_U},
-    {GA_TERM_STIFFNESS, GA_AT_U, GA_AT_U},
-    {GA_TERM_REACTION, GA_AT_U, GA_AT_MULT},
-    {GA_TERM_FORCE_MULTIPLIERS, GA_AT_U, GA_AT_MULT},
-    {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
-    {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
-    {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
-};
-
 extern const ga_formulation_type ga_formulation_soi2;
 const ga_formulation_type ga_formulation_soi2 = {
     .name = "soi2",
@@ -113,8 +102,8 @@ const ga_formulation_type ga_formulation_soi2 = {
     .second_system = true,
     .position = GA_AT_MULT,
     .start = GA_START_SHIFTED,
-    .terms = terms,
-    .term_count = sizeof terms / sizeof *terms,
+    .terms = ga_terms_one_level,
+    .term_count = GA_TERMS_ONE_LEVEL,
     .begin = ga_weighted_begin,
     .predict = ga_weighted_predict,
     .evaluate = ga_weighted_evaluate,

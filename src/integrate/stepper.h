@@ -108,6 +108,10 @@ typedef struct ga_formulation_type {
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
 
+/* Terms of formulations with one row per constraint: Phi and k. */
+enum { GA_TERMS_ONE_LEVEL = 9 };
+extern const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL];
+
 /* The saddle system [M G^T; G 0] at one configuration, [ABC14] eq. (7). */
 typedef struct ga_saddle {
     ga_matrix matrix;
