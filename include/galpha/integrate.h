@@ -30,11 +30,12 @@ typedef enum ga_formulation {
 } ga_formulation;
 
 typedef enum ga_start {
-    GA_START_AUTO,      /* perturbed for index 3, shifted for index 2 and SOI2 */
+    GA_START_AUTO,      /* perturbed in GA_INDEX3, GA_HHT_I3; else shifted */
     GA_START_PLAIN,     /* a_0 = v'(t_0) */
     GA_START_SHIFTED,   /* a_0 = v'(t_0 + Delta_alpha h) + O(h^2), [ABC14] eq. (57) */
     GA_START_PERTURBED, /* shifted, and v_0 moved by O(h^2) against order reduction, (56) */
-    GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8); not in SOI2 */
+    GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8); GA_INDEX3,
+                           GA_INDEX2 */
 } ga_start;
 
 /* Difference quotient for v''(t_0), [ABC14] section 4.2. */
@@ -168,7 +169,7 @@ typedef struct ga_statistics {
     long factorizations;          /* numeric factorisations */
     long evaluations;             /* residuals */
     double position_residual_max; /* |Phi| after accepted steps */
-    double velocity_residual_max; /* |(B v + Phi_t, k)|; only |k| in index 3 */
+    double velocity_residual_max; /* |(B v + Phi_t, k)|; only |k| without velocity level */
 } ga_statistics;
 
 GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);

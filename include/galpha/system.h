@@ -8,8 +8,8 @@
  * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
  * at s = 0. On R^n this is the ordinary derivative.
  *
- * Fill a ga_system that starts as {0}; what stays zero is absent. The struct and the arrays it
- * points to are borrowed: keep them while an integrator made from them lives. Callbacks are
+ * Fill a ga_system that starts as {0}; what stays zero is absent. The arrays it points to are
+ * borrowed: keep them while an integrator made from them lives. Callbacks are
  * called from the thread that calls the integrator, and may be called many times for one step,
  * with states that are never accepted.
  */
@@ -136,8 +136,9 @@ typedef enum ga_derivative {
 GA_API const char *ga_derivative_name(ga_derivative derivative);
 
 /* error = |given - difference quotient| / max(1, largest entry of the block), at its worst
- * place. checked is false for what was left out. Entries outside the declared pattern are
- * checked too: there given is 0. */
+ * place. checked is false for what was left out; Phi_t of
+ * constraints that are said not to depend on time counts as given, as 0. Entries outside the
+ * declared pattern are checked too: there given is 0. */
 typedef struct ga_derivative_check {
     struct {
         bool checked;

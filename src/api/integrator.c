@@ -184,6 +184,9 @@ ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
 ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
+    if (!(g->stepper.h_grid > 0))
+        return ga_fail(report, GA_ERR_STATE,
+                       "no step size is known: call ga_integrator_start or _step_by");
     return ga_step_grid(&g->stepper, INFINITY, report);
 }
 

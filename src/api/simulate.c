@@ -53,6 +53,9 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     if (c->max_step > 0 && c->min_step > c->max_step)
         return ga_fail(report, GA_ERR_ARGUMENT, "min_step = %g exceeds max_step = %g",
                        c->min_step, c->max_step);
+    if (c->first_step > 0 && c->first_step < c->min_step)
+        return ga_fail(report, GA_ERR_ARGUMENT, "first_step = %g is below min_step = %g",
+                       c->first_step, c->min_step);
     if (c->max_rejections < 1)
         return ga_fail(report, GA_ERR_ARGUMENT, "max_rejections = %d: expected at least 1",
                        c->max_rejections);
@@ -106,9 +109,11 @@ ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
 {
     GA_TRY(prepare(g, t0, q0, v0, def, report));
     g->stepper.started = true;
-    GA_TRY(ga_run_simulate(&g->run, report));
-    g->stepper.h_grid = g->stepper.now.h;
-    return ga_fail(report, GA_OK, "%s", "");
+    ga_status status = ga_run_simulate(&g->run, report);
+    /* for whoever steps on by hand */
+    g->stepper.h_grid = g->run.adaptive ? g->stepper.now.h : def->step;
+    g->stepper.estimates = g->stepper.steady = false;
+    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
 }
 
 ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,

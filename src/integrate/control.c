@@ -111,6 +111,15 @@ static double leading_error(ga_controller *c)
     return weighted_error(c, e, v);
 }
 
+/* Size of coordinate i: the largest of its kind so far, or what the absolute tolerance makes
+ * count. */
+static double typical_size(const ga_controller *c, int i)
+{
+    int k = c->s->kind[i];
+    double absolute = k ? c->def.absolute_rotation : c->def.absolute_translation;
+    return fmax(fmax(c->size_q[k], absolute / c->def.relative), DBL_MIN);
+}
+
 /* A time over which the state changes by a thousandth of its size, at most that of the whole.
  */
 static double cautious_step(const ga_controller *c)
@@ -118,8 +127,7 @@ static double cautious_step(const ga_controller *c)
     const ga_stepper *s = c->s;
     double h = 1e-3 * c->duration;
     for (int i = 0; i < s->nv; ++i) {
-        double absolute = s->kind[i] ? c->def.absolute_rotation : c->def.absolute_translation;
-        double size = fmax(fmax(c->size_q[s->kind[i]], absolute / c->def.relative), DBL_MIN);
+        double size = typical_size(c, i);
         if (s->now.v[i] != 0) h = fmin(h, 1e-3 * size / fabs(s->now.v[i]));
         if (s->now.vd[i] != 0) h = fmin(h, sqrt(1e-3 * size / fabs(s->now.vd[i])));
     }
@@ -152,6 +160,7 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
         if (h_guess > 0) break;
         double e = leading_error(c); /* e h^3 <= allowed(h)/4 */
         double share = per_unit_step(c) ? c->duration : 1;
+        if (!isfinite(e)) break; /* no size to compare with yet: stay cautious */
         double next = e > 0 ? pow(0.25 / (e * share), control_power(c)) : 0.01 * c->duration;
         h = clamp_step(c, fmin(fmin(next, 0.01 * c->duration), pass ? 10 * h : 1e3 * h));
         if (c->def.min_step > 0) h = fmax(h, c->def.min_step);
@@ -276,7 +285,8 @@ static double leap(const ga_controller *c)
     if (c->def.mode != GA_ERROR_POSITIONS) return 0;
     double largest = 0;
     for (int i = 0; i < c->s->nv; ++i)
-        largest = fmax(largest, fabs(c->s->U[i]) / fmax(c->size_q[c->s->kind[i]], DBL_MIN));
+        largest = fmax(largest, fabs(c->s->U[i]) /
+                                    fmax(typical_size(c, i), c->s->h * fabs(c->s->vn[i])));
     return largest > 0.5 ? 8 * largest : 0;
 }
 

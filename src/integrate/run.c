@@ -200,6 +200,8 @@ static void put_back(ga_run *run)
 {
     ga_stepper *s = run->s;
     ga_state_copy(&s->now, &s->saved);
+    s->t_start = s->now.t; /* the grid, too, goes on from there */
+    s->grid = 0;
     s->dense.steps = -1;
     s->usable = false;
 }
@@ -373,12 +375,24 @@ static ga_status run_to_end(ga_run *run, ga_report *report)
     return GA_OK;
 }
 
+/* A breakpoint at the very beginning: begin behind it. */
+static ga_status start_first(ga_run *run, ga_report *report)
+{
+    ga_stepper *s = run->s;
+    for (int k = 0; k < run->def.breakpoint_count; ++k) {
+        if (fabs(run->def.breakpoints[k] - run->t0) > sliver(run, run->t0)) continue;
+        double t = fmin(run->t0 + beside(run, run->t0), run->def.t_end);
+        return restart(run, t, s->now.q, s->now.v, report);
+    }
+    return start_here(run, false, report);
+}
+
 ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
     ga_stepper *s = run->s;
     run->t0 = s->now.t;
     run->control.duration = run->def.t_end - run->t0;
-    GA_TRY(start_here(run, false, report));
+    GA_TRY(start_first(run, report));
     put_out(run, run->t0);
     run->outputs = 1;
     run->next_output = run->t0 + run->def.output_every;

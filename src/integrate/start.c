@@ -126,7 +126,9 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         double change = ga_norm_max(s->nv, step);
         double size = fmax(ga_norm_max(s->nq, q), DBL_MIN);
         if (change <= round_off * size) return GA_OK;
-        if (iteration > 2 && change >= 0.5 * before && change <= 1e-11 * size) return GA_OK;
+        /* no more progress: the round-off of constants in Phi */
+        if (iteration > 2 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1))
+            return GA_OK;
         if (!isfinite(change)) break;
         before = change;
         ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
@@ -149,7 +151,8 @@ static ga_status project_velocity(ga_stepper *s, double t, const double *q, doub
         if (change <= round_off * size) return GA_OK;
         if (!isfinite(change)) break;
         for (int i = 0; i < s->nv; ++i) v[i] += step[i];
-        if (iteration > 0 && change >= 0.5 * before && change <= 1e-11 * size) return GA_OK;
+        if (iteration > 0 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1))
+            return GA_OK;
         before = change;
     }
     return GA_ERR_INCONSISTENT;
@@ -205,7 +208,8 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
 {
     ga_state *now = &s->now;
     memset(now->memory, 0, now->memory_size * sizeof *now->memory);
-    now->t = t0;
+    now->t = now->t_old = t0;
+    now->h = 0;
     now->t_begin = -INFINITY;
     now->steps = 0;
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);

@@ -94,7 +94,8 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double units;     /* largest of q and v, in units of round-off */
+    double units;  /* largest of q and v, in units of round-off */
+    double coarse; /* the same, for sizes of at least 1: constants in Phi have round-off too */
     bool multipliers; /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
@@ -102,7 +103,7 @@ static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    ga_size size = {{0}, 0, false};
+    ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
@@ -116,6 +117,11 @@ static ga_size measure(ga_stepper *s)
         if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
         size.units = fmax(size.units, weighted(s->delta_q[k], floor_q));
         size.units = fmax(size.units, weighted(s->delta_v[k], floor_v));
+        size.coarse = fmax(size.coarse, s->delta_q[k] / fmax(floor_q, eps));
+        size.coarse = fmax(
+            size.coarse,
+            s->delta_v[k] /
+                fmax(floor_v, eps * (s->m && !s->form->velocity_level ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
     }
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
@@ -163,7 +169,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
-    const bool stalled = s->fresh && growth > 0.5 && size.units <= worst_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= worst_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
@@ -418,8 +424,10 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
         if (report) report->column = s->singular;
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
-    } else {
+    } else if (status == s->dae.fault.status) {
         ga_dae_explain(&s->dae, s->now.t, report);
+    } else {
+        ga_fail(report, status, "%s, at t = %.9g", ga_status_text(status), s->now.t);
     }
     if (!report) return;
     report->time = s->now.t;

@@ -253,7 +253,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
         if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_saddle_create(s, &s->saddle));
-    return s->form->weighted ? ga_saddle_create(s, &s->second) : GA_OK;
+    return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }
 
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,

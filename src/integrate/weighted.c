@@ -9,8 +9,8 @@
  * divided by 1 - alpha_m and read
  *
  *     R~ = M_1 a~ + rest - c F(lambda~, psi~) = 0,     c = (1-alpha_f)/(1-alpha_m)
- *     R  = M_1 a  + rest - c F(lambda,  psi ) = 0,     rest = (alpha_m (M a)_n - alpha_f
- * F_n)/(1-alpha_m)
+ *     R  = M_1 a  + rest - c F(lambda,  psi ) = 0
+ *     rest = (alpha_m (M a)_n - alpha_f F_n)/(1-alpha_m)
  *
  * Here on Lie groups, with rheonomic constraints: nothing else changes.
  *

@@ -84,6 +84,11 @@ static ga_status check_holonomic(checker *c)
         GA_TRY(ga_difference_rate(&c->tangents, t, q, c->difference));
         compare(c, GA_DERIVATIVE_CONSTRAINT_RATE, m, 1, c->values, c->difference);
     }
+    if (m > 0 && !c->given.rheonomic) { /* said not to depend on time: is that so? */
+        memset(c->values, 0, (size_t)m * sizeof *c->values);
+        GA_TRY(ga_difference_rate(&c->tangents, t, q, c->difference));
+        compare(c, GA_DERIVATIVE_CONSTRAINT_RATE, m, 1, c->values, c->difference);
+    }
     if (sys->acceleration_rhs) {
         GA_TRY(ga_dae_acceleration_rhs(&c->given, t, q, v, c->values));
         GA_TRY(ga_difference_acceleration_rhs(&c->tangents, t, q, v, c->difference));

@@ -257,12 +257,13 @@ static ga_status tangent_structure(ga_dae *dae)
     for (int k = 0; k < dae->sys.node_count; ++k) {
         ga_node node = dae->sys.nodes[k];
         int n = ga_node_nv(node);
-        for (int j = 0; j < n; ++j)
-            for (int i = 0; i < n; ++i)
-                if (i == j || node.group != GA_GROUP_RN) {
-                    row[at] = offset + i;
-                    col[at++] = offset + j;
-                }
+        for (int j = 0; j < n; ++j) {
+            bool diagonal = node.group == GA_GROUP_RN;
+            for (int i = diagonal ? j : 0; i < (diagonal ? j + 1 : n); ++i) {
+                row[at] = offset + i;
+                col[at++] = offset + j;
+            }
+        }
         offset += n;
     }
     dae->T = (ga_coords){dae->nv, dae->nv, count, row, col};

@@ -1,11 +1,12 @@
+/* clang-format off */
 /* The DAE as an integrator sees it: every quantity of a ga_system, checked, with difference
  * quotients where the user gave no derivative.
  *
- *     r = M(q,t) vd - f(q,v,t,lambda,psi) + G^T (lambda, psi)          dynamics
- *     Phi(q,t)                                                        position level, m rows
- *     w = (B v + Phi_t, k),  G = dw/dv = [B; N],  Z = D_q w           velocity level, m + p
- * rows G vd = c                                                        acceleration level K =
- * D_q r,  C = dr/dv,  L = df/d(lambda, psi)                   tangents
+ *     r = M(q,t) vd - f(q,v,t,lambda,psi) + G^T (lambda, psi)     dynamics
+ *     Phi(q,t)                                                    position level, m rows
+ *     w = (B v + Phi_t, k), G = dw/dv = [B; N], Z = D_q w         velocity level, m + p rows
+ *     G vd = c                                                    acceleration level
+ *     K = D_q r,  C = dr/dv,  L = df/d(lambda, psi)               tangents
  *
  * Multipliers (lambda, psi) are one array of m + p numbers throughout. B is the first part of
  * G, in its rows and in its values. With GA_REACTIONS_IN_FORCE the term G^T (lambda, psi) is
@@ -13,6 +14,7 @@
  * All functions return GA_OK, GA_ERR_RECOVERABLE, GA_ERR_CALLBACK or GA_ERR_NOT_FINITE and
  * leave the reason in `fault`.
  */
+/* clang-format on */
 #ifndef GA_SYSTEM_DAE_H
 #define GA_SYSTEM_DAE_H
 
