@@ -240,23 +240,9 @@ ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, d
                        (int)scaling);
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
-    const ga_state *now = &s->now;
-    memcpy(s->an, now->a, (size_t)s->nv * sizeof *s->an);
-    memcpy(s->vn, now->v, (size_t)s->nv * sizeof *s->vn);
-    memcpy(s->Man, now->Ma, (size_t)s->nv * sizeof *s->Man);
-    s->h = h;
-    s->t1 = now->t;
-    ga_status status = s->form->begin(s);
-    memcpy(s->q, now->q, (size_t)s->nq * sizeof *s->q);
-    memcpy(s->v, now->v, (size_t)s->nv * sizeof *s->v);
-    memcpy(s->vd, now->vd, (size_t)s->nv * sizeof *s->vd);
-    memcpy(s->lambda, now->lambda, (size_t)s->mp * sizeof *s->lambda);
-    memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
-    if (status == GA_OK) status = ga_block_evaluate(s);
-    if (status == GA_OK) status = ga_block_tangents(s);
-    s->usable = false;
+    ga_status status = ga_step_linearise(s, h);
     if (status != GA_OK) {
-        ga_dae_explain(&s->dae, s->t1, report);
+        ga_step_explain(s, status, h, report);
         return status;
     }
     ga_block_assemble(s, scaling);

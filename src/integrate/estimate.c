@@ -33,17 +33,7 @@ static void raw_estimate(ga_controller *c)
         c->error_v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * an - gamma * a1) -
                         h * h2 / 6 * second_difference(s, i);
     }
-    if (s->def.map != GA_MAP_CAYLEY) return;
-    double defect[GA_NODE_MAX_NV];
-    for (int node = 0, at = 0; node < s->dae.sys.node_count; ++node) {
-        ga_node kind = s->dae.sys.nodes[node];
-        int n = ga_node_nv(kind);
-        if (kind.group != GA_GROUP_RN) {
-            ga_lie_cayley_defect(kind, v + at, defect);
-            for (int i = 0; i < n; ++i) c->error_q[at + i] += h * h2 * defect[i];
-        }
-        at += n;
-    }
+    if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, c->error_q);
 }
 
 /* Takes J^-1 r out of the errors, index 2. */

@@ -292,18 +292,7 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; i < s->nv; ++i)
         l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
-    if (s->def.map == GA_MAP_CAYLEY) {
-        double c[GA_NODE_MAX_NV];
-        for (int node = 0, at = 0; node < dae->sys.node_count; ++node) {
-            ga_node kind = dae->sys.nodes[node];
-            int n = ga_node_nv(kind);
-            if (kind.group != GA_GROUP_RN) {
-                ga_lie_cayley_defect(kind, v + at, c);
-                for (int i = 0; i < n; ++i) l[at + i] += h * h * c[i];
-            }
-            at += n;
-        }
-    }
+    if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
     GA_TRY(ga_saddle_factor_at(s, s->now.t, s->now.q, v, false));
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     ga_coords_multiply(&dae->B, s->saddle.G, 1, l, bottom);

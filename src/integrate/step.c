@@ -287,25 +287,30 @@ ga_status ga_step_accept(ga_stepper *s)
     return GA_OK;
 }
 
-void ga_step_warm(ga_stepper *s)
+ga_status ga_step_linearise(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
     copy(s->an, now->a, s->nv);
     copy(s->vn, now->v, s->nv);
     copy(s->Man, now->Ma, s->nv);
-    s->h = now->h;
+    s->h = h;
     s->t1 = now->t;
+    s->usable = false;
+    GA_TRY(s->form->begin(s));
+    copy(s->q, now->q, s->nq);
+    copy(s->v, now->v, s->nv);
+    copy(s->vd, now->vd, s->nv);
+    copy(s->lambda, now->lambda, s->mp);
+    memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
+    GA_TRY(ga_block_evaluate(s));
+    return ga_block_tangents(s);
+}
+
+/* Whatever goes wrong here goes wrong, and is said, in the first step. */
+void ga_step_warm(ga_stepper *s)
+{
     ga_statistics stats = s->stats;
-    if (s->form->begin(s) == GA_OK) {
-        copy(s->q, now->q, s->nq);
-        copy(s->v, now->v, s->nv);
-        copy(s->vd, now->vd, s->nv);
-        copy(s->lambda, now->lambda, s->mp);
-        memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
-        if (ga_block_evaluate(s) == GA_OK && ga_block_tangents(s) == GA_OK)
-            ga_block_factor(
-                s); /* whatever goes wrong here goes wrong, and is said, in a step */
-    }
+    if (ga_step_linearise(s, s->now.h) == GA_OK) ga_block_factor(s);
     s->stats = stats;
     s->usable = false;
 }

@@ -217,6 +217,8 @@ ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report);
  * and a set; then the trial becomes the state. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1);
 ga_status ga_step_accept(ga_stepper *s);
+/* Tangents at the current state, with the coefficients of a step of size h. */
+ga_status ga_step_linearise(ga_stepper *s, double h);
 /* Evaluates and factors once at the current state, so that the steps need no memory. */
 void ga_step_warm(ga_stepper *s);
 /* Other tangents or a smaller step may help. */

@@ -216,6 +216,21 @@ void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double 
     ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
 }
 
+void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x)
+{
+    double c[GA_NODE_MAX_NV];
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        int n = ga_node_nv(node);
+        if (node.group != GA_GROUP_RN) {
+            ga_lie_cayley_defect(node, v, c);
+            for (int i = 0; i < n; ++i) x[i] += scale * c[i];
+        }
+        v += n;
+        x += n;
+    }
+}
+
 void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
 {
     for (int k = 0; k < dae->sys.node_count; ++k) {

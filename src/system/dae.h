@@ -90,6 +90,9 @@ ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double
 
 /* q1 = q o map(x). */
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1);
+/* x += scale c(v), what the Cayley map lacks to the exponential: ga_lie_cayley_defect by nodes.
+ */
+void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x);
 /* Values of T(x) in the structure dae->T. */
 void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T);
 
