@@ -353,6 +353,17 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     }
 }
 
+/* Newton's method may find a root that has nothing to do with the motion. No step carries
+ * anything a hundred times as far as sizes, velocities and accelerations at its beginning
+ * account for. */
+static bool runs_away(const ga_stepper *s, const ga_scales *before)
+{
+    const ga_state *now = &s->now;
+    double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
+    size += s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
+    return ga_norm_max(s->nv, s->U) > 100 * fmax(size, 1); /* at rest at zero: no size at all */
+}
+
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
@@ -360,12 +371,15 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->t1 = t1;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
+    const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;
+        s->scale = before;
         status = iterate(s, refresh);
     }
+    if (status == GA_OK && runs_away(s, &before)) status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
@@ -373,6 +387,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->form->finish(s);
     } else {
         s->usable = false;
+        s->scale = before;
     }
     return status;
 }
