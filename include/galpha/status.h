@@ -29,7 +29,9 @@ extern "C" {
     X(GA_ERR_DERIVATIVE, "a derivative does not agree with difference quotients")              \
     X(GA_ERR_STATE, "call out of order")                                                       \
     X(GA_ERR_STEP_SIZE, "the step size needed is below the smallest allowed")                  \
-    X(GA_ERR_EVENTS, "too many events in too short a time")
+    X(GA_ERR_EVENTS, "too many events in too short a time")                                    \
+    X(GA_ERR_INPUT, "invalid input")                                                           \
+    X(GA_ERR_FILE, "a file cannot be read or written")
 
 typedef enum ga_status {
 #define GA_STATUS_CODE(code, text) code,

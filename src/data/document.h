@@ -1,0 +1,57 @@
+/* A model file with everything it includes, --set applied, parameters evaluated, repeats
+ * written out: one tree of values.
+ *
+ *     include: parts/wheel.yaml          a file, or a list of them; relative to this one. Maps
+ *                                        of the two are joined; the same key in both is an
+ *                                        error unless both are maps
+ *     repeat: {count: N, index: i, bodies: {...}, joints: {...}}   or a list of such blocks;
+ *                                        blocks may hold repeat blocks. {i} and {i+1} in keys
+ *                                        and scalars become numbers, i in expressions is a
+ *                                        variable; i runs from 0 (or `from`) on
+ *
+ * After this, `include` and `repeat` are gone from the tree; `parameters` remains for show.
+ */
+#ifndef GA_DATA_DOCUMENT_H
+#define GA_DATA_DOCUMENT_H
+
+#include "data/expression.h"
+#include "data/value.h"
+
+typedef struct ga_parameter {
+    const char *name;
+    double value;
+    ga_place place;
+} ga_parameter;
+
+typedef struct ga_document {
+    ga_arena arena;
+    ga_value root;      /* a map */
+    const char *name;   /* of the file, as given */
+    const char *folder; /* of the file: where paths in it start */
+    const char *text;   /* of the main file */
+    int parameter_count;
+    ga_parameter *parameters; /* in the order of the file */
+} ga_document;
+
+typedef struct ga_document_options {
+    int set_count;
+    const char *const *set; /* "simulate.step=1e-4", applied in order */
+    bool include_anywhere;  /* else only at or below the folder of the model */
+    long max_values; /* of the tree; 0: 20 million. Against alias bombs and huge counts */
+} ga_document_options;
+
+/* GA_OK, GA_ERR_INPUT (messages say what), GA_ERR_FILE (cannot be read) or GA_ERR_MEMORY.
+ * `text` parses a string that says it is the file `name`; paths in it start at the current
+ * folder. */
+ga_status ga_document_read(const char *path, const ga_document_options *options,
+                           ga_document **document, ga_messages *messages);
+ga_status ga_document_parse(const char *name, const char *text, size_t length,
+                            const ga_document_options *options, ga_document **document,
+                            ga_messages *messages);
+void ga_document_destroy(ga_document *document);
+
+/* Constants, parameters and the loop variables of a scope. */
+ga_symbol ga_document_symbol(const ga_document *document, const ga_scope *scope,
+                             const char *name, size_t length);
+
+#endif
