@@ -1,0 +1,182 @@
+/* Elements: joints, motions, forces. Each is one file and one line in element.def.
+ *
+ * An element knows its nodes as frames in space with body-frame twists, whatever coordinates
+ * they have: model/node maps between the two. A planar model is the plane z = 0 of a spatial
+ * one: elements see no difference, rows that hold by themselves there are left out.
+ *
+ *     twist                   (u, w) = (R^T x', Omega)
+ *     variation               (delta_u, delta_theta): x + R delta_u, R exp(delta_theta~)
+ *     force                   (f, m): force, and moment about the node's origin, body axes
+ *     constraint              Phi(q, t),  B = D Phi,   S_i(w, delta) = D_delta (B_i w)
+ *
+ * S is not symmetric: twists are held fixed in body axes while the frame turns.
+ *
+ * Local arrays run over the element's nodes, six numbers each, ground included; matrices are
+ * row-major. Functions that "add" find the array holding what others added; the others write
+ * all of their output. An element has no state: what it remembers between steps (turns of a
+ * joint, sticking or slipping) is `memory`, changed only by commit, happen and settle.
+ */
+#ifndef GA_ELEMENT_ELEMENT_H
+#define GA_ELEMENT_ELEMENT_H
+
+#include "data/function.h"
+#include "element/field.h"
+
+typedef struct ga_frame {
+    double x[3];
+    double R[9]; /* column-major, body to world axes */
+    double u[3], w[3];
+} ga_frame;
+
+/* Where to evaluate. frames[GA_GROUND] is the ground; multipliers and memory are those of the
+ * whole model, elements find theirs through their offsets. */
+typedef struct ga_state {
+    double t;
+    const ga_frame *frames;
+    const double *lambda, *psi; /* where a function says that it reads them */
+    const double *memory;
+} ga_state;
+
+enum { GA_ELEMENT_MAX_NODES = 12, GA_TWIST = 6 };
+
+typedef struct ga_element_type ga_element_type;
+
+/* First member of every element. Counts are set by `prepare`, offsets by the model. */
+typedef struct ga_element {
+    const ga_element_type *type;
+    const char *name;
+    ga_place place;
+    int node_count, nodes[GA_ELEMENT_MAX_NODES]; /* GA_GROUND or an index */
+    int rows;                                    /* holonomic */
+    int speed_rows;                              /* nonholonomic */
+    int memory_count;
+    int event_count;
+    bool rheonomic;                    /* its rows depend on time */
+    int row, speed_row, memory, event; /* offsets: in lambda, psi, memory, event functions */
+    const struct ga_element *host;     /* the joint whose multipliers its force uses, or null */
+} ga_element;
+
+/* What `prepare` may know. */
+typedef struct ga_setup {
+    ga_reader *reader; /* for messages */
+    ga_arena *arena;   /* lives as long as the model */
+    int dimension;
+    const double *gravity;
+    const ga_frame *frames; /* as given for t = 0, [GA_GROUND] too */
+    int node_count;
+    const double *mass; /* of each node */
+} ga_setup;
+
+typedef struct ga_channel_type {
+    const char *name, *unit, *help;
+    int count;                /* of numbers; 0: as many as the element says in `size` */
+    const char *const *parts; /* names of components for CSV; null: x, y, z or 0, 1, ... */
+    /* Writes count numbers; reads everything. In planar models a vector of 3 keeps x and y,
+     * and .axial vectors (torque) keep z. */
+    void (*value)(const void *element, const ga_state *state, double *out);
+    int (*size)(const void *element);
+    bool (*there)(const void *element); /* null: always */
+    bool axial;
+} ga_channel_type;
+
+/* What an event wants. */
+typedef enum ga_switch {
+    GA_SWITCH_NOTHING,
+    GA_SWITCH_MODE,  /* memory changed: the integration starts anew */
+    GA_SWITCH_IMPACT /* also the element's rate is to jump, see ga_impact */
+} ga_switch;
+
+/* The rate g . (twists) before is to become -restitution * before; or zero if the rebound is
+ * below `rest` */
+typedef struct ga_impact {
+    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
+    double restitution;
+} ga_impact;
+
+struct ga_element_type {
+    const char *name;
+    const char *section; /* joints, motions, forces; null: made by others, not in files */
+    const char *help;    /* a sentence or three, for the reference */
+    size_t size;
+    const ga_field *fields;
+    ga_dimensions where;
+    bool is_joint;  /* its struct starts with ga_joint */
+    bool per_body;  /* one instance for each body of its field `bodies`, which is at .body_at */
+    size_t body_at; /* offset of an int that gets the node */
+
+    /* Fields are read, anchors known: set nodes and counts, compute what the rest needs. False
+     * after an error message. */
+    bool (*prepare)(void *element, ga_setup *setup);
+    /* Frees what fields do not own. */
+    void (*release)(void *element);
+
+    /* Name of holonomic row k ("translation along x"), and of nonholonomic rows after them. */
+    const char *(*row_name)(const void *element, int k);
+
+    /* --- constraints; k counts as rows, then speed_rows ------------------------------------
+     */
+    void (*constraint)(const void *element, const ga_state *state, double *Phi);
+    /* B: rows x 6 n */
+    void (*gradient)(const void *element, const ga_state *state, double *B);
+    /* adds D (B^T lambda), 6 n x 6 n; lambda: the element's own rows */
+    void (*geometric)(const void *element, const ga_state *state, const double *lambda,
+                      double *K);
+    /* Z = D (B v) at fixed twists, rows x 6 n */
+    void (*speed_stiffness)(const void *element, const ga_state *state, double *Z);
+    /* Phi_t; and (B v + Phi_t)_t = B_t v + Phi_tt. Null: zero. */
+    void (*rate)(const void *element, const ga_state *state, double *Phi_t);
+    void (*rate_rate)(const void *element, const ga_state *state, double *rate_rate);
+
+    /* k(q, v, t) */
+    void (*speed)(const void *element, const ga_state *state, double *k);
+    /* N = dk/dv, speed_rows x 6 n */
+    void (*speed_gradient)(const void *element, const ga_state *state, double *N);
+    /* D k at fixed twists, speed_rows x 6 n */
+    void (*speed_speed_stiffness)(const void *element, const ga_state *state, double *Z);
+    /* adds D (N^T psi) at fixed twists, and its derivative by the twists */
+    void (*speed_geometric)(const void *element, const ga_state *state, const double *psi,
+                            double *K, double *C);
+    /* k_t. Null: zero. */
+    void (*speed_rate)(const void *element, const ga_state *state, double *k_t);
+
+    /* Which blocks of K and C can be other than zero: block i, j of three numbers each, the
+     * translation of node 0, its rotation, the translation of node 1, ... Null: all. */
+    bool (*coupled)(const void *element, int i, int j);
+
+    /* --- forces ----------------------------------------------------------------------------
+     */
+    /* adds the force on each node, 6 n; may read the multipliers of its host */
+    void (*force)(const void *element, const ga_state *state, double *f);
+    /* adds -D f at fixed twists to K, and -df/d(twists) to C, 6 n x 6 n each */
+    void (*tangent)(const void *element, const ga_state *state, double *K, double *C);
+    /* adds df/d(lambda, psi) of the host, 6 n x (host rows + host speed rows) */
+    void (*force_multipliers)(const void *element, const ga_state *state, double *L);
+
+    /* --- energy ------------------------------------------------------------------------------
+     * Null potential and dissipation: the power of `force` counts as work from outside. */
+    double (*potential)(const void *element, const ga_state *state);
+    double (*dissipation)(const void *element, const ga_state *state); /* power, >= 0 */
+
+    /* --- memory and events -----------------------------------------------------------------
+     */
+    /* At the start; writes memory_count numbers. */
+    void (*remember)(const void *element, const ga_state *state, double *memory);
+    /* After each accepted step. */
+    void (*commit)(const void *element, const ga_state *state, double *memory);
+    /* Event functions, event_count numbers. */
+    void (*events)(const void *element, const ga_state *state, double *g);
+    ga_switch (*happen)(const void *element, int event, const ga_state *state, double *memory,
+                        ga_impact *impact);
+    /* After the integration has started anew, with multipliers: true if memory changed. */
+    bool (*settle)(const void *element, const ga_state *state, double *memory);
+    /* The next time after t at which a force or constraint has a kink; null: never. */
+    double (*next_break)(const void *element, double t);
+
+    const ga_channel_type *channels; /* ends with a null name */
+};
+
+/* All types, in the order of element.def; null past the last. */
+const ga_element_type *ga_element_type_get(int k);
+const ga_element_type *ga_element_type_find(const char *section, const char *name);
+
+#endif
