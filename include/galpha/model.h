@@ -1,0 +1,126 @@
+/* Mechanisms: bodies, joints, motions, forces, from a model file or from C.
+ *
+ *     ga_messages *messages = ga_messages_create();
+ *     ga_model *model = NULL;
+ *     if (ga_model_read("crank.yaml", NULL, &model, messages)) ... print the messages ...
+ *
+ * or, with the same names and the same checks,
+ *
+ *     ga_draft *draft = ga_draft_create();
+ *     ga_draft_add(draft, "bodies", "rod",
+ *                  GA_PROPERTIES(GA_NUMBER("mass", 2), GA_NUMBERS("inertia", 1, 1, 0.1)));
+ *     ga_draft_add(draft, "joints", "hinge",
+ *                  GA_PROPERTIES(GA_TEXT("type", "revolute"), GA_TEXTS("between", "ground",
+ *                  "rod"), GA_NUMBERS("at", 0, 0, 0), GA_NUMBERS("axis", 0, 1, 0)));
+ *     ga_draft_finish(draft, &model, messages);      (frees the draft)
+ *
+ * A model is constant: many simulations, in many threads, may use it at once.
+ */
+#ifndef GALPHA_MODEL_H
+#define GALPHA_MODEL_H
+
+#include <galpha/messages.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ga_model ga_model;
+
+typedef struct ga_model_options {
+    int set_count;
+    const char *const *set; /* "simulate.step=1e-4": any path in the file, in order */
+    bool include_anywhere;  /* `include` may leave the folder of the model */
+} ga_model_options;
+
+/* GA_OK; GA_ERR_INPUT, with what is wrong in messages; GA_ERR_FILE; GA_ERR_MEMORY. Options and
+ * messages may be null. */
+GA_API ga_status ga_model_read(const char *path, const ga_model_options *options,
+                               ga_model **model, ga_messages *messages);
+/* The same from memory; `name` stands in messages. */
+GA_API ga_status ga_model_parse(const char *name, const char *text, size_t length,
+                                const ga_model_options *options, ga_model **model,
+                                ga_messages *messages);
+GA_API void ga_model_destroy(ga_model *model);
+
+GA_API const char *ga_model_name(const ga_model *model);
+/* The text of the file; "" for a draft. */
+GA_API const char *ga_model_text(const ga_model *model);
+GA_API int ga_model_dimension(const ga_model *model); /* 2 or 3 */
+GA_API int ga_model_body_count(const ga_model *model);
+GA_API const char *ga_model_body_name(const ga_model *model, int body);
+
+/* --- drafts ------------------------------------------------------------------------------- */
+
+/* One property: a number, several, a text, several, or properties again. */
+typedef struct ga_property {
+    const char *name; /* null ends a list of properties */
+    int count;        /* of numbers or texts; -1: a single one */
+    const double *numbers;
+    const char *const *texts;
+    const struct ga_property *properties;
+} ga_property;
+
+/* Valid in the block they stand in, as all compound literals. Nested and mixed lists, such as
+ * tables, can be given as text: GA_TEXT("value", "{table: [[0, 0], [1, 2]]}"). */
+#define GA_NUMBER(name_, x_)                                                                   \
+    {                                                                                          \
+        .name = (name_), .count = -1, .numbers = (const double[]) { (x_) }                     \
+    }
+#define GA_NUMBERS(name_, ...)                                                                 \
+    {                                                                                          \
+        .name = (name_),                                                                       \
+        .count = (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)),                \
+        .numbers = (const double[])                                                            \
+        {                                                                                      \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+#define GA_TEXT(name_, x_)                                                                     \
+    {                                                                                          \
+        .name = (name_), .count = -1, .texts = (const char *const[]) { (x_) }                  \
+    }
+#define GA_TEXTS(name_, ...)                                                                   \
+    {                                                                                          \
+        .name = (name_),                                                                       \
+        .count = (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)),     \
+        .texts = (const char *const[])                                                         \
+        {                                                                                      \
+            __VA_ARGS__                                                                        \
+        }                                                                                      \
+    }
+#define GA_GROUP(name_, ...)                                                                   \
+    {                                                                                          \
+        .name = (name_), .properties = GA_PROPERTIES(__VA_ARGS__)                              \
+    }
+#define GA_PROPERTIES(...) ((const ga_property[]){__VA_ARGS__, {.name = NULL}})
+
+typedef struct ga_draft ga_draft;
+
+GA_API ga_draft *ga_draft_create(void); /* null if memory is out */
+GA_API void ga_draft_destroy(ga_draft *draft);
+/* An entry of a section: bodies, joints, motions, forces; or of simulate, output, parameters,
+ * with a null name. Everything is copied. Mistakes are found by finish. */
+GA_API ga_status ga_draft_add(ga_draft *draft, const char *section, const char *name,
+                              const ga_property *properties);
+/* A value at the top: dimension, gravity, name. */
+GA_API ga_status ga_draft_set(ga_draft *draft, const ga_property *property);
+/* Makes the model and frees the draft, also on failure. */
+GA_API ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messages);
+
+/* --- reference ---------------------------------------------------------------------------- */
+
+/* The JSON Schema of model files and the reference of elements (all, or one by name), made from
+ * the tables the reader works with. Null if memory is out or there is no such element; free
+ * with ga_text_free. */
+GA_API char *ga_model_schema(void);
+GA_API char *ga_model_reference(const char *element);
+GA_API void ga_text_free(char *text);
+/* Names of elements, in order: k-th, null past the last. */
+GA_API const char *ga_model_element_name(int k);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
