@@ -38,6 +38,10 @@ typedef enum ga_kind {
     GA_KIND_JOINTS,    /* const struct ga_joint *[2] */
     GA_KIND_CHANNELS,  /* ga_text_list; names are resolved when a simulation is made */
     GA_KIND_GROUP,     /* a struct of its own, with .group as its fields */
+    GA_KIND_SPIN,      /* double[3]: an angular velocity; planar: one number, about z */
+    GA_KIND_POINTS,    /* ga_point_list */
+    GA_KIND_TOLERANCE, /* ga_tolerance: a number, or {relative: , absolute: } */
+    GA_KIND_METHOD,    /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
     GA_KIND_COUNT
 } ga_kind;
 
@@ -99,6 +103,26 @@ typedef struct ga_anchor {
     bool whole; /* only the body or `ground` was named, no point on it */
 } ga_anchor;
 
-enum { GA_GROUND = -1 };
+enum { GA_GROUND = -1, GA_NOWHERE = -2 /* node of what was not given */ };
+
+/* Named points on a body, in its axes. */
+typedef struct ga_named_point {
+    const char *name;
+    double p[3];
+} ga_named_point;
+
+typedef struct ga_point_list {
+    int count;
+    const ga_named_point *points;
+} ga_point_list;
+
+typedef struct ga_tolerance {
+    double relative, absolute; /* NaN: not given */
+} ga_tolerance;
+
+typedef struct ga_method_choice {
+    int family;             /* index into .choices, or -1: the four numbers */
+    double coefficients[4]; /* alpha_m, alpha_f, beta, gamma */
+} ga_method_choice;
 
 #endif
