@@ -150,8 +150,20 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-const double *ga_integrator_error_q(const ga_integrator *g) { return g->run.control.error_q; }
-const double *ga_integrator_error_v(const ga_integrator *g) { return g->run.control.error_v; }
+static const double *error_or_zero(const ga_integrator *g, const double *error)
+{
+    return error ? error : g->stepper.zero;
+}
+
+const double *ga_integrator_error_q(const ga_integrator *g)
+{
+    return error_or_zero(g, g->run.control.error_q);
+}
+
+const double *ga_integrator_error_v(const ga_integrator *g)
+{
+    return error_or_zero(g, g->run.control.error_v);
+}
 
 ga_control_statistics ga_integrator_control_statistics(const ga_integrator *g)
 {
@@ -231,7 +243,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     GA_TRY(check_simulation(g, t0, def, report));
     if (count != 2 && count != 3)
         return ga_fail(report, GA_ERR_ARGUMENT, "levels = %d: expected 2 or 3", count);
-    if (def->events.count || def->breakpoint_count)
+    if (def->events.count || def->events.settled || def->breakpoint_count)
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
@@ -240,7 +252,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
                        "Richardson extrapolation and GA_ERROR_EXTRAPOLATE exclude each other");
     const ga_stepper *s = &g->stepper;
     ga_simulation silent = *def;
-    silent.output = NULL;
+    silent.output = silent.accepted = NULL;
     levels l = {{0}, {0}, NULL, NULL};
     ga_status status = create_levels(s, &l);
     if (status != GA_OK) ga_fail(report, status, "out of memory");
