@@ -152,6 +152,18 @@ GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, 
 GA_API ga_status ga_integrator_hat(ga_integrator *integrator, double *vd, double *lambda,
                                    double *psi, ga_report *report);
 
+/* The jump of v (nv numbers, dv) that an impulse with the generalised direction c (nv numbers)
+ * makes at (t, q, v), the constraints being kept, [M G^T; G 0] (dv, p) = (c, 0). c is to v as a
+ * force is: c^T v a rate. So an impact with restitution e at a contact with c^T v < 0 is
+ *
+ *     v += -(1 + e) c^T v / c^T dv * dv
+ *
+ * and 1 / c^T dv the mass that is felt there. Leaves the state alone; may be called from
+ * output, accepted and what events call, not from the callbacks of a system. */
+GA_API ga_status ga_integrator_impulse(ga_integrator *integrator, double t, const double *q,
+                                       const double *v, const double *direction, double *dv,
+                                       ga_report *report);
+
 /* The estimated local error of the last step: what exact minus computed solution gained in it,
  * as increments of q (on the group) and v, nv numbers each. Zeros where there is none: outside
  * simulate, with steps of fixed size, before the first step after a start, after a failure. The
