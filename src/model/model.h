@@ -21,13 +21,6 @@ typedef struct ga_body {
     ga_point_list points;
 } ga_body;
 
-/* Elements of one type, side by side. */
-typedef struct ga_element_group {
-    const ga_element_type *type;
-    int count;
-    char *items; /* count structs of type->size bytes */
-} ga_element_group;
-
 /* What a name in the file stands for. */
 typedef enum ga_named { GA_NAMED_BODY, GA_NAMED_ELEMENT } ga_named;
 
@@ -40,8 +33,8 @@ struct ga_model {
     int body_count;
     ga_body *bodies; /* body i is node i */
     ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
-    int group_count;
-    ga_element_group *groups;
+    int named_count;
+    ga_element **named; /* as they stand in the file */
     int element_count;
     ga_element **elements; /* joints, what acts along them, couplings, motions, forces */
     int rows, speed_rows, memory_count, event_count;
@@ -54,10 +47,5 @@ int ga_model_find_body(const ga_model *model, const char *name);
 const ga_element *ga_model_find_element(const ga_model *model, const char *name);
 /* A point on a body by name; null: none. */
 const ga_named_point *ga_body_find_point(const ga_body *body, const char *name);
-
-static inline const void *ga_group_item(const ga_element_group *group, int k)
-{
-    return group->items + (size_t)k * group->type->size;
-}
 
 #endif
