@@ -664,35 +664,3 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
     }
     return status;
 }
-
-static ga_document_options document_options(const ga_model_options *options)
-{
-    ga_document_options o = {0};
-    if (options) {
-        o.set_count = options->set_count;
-        o.set = options->set;
-        o.include_anywhere = options->include_anywhere;
-    }
-    return o;
-}
-
-ga_status ga_model_read(const char *path, const ga_model_options *options, ga_model **model,
-                        ga_messages *messages)
-{
-    ga_document_options o = document_options(options);
-    ga_document *document = NULL;
-    *model = NULL;
-    ga_status status = ga_document_read(path, &o, &document, messages);
-    return status == GA_OK ? ga_model_build(document, model, messages) : status;
-}
-
-ga_status ga_model_parse(const char *name, const char *text, size_t length,
-                         const ga_model_options *options, ga_model **model,
-                         ga_messages *messages)
-{
-    ga_document_options o = document_options(options);
-    ga_document *document = NULL;
-    *model = NULL;
-    ga_status status = ga_document_parse(name, text, length, &o, &document, messages);
-    return status == GA_OK ? ga_model_build(document, model, messages) : status;
-}
