@@ -328,14 +328,16 @@ static const struct function {
     ga_operation operation;
     int least, most; /* arguments */
 } functions[] = {
-#define SMOOTH_UNARY(name, text, ...) {text, GA_OP_##name, 1, 1},
-#define PIECEWISE_UNARY(name, text, value) {text, GA_OP_##name, 1, 1},
-#define SMOOTH_BINARY(name, text, ...) {text, GA_OP_##name, 2, 2},
-#define SELECT_BINARY(name, text, second) {text, GA_OP_##name, 2, ANY_NUMBER},
-    GA_SMOOTH_UNARY(SMOOTH_UNARY)       /* */
-    GA_PIECEWISE_UNARY(PIECEWISE_UNARY) /* */
-    GA_SMOOTH_BINARY(SMOOTH_BINARY)     /* */
-    GA_SELECT_BINARY(SELECT_BINARY){"if", GA_OP_BRANCH, 3, 3},
+/* clang-format off */
+#define UNARY(name, text, ...) {text, GA_OP_##name, 1, 1},
+#define BINARY(name, text, ...) {text, GA_OP_##name, 2, 2},
+#define ANY(name, text, ...) {text, GA_OP_##name, 2, ANY_NUMBER},
+    GA_SMOOTH_UNARY(UNARY)
+    GA_PIECEWISE_UNARY(UNARY)
+    GA_SMOOTH_BINARY(BINARY)
+    GA_SELECT_BINARY(ANY)
+    {"if", GA_OP_BRANCH, 3, 3},
+    /* clang-format on */
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
