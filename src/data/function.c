@@ -369,7 +369,7 @@ static bool read_nested(ga_reader *reader, const shape *kind, const ga_value *ou
     if (map->kind != GA_VALUE_MAP)
         good = ga_reader_error(reader, map->place, "expected a map, got %s",
                                ga_value_describe(map, text, sizeof text));
-    else if (!read_fields(reader, shape, map, function))
+    else if (!read_fields(reader, kind, map, function))
         good = false;
     ga_reader_leave(reader, here);
     return good;
