@@ -63,8 +63,8 @@ void ga_dual3_dot(int n, const ga_dual3 *a, const ga_dual3 *b, ga_dual *out)
 void ga_dual3_cross(int n, const ga_dual3 *a, const ga_dual3 *b, ga_dual3 *out)
 {
     for (int j = 0; j < n; ++j)
-        out->d[j] = ga_vec3_add(ga_vec3_cross(a->d[j], b->value),
-                                ga_vec3_cross(a->value, b->d[j]));
+        out->d[j] =
+            ga_vec3_add(ga_vec3_cross(a->d[j], b->value), ga_vec3_cross(a->value, b->d[j]));
     out->value = ga_vec3_cross(a->value, b->value);
 }
 

@@ -5,7 +5,8 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* --- evaluations --------------------------------------------------------------------------- */
+/* --- evaluations ---------------------------------------------------------------------------
+ */
 
 ga_loads ga_loads_value(const void *element, const ga_state *state)
 {
@@ -35,7 +36,8 @@ ga_loads ga_loads_tangent(const void *element, const ga_state *state, double *K,
     return loads;
 }
 
-/* --- kinematics ---------------------------------------------------------------------------- */
+/* --- kinematics ----------------------------------------------------------------------------
+ */
 
 static const ga_frame *frame_of(const ga_loads *loads, int i)
 {
@@ -56,8 +58,7 @@ static void add_rotation(const ga_loads *loads, const double *R, ga_vec3 a, int 
                          ga_dual3 *out)
 {
     if (!loads->columns) return;
-    for (int k = 0; k < 3; ++k)
-        out->d[first + k] = ga_mat3_apply(R, ga_vec3_cross(unit(k), a));
+    for (int k = 0; k < 3; ++k) out->d[first + k] = ga_mat3_apply(R, ga_vec3_cross(unit(k), a));
 }
 
 void ga_loads_position(const ga_loads *loads, int i, const double p[3], ga_dual3 *x)
@@ -74,8 +75,8 @@ void ga_loads_velocity(const ga_loads *loads, int i, const double p[3], ga_dual3
 {
     const ga_frame *frame = frame_of(loads, i);
     ga_vec3 lever = ga_vec3_load(p);
-    ga_vec3 speed = ga_vec3_add(ga_vec3_load(frame->u),
-                                ga_vec3_cross(ga_vec3_load(frame->w), lever));
+    ga_vec3 speed =
+        ga_vec3_add(ga_vec3_load(frame->u), ga_vec3_cross(ga_vec3_load(frame->w), lever));
     ga_dual3_constant(loads->columns, ga_mat3_apply(frame->R, speed), v);
     add_rotation(loads, frame->R, speed, GA_TWIST * i + 3, v);
     add_translation(loads, frame->R, loads->size + GA_TWIST * i, v);
@@ -109,7 +110,8 @@ void ga_loads_difference(const ga_loads *loads, const ga_anchor between[2], ga_d
     ga_dual3_axpy(loads->columns, dd, -1, &first, dd);
 }
 
-/* --- loads --------------------------------------------------------------------------------- */
+/* --- loads ---------------------------------------------------------------------------------
+ */
 
 static void subtract_column(double *column, int stride, ga_vec3 a)
 {
@@ -167,7 +169,8 @@ double ga_force_power(const void *element, const ga_state *state)
     return power;
 }
 
-/* --- preparation --------------------------------------------------------------------------- */
+/* --- preparation ---------------------------------------------------------------------------
+ */
 
 bool ga_element_error(const ga_setup *setup, const void *element, const char *field,
                       const char *text)
@@ -230,7 +233,8 @@ void ga_setup_local_direction(const ga_setup *setup, int node, const double a[3]
     ga_vec3_store(ga_mat3_apply_transposed(setup->frames[node].R, ga_vec3_load(a)), b);
 }
 
-/* --- turns --------------------------------------------------------------------------------- */
+/* --- turns ---------------------------------------------------------------------------------
+ */
 
 double ga_turn_unwrap(const double *memory, double t, double angle)
 {

@@ -83,15 +83,13 @@ void ga_turn_commit(double *memory, double t, double angle, double rate);
 /* Column-major 3 x 3: M a and M^T a. */
 static inline ga_vec3 ga_mat3_apply(const double *M, ga_vec3 a)
 {
-    return (ga_vec3){M[0] * a.x + M[3] * a.y + M[6] * a.z,
-                     M[1] * a.x + M[4] * a.y + M[7] * a.z,
+    return (ga_vec3){M[0] * a.x + M[3] * a.y + M[6] * a.z, M[1] * a.x + M[4] * a.y + M[7] * a.z,
                      M[2] * a.x + M[5] * a.y + M[8] * a.z};
 }
 
 static inline ga_vec3 ga_mat3_apply_transposed(const double *M, ga_vec3 a)
 {
-    return (ga_vec3){M[0] * a.x + M[1] * a.y + M[2] * a.z,
-                     M[3] * a.x + M[4] * a.y + M[5] * a.z,
+    return (ga_vec3){M[0] * a.x + M[1] * a.y + M[2] * a.z, M[3] * a.x + M[4] * a.y + M[5] * a.z,
                      M[6] * a.x + M[7] * a.y + M[8] * a.z};
 }
 

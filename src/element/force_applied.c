@@ -7,9 +7,10 @@
  * In world axes, or in those of the body they act on: F = R F_body. A second body may take the
  * opposite, at the same point in space, so that the two leave the momentum of the model alone.
  */
-#include "element/observe.h"
 
 #include <math.h>
+
+#include "element/observe.h"
 
 enum { frame_world, frame_body };
 

@@ -20,9 +20,10 @@
  * as work from outside, unless it is a function of l and l' alone: then its value at l' = 0
  * has the potential of its integral over l, and the rest is dissipation.
  */
-#include "element/observe.h"
-
 #include <math.h>
+
+#include "element/integral.h"
+#include "element/observe.h"
 
 typedef struct spring {
     ga_element element;
@@ -52,13 +53,13 @@ static const ga_field fields[] = {
              "further tension, a function of time, `length`, `rate` and channels", .unit = "N",
              .fallback = {NAN}, .absent = "none"),
     GA_FIELD(spring, BOOLEAN, tension_only, "a cable: it pulls and does not push"),
-    GA_FIELD(spring, NUMBER, transition, "stretch over which a cable becomes taut",
-             .unit = "m", .range = GA_POSITIVE, .fallback = {NAN},
-             .absent = "a thousandth of the length"),
+    GA_FIELD(spring, NUMBER, transition, "stretch over which a cable becomes taut", .unit = "m",
+             .range = GA_POSITIVE, .fallback = {NAN}, .absent = "a thousandth of the length"),
     {0},
 };
 
-/* --- preparation --------------------------------------------------------------------------- */
+/* --- preparation ---------------------------------------------------------------------------
+ */
 
 static bool error(const ga_setup *setup, const spring *s, const char *field, const char *text)
 {
@@ -68,7 +69,8 @@ static bool error(const ga_setup *setup, const spring *s, const char *field, con
 static bool prepare_cable(spring *s, const ga_setup *setup, double distance)
 {
     if (s->force)
-        return error(setup, s, "force", "cannot be combined with tension_only, use max(0, ...)");
+        return error(setup, s, "force",
+                     "cannot be combined with tension_only, use max(0, ...)");
     if (!(s->stiffness > 0))
         return error(setup, s, "stiffness", "has to be positive with tension_only");
     if (isnan(s->transition)) s->transition = 1e-3 * fmax(s->length, distance);
@@ -101,14 +103,15 @@ static bool prepare(void *element, ga_setup *setup)
         return error(setup, s, "length", "is negative, expected a number that is not");
     if (s->tension_only && !prepare_cable(s, setup, distance)) return false;
     s->central = s->length == 0 && s->preload == 0 && !s->force && !s->tension_only;
-    s->conservative = s->force && !sees_more(s) && !ga_function_uses_time(s->force);
+    s->conservative = s->force && !sees_more(s) && !ga_function_uses(s->force, 0);
     if (distance == 0 && !s->central)
         return error(setup, s, "between",
                      "the two points coincide: the line between them has no direction");
     return ga_observation_prepare(&s->observation, setup, s);
 }
 
-/* --- tension ------------------------------------------------------------------------------- */
+/* --- tension -------------------------------------------------------------------------------
+ */
 
 /* Length and rate; at length 0 both stand still. */
 static void line(const spring *s, const ga_loads *loads, ga_dual3 *direction, ga_dual *length,
@@ -225,7 +228,8 @@ static void tangent(const void *element, const ga_state *state, double *K, doubl
     act(element, &loads);
 }
 
-/* --- energy -------------------------------------------------------------------------------- */
+/* --- energy --------------------------------------------------------------------------------
+ */
 
 typedef struct reading {
     double length, rate, tension, function;
@@ -301,7 +305,8 @@ static double power(const void *element, const ga_state *state)
     return -r.function * r.rate;
 }
 
-/* --- the rest ------------------------------------------------------------------------------ */
+/* --- the rest ------------------------------------------------------------------------------
+ */
 
 static void remember(const void *element, const ga_state *state, double *memory)
 {

@@ -9,7 +9,8 @@
 
 enum { max_count = GA_EXPRESSION_MAX_VARIABLES - 1 };
 
-/* --- collecting ---------------------------------------------------------------------------- */
+/* --- collecting ----------------------------------------------------------------------------
+ */
 
 static bool same(const ga_observed *a, const ga_observed *b)
 {
@@ -34,7 +35,8 @@ ga_status ga_observe(ga_observation *list, ga_arena *arena, const ga_observed *w
     return GA_OK;
 }
 
-/* --- preparation --------------------------------------------------------------------------- */
+/* --- preparation ---------------------------------------------------------------------------
+ */
 
 /* The element's number of a node, appended if it is new; -1: no room. */
 static int slot_of(ga_element *element, int node)
@@ -62,8 +64,8 @@ static int nodes_of(const ga_observed *what, int nodes[2])
         break;
     case GA_OBSERVE_MEASURE: {
         const ga_measure *measure = &what->element->type->measures[what->component];
-        between = (const ga_anchor *)(const void *)((const char *)what->element +
-                                                    measure->between);
+        between =
+            (const ga_anchor *)(const void *)((const char *)what->element + measure->between);
         break;
     }
     default:
@@ -97,7 +99,8 @@ bool ga_observation_prepare(ga_observation *list, ga_setup *setup, void *element
     return true;
 }
 
-/* --- values -------------------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------------------------
+ */
 
 static double component(ga_vec3 a, int k) { return k == 0 ? a.x : k == 1 ? a.y : a.z; }
 
@@ -160,8 +163,8 @@ static void rate(const ga_observed *item, const ga_loads *loads, ga_dual *out)
     enum { size = 2 * GA_TWIST };
     ga_scalar s;
     double v[size];
-    ga_dual_constant(loads->columns,
-                     ga_joint_rate(item->joint, item->component, loads->state), out);
+    ga_dual_constant(loads->columns, ga_joint_rate(item->joint, item->component, loads->state),
+                     out);
     if (!loads->columns) return;
     ga_joint_coordinate(item->joint, item->component, loads->state, GA_ORDER_SECOND, &s);
     twists_of(item->joint, loads->state, v);
@@ -224,7 +227,8 @@ static void observe(const ga_observed *item, const ga_loads *loads, const ga_dua
     }
 }
 
-/* --- functions ----------------------------------------------------------------------------- */
+/* --- functions -----------------------------------------------------------------------------
+ */
 
 /* out += slope (y - value of y): only columns. */
 static void add_chain(int n, double slope, const ga_dual *y, ga_dual *out)
@@ -262,7 +266,8 @@ void ga_observation_evaluate(const ga_observation *list, const ga_loads *loads,
     }
 }
 
-/* --- memory -------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------------------------
+ */
 
 void ga_observation_remember(const ga_observation *list, const void *element,
                              const ga_state *state, double *memory)
