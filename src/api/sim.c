@@ -1,6 +1,5 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
-#include "api/integrator.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -121,19 +120,25 @@ static double largest(int n, const double *x)
     return most;
 }
 
+/* |Phi|; |B v + Phi_t| and |k|. */
 static void residuals(ga_sim *sim, const ga_sample *at, ga_moment *moment)
 {
-    const ga_dae *dae = &sim->integrator->stepper.dae;
-    ga_system *system = &sim->assembly->system;
+    const ga_system *system = &sim->assembly->system;
+    int m = sim->model->rows, p = sim->model->speed_rows;
     ga_point point = {.t = at->t, .q = at->q, .v = at->v};
-    if (system->constraint) {
-        system->constraint(system->user, &point, sim->residual);
-        moment->position_residual = largest(sim->model->rows, sim->residual);
+    double *w = sim->residual, *B = sim->residual + m + p;
+    if (m) {
+        system->constraint(system->user, &point, w);
+        moment->position_residual = largest(m, w);
+        memset(w, 0, (size_t)m * sizeof *w);
+        if (system->constraint_rate) system->constraint_rate(system->user, &point, w);
+        system->gradient(system->user, &point, B);
+        const ga_pattern *pattern = &system->gradient_pattern;
+        for (int k = 0; k < pattern->count; ++k)
+            w[pattern->row[k]] += B[k] * at->v[pattern->col[k]];
     }
-    double *G = sim->residual + dae->mp, *w = sim->residual;
-    if (dae->mp && ga_dae_gradient((ga_dae *)dae, at->t, at->q, at->v, G) == GA_OK &&
-        ga_dae_velocity((ga_dae *)dae, at->t, at->q, at->v, G, w) == GA_OK)
-        moment->velocity_residual = largest(dae->mp, w);
+    if (p) system->nonholonomic(system->user, &point, w + m);
+    moment->velocity_residual = largest(m + p, w);
 }
 
 static void fill_channels(ga_sim *sim, const ga_sample *at)
