@@ -650,7 +650,8 @@ static void element_powers(ga_assembly *a, const ga_element *element, const ga_s
     double *twists = a->f + side;
     if (type->potential) powers->potential += type->potential(element, state);
     if (type->dissipation) powers->dissipation += type->dissipation(element, state);
-    bool outside = type->force && !type->potential && !type->dissipation;
+    if (type->power) powers->work += type->power(element, state);
+    bool outside = type->force && !type->potential && !type->dissipation && !type->power;
     if (!outside && !element->rheonomic) return;
     gather_twists(element, state, twists);
     if (outside) {
