@@ -117,7 +117,7 @@ void ga_assembly_remember(ga_assembly *a, double t, const double *q, const doubl
     ga_state state = ga_assembly_state(a, t, q, v, NULL, NULL);
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
-        if (element->type->remember)
+        if (element->type->remember && element->memory_count)
             element->type->remember(element, &state, a->memory + element->memory);
     }
 }
@@ -126,7 +126,7 @@ void ga_assembly_commit(ga_assembly *a, const ga_state *state)
 {
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
-        if (element->type->commit)
+        if (element->type->commit && element->memory_count)
             element->type->commit(element, state, a->memory + element->memory);
     }
 }
