@@ -233,7 +233,7 @@ ga_status ga_block_factor(ga_stepper *s)
 void ga_block_solve(ga_stepper *s, const double *r, double *x)
 {
     ga_block_solve_once(s, r, x);
-    ga_regular_refine(s, x);
+    ga_regular_filter(s, x);
 }
 
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)

@@ -8,12 +8,11 @@
  *     [ G   -e ]
  *
  * and e_i = eps |B_i|^2 for eta; -1 where a row of G is zero. Residuals stay exact, so the
- * solution is that without e. If x = K_e^-1 r, then x - K_e^-1 (0, e x) is one step of
- * refinement towards K_0: it takes the components of the multipliers out that lie in the null
- * space of G^T, where round-off of the rows has been divided by eps, and squares the rate
- * eps/a at which those of a weak direction converge (A = G S^-1 G^T has the eigenvalue a
- * against D). Without it, tangents that are some steps old would turn those components into
- * forces.
+ * solution is that without e, and Newton's method converges with the rate eps/a in a direction
+ * where A = G S^-1 G^T has the eigenvalue a against D. F = K_e^-1 (0, -e) maps such a direction
+ * to eps/(a + eps) times itself, and null vectors of G^T to themselves: x - F x is free of what
+ * the round-off of the rows, divided by eps, has put there. Otherwise tangents that are some
+ * steps old would turn it into forces.
  *
  * Multipliers. Those with G^T lambda given and the smallest lambda^T D lambda have
  * D lambda = G x for some x in the space of velocities. x is smooth in time. From a first guess
@@ -176,7 +175,12 @@ void ga_regular_prepare(ga_stepper *s)
     if (!g->active) return;
     ga_regular_diagonal(s, s->G_tangent, g->eps, g->value);
     for (int i = 0; i < s->m; ++i) g->eta_value[i] = g->off[i] ? -1 : -g->eps * g->size[i];
-    for (int i = 0; i < s->mp; ++i) g->kept[i] = g->off[i];
+    double sum = 0;
+    for (int i = 0; i < s->mp; ++i) {
+        g->kept[i] = g->off[i];
+        sum += g->size[i];
+    }
+    g->row_length = sqrt(sum / s->mp);
 }
 
 /* --- solving ------------------------------------------------------------------------------ */
@@ -193,13 +197,21 @@ static void weigh_solution(ga_stepper *s, const double *x)
         if (!g->kept[i]) g->rhs[eta + i] = g->eta_value[i] * x[eta + i];
 }
 
-void ga_regular_refine(ga_stepper *s, double *x)
+/* What a solution needs of multipliers is in proportion to its accelerations. */
+static bool is_clean(const ga_stepper *s, const double *x)
+{
+    const double size = ga_norm_max(s->nv, x), row = s->regular.row_length;
+    if (ga_norm_max(s->mp, x + s->nv) > s->typical_reaction * size) return false;
+    return !s->form->has_eta || ga_norm_max(s->m, x + s->place[GA_AT_ETA]) * row <= size;
+}
+
+void ga_regular_filter(ga_stepper *s, double *x)
 {
     ga_regular *g = &s->regular;
-    if (!(g->eps > 0)) return;
+    if (!(g->eps > 0) || is_clean(s, x)) return;
     weigh_solution(s, x);
     ga_block_solve_once(s, g->rhs, g->part);
-    for (int i = 0; i < s->n; ++i) x[i] += g->part[i];
+    for (int i = 0; i < s->n; ++i) x[i] -= g->part[i];
 }
 
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)
@@ -286,15 +298,19 @@ static double smallest_eigenvalue(ga_stepper *s, solve_rows *solve, const double
 {
     ga_regular *g = &s->regular;
     double *rows = g->rows, *weak = g->weak, growth = 0;
+    /* null vectors are to be below a/eps when the inverse makes them grow; a pass leaves
+     * round-off/eps of them */
+    const int passes = eps > 0 ? (eps > 1e-9 ? 1 : 2) : 0;
     for (int iteration = 0; iteration < iterations; ++iteration) {
-        for (int i = 0; i < s->mp; ++i) rows[i] = g->D[i] * weak[i];
-        const double *l = solve(s, rows);
-        memcpy(weak, l, (size_t)s->mp * sizeof *weak);
-        for (int pass = 0; eps > 0 && pass < 2; ++pass) {
+        const double *l;
+        for (int pass = 0; pass < passes; ++pass) {
             for (int i = 0; i < s->mp; ++i) rows[i] = diagonal[i] * weak[i];
             l = solve(s, rows);
             for (int i = 0; i < s->mp; ++i) weak[i] -= l[i];
         }
+        for (int i = 0; i < s->mp; ++i) rows[i] = g->D[i] * weak[i];
+        l = solve(s, rows);
+        memcpy(weak, l, (size_t)s->mp * sizeof *weak);
         double sum = 0;
         for (int i = 0; i < s->mp; ++i) sum += g->D[i] * weak[i] * weak[i];
         growth = sqrt(sum);

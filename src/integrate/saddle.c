@@ -119,11 +119,27 @@ void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
     for (int i = 0; i < n; ++i) x[i] *= k->col_scale[i];
 }
 
+/* l - F F l: without its part in the null space of G^T. F maps the other directions to
+ * something small, see regular.c, and F F to nothing. */
+static void filter(const ga_stepper *s, ga_saddle *k, double *l)
+{
+    const double *part = l;
+    double *x = k->defect;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < s->mp; ++i)
+            x[s->nv + i] = k->kept[i] != 0 ? 0 : k->diagonal[i] * part[i];
+        memset(x, 0, (size_t)s->nv * sizeof *x);
+        ga_saddle_solve_once(k, x, x);
+        part = x + s->nv;
+    }
+    for (int i = 0; i < s->mp; ++i) l[i] -= part[i];
+}
+
 /* Sweeps are what makes up for -e. */
 void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
 {
     int n = k->matrix.n;
-    if (s->regular.active) ++sweeps;
+    if (s->regular.active && sweeps > 1) ++sweeps;
     memset(k->x, 0, (size_t)n * sizeof *k->x);
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         if (sweep == 0)
@@ -134,6 +150,7 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
+    if (s->regular.eps_next > 0) filter(s, k, k->x + s->nv);
 }
 
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
@@ -151,10 +168,7 @@ static ga_status minimise_guess(ga_stepper *s, double *multipliers)
     ga_saddle *k = &s->saddle;
     if (!(s->regular.eps_next > 0)) return GA_OK;
     GA_TRY(ga_saddle_factor(s, k, false, false));
-    memset(k->rhs, 0, (size_t)s->nv * sizeof *k->rhs);
-    for (int i = 0; i < s->mp; ++i) k->rhs[s->nv + i] = k->diagonal[i] * multipliers[i];
-    ga_saddle_solve_once(k, k->rhs, k->x);
-    for (int i = 0; i < s->mp; ++i) multipliers[i] -= k->x[s->nv + i];
+    filter(s, k, multipliers);
     return GA_OK;
 }
 

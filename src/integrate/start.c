@@ -165,7 +165,7 @@ static ga_status positions_inconsistent(ga_stepper *s, double t, ga_report *repo
 /* With dependent rows Newton's method comes to rest also where they contradict each other. */
 static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, double size)
 {
-    if (!(s->regular.eps_next > 0)) return false;
+    if (!s->regular.active) return false;
     const double *length = ga_regular_row_sizes(s, s->saddle.G);
     for (int i = 0; i < n; ++i)
         if (!(fabs(residual[i]) <= 1e-9 * fmax(size, 1) * fmax(1, sqrt(length[i])))) return true;

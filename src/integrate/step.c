@@ -263,7 +263,7 @@ static ga_status measure_residuals(ga_stepper *s)
 /* Increments vanish also where dependent constraints contradict each other. */
 static ga_status check_residuals(ga_stepper *s)
 {
-    if (!(s->regular.eps > 0)) return GA_OK;
+    if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
     const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
     const double velocity = fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +

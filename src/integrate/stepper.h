@@ -136,6 +136,7 @@ typedef struct ga_regular {
     double eps, eps_next; /* in the matrix in use, and in the next; 0: independent rows */
     double *D;            /* weights of the multipliers, of the start */
     double *size;         /* squared lengths of the rows of G */
+    double row_length;    /* their mean, in the matrix */
     double *value, *eta_value;
     bool *off, *kept; /* rows that are zero: as last looked at, and in the matrix */
     ga_coords multipliers, etas; /* diagonals */
@@ -292,9 +293,9 @@ ga_status ga_block_tangents(ga_stepper *s);
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling);
 /* The same, and factors. */
 ga_status ga_block_factor(ga_stepper *s);
-/* x = J^-1 r, scaling undone; refined where constraints depend on each other. */
+/* x = J^-1 r, scaling undone; filtered where constraints depend on each other. */
 void ga_block_solve(ga_stepper *s, const double *r, double *x);
-void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not refined */
+void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 ga_status ga_block_create(ga_stepper *s);
 void ga_block_destroy(ga_stepper *s);
 
@@ -313,8 +314,8 @@ const double *ga_regular_row_sizes(ga_stepper *s, const double *G);
 void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *value);
 /* The same for the iteration matrix to be assembled. */
 void ga_regular_prepare(ga_stepper *s);
-/* One refinement of x, a solution with the iteration matrix. */
-void ga_regular_refine(ga_stepper *s, double *x);
+/* x - F x, x a solution with the iteration matrix. */
+void ga_regular_filter(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
