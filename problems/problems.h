@@ -182,7 +182,7 @@ void pb_change_point_motion(double phi, double rate, double x[4][2], double v[4]
 
 /* The same, or a four-bar with links 1, 2, 1.652, 2.2 without singular position, of bodies on
  * R3xSO(3). redundant: four revolutes, three rows too many; else the same motion with a
- * revolute, a universal, a spherical joint and a revolute. The start is made consistent by the
+ * revolute, a spherical, a universal joint and a revolute. The start is made consistent by the
  * integrator. */
 ga_status pb_spatial_four_bar_create(bool change_point, bool redundant, pb_problem **out);
 

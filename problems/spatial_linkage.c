@@ -240,8 +240,8 @@ static void put_joint(linkage *p, int a, int b, const double *point, const doubl
     double t[2][3] = {{0}}, x[3], R[9], arm[3];
     const int body[2] = {a, b};
     for (int k = 0; k < 3; ++k) { /* axes are x, y or z */
-        t[0][(k + 1) % 3] += fabs(axis[k]);
-        t[1][(k + 2) % 3] += fabs(axis[k]);
+        t[turns == 1][(k + 1) % 3] += fabs(axis[k]);
+        t[turns != 1][(k + 2) % 3] += fabs(axis[k]);
     }
     for (int k = 0; k < 2; ++k) {
         pose(p->q0, body[k], x, R);
@@ -330,8 +330,9 @@ ga_status pb_spatial_four_bar_create(bool change_point, bool redundant, pb_probl
         p->v0[6 * k + 5] = (dx * (v[k + 1][1] - v[k][1]) - dy * (v[k + 1][0] - v[k][0])) /
                            (length * length);
     }
-    /* without redundancy: revolute, universal, spherical, revolute */
-    static const int turns[4] = {2, 1, 0, 2};
+    /* without redundancy: revolute, spherical, universal, revolute; the universal joint keeps
+     * the coupler from turning about itself */
+    static const int turns[4] = {2, 0, 1, 2};
     for (int k = 0; k < 4; ++k) {
         const double point[3] = {x[k][0], x[k][1], 0};
         put_joint(p, k - 1, k < 3 ? k : -1, point, axis, redundant ? 2 : turns[k]);

@@ -55,8 +55,9 @@ void ga_saddle_destroy(ga_saddle *k)
  * others get -e, which is no part of the equations. */
 static void fill_diagonal(ga_stepper *s, ga_saddle *k)
 {
+    k->eps = s->regular.eps_next;
     if (s->regular.active)
-        ga_regular_diagonal(s, k->G, s->regular.eps_next, k->diagonal);
+        ga_regular_diagonal(s, k->G, k->eps, k->diagonal);
     else
         memset(k->diagonal, 0, (size_t)s->mp * sizeof *k->diagonal);
     for (int i = s->m; k->holonomic && i < s->mp; ++i) k->diagonal[i] = 1;
@@ -119,13 +120,13 @@ void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
     for (int i = 0; i < n; ++i) x[i] *= k->col_scale[i];
 }
 
-/* l - F F l: without its part in the null space of G^T. F maps the other directions to
+/* l - F^n l: without its part in the null space of G^T. F maps the other directions to
  * something small, see regular.c, and F F to nothing. */
-static void filter(const ga_stepper *s, ga_saddle *k, double *l)
+static void filter(const ga_stepper *s, ga_saddle *k, int n, double *l)
 {
     const double *part = l;
     double *x = k->defect;
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < n; ++pass) {
         for (int i = 0; i < s->mp; ++i)
             x[s->nv + i] = k->kept[i] != 0 ? 0 : k->diagonal[i] * part[i];
         memset(x, 0, (size_t)s->nv * sizeof *x);
@@ -150,7 +151,7 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
-    if (s->regular.eps_next > 0) filter(s, k, k->x + s->nv);
+    if (k->eps > 0) filter(s, k, sweeps > 1 ? 2 : 1, k->x + s->nv);
 }
 
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
@@ -168,7 +169,7 @@ static ga_status minimise_guess(ga_stepper *s, double *multipliers)
     ga_saddle *k = &s->saddle;
     if (!(s->regular.eps_next > 0)) return GA_OK;
     GA_TRY(ga_saddle_factor(s, k, false, false));
-    filter(s, k, multipliers);
+    filter(s, k, 2, multipliers);
     return GA_OK;
 }
 

@@ -123,6 +123,7 @@ typedef struct ga_saddle {
     ga_coords Gt;      /* G transposed, a view */
     double *diagonal;  /* of the multipliers: 1 for what is left out, -e for dependent rows */
     double *kept;      /* the part of it that belongs to the equations */
+    double eps;        /* of e */
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
@@ -149,7 +150,7 @@ typedef struct ga_regular {
     bool seen;               /* there was a factorisation in this trial */
     double *weak;            /* its direction */
     double least, least_old; /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old;            /* where that was */
+    double t_old, t_next;    /* where that was, and where it is to be looked at again */
 } ga_regular;
 
 struct ga_stepper {
