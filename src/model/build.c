@@ -500,8 +500,9 @@ static int most_elements(const ga_model *model, const draft_element *drafts, int
     int most = count;
     for (int k = 0; k < count; ++k) {
         if (drafts[k].element->type->is_joint) most += GA_JOINT_MAX_COORDINATES;
-        if (drafts[k].element->type->per_body) most += model->body_count; /* a list names each
-                                                                             body once */
+        if (drafts[k].element->type->per_body)
+            most += model->body_count; /* a list names each
+                                          body once */
     }
     return most;
 }
@@ -522,8 +523,9 @@ static void build_elements(ga_builder *b)
         for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
         int most = most_elements(model, drafts, count);
         model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
-        ga_setup setup = {&b->reader,      &model->arena,     model->dimension, model->gravity,
-                          model->frames,   model->body_count, mass};
+        ga_setup setup = {
+            &b->reader,        &model->arena, model->dimension, model->gravity, model->frames,
+            model->body_count, mass};
         if (!model->elements) b->reader.out_of_memory = true;
         if (model->elements) prepare_elements(b, &setup, drafts, count);
     }
