@@ -58,6 +58,8 @@ typedef struct parser {
 /* The path of what is being read: the keys that lead to it. */
 static void enter_path(parser *p)
 {
+    enum { DEEP = 8 }; /* deeper, the path says less than the place */
+    if (p->source->is_line || p->depth > DEEP) return;
     for (int k = 0; k < p->depth; ++k) {
         const frame *f = &p->frames[k];
         const int next = k + 1 < p->depth ? p->frames[k + 1].first : p->count;
