@@ -49,6 +49,7 @@ typedef struct parser {
     int anchor_count, anchor_capacity;
     ga_names anchor_names;
     bool has_document;
+    ga_place here; /* of the last event that has one */
     ga_value root;
 } parser;
 
@@ -180,8 +181,9 @@ static ga_status report_all_syntax(parser *p)
     const int before = p->reader->errors;
     while ((error = fy_diag_errors_iterate(p->diag, &previous)))
         if (error->type == FYET_ERROR && error->msg) report_syntax(p, error);
-    /* it stopped without a word: it does so when memory is out */
-    return p->reader->errors > before ? GA_ERR_INPUT : GA_ERR_MEMORY;
+    if (p->reader->errors == before) /* it has no words for some errors, such as |0 */
+        fail(p, p->here, "what follows this cannot be understood");
+    return GA_ERR_INPUT;
 }
 
 /* Building ----------------------------------------------------------------------------------
@@ -495,7 +497,7 @@ static ga_status on_end(parser *p)
 static ga_status on_document(parser *p, struct fy_event *event)
 {
     if (p->has_document)
-        return fail(p, place_of(p, fy_event_start_mark(event), make_place(p, 0, 0)),
+        return fail(p, place_of(p, fy_event_start_mark(event), p->here),
                     "a second document starts here; a file is one");
     p->has_document = true;
     return GA_OK;
@@ -565,6 +567,7 @@ static ga_status parse_events(parser *p)
         struct fy_event *event = fy_parser_parse(p->fy);
         if (!event) return report_all_syntax(p);
         const bool last = event->type == FYET_STREAM_END;
+        p->here = place_of(p, fy_event_start_mark(event), p->here);
         const ga_status status = on_event(p, event);
         fy_parser_event_free(p->fy, event);
         if (last || status != GA_OK) return status;

@@ -1,0 +1,290 @@
+/* Texts that are no model: each gets a message that says where and what, none takes long. */
+#include "data/yaml.h"
+#include "test/document/reading.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static void test_broken_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *place, *says;
+    } cases[] = {
+        {"", "m.yaml:1:1: ", "expected a map with `galpha: 1`, got an empty file"},
+        {"\n\n# nothing\n", "m.yaml:1:1: ", "empty file"},
+        {"---\n", "m.yaml:", "empty file"},
+        {"galpha 1\n", "m.yaml:1:1: ", "expected a map"},
+        {"galpha:1\n", "m.yaml:1:1: ", "is there a space after the colon?"},
+        {"- a\n- b\n", "m.yaml:1:1: ", "got a list of 2"},
+        {"[1, 2]\n", "m.yaml:1:1: ", "got a list of 2"},
+        {"a: [1, 2\nb: 3\n", "m.yaml:3:1: ", "the [ of line 1, column 4 is open"},
+        {"a: {x: 1\nb: 3\n", "m.yaml:2:2: ", "closing bracket or a comma is missing"},
+        {"a: {x: 1", "m.yaml:2:1: ", "line 1, column 4 is open"},
+        {"a: [1, , 2]\n", "m.yaml:1:8: ", "comma with nothing before it"},
+        {"a: ]\n", "m.yaml:1:4: ", "closing bracket too many"},
+        {"a: }\n", "m.yaml:1:4: ", "closing bracket too many"},
+        {"a: [link{i-1}, b]\n", "m.yaml:1:9: ", "must be in quotes"},
+        {"a: \"x\n", "m.yaml:1:5: ", "quote"},
+        {"a: 'x\n", "m.yaml:1:5: ", "quote"},
+        {"a: \"\\q\"\n", "m.yaml:1:5: ", "escape"},
+        {"a: \"b\" c\n", "m.yaml:1:8: ", "closing quote"},
+        {"a: b: c\n", "m.yaml:1:5: ", "second `: ` on one line"},
+        {"a: 1\n  b: 2\n", "m.yaml:1:4: ", "indented too far"},
+        {"a\nb: 1\n", "m.yaml:1:1: ", "a colon is missing here"},
+        {"a: - b\n", "m.yaml:1:4: ", "starts on the line after its key"},
+        {"- a\nb: c\n", "m.yaml:2:1: ", "item of the list"},
+        {"a:\n\t- b\n", "m.yaml:2:1: ", "use spaces"},
+        {"\ta: 1\n", "m.yaml:1:1: ", "use spaces"},
+        {"a: @x\n", "m.yaml:1:4: ", "must be in quotes"},
+        {"a: `x`\n", "m.yaml:1:4: ", "must be in quotes"},
+        {"a: %x\n", "m.yaml:1:4: ", "must be in quotes"},
+        {"a: *x\n", "m.yaml:1:", "no anchor &x"},
+        {"a: &x [*x]\n", "m.yaml:1:", "contains itself"},
+        {"*x : 1\n", "m.yaml:1:", "a key must be text"},
+        {"a: !foo bar\n", "m.yaml:1:4: ", "the tag"},
+        {"a: !!binary bar\n", "m.yaml:1:4: ", "the tag"},
+        {"a: ! bar\n", "m.yaml:1:4: ", "the tag"},
+        {"a: !foo {b: 1}\n", "m.yaml:1:4: ", "the tag"},
+        {": 3\n", "m.yaml:1:1: ", "an empty key"},
+        {"? [a]\n: b\n", "m.yaml:1:3: ", "a key must be text, not a list"},
+        {"{[a]: b}\n", "m.yaml:1:2: ", "a key must be text, not a list"},
+        {"{{a: 1}: b}\n", "m.yaml:1:2: ", "a key must be text, not a map"},
+        {"a: 1\nb: 2\na: 3\n", "m.yaml:3:1: ", "`a` is given twice; first at line 1, column 1"},
+        {"x: {a: 1, 'a': 2}\n", "m.yaml:1:11: x: ", "`a` is given twice"},
+        {"x: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1, c: 2}\n",
+         "m.yaml:1:59: x: ", "`c` is given twice; first at line 1, column 17"},
+        {"x: [0, {a: 1, a: 2}]\n", "m.yaml:1:15: x[1]: ", "`a` is given twice"},
+        {"x: {<<: 3}\n", "m.yaml:1:5: ", "`<<` merges a map"},
+        {"x: {<<: [3]}\n", "m.yaml:1:5: ", "`<<` merges a map"},
+        {"a: 1\n---\nb: 2\n", "m.yaml:2:1: ", "second document"},
+        {"a: 1\n...\n---\nb: 2\n", "m.yaml:3:1: ", "second document"},
+        {"a: 1\n...\nb\n", "m.yaml:", "second document"},
+        {"a: \"x\\0y\"\n", "m.yaml:1:", "character 0"},
+        {"a: \x01\n", "m.yaml:1:4: ", "control character"},
+        {"a: \x1b[31m\n", "m.yaml:1:4: ", "control character"},
+        {"a: 1\nb: \xff\n", "m.yaml:2:4: ", "not UTF-8"},
+        {"a: \xc0\xaf\n", "m.yaml:1:4: ", "not UTF-8"},
+        {"a: \xed\xa0\x80\n", "m.yaml:1:4: ", "not UTF-8"},
+        {"a: \xf4\x90\x80\x80\n", "m.yaml:1:4: ", "not UTF-8"},
+        {"a: \xe4\n", "m.yaml:1:4: ", "save it as UTF-8"},
+        {"a: \xc3\xa4 \xe4\n", "m.yaml:1:6: ", "not UTF-8"},
+        {"\xff\xfe"
+         "a",
+         "m.yaml:1:1: ", "UTF-16"},
+        {"\x7f"
+         "ELF\x02\x01",
+         "m.yaml:1:1: ", "control character"},
+        {"\x89PNG\r\n", "m.yaml:1:1: ", "not UTF-8"},
+        {"a: |x\n  b\n", "m.yaml:1:", ""},
+        {"a: &x &y z\n", "m.yaml:1:", "two anchors"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        reading r = read_text(cases[k].text);
+        if (r.status != GA_ERR_INPUT) fail_msg("\"%s\" is fine", cases[k].text);
+        assert_true(ga_messages_errors(r.messages) >= 1);
+        assert_says(&r, 0, cases[k].place, cases[k].says);
+        close_reading(&r);
+    }
+}
+
+static void test_zeros(void **state)
+{
+    (void)state;
+    ga_messages *m = ga_messages_create();
+    ga_document *d;
+    char line[200];
+    assert_int_equal(ga_document_parse("m.yaml", "a: 1\nb\0c", 8, NULL, &d, m), GA_ERR_INPUT);
+    ga_messages_format(m, 0, line, sizeof line);
+    assert_string_equal(line, "m.yaml:2:2: not a text file: it holds a byte 0");
+    ga_messages_destroy(m);
+}
+
+/* All mistakes at once, up to a limit. */
+static void test_many_mistakes(void **state)
+{
+    (void)state;
+    char text[4000] = "parameters: {";
+    for (int k = 0; k < 30; ++k) snprintf(text + strlen(text), 40, "p%d: 3 mm, p%d: 1, ", k, k);
+    strcat(text, "q: 1}\n");
+    reading r = read_text(text);
+    assert_int_equal(ga_messages_errors(r.messages), 60);
+    assert_int_equal(ga_messages_count(r.messages), GA_MESSAGES_MAX_ERRORS);
+    close_reading(&r);
+}
+
+/* Size ---------------------------------------------------------------------------------------
+ */
+
+/* Of this process, so that others on the machine do not count. */
+static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static char *repeated(const char *before, const char *text, size_t times, const char *after)
+{
+    const size_t n = strlen(before), m = strlen(text);
+    char *all = malloc(n + m * times + strlen(after) + 1);
+    assert_non_null(all);
+    memcpy(all, before, n);
+    for (size_t k = 0; k < times; ++k) memcpy(all + n + k * m, text, m);
+    strcpy(all + n + m * times, after);
+    return all;
+}
+
+static void test_huge_nonsense(void **state)
+{
+    (void)state;
+    enum { MILLION = 1000 * 1000 };
+    static const struct {
+        const char *before, *text, *says;
+        size_t times;
+    } cases[] = {
+        {"", "[", "too many brackets", 5 * MILLION},
+        {"a: ", "{a: ", "too many brackets", MILLION},
+        {"a:\n  ", "[\n", "too many brackets", MILLION},
+        {"a: ", "[ # ]\n  ", "too many brackets", MILLION},
+        {"a: ", "[']', ", "too many brackets", MILLION},
+        {"", "- ", "deep", MILLION},
+        {"", "? ", "a key must be text", MILLION},
+        {"a: |\n", "  [[[\n", "", 100}, /* here they are text */
+        {"", "]", "closing bracket", MILLION},
+        {"", "%", "directive", MILLION},
+        {"a: |\n", " \n", "empty lines", MILLION},
+        {"", "a: ", "second `: `", MILLION},
+        {"", "---\n", "second document", MILLION},
+        {"\"", "a", "quote", MILLION},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        char *text = repeated(cases[k].before, cases[k].text, cases[k].times, "");
+        const double start = seconds();
+        reading r = read_text(text);
+        if (*cases[k].says)
+            assert_says(&r, 0, "m.yaml:", cases[k].says);
+        else
+            assert_good(&r);
+        if (seconds() - start > 10) fail_msg("case %zu takes %g s", k, seconds() - start);
+        close_reading(&r);
+        free(text);
+    }
+}
+
+static void test_alias_bombs(void **state)
+{
+    (void)state;
+    char text[2000] = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+    for (int k = 1; k < 20; ++k)
+        snprintf(text + strlen(text), 100, "a%d: &a%d [*a%d, *a%d, *a%d, *a%d, *a%d]\n", k, k,
+                 k - 1, k - 1, k - 1, k - 1, k - 1);
+    reading r = read_text(text);
+    assert_int_equal(r.status, GA_ERR_INPUT);
+    assert_says(&r, 0, "m.yaml:10:", "aliases");
+    close_reading(&r);
+    /* the same by merges */
+    strcpy(text, "a0: &a0 {x: 1}\n");
+    for (int k = 1; k < 40; ++k)
+        snprintf(text + strlen(text), 100, "a%d: &a%d {<<: *a%d, y%d: *a%d}\n", k, k, k - 1, k,
+                 k - 1);
+    r = read_text(text);
+    assert_int_equal(r.status, GA_ERR_INPUT);
+    assert_says(&r, 0, "m.yaml:", "aliases");
+    close_reading(&r);
+}
+
+static void test_limit_of_values(void **state)
+{
+    (void)state;
+    const ga_document_options few = {.max_values = 10};
+    reading r = read_with("a: [1, 2, 3]\n", &few);
+    assert_good(&r);
+    close_reading(&r);
+    r = read_with("a: [1, 2, 3, 4, 5, 6, 7, 8, 9]\n", &few);
+    assert_says(&r, 0, "m.yaml:1:", "too many values");
+    close_reading(&r);
+    static const char *const blocks[] = {
+        "repeat: {count: 100, bodies: {\"a{i}\": 1}}\n",
+        "repeat: {count: 3, repeat: {count: 30, index: j}}\n",
+        "repeat: {count: 40, bodies: {\"a{i}\": {when: 1, b: [1, 2, 3]}}}\n",
+    };
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; ++k) {
+        r = read_with(blocks[k], &(ga_document_options){.max_values = 60});
+        assert_int_equal(r.status, GA_ERR_INPUT);
+        assert_int_equal(ga_messages_errors(r.messages), 1);
+        assert_says(&r, 0, "m.yaml:1:", "too large");
+        close_reading(&r);
+    }
+}
+
+static char *bodies(int n)
+{
+    const size_t size = 100 * (size_t)n + 100;
+    char *text = malloc(size);
+    assert_non_null(text);
+    size_t used = (size_t)snprintf(text, size, "galpha: 1\nbodies:\n");
+    for (int k = 0; k < n; ++k)
+        used += (size_t)snprintf(text + used, size - used,
+                                 "  link%d: {mass: 2*m, position: [%d, 0, 0]}\n", k, k);
+    snprintf(text + used, size - used, "parameters: {m: 1}\n");
+    return text;
+}
+
+static double time_of(const char *text, int count)
+{
+    double least = 1e9;
+    for (int k = 0; k < 3; ++k) {
+        const double start = seconds();
+        reading r = read_text(text);
+        const double taken = seconds() - start;
+        assert_good(&r);
+        assert_int_equal(at(&r, "bodies")->count, count);
+        close_reading(&r);
+        if (taken < least) least = taken;
+    }
+    return least;
+}
+
+/* Ten times the size takes ten times as long; a quadratic reader would take a hundred. */
+static void test_linear(void **state)
+{
+    (void)state;
+    enum { SMALL = 5000 };
+    char *small = bodies(SMALL), *large = bodies(10 * SMALL);
+    const double written = time_of(large, 10 * SMALL) / time_of(small, SMALL);
+    free(small);
+    free(large);
+    static const char block[] = "repeat: {count: %d, bodies: {\"link{i}\": {mass: i, next: "
+                                "\"link{i+1}\"}}}\n";
+    char few[200], many[200];
+    snprintf(few, sizeof few, block, SMALL);
+    snprintf(many, sizeof many, block, 10 * SMALL);
+    const double repeats = time_of(many, 10 * SMALL) / time_of(few, SMALL);
+    if (written > 30 || repeats > 30)
+        fail_msg("ten times the size takes %g and %g times as long", written, repeats);
+}
+
+/* As long as the file: neither quadratic nor on the stack. */
+static void test_long_chain_of_parameters(void **state)
+{
+    (void)state;
+    enum { LENGTH = 100000 };
+    char *text = malloc(40 * (size_t)LENGTH);
+    assert_non_null(text);
+    size_t used = (size_t)sprintf(text, "parameters:\n");
+    for (int k = 0; k < LENGTH; ++k)
+        used += (size_t)sprintf(text + used, "  p%d: p%d + 1\n", k, k + 1);
+    sprintf(text + used, "  p%d: 0\n", LENGTH);
+    reading r = read_text(text);
+    assert_good(&r);
+    assert_true(r.document->parameters[0].value == LENGTH);
+    close_reading(&r);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_broken_texts),    cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_many_mistakes),   cmocka_unit_test(test_alias_bombs),
+        cmocka_unit_test(test_limit_of_values), cmocka_unit_test(test_huge_nonsense),
+        cmocka_unit_test(test_linear),          cmocka_unit_test(test_long_chain_of_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
