@@ -9,7 +9,7 @@ static void test_many_names(void **state)
 {
     (void)state;
     enum { NAMES = 5000 };
-    static char text[NAMES][12];
+    static char text[NAMES][16];
     ga_names names = {0};
     assert_int_equal(ga_names_find(&names, "x", 1), -1);
     for (int k = 0; k < NAMES; ++k) {
