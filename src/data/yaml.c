@@ -135,6 +135,7 @@ static const struct {
     {"without closing quote", "the quote that starts here is not closed"},
     {"invalid trailing content after", "text behind a closing quote"},
     {"wrongly indented", "wrong indentation"},
+    {"invalid indentation", "wrong indentation: it is not that of the keys above"},
     {"invalid scalar at the end of block sequence",
      "an item of the list was expected, `- ...`; is the indentation right?"},
     {"did not find expected", "wrong indentation, or a key without a colon"},
@@ -416,6 +417,15 @@ static ga_status read_key(parser *p, const ga_value *scalar)
     return GA_OK;
 }
 
+/* {mass:1} is a map with the key `mass:1`, which nobody wants. */
+static ga_status check_colon(parser *p)
+{
+    const frame *f = top(p);
+    if (!f || !f->flow || !f->has_key || !strchr(f->key, ':')) return GA_OK;
+    fail(p, f->key_place, "`%.80s`: a space is missing after the colon", f->key);
+    return GA_OK;
+}
+
 static ga_status on_scalar(parser *p, struct fy_event *event)
 {
     struct fy_token *token = event->scalar.value;
@@ -435,6 +445,7 @@ static ga_status on_scalar(parser *p, struct fy_event *event)
     GA_TRY(spend(p, 1, v.place));
     if (expects_key(p)) return read_key(p, &v);
     if (!v.quoted && is_null(v.text)) v.kind = GA_VALUE_NULL;
+    if (!token) GA_TRY(check_colon(p));
     const char *name = NULL;
     if (event->scalar.anchor) GA_TRY(token_text(p, event->scalar.anchor, &name));
     GA_TRY(remember_anchor(p, name, &v, 1));

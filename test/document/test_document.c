@@ -300,6 +300,8 @@ static void test_set_goes_wrong(void **state)
         {"name=*x", "no anchor"},
         {"name={a: 1, a: 2}", "given twice"},
         {"name=\"x", "quote"},
+        {"name=\xff", "not UTF-8"},
+        {"\xff=1", "not UTF-8"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         reading r = set_one(cases[k].argument);
