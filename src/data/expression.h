@@ -10,7 +10,7 @@
  * Compiled once; evaluation allocates nothing and needs no state, so one expression serves many
  * threads. Derivatives are exact: truncated Taylor arithmetic, not difference quotients. At a
  * corner they are those of the piece the value is taken from. Names of the model come before
- * pi and e. A constant factor 0 makes a product 0, whatever the other factor.
+ * pi and e. A constant factor 0 makes a product 0, whatever the variables are.
  */
 #ifndef GA_DATA_EXPRESSION_H
 #define GA_DATA_EXPRESSION_H

@@ -13,21 +13,19 @@
  */
 #include "data/expression.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "data/expression_code.h"
+#include "data/number.h"
 #include "data/read.h"
 
 enum {
     MAX_NESTING = 200, /* of rules in rules, two per parenthesis; keeps the C stack small */
     MAX_NAME = 256,
-    MAX_NUMBER = 128,
     MAX_SHOWN = 32 /* bytes of a token in a message */
 };
 
@@ -88,44 +86,18 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static const char *skip_digits(const char *c)
-{
-    while (is_digit(*c)) ++c;
-    return c;
-}
-
-/* strtod, in a program of any locale. */
-static double to_double(const char *text, size_t length)
-{
-    char copy[MAX_NUMBER + 16];
-    const char *point = localeconv()->decimal_point;
-    const char *dot = memchr(text, '.', length);
-    const int before = (int)(dot ? dot - text : (ptrdiff_t)length);
-    const int after = dot ? (int)length - before - 1 : 0;
-    snprintf(copy, sizeof copy, "%.*s%s%.*s", before, text, dot ? point : "", after,
-             text + length - after);
-    return strtod(copy, NULL);
-}
-
 static bool scan_number(parser *p, const char *start)
 {
-    const char *end = skip_digits(start);
-    if (*end == '.') end = skip_digits(end + 1);
-    if (*end == 'e' || *end == 'E') {
-        const char *exponent = end + 1 + (end[1] == '+' || end[1] == '-');
-        if (is_digit(*exponent)) end = skip_digits(exponent);
-    }
     p->token.kind = TOKEN_NUMBER;
-    p->token.length = (size_t)(end - start);
+    p->token.length = ga_number_scan(start, &p->token.number);
+    const char *end = start + p->token.length;
     if (*end == '.') {
         while (is_digit(*end) || *end == '.') ++end;
         return fail(p, p->token.start, "'%.*s' is not a number", (int)(end - start), start);
     }
-    if (p->token.length > MAX_NUMBER)
-        return fail(p, p->token.start, "a number of more than %d characters", MAX_NUMBER);
-    p->token.number = to_double(start, p->token.length);
-    if (isinf(p->token.number))
-        return fail(p, p->token.start, "the number '%.*s' is too large", SHOW(p, p->token));
+    if (!isfinite(p->token.number))
+        return fail(p, p->token.start, "the number '%.*s' is too %s", SHOW(p, p->token),
+                    isnan(p->token.number) ? "long" : "large");
     return true;
 }
 
@@ -328,14 +300,16 @@ static const struct function {
     ga_operation operation;
     int least, most; /* arguments */
 } functions[] = {
-#define SMOOTH_UNARY(name, text, ...) {text, GA_OP_##name, 1, 1},
-#define PIECEWISE_UNARY(name, text, value) {text, GA_OP_##name, 1, 1},
-#define SMOOTH_BINARY(name, text, ...) {text, GA_OP_##name, 2, 2},
-#define SELECT_BINARY(name, text, second) {text, GA_OP_##name, 2, ANY_NUMBER},
-    GA_SMOOTH_UNARY(SMOOTH_UNARY)       /* */
-    GA_PIECEWISE_UNARY(PIECEWISE_UNARY) /* */
-    GA_SMOOTH_BINARY(SMOOTH_BINARY)     /* */
-    GA_SELECT_BINARY(SELECT_BINARY){"if", GA_OP_BRANCH, 3, 3},
+/* clang-format off */
+#define UNARY(name, text, ...) {text, GA_OP_##name, 1, 1},
+#define BINARY(name, text, ...) {text, GA_OP_##name, 2, 2},
+#define ANY(name, text, ...) {text, GA_OP_##name, 2, ANY_NUMBER},
+    GA_SMOOTH_UNARY(UNARY)
+    GA_PIECEWISE_UNARY(UNARY)
+    GA_SMOOTH_BINARY(BINARY)
+    GA_SELECT_BINARY(ANY)
+    {"if", GA_OP_BRANCH, 3, 3},
+    /* clang-format on */
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
