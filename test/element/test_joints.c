@@ -1,7 +1,7 @@
 /* Every joint: derivatives against difference quotients, balance of forces, rank, invariance.
  */
-#include "test/element/rig.h"
 #include "problems/problems.h"
+#include "test/element/rig.h"
 
 typedef struct joint_case {
     const char *name;
