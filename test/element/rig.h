@@ -7,10 +7,12 @@
 #define GA_TEST_RIG_H
 
 #include "element/joint.h"
-#include "test/element/data_stubs.h"
 #include "test/support/unit.h"
 
 #include <galpha/lie.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { RIG_NODES = 4, RIG_ELEMENTS = 4, RIG_MAX = 64, RIG_COLUMNS = 6 * GA_ELEMENT_MAX_NODES };
 
@@ -20,6 +22,8 @@ typedef struct rig {
     ga_setup setup;
     ga_reader reader;
     ga_arena arena;
+    ga_messages *messages;
+    ga_function *function; /* of time, if one is used */
     int count, rows, speed_rows, memory_count;
     ga_element *elements[RIG_ELEMENTS];
     double lambda[RIG_MAX], psi[RIG_MAX], memory[RIG_MAX];
@@ -72,7 +76,9 @@ static inline void rig_init(rig *r, int dimension, unsigned long long seed)
                           .dimension = dimension,
                           .frames = r->store + 1,
                           .node_count = RIG_NODES};
-    r->reader.dimension = dimension;
+    r->messages = ga_messages_create();
+    assert_non_null(r->messages);
+    r->reader = (ga_reader){.messages = r->messages, .dimension = dimension};
     r->state = (ga_state){
         .frames = r->store + 1, .lambda = r->lambda, .psi = r->psi, .memory = r->memory};
     for (int b = 0; b <= RIG_NODES; ++b) {
@@ -137,12 +143,32 @@ static inline void rig_join(void *element, int first, int second)
     joint->between[1] = (ga_anchor){.node = second, .whole = true};
 }
 
+/* The last error, "path: text". */
+static inline const char *rig_message(rig *r)
+{
+    static char line[400];
+    line[0] = 0;
+    const int n = ga_messages_count(r->messages);
+    if (n > 0) ga_messages_format(r->messages, n - 1, line, sizeof line);
+    return line;
+}
+
+/* A function of time that lives as long as the rig; one at a time. */
+static inline ga_function *rig_time_function(rig *r, const char *text)
+{
+    const ga_value value = {.kind = GA_VALUE_SCALAR, .text = text};
+    ga_function_destroy(r->function);
+    r->function = NULL;
+    assert_true(ga_function_read(&r->reader, &value, NULL, &r->function));
+    return r->function;
+}
+
 /* Prepares an element and gives it its place; the rig frees it. */
 static inline void *rig_add(rig *r, void *element)
 {
     ga_element *e = element;
     r->elements[r->count++] = e;
-    if (!e->type->prepare(e, &r->setup)) fail_msg("%s: %s", e->type->name, stub_message);
+    if (!e->type->prepare(e, &r->setup)) fail_msg("%s: %s", e->type->name, rig_message(r));
     e->row = r->rows;
     e->speed_row = r->speed_rows;
     e->memory = r->memory_count;
@@ -164,6 +190,9 @@ static inline void *rig_add_drive(rig *r, const ga_joint *joint, int k)
 static inline void rig_free(rig *r)
 {
     for (int i = 0; i < r->count; ++i) free(r->elements[i]);
+    ga_function_destroy(r->function);
+    ga_messages_destroy(r->messages);
+    ga_arena_free(&r->arena);
 }
 
 /* --- difference quotients ------------------------------------------------------------------

@@ -129,8 +129,6 @@ static void ball(void **unused)
 /* --- motions and gears ---------------------------------------------------------------------
  */
 
-static const stub_sine drive_function = {0.1, 0.4, 3};
-
 static void motions(void **unused)
 {
     (void)unused;
@@ -142,7 +140,8 @@ static void motions(void **unused)
             ga_element *motion = rig_new(ga_element_type_find("motions", "motion"));
             *(const ga_joint **)rig_field(motion, "joint") = joint;
             *(const char **)rig_field(motion, "coordinate") = joint->kind->coordinate[0].name;
-            *(const void **)rig_field(motion, rated ? "velocity" : "value") = &drive_function;
+            *(ga_function **)rig_field(motion, rated ? "velocity" : "value") =
+                rig_time_function(&r, "0.1 + 0.4*sin(3*t)");
             rig_add(&r, motion);
             assert_int_equal(motion->rows, !rated);
             assert_int_equal(motion->speed_rows, rated);
@@ -192,10 +191,10 @@ static void gears(void **unused)
 
     *(const char **)rig_field(rack, "coordinate2") = "angle";
     assert_false(rack->type->prepare(rack, &r.setup));
-    assert_non_null(strstr(stub_message, "joints: expected the pinion's joint"));
+    assert_non_null(strstr(rig_message(&r), "joints: expected the pinion's joint"));
     *(const char **)rig_field(rack, "coordinate2") = NULL;
     assert_false(rack->type->prepare(rack, &r.setup));
-    assert_non_null(strstr(stub_message,
+    assert_non_null(strstr(rig_message(&r),
                            "coordinate2: the joint has several coordinates, expected "
                            "one of `angle` or `displacement`"));
     rig_free(&r);
