@@ -83,8 +83,8 @@ typedef enum kind { ACCELERATIONS, REACTIONS, KINDS } kind;
 static bool is_kind(kind which, const char *name)
 {
     static const char *const ends[KINDS][2] = {
-        [ACCELERATIONS] = {".acceleration", ".angular_acceleration"},
-        [REACTIONS] = {".force", ".torque"},
+        {".acceleration", ".angular_acceleration"},
+        {".force", ".torque"},
     };
     return ends_with(name, ends[which][0]) || ends_with(name, ends[which][1]);
 }
@@ -311,7 +311,7 @@ static const cli_option options[] = {CLI_INPUT_OPTIONS, CLI_JSON_OPTION, {0}};
 
 const cli_command cli_check = {
     .name = "check",
-    .operands = "MODEL",
+    .operand = "MODEL",
     .summary = "count degrees of freedom, find redundant constraints, show the start",
     .details = "MODEL is a model file, or - for standard input. Nothing is simulated.\n",
     .options = options,

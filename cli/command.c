@@ -157,10 +157,10 @@ static int parse_option(const cli_command *command, int count, char **words, int
 
 static int check_operands(const cli_command *command, const cli_arguments *arguments)
 {
-    const int most = command->operands ? 1 : 0;
-    const int least = command->operands && command->operands[0] != '[' ? 1 : 0;
+    const int most = command->operand ? 1 : 0;
+    const int least = command->operand && !command->operand_optional ? 1 : 0;
     if (arguments->operand_count < least) {
-        cli_error("%s: %s is missing", command->name, command->operands);
+        cli_error("%s: %s is missing", command->name, command->operand);
         cli_print_usage(stderr, command);
         return EXIT_INPUT;
     }
@@ -203,10 +203,19 @@ void cli_arguments_free(cli_arguments *arguments)
 
 /* --- help --------------------------------------------------------------------------------- */
 
+const char *cli_operand_text(const cli_command *command, char text[CLI_OPERAND_SIZE])
+{
+    const bool optional = command->operand_optional;
+    snprintf(text, CLI_OPERAND_SIZE, "%s%s%s%s", command->operand ? " " : "",
+             optional ? "[" : "", command->operand ? command->operand : "",
+             optional ? "]" : "");
+    return text;
+}
+
 void cli_print_usage(FILE *out, const cli_command *command)
 {
-    fprintf(out, "usage: galpha %s", command->name);
-    if (command->operands) fprintf(out, " %s", command->operands);
+    char operand[CLI_OPERAND_SIZE];
+    fprintf(out, "usage: galpha %s%s", command->name, cli_operand_text(command, operand));
     if (command->options->name) fputs(" [OPTION ...]", out);
     fputc('\n', out);
 }
@@ -239,9 +248,8 @@ void cli_print_overview(FILE *out)
     const cli_command *command;
     for (int k = 0; (command = cli_command_get(k)); ++k) {
         if (command->hidden) continue;
-        char left[64];
-        snprintf(left, sizeof left, "%s %s", command->name,
-                 command->operands ? command->operands : "");
+        char left[64], operand[CLI_OPERAND_SIZE];
+        snprintf(left, sizeof left, "%s%s", command->name, cli_operand_text(command, operand));
         fprintf(out, "  %-18s %s\n", left, command->summary);
     }
     fputs("\n  galpha COMMAND --help   shows the options of a command\n"

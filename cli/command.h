@@ -34,7 +34,8 @@ typedef struct cli_arguments {
 
 typedef struct cli_command {
     const char *name;
-    const char *operands;      /* MODEL, or [NAME] if it may be left out; null: none */
+    const char *operand; /* MODEL; null: none */
+    bool operand_optional;
     const char *summary;       /* one line */
     const char *details;       /* paragraphs */
     const cli_option *options; /* ends with a null name */
@@ -45,6 +46,9 @@ typedef struct cli_command {
 /* All commands, k-th; null past the last. */
 const cli_command *cli_command_get(int k);
 const cli_command *cli_command_find(const char *name);
+/* " MODEL", in brackets if it may be left out, or "". */
+enum { CLI_OPERAND_SIZE = 32 };
+const char *cli_operand_text(const cli_command *command, char text[CLI_OPERAND_SIZE]);
 
 /* The value of an option given last; null if it was not given. */
 const char *cli_value(const cli_arguments *arguments, const char *name);

@@ -31,9 +31,9 @@ static void print_values(const cli_command *command)
 static void print_operands(const cli_command *command)
 {
     printf("    %s) ", command->name);
-    if (takes_file(command->operands)) {
+    if (takes_file(command->operand)) {
         fputs("_galpha_files", stdout);
-    } else if (command->operands) {
+    } else if (command->operand) {
         fputs("_galpha_words \"", stdout);
         for (int k = 0; ga_model_element_name(k); ++k)
             printf("%s%s", k ? " " : "", ga_model_element_name(k));

@@ -38,7 +38,8 @@ static const cli_option options[] = {{0}};
 
 const cli_command cli_elements = {
     .name = "elements",
-    .operands = "[NAME]",
+    .operand = "NAME",
+    .operand_optional = true,
     .summary = "show what models are made of, or one element",
     .options = options,
     .run = elements_command,

@@ -39,7 +39,7 @@ static int run_command(const cli_command *command, int count, char **words)
     return code;
 }
 
-/* galpha help [COMMAND] */
+/* galpha help, of everything or of one command */
 static int help(int count, char **words)
 {
     if (count == 0) {

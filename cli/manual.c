@@ -38,9 +38,8 @@ static void print_option(const cli_option *o)
 
 static void print_command(const cli_command *command)
 {
-    printf(".SS galpha %s", command->name);
-    if (command->operands) printf(" %s", command->operands);
-    puts("");
+    char operand[CLI_OPERAND_SIZE];
+    printf(".SS galpha %s%s\n", command->name, cli_operand_text(command, operand));
     print_text(command->summary);
     if (command->details) {
         puts(".PP");

@@ -69,8 +69,7 @@ static ga_eval step(void *user, const ga_sim *sim)
 
 static ga_status open_files(run *r, const ga_channel *channels)
 {
-    static const ga_result_format formats[FILES] = {
-        [CSV] = GA_RESULT_CSV, [HDF5] = GA_RESULT_HDF5};
+    static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
     for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
         ga_report report;
         if (r->file[k].path)
@@ -356,7 +355,7 @@ static const cli_option options[] = {
 
 const cli_command cli_run = {
     .name = "run",
-    .operands = "MODEL",
+    .operand = "MODEL",
     .summary = "simulate a model",
     .details =
         "MODEL is a model file, or - for standard input. --set may be given several times.\n"

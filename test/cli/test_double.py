@@ -8,7 +8,7 @@ import os
 import resource
 import signal
 import subprocess
-import unittest
+import time
 
 import support
 
@@ -269,6 +269,7 @@ class Signals(Case):
         process = self.start("run", MODEL, "--csv", "out.csv", "--set=sleep=900", "-q")
         while not os.path.exists(self.path("out.csv")):
             pass
+        time.sleep(0.1)  # the first row is written, the step goes on
         process.send_signal(signal.SIGINT)
         try:
             process.wait(0.1)
