@@ -501,6 +501,12 @@ int ga_function_variables(const ga_function *function)
     return ga_function_is_constant(function) ? 0 : 1;
 }
 
+bool ga_function_uses(const ga_function *function, int k)
+{
+    if (!function->shape) return ga_expression_uses(function->expression, k);
+    return k < ga_function_variables(function);
+}
+
 void ga_function_rates(const ga_function *function, const double *x, double out[3])
 {
     if (function->shape == &constant)

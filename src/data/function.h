@@ -54,6 +54,8 @@ void ga_function_destroy(ga_function *function);
 bool ga_function_is_constant(const ga_function *function);
 /* One more than the largest variable used. */
 int ga_function_variables(const ga_function *function);
+/* True if variable k occurs. */
+bool ga_function_uses(const ga_function *function, int k);
 
 /* x[0] is t; more only for expressions that use more. */
 double ga_function_value(const ga_function *function, const double *x);

@@ -24,8 +24,9 @@ typedef enum ga_kind {
     GA_KIND_VECTOR,    /* double[3]; two numbers in planar models */
     GA_KIND_DIRECTION, /* double[3], comes out with length 1 */
     GA_KIND_NUMBERS,   /* double[.count], a list of that length */
+    GA_KIND_LIST,      /* ga_number_list, as many numbers as there are */
     GA_KIND_MATRIX6,   /* double[36], row-major; or six numbers, the diagonal; planar: 3 x 3 or
-                          three, for x, y and the rotation */
+                          three, for x, y and the rotation: rows and columns 0, 1, 5 */
     GA_KIND_FUNCTION,  /* ga_function *, of time (and, in forces, of channels) */
     GA_KIND_FUNCTIONS, /* ga_function *[3], one for each component of a vector */
     GA_KIND_ROTATION,  /* double[4], a unit quaternion */
@@ -90,6 +91,11 @@ typedef struct ga_node_list {
     int count;
     const int *nodes;
 } ga_node_list;
+
+typedef struct ga_number_list {
+    int count;
+    const double *values;
+} ga_number_list;
 
 typedef struct ga_text_list {
     int count;
