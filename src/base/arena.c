@@ -28,7 +28,8 @@ void *ga_arena_alloc(ga_arena *arena, size_t count, size_t size)
 {
     const size_t unit = sizeof(max_align_t);
     if (size && count > (SIZE_MAX - unit) / size) return NULL;
-    size_t bytes = count * size ? (count * size + unit - 1) / unit * unit : unit;
+    const size_t asked = count && size ? count * size : 1;
+    const size_t bytes = (asked + unit - 1) / unit * unit;
     block *last = arena->last;
     if (last && last->size - last->used >= bytes) {
         void *memory = (char *)last->memory + last->used;

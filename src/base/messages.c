@@ -58,8 +58,7 @@ void ga_messages_add_list(ga_messages *messages, ga_severity severity, const cha
                           va_list arguments)
 {
     if (!messages) return;
-    const int found =
-        severity == GA_SEVERITY_ERROR ? ++messages->errors : ++messages->warnings;
+    const int found = severity == GA_SEVERITY_ERROR ? ++messages->errors : ++messages->warnings;
     if (found > (severity == GA_SEVERITY_ERROR ? GA_MESSAGES_MAX_ERRORS : MAX_WARNINGS)) return;
 
     char text[TEXT_SIZE];
