@@ -236,9 +236,11 @@ void ga_setup_local_direction(const ga_setup *setup, int node, const double a[3]
 /* --- turns ---------------------------------------------------------------------------------
  */
 
-double ga_turn_unwrap(const double *memory, double t, double angle)
+double ga_turn_unwrap(const ga_state *state, int offset, double angle)
 {
-    double expected = memory[0] + memory[1] * (t - memory[2]);
+    if (!state->memory) return angle;
+    const double *memory = state->memory + offset;
+    double expected = memory[0] + memory[1] * (state->t - memory[2]);
     return angle + 2 * pi * round((expected - angle) / (2 * pi));
 }
 

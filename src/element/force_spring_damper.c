@@ -11,10 +11,10 @@
  *
  * Slack: with tension_only the stretch e = l - l_0 + preload/k is replaced by
  *
- *     e_+ = 0 (e <= 0),  e^2/(2 w) (0 < e < w),  e - w/2 (e >= w),   s = d e_+/de
+ *     e_+ = 0 (x <= 0),  w (x^3 - x^4/2) (0 < x < 1),  e - w/2 (x >= 1),   x = e/w
  *
- * and the tension by S + D for D >= 0, S^2/(S - D) for D < 0, where S = k e_+, D = c s l'. It
- * has continuous derivatives and is never negative, nor is what it dissipates, (T - S) l'.
+ * and the tension by S + D for D >= 0, S^2/(S - D) for D < 0, where S = k e_+, D = c e_+' l'.
+ * It has continuous derivatives and is never negative, nor is what it dissipates, (T - S) l'.
  *
  * Energy: the linear part has the potential (l_0 = 0: k d.d/2). What the function does counts
  * as work from outside, unless it is a function of l and l' alone: then its value at l' = 0
@@ -129,13 +129,18 @@ static void line(const spring *s, const ga_loads *loads, ga_dual3 *direction, ga
     ga_dual3_dot(n, direction, &dd, rate);
 }
 
-/* e_+ and its first two derivatives. */
-static void taut(const spring *s, double e, double out[3])
+/* e_+ with two derivatives, and its integral. */
+typedef struct slack {
+    double e, d, dd, integral;
+} slack;
+
+static slack take_up(const spring *s, double e)
 {
-    double w = s->transition;
-    out[0] = e <= 0 ? 0 : e < w ? e * e / (2 * w) : e - w / 2;
-    out[1] = e <= 0 ? 0 : e < w ? e / w : 1;
-    out[2] = e <= 0 || e >= w ? 0 : 1 / w;
+    double w = s->transition, x = e / w;
+    if (x <= 0) return (slack){0, 0, 0, 0};
+    if (x >= 1) return (slack){e - w / 2, 1, 0, w * w * (x * (x - 1) / 2 + 0.15)};
+    return (slack){w * x * x * x * (1 - x / 2), x * x * (3 - 2 * x), 6 * x * (1 - x) / w,
+                   w * w * x * x * x * x * (0.25 - 0.1 * x)};
 }
 
 static double stretch(const spring *s, double length)
@@ -146,12 +151,11 @@ static double stretch(const spring *s, double length)
 static void cable_tension(const spring *s, int n, const ga_dual *length, const ga_dual *rate,
                           ga_dual *T)
 {
-    double e[3];
-    taut(s, stretch(s, length->value), e);
+    slack taut = take_up(s, stretch(s, length->value));
     ga_dual S, D;
-    ga_dual_chain(n, s->damping * e[1], s->damping * e[2], length, &D);
+    ga_dual_chain(n, s->damping * taut.d, s->damping * taut.dd, length, &D);
     ga_dual_product(n, &D, rate, &D);
-    ga_dual_chain(n, s->stiffness * e[0], s->stiffness * e[1], length, &S);
+    ga_dual_chain(n, s->stiffness * taut.e, s->stiffness * taut.d, length, &S);
     ga_dual_axpy(n, &S, 1, &D, T);
     if (D.value >= 0) return;
     /* S^2/(S - D) by r = S/(S - D): derivative 2 r - r^2 by S, r^2 by D */
@@ -264,13 +268,7 @@ static double potential(const void *element, const ga_state *state)
 {
     const spring *s = element;
     reading r = read(s, state);
-    if (s->tension_only) {
-        double e = stretch(s, r.length), w = s->transition;
-        if (e <= 0) return 0;
-        double integral =
-            e < w ? e * e * e / (6 * w) : w * w / 6 + (e * e - w * w) / 2 - w / 2 * (e - w);
-        return s->stiffness * integral;
-    }
+    if (s->tension_only) return s->stiffness * take_up(s, stretch(s, r.length)).integral;
     double e = r.length - s->length;
     double energy = s->stiffness * e * e / 2 + s->preload * e;
     if (s->conservative) energy += ga_integrate(at_rest, s, s->length, r.length);
@@ -287,11 +285,8 @@ static double dissipation(const void *element, const ga_state *state)
         return s->damping * ga_vec3_dot(relative.value, relative.value);
     }
     reading r = read(s, state);
-    if (s->tension_only) {
-        double e[3];
-        taut(s, stretch(s, r.length), e);
-        return (r.tension - s->stiffness * e[0]) * r.rate;
-    }
+    if (s->tension_only)
+        return (r.tension - s->stiffness * take_up(s, stretch(s, r.length)).e) * r.rate;
     double loss = s->damping * r.rate * r.rate;
     if (s->conservative) loss += (r.function - at_rest(s, r.length)) * r.rate;
     return loss;

@@ -116,9 +116,8 @@ static void measure_twist(const torsion *s, const ga_loads *loads, ga_dual *angl
 static void measure_angle(const torsion *s, const ga_loads *loads, ga_dual *angle,
                           ga_dual *rate, ga_dual3 *h)
 {
-    const ga_state *state = loads->state;
     measure_twist(s, loads, angle, rate, h);
-    angle->value = ga_turn_unwrap(state->memory + s->element.memory, state->t, angle->value);
+    angle->value = ga_turn_unwrap(loads->state, s->element.memory, angle->value);
 }
 
 static void act(const torsion *s, ga_loads *loads)

@@ -131,9 +131,9 @@ static double wrapped_angle(const ga_state *state, int node)
 
 static void angle(const ga_observed *item, const ga_loads *loads, ga_dual *out)
 {
-    const double *memory = loads->state->memory + loads->element->memory + item->memory;
-    double value = wrapped_angle(loads->state, item->node);
-    ga_dual_constant(loads->columns, ga_turn_unwrap(memory, loads->state->t, value), out);
+    double value = ga_turn_unwrap(loads->state, loads->element->memory + item->memory,
+                                  wrapped_angle(loads->state, item->node));
+    ga_dual_constant(loads->columns, value, out);
     if (loads->columns) out->d[GA_TWIST * item->slot[0] + 5] = 1;
 }
 
