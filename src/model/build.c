@@ -379,23 +379,19 @@ static size_t enter_element(ga_builder *b, const draft_element *d)
     return here;
 }
 
-/* Pass 2: fields. */
-static void read_elements(ga_builder *b, draft_element *drafts, int count)
+static void read_element(ga_builder *b, draft_element *d)
 {
     static const char *const also[] = {"type", NULL};
-    for (int k = 0; k < count; ++k) {
-        draft_element *d = drafts + k;
-        const ga_element_type *type = d->element->type;
-        type_names names = {d->section, b->model->dimension};
-        size_t here = enter_element(b, d);
-        b->element = d->element;
-        b->type = type;
-        d->good = ga_build_fields(b, d->map, type->fields, type_name(&names, 1) ? also : NULL,
-                                  d->element);
-        ga_reader_leave(&b->reader, here);
-    }
+    const ga_element_type *type = d->element->type;
+    type_names names = {d->section, b->model->dimension};
+    size_t here = enter_element(b, d);
+    b->element = d->element;
+    b->type = type;
+    d->good = ga_build_fields(b, d->map, type->fields, type_name(&names, 1) ? also : NULL,
+                              d->element);
     b->element = NULL;
     b->type = NULL;
+    ga_reader_leave(&b->reader, here);
 }
 
 static void keep(ga_builder *b, ga_element *element)
@@ -458,15 +454,18 @@ static void add_drives(ga_builder *b, ga_setup *setup, const draft_element *d)
     }
 }
 
-/* Passes 3 to 5: joints; what acts along them; the rest. */
+/* Passes 2 and 3: joints and what acts along them; then what may refer to joints. */
 static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *drafts, int count)
 {
+    bool whole = true;
     for (int k = 0; k < count; ++k) {
         draft_element *d = drafts + k;
-        if (!d->good || !d->element->type->is_joint) continue;
+        if (!d->element->type->is_joint) continue;
+        read_element(b, d);
         size_t here = enter_element(b, d);
-        d->good = prepare(b, setup, d->element);
+        d->good = d->good && prepare(b, setup, d->element);
         ga_reader_leave(&b->reader, here);
+        whole = whole && d->good;
     }
     for (int k = 0; k < count; ++k) {
         if (!drafts[k].good || !drafts[k].element->type->is_joint) continue;
@@ -474,8 +473,9 @@ static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *draf
         add_drives(b, setup, drafts + k);
         ga_reader_leave(&b->reader, here);
     }
-    bool whole = true;
-    for (int k = 0; k < count; ++k) whole = whole && (drafts[k].good);
+    for (int k = 0; k < count; ++k)
+        if (!drafts[k].element->type->is_joint) read_element(b, drafts + k);
+    for (int k = 0; k < count; ++k) whole = whole && drafts[k].good;
     for (int k = 0; whole && k < count; ++k) {
         const draft_element *d = drafts + k;
         if (d->element->type->is_joint) continue;
@@ -527,7 +527,6 @@ static void build_elements(ga_builder *b)
             &b->reader,        &model->arena, model->dimension, model->gravity, model->frames,
             model->body_count, mass};
         if (!model->elements) b->reader.out_of_memory = true;
-        read_elements(b, drafts, count);
         if (model->elements) prepare_elements(b, &setup, drafts, count);
     }
     ga_free(drafts);
@@ -665,36 +664,4 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
         *model = NULL;
     }
     return status;
-}
-
-static ga_document_options document_options(const ga_model_options *options)
-{
-    ga_document_options o = {0};
-    if (options) {
-        o.set_count = options->set_count;
-        o.set = options->set;
-        o.include_anywhere = options->include_anywhere;
-    }
-    return o;
-}
-
-ga_status ga_model_read(const char *path, const ga_model_options *options, ga_model **model,
-                        ga_messages *messages)
-{
-    ga_document_options o = document_options(options);
-    ga_document *document = NULL;
-    *model = NULL;
-    ga_status status = ga_document_read(path, &o, &document, messages);
-    return status == GA_OK ? ga_model_build(document, model, messages) : status;
-}
-
-ga_status ga_model_parse(const char *name, const char *text, size_t length,
-                         const ga_model_options *options, ga_model **model,
-                         ga_messages *messages)
-{
-    ga_document_options o = document_options(options);
-    ga_document *document = NULL;
-    *model = NULL;
-    ga_status status = ga_document_parse(name, text, length, &o, &document, messages);
-    return status == GA_OK ? ga_model_build(document, model, messages) : status;
 }

@@ -573,15 +573,11 @@ static bool read_bodies(ga_builder *b, const ga_value *value, const ga_field *fi
     return good;
 }
 
-typedef struct joint_names {
-    const ga_model *model;
-} joint_names;
-
 static const char *joint_name(void *user, int k)
 {
     const ga_model *model = user;
-    for (int e = 0; e < model->element_count; ++e)
-        if (model->elements[e]->type->is_joint && k-- == 0) return model->elements[e]->name;
+    for (int e = 0; e < model->named_count; ++e)
+        if (model->named[e]->type->is_joint && k-- == 0) return model->named[e]->name;
     return NULL;
 }
 
