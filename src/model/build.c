@@ -31,9 +31,10 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
     if (found < 0) return true;
     const ga_place *first = found % 2 == GA_NAMED_BODY ? &b->model->bodies[found / 2].place
                                                        : &b->model->named[found / 2]->place;
+    char by[32] = "";
+    if (first->line > 0) snprintf(by, sizeof by, ", by line %d", first->line);
     return ga_reader_error(&b->reader, entry->place,
-                           "the name `%s` is taken, by line %d; names are unique in a file",
-                           name, first->line);
+                           "the name `%s` is taken%s; names are unique in a model", name, by);
 }
 
 static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
