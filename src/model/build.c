@@ -16,7 +16,7 @@
 /* --- names -------------------------------------------------------------------------------- */
 
 /* Names that mean something of their own in references and channels. */
-static const char *const reserved[] = {"ground", "energy", "solver", "time", "t", NULL};
+const char *const ga_model_reserved_names[] = {"ground", "energy", "solver", "time", "t", NULL};
 
 static bool check_name(ga_builder *b, const ga_entry *entry)
 {
@@ -24,16 +24,17 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
     if (!name[0] || strchr(name, '.'))
         return ga_reader_error(&b->reader, entry->place,
                                "a name must not be empty or contain a dot");
-    for (int k = 0; reserved[k]; ++k)
-        if (strcmp(reserved[k], name) == 0)
+    for (int k = 0; ga_model_reserved_names[k]; ++k)
+        if (strcmp(ga_model_reserved_names[k], name) == 0)
             return ga_reader_error(&b->reader, entry->place, "the name `%s` is reserved", name);
     int found = ga_names_find(&b->model->names, name, strlen(name));
     if (found < 0) return true;
     const ga_place *first = found % 2 == GA_NAMED_BODY ? &b->model->bodies[found / 2].place
                                                        : &b->model->named[found / 2]->place;
+    char by[32] = "";
+    if (first->line > 0) snprintf(by, sizeof by, ", by line %d", first->line);
     return ga_reader_error(&b->reader, entry->place,
-                           "the name `%s` is taken, by line %d; names are unique in a file",
-                           name, first->line);
+                           "the name `%s` is taken%s; names are unique in a model", name, by);
 }
 
 static bool add_name(ga_builder *b, const char *name, int index, ga_named what)

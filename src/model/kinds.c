@@ -736,18 +736,22 @@ static void method_fallback(const ga_field *field, void *out)
 /* clang-format off */
 #define NUMBERS_SCHEMA(n) \
     "{\"type\":\"array\",\"items\":" NUMBER_SCHEMA ",\"minItems\":" #n ",\"maxItems\":" #n "}"
+#define POINTS_SCHEMA(n) \
+    "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^.]+$\"}," \
+    "\"additionalProperties\":" NUMBERS_SCHEMA(n) "}"
 /* clang-format on */
 
 static const ga_kind_type kinds[GA_KIND_COUNT] = {
     [GA_KIND_NUMBER] = {read_number, number_fallback, BOTH("number"), BOTH(NUMBER_SCHEMA)},
     [GA_KIND_INTEGER] = {read_integer, integer_fallback, BOTH("whole number"),
-                         BOTH("{\"type\":[\"integer\",\"string\"]}")},
+                         BOTH("{\"$ref\":\"#/$defs/integer\"}")},
     [GA_KIND_BOOLEAN] = {read_boolean, boolean_fallback, BOTH("true or false"),
-                         BOTH("{\"type\":\"boolean\"}")},
+                         BOTH("{\"enum\":[true,false,\"true\",\"false\"]}")},
     [GA_KIND_CHOICE] = {read_choice, integer_fallback, BOTH("word"), BOTH(NULL)},
     [GA_KIND_TEXT] = {read_text, pointer_fallback, BOTH("text"),
                       BOTH("{\"$ref\":\"#/$defs/name\"}")},
-    [GA_KIND_PATH] = {read_path, pointer_fallback, BOTH("path"), BOTH("{\"type\":\"string\"}")},
+    [GA_KIND_PATH] = {read_path, pointer_fallback, BOTH("path"),
+                      BOTH("{\"$ref\":\"#/$defs/name\"}")},
     [GA_KIND_VECTOR] = {read_vector,
                         vector_fallback,
                         {"3 numbers", "2 numbers"},
@@ -780,7 +784,7 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                          inertia_fallback,
                          {"3 or 6 numbers", "number"},
                          {"{\"anyOf\":[" NUMBERS_SCHEMA(3) "," NUMBERS_SCHEMA(6) "]}",
-                          NUMBER_SCHEMA}},
+                          "{\"$ref\":\"#/$defs/number\",\"exclusiveMinimum\":0}"}},
     [GA_KIND_POINT] = {read_point,
                        point_fallback,
                        BOTH("point"),
@@ -802,7 +806,7 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                         BOTH("{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/name\"},"
                              "\"minItems\":2,\"maxItems\":2}")},
     [GA_KIND_CHANNELS] = {read_channels, list_fallback, BOTH("list of channels"),
-                          BOTH("{\"type\":\"array\",\"items\":{\"type\":\"string\"}}")},
+                          BOTH("{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/name\"}}")},
     [GA_KIND_GROUP] = {read_group, NULL, BOTH("map"), BOTH(NULL)},
     [GA_KIND_SPIN] = {read_spin,
                       vector_fallback,
@@ -811,9 +815,7 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
     [GA_KIND_POINTS] = {read_points,
                         list_fallback,
                         BOTH("named points"),
-                        {"{\"type\":\"object\",\"additionalProperties\":" NUMBERS_SCHEMA(3) "}",
-                         "{\"type\":\"object\",\"additionalProperties\":" NUMBERS_SCHEMA(
-                             2) "}"}},
+                        {POINTS_SCHEMA(3), POINTS_SCHEMA(2)}},
     [GA_KIND_TOLERANCE] = {read_tolerance, tolerance_fallback,
                            BOTH("number or {relative, absolute}"),
                            BOTH("{\"$ref\":\"#/$defs/tolerance\"}")},
