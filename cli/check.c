@@ -139,7 +139,7 @@ static void print_channels(const check *c, kind which, const char *title)
         if (is_kind(which, channel.name)) {
             if (!any) puts(title);
             any = true;
-            printf("    %-28s", channel.name);
+            printf("    %-32s", channel.name);
             for (int i = 0; i < channel.count; ++i) printf(" %12.6g", values[i]);
             printf("  %s\n", channel.unit ? channel.unit : "");
         }
