@@ -15,8 +15,8 @@ struct ga_sim {
     ga_assembly *assembly;
     ga_integrator *integrator;
     ga_channels channels;
-    double *q0, *v0;      /* as the model gives them */
-    double *q, *v, *vd;   /* of a moment between two steps */
+    double *q0, *v0;    /* as the model gives them */
+    double *q, *v, *vd; /* of a moment between two steps */
     double *multipliers;
     double *direction, *jump; /* of an impact */
     double *residual;
@@ -204,8 +204,7 @@ static bool strike(ga_sim *sim, const ga_element *element, const ga_impact *impa
         return false;
     double rate = dot(nv, sim->direction, v), ease = dot(nv, sim->direction, sim->jump);
     if (!(ease > 0)) return false;
-    for (int k = 0; k < nv; ++k)
-        v[k] -= (1 + impact->restitution) * rate / ease * sim->jump[k];
+    for (int k = 0; k < nv; ++k) v[k] -= (1 + impact->restitution) * rate / ease * sim->jump[k];
     return true;
 }
 
@@ -216,11 +215,11 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     bool changed = false;
     for (int k = 0; k < count; ++k) {
         const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
-        ga_state state =
-            ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+        ga_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
         ga_impact impact = {.restitution = 0};
-        ga_switch what = element->type->happen(element, which[k] - element->event, &state,
-                                               sim->assembly->memory + element->memory, &impact);
+        ga_switch what =
+            element->type->happen(element, which[k] - element->event, &state,
+                                  sim->assembly->memory + element->memory, &impact);
         if (what == GA_SWITCH_IMPACT && strike(sim, element, &impact, at->t, q, v))
             sim->impact = true;
         changed = changed || what != GA_SWITCH_NOTHING;
@@ -287,13 +286,12 @@ static ga_status take_memory(ga_sim *sim)
     int nq = sim->assembly->nq, nv = sim->assembly->nv, mp = model->rows + model->speed_rows;
     int gradient = sim->assembly->target[GA_TARGET_GRADIENT].count +
                    sim->assembly->target[GA_TARGET_SPEED_GRADIENT].count;
-    bool memory =
-        (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
-        (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
-        (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
-        (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
-        (sim->residual = GA_NEW(double, mp + gradient)) &&
-        (sim->event_element = GA_NEW(int, model->event_count));
+    bool memory = (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
+                  (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
+                  (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
+                  (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
+                  (sim->residual = GA_NEW(double, mp + gradient)) &&
+                  (sim->event_element = GA_NEW(int, model->event_count));
     if (!memory) return GA_ERR_MEMORY;
     for (int e = 0; e < model->element_count; ++e)
         for (int k = 0; k < model->elements[e]->event_count; ++k)
@@ -339,11 +337,10 @@ void ga_sim_destroy(ga_sim *sim)
     ga_integrator_destroy(sim->integrator);
     ga_assembly_destroy(sim->assembly);
     ga_channels_destroy(&sim->channels);
-    void *memory[] = {sim->q0,        sim->v0,   sim->q,        sim->v,
-                      sim->vd,        sim->multipliers,         sim->direction,
-                      sim->jump,      sim->residual,            sim->event_element,
-                      sim->breaks,    sim->redundancies,        sim->moved,
-                      (void *)sim->with};
+    void *memory[] = {
+        sim->q0,          sim->v0,           sim->q,     sim->v,           sim->vd,
+        sim->multipliers, sim->direction,    sim->jump,  sim->residual,    sim->event_element,
+        sim->breaks,      sim->redundancies, sim->moved, (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
 }
@@ -376,10 +373,10 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
 {
     forget(sim);
     double h = sim->def.step > 0 ? sim->def.step : 1e-3;
-    GA_TRY(explain(sim,
-                   ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h,
-                                       report),
-                   report));
+    GA_TRY(explain(
+        sim,
+        ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h, report),
+        report));
     GA_TRY(ga_integrator_hat(sim->integrator, sim->vd, sim->multipliers,
                              sim->multipliers + sim->model->rows, report));
     ga_sample at = {.t = sim->def.t_start,
@@ -420,40 +417,22 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 
 /* --- looking ------------------------------------------------------------------------------ */
 
-double ga_sim_time(const ga_sim *sim)
-{
-    return sim->t;
-}
+double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
-double ga_sim_step_size(const ga_sim *sim)
-{
-    return sim->step;
-}
+double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
 
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
     return ga_integrator_warning(sim->integrator, k);
 }
 
-int ga_sim_channel_count(const ga_sim *sim)
-{
-    return sim->channels.count;
-}
+int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }
 
-ga_channel ga_sim_channel(const ga_sim *sim, int k)
-{
-    return sim->channels.items[k].channel;
-}
+ga_channel ga_sim_channel(const ga_sim *sim, int k) { return sim->channels.items[k].channel; }
 
-const double *ga_sim_values(const ga_sim *sim)
-{
-    return sim->channels.values;
-}
+const double *ga_sim_values(const ga_sim *sim) { return sim->channels.values; }
 
-int ga_sim_value_count(const ga_sim *sim)
-{
-    return sim->channels.value_count;
-}
+int ga_sim_value_count(const ga_sim *sim) { return sim->channels.value_count; }
 
 ga_sim_summary ga_sim_get_summary(const ga_sim *sim)
 {
