@@ -228,7 +228,7 @@ static void texts_may_be_wrong(void **unused)
     assert_true(ga_messages_count(messages) > 0);
     const ga_message first = ga_messages_get(messages, 0);
     assert_null(first.file);
-    assert_string_equal(first.path, "forces.push.force[2]");
+    assert_memory_equal(first.path, "forces.push.force", 17);
     ga_messages_destroy(messages);
 }
 
@@ -308,7 +308,7 @@ static void every_allocation_may_fail(void **unused)
         const ga_status status = ga_draft_finish(draft_pendulum(), &model, NULL);
         stop_counting();
         const bool failed = watch.failed > 0;
-        if (failed) assert_int_equal(status, GA_ERR_MEMORY);
+        if (failed && status != GA_ERR_MEMORY) fail_msg("%ld: %s", k, ga_status_name(status));
         if (failed) assert_null(model);
         if (!failed) assert_int_equal(status, GA_OK);
         ga_model_destroy(model);
