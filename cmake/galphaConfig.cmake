@@ -1,6 +1,6 @@
 # find_package(galpha)                      gives galpha::galpha, the shared library
 # find_package(galpha COMPONENTS static)    gives galpha::galpha_static as well, and looks for
-#                                           what it must be linked with: KLU and LAPACKE
+#                                           what it must be linked with: KLU, LAPACKE, libfyaml, HDF5
 include(CMakeFindDependencyMacro)
 
 set(galpha_shared_FOUND TRUE)
@@ -10,6 +10,8 @@ if("static" IN_LIST galpha_FIND_COMPONENTS)
     list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
     find_dependency(KLU)
     find_dependency(LAPACKE)
+    find_dependency(LibFyaml)
+    find_dependency(HDF5C)
     list(POP_FRONT CMAKE_MODULE_PATH)
     include(${CMAKE_CURRENT_LIST_DIR}/galpha-static.cmake)
     set(galpha_static_FOUND TRUE)

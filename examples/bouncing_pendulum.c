@@ -31,10 +31,11 @@ static ga_eval gap(void *user, const ga_sample *at, double *g)
     return GA_EVAL_OK;
 }
 
-static ga_action impact(void *user, int count, const int *which, double t, double *q, double *v)
+static ga_action impact(void *user, int count, const int *which, const ga_sample *at, double *q,
+                        double *v)
 {
     int *impacts = user;
-    printf("impact %d at t = %.6f with speed %.4f\n", ++*impacts, t, hypot(v[0], v[1]));
+    printf("impact %d at t = %.6f with speed %.4f\n", ++*impacts, at->t, hypot(v[0], v[1]));
     v[0] *= -0.8; /* on the circle the whole velocity turns round */
     v[1] *= -0.8;
     return GA_ACTION_RESTART;

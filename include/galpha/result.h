@@ -1,8 +1,13 @@
 /* Result files: CSV and HDF5, written row by row, closed properly whatever happens.
  *
  * CSV: header `time,top.position.x,...`, 17 significant digits. HDF5: /time, one dataset per
- * channel under /channels with attributes `unit` and `description`, /model (the text of the
- * model), /solver with settings, version and statistics as attributes.
+ * channel under /channels with attributes `name`, `unit`, `description` and `parts`, /model (the
+ * text of the model), /solver with settings, version and statistics as attributes. In names of
+ * datasets `/` becomes %2F and `%` becomes %25.
+ *
+ * Files are flushed about once a second: what a killed process or a full disk leaves is readable
+ * up to then. HDF5 as most systems have it wants to be used by one thread at a time; so do
+ * results in that format.
  */
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
@@ -34,7 +39,8 @@ typedef struct ga_attribute {
 typedef struct ga_result ga_result;
 
 /* The file is written under a temporary name next to it and takes its own name with the first
- * row, so that a run that never starts leaves nothing. An existing file is replaced. */
+ * row, so that a run that never starts leaves nothing. An existing file is replaced. CSV may
+ * also go to a pipe or a device, which is opened as it is. */
 GA_API ga_status ga_result_create(const char *path, ga_result_format format, int channel_count,
                                   const ga_channel *channels, const char *model_text,
                                   ga_result **result, ga_report *report);

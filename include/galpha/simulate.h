@@ -50,12 +50,21 @@ typedef struct ga_control {
     int max_rejections;        /* of one step, in a row */
 } ga_control;
 
-/* --- events ------------------------------------------------------------------------------- */
+/* --- samples ------------------------------------------------------------------------------ */
 
+/* The solution at one time; the arrays are borrowed for the call. The last three are of the
+ * last step taken: zero before the first, and for event functions. */
 typedef struct ga_sample {
     double t;
     const double *q, *v, *vd, *lambda, *psi;
+    double step; /* its size */
+    /* Its estimated error by what the control allows: at most 1, but for steps across a jump.
+     * 0 with steps of fixed size. */
+    double error;
+    int iterations; /* Newton iterations of the attempt that was accepted */
 } ga_sample;
+
+/* --- events ------------------------------------------------------------------------------- */
 
 typedef enum ga_action {
     GA_ACTION_CONTINUE, /* nothing changed */
@@ -71,11 +80,19 @@ typedef struct ga_events {
     ga_eval (*function)(void *user, const ga_sample *at, double *g);
     /* +1: only where g_i rises, -1: only where it falls; null: both, for all. */
     const int *direction;
-    /* Called at the time of an event with all that happen at once. May change q and v and
-     * answer GA_ACTION_RESTART; what it leaves is made consistent. Null: events are only
+    /* Called at the time of an event with all that happen at once; v', lambda and psi of `at`
+     * are those of the acceleration level. May change q and v, which begin as those of `at`,
+     * and answer GA_ACTION_RESTART; what it leaves is made consistent. Null: events are only
      * output. */
-    ga_action (*happen)(void *user, int count, const int *which, double t, double *q,
+    ga_action (*happen)(void *user, int count, const int *which, const ga_sample *at, double *q,
                         double *v);
+    /* Called wherever the integration starts: at first, after events that answered
+     * GA_ACTION_RESTART, behind breakpoints and jumps that were found. q and v are consistent,
+     * v', lambda and psi those of the acceleration level. May change the user's own parameters
+     * (a joint that cannot stick with this psi slips) and answer GA_ACTION_RESTART: then the
+     * same q and v are made consistent with these, and it is called again, at most 50 times.
+     * On which side event functions are is looked up when it is content. Needs no events. */
+    ga_action (*settled)(void *user, const ga_sample *at);
     void *user;
     int max_count; /* more than so many events in a millionth of the time are an error */
 } ga_events;
@@ -96,10 +113,18 @@ typedef struct ga_simulation {
     double t_end;
     double step; /* where control.relative is 0 */
     ga_control control;
-    /* Called at the start, at every output time and at events; anything but GA_EVAL_OK stops
-     * the simulation, which then returns GA_OK. */
+    /* Called at the start, at every output time, at events, behind those that made the
+     * integration start anew, and at the end. Anything but GA_EVAL_OK stops the simulation,
+     * which then returns GA_OK. */
     ga_eval (*output)(void *user, const ga_sample *sample);
-    void *user;
+    /* Called after every start, at the end of every step, and at events: with v', lambda and
+     * psi of the scheme, at no cost. Of a step that an event cuts short only the event is seen.
+     * For progress, balances, and as the place to look whether someone wants to interrupt:
+     * anything but GA_EVAL_OK stops the simulation, which outputs this last sample and returns
+     * GA_OK. The calls of accepted and output come in the order of time; at the same time
+     * accepted is first. */
+    ga_eval (*accepted)(void *user, const ga_sample *sample);
+    void *user;          /* of output and accepted */
     double output_every; /* 0: at every step */
     ga_multipliers multipliers;
     ga_events events;
@@ -112,8 +137,10 @@ typedef struct ga_simulation {
 /* relative 1e-6, absolute 1e-8, output at every step. */
 GA_API ga_simulation ga_simulation_default(void);
 
-/* Starts at (t0, q0, v0) and runs to t_end. On failure everything up to the last good step has
- * been output, and the integrator holds that state. */
+/* Starts at (t0, q0, v0) and runs to t_end. On failure the integrator holds the state after the
+ * last good step, and everything up to it has been output: that state itself, too, whether it
+ * was its turn or not. Stopped by output or accepted inside a step, at an event or an output
+ * time, the integrator holds the end of that step. */
 GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, const double *q0,
                                         const double *v0, const ga_simulation *simulation,
                                         ga_report *report);
@@ -125,8 +152,22 @@ GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, 
 GA_API ga_status ga_integrator_hat(ga_integrator *integrator, double *vd, double *lambda,
                                    double *psi, ga_report *report);
 
+/* The jump of v (nv numbers, dv) that an impulse with the generalised direction c (nv numbers)
+ * makes at (t, q, v), the constraints being kept, [M G^T; G 0] (dv, p) = (c, 0). c is to v as a
+ * force is: c^T v a rate. So an impact with restitution e at a contact with c^T v < 0 is
+ *
+ *     v += -(1 + e) c^T v / c^T dv * dv
+ *
+ * and 1 / c^T dv the mass that is felt there. Leaves the state alone; may be called from
+ * output, accepted and what events call, not from the callbacks of a system. */
+GA_API ga_status ga_integrator_impulse(ga_integrator *integrator, double t, const double *q,
+                                       const double *v, const double *direction, double *dv,
+                                       ga_report *report);
+
 /* The estimated local error of the last step: what exact minus computed solution gained in it,
- * as increments of q (on the group) and v, nv numbers each. Kept by simulate only. */
+ * as increments of q (on the group) and v, nv numbers each. Zeros where there is none: outside
+ * simulate, with steps of fixed size, before the first step after a start, after a failure. The
+ * pointers are valid until the next simulate. */
 GA_API const double *ga_integrator_error_q(const ga_integrator *integrator);
 GA_API const double *ga_integrator_error_v(const ga_integrator *integrator);
 

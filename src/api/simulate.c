@@ -150,8 +150,53 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-const double *ga_integrator_error_q(const ga_integrator *g) { return g->run.control.error_q; }
-const double *ga_integrator_error_v(const ga_integrator *g) { return g->run.control.error_v; }
+static ga_status explain_impulse(const ga_stepper *s, ga_status status, double t,
+                                 ga_report *report)
+{
+    if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
+    if (status == GA_ERR_MEMORY) return ga_fail(report, status, "out of memory");
+    if (status == GA_ERR_SINGULAR)
+        ga_fail(report, status, "the matrix [M G^T; G 0] of an impulse at t = %.9g is singular",
+                t);
+    else
+        ga_dae_explain(&s->dae, t, report);
+    if (report) report->time = t;
+    return status;
+}
+
+ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, const double *v,
+                                const double *direction, double *dv, ga_report *report)
+{
+    if (!g || !q || !v || !direction || !dv)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "integrator, q, v, direction and dv must be given");
+    ga_stepper *s = &g->stepper;
+    ga_saddle *k = &s->saddle;
+    ga_status status = ga_saddle_factor_at(s, t, q, v, false);
+    if (status == GA_OK) {
+        memset(k->rhs, 0, (size_t)(s->nv + s->mp) * sizeof *k->rhs);
+        memcpy(k->rhs, direction, (size_t)s->nv * sizeof *k->rhs);
+        ga_saddle_solve(s, k, 2);
+        memcpy(dv, k->x, (size_t)s->nv * sizeof *dv);
+    }
+    if (!s->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */
+    return explain_impulse(s, status, t, report);
+}
+
+static const double *error_or_zero(const ga_integrator *g, const double *error)
+{
+    return error ? error : g->stepper.zero;
+}
+
+const double *ga_integrator_error_q(const ga_integrator *g)
+{
+    return error_or_zero(g, g->run.control.error_q);
+}
+
+const double *ga_integrator_error_v(const ga_integrator *g)
+{
+    return error_or_zero(g, g->run.control.error_v);
+}
 
 ga_control_statistics ga_integrator_control_statistics(const ga_integrator *g)
 {
@@ -231,7 +276,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     GA_TRY(check_simulation(g, t0, def, report));
     if (count != 2 && count != 3)
         return ga_fail(report, GA_ERR_ARGUMENT, "levels = %d: expected 2 or 3", count);
-    if (def->events.count || def->breakpoint_count)
+    if (def->events.count || def->events.settled || def->breakpoint_count)
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
@@ -240,7 +285,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
                        "Richardson extrapolation and GA_ERROR_EXTRAPOLATE exclude each other");
     const ga_stepper *s = &g->stepper;
     ga_simulation silent = *def;
-    silent.output = NULL;
+    silent.output = silent.accepted = NULL;
     levels l = {{0}, {0}, NULL, NULL};
     ga_status status = create_levels(s, &l);
     if (status != GA_OK) ga_fail(report, status, "out of memory");

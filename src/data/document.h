@@ -9,11 +9,16 @@
  *                                        and scalars become numbers, i in expressions is a
  *                                        variable; i runs from 0 (or `from`) on
  *
+ *                                        An entry (of bodies, joints, ...) with `when: "i > 0"`
+ *                                        is left out where that is 0. {{ and }} are braces
+ *
+ * A file that is included a second time, by whichever way, is skipped.
  * After this, `include` and `repeat` are gone from the tree; `parameters` remains for show.
  */
 #ifndef GA_DATA_DOCUMENT_H
 #define GA_DATA_DOCUMENT_H
 
+#include "base/names.h"
 #include "data/expression.h"
 #include "data/value.h"
 
@@ -31,6 +36,7 @@ typedef struct ga_document {
     const char *text;   /* of the main file */
     int parameter_count;
     ga_parameter *parameters; /* in the order of the file */
+    ga_names parameter_names; /* their indices */
 } ga_document;
 
 typedef struct ga_document_options {
@@ -42,7 +48,10 @@ typedef struct ga_document_options {
 
 /* GA_OK, GA_ERR_INPUT (messages say what), GA_ERR_FILE (cannot be read) or GA_ERR_MEMORY.
  * `text` parses a string that says it is the file `name`; paths in it start at the current
- * folder. */
+ * folder.
+ * After GA_ERR_INPUT the document is null if there is no tree at all, as after an error of
+ * syntax. Else it is there, though not right, so that what is wrong in the rest of the model
+ * can be reported in the same go. */
 ga_status ga_document_read(const char *path, const ga_document_options *options,
                            ga_document **document, ga_messages *messages);
 ga_status ga_document_parse(const char *name, const char *text, size_t length,

@@ -3,12 +3,14 @@
  *     + - * / ^ (right-associative, above unary minus), < <= > >= == !=, && || !, a ? b : c,
  *     parentheses, numbers 1 .5 1e-3, a number followed by deg
  *     sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log (natural) log10
- *     log2 sqrt cbrt abs sign min max floor ceil round mod pow hypot if(c,a,b) step(x) (0 below
- * 0, 1 from 0 on), pi, e
+ *     log2 sqrt cbrt abs sign min max (two or more) floor ceil round (halves away from 0)
+ *     mod(x,y) (sign of y) pow hypot if(c,a,b) step(x) (0 below 0, 1 from 0 on), pi, e
  *
  * Names may carry dots; a name with other characters is written in backquotes, `my body`.x.
  * Compiled once; evaluation allocates nothing and needs no state, so one expression serves many
- * threads. Derivatives are exact: truncated Taylor arithmetic, not difference quotients.
+ * threads. Derivatives are exact: truncated Taylor arithmetic, not difference quotients. At a
+ * corner they are those of the piece the value is taken from. Names of the model come before
+ * pi and e. A constant factor 0 makes a product 0, whatever the variables are.
  */
 #ifndef GA_DATA_EXPRESSION_H
 #define GA_DATA_EXPRESSION_H
@@ -64,5 +66,8 @@ void ga_expression_derivatives(const ga_expression *expression, const double *x,
 /* Value, and gradient with respect to all variables (ga_expression_variables numbers). */
 double ga_expression_gradient(const ga_expression *expression, const double *x,
                               double *gradient);
+
+/* The k-th function there is, "sin"; null past the last. */
+const char *ga_expression_function(int k);
 
 #endif

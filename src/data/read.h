@@ -15,6 +15,8 @@ typedef struct ga_reader {
     ga_messages *messages;
     int dimension;           /* 2 or 3 */
     char path[GA_PATH_SIZE]; /* of the value being read, such as joints.hinge.axis */
+    int errors;              /* found, whether or not `messages` is null */
+    bool out_of_memory;      /* if so, that is what is wrong, whatever the messages say */
 } ga_reader;
 
 /* Goes down to a child and back up: size_t here = ga_reader_enter(r, "axis"); ...;

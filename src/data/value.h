@@ -36,6 +36,8 @@ typedef struct ga_scope {
 typedef struct ga_value {
     ga_value_kind kind;
     bool quoted;       /* a scalar that was written in quotes */
+    bool verbatim;     /* a scalar that stands in the file letter by letter, on one line, so
+                          that columns inside it can be told */
     int count;         /* of entries */
     ga_entry *entries; /* of a list or map, in order */
     const char *text;  /* of a scalar, null-terminated; it holds no NUL itself */
@@ -51,5 +53,7 @@ struct ga_entry {
 
 /* The entry of a map, or null. Linear: for maps with a fixed set of keys. */
 const ga_value *ga_value_get(const ga_value *map, const char *key);
+/* The place of a byte of a scalar's text, as far as it can be told; else that of the scalar. */
+ga_place ga_value_place(const ga_value *value, size_t offset);
 
 #endif

@@ -153,9 +153,11 @@ struct ga_element_type {
     void (*force_multipliers)(const void *element, const ga_state *state, double *L);
 
     /* --- energy ------------------------------------------------------------------------------
-     * Null potential and dissipation: the power of `force` counts as work from outside. */
+     * Force times twists is power - d(potential)/dt - dissipation. Where all three are null,
+     * the power of `force` counts as work from outside. */
     double (*potential)(const void *element, const ga_state *state);
     double (*dissipation)(const void *element, const ga_state *state); /* power, >= 0 */
+    double (*power)(const void *element, const ga_state *state);       /* from outside */
 
     /* --- memory and events -----------------------------------------------------------------
      */
@@ -173,6 +175,16 @@ struct ga_element_type {
     double (*next_break)(const void *element, double t);
 
     const ga_channel_type *channels; /* ends with a null name */
+
+    /* --- expressions, see observe.h ---------------------------------------------------------
+     */
+    /* Offset of the ga_observation that collects what the FUNCTION fields of an element use
+     * besides time; 0: they see time only. */
+    size_t observation_at;
+    /* Names that only the element's own functions know (length, rate); ends with null. */
+    const char *const *own_variables;
+    /* What functions of others may use of it; ends with a null name. */
+    const struct ga_measure *measures;
 };
 
 /* All types, in the order of element.def; null past the last. */

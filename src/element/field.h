@@ -24,8 +24,9 @@ typedef enum ga_kind {
     GA_KIND_VECTOR,    /* double[3]; two numbers in planar models */
     GA_KIND_DIRECTION, /* double[3], comes out with length 1 */
     GA_KIND_NUMBERS,   /* double[.count], a list of that length */
+    GA_KIND_LIST,      /* ga_number_list, as many numbers as there are */
     GA_KIND_MATRIX6,   /* double[36], row-major; or six numbers, the diagonal; planar: 3 x 3 or
-                          three, for x, y and the rotation */
+                          three, for x, y and the rotation: rows and columns 0, 1, 5 */
     GA_KIND_FUNCTION,  /* ga_function *, of time (and, in forces, of channels) */
     GA_KIND_FUNCTIONS, /* ga_function *[3], one for each component of a vector */
     GA_KIND_ROTATION,  /* double[4], a unit quaternion */
@@ -38,6 +39,10 @@ typedef enum ga_kind {
     GA_KIND_JOINTS,    /* const struct ga_joint *[2] */
     GA_KIND_CHANNELS,  /* ga_text_list; names are resolved when a simulation is made */
     GA_KIND_GROUP,     /* a struct of its own, with .group as its fields */
+    GA_KIND_SPIN,      /* double[3]: an angular velocity; planar: one number, about z */
+    GA_KIND_POINTS,    /* ga_point_list */
+    GA_KIND_TOLERANCE, /* ga_tolerance: a number, or {relative: , absolute: } */
+    GA_KIND_METHOD,    /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
     GA_KIND_COUNT
 } ga_kind;
 
@@ -87,6 +92,11 @@ typedef struct ga_node_list {
     const int *nodes;
 } ga_node_list;
 
+typedef struct ga_number_list {
+    int count;
+    const double *values;
+} ga_number_list;
+
 typedef struct ga_text_list {
     int count;
     const char *const *texts;
@@ -99,6 +109,26 @@ typedef struct ga_anchor {
     bool whole; /* only the body or `ground` was named, no point on it */
 } ga_anchor;
 
-enum { GA_GROUND = -1 };
+enum { GA_GROUND = -1, GA_NOWHERE = -2 /* node of what was not given */ };
+
+/* Named points on a body, in its axes. */
+typedef struct ga_named_point {
+    const char *name;
+    double p[3];
+} ga_named_point;
+
+typedef struct ga_point_list {
+    int count;
+    const ga_named_point *points;
+} ga_point_list;
+
+typedef struct ga_tolerance {
+    double relative, absolute; /* NaN: not given */
+} ga_tolerance;
+
+typedef struct ga_method_choice {
+    int family;             /* index into .choices, or -1: the four numbers */
+    double coefficients[4]; /* alpha_m, alpha_f, beta, gamma */
+} ga_method_choice;
 
 #endif

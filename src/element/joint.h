@@ -3,18 +3,28 @@
  *
  * A marker is a frame fixed to a body. Both markers of a joint are the same frame at t = 0
  * where positions are given consistently: origin `at`, third axis `axis`.
+ *
+ * Where all three translations are held, their rows are E_k . d with directions E_k fixed in
+ * the world, the axes of the markers at t = 0: on R^3 x SO(3) their gradients with respect to
+ * positions are constant. Elsewhere directions are axes of the first marker. d runs from the
+ * first marker to the second.
+ *
+ * A joint remembers for each angular coordinate (angle, rate, time) of the last step: turns are
+ * counted by taking the angle nearest to angle + rate (t - time).
  */
 #ifndef GA_ELEMENT_JOINT_H
 #define GA_ELEMENT_JOINT_H
 
-#include "element/element.h"
+#include "element/scalar.h"
+
+#include <math.h>
 
 typedef struct ga_marker {
     double p[3]; /* in body axes, from the node's origin */
     double A[9]; /* column-major: its axes, in body axes */
 } ga_marker;
 
-/* Friction in a joint from the joint's own reaction. */
+/* Friction in a joint from the joint's own reaction; drive.c has the law. */
 typedef struct ga_friction {
     ga_group_head head;
     double coefficient;        /* of sliding */
@@ -32,7 +42,9 @@ typedef struct ga_limits {
     double min, max;           /* NaN: none */
     int model;                 /* GA_LIMITS_... */
     double restitution;        /* of a stop */
+    double slowest;            /* a stop's rebound slower than this ends in contact */
     double stiffness, damping; /* of a buffer */
+    double depth;              /* of a buffer, at which its damping is all there */
 } ga_limits;
 
 enum { GA_LIMITS_STOP, GA_LIMITS_BUFFER };
@@ -49,42 +61,275 @@ typedef struct ga_attachment {
 
 enum { GA_JOINT_MAX_ROWS = 6, GA_JOINT_MAX_COORDINATES = 3 };
 
+typedef struct ga_joint_row {
+    const char *name; /* null: no more rows */
+    ga_scalar_function *scalar;
+    bool planar; /* does not hold by itself in planar models */
+} ga_joint_row;
+
+typedef struct ga_coordinate_type {
+    const char *name; /* angle, displacement, ...; null: no more coordinates */
+    ga_scalar_function *scalar;
+    bool angular;  /* counted through full turns */
+    bool absolute; /* not made zero at t = 0 */
+    /* Which parts of the reaction force press the surfaces that rub: across the first marker's
+     * third axis, along it. */
+    bool transverse, axial;
+} ga_coordinate_type;
+
+/* What a joint's file tells. */
+typedef struct ga_joint_kind {
+    ga_joint_row row[GA_JOINT_MAX_ROWS];
+    ga_coordinate_type coordinate[GA_JOINT_MAX_COORDINATES];
+    bool axis_in_plane; /* in planar models `axis` lies in the plane, x if not given */
+    /* A function of time that is subtracted from row 0, with its two derivatives; or null. */
+    void (*target)(const struct ga_joint *joint, double t, double out[3]);
+} ga_joint_kind;
+
+struct ga_drive_element;
+
 /* Every joint's struct starts with this. */
 typedef struct ga_joint {
     ga_element element;
     ga_anchor between[2];
-    double at[3], axis[3]; /* world, at t = 0; at may be NaN: not given */
+    double at[3], axis[3]; /* world, at t = 0; NaN: not given */
     ga_marker marker[2];
     ga_attachment attachment[GA_JOINT_MAX_COORDINATES];
     double home[GA_JOINT_MAX_COORDINATES]; /* subtracted, so that coordinates start at 0 (or at
                                               what the type says) */
+    /* From here on set by `prepare`. */
+    const ga_joint_kind *kind;
+    double E[9];                 /* axes of the markers in the world at t = 0, column-major */
+    int kept[GA_JOINT_MAX_ROWS]; /* which of the kind's rows its rows are */
+    bool coupled[4][4];          /* blocks of S that are not zero */
+    const struct ga_drive_element **drives; /* of each coordinate, or null */
 } ga_joint;
 
-/* A scalar function of two frames: value, gradient, second derivative S as in element.h. */
-typedef struct ga_scalar {
-    double value;
-    double g[2 * GA_TWIST];
-    double S[4 * GA_TWIST * GA_TWIST]; /* 12 x 12; only where asked for */
-} ga_scalar;
-
-typedef enum ga_order { GA_ORDER_VALUE, GA_ORDER_GRADIENT, GA_ORDER_SECOND } ga_order;
-
-typedef struct ga_coordinate_type {
-    const char *name; /* angle, displacement, ... */
-    bool angular;     /* counted through full turns */
-} ga_coordinate_type;
+/* --- for the model -------------------------------------------------------------------------
+ */
 
 /* The number of coordinates of a joint, and one of them; value with turns counted, from its
- * memory. */
+ * memory (without memory in the state: within half a turn). Derivatives are in body axes. */
 int ga_joint_coordinates(const ga_joint *joint);
 const ga_coordinate_type *ga_joint_coordinate_type(const ga_joint *joint, int k);
 void ga_joint_coordinate(const ga_joint *joint, int k, const ga_state *state, ga_order order,
                          ga_scalar *s);
+/* The coordinate of that name; if name is null, the only one. -1: none. */
+int ga_joint_coordinate_find(const ga_joint *joint, const char *name);
+/* For messages: "`angel` is not a coordinate of the joint: angle, displacement". */
+void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char *text,
+                                   size_t size);
 /* d/dt of it. */
 double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state);
 /* Force and torque on the second body at its marker, world axes: reaction and what acts along
- * its coordinates without locks and motions. Reads lambda. */
+ * its coordinates (springs, friction, limits, also while they hold), without motions. Reads
+ * lambda and psi. */
 void ga_joint_reaction(const ga_joint *joint, const ga_state *state, double force[3],
                        double torque[3]);
+
+/* Something acts along coordinate k: the model adds an element of type ga_drive. After joint
+ * and drive have their memory: ga_drive_init, then prepare as for every element. The drive
+ * must stay where it is while the joint lives. */
+bool ga_joint_has_attachment(const ga_joint *joint, int k);
+extern const ga_element_type ga_drive;
+void ga_drive_init(void *drive, const ga_joint *joint, int k);
+/* What a drive exerts along its coordinate in all. Reads lambda and psi. */
+double ga_drive_effort(const struct ga_drive_element *drive, const ga_state *state);
+
+/* --- for joints ----------------------------------------------------------------------------
+ */
+
+/* Markers as above, then ga_joint_finish. */
+bool ga_joint_prepare(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind);
+/* The steps of it. Checks `between`; where the markers are, in the world. */
+bool ga_joint_origins(ga_joint *joint, ga_setup *setup, double origin[2][3]);
+/* Axes with the third along `axis`; the first near `across` if that is not null. */
+void ga_joint_axes(const double axis[3], const double across[3], double axes[9]);
+/* The axes for an axis that may be NaN, also in planar models. */
+void ga_joint_axes_default(const ga_joint_kind *kind, int dimension, double axis[3],
+                           double axes[9]);
+void ga_joint_place(ga_joint *joint, const ga_setup *setup, int k, const double origin[3],
+                    const double axes[9]);
+/* Rows, coordinates, memory; checks of what acts along coordinates. */
+bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind);
+bool ga_joint_check_attachment(const ga_joint *joint, ga_setup *setup, const char *group,
+                               const ga_attachment *a, bool angular);
+
+/* Adds an error with the path of a field, returns false. */
+bool ga_element_complain(const ga_element *element, ga_setup *setup, const char *field,
+                         const char *text);
+
+/* Which blocks of a coordinate's gradient and S can be other than zero. */
+typedef struct ga_blocks {
+    bool g[4], S[4][4];
+} ga_blocks;
+ga_blocks ga_joint_coordinate_blocks(const ga_joint *joint, int k);
+
+/* The twists of its two bodies. */
+void ga_joint_twists(const ga_joint *joint, const ga_state *state, double twists[GA_PAIR]);
+
+void ga_pair_locate(const ga_joint *joint, const ga_state *state, ga_pair *pair);
+/* Coordinate k with derivatives in world axes. */
+void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s);
+/* The kind's row of the joint's row k, derivatives in world axes. */
+void ga_pair_row(const ga_pair *pair, int k, ga_order order, ga_scalar *s);
+/* W += sum of lambda_k S_k over the joint's rows, world axes */
+void ga_pair_add_geometric(const ga_pair *pair, const double *lambda, double *W);
+
+/* Regularised friction at a rate v: coefficient with its sign smoothed, and its derivative. */
+void ga_friction_law(const ga_friction *friction, double v, double out[2]);
+/* |x| blunted at zero, for forces: sqrt(x^2 + e^2) - e, e = 1e-6 N; given x^2. Second:
+ * derivative with respect to x, divided by x. */
+void ga_friction_press(double x2, double out[2]);
+
+/* Functions of two markers. world, along: E_k . d and a_k . d. turn: the vector part of the
+ * relative rotation Q = (a_i . b_j), sin(angle) times the axis, component k; with all three
+ * zero Q is the identity or half a turn, which no continuous motion reaches. tilt: components
+ * of it where only the third axes are to agree: -a_y . b_z about x and a_x . b_z about y.
+ * angle: about the third axis, of b_x seen from a. */
+ga_scalar_function ga_world_x, ga_world_y, ga_world_z;
+ga_scalar_function ga_along_x, ga_along_y, ga_along_z;
+ga_scalar_function ga_turn_x, ga_turn_y, ga_turn_z;
+ga_scalar_function ga_tilt_x, ga_tilt_y;
+ga_scalar_function ga_angle;
+
+#define GA_ROW_WORLD_X                                                                         \
+    {                                                                                          \
+        .name = "translation along x", .scalar = ga_world_x, .planar = true                    \
+    }
+#define GA_ROW_WORLD_Y                                                                         \
+    {                                                                                          \
+        .name = "translation along y", .scalar = ga_world_y, .planar = true                    \
+    }
+#define GA_ROW_WORLD_Z                                                                         \
+    {                                                                                          \
+        .name = "translation along z", .scalar = ga_world_z                                    \
+    }
+#define GA_ROW_ALONG_X                                                                         \
+    {                                                                                          \
+        .name = "translation along x", .scalar = ga_along_x, .planar = true                    \
+    }
+#define GA_ROW_ALONG_Y                                                                         \
+    {                                                                                          \
+        .name = "translation along y", .scalar = ga_along_y                                    \
+    }
+#define GA_ROW_ALONG_Z                                                                         \
+    {                                                                                          \
+        .name = "translation along z", .scalar = ga_along_z                                    \
+    }
+#define GA_ROW_TILT_X                                                                          \
+    {                                                                                          \
+        .name = "rotation about x", .scalar = ga_tilt_x                                        \
+    }
+#define GA_ROW_TILT_Y                                                                          \
+    {                                                                                          \
+        .name = "rotation about y", .scalar = ga_tilt_y                                        \
+    }
+
+/* Functions of the element type, for every joint. */
+const char *ga_joint_row_name(const void *element, int k);
+void ga_joint_constraint(const void *element, const ga_state *state, double *Phi);
+void ga_joint_gradient(const void *element, const ga_state *state, double *B);
+void ga_joint_geometric(const void *element, const ga_state *state, const double *lambda,
+                        double *K);
+void ga_joint_speed_stiffness(const void *element, const ga_state *state, double *Z);
+void ga_joint_constraint_rate(const void *element, const ga_state *state, double *rate);
+void ga_joint_constraint_rate_rate(const void *element, const ga_state *state,
+                                   double *rate_rate);
+bool ga_joint_coupled(const void *element, int i, int j);
+void ga_joint_remember(const void *element, const ga_state *state, double *memory);
+void ga_joint_commit(const void *element, const ga_state *state, double *memory);
+
+#define GA_JOINT_FUNCTIONS GA_JOINT_FUNCTIONS_BUT_COUPLED, .coupled = ga_joint_coupled
+#define GA_JOINT_FUNCTIONS_BUT_COUPLED                                                         \
+    .section = "joints", .is_joint = true, .row_name = ga_joint_row_name,                      \
+    .constraint = ga_joint_constraint, .gradient = ga_joint_gradient,                          \
+    .geometric = ga_joint_geometric, .speed_stiffness = ga_joint_speed_stiffness,              \
+    .remember = ga_joint_remember, .commit = ga_joint_commit
+
+/* Fields. */
+extern const ga_field ga_friction_fields[], ga_friction_fields_angular[];
+extern const ga_field ga_limits_fields[], ga_limits_fields_angular[];
+extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
+
+#define GA_JOINT_FIELD_BETWEEN                                                                 \
+    GA_FIELD(ga_joint, PAIR, between, "first and second body, or points on them",              \
+             .required = true)
+#define GA_JOINT_FIELD_AT                                                                      \
+    GA_FIELD(ga_joint, VECTOR, at, "where the joint is, in the world at t = 0", .unit = "m",   \
+             .fallback = {NAN, NAN, NAN},                                                      \
+             .absent =                                                                         \
+                 "at the points named in `between`; where only bodies are named, at the "      \
+                 "origin of the second")
+#define GA_JOINT_FIELD_AXIS(dimensions, help_, absent_)                                        \
+    GA_FIELD(ga_joint, DIRECTION, axis, help_, .fallback = {NAN, NAN, NAN}, .absent = absent_, \
+             .where = dimensions)
+
+#define GA_ATTACHMENT_FIELDS(type, a, force, length, angular_)                                 \
+    GA_FIELD_AS(type, NUMBER, a stiffness, "stiffness", "of a spring along the coordinate",    \
+                .unit = force "/" length, .range = GA_NOT_NEGATIVE),                           \
+        GA_FIELD_AS(type, NUMBER, a damping, "damping", "of a damper along the coordinate",    \
+                    .unit = force " s/" length, .range = GA_NOT_NEGATIVE),                     \
+        GA_FIELD_AS(type, NUMBER, a rest, "rest", "coordinate at which the spring is free",    \
+                    .unit = length, .absent = "0, the position at t = 0"),                     \
+        GA_FIELD_AS(type, GROUP, a friction, "friction",                                       \
+                    "Coulomb friction from the joint's own reaction",                          \
+                    .group = ga_friction_fields##angular_),                                    \
+        GA_FIELD_AS(type, GROUP, a limits, "limits", "ends of the coordinate's range",         \
+                    .group = ga_limits_fields##angular_)
+/* Directly in a joint with one coordinate. */
+#define GA_JOINT_FIELDS_LINEAR GA_ATTACHMENT_FIELDS(ga_joint, attachment[0]., "N", "m", )
+#define GA_JOINT_FIELDS_ANGULAR                                                                \
+    GA_ATTACHMENT_FIELDS(ga_joint, attachment[0]., "N m", "rad", _angular)
+/* As a group, for one of several coordinates. */
+#define GA_JOINT_FIELD_GROUP(k, name_, angular_)                                               \
+    GA_FIELD_AS(ga_joint, GROUP, attachment[k], name_, "what acts along this coordinate",      \
+                .group = ga_attachment_fields##angular_)
+
+/* Channels. */
+typedef void ga_channel_value(const void *element, const ga_state *state, double *out);
+ga_channel_value ga_joint_channel_force, ga_joint_channel_torque, ga_joint_channel_multipliers;
+ga_channel_value ga_joint_channel_value0, ga_joint_channel_value1, ga_joint_channel_value2;
+ga_channel_value ga_joint_channel_rate0, ga_joint_channel_rate1, ga_joint_channel_rate2;
+ga_channel_value ga_joint_channel_effort0, ga_joint_channel_effort1, ga_joint_channel_effort2;
+int ga_joint_multiplier_count(const void *element);
+bool ga_joint_has_effort0(const void *element);
+bool ga_joint_has_effort1(const void *element);
+bool ga_joint_has_effort2(const void *element);
+
+#define GA_JOINT_CHANNELS                                                                      \
+    {.name = "force",                                                                          \
+     .unit = "N",                                                                              \
+     .help = "on the second body, world axes",                                                 \
+     .count = 3,                                                                               \
+     .value = ga_joint_channel_force},                                                         \
+        {.name = "torque",                                                                     \
+         .unit = "N m",                                                                        \
+         .help = "on the second body at the joint, world axes",                                \
+         .count = 3,                                                                           \
+         .value = ga_joint_channel_torque,                                                     \
+         .axial = true},                                                                       \
+    {                                                                                          \
+        .name = "multipliers", .unit = "N, N m",                                               \
+        .help = "one for each row, its sign as in the equations",                              \
+        .value = ga_joint_channel_multipliers, .size = ga_joint_multiplier_count               \
+    }
+/* Coordinate k; force and length are units. */
+#define GA_JOINT_COORDINATE(k, value_name, rate_name, effort_name, force, length)              \
+    {.name = value_name,                                                                       \
+     .unit = length,                                                                           \
+     .help = "coordinate, 0 at t = 0, turns counted",                                          \
+     .count = 1,                                                                               \
+     .value = ga_joint_channel_value##k},                                                      \
+        {.name = rate_name,                                                                    \
+         .unit = length "/s",                                                                  \
+         .help = "its rate",                                                                   \
+         .count = 1,                                                                           \
+         .value = ga_joint_channel_rate##k},                                                   \
+    {                                                                                          \
+        .name = effort_name, .unit = force,                                                    \
+        .help = "of spring, damper, friction and limits along it", .count = 1,                 \
+        .value = ga_joint_channel_effort##k, .there = ga_joint_has_effort##k                   \
+    }
 
 #endif

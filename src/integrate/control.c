@@ -260,9 +260,6 @@ static ga_status accept(ga_controller *c)
     ga_stepper *s = c->s;
     GA_TRY(ga_step_accept(s));
     observe_sizes(c, s->now.q, s->now.v);
-    ++c->stats.accepted;
-    if (c->stats.accepted == 1 || s->h < c->stats.step_min) c->stats.step_min = s->h;
-    if (s->h > c->stats.step_max) c->stats.step_max = s->h;
     return c->def.mode == GA_ERROR_EXTRAPOLATE ? extrapolate(c) : GA_OK;
 }
 

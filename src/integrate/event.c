@@ -56,7 +56,12 @@ void ga_watch_destroy(ga_watch *w)
 /* At the state in w->q, v, vd, multipliers. */
 static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
 {
-    ga_sample at = {t, w->q, w->v, w->vd, w->multipliers, w->multipliers + w->s->m};
+    ga_sample at = {.t = t,
+                    .q = w->q,
+                    .v = w->v,
+                    .vd = w->vd,
+                    .lambda = w->multipliers,
+                    .psi = w->multipliers + w->s->m};
     if (w->def.function(w->def.user, &at, g) != GA_EVAL_OK) {
         ga_fail(report, GA_ERR_CALLBACK, "the event functions failed at t = %.9g", t);
         if (report) report->time = t;
@@ -162,7 +167,8 @@ static ga_status evaluate_at(ga_watch *w, double t, const double *q, const doubl
     ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
     memcpy(w->q, q, (size_t)w->s->nq * sizeof *q);
     memcpy(w->v, v, (size_t)w->s->nv * sizeof *v);
-    ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers); /* or as they were */
+    if (ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
+        ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 
@@ -194,7 +200,9 @@ ga_status ga_watch_restart(ga_watch *w, ga_report *report)
     for (int i = 0; i < w->def.count; ++i) {
         double g = w->g[0][i], one = w->g[1][i] - g, two = w->g[2][i] - g;
         if (!is_event(w, i) || w->moved[i]) {
-            if (g != 0) w->side[i] = sign(g);
+            /* a function given another meaning may be at zero up to round-off: no side */
+            double zero = w->moved[i] && path ? fabs(one) / ds * resolution(w, w->s->now.t) : 0;
+            if (fabs(g) > zero) w->side[i] = sign(g);
         } else if (!path || !moves_on(w, i, one, two)) {
             w->side[i] = -w->side[i]; /* back to where ga_watch_next has turned it over */
         }

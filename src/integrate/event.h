@@ -35,7 +35,8 @@ ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report);
 ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_report *report);
 
 /* At an event that makes the integration start anew, three calls: with what the user is given,
- * with what he has left, and when the integration has started from there. */
+ * which leaves a sample of it in q_given, v_given, vd, multipliers; when the integration has
+ * started, with what he has left; and to find out where everything goes from there. */
 ga_status ga_watch_before(ga_watch *w, double t, const double *q, const double *v,
                           ga_report *report);
 ga_status ga_watch_after(ga_watch *w, double t, const double *q, const double *v,

@@ -17,6 +17,7 @@ ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run)
     run->s = s;
     run->def = *def;
     run->adaptive = def->control.relative > 0;
+    run->last_output = -INFINITY;
     ga_status status = ga_controller_create(s, &def->control, &run->control);
     if (status == GA_OK) status = ga_watch_create(s, &def->events, &run->watch);
     bool memory = (run->q = GA_NEW(double, s->nq)) && (run->v = GA_NEW(double, s->nv)) &&
@@ -41,6 +42,20 @@ void ga_run_destroy(ga_run *run)
 
 /* --- output ------------------------------------------------------------------------------- */
 
+static ga_sample sample_of(const ga_run *run, double t, const double *q, const double *v,
+                           const double *vd, const double *multipliers)
+{
+    return (ga_sample){.t = t,
+                       .q = q,
+                       .v = v,
+                       .vd = vd,
+                       .lambda = multipliers,
+                       .psi = multipliers + run->s->m,
+                       .step = run->taken.step,
+                       .error = run->taken.error,
+                       .iterations = run->taken.iterations};
+}
+
 /* The solution at t, within the last step, to the user. */
 static void put_out(ga_run *run, double t)
 {
@@ -57,21 +72,68 @@ static void put_out(ga_run *run, double t)
             memcpy(run->multipliers, hat, (size_t)s->mp * sizeof *hat);
         }
     }
-    ga_sample sample = {t, run->q, run->v, run->vd, run->multipliers, run->multipliers + s->m};
+    ga_sample sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
     if (run->def.output(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
 }
 
-/* Regular output times up to t. Those that differ from t by round-off are t. */
-static void put_out_until(ga_run *run, double t)
+/* The same, as the scheme has it, to whoever follows the steps. */
+static void tell_accepted(ga_run *run, double t)
 {
-    const double every = run->def.output_every;
-    if (every <= 0) return;
-    const double slack = fmax(1e-12 * every, 4 * DBL_EPSILON * fmax(fabs(t), fabs(run->t0)));
-    while (!run->stopped && run->next_output <= t + slack) {
-        put_out(run, run->next_output < t - slack ? run->next_output : t);
-        ++run->outputs;
-        run->next_output = run->t0 + (double)run->outputs * every;
+    if (!run->def.accepted) return;
+    ga_dense(run->s, t, run->q, run->v, run->vd, run->multipliers);
+    ga_sample sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
+    if (run->def.accepted(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
+}
+
+/* Is it the turn of a regular output, up to t? */
+static bool is_due(const ga_run *run, double t)
+{
+    return run->def.output_every > 0 && run->next_output <= t;
+}
+
+static void plan_next(ga_run *run)
+{
+    ++run->outputs;
+    run->next_output = run->t0 + (double)run->outputs * run->def.output_every;
+}
+
+/* Regular output times that differ from t by this much are t. */
+static double slack(const ga_run *run, double t)
+{
+    return fmax(1e-12 * run->def.output_every, 4 * DBL_EPSILON * fmax(fabs(t), fabs(run->t0)));
+}
+
+/* Regular outputs on the way to t. */
+static void tell_before(ga_run *run, double t)
+{
+    for (; !run->stopped && is_due(run, t - slack(run, t)); plan_next(run))
+        put_out(run, run->next_output);
+}
+
+/* At t there is an output, regular or not. */
+static void tell_with_output(ga_run *run, double t)
+{
+    tell_accepted(run, t);
+    put_out(run, t);
+    while (is_due(run, t + slack(run, t))) plan_next(run);
+}
+
+static void tell_step(ga_run *run, double t)
+{
+    bool wanted = run->def.output_every <= 0 || is_due(run, t + slack(run, t));
+    if (wanted) {
+        tell_with_output(run, t);
+    } else {
+        tell_accepted(run, t);
+        if (run->stopped) put_out(run, t);
     }
+}
+
+/* Behind a start. */
+static void tell_start(ga_run *run, double t)
+{
+    if (!run->stopped) tell_accepted(run, t);
+    put_out(run, t);
 }
 
 /* --- breakpoints -------------------------------------------------------------------------- */
@@ -150,6 +212,14 @@ static ga_status start_fixed(ga_run *run, bool anew)
     return ga_start_values(s, h, s->now.a, s->now.v);
 }
 
+/* An estimate belongs to a step. */
+static void forget_errors(ga_run *run)
+{
+    const size_t size = (size_t)run->s->nv * sizeof(double);
+    memset(run->control.error_q, 0, size);
+    memset(run->control.error_v, 0, size);
+}
+
 /* Start values from a consistent state. */
 static ga_status start_here(ga_run *run, bool anew, ga_report *report)
 {
@@ -158,14 +228,41 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
     s->usable = false;
     if (!(s->now.t < run->def.t_end)) { /* no step will follow */
         memcpy(s->now.a, s->now.vd, (size_t)s->nv * sizeof *s->now.a);
+        forget_errors(run);
         return GA_OK;
     }
     double guess = anew ? 0 : run->def.control.first_step;
     ga_status status =
         run->adaptive ? ga_controller_start(&run->control, guess) : start_fixed(run, anew);
+    forget_errors(run); /* the first step was chosen with them */
     if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
     if (status == GA_OK && !s->matrix.full) ga_step_warm(s);
     return status;
+}
+
+/* Lets the user look at a consistent state and change what his system is, until he is content
+ * with it. */
+static ga_status settle(ga_run *run, ga_report *report)
+{
+    enum { MOST = 50 };
+    ga_stepper *s = run->s;
+    const ga_state *now = &s->now;
+    const ga_events *events = &run->def.events;
+    const double t_begin = now->t_begin;
+    if (!events->settled || run->stopped) return GA_OK;
+    for (int k = 0; k <= MOST; ++k) {
+        ga_sample sample = sample_of(run, now->t, now->q, now->v, now->vd, now->lambda);
+        ga_action action = events->settled(events->user, &sample);
+        if (action == GA_ACTION_STOP) run->stopped = true;
+        if (action != GA_ACTION_RESTART) return GA_OK;
+        GA_TRY(ga_start_again(s, now->t, now->q, now->v, report));
+        s->now.t_begin = t_begin; /* nothing has jumped but what jumped before */
+    }
+    ga_fail(report, GA_ERR_EVENTS,
+            "at t = %.9g nothing settles: %d times in a row the start was to be made anew",
+            now->t, MOST + 1);
+    if (report) report->time = now->t;
+    return GA_ERR_EVENTS;
 }
 
 ga_status ga_run_normalise(const ga_stepper *s, double *q, ga_report *report)
@@ -192,6 +289,7 @@ static ga_status restart(ga_run *run, double t, const double *q, const double *v
                          ga_report *report)
 {
     GA_TRY(ga_start_again(run->s, t, q, v, report));
+    GA_TRY(settle(run, report));
     return start_here(run, true, report);
 }
 
@@ -204,6 +302,7 @@ static void put_back(ga_run *run)
     s->grid = 0;
     s->dense.steps = -1;
     s->usable = false;
+    forget_errors(run);
 }
 
 /* --- what happened in a step -------------------------------------------------------------- */
@@ -213,31 +312,29 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
 {
     ga_stepper *s = run->s;
     const ga_events *events = &run->def.events;
+    ga_watch *w = &run->watch;
     ++run->control.stats.events;
-    put_out(run, t);
+    tell_with_output(run, t);
     if (!events->happen || run->stopped) return GA_OK;
     ga_dense(s, t, run->q, run->v, NULL, NULL);
-    GA_TRY(ga_watch_before(&run->watch, t, run->q, run->v, report));
+    GA_TRY(ga_watch_before(w, t, run->q, run->v, report));
+    ga_sample sample = sample_of(run, t, w->q_given, w->v_given, w->vd, w->multipliers);
     ga_action action =
-        events->happen(events->user, run->watch.count, run->watch.which, t, run->q, run->v);
+        events->happen(events->user, w->count, w->which, &sample, run->q, run->v);
     if (action == GA_ACTION_CONTINUE) return GA_OK;
     for (int i = 0; i < s->nq; ++i)
         if (!isfinite(run->q[i]) || (i < s->nv && !isfinite(run->v[i])))
             return ga_fail(report, GA_ERR_NOT_FINITE,
                            "an event at t = %.9g left a state that is not finite", t);
     GA_TRY(ga_run_normalise(s, run->q, report));
-    if (action != GA_ACTION_STOP)
-        GA_TRY(ga_watch_after(&run->watch, t, run->q, run->v, report));
     *changed = true;
-    t = round_up(run, t);
-    GA_TRY(restart(run, t, run->q, run->v, report));
-    if (action == GA_ACTION_STOP) {
-        run->stopped = true;
-        return GA_OK;
-    }
+    run->stopped = action == GA_ACTION_STOP;
+    GA_TRY(restart(run, round_up(run, t), run->q, run->v, report));
+    if (action == GA_ACTION_STOP) return GA_OK;
     ++run->control.stats.restarts;
-    GA_TRY(ga_watch_restart(&run->watch, report));
-    put_out(run, t); /* behind the event */
+    GA_TRY(ga_watch_after(w, t, run->q, run->v, report));
+    GA_TRY(ga_watch_restart(w, report));
+    tell_start(run, s->now.t);
     return GA_OK;
 }
 
@@ -250,13 +347,13 @@ static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
         double t;
         GA_TRY(ga_watch_next(&run->watch, from, &found, &t, report));
         if (!found) break;
-        put_out_until(run, t);
+        tell_before(run, t);
         if (!run->stopped) GA_TRY(happen(run, t, changed, report));
         from = t;
     }
-    if (*changed || run->stopped) return GA_OK;
-    put_out_until(run, s->now.t);
-    if (run->def.output_every <= 0 && run->last_output < s->now.t) put_out(run, s->now.t);
+    if (*changed || run->stopped || !(from < s->now.t)) return GA_OK;
+    tell_before(run, s->now.t);
+    if (!run->stopped) tell_step(run, s->now.t);
     return GA_OK;
 }
 
@@ -278,12 +375,26 @@ static ga_status record_step(ga_run *run, ga_report *report)
     return GA_OK;
 }
 
+static void count_step(ga_control_statistics *stats, double h)
+{
+    ++stats->accepted;
+    if (stats->accepted == 1 || h < stats->step_min) stats->step_min = h;
+    if (h > stats->step_max) stats->step_max = h;
+}
+
 /* What is to be done after a step or a piece of one; s->saved is the state before. */
 static ga_status follow_up(ga_run *run, bool *changed, ga_report *report)
 {
     GA_TRY(record_step(run, report));
+    const ga_taken before = run->taken;
+    run->taken = (ga_taken){.step = run->s->now.h,
+                            .error = run->adaptive ? run->control.excess : 0,
+                            .iterations = run->s->iteration};
+    count_step(&run->control.stats, run->taken.step);
     ga_status status = look_back(run, changed, report);
-    if (status != GA_OK) put_back(run);
+    if (status == GA_OK) return GA_OK;
+    put_back(run);
+    run->taken = before;
     return status;
 }
 
@@ -340,17 +451,27 @@ static ga_status step_adaptive(ga_run *run, double stop, bool *changed, bool *ju
     return status;
 }
 
+/* The results end where the run ends. */
+static void put_out_last(ga_run *run)
+{
+    double t = run->s->now.t;
+    if (t - run->last_output > sliver(run, t)) put_out(run, t);
+}
+
 /* Where a force has jumped. */
 static ga_status begin_anew(ga_run *run, double t, ga_report *report)
 {
     ga_stepper *s = run->s;
     ga_state_copy(&s->saved, &s->now);
     ga_status status = restart(run, t, s->now.q, s->now.v, report);
-    if (status == GA_OK)
-        ++run->control.stats.restarts;
-    else
+    if (status != GA_OK) {
         put_back(run);
-    return status;
+        return status;
+    }
+    ++run->control.stats.restarts;
+    if (!run->stopped) tell_accepted(run, t);
+    if (run->stopped) put_out_last(run);
+    return GA_OK;
 }
 
 static ga_status run_to_end(ga_run *run, ga_report *report)
@@ -384,6 +505,7 @@ static ga_status start_first(ga_run *run, ga_report *report)
         double t = fmin(run->t0 + beside(run, run->t0), run->def.t_end);
         return restart(run, t, s->now.q, s->now.v, report);
     }
+    GA_TRY(settle(run, report));
     return start_here(run, false, report);
 }
 
@@ -392,11 +514,16 @@ ga_status ga_run_simulate(ga_run *run, ga_report *report)
     ga_stepper *s = run->s;
     run->t0 = s->now.t;
     run->control.duration = run->def.t_end - run->t0;
-    GA_TRY(start_first(run, report));
-    put_out(run, run->t0);
-    run->outputs = 1;
-    run->next_output = run->t0 + run->def.output_every;
-    ga_status status = run->stopped ? GA_OK : run_to_end(run, report);
+    ga_state_copy(&s->saved, &s->now);
+    ga_status status = start_first(run, report);
+    if (status != GA_OK) {
+        put_back(run);
+        return status;
+    }
+    tell_start(run, run->t0);
+    plan_next(run);
+    if (!run->stopped) status = run_to_end(run, report);
+    if (status != GA_OK && !run->stopped) put_out_last(run);
     if (run->adaptive) { /* whoever steps on by hand begins a grid here */
         s->t_start = s->now.t;
         s->grid = 0;

@@ -5,6 +5,12 @@
 #include "integrate/control.h"
 #include "integrate/event.h"
 
+/* A step that was taken, as samples tell it. */
+typedef struct ga_taken {
+    double step, error;
+    int iterations;
+} ga_taken;
+
 typedef struct ga_run {
     ga_stepper *s;
     ga_simulation def;
@@ -14,7 +20,8 @@ typedef struct ga_run {
     double t0, next_output;
     long outputs;                     /* regular ones so far */
     double last_output;               /* its time */
-    bool stopped;                     /* by output or an event */
+    bool stopped;                     /* by the user */
+    ga_taken taken;                   /* the last step */
     double *q, *v, *vd, *multipliers; /* of a sample */
     /* the step sizes, if they are to be recorded */
     bool record;

@@ -723,7 +723,8 @@ static void min_step_ends_the_run(void **state)
     s.output_every = 1e-5;
     assert_status(run_recorded(&p->system, p, run, &s, &r, &report), GA_ERR_STEP_SIZE, report);
     assert_true(ga_integrator_time(run) == t);
-    assert_int_equal(r.count, (long)floor(t / 1e-5 * (1 + 1e-12)) + 1);
+    assert_int_equal(r.count, (long)floor(t / 1e-5 * (1 + 1e-12)) + 2); /* and the last state */
+    assert_true(r.t[r.count - 1] == t);
     free(r.t);
     /* and it can be run again, without the limit */
     s = simulation(p, 1e-3);

@@ -100,13 +100,13 @@ static ga_eval write_output(void *user, const ga_sample *at)
     return d->outputs == d->stop_output ? GA_EVAL_RECOVERABLE : GA_EVAL_OK;
 }
 
-static ga_action write_event(void *user, int count, const int *which, double t, double *q,
-                             double *v)
+static ga_action write_event(void *user, int count, const int *which, const ga_sample *at,
+                             double *q, double *v)
 {
     diary *d = user;
     assert_true(d->events < MOST && count >= 1 && count <= AT_ONCE);
     happening *h = &d->event[d->events++];
-    h->t = t;
+    h->t = at->t;
     h->count = count;
     for (int k = 0; k < count; ++k) h->which[k] = which[k];
     for (int i = 0; i < 2 && i < d->nv; ++i) {

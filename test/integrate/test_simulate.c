@@ -44,8 +44,12 @@ static ga_eval write_sample(void *user, const ga_sample *at)
 
 static ga_eval write_state(void *user, const ga_integrator *g)
 {
-    const ga_sample at = {ga_integrator_time(g), ga_integrator_q(g),      ga_integrator_v(g),
-                          ga_integrator_vd(g),   ga_integrator_lambda(g), ga_integrator_psi(g)};
+    const ga_sample at = {.t = ga_integrator_time(g),
+                          .q = ga_integrator_q(g),
+                          .v = ga_integrator_v(g),
+                          .vd = ga_integrator_vd(g),
+                          .lambda = ga_integrator_lambda(g),
+                          .psi = ga_integrator_psi(g)};
     return write_sample(user, &at);
 }
 
@@ -608,10 +612,10 @@ static ga_eval at_some_times(void *user, const ga_sample *at, double *g)
     return GA_EVAL_OK;
 }
 
-static ga_action start_anew(void *user, int count, const int *which, double t, double *q,
-                            double *v)
+static ga_action start_anew(void *user, int count, const int *which, const ga_sample *at,
+                            double *q, double *v)
 {
-    (void)user, (void)count, (void)which, (void)t, (void)q, (void)v;
+    (void)user, (void)count, (void)which, (void)at, (void)q, (void)v;
     return GA_ACTION_RESTART;
 }
 

@@ -1,0 +1,48 @@
+/* Reading of <galpha/model.h>: the model layer builds, what needs methods and channels is
+ * checked here. */
+#include "api/sim_settings.h"
+#include "model/build.h"
+
+static ga_document_options document_options(const ga_model_options *options)
+{
+    ga_document_options o = {0};
+    if (options) {
+        o.set_count = options->set_count;
+        o.set = options->set;
+        o.include_anywhere = options->include_anywhere;
+    }
+    return o;
+}
+
+static ga_status finish(ga_document *document, ga_model **model, ga_messages *messages)
+{
+    ga_status status = ga_model_build(document, model, messages);
+    if (status != GA_OK) return status;
+    status = ga_model_check_settings(*model, messages);
+    if (status != GA_OK) {
+        ga_model_destroy(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+ga_status ga_model_read(const char *path, const ga_model_options *options, ga_model **model,
+                        ga_messages *messages)
+{
+    ga_document_options o = document_options(options);
+    ga_document *document = NULL;
+    *model = NULL;
+    ga_status status = ga_document_read(path, &o, &document, messages);
+    return status == GA_OK ? finish(document, model, messages) : status;
+}
+
+ga_status ga_model_parse(const char *name, const char *text, size_t length,
+                         const ga_model_options *options, ga_model **model,
+                         ga_messages *messages)
+{
+    ga_document_options o = document_options(options);
+    ga_document *document = NULL;
+    *model = NULL;
+    ga_status status = ga_document_parse(name, text, length, &o, &document, messages);
+    return status == GA_OK ? finish(document, model, messages) : status;
+}

@@ -1,0 +1,496 @@
+/* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
+#include "api/channels.h"
+#include "api/sim_settings.h"
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <galpha/lie.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ga_sim {
+    const ga_model *model;
+    ga_sim_def def;
+    ga_assembly *assembly;
+    ga_integrator *integrator;
+    ga_channels channels;
+    double *q0, *v0;      /* as the model gives them */
+    double *q, *v, *vd;   /* of a moment between two steps */
+    double *multipliers;
+    double *direction, *jump; /* of an impact */
+    double *residual;
+    int *event_element; /* whose event each function is */
+    int break_count, break_room;
+    double *breaks;
+
+    double t, step;
+    bool started; /* the first sample has been accepted */
+    bool impact;  /* an impact happened, what it cost is to be counted */
+    ga_powers last;
+    double last_t;
+    ga_energy energy, initial;
+    double balance0, drift_max, scale;
+
+    /* of check */
+    ga_sim_redundancy *redundancies;
+    ga_sim_moved *moved;
+    const char **with;
+};
+
+/* --- energy ------------------------------------------------------------------------------- */
+
+static void powers_at(ga_sim *sim, const ga_sample *at, ga_powers *powers)
+{
+    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_assembly_powers(sim->assembly, &state, powers);
+}
+
+/* Halfway between two samples, by the dense output; false if it is not to be had. */
+static bool powers_between(ga_sim *sim, double t, ga_powers *powers)
+{
+    double *lambda = sim->multipliers, *psi = sim->multipliers + sim->model->rows;
+    if (ga_integrator_interpolate(sim->integrator, t, sim->q, sim->v, sim->vd, lambda, psi))
+        return false;
+    ga_sample at = {.t = t, .q = sim->q, .v = sim->v, .lambda = lambda, .psi = psi};
+    powers_at(sim, &at, powers);
+    return true;
+}
+
+/* Simpson's rule for what was lost and put in since the last sample. */
+static void add_work(ga_sim *sim, const ga_powers *now, double t)
+{
+    double h = t - sim->last_t;
+    ga_powers middle;
+    bool any = now->dissipation != 0 || now->work != 0 || sim->last.dissipation != 0 ||
+               sim->last.work != 0;
+    if (h <= 0 || !any) return;
+    if (!powers_between(sim, sim->last_t + h / 2, &middle)) {
+        middle.dissipation = (now->dissipation + sim->last.dissipation) / 2;
+        middle.work = (now->work + sim->last.work) / 2;
+    }
+    sim->energy.dissipated +=
+        h / 6 * (sim->last.dissipation + 4 * middle.dissipation + now->dissipation);
+    sim->energy.work += h / 6 * (sim->last.work + 4 * middle.work + now->work);
+}
+
+static void account(ga_sim *sim, const ga_sample *at)
+{
+    ga_powers now;
+    powers_at(sim, at, &now);
+    if (sim->started) add_work(sim, &now, at->t);
+    if (sim->impact)
+        sim->energy.dissipated +=
+            sim->last.kinetic + sim->last.potential - now.kinetic - now.potential;
+    sim->impact = false;
+    sim->energy.kinetic = now.kinetic;
+    sim->energy.potential = now.potential;
+    sim->last = now;
+    sim->last_t = at->t;
+    const ga_energy *e = &sim->energy;
+    double balance = e->kinetic + e->potential + e->dissipated - e->work;
+    if (!sim->started) {
+        sim->initial = *e;
+        sim->balance0 = balance;
+        sim->started = true;
+    }
+    sim->drift_max = fmax(sim->drift_max, fabs(balance - sim->balance0));
+    const double sizes[] = {e->kinetic, fabs(e->potential - sim->initial.potential),
+                            fabs(e->dissipated), fabs(e->work)};
+    for (int k = 0; k < 4; ++k) sim->scale = fmax(sim->scale, sizes[k]);
+}
+
+/* --- callbacks of the simulation ---------------------------------------------------------- */
+
+static ga_eval accepted(void *user, const ga_sample *at)
+{
+    ga_sim *sim = user;
+    account(sim, at);
+    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_assembly_commit(sim->assembly, &state);
+    sim->t = at->t;
+    sim->step = at->step;
+    return sim->def.progress ? sim->def.progress(sim->def.user, sim) : GA_EVAL_OK;
+}
+
+static double largest(int n, const double *x)
+{
+    double most = 0;
+    for (int k = 0; k < n; ++k) most = fmax(most, fabs(x[k]));
+    return most;
+}
+
+/* |Phi|; |B v + Phi_t| and |k|. */
+static void residuals(ga_sim *sim, const ga_sample *at, ga_moment *moment)
+{
+    const ga_system *system = &sim->assembly->system;
+    int m = sim->model->rows, p = sim->model->speed_rows;
+    ga_point point = {.t = at->t, .q = at->q, .v = at->v};
+    double *w = sim->residual, *B = sim->residual + m + p;
+    if (m) {
+        system->constraint(system->user, &point, w);
+        moment->position_residual = largest(m, w);
+        memset(w, 0, (size_t)m * sizeof *w);
+        if (system->constraint_rate) system->constraint_rate(system->user, &point, w);
+        system->gradient(system->user, &point, B);
+        const ga_pattern *pattern = &system->gradient_pattern;
+        for (int k = 0; k < pattern->count; ++k)
+            w[pattern->row[k]] += B[k] * at->v[pattern->col[k]];
+    }
+    if (p) system->nonholonomic(system->user, &point, w + m);
+    moment->velocity_residual = largest(m + p, w);
+}
+
+static void fill_channels(ga_sim *sim, const ga_sample *at)
+{
+    ga_moment moment = {
+        .model = sim->model,
+        .assembly = sim->assembly,
+        .vd = at->vd,
+        .step = at->step,
+        .error = at->error,
+        .iterations = at->iterations,
+        .energy = sim->energy,
+    };
+    ga_powers now;
+    powers_at(sim, at, &now);
+    /* Between steps: what the last step did up to here, by the trapezoidal rule. */
+    double h = sim->started ? at->t - sim->last_t : 0;
+    moment.energy.kinetic = now.kinetic;
+    moment.energy.potential = now.potential;
+    moment.energy.dissipated += h / 2 * (now.dissipation + sim->last.dissipation);
+    moment.energy.work += h / 2 * (now.work + sim->last.work);
+    if (sim->channels.residuals) residuals(sim, at, &moment);
+    moment.state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_channels_fill(&sim->channels, &moment);
+}
+
+static ga_eval output(void *user, const ga_sample *at)
+{
+    ga_sim *sim = user;
+    sim->t = at->t;
+    sim->step = at->step;
+    fill_channels(sim, at);
+    return sim->def.output ? sim->def.output(sim->def.user, sim) : GA_EVAL_OK;
+}
+
+static ga_eval event_functions(void *user, const ga_sample *at, double *g)
+{
+    ga_sim *sim = user;
+    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    for (int e = 0; e < sim->model->element_count; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        if (element->event_count) element->type->events(element, &state, g + element->event);
+    }
+    return GA_EVAL_OK;
+}
+
+static double dot(int n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int k = 0; k < n; ++k) sum += x[k] * y[k];
+    return sum;
+}
+
+/* The rate along the impact's direction becomes -restitution times itself. */
+static bool strike(ga_sim *sim, const ga_element *element, const ga_impact *impact, double t,
+                   const double *q, double *v)
+{
+    int nv = sim->assembly->nv;
+    memset(sim->direction, 0, (size_t)nv * sizeof *sim->direction);
+    ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    ga_assembly_add_row(sim->assembly, element, impact->gradient, sim->direction);
+    if (ga_integrator_impulse(sim->integrator, t, q, v, sim->direction, sim->jump, NULL))
+        return false;
+    double rate = dot(nv, sim->direction, v), ease = dot(nv, sim->direction, sim->jump);
+    if (!(ease > 0)) return false;
+    for (int k = 0; k < nv; ++k)
+        v[k] -= (1 + impact->restitution) * rate / ease * sim->jump[k];
+    return true;
+}
+
+static ga_action happen(void *user, int count, const int *which, const ga_sample *at, double *q,
+                        double *v)
+{
+    ga_sim *sim = user;
+    bool changed = false;
+    for (int k = 0; k < count; ++k) {
+        const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
+        ga_state state =
+            ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+        ga_impact impact = {.restitution = 0};
+        ga_switch what = element->type->happen(element, which[k] - element->event, &state,
+                                               sim->assembly->memory + element->memory, &impact);
+        if (what == GA_SWITCH_IMPACT && strike(sim, element, &impact, at->t, q, v))
+            sim->impact = true;
+        changed = changed || what != GA_SWITCH_NOTHING;
+    }
+    return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
+}
+
+static ga_action settled(void *user, const ga_sample *at)
+{
+    ga_sim *sim = user;
+    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    bool changed = false;
+    for (int e = 0; e < sim->model->element_count; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        if (element->type->settle &&
+            element->type->settle(element, &state, sim->assembly->memory + element->memory))
+            changed = true;
+    }
+    return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
+}
+
+/* --- creation ----------------------------------------------------------------------------- */
+
+enum { MOST_BREAKS = 1000000 };
+
+static ga_status add_break(ga_sim *sim, double t)
+{
+    if (sim->break_count == sim->break_room) {
+        int room = sim->break_room ? 2 * sim->break_room : 64;
+        double *breaks = GA_NEW(double, room);
+        if (!breaks) return GA_ERR_MEMORY;
+        if (sim->break_count)
+            memcpy(breaks, sim->breaks, (size_t)sim->break_count * sizeof *breaks);
+        ga_free(sim->breaks);
+        sim->breaks = breaks;
+        sim->break_room = room;
+    }
+    sim->breaks[sim->break_count++] = t;
+    return GA_OK;
+}
+
+/* The times, in order and each once, at which some element has a kink. */
+static ga_status find_breaks(ga_sim *sim, ga_report *report)
+{
+    double t = sim->def.t_start;
+    while (sim->break_count < MOST_BREAKS) {
+        double next = INFINITY;
+        for (int e = 0; e < sim->model->element_count; ++e) {
+            const ga_element *element = sim->model->elements[e];
+            if (element->type->next_break)
+                next = fmin(next, element->type->next_break(element, t));
+        }
+        if (!(next > t) || next >= sim->def.t_end) return GA_OK;
+        t = next;
+        if (add_break(sim, t) != GA_OK)
+            return ga_fail(report, GA_ERR_MEMORY, "no memory for the kinks of functions");
+    }
+    return GA_OK;
+}
+
+static ga_status take_memory(ga_sim *sim)
+{
+    const ga_model *model = sim->model;
+    int nq = sim->assembly->nq, nv = sim->assembly->nv, mp = model->rows + model->speed_rows;
+    int gradient = sim->assembly->target[GA_TARGET_GRADIENT].count +
+                   sim->assembly->target[GA_TARGET_SPEED_GRADIENT].count;
+    bool memory =
+        (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
+        (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
+        (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
+        (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
+        (sim->residual = GA_NEW(double, mp + gradient)) &&
+        (sim->event_element = GA_NEW(int, model->event_count));
+    if (!memory) return GA_ERR_MEMORY;
+    for (int e = 0; e < model->element_count; ++e)
+        for (int k = 0; k < model->elements[e]->event_count; ++k)
+            sim->event_element[model->elements[e]->event + k] = e;
+    return GA_OK;
+}
+
+static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
+{
+    const ga_model *model = sim->model;
+    GA_TRY(ga_assembly_create(model, sim->def.kinematics == GA_KINEMATICS_SE3, &sim->assembly,
+                              report));
+    if (take_memory(sim) != GA_OK)
+        return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
+    GA_TRY(ga_channels_create(model, sim->def.channel_count, sim->def.channels, NULL, messages,
+                              &sim->channels, report));
+    GA_TRY(find_breaks(sim, report));
+    ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
+    ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
+    return ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
+                                report);
+}
+
+ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
+                        ga_messages *messages, ga_report *report)
+{
+    *sim = GA_NEW(ga_sim, 1);
+    if (!*sim) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
+    (*sim)->model = model;
+    (*sim)->def = def ? *def : ga_sim_def_of(model);
+    ga_status status = ga_sim_settings_check(&(*sim)->def, report);
+    if (status == GA_OK) status = create(*sim, messages, report);
+    if (status != GA_OK) {
+        ga_sim_destroy(*sim);
+        *sim = NULL;
+    }
+    return status;
+}
+
+void ga_sim_destroy(ga_sim *sim)
+{
+    if (!sim) return;
+    ga_integrator_destroy(sim->integrator);
+    ga_assembly_destroy(sim->assembly);
+    ga_channels_destroy(&sim->channels);
+    void *memory[] = {sim->q0,        sim->v0,   sim->q,        sim->v,
+                      sim->vd,        sim->multipliers,         sim->direction,
+                      sim->jump,      sim->residual,            sim->event_element,
+                      sim->breaks,    sim->redundancies,        sim->moved,
+                      (void *)sim->with};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    ga_free(sim);
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+static void forget(ga_sim *sim)
+{
+    sim->started = sim->impact = false;
+    sim->energy = sim->initial = (ga_energy){0};
+    sim->drift_max = sim->scale = 0;
+    sim->t = sim->def.t_start;
+    sim->step = 0;
+    ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
+}
+
+/* Names what a failure is about: rows of constraints by their element. */
+static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
+{
+    if (status == GA_OK || !report || report->row < 0) return status;
+    bool of_rows = status == GA_ERR_REDUNDANT || status == GA_ERR_INCONSISTENT;
+    if (!of_rows || report->row >= sim->model->rows + sim->model->speed_rows) return status;
+    size_t used = strlen(report->message);
+    snprintf(report->message + used, sizeof report->message - used, " (%s: %s)",
+             ga_sim_row_element(sim, report->row), ga_sim_row_name(sim, report->row));
+    return status;
+}
+
+ga_status ga_sim_start(ga_sim *sim, ga_report *report)
+{
+    forget(sim);
+    double h = sim->def.step > 0 ? sim->def.step : 1e-3;
+    GA_TRY(explain(sim,
+                   ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h,
+                                       report),
+                   report));
+    GA_TRY(ga_integrator_hat(sim->integrator, sim->vd, sim->multipliers,
+                             sim->multipliers + sim->model->rows, report));
+    ga_sample at = {.t = sim->def.t_start,
+                    .q = ga_integrator_q(sim->integrator),
+                    .v = ga_integrator_v(sim->integrator),
+                    .vd = sim->vd,
+                    .lambda = sim->multipliers,
+                    .psi = sim->multipliers + sim->model->rows};
+    account(sim, &at);
+    fill_channels(sim, &at);
+    return GA_OK;
+}
+
+ga_status ga_sim_run(ga_sim *sim, ga_report *report)
+{
+    forget(sim);
+    bool events = sim->model->event_count > 0;
+    ga_simulation run = ga_simulation_default();
+    run.t_end = sim->def.t_end;
+    run.step = sim->def.step;
+    run.control = sim->def.control;
+    run.output = output;
+    run.accepted = accepted;
+    run.user = sim;
+    run.output_every = sim->def.output_every;
+    run.events.count = sim->model->event_count;
+    run.events.function = events ? event_functions : NULL;
+    run.events.happen = events ? happen : NULL;
+    run.events.settled = events ? settled : NULL;
+    run.events.user = sim;
+    run.breakpoint_count = sim->break_count;
+    run.breakpoints = sim->breaks;
+    return explain(sim,
+                   ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0, sim->v0,
+                                          &run, report),
+                   report);
+}
+
+/* --- looking ------------------------------------------------------------------------------ */
+
+double ga_sim_time(const ga_sim *sim)
+{
+    return sim->t;
+}
+
+double ga_sim_step_size(const ga_sim *sim)
+{
+    return sim->step;
+}
+
+const char *ga_sim_warning(const ga_sim *sim, int k)
+{
+    return ga_integrator_warning(sim->integrator, k);
+}
+
+int ga_sim_channel_count(const ga_sim *sim)
+{
+    return sim->channels.count;
+}
+
+ga_channel ga_sim_channel(const ga_sim *sim, int k)
+{
+    return sim->channels.items[k].channel;
+}
+
+const double *ga_sim_values(const ga_sim *sim)
+{
+    return sim->channels.values;
+}
+
+int ga_sim_value_count(const ga_sim *sim)
+{
+    return sim->channels.value_count;
+}
+
+ga_sim_summary ga_sim_get_summary(const ga_sim *sim)
+{
+    return (ga_sim_summary){.t = sim->t,
+                            .statistics = ga_integrator_statistics(sim->integrator),
+                            .control = ga_integrator_control_statistics(sim->integrator),
+                            .initial = sim->initial,
+                            .final = sim->energy,
+                            .energy_drift_max = sim->drift_max,
+                            .energy_scale = sim->scale};
+}
+
+const char *ga_sim_row_element(const ga_sim *sim, int row)
+{
+    int local;
+    const ga_element *element = ga_assembly_row(sim->assembly, row, &local);
+    return element ? element->name : "";
+}
+
+const char *ga_sim_row_name(const ga_sim *sim, int row)
+{
+    int local;
+    const ga_element *element = ga_assembly_row(sim->assembly, row, &local);
+    return element && element->type->row_name ? element->type->row_name(element, local) : "";
+}
+
+const char *ga_sim_coordinate_body(const ga_sim *sim, int k)
+{
+    for (int i = 0; i < sim->model->body_count; ++i)
+        if (k < sim->assembly->v_at[i + 1]) return sim->model->bodies[i].name;
+    return "";
+}
+
+ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
+{
+    if (k >= sim->model->element_count) return (ga_sim_element){NULL, NULL, 0};
+    const ga_element *element = sim->model->elements[k];
+    return (ga_sim_element){element->name, element->type->name,
+                            element->rows + element->speed_rows};
+}

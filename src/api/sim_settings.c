@@ -1,0 +1,183 @@
+#include "api/sim_settings.h"
+
+#include "api/channels.h"
+#include "base/memory.h"
+#include "base/messages.h"
+#include "base/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static double given(double x, double otherwise)
+{
+    return isnan(x) ? otherwise : x;
+}
+
+static ga_status choose_method(const ga_simulate_settings *s, ga_method *method,
+                               ga_report *report)
+{
+    switch (s->method.family) {
+    case GA_FAMILY_GENERALIZED_ALPHA:
+        return ga_method_generalized_alpha(given(s->rho_inf, 0.9), method, report);
+    case GA_FAMILY_HHT:
+        return ga_method_hht(given(s->alpha, -0.05), method, report);
+    case GA_FAMILY_NEWMARK:
+        return ga_method_newmark(given(s->beta, 0.25), given(s->gamma, 0.5), method, report);
+    case GA_FAMILY_WBZ:
+        return ga_method_wbz(given(s->rho_inf, 0.9), method, report);
+    default:
+        *method = (ga_method){s->method.coefficients[0], s->method.coefficients[1],
+                              s->method.coefficients[2], s->method.coefficients[3]};
+        return GA_OK;
+    }
+}
+
+/* `tolerance: 1e-6` means both parts; one part alone leaves the other at its default. */
+static ga_control choose_control(const ga_simulate_settings *s)
+{
+    ga_control control = ga_simulation_default().control;
+    if (!isnan(s->step)) {
+        control.relative = 0;
+        return control;
+    }
+    control.relative = given(s->tolerance.relative, 1e-6);
+    double absolute = given(s->tolerance.absolute, isnan(s->tolerance.relative)
+                                                       ? 1e-8
+                                                       : fmin(1e-8, s->tolerance.relative));
+    control.absolute_translation = control.absolute_rotation = absolute;
+    control.absolute_velocity = control.absolute_angular_velocity = absolute;
+    control.mode = (ga_error_mode)s->error;
+    control.first_step = given(s->first_step, 0);
+    control.min_step = given(s->min_step, 0);
+    control.max_step = given(s->max_step, 0);
+    return control;
+}
+
+ga_sim_def ga_sim_def_of(const ga_model *model)
+{
+    const ga_simulate_settings *s = &model->settings.simulate;
+    ga_integrator_def integrator = ga_integrator_def_default();
+    choose_method(s, &integrator.method, NULL);
+    integrator.formulation = (ga_formulation)s->formulation;
+    integrator.start = (ga_start)s->start;
+    integrator.map = (ga_map)s->map;
+    integrator.newton = (ga_newton)s->newton;
+    integrator.solver = (ga_solver)s->solver;
+    integrator.scaling = (ga_scaling)s->scaling;
+    integrator.penalty = s->penalty;
+    if (!s->cut_steps) integrator.max_halvings = 0;
+    if (!isnan(s->max_projection)) integrator.max_projection = s->max_projection;
+    return (ga_sim_def){
+        .t_start = s->t_start,
+        .t_end = s->t_end,
+        .step = given(s->step, 0),
+        .control = choose_control(s),
+        .integrator = integrator,
+        .kinematics = (ga_kinematics)s->kinematics,
+        .output_every = model->settings.output.every,
+        .channel_count = model->settings.output.channels.count,
+        .channels = model->settings.output.channels.texts,
+    };
+}
+
+ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
+{
+    if (isnan(def->t_end))
+        return ga_fail(report, GA_ERR_INPUT,
+                       "the model does not say how long to simulate: it needs "
+                       "`simulate: {t_end: ...}`");
+    if (!(def->t_end > def->t_start) || !isfinite(def->t_end) || !isfinite(def->t_start))
+        return ga_fail(report, GA_ERR_ARGUMENT, "t_end = %g is not after t_start = %g",
+                       def->t_end, def->t_start);
+    if (!(def->output_every >= 0))
+        return ga_fail(report, GA_ERR_ARGUMENT, "output_every = %g: expected 0 or more",
+                       def->output_every);
+    return GA_OK;
+}
+
+/* --- at their places in the file ---------------------------------------------------------- */
+
+static ga_status add_error(ga_messages *messages, const ga_value *at, const char *path,
+                           const char *text)
+{
+    ga_messages_add(messages, GA_SEVERITY_ERROR, at->place.file, at->place.line,
+                    at->place.column, path, "%s", text);
+    return GA_ERR_INPUT;
+}
+
+static ga_status check_method(const ga_model *model, const ga_value *simulate,
+                              ga_messages *messages)
+{
+    ga_method method;
+    ga_report report;
+    const char *keys[] = {"method", "rho_inf", "alpha", "beta", "gamma"};
+    const ga_value *at = simulate;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; ++k)
+        if (ga_value_get(simulate, keys[k])) at = ga_value_get(simulate, keys[k]);
+    if (choose_method(&model->settings.simulate, &method, &report) != GA_OK)
+        return add_error(messages, at, "simulate", report.message);
+    ga_method_properties properties = ga_method_describe(&method);
+    if (!properties.second_order)
+        return add_error(messages, at, "simulate",
+                         "the method is of first order only: gamma must be 1/2 - alpha_m + "
+                         "alpha_f");
+    return GA_OK;
+}
+
+static ga_status check_control(const ga_model *model, const ga_value *simulate,
+                               ga_messages *messages)
+{
+    const ga_simulate_settings *s = &model->settings.simulate;
+    const ga_value *tolerance = ga_value_get(simulate, "tolerance");
+    if (tolerance && !isnan(s->tolerance.relative) &&
+        (s->tolerance.relative >= 1 || s->tolerance.relative < 1e-13))
+        return add_error(messages, tolerance, "simulate.tolerance",
+                         "expected a relative tolerance below 1 and not below 1e-13");
+    const ga_value *error = ga_value_get(simulate, "error");
+    if (error && s->error == GA_ERROR_EXTRAPOLATE && s->formulation != GA_INDEX2)
+        return add_error(messages, error, "simulate.error",
+                         "`extrapolate` goes with formulation: index2");
+    if (error && !isnan(s->step))
+        return add_error(messages, error, "simulate.error",
+                         "has no meaning with `step`, steps of fixed size");
+    const ga_value *start = ga_value_get(simulate, "start");
+    if (start && s->start == GA_START_IMPLICIT && s->formulation != GA_INDEX3 &&
+        s->formulation != GA_INDEX2)
+        return add_error(messages, start, "simulate.start",
+                         "`implicit` goes with formulation: index3 or index2");
+    const ga_value *penalty = ga_value_get(simulate, "penalty");
+    if (penalty && s->penalty > 0 && s->formulation != GA_INDEX3)
+        return add_error(messages, penalty, "simulate.penalty",
+                         "goes with formulation: index3");
+    return GA_OK;
+}
+
+static ga_status check_channels(const ga_model *model, ga_messages *messages)
+{
+    const ga_text_list *names = &model->settings.output.channels;
+    const ga_value *output = ga_value_get(&model->document->root, "output");
+    const ga_value *list = output ? ga_value_get(output, "channels") : NULL;
+    if (!list || names->count == 0) return GA_OK;
+    ga_place *places = GA_NEW(ga_place, names->count);
+    if (!places) return GA_ERR_MEMORY;
+    for (int k = 0; k < names->count; ++k) places[k] = list->entries[k].value.place;
+    ga_channels channels;
+    ga_status status = ga_channels_create(model, names->count, names->texts, places, messages,
+                                          &channels, NULL);
+    if (status == GA_OK) ga_channels_destroy(&channels);
+    ga_free(places);
+    return status;
+}
+
+ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages)
+{
+    const ga_value *simulate = ga_value_get(&model->document->root, "simulate");
+    ga_status status = GA_OK, next = GA_OK;
+    if (simulate && simulate->kind == GA_VALUE_MAP) {
+        status = check_method(model, simulate, messages);
+        next = check_control(model, simulate, messages);
+        if (status == GA_OK) status = next;
+    }
+    next = check_channels(model, messages);
+    return status == GA_OK ? next : status;
+}

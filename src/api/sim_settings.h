@@ -1,0 +1,15 @@
+/* From the settings of a model file to those of a simulation. */
+#ifndef GA_API_SIM_SETTINGS_H
+#define GA_API_SIM_SETTINGS_H
+
+#include "model/model.h"
+
+#include <galpha/sim.h>
+
+/* What the settings of a file can be wrong about only where methods are known: messages with
+ * places. */
+ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages);
+/* Numbers a program may have set. */
+ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report);
+
+#endif

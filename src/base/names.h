@@ -1,0 +1,20 @@
+/* From names to indices, in constant time: a hash table with open addressing. */
+#ifndef GA_BASE_NAMES_H
+#define GA_BASE_NAMES_H
+
+#include <galpha/status.h>
+#include <stddef.h>
+
+typedef struct ga_names {
+    struct ga_names_slot *slots;
+    size_t count, capacity; /* a power of two, or 0 */
+} ga_names;
+
+/* The index that goes with a name; -1: none. */
+int ga_names_find(const ga_names *names, const char *text, size_t length);
+/* Adds a name, or gives it another index. The text is borrowed. GA_OK or GA_ERR_MEMORY. */
+ga_status ga_names_put(ga_names *names, const char *text, size_t length, int index);
+/* A zeroed one is fine. */
+void ga_names_free(ga_names *names);
+
+#endif

@@ -1,0 +1,105 @@
+/* POSIX: realpath, fstat, and strerror_r because strerror is not for threads. */
+#define _XOPEN_SOURCE 700
+#include "data/file.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static ga_status explain(int error, char reason[GA_FILE_REASON_SIZE])
+{
+    if (error == ENOMEM) return GA_ERR_MEMORY;
+    if (strerror_r(error, reason, GA_FILE_REASON_SIZE) != 0)
+        snprintf(reason, GA_FILE_REASON_SIZE, "system error %d", error);
+    return GA_ERR_FILE;
+}
+
+/* To the end rather than to the size, because pipes have none. */
+static ga_status read_all(FILE *stream, char **text, size_t *length, char *reason)
+{
+    const size_t limit = (size_t)GA_FILE_MAX_MEGABYTES << 20;
+    size_t capacity = 0;
+    for (;;) {
+        if (*length == capacity) {
+            const size_t larger = capacity ? 2 * capacity : (size_t)1 << 16;
+            char *copy = GA_NEW(char, larger + 1);
+            if (!copy) return GA_ERR_MEMORY;
+            if (*length) memcpy(copy, *text, *length);
+            ga_free(*text);
+            *text = copy;
+            capacity = larger;
+        }
+        const size_t got = fread(*text + *length, 1, capacity - *length, stream);
+        *length += got;
+        if (*length > limit) {
+            snprintf(reason, GA_FILE_REASON_SIZE, "larger than %d MB", GA_FILE_MAX_MEGABYTES);
+            return GA_ERR_INPUT;
+        }
+        if (ferror(stream)) return explain(errno, reason);
+        if (got == 0) return GA_OK;
+    }
+}
+
+ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file)
+{
+    *file = (ga_file){0};
+    errno = 0;
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return explain(errno, file->reason);
+    struct stat what;
+    char *text = NULL;
+    ga_status status = GA_OK;
+    if (fstat(fileno(stream), &what) == 0 && S_ISDIR(what.st_mode))
+        status = explain(EISDIR, file->reason);
+    if (status == GA_OK) status = read_all(stream, &text, &file->length, file->reason);
+    fclose(stream);
+    if (status == GA_OK) {
+        file->text = ga_arena_text_n(arena, text, file->length);
+        if (!file->text) status = GA_ERR_MEMORY;
+    }
+    ga_free(text);
+    return status;
+}
+
+const char *ga_path_folder(ga_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    return ga_arena_text_n(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const char *ga_path_join(ga_arena *arena, const char *folder, const char *path)
+{
+    if (*path == '/' || !strcmp(folder, ".")) return ga_arena_text(arena, path);
+    const size_t n = strlen(folder), m = strlen(path);
+    const size_t slash = folder[n - 1] != '/';
+    char *joined = GA_ARENA_NEW(arena, char, n + slash + m + 1);
+    if (!joined) return NULL;
+    memcpy(joined, folder, n);
+    if (slash) joined[n] = '/';
+    memcpy(joined + n + slash, path, m);
+    return joined;
+}
+
+ga_status ga_path_resolve(ga_arena *arena, const char *path, const char **resolved,
+                          char reason[GA_FILE_REASON_SIZE])
+{
+    errno = 0;
+    char *real = realpath(path, NULL);
+    if (!real) return explain(errno, reason);
+    *resolved = ga_arena_text(arena, real);
+    free(real);
+    return *resolved ? GA_OK : GA_ERR_MEMORY;
+}
+
+bool ga_path_is_below(const char *path, const char *folder)
+{
+    const size_t n = strlen(folder);
+    if (strncmp(path, folder, n) != 0) return false;
+    return folder[n - 1] == '/' || path[n] == '/';
+}

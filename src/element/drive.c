@@ -1,0 +1,544 @@
+/* What acts along one coordinate s of a joint, with gradient g: the force Q g^T on its bodies.
+ *
+ *     spring, damper      Q = -k (s - rest) - c s'
+ *     buffer beyond max   Q = -max(0, k p + c p' w(p/depth)),  p = s - max;  mirrored at min;
+ *                         w rises smoothly from 0 to 1: continuous, never pulling
+ *     friction            Q = -r mu(s') (N + preload)
+ *
+ * r is the radius of a rotation, 1 of a translation. N is the force that presses, from the
+ * joint's own reaction F on the second body: its part across the first marker's axis a_z, its
+ * part along it, or the sum of the two sizes, as the joint says. Sizes are blunted at zero,
+ * sqrt(x^2 + e^2) - e with e = 1e-6 N, so that there are derivatives. Torques of the reaction
+ * do not count. The law of regularised friction, with x = s'/transition:
+ *
+ *     mu(s') = (mu_slide + (mu_static - mu_slide) exp(-x^2/9)) tanh(3 x)
+ *
+ * Sticking and stops are states of a lock, a nonholonomic row s' = 0 that is there or not (then
+ * k = 0 with zero gradient). With P = -psi, what the lock exerts along s, and H = r mu_static
+ * (N + preload), or 0 without friction:
+ *
+ *     slipping +-   Q = -+ r mu_slide (N + preload); until s' comes back to zero, then sticking
+ *     sticking      while |P| <= H; then slipping in the direction P resisted
+ *     resting       at max while P <= H, at min while -P <= H; then free or slipping inward
+ *     free          no friction of this kind; at max with s' > 0 an impact: s' to
+ *                   -restitution s', or to rest if that is slower than `slowest`. With
+ *                   restitution < 1 rebounds shrink geometrically, so bouncing ends.
+ *
+ * Memory: the mode, and where the stops are: at max, but just beyond s at the last impact or
+ * release, lest round-off put s outside, where no event would be seen.
+ */
+#include "element/joint.h"
+
+#include <string.h>
+
+typedef enum mode {
+    SLIPPING_BACK = -1,
+    FREE = 0,
+    SLIPPING = 1,
+    STICKING = 2,
+    RESTING_MAX = 3,
+    RESTING_MIN = 4
+} mode;
+
+enum { MODE, STOP_MAX, STOP_MIN, MEMORY_COUNT };
+enum { EVENT_LOCK, EVENT_MAX, EVENT_MIN, EVENT_COUNT };
+
+/* Rates below this fraction of `transition` count as zero: what a projection leaves. */
+static const double still = 1e-6;
+
+typedef struct ga_drive_element {
+    ga_element element;
+    const ga_joint *joint;
+    const ga_attachment *a;
+    const ga_coordinate_type *coordinate;
+    int k;
+    bool rubs, sticks; /* regularised friction, stiction */
+    bool buffers, stops;
+    double arm, mu, mu_static;
+    bool coupled[4][4];
+} drive;
+
+/* --- laws ----------------------------------------------------------------------------------
+ */
+
+static double static_coefficient(const ga_friction *f)
+{
+    return isnan(f->static_coefficient) ? f->coefficient : f->static_coefficient;
+}
+
+void ga_friction_law(const ga_friction *friction, double v, double out[2])
+{
+    const double x = v / friction->transition, h = tanh(3 * x);
+    const double stribeck =
+        (static_coefficient(friction) - friction->coefficient) * exp(-x * x / 9);
+    const double mu = friction->coefficient + stribeck;
+    out[0] = mu * h;
+    out[1] = (mu * 3 * (1 - h * h) - 2 * x / 9 * stribeck * h) / friction->transition;
+}
+
+void ga_friction_press(double x2, double out[2])
+{
+    const double e = 1e-6, n = sqrt(x2 + e * e);
+    out[0] = n - e;
+    out[1] = 1 / n;
+}
+
+/* Q and its derivatives by s, s' and N; energy stored; power lost. */
+typedef struct effort {
+    double Q, Q_s, Q_v, Q_N;
+    double potential, dissipation;
+} effort;
+
+/* Penetration p at rate v, force against it. */
+static void add_buffer(const ga_limits *l, double p, double v, double sign, effort *e)
+{
+    if (!(p > 0)) return; /* also where there is no such limit */
+    const double x = fmin(p / l->depth, 1);
+    const double w = x * x * (3 - 2 * x), w_p = 6 * x * (1 - x) / l->depth;
+    const double push = l->stiffness * p + l->damping * v * w;
+    e->potential += 0.5 * l->stiffness * p * p;
+    e->dissipation += (fmax(push, 0) - l->stiffness * p) * v;
+    if (!(push > 0)) return;
+    e->Q -= sign * push;
+    e->Q_s -= l->stiffness + l->damping * v * w_p;
+    e->Q_v -= l->damping * w;
+}
+
+static effort exert(const drive *d, mode m, double s, double v, double N)
+{
+    const ga_attachment *a = d->a;
+    const double x = s - a->rest, pressed = N + a->friction.preload;
+    effort e = {.Q = -a->stiffness * x - a->damping * v,
+                .Q_s = -a->stiffness,
+                .Q_v = -a->damping,
+                .potential = 0.5 * a->stiffness * x * x,
+                .dissipation = a->damping * v * v};
+    if (d->buffers) {
+        add_buffer(&a->limits, s - a->limits.max, v, 1, &e);
+        add_buffer(&a->limits, a->limits.min - s, -v, -1, &e);
+    }
+    double law[2] = {0};
+    if (d->rubs) ga_friction_law(&a->friction, v, law);
+    if (m == SLIPPING || m == SLIPPING_BACK) law[0] = m * d->mu;
+    e.Q -= d->arm * law[0] * pressed;
+    e.Q_v -= d->arm * law[1] * pressed;
+    e.Q_N = -d->arm * law[0];
+    e.dissipation += d->arm * law[0] * pressed * v;
+    return e;
+}
+
+/* The normal force N from the joint's multipliers; derivatives by them, and by the frames
+ * (world axes), where asked for. With F = -sum lambda_k g_k (translation of the second body)
+ * and c = dN/dF: D F = -(sum lambda_k S_k) - F~ delta_theta_b, as S lets F turn with its body.
+ */
+static double press(const ga_pair *pair, const ga_coordinate_type *c, const double *lambda,
+                    double *by_lambda, double *by_frames)
+{
+    const int rows = pair->joint->element.rows;
+    ga_scalar s;
+    ga_vec3 F = {0, 0, 0}, row[GA_JOINT_MAX_ROWS];
+    for (int k = 0; k < rows; ++k) {
+        ga_pair_row(pair, k, GA_ORDER_GRADIENT, &s);
+        row[k] = ga_vec3_load(s.g + GA_TWIST);
+        F = ga_vec3_axpy(F, -lambda[k], row[k]);
+    }
+    const ga_vec3 z = pair->axis[0][2];
+    const double along = ga_vec3_dot(F, z);
+    const ga_vec3 across = ga_vec3_axpy(F, -along, z);
+    double transverse[2] = {0}, axial[2] = {0};
+    if (c->transverse) ga_friction_press(ga_vec3_dot(across, across), transverse);
+    if (c->axial) ga_friction_press(along * along, axial);
+
+    const ga_vec3 by_F =
+        ga_vec3_axpy(ga_vec3_scale(transverse[1], across), axial[1] * along, z);
+    const ga_vec3 by_z = ga_vec3_scale((axial[1] - transverse[1]) * along, F);
+    if (by_lambda)
+        for (int k = 0; k < rows; ++k) by_lambda[k] = -ga_vec3_dot(by_F, row[k]);
+    if (by_frames) {
+        double W[GA_PAIR * GA_PAIR] = {0};
+        ga_pair_add_geometric(pair, lambda, W);
+        const double *w = W + GA_TWIST * GA_PAIR;
+        for (int j = 0; j < GA_PAIR; ++j)
+            by_frames[j] =
+                -(by_F.x * w[j] + by_F.y * w[GA_PAIR + j] + by_F.z * w[2 * GA_PAIR + j]);
+        const ga_vec3 first = ga_vec3_cross(z, by_z), second = ga_vec3_cross(F, by_F);
+        ga_vec3_store(ga_vec3_add(ga_vec3_load(by_frames + 3), first), by_frames + 3);
+        ga_vec3_store(ga_vec3_add(ga_vec3_load(by_frames + 9), second), by_frames + 9);
+    }
+    return transverse[0] + axial[0];
+}
+
+/* --- the coordinate at a state -------------------------------------------------------------
+ */
+
+typedef struct look {
+    ga_pair pair;
+    ga_scalar s; /* world axes */
+    double nu[GA_PAIR], rate;
+} look;
+
+static void look_at(const drive *d, const ga_state *state, ga_order order, look *l)
+{
+    ga_pair_locate(d->joint, state, &l->pair);
+    ga_pair_coordinate(&l->pair, d->k, order, &l->s);
+    ga_pair_twists(&l->pair, l->nu);
+    l->rate = 0;
+    for (int i = 0; i < GA_PAIR; ++i) l->rate += l->s.g[i] * l->nu[i];
+}
+
+static mode mode_in(const double *memory) { return (mode)(int)memory[MODE]; }
+
+static mode mode_of(const drive *d, const ga_state *state)
+{
+    if (d->element.memory_count == 0 || !state->memory) return FREE;
+    return mode_in(state->memory + d->element.memory);
+}
+
+static bool locked(mode m) { return m >= STICKING; }
+
+static double normal(const drive *d, const look *l)
+{
+    if (!d->element.host) return 0;
+    const double *lambda = l->pair.state->lambda + d->joint->element.row;
+    return press(&l->pair, d->coordinate, lambda, NULL, NULL);
+}
+
+static effort exert_at(const drive *d, const ga_state *state, ga_order order, look *l)
+{
+    look_at(d, state, order, l);
+    return exert(d, mode_of(d, state), l->s.value, l->rate, normal(d, l));
+}
+
+/* --- force ---------------------------------------------------------------------------------
+ */
+
+static void force(const void *element, const ga_state *state, double *f)
+{
+    look l;
+    double g[GA_PAIR];
+    const effort e = exert_at(element, state, GA_ORDER_GRADIENT, &l);
+    ga_pair_to_body(&l.pair, l.s.g, g);
+    for (int i = 0; i < GA_PAIR; ++i) f[i] += e.Q * g[i];
+}
+
+/* K = -g (D Q)^T - Q S with D Q = Q_s g + Q_v (nu^T S) + Q_N D N,  C = -Q_v g g^T */
+static void tangent(const void *element, const ga_state *state, double *K, double *C)
+{
+    const drive *d = element;
+    look l;
+    const effort e = exert_at(d, state, GA_ORDER_SECOND, &l);
+    double DQ[GA_PAIR], DN[GA_PAIR] = {0}, g[GA_PAIR];
+    ga_scalar_swept(&l.s, l.nu, DQ);
+    if (d->element.host && e.Q_N != 0)
+        press(&l.pair, d->coordinate, state->lambda + d->joint->element.row, NULL, DN);
+    for (int i = 0; i < GA_PAIR; ++i) DQ[i] = e.Q_s * l.s.g[i] + e.Q_v * DQ[i] + e.Q_N * DN[i];
+    ga_pair_add_to_body(&l.pair, -e.Q, l.s.S, K);
+    ga_pair_to_body(&l.pair, l.s.g, g);
+    ga_pair_to_body(&l.pair, DQ, DQ);
+    for (int i = 0; i < GA_PAIR; ++i)
+        for (int j = 0; j < GA_PAIR; ++j) {
+            K[GA_PAIR * i + j] -= g[i] * DQ[j];
+            C[GA_PAIR * i + j] -= e.Q_v * g[i] * g[j];
+        }
+}
+
+static void force_multipliers(const void *element, const ga_state *state, double *L)
+{
+    const drive *d = element;
+    if (!d->element.host) return;
+    const int rows = d->joint->element.rows, columns = rows + d->joint->element.speed_rows;
+    look l;
+    double by_lambda[GA_JOINT_MAX_ROWS], g[GA_PAIR];
+    const effort e = exert_at(d, state, GA_ORDER_GRADIENT, &l);
+    press(&l.pair, d->coordinate, state->lambda + d->joint->element.row, by_lambda, NULL);
+    ga_pair_to_body(&l.pair, l.s.g, g);
+    for (int i = 0; i < GA_PAIR; ++i)
+        for (int k = 0; k < rows; ++k) L[columns * i + k] += g[i] * e.Q_N * by_lambda[k];
+}
+
+static double potential(const void *element, const ga_state *state)
+{
+    look l;
+    return exert_at(element, state, GA_ORDER_GRADIENT, &l).potential;
+}
+
+static double dissipation(const void *element, const ga_state *state)
+{
+    look l;
+    return exert_at(element, state, GA_ORDER_GRADIENT, &l).dissipation;
+}
+
+/* --- lock ----------------------------------------------------------------------------------
+ */
+
+static void speed(const void *element, const ga_state *state, double *k)
+{
+    const drive *d = element;
+    *k = locked(mode_of(d, state)) ? ga_joint_rate(d->joint, d->k, state) : 0;
+}
+
+static void speed_gradient(const void *element, const ga_state *state, double *N)
+{
+    const drive *d = element;
+    look l;
+    memset(N, 0, GA_PAIR * sizeof *N);
+    if (!locked(mode_of(d, state))) return;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    ga_pair_to_body(&l.pair, l.s.g, N);
+}
+
+static void speed_speed_stiffness(const void *element, const ga_state *state, double *Z)
+{
+    const drive *d = element;
+    look l;
+    memset(Z, 0, GA_PAIR * sizeof *Z);
+    if (!locked(mode_of(d, state))) return;
+    look_at(d, state, GA_ORDER_SECOND, &l);
+    ga_scalar_swept(&l.s, l.nu, Z);
+    ga_pair_to_body(&l.pair, Z, Z);
+}
+
+static void speed_geometric(const void *element, const ga_state *state, const double *psi,
+                            double *K, double *C)
+{
+    (void)C;
+    const drive *d = element;
+    look l;
+    if (!locked(mode_of(d, state))) return;
+    look_at(d, state, GA_ORDER_SECOND, &l);
+    ga_pair_add_to_body(&l.pair, psi[0], l.s.S, K);
+}
+
+static const char *row_name(const void *element, int k)
+{
+    (void)k;
+    const drive *d = element;
+    return d->sticks ? "sticking" : "resting at a stop";
+}
+
+static double lock_effort(const drive *d, const ga_state *state)
+{
+    return -state->psi[d->element.speed_row];
+}
+
+double ga_drive_effort(const struct ga_drive_element *d, const ga_state *state)
+{
+    look l;
+    const double Q = exert_at(d, state, GA_ORDER_GRADIENT, &l).Q;
+    return locked(mode_of(d, state)) ? Q + lock_effort(d, state) : Q;
+}
+
+/* --- switching -----------------------------------------------------------------------------
+ */
+
+/* H, what friction can hold */
+static double hold(const drive *d, const look *l)
+{
+    if (!d->sticks) return 0;
+    return d->arm * d->mu_static * (normal(d, l) + d->a->friction.preload);
+}
+
+/* Positive while the lock holds. */
+static double margin(const drive *d, mode m, const ga_state *state, const look *l)
+{
+    const double P = lock_effort(d, state), H = hold(d, l);
+    switch (m) {
+    case STICKING:
+        return H - fabs(P);
+    case RESTING_MAX:
+        return H - P;
+    case RESTING_MIN:
+        return H + P;
+    default:
+        return 1;
+    }
+}
+
+static double just_beyond(double s) { return 1e-12 * (1 + fabs(s)); }
+
+static void place_stops(const drive *d, double s, double *memory)
+{
+    const ga_limits *limits = &d->a->limits;
+    memory[STOP_MAX] = d->stops ? limits->max : NAN;
+    memory[STOP_MIN] = d->stops ? limits->min : NAN;
+    if (s + just_beyond(s) > memory[STOP_MAX]) memory[STOP_MAX] = s + just_beyond(s);
+    if (s - just_beyond(s) < memory[STOP_MIN]) memory[STOP_MIN] = s - just_beyond(s);
+}
+
+/* At rest at a stop, or without motion and friction: held, settle() will see. */
+static void remember(const void *element, const ga_state *state, double *memory)
+{
+    const drive *d = element;
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    const double s = l.s.value, slow = d->sticks ? still * d->a->friction.transition
+                                                 : still * d->a->limits.slowest;
+    const bool at_rest = fabs(l.rate) <= slow;
+    mode m = FREE;
+    if (d->sticks) m = at_rest ? STICKING : l.rate > 0 ? SLIPPING : SLIPPING_BACK;
+    if (d->stops && at_rest && s + just_beyond(s) >= d->a->limits.max) m = RESTING_MAX;
+    if (d->stops && at_rest && s - just_beyond(s) <= d->a->limits.min) m = RESTING_MIN;
+    memory[MODE] = m;
+    place_stops(d, s, memory);
+}
+
+static void commit(const void *element, const ga_state *state, double *memory)
+{
+    const drive *d = element;
+    look l;
+    if (!d->stops || locked(mode_in(memory))) return;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    if (l.s.value < d->a->limits.max) memory[STOP_MAX] = d->a->limits.max;
+    if (l.s.value > d->a->limits.min) memory[STOP_MIN] = d->a->limits.min;
+}
+
+static void events(const void *element, const ga_state *state, double *g)
+{
+    const drive *d = element;
+    const double *memory = state->memory + d->element.memory;
+    const mode m = mode_in(memory);
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    g[EVENT_LOCK] = g[EVENT_MAX] = g[EVENT_MIN] = 1;
+    if (locked(m)) {
+        g[EVENT_LOCK] = margin(d, m, state, &l);
+        return;
+    }
+    if (m != FREE) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
+    if (memory[STOP_MAX] == memory[STOP_MAX]) g[EVENT_MAX] = memory[STOP_MAX] - l.s.value;
+    if (memory[STOP_MIN] == memory[STOP_MIN]) g[EVENT_MIN] = l.s.value - memory[STOP_MIN];
+}
+
+/* The lock gives way to what it resisted. */
+static void release(const drive *d, mode m, const ga_state *state, const look *l,
+                    double *memory)
+{
+    const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
+    memory[MODE] = !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING;
+    place_stops(d, l->s.value, memory);
+}
+
+static ga_switch strike(const drive *d, mode resting, mode rebounding, const look *l,
+                        double *memory, ga_impact *impact)
+{
+    const ga_limits *limits = &d->a->limits;
+    const bool rebounds = limits->restitution * fabs(l->rate) >= limits->slowest;
+    memory[MODE] = !rebounds ? resting : d->sticks ? rebounding : FREE;
+    place_stops(d, l->s.value, memory);
+    ga_pair_to_body(&l->pair, l->s.g, impact->gradient);
+    impact->restitution = rebounds ? limits->restitution : 0;
+    return GA_SWITCH_IMPACT;
+}
+
+static ga_switch happen(const void *element, int event, const ga_state *state, double *memory,
+                        ga_impact *impact)
+{
+    const drive *d = element;
+    const mode m = mode_in(memory);
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    if (event == EVENT_MAX)
+        return l.rate > 0 && !locked(m)
+                   ? strike(d, RESTING_MAX, SLIPPING_BACK, &l, memory, impact)
+                   : GA_SWITCH_NOTHING;
+    if (event == EVENT_MIN)
+        return l.rate < 0 && !locked(m) ? strike(d, RESTING_MIN, SLIPPING, &l, memory, impact)
+                                        : GA_SWITCH_NOTHING;
+    if (locked(m))
+        release(d, m, state, &l, memory);
+    else if (m != FREE)
+        memory[MODE] = STICKING;
+    else
+        return GA_SWITCH_NOTHING;
+    return GA_SWITCH_MODE;
+}
+
+static bool settle(const void *element, const ga_state *state, double *memory)
+{
+    const drive *d = element;
+    const mode m = mode_in(memory);
+    look l;
+    if (!locked(m)) return false;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    if (margin(d, m, state, &l) >= 0) return false;
+    release(d, m, state, &l, memory);
+    return true;
+}
+
+/* --- preparation ---------------------------------------------------------------------------
+ */
+
+void ga_drive_init(void *element, const ga_joint *joint, int k)
+{
+    drive *d = element;
+    memset(d, 0, sizeof *d);
+    d->element.type = &ga_drive;
+    d->element.name = joint->element.name;
+    d->element.place = joint->element.place;
+    d->joint = joint;
+    d->k = k;
+    joint->drives[k] = d;
+}
+
+static bool prepare(void *element, ga_setup *setup)
+{
+    (void)setup;
+    drive *d = element;
+    ga_element *e = &d->element;
+    const ga_attachment *a = &d->joint->attachment[d->k];
+    const ga_friction *f = &a->friction;
+    d->a = a;
+    d->coordinate = ga_joint_coordinate_type(d->joint, d->k);
+    d->rubs = f->head.given && f->model == GA_FRICTION_REGULARISED;
+    d->sticks = f->head.given && f->model == GA_FRICTION_STICTION;
+    d->buffers = a->limits.head.given && a->limits.model == GA_LIMITS_BUFFER;
+    d->stops = a->limits.head.given && a->limits.model == GA_LIMITS_STOP;
+    d->arm = d->coordinate->angular ? f->radius : 1;
+    d->mu = f->coefficient;
+    d->mu_static = static_coefficient(f);
+
+    e->node_count = 2;
+    memcpy(e->nodes, d->joint->element.nodes, 2 * sizeof *e->nodes);
+    const bool switches = d->sticks || d->stops;
+    e->speed_rows = switches ? 1 : 0;
+    e->memory_count = switches ? MEMORY_COUNT : 0;
+    e->event_count = switches ? EVENT_COUNT : 0;
+    e->host = d->rubs || d->sticks ? &d->joint->element : NULL;
+
+    const ga_blocks b = ga_joint_coordinate_blocks(d->joint, d->k);
+    for (int j = 0; j < 4; ++j) {
+        bool moves = b.g[j] || e->host; /* D Q has a block j */
+        for (int i = 0; i < 4; ++i) moves = moves || b.S[i][j];
+        for (int i = 0; i < 4; ++i) d->coupled[i][j] = b.S[i][j] || (b.g[i] && moves);
+    }
+    return true;
+}
+
+static bool coupled(const void *element, int i, int j)
+{
+    const drive *d = element;
+    return d->coupled[i][j];
+}
+
+const ga_element_type ga_drive = {
+    .name = "drive",
+    .help = "What acts along a coordinate of a joint.",
+    .size = sizeof(drive),
+    .prepare = prepare,
+    .row_name = row_name,
+    .speed = speed,
+    .speed_gradient = speed_gradient,
+    .speed_speed_stiffness = speed_speed_stiffness,
+    .speed_geometric = speed_geometric,
+    .coupled = coupled,
+    .force = force,
+    .tangent = tangent,
+    .force_multipliers = force_multipliers,
+    .potential = potential,
+    .dissipation = dissipation,
+    .remember = remember,
+    .commit = commit,
+    .events = events,
+    .happen = happen,
+    .settle = settle,
+};

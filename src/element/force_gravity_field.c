@@ -1,0 +1,171 @@
+/* Gravity field: a uniform acceleration, or the attraction of a point in space.
+ *
+ *     uniform    F = m g(t)                       potential -m g . x where g is constant
+ *     central    F = -GM m r/|r|^3, r = x - center   potential -GM m/|r|
+ *
+ * acting at the center of mass, which is the origin of a body. Where g changes with time its
+ * power counts as work from outside. One instance per body.
+ */
+#include <math.h>
+
+#include "element/observe.h"
+
+typedef struct gravity {
+    ga_element element;
+    ga_node_list bodies;
+    int body;
+    ga_function *acceleration[3];
+    double center[3], strength;
+    /* derived */
+    double mass;
+    bool central, steady;
+} gravity;
+
+static const ga_field fields[] = {
+    GA_FIELD(gravity, BODIES, bodies, "bodies it acts on", .absent = "all bodies"),
+    GA_FIELD(gravity, FUNCTIONS, acceleration, "uniform acceleration, of time", .unit = "m/s^2",
+             .fallback = {NAN}, .absent = "center and strength are given"),
+    GA_FIELD(gravity, VECTOR, center, "point that attracts, world", .unit = "m",
+             .fallback = {NAN}, .absent = "acceleration is given"),
+    GA_FIELD(gravity, NUMBER, strength,
+             "of the point: acceleration times squared distance, G times its mass",
+             .unit = "m^3/s^2", .fallback = {NAN}, .absent = "acceleration is given"),
+    {0},
+};
+
+static bool prepare(void *element, ga_setup *setup)
+{
+    gravity *g = element;
+    bool uniform = g->acceleration[0] || g->acceleration[1] || g->acceleration[2];
+    g->central = !isnan(g->strength);
+    if (uniform && (g->central || !isnan(g->center[0])))
+        return ga_element_error(setup, g, "acceleration",
+                                "excludes center and strength, expected one or the other");
+    if (!uniform && !g->central)
+        return ga_element_error(setup, g, "acceleration",
+                                "is not given, and neither are center and strength");
+    if (g->central && isnan(g->center[0]))
+        return ga_element_error(setup, g, "center", "is not given, but strength is");
+    g->element.node_count = 1;
+    g->element.nodes[0] = g->body;
+    g->mass = setup->mass[g->body];
+    g->steady = true;
+    for (int k = 0; k < 3; ++k)
+        if (g->acceleration[k] && !ga_function_is_constant(g->acceleration[k]))
+            g->steady = false;
+    return true;
+}
+
+static ga_vec3 uniform_force(const gravity *g, double t)
+{
+    double F[3];
+    for (int k = 0; k < 3; ++k)
+        F[k] = g->acceleration[k] ? g->mass * ga_function_value(g->acceleration[k], &t) : 0;
+    return ga_vec3_load(F);
+}
+
+static ga_vec3 from_center(const gravity *g, const ga_state *state)
+{
+    return ga_vec3_sub(ga_vec3_load(state->frames[g->body].x), ga_vec3_load(g->center));
+}
+
+static void attraction(const gravity *g, const ga_loads *loads, ga_dual3 *F)
+{
+    int n = loads->columns;
+    static const double origin[3];
+    ga_dual3 r, center;
+    ga_dual square, factor;
+    ga_loads_position(loads, 0, origin, &r);
+    ga_dual3_constant(n, ga_vec3_load(g->center), &center);
+    ga_dual3_axpy(n, &r, -1, &center, &r);
+    ga_dual3_dot(n, &r, &r, &square);
+    double s = square.value, value = -g->strength * g->mass / (s * sqrt(s));
+    ga_dual_chain(n, value, -1.5 * value / s, &square, &factor);
+    ga_dual3_scale(n, &factor, &r, F);
+}
+
+static void pull(const gravity *g, const ga_loads *loads, ga_dual3 *F)
+{
+    if (g->central)
+        attraction(g, loads, F);
+    else
+        ga_dual3_constant(loads->columns, uniform_force(g, loads->state->t), F);
+}
+
+static void act(const gravity *g, ga_loads *loads)
+{
+    static const double origin[3];
+    ga_dual3 F, x;
+    pull(g, loads, &F);
+    ga_loads_position(loads, 0, origin, &x);
+    ga_loads_add_force(loads, 0, 1, &F, &x);
+}
+
+static void force(const void *element, const ga_state *state, double *f)
+{
+    ga_loads loads = ga_loads_force(element, state, f);
+    act(element, &loads);
+}
+
+static void tangent(const void *element, const ga_state *state, double *K, double *C)
+{
+    ga_loads loads = ga_loads_tangent(element, state, K, C);
+    act(element, &loads);
+}
+
+static double potential(const void *element, const ga_state *state)
+{
+    const gravity *g = element;
+    if (g->central) {
+        ga_vec3 r = from_center(g, state);
+        return -g->strength * g->mass / sqrt(ga_vec3_dot(r, r));
+    }
+    if (!g->steady) return 0;
+    return -ga_vec3_dot(uniform_force(g, state->t), ga_vec3_load(state->frames[g->body].x));
+}
+
+static double power(const void *element, const ga_state *state)
+{
+    const gravity *g = element;
+    return g->steady ? 0 : ga_force_power(g, state);
+}
+
+static double next_break(const void *element, double t)
+{
+    return ga_functions_next_break(((const gravity *)element)->acceleration, 3, t);
+}
+
+static void force_channel(const void *element, const ga_state *state, double *out)
+{
+    ga_loads loads = ga_loads_value(element, state);
+    ga_dual3 F;
+    pull(element, &loads, &F);
+    ga_vec3_store(F.value, out);
+}
+
+static const ga_channel_type channels[] = {
+    {.name = "force",
+     .unit = "N",
+     .help = "force on the body, world axes",
+     .count = 3,
+     .value = force_channel},
+    {0},
+};
+
+const ga_element_type ga_force_gravity_field = {
+    .name = "gravity-field",
+    .section = "forces",
+    .help = "Gravity besides that of the model: a uniform acceleration, or the attraction of a "
+            "point in space.",
+    .size = sizeof(gravity),
+    .fields = fields,
+    .per_body = true,
+    .body_at = offsetof(gravity, body),
+    .prepare = prepare,
+    .force = force,
+    .tangent = tangent,
+    .potential = potential,
+    .power = power,
+    .next_break = next_break,
+    .channels = channels,
+};

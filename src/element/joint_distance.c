@@ -1,0 +1,95 @@
+/* Rod with two ball joints: the distance of two points is given, perhaps as a function of time.
+ *
+ *     |d| - length(t) = 0
+ */
+#include "element/joint.h"
+
+typedef struct distance {
+    ga_joint joint;
+    ga_function *length; /* null: as at t = 0 */
+    double at_start;
+} distance;
+
+static void target(const ga_joint *joint, double t, double out[3])
+{
+    const distance *rod = (const distance *)joint;
+    out[0] = rod->at_start;
+    out[1] = out[2] = 0;
+    if (rod->length) ga_function_rates(rod->length, &t, out);
+}
+
+static const ga_joint_kind kind = {
+    .row = {{.name = "distance", .scalar = ga_scalar_length, .planar = true}},
+    .coordinate = {{.name = "length", .scalar = ga_scalar_length, .absolute = true}},
+    .target = target,
+};
+
+/* Both ends are where they are named: a body alone means its origin. */
+static bool prepare(void *element, ga_setup *setup)
+{
+    distance *rod = element;
+    ga_joint *joint = &rod->joint;
+    ga_element *e = &joint->element;
+    double origin[2][3], axes[9];
+    for (int k = 0; k < 2; ++k) {
+        if (joint->between[k].whole && joint->between[k].node == GA_GROUND)
+            return ga_element_complain(e, setup, "between",
+                                       "`ground` alone names no point, expected coordinates");
+        joint->between[k].whole = false;
+    }
+    joint->at[0] = joint->axis[0] = NAN;
+    if (!ga_joint_origins(joint, setup, origin)) return false;
+    ga_joint_axes_default(&kind, setup->dimension, joint->axis, axes);
+    for (int k = 0; k < 2; ++k) ga_joint_place(joint, setup, k, origin[k], axes);
+
+    const ga_vec3 d = ga_vec3_sub(ga_vec3_load(origin[1]), ga_vec3_load(origin[0]));
+    rod->at_start = sqrt(ga_vec3_dot(d, d));
+    if (!(rod->at_start > 0))
+        return ga_element_complain(e, setup, "between",
+                                   "the two points coincide: a rod of no length has no "
+                                   "direction");
+    const double t = 0;
+    if (rod->length && !(ga_function_value(rod->length, &t) > 0))
+        return ga_element_complain(e, setup, "length", "not positive at t = 0");
+    if (!ga_joint_finish(joint, setup, &kind)) return false;
+    e->rheonomic = rod->length && !ga_function_is_constant(rod->length);
+    return true;
+}
+
+static double next_break(const void *element, double t)
+{
+    const distance *rod = element;
+    return rod->length ? ga_function_next_break(rod->length, t) : INFINITY;
+}
+
+static const ga_field fields[] = {
+    GA_JOINT_FIELD_BETWEEN,
+    GA_FIELD(distance, FUNCTION, length, "distance of the two points, perhaps of time",
+             .unit = "m", .absent = "the distance at t = 0"),
+    {0},
+};
+static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
+                                           {.name = "length",
+                                            .unit = "m",
+                                            .help = "distance of the two points",
+                                            .count = 1,
+                                            .value = ga_joint_channel_value0},
+                                           {.name = "rate",
+                                            .unit = "m/s",
+                                            .help = "its rate",
+                                            .count = 1,
+                                            .value = ga_joint_channel_rate0},
+                                           {0}};
+
+const ga_element_type ga_joint_distance = {
+    .name = "distance",
+    .help = "Rod without mass between two points, or a leg whose length is a function of time.",
+    .size = sizeof(distance),
+    .fields = fields,
+    .prepare = prepare,
+    .rate = ga_joint_constraint_rate,
+    .rate_rate = ga_joint_constraint_rate_rate,
+    .next_break = next_break,
+    .channels = channels,
+    GA_JOINT_FUNCTIONS,
+};

@@ -1,0 +1,30 @@
+/* Two bodies are one: six rows, translations along directions fixed in the world and the vector
+ * part of the relative rotation. */
+#include "element/joint.h"
+
+static const ga_joint_kind kind = {
+    .row = {GA_ROW_WORLD_X,
+            GA_ROW_WORLD_Y,
+            GA_ROW_WORLD_Z,
+            {.name = "rotation about x", .scalar = ga_turn_x},
+            {.name = "rotation about y", .scalar = ga_turn_y},
+            {.name = "rotation about z", .scalar = ga_turn_z, .planar = true}},
+};
+
+static bool prepare(void *joint, ga_setup *setup)
+{
+    return ga_joint_prepare(joint, setup, &kind);
+}
+
+static const ga_field fields[] = {GA_JOINT_FIELD_BETWEEN, GA_JOINT_FIELD_AT, {0}};
+static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};
+
+const ga_element_type ga_joint_fixed = {
+    .name = "fixed",
+    .help = "Holds two bodies as they are at t = 0.",
+    .size = sizeof(ga_joint),
+    .fields = fields,
+    .prepare = prepare,
+    .channels = channels,
+    GA_JOINT_FUNCTIONS,
+};

@@ -1,0 +1,178 @@
+#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include "io/file.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ga_status fail_with(ga_report *report, const char *path, int error)
+{
+    char reason[128];
+    if (strerror_r(error, reason, sizeof reason) != 0)
+        snprintf(reason, sizeof reason, "error %d", error);
+    /* The end of a long path says more than its beginning, and the reason must fit. */
+    enum { LONGEST = 180 };
+    const size_t length = strlen(path);
+    const bool clip = length > LONGEST;
+    return ga_fail(report, error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_FILE, "%s%s: %s",
+                   clip ? "..." : "", clip ? path + length - LONGEST : path, reason);
+}
+
+static char *copy_text(const char *text)
+{
+    char *copy = GA_NEW(char, strlen(text) + 1);
+    return copy ? strcpy(copy, text) : NULL;
+}
+
+/* The path with symbolic links followed, so that renaming replaces the file and not a link to
+ * it. A file that does not exist yet keeps its path. */
+static char *follow_links(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (!real) return errno == ENOMEM ? NULL : copy_text(path);
+    char *copy = copy_text(real);
+    free(real);
+    return copy;
+}
+
+/* A new file next to the path. The name has the process in it: two runs with the same output do
+ * not write into each other. */
+static int open_temporary(ga_file *file)
+{
+    const size_t size = strlen(file->path) + 64;
+    file->temporary = GA_NEW(char, size);
+    if (!file->temporary) return ENOMEM;
+    enum { ATTEMPTS = 100 };
+    for (int k = 0; k < ATTEMPTS; ++k) {
+        snprintf(file->temporary, size, "%s.%ld-%d.part", file->path, (long)getpid(), k);
+        file->descriptor = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file->descriptor >= 0) return 0;
+        if (errno != EEXIST) break;
+    }
+    const int error = errno;
+    ga_free(file->temporary);
+    file->temporary = NULL;
+    return error;
+}
+
+static int open_file(ga_file *file, const char *path, bool must_be_regular)
+{
+    struct stat about;
+    const bool exists = stat(path, &about) == 0;
+    if (exists && S_ISDIR(about.st_mode)) return EISDIR;
+    file->regular = !exists || S_ISREG(about.st_mode);
+    if (!file->regular) {
+        if (must_be_regular) return ESPIPE;
+        if (!(file->path = copy_text(path))) return ENOMEM;
+        file->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+        return file->descriptor < 0 ? errno : 0;
+    }
+    /* Renaming would replace a file that was protected from writing. */
+    if (exists && access(path, W_OK) != 0) return errno;
+    if (!(file->path = follow_links(path))) return ENOMEM;
+    return open_temporary(file);
+}
+
+ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
+                         ga_report *report)
+{
+    *file = (ga_file){.descriptor = -1};
+    const int error = open_file(file, path, must_be_regular);
+    if (error == 0) return GA_OK;
+    ga_free(file->path);
+    *file = (ga_file){.descriptor = -1};
+    return fail_with(report, path, error);
+}
+
+/* Writes piece by piece, for a full disk or a pipe may take less than all. */
+static bool write_all(ga_file *file, const char *bytes, size_t count, const uint64_t *offset)
+{
+    size_t done = 0;
+    while (done < count && file->error == 0) {
+        const ssize_t n = offset ? pwrite(file->descriptor, bytes + done, count - done,
+                                          (off_t)(*offset + done))
+                                 : write(file->descriptor, bytes + done, count - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            file->error = ENOSPC;
+        else if (errno != EINTR)
+            file->error = errno;
+    }
+    return file->error == 0;
+}
+
+bool ga_file_write(ga_file *file, const void *bytes, size_t count)
+{
+    return write_all(file, bytes, count, NULL);
+}
+
+bool ga_file_write_at(ga_file *file, const void *bytes, size_t count, uint64_t offset)
+{
+    return write_all(file, bytes, count, &offset);
+}
+
+bool ga_file_reserve(ga_file *file, uint64_t size)
+{
+    if (file->error) return false;
+    struct stat about;
+    if (fstat(file->descriptor, &about) != 0) {
+        file->error = errno;
+        return false;
+    }
+    if ((uint64_t)about.st_size >= size) return true;
+    int error;
+    do error = posix_fallocate(file->descriptor, about.st_size, (off_t)size - about.st_size);
+    while (error == EINTR);
+    /* Some file systems cannot; then a write will tell. */
+    if (error != 0 && error != EINVAL && error != EOPNOTSUPP) file->error = error;
+    return file->error == 0;
+}
+
+bool ga_file_resize(ga_file *file, uint64_t size)
+{
+    if (file->error == 0 && ftruncate(file->descriptor, (off_t)size) != 0) file->error = errno;
+    return file->error == 0;
+}
+
+ga_status ga_file_keep(ga_file *file, ga_report *report)
+{
+    if (!file->temporary) return GA_OK;
+    if (file->error == 0 && rename(file->temporary, file->path) != 0) file->error = errno;
+    GA_TRY(ga_file_status(file, report));
+    ga_free(file->temporary);
+    file->temporary = NULL;
+    return GA_OK;
+}
+
+ga_status ga_file_status(const ga_file *file, ga_report *report)
+{
+    return file->error ? fail_with(report, file->path, file->error) : GA_OK;
+}
+
+ga_status ga_file_close(ga_file *file, ga_report *report)
+{
+    if (file->descriptor >= 0 && close(file->descriptor) != 0 && !file->error)
+        file->error = errno;
+    if (file->temporary) unlink(file->temporary);
+    const ga_status status = ga_file_status(file, report);
+    ga_free(file->temporary);
+    ga_free(file->path);
+    *file = (ga_file){.descriptor = -1};
+    return status;
+}
+
+void ga_file_discard(ga_file *file)
+{
+    if (!file->temporary && file->regular && file->path) unlink(file->path);
+    ga_file_close(file, NULL);
+}

@@ -1,0 +1,38 @@
+/* A file that is being written: it has a temporary name until it is worth its own, and
+ * remembers the first error. After that error nothing more goes to the disk, so what is there
+ * stays as it was. */
+#ifndef GA_IO_FILE_H
+#define GA_IO_FILE_H
+
+#include <galpha/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ga_file {
+    char *path;      /* where it will be; links are followed */
+    char *temporary; /* its name until ga_file_keep; null: path */
+    int descriptor;
+    bool regular;
+    int error; /* errno of the first failure; 0: none */
+} ga_file;
+
+/* What exists and is no regular file, a pipe or a device, is opened as it is. */
+ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
+                         ga_report *report);
+/* False, with file->error, if not all of it could be written. */
+bool ga_file_write(ga_file *file, const void *bytes, size_t count);
+bool ga_file_write_at(ga_file *file, const void *bytes, size_t count, uint64_t offset);
+/* Takes space on the disk up to `size`, so that writes within it do not fail for want of it. */
+bool ga_file_reserve(ga_file *file, uint64_t size);
+bool ga_file_resize(ga_file *file, uint64_t size);
+/* Gives the file its own name. */
+ga_status ga_file_keep(ga_file *file, ga_report *report);
+/* GA_OK, or GA_ERR_FILE with the path and the system's reason. */
+ga_status ga_file_status(const ga_file *file, ga_report *report);
+/* Closes and frees; a file that was not kept is removed. */
+ga_status ga_file_close(ga_file *file, ga_report *report);
+/* The same, and removes the file also if it was kept. */
+void ga_file_discard(ga_file *file);
+
+#endif

@@ -1,0 +1,127 @@
+/* Result files of every format: names, the first row, flushing now and then.
+ *
+ * A flush costs time that grows with the number of channels. It happens once a second, or so
+ * seldom that it takes no more than a twentieth of the time. What a killed process leaves is
+ * what was last flushed.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <galpha/result.h>
+
+#include "base/memory.h"
+#include "base/report.h"
+#include "io/writer.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <time.h>
+
+#define GA_WRITER(name, table) extern const ga_writer_type table;
+#include "io/writer.def"
+#undef GA_WRITER
+
+static const ga_writer_type *const writers[] = {
+#define GA_WRITER(name, table) [name] = &table,
+#include "io/writer.def"
+#undef GA_WRITER
+};
+
+struct ga_result {
+    const ga_writer_type *type;
+    void *state; /* of the writer */
+    ga_file file;
+    bool started;      /* has a row, and its own name */
+    double next_flush; /* s */
+};
+
+static const double flush_interval = 1;       /* s */
+static const double flush_spacing = 1 / 0.05; /* in durations of the last flush */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static ga_status out_of_memory(ga_report *report)
+{
+    return ga_fail(report, GA_ERR_MEMORY, "%s", ga_status_text(GA_ERR_MEMORY));
+}
+
+static ga_status count_values(int channel_count, const ga_channel *channels, int *count,
+                              ga_report *report)
+{
+    *count = 0;
+    for (int k = 0; k < channel_count; ++k) {
+        assert(channels[k].count > 0);
+        /* one more for the time */
+        if (channels[k].count >= INT_MAX - *count) return out_of_memory(report);
+        *count += channels[k].count;
+    }
+    return GA_OK;
+}
+
+ga_status ga_result_create(const char *path, ga_result_format format, int channel_count,
+                           const ga_channel *channels, const char *model_text,
+                           ga_result **result, ga_report *report)
+{
+    assert(path && result && channel_count >= 0 && (channels || channel_count == 0));
+    assert((size_t)format < sizeof writers / sizeof *writers);
+    *result = NULL;
+    ga_writer_content content = {channel_count, channels, 0, model_text ? model_text : ""};
+    GA_TRY(count_values(channel_count, channels, &content.value_count, report));
+    ga_result *r = GA_NEW(ga_result, 1);
+    if (!r) return out_of_memory(report);
+    r->type = writers[format];
+    ga_status status = ga_file_create(&r->file, path, r->type->needs_regular_file, report);
+    if (status == GA_OK) {
+        status = r->type->open(&r->file, &content, &r->state, report);
+        if (status != GA_OK) ga_file_close(&r->file, NULL); /* removes it */
+    }
+    if (status != GA_OK) {
+        ga_free(r);
+        return status;
+    }
+    *result = r;
+    return GA_OK;
+}
+
+static ga_status flush(ga_result *r, ga_report *report)
+{
+    const double begin = now();
+    GA_TRY(r->type->flush(r->state, report));
+    const double end = now();
+    const double spacing = flush_spacing * (end - begin);
+    r->next_flush = end + (spacing > flush_interval ? spacing : flush_interval);
+    return GA_OK;
+}
+
+ga_status ga_result_write(ga_result *result, double t, const double *values, ga_report *report)
+{
+    GA_TRY(ga_file_status(&result->file, report)); /* nothing follows a failure */
+    GA_TRY(result->type->write(result->state, t, values, report));
+    if (result->started) return now() < result->next_flush ? GA_OK : flush(result, report);
+    GA_TRY(flush(result, report));
+    GA_TRY(ga_file_keep(&result->file, report));
+    result->started = true;
+    return GA_OK;
+}
+
+ga_status ga_result_close(ga_result *result, const ga_attribute *attributes, ga_report *report)
+{
+    if (!result) return GA_OK;
+    const ga_status written = result->type->close(result->state, attributes, report);
+    const ga_status closed =
+        ga_file_close(&result->file, written == GA_OK ? report : NULL); /* first error counts */
+    ga_free(result);
+    return written != GA_OK ? written : closed;
+}
+
+void ga_result_discard(ga_result *result)
+{
+    if (!result) return;
+    result->type->close(result->state, NULL, NULL);
+    ga_file_discard(&result->file);
+    ga_free(result);
+}

@@ -1,0 +1,90 @@
+/* A model as a ga_system: numbering of coordinates, patterns, and the sums over elements.
+ *
+ * An assembly is the mutable side of a model for one simulation: frames of all nodes for the
+ * state last asked for, what elements remember, workspace.
+ */
+#ifndef GA_MODEL_ASSEMBLY_H
+#define GA_MODEL_ASSEMBLY_H
+
+#include "model/model.h"
+#include "model/node.h"
+
+#include <galpha/system.h>
+
+typedef enum ga_target_name {
+    GA_TARGET_MASS,
+    GA_TARGET_GRADIENT,
+    GA_TARGET_SPEED_GRADIENT,
+    GA_TARGET_SPEED_STIFFNESS,
+    GA_TARGET_SPEED_SPEED_STIFFNESS,
+    GA_TARGET_STIFFNESS,
+    GA_TARGET_DAMPING,
+    GA_TARGET_MULTIPLIERS,
+    GA_TARGET_COUNT
+} ga_target_name;
+
+/* A sparse matrix of the system, and where the elements' local matrices go in it: value k is
+ * local[entry[k]] of the element with first[e] <= k < first[e + 1]. Values before first[0]
+ * belong to bodies. */
+typedef struct ga_target {
+    int count, room;
+    int *row, *col, *entry;
+    int *first;
+} ga_target;
+
+typedef struct ga_assembly {
+    const ga_model *model;
+    ga_system system; /* borrows from the assembly */
+    int nq, nv;
+
+    ga_node_kind *kinds; /* of nodes */
+    ga_node *nodes;
+    int *q_at, *v_at; /* first coordinate of each node */
+
+    double *q, *v;    /* the state the frames are for */
+    ga_frame *frames; /* [GA_GROUND] too */
+    bool placed, moved;
+    double *memory; /* what elements remember */
+
+    /* for each element, in the order of the model */
+    int *width;     /* its columns: sum of nv over its nodes */
+    int *column_at; /* where its columns begin in `columns` */
+    int *columns;   /* numbers in v */
+    ga_target target[GA_TARGET_COUNT];
+
+    /* workspace for one element */
+    double *A, *A2; /* 6 n x 6 n, or rows x 6 n */
+    double *out;    /* the same in coordinates */
+    double *f;      /* 6 n */
+} ga_assembly;
+
+/* se: left-trivialised groups SE(3), SE(2); else R3xSO(3), R2xSO(2). */
+ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assembly,
+                             ga_report *report);
+void ga_assembly_destroy(ga_assembly *assembly);
+
+/* q0 and v0 as the model gives them. */
+void ga_assembly_initial(const ga_assembly *assembly, double *q, double *v);
+/* Frames for this state; where v is null, their twists are those of an earlier call. */
+ga_state ga_assembly_state(ga_assembly *assembly, double t, const double *q, const double *v,
+                           const double *lambda, const double *psi);
+/* Memory at the start, and after an accepted step. */
+void ga_assembly_remember(ga_assembly *assembly, double t, const double *q, const double *v);
+void ga_assembly_commit(ga_assembly *assembly, const ga_state *state);
+
+typedef struct ga_powers {
+    double kinetic, potential;
+    double dissipation; /* power lost */
+    double work;        /* power of forces from outside and of motions */
+} ga_powers;
+
+/* The state has been made by ga_assembly_state, with multipliers. */
+void ga_assembly_powers(ga_assembly *assembly, const ga_state *state, ga_powers *powers);
+/* covector += row of an element's nodes, 6 n numbers, in coordinates. */
+void ga_assembly_add_row(const ga_assembly *assembly, const ga_element *element,
+                         const double *local, double *covector);
+/* The element a row of (lambda, psi) belongs to, and its number there (rows, then speed
+ * rows). */
+const ga_element *ga_assembly_row(const ga_assembly *assembly, int row, int *local);
+
+#endif

@@ -1,0 +1,665 @@
+/* From a document to a model, in passes, so that names may be used before they are defined:
+ * bodies; elements by name and type; their fields; joints; what refers to joints; forces. Each
+ * pass goes on after a mistake, so that all are found, and later passes leave out what is not
+ * whole.
+ */
+#include "model/build.h"
+
+#include "base/memory.h"
+#include "element/observe.h"
+
+#include <galpha/lie.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- names -------------------------------------------------------------------------------- */
+
+/* Names that mean something of their own in references and channels. */
+static const char *const reserved[] = {"ground", "energy", "solver", "time", "t", NULL};
+
+static bool check_name(ga_builder *b, const ga_entry *entry)
+{
+    const char *name = entry->key;
+    if (!name[0] || strchr(name, '.'))
+        return ga_reader_error(&b->reader, entry->place,
+                               "a name must not be empty or contain a dot");
+    for (int k = 0; reserved[k]; ++k)
+        if (strcmp(reserved[k], name) == 0)
+            return ga_reader_error(&b->reader, entry->place, "the name `%s` is reserved", name);
+    int found = ga_names_find(&b->model->names, name, strlen(name));
+    if (found < 0) return true;
+    const ga_place *first = found % 2 == GA_NAMED_BODY ? &b->model->bodies[found / 2].place
+                                                       : &b->model->named[found / 2]->place;
+    return ga_reader_error(&b->reader, entry->place,
+                           "the name `%s` is taken, by line %d; names are unique in a file",
+                           name, first->line);
+}
+
+static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
+{
+    ga_status status =
+        ga_names_put(&b->model->names, name, strlen(name), 2 * index + (int)what);
+    if (status != GA_OK) b->reader.out_of_memory = true;
+    return status == GA_OK;
+}
+
+bool ga_build_anchor(const ga_builder *b, const char *text, ga_anchor *anchor)
+{
+    *anchor = (ga_anchor){GA_GROUND, {0, 0, 0}, true};
+    if (strcmp(text, "ground") == 0) return true;
+    const char *dot = strchr(text, '.');
+    size_t length = dot ? (size_t)(dot - text) : strlen(text);
+    int found = ga_names_find(&b->model->names, text, length);
+    if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
+    anchor->node = found / 2;
+    if (!dot) return true;
+    const ga_named_point *point = ga_body_find_point(b->model->bodies + found / 2, dot + 1);
+    if (!point) return false;
+    memcpy(anchor->p, point->p, sizeof anchor->p);
+    anchor->whole = false;
+    return true;
+}
+
+/* --- what functions may observe ----------------------------------------------------------- */
+
+static int component_of(const char *text)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    for (int k = 0; k < 3; ++k)
+        if (strcmp(text, names[k]) == 0) return k;
+    return -1;
+}
+
+/* "position.x", "velocity.y", "angular_velocity.z", "rotation" of a point of a body. */
+static bool observe_point(const ga_builder *b, const char *text, bool whole, ga_observed *what)
+{
+    static const struct {
+        const char *name;
+        ga_quantity quantity;
+        bool of_points;
+    } vectors[] = {{"position.", GA_OBSERVE_POSITION, true},
+                   {"velocity.", GA_OBSERVE_VELOCITY, true},
+                   {"angular_velocity.", GA_OBSERVE_ANGULAR_VELOCITY, false}};
+    bool planar = b->model->dimension == 2;
+    if (planar && whole && strcmp(text, "rotation") == 0) {
+        what->quantity = GA_OBSERVE_ANGLE;
+        return true;
+    }
+    if (planar && whole && strcmp(text, "angular_velocity") == 0) {
+        what->quantity = GA_OBSERVE_ANGULAR_VELOCITY;
+        what->component = 2;
+        return true;
+    }
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
+        size_t length = strlen(vectors[k].name);
+        if (strncmp(text, vectors[k].name, length) != 0) continue;
+        what->quantity = vectors[k].quantity;
+        what->component = component_of(text + length);
+        if (planar && (!vectors[k].of_points || what->component == 2)) return false;
+        return what->component >= 0 && (whole || vectors[k].of_points);
+    }
+    return false;
+}
+
+static bool observe_body(const ga_builder *b, int node, const char *text, ga_observed *what)
+{
+    what->node = node;
+    if (observe_point(b, text, true, what)) return true;
+    const char *dot = strchr(text, '.');
+    char name[64];
+    if (!dot || (size_t)(dot - text) >= sizeof name) return false;
+    memcpy(name, text, (size_t)(dot - text));
+    name[dot - text] = '\0';
+    const ga_named_point *point = ga_body_find_point(b->model->bodies + node, name);
+    if (!point) return false;
+    memcpy(what->p, point->p, sizeof what->p);
+    return observe_point(b, dot + 1, false, what);
+}
+
+static bool observe_joint(const ga_joint *joint, const char *text, ga_observed *what)
+{
+    int count = ga_joint_coordinates(joint);
+    what->joint = joint;
+    for (int k = 0; k < count; ++k) {
+        const char *name = ga_joint_coordinate_type(joint, k)->name;
+        size_t length = strlen(name);
+        what->component = k;
+        what->quantity = GA_OBSERVE_COORDINATE;
+        if (strcmp(text, name) == 0) return true;
+        what->quantity = GA_OBSERVE_RATE;
+        if (count == 1 && strcmp(text, "rate") == 0) return true;
+        if (strncmp(text, name, length) == 0 && strcmp(text + length, "_rate") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool observe_element(const ga_element *element, const char *text, ga_observed *what)
+{
+    if (element->type->is_joint) return observe_joint((const ga_joint *)element, text, what);
+    const ga_measure *measures = element->type->measures;
+    what->quantity = GA_OBSERVE_MEASURE;
+    what->element = element;
+    for (int k = 0; measures && measures[k].name; ++k) {
+        what->component = k;
+        if (strcmp(text, measures[k].name) == 0) return true;
+    }
+    return false;
+}
+
+static bool find_observed(const ga_builder *b, const char *name, ga_observed *what)
+{
+    const char *const *own = b->type->own_variables;
+    for (int k = 0; own && own[k]; ++k) {
+        what->quantity = GA_OBSERVE_OWN;
+        what->component = k;
+        if (strcmp(name, own[k]) == 0) return true;
+    }
+    const char *dot = strchr(name, '.');
+    if (!dot) return false;
+    int found = ga_names_find(&b->model->names, name, (size_t)(dot - name));
+    if (found < 0) return false;
+    return found % 2 == GA_NAMED_BODY
+               ? observe_body(b, found / 2, dot + 1, what)
+               : observe_element(b->model->named[found / 2], dot + 1, what);
+}
+
+ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
+{
+    ga_symbol unknown = {.kind = GA_SYMBOL_UNKNOWN};
+    char text[256];
+    if (length >= sizeof text) return unknown;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    ga_observed what = {.node = GA_GROUND};
+    if (!find_observed(b, text, &what)) return unknown;
+    ga_symbol symbol = {.kind = GA_SYMBOL_VARIABLE};
+    void *list = (char *)b->element + b->type->observation_at;
+    ga_status status = ga_observe(list, &b->model->arena, &what, &symbol.variable);
+    if (status == GA_ERR_MEMORY) b->reader.out_of_memory = true;
+    return status == GA_OK ? symbol : unknown;
+}
+
+/* --- bodies ------------------------------------------------------------------------------- */
+
+/* The section as a map; null: not there or no map, which is an error unless it is empty. */
+static const ga_value *section(ga_builder *b, const char *name)
+{
+    const ga_value *value = ga_value_get(&b->model->document->root, name);
+    if (!value || value->kind == GA_VALUE_NULL) return NULL;
+    if (value->kind == GA_VALUE_MAP) return value;
+    char buffer[80];
+    size_t here = ga_reader_enter(&b->reader, name);
+    ga_reader_error(&b->reader, value->place, "got %s, expected a map from names to %s",
+                    ga_value_describe(value, buffer, sizeof buffer), name);
+    ga_reader_leave(&b->reader, here);
+    return NULL;
+}
+
+static bool check_body(ga_builder *b, const ga_body *body, const ga_value *map)
+{
+    static const char *const turning[] = {"inertia", "rotation", "angular_velocity"};
+    bool good = true;
+    if (body->type == GA_BODY_RIGID && !ga_value_get(map, "inertia"))
+        return ga_reader_error(&b->reader, map->place,
+                               "needs `inertia`, or `type: point-mass`");
+    for (size_t k = 0; body->type == GA_BODY_POINT_MASS && k < 3; ++k)
+        if (ga_value_get(map, turning[k]))
+            good = ga_reader_error(&b->reader, ga_value_get(map, turning[k])->place,
+                                   "a point mass has no `%s`", turning[k]);
+    for (int k = 0; body->type == GA_BODY_POINT_MASS && k < body->points.count; ++k)
+        good = ga_reader_error(&b->reader, ga_value_get(map, "points")->place,
+                               "a point mass has no points");
+    return good;
+}
+
+/* The frame of a body as given. */
+static void place_body(const ga_body *body, ga_frame *frame)
+{
+    memcpy(frame->x, body->position, sizeof frame->x);
+    ga_quaternion_to_matrix(body->rotation, frame->R);
+    ga_quaternion_rotate_back(body->rotation, body->velocity, frame->u);
+    memcpy(frame->w, body->angular_velocity, sizeof frame->w);
+}
+
+static void build_bodies(ga_builder *b)
+{
+    ga_model *model = b->model;
+    const ga_value *bodies = section(b, "bodies");
+    int count = bodies ? bodies->count : 0;
+    ga_frame *frames = GA_NEW(ga_frame, count + 1);
+    model->bodies = GA_ARENA_NEW(&model->arena, ga_body, count);
+    if (!frames || !model->bodies) {
+        ga_free(frames);
+        b->reader.out_of_memory = true;
+        return;
+    }
+    model->frames = frames + 1;
+    frames->R[0] = frames->R[4] = frames->R[8] = 1; /* the ground */
+    size_t here = ga_reader_enter(&b->reader, "bodies");
+    for (int k = 0; k < count; ++k) {
+        const ga_entry *entry = bodies->entries + k;
+        ga_body *body = model->bodies + k;
+        size_t inside = ga_reader_enter(&b->reader, entry->key);
+        body->name = entry->key;
+        body->place = entry->place;
+        if (check_name(b, entry)) add_name(b, entry->key, k, GA_NAMED_BODY);
+        model->body_count = k + 1;
+        if (ga_build_fields(b, &entry->value, ga_body_fields, NULL, body))
+            check_body(b, body, &entry->value);
+        place_body(body, model->frames + k);
+        ga_reader_leave(&b->reader, inside);
+    }
+    ga_reader_leave(&b->reader, here);
+    if (count == 0 && b->reader.errors == 0)
+        ga_reader_error(&b->reader, model->document->root.place,
+                        "needs `bodies` with at least one body");
+}
+
+/* --- elements ----------------------------------------------------------------------------- */
+
+typedef struct draft_element {
+    ga_element *element;
+    const ga_value *map;
+    const char *section;
+    bool good;
+} draft_element;
+
+typedef struct type_names {
+    const char *section;
+    int dimension;
+} type_names;
+
+static bool is_offered(const ga_element_type *type, const type_names *names)
+{
+    bool planar = names->dimension == 2;
+    return type->section && strcmp(type->section, names->section) == 0 &&
+           (type->where == GA_ANYWHERE || (type->where == GA_PLANAR) == planar);
+}
+
+static const char *type_name(void *user, int k)
+{
+    const ga_element_type *type;
+    for (int i = 0; (type = ga_element_type_get(i)); ++i)
+        if (is_offered(type, user) && k-- == 0) return type->name;
+    return NULL;
+}
+
+static void list_types(type_names *names, char *list, size_t size)
+{
+    list[0] = '\0';
+    const char *name;
+    for (int k = 0; (name = type_name(names, k)); ++k) {
+        size_t used = strlen(list);
+        snprintf(list + used, size - used, "%s%s", k ? ", " : "", name);
+    }
+}
+
+static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_value *map)
+{
+    type_names names = {in, b->model->dimension};
+    if (!type_name(&names, 1)) return ga_element_type_find(in, type_name(&names, 0));
+    const ga_value *value = ga_value_get(map, "type");
+    const char *text;
+    char list[300];
+    if (!value) {
+        list_types(&names, list, sizeof list);
+        ga_reader_error(&b->reader, map->place, "needs `type`, one of: %s", list);
+        return NULL;
+    }
+    size_t here = ga_reader_enter(&b->reader, "type");
+    const ga_element_type *type = NULL;
+    if (ga_read_text(&b->reader, value, &text)) {
+        type = ga_element_type_find(in, text);
+        const char *near = type ? NULL : ga_suggest(text, &names, type_name);
+        if (type && !is_offered(type, &names)) {
+            ga_reader_error(&b->reader, value->place, "`%s` is for models with dimension: %d",
+                            text, b->model->dimension == 2 ? 3 : 2);
+            type = NULL;
+        } else if (!type && near) {
+            ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`?",
+                            text, near);
+        } else if (!type) {
+            list_types(&names, list, sizeof list);
+            ga_reader_error(&b->reader, value->place, "unknown type `%s`, expected one of: %s",
+                            text, list);
+        }
+    }
+    ga_reader_leave(&b->reader, here);
+    return type;
+}
+
+static ga_element *new_element(ga_builder *b, const ga_element_type *type, const char *name,
+                               ga_place place)
+{
+    ga_element *element = ga_arena_alloc(&b->model->arena, 1, type->size);
+    if (!element) {
+        b->reader.out_of_memory = true;
+        return NULL;
+    }
+    element->type = type;
+    element->name = name;
+    element->place = place;
+    return element;
+}
+
+/* Pass 1: names and types. */
+static void name_elements(ga_builder *b, const char *in, draft_element *drafts, int *count)
+{
+    const ga_value *map = section(b, in);
+    size_t here = ga_reader_enter(&b->reader, in);
+    for (int k = 0; map && k < map->count; ++k) {
+        const ga_entry *entry = map->entries + k;
+        size_t inside = ga_reader_enter(&b->reader, entry->key);
+        const ga_element_type *type = NULL;
+        char buffer[80];
+        if (entry->value.kind != GA_VALUE_MAP)
+            ga_reader_error(&b->reader, entry->value.place, "got %s, expected a map",
+                            ga_value_describe(&entry->value, buffer, sizeof buffer));
+        else
+            type = find_type(b, in, &entry->value);
+        bool named = check_name(b, entry);
+        ga_element *element = type ? new_element(b, type, entry->key, entry->place) : NULL;
+        if (element) {
+            b->model->named[b->model->named_count] = element;
+            if (named) add_name(b, entry->key, b->model->named_count, GA_NAMED_ELEMENT);
+            ++b->model->named_count;
+            drafts[(*count)++] = (draft_element){element, &entry->value, in, false};
+        }
+        ga_reader_leave(&b->reader, inside);
+    }
+    ga_reader_leave(&b->reader, here);
+}
+
+static size_t enter_element(ga_builder *b, const draft_element *d)
+{
+    size_t here = ga_reader_enter(&b->reader, d->section);
+    ga_reader_enter(&b->reader, d->element->name);
+    return here;
+}
+
+static void read_element(ga_builder *b, draft_element *d)
+{
+    static const char *const also[] = {"type", NULL};
+    const ga_element_type *type = d->element->type;
+    type_names names = {d->section, b->model->dimension};
+    size_t here = enter_element(b, d);
+    b->element = d->element;
+    b->type = type;
+    d->good = ga_build_fields(b, d->map, type->fields, type_name(&names, 1) ? also : NULL,
+                              d->element);
+    b->element = NULL;
+    b->type = NULL;
+    ga_reader_leave(&b->reader, here);
+}
+
+static void keep(ga_builder *b, ga_element *element)
+{
+    ga_model *model = b->model;
+    element->row = model->rows;
+    element->speed_row = model->speed_rows;
+    element->memory = model->memory_count;
+    element->event = model->event_count;
+    model->rows += element->rows;
+    model->speed_rows += element->speed_rows;
+    model->memory_count += element->memory_count;
+    model->event_count += element->event_count;
+    model->elements[model->element_count++] = element;
+}
+
+static bool prepare(ga_builder *b, ga_setup *setup, ga_element *element)
+{
+    if (element->type->prepare && !element->type->prepare(element, setup)) return false;
+    keep(b, element);
+    return true;
+}
+
+/* The bodies an element with per_body acts on; none in the list: all. */
+static const ga_node_list *bodies_of(const ga_element *element)
+{
+    for (const ga_field *f = element->type->fields; f->name; ++f)
+        if (f->kind == GA_KIND_BODIES)
+            return (const ga_node_list *)((const char *)element + f->offset);
+    return NULL;
+}
+
+/* One instance for each of them. */
+static bool prepare_per_body(ga_builder *b, ga_setup *setup, const draft_element *d)
+{
+    const ga_element_type *type = d->element->type;
+    const ga_node_list *list = bodies_of(d->element);
+    bool all = !list || list->count == 0;
+    int count = all ? b->model->body_count : list->count;
+    for (int k = 0; k < count; ++k) {
+        ga_element *copy = new_element(b, type, d->element->name, d->element->place);
+        if (!copy) return false;
+        memcpy(copy, d->element, type->size);
+        *(int *)((char *)copy + type->body_at) = all ? k : list->nodes[k];
+        if (!prepare(b, setup, copy)) return false;
+    }
+    return true;
+}
+
+/* What acts along the coordinates of joints. */
+static void add_drives(ga_builder *b, ga_setup *setup, const draft_element *d)
+{
+    const ga_joint *joint = (const ga_joint *)d->element;
+    for (int k = 0; k < ga_joint_coordinates(joint); ++k) {
+        if (!ga_joint_has_attachment(joint, k)) continue;
+        ga_element *drive = new_element(b, &ga_drive, d->element->name, d->element->place);
+        if (!drive) return;
+        ga_drive_init(drive, joint, k);
+        prepare(b, setup, drive);
+    }
+}
+
+/* Passes 2 and 3: joints and what acts along them; then what may refer to joints. */
+static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *drafts, int count)
+{
+    bool whole = true;
+    for (int k = 0; k < count; ++k) {
+        draft_element *d = drafts + k;
+        if (!d->element->type->is_joint) continue;
+        read_element(b, d);
+        size_t here = enter_element(b, d);
+        d->good = d->good && prepare(b, setup, d->element);
+        ga_reader_leave(&b->reader, here);
+        whole = whole && d->good;
+    }
+    for (int k = 0; k < count; ++k) {
+        if (!drafts[k].good || !drafts[k].element->type->is_joint) continue;
+        size_t here = enter_element(b, drafts + k);
+        add_drives(b, setup, drafts + k);
+        ga_reader_leave(&b->reader, here);
+    }
+    for (int k = 0; k < count; ++k)
+        if (!drafts[k].element->type->is_joint) read_element(b, drafts + k);
+    for (int k = 0; k < count; ++k) whole = whole && drafts[k].good;
+    for (int k = 0; whole && k < count; ++k) {
+        const draft_element *d = drafts + k;
+        if (d->element->type->is_joint) continue;
+        size_t here = enter_element(b, d);
+        if (d->element->type->per_body)
+            prepare_per_body(b, setup, d);
+        else
+            prepare(b, setup, d->element);
+        ga_reader_leave(&b->reader, here);
+    }
+}
+
+static int entries_of(ga_builder *b, const char *name)
+{
+    const ga_value *value = ga_value_get(&b->model->document->root, name);
+    return value && value->kind == GA_VALUE_MAP ? value->count : 0;
+}
+
+/* So many elements at most: named ones, drives, copies for each body. */
+static int most_elements(const ga_model *model, const draft_element *drafts, int count)
+{
+    int most = count;
+    for (int k = 0; k < count; ++k) {
+        if (drafts[k].element->type->is_joint) most += GA_JOINT_MAX_COORDINATES;
+        if (drafts[k].element->type->per_body) most += model->body_count; /* a list names each
+                                                                             body once */
+    }
+    return most;
+}
+
+static void build_elements(ga_builder *b)
+{
+    static const char *const sections[] = {"joints", "motions", "forces"};
+    ga_model *model = b->model;
+    int total = 0, count = 0;
+    for (int k = 0; k < 3; ++k) total += entries_of(b, sections[k]);
+    draft_element *drafts = GA_NEW(draft_element, total);
+    double *mass = GA_NEW(double, model->body_count);
+    model->named = GA_ARENA_NEW(&model->arena, ga_element *, total);
+    if (!drafts || !mass || !model->named) {
+        b->reader.out_of_memory = true;
+    } else {
+        for (int k = 0; k < model->body_count; ++k) mass[k] = model->bodies[k].mass;
+        for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
+        int most = most_elements(model, drafts, count);
+        model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
+        ga_setup setup = {&b->reader,      &model->arena,     model->dimension, model->gravity,
+                          model->frames,   model->body_count, mass};
+        if (!model->elements) b->reader.out_of_memory = true;
+        if (model->elements) prepare_elements(b, &setup, drafts, count);
+    }
+    ga_free(drafts);
+    ga_free(mass);
+}
+
+/* --- the rest of the file ----------------------------------------------------------------- */
+
+typedef struct head {
+    double galpha;
+    const char *name;
+    int dimension;
+    double gravity[3];
+} head;
+
+/* The keys at the top; sections are read on their own. */
+static const char *const sections_at_top[] = {"parameters", "bodies",   "joints", "motions",
+                                              "forces",     "simulate", "output", NULL};
+const ga_field ga_head_fields[] = {
+    GA_FIELD(head, NUMBER, galpha, "version of the format: 1", .required = true),
+    GA_FIELD(head, TEXT, name, "name of the model", .absent = "the name of the file"),
+    GA_FIELD(head, INTEGER, dimension, "3, or 2: motion in the x-y plane", .fallback = {3}),
+    GA_FIELD(head, VECTOR, gravity, "acceleration of gravity, world", .unit = "m/s^2"),
+    {0},
+};
+
+static bool build_head(ga_builder *b)
+{
+    ga_model *model = b->model;
+    const ga_value *root = &model->document->root;
+    /* Everything else depends on these two. */
+    const ga_value *version = ga_value_get(root, "galpha");
+    const ga_value *dimension = ga_value_get(root, "dimension");
+    model->dimension = b->reader.dimension = 3;
+    model->name = model->document->name;
+    if (dimension) {
+        long n = 0;
+        size_t here = ga_reader_enter(&b->reader, "dimension");
+        if (ga_read_integer(&b->reader, dimension, &n) && n != 2 && n != 3)
+            ga_reader_error(&b->reader, dimension->place, "is %ld, expected 2 or 3", n);
+        ga_reader_leave(&b->reader, here);
+        if (n == 2) model->dimension = b->reader.dimension = 2;
+    }
+    head h;
+    bool good = ga_build_fields(b, root, ga_head_fields, sections_at_top, &h);
+    if (good && h.galpha != 1)
+        good = ga_reader_error(&b->reader, version->place,
+                               "galpha: format %g is not known, this version reads format 1",
+                               h.galpha);
+    if (good && h.name) model->name = h.name;
+    if (good) memcpy(model->gravity, h.gravity, sizeof h.gravity);
+    return good;
+}
+
+static void check_simulate(ga_builder *b, const ga_value *map)
+{
+    const ga_simulate_settings *s = &b->model->settings.simulate;
+    const ga_value *tolerance = ga_value_get(map, "tolerance");
+    static const char *const adaptive[] = {"first_step", "min_step", "max_step"};
+    if (!(s->t_end > s->t_start))
+        ga_reader_error(&b->reader, ga_value_get(map, "t_end")->place,
+                        "t_end: is %g, expected more than t_start, %g", s->t_end, s->t_start);
+    if (!isnan(s->step) && tolerance)
+        ga_reader_error(&b->reader, tolerance->place,
+                        "tolerance: either `step`, for steps of fixed size, or `tolerance`");
+    for (size_t k = 0; k < 3; ++k)
+        if (!isnan(s->step) && ga_value_get(map, adaptive[k]))
+            ga_reader_error(&b->reader, ga_value_get(map, adaptive[k])->place,
+                            "%s: has no meaning with `step`, steps of fixed size", adaptive[k]);
+    if (s->min_step > s->max_step)
+        ga_reader_error(&b->reader, ga_value_get(map, "min_step")->place,
+                        "min_step: is %g, more than max_step, %g", s->min_step, s->max_step);
+}
+
+/* A key that belongs to another method would be ignored: say so. */
+static void check_method(ga_builder *b, const ga_value *map)
+{
+    static const struct {
+        const char *key, *methods;
+        unsigned families; /* bits */
+    } rules[] = {{"rho_inf", "generalized-alpha and wbz",
+                  1u << GA_FAMILY_GENERALIZED_ALPHA | 1u << GA_FAMILY_WBZ},
+                 {"alpha", "hht", 1u << GA_FAMILY_HHT},
+                 {"beta", "newmark", 1u << GA_FAMILY_NEWMARK},
+                 {"gamma", "newmark", 1u << GA_FAMILY_NEWMARK}};
+    int family = b->model->settings.simulate.method.family;
+    unsigned bit = family < 0 ? 0 : 1u << family;
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k)
+        if (ga_value_get(map, rules[k].key) && !(rules[k].families & bit))
+            ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
+                            "%s: belongs to the method %s", rules[k].key, rules[k].methods);
+}
+
+static void build_settings(ga_builder *b)
+{
+    ga_settings *settings = &b->model->settings;
+    const ga_value *simulate = section(b, "simulate"), *output = section(b, "output");
+    ga_build_defaults(b, ga_simulate_fields, &settings->simulate);
+    ga_build_defaults(b, ga_output_fields, &settings->output);
+    settings->simulate.t_end = NAN;
+    if (simulate) {
+        settings->simulate_given = true;
+        size_t here = ga_reader_enter(&b->reader, "simulate");
+        if (ga_build_fields(b, simulate, ga_simulate_fields, NULL, &settings->simulate)) {
+            check_simulate(b, simulate);
+            check_method(b, simulate);
+        }
+        ga_reader_leave(&b->reader, here);
+    }
+    if (output) {
+        size_t here = ga_reader_enter(&b->reader, "output");
+        ga_build_fields(b, output, ga_output_fields, NULL, &settings->output);
+        ga_reader_leave(&b->reader, here);
+    }
+}
+
+ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *messages)
+{
+    *model = GA_NEW(ga_model, 1);
+    if (!*model) {
+        ga_document_destroy(document);
+        return GA_ERR_MEMORY;
+    }
+    (*model)->document = document;
+    ga_builder b = {.reader = {.document = document, .messages = messages}, .model = *model};
+    build_head(&b);
+    build_bodies(&b);
+    if (!b.reader.out_of_memory) build_elements(&b);
+    build_settings(&b);
+    ga_status status = b.reader.out_of_memory ? GA_ERR_MEMORY
+                       : b.reader.errors      ? GA_ERR_INPUT
+                                              : GA_OK;
+    if (status != GA_OK) {
+        ga_model_destroy(*model);
+        *model = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,51 @@
+/* A model as the rest of the library sees it: bodies, elements, numbering, settings. */
+#ifndef GA_MODEL_MODEL_H
+#define GA_MODEL_MODEL_H
+
+#include "base/names.h"
+#include "data/document.h"
+#include "element/joint.h"
+#include "model/settings.h"
+
+#include <galpha/model.h>
+
+enum { GA_BODY_RIGID, GA_BODY_POINT_MASS };
+
+typedef struct ga_body {
+    const char *name;
+    ga_place place;
+    int type;
+    double mass, inertia[9];
+    double position[3], rotation[4];
+    double velocity[3], angular_velocity[3];
+    ga_point_list points;
+} ga_body;
+
+/* What a name in the file stands for. */
+typedef enum ga_named { GA_NAMED_BODY, GA_NAMED_ELEMENT } ga_named;
+
+struct ga_model {
+    ga_document *document;
+    ga_arena arena;
+    const char *name;
+    int dimension;
+    double gravity[3];
+    int body_count;
+    ga_body *bodies; /* body i is node i */
+    ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
+    int named_count;
+    ga_element **named; /* as they stand in the file */
+    int element_count;
+    ga_element **elements; /* joints, what acts along them, couplings, motions, forces */
+    int rows, speed_rows, memory_count, event_count;
+    ga_names names; /* 2 * index + ga_named */
+    ga_settings settings;
+};
+
+/* The body or element of a name; -1: none. */
+int ga_model_find_body(const ga_model *model, const char *name);
+const ga_element *ga_model_find_element(const ga_model *model, const char *name);
+/* A point on a body by name; null: none. */
+const ga_named_point *ga_body_find_point(const ga_body *body, const char *name);
+
+#endif

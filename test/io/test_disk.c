@@ -1,0 +1,92 @@
+/* Full disks and killed processes: what was written stays readable. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "test/io/files.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Runs `work` in a child, whose files may not grow beyond `limit` bytes. Like a full disk, but
+ * needs no disk of its own. */
+static void in_child(rlim_t limit, void (*work)(void))
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        const struct rlimit most = {limit, limit};
+        if (limit) setrlimit(RLIMIT_FSIZE, &most);
+        work();
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    if (WIFEXITED(status)) assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Exits with a number instead of asserting, which would go on in the child. */
+static void fill_file(ga_result_format format)
+{
+    ga_report report = {0};
+    ga_result *result = create(format);
+    if (write_rows(result, 0, 100000, &report) != GA_ERR_FILE) _exit(1);
+    if (!strstr(report.message, "File too large")) _exit(2);
+    if (!strstr(report.message, names[format])) _exit(3);
+    if (ga_result_close(result, NULL, &report) != GA_ERR_FILE) _exit(4);
+    H5close(); /* has nothing left to complain about */
+}
+
+static void fill_csv(void) { fill_file(GA_RESULT_CSV); }
+static void fill_hdf5(void) { fill_file(GA_RESULT_HDF5); }
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    for (rlim_t limit = 200000; limit <= 1000000; limit += 77777) {
+        in_child(limit, fill_csv);
+        struct stat about;
+        const char *path = in_folder("result.csv");
+        assert_int_equal(stat(path, &about), 0);
+        assert_true(about.st_size <= (off_t)limit && about.st_size > (off_t)limit - 70000);
+        FILE *file = fopen(path, "r");
+        fseek(file, -1, SEEK_END);
+        assert_int_equal(fgetc(file), '\n'); /* the last row is whole */
+        fclose(file);
+
+        in_child(limit, fill_hdf5);
+        check_hdf5(in_folder("result.h5"), 1);
+        assert_int_equal(empty_folder(), 2);
+    }
+}
+
+static void die(void)
+{
+    ga_result *result = create(GA_RESULT_HDF5);
+    write_rows(result, 0, 1, NULL);
+    nanosleep(&(struct timespec){1, 50000000}, NULL); /* the next row is due for a flush */
+    write_rows(result, 1, 2000, NULL);
+    kill(getpid(), SIGKILL);
+}
+
+/* What a killed process leaves is readable, up to the last flush. */
+static void test_killed(void **state)
+{
+    (void)state;
+    in_child(0, die);
+    const int rows = check_hdf5(in_folder("result.h5"), 2);
+    assert_true(rows < 2000);
+    assert_int_equal(empty_folder(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_killed),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
