@@ -117,7 +117,7 @@ void ga_assembly_remember(ga_assembly *a, double t, const double *q, const doubl
     ga_state state = ga_assembly_state(a, t, q, v, NULL, NULL);
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
-        if (element->type->remember)
+        if (element->type->remember && element->memory_count)
             element->type->remember(element, &state, a->memory + element->memory);
     }
 }
@@ -126,7 +126,7 @@ void ga_assembly_commit(ga_assembly *a, const ga_state *state)
 {
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
-        if (element->type->commit)
+        if (element->type->commit && element->memory_count)
             element->type->commit(element, state, a->memory + element->memory);
     }
 }
@@ -650,7 +650,8 @@ static void element_powers(ga_assembly *a, const ga_element *element, const ga_s
     double *twists = a->f + side;
     if (type->potential) powers->potential += type->potential(element, state);
     if (type->dissipation) powers->dissipation += type->dissipation(element, state);
-    bool outside = type->force && !type->potential && !type->dissipation;
+    if (type->power) powers->work += type->power(element, state);
+    bool outside = type->force && !type->potential && !type->dissipation && !type->power;
     if (!outside && !element->rheonomic) return;
     gather_twists(element, state, twists);
     if (outside) {

@@ -131,6 +131,44 @@ static void test_observed(void **state)
     }
 }
 
+/* Coordinates of joints and their rates; joints are met nowhere near here. */
+static void test_observed_joints(void **state)
+{
+    (void)state;
+    static const char *const F[3] = {"2*turn - 3*slide.rate", "slide*turn", "slide.rate^2"};
+    static const char *const T[3] = {"turn.rate", "sin(turn) + turn.rate*slide", "1"};
+    for (uint64_t seed = 1; seed < 6; ++seed) {
+        world *w = world_create(seed, 3);
+        ga_joint *hinge = element_create(w, ga_element_type_find("joints", "revolute"));
+        ga_joint *slider = element_create(w, ga_element_type_find("joints", "prismatic"));
+        set_between(w, hinge, whole(2), point_on(1, 0.2, 0.3, -0.1));
+        set_between(w, slider, point_on(GA_GROUND, 0.3, 0, 1), whole(3));
+        set_vector(w, hinge, "axis", 0, 0.6, 0.8);
+        set_vector(w, slider, "axis", 1, 0, 0);
+        element_start(w, hinge);
+        element_start(w, slider);
+
+        const named names[] = {{"turn", {.quantity = GA_OBSERVE_COORDINATE, .joint = hinge}},
+                               {"turn.rate", {.quantity = GA_OBSERVE_RATE, .joint = hinge}},
+                               {"slide", {.quantity = GA_OBSERVE_COORDINATE, .joint = slider}},
+                               {"slide.rate", {.quantity = GA_OBSERVE_RATE, .joint = slider}},
+                               {0}};
+        void *e = element_create(w, &ga_force_user);
+        *(ga_anchor *)member(w, e, "on") = point_on(1, 0.4, -0.2, 0.7);
+        set_functions(w, e, "force", 3, F, names);
+        set_functions(w, e, "torque", 3, T, names);
+        element_start(w, e);
+        w->memory[0] = w->memory[1] = w->memory[2] = 0; /* of the hinge */
+        world_move(w, 0.5);
+        check_tangent(w, e);
+        double torque[3];
+        ga_force_user.channels[1].value(e, &w->state, torque);
+        check_near(torque[0], ga_joint_rate(hinge, 0, &w->state), 1e-14);
+        free_functions(w, e, "force", 3);
+        finish(w, e, "torque");
+    }
+}
+
 /* Planar: angle with turns, one number for the torque. */
 static void test_planar(void **state)
 {
@@ -200,10 +238,10 @@ static void test_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),   cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_torque),   cmocka_unit_test(test_observed),
-        cmocka_unit_test(test_planar),   cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_frames),          cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_torque),          cmocka_unit_test(test_observed),
+        cmocka_unit_test(test_observed_joints), cmocka_unit_test(test_planar),
+        cmocka_unit_test(test_too_many),        cmocka_unit_test(test_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
