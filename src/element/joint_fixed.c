@@ -11,8 +11,10 @@ static const ga_joint_kind kind = {
             {.name = "rotation about z", .scalar = ga_turn_z, .planar = true}},
 };
 
-static bool prepare(void *joint, ga_setup *setup)
+static bool prepare(void *element, ga_setup *setup)
 {
+    ga_joint *joint = element;
+    joint->axis[0] = NAN; /* no field: any axis will do */
     return ga_joint_prepare(joint, setup, &kind);
 }
 

@@ -36,7 +36,8 @@ static bool prepare(void *element, ga_setup *setup)
     memcpy(e->nodes, m->joint->element.nodes, 2 * sizeof *e->nodes);
     e->rows = m->value ? 1 : 0;
     e->speed_rows = m->velocity ? 1 : 0;
-    e->rheonomic = !ga_function_is_constant(driver(m));
+    /* A constant velocity drives too: it does work. */
+    e->rheonomic = m->velocity || !ga_function_is_constant(m->value);
     m->blocks = ga_joint_coordinate_blocks(m->joint, m->k);
     return true;
 }
