@@ -164,7 +164,7 @@ static int check_operands(const cli_command *command, const cli_arguments *argum
         cli_print_usage(stderr, command);
         return EXIT_INPUT;
     }
-    if (arguments->operand_count > most) {
+    if (arguments->operand_count > most && !command->operand_repeats) {
         cli_error("%s: '%s' is one argument too many", command->name,
                   arguments->operands[most]);
         cli_print_usage(stderr, command);
@@ -206,9 +206,9 @@ void cli_arguments_free(cli_arguments *arguments)
 const char *cli_operand_text(const cli_command *command, char text[CLI_OPERAND_SIZE])
 {
     const bool optional = command->operand_optional;
-    snprintf(text, CLI_OPERAND_SIZE, "%s%s%s%s", command->operand ? " " : "",
+    snprintf(text, CLI_OPERAND_SIZE, "%s%s%s%s%s", command->operand ? " " : "",
              optional ? "[" : "", command->operand ? command->operand : "",
-             optional ? "]" : "");
+             command->operand_repeats ? " ..." : "", optional ? "]" : "");
     return text;
 }
 
