@@ -1,13 +1,13 @@
 /* Result files: CSV and HDF5, written row by row, closed properly whatever happens.
  *
  * CSV: header `time,top.position.x,...`, 17 significant digits. HDF5: /time, one dataset per
- * channel under /channels with attributes `name`, `unit`, `description` and `parts`, /model (the
- * text of the model), /solver with settings, version and statistics as attributes. In names of
- * datasets `/` becomes %2F and `%` becomes %25.
+ * channel under /channels with attributes `name`, `unit`, `description` and `parts`, /model
+ * (the text of the model), /solver with settings, version and statistics as attributes. In
+ * names of datasets `/` becomes %2F and `%` becomes %25.
  *
- * Files are flushed about once a second: what a killed process or a full disk leaves is readable
- * up to then. HDF5 as most systems have it wants to be used by one thread at a time; so do
- * results in that format.
+ * Files are flushed about once a second: what a killed process or a full disk leaves is
+ * readable up to then. HDF5 as most systems have it wants to be used by one thread at a time;
+ * so do results in that format.
  */
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H

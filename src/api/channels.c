@@ -93,8 +93,8 @@ static void angular_acceleration(const ga_selected *c, const ga_moment *moment, 
 {
     const ga_assembly *a = moment->assembly;
     double rate[GA_TWIST];
-    ga_node_acceleration(a->kinds[c->body], frame_of(c, moment),
-                         moment->vd + a->v_at[c->body], rate);
+    ga_node_acceleration(a->kinds[c->body], frame_of(c, moment), moment->vd + a->v_at[c->body],
+                         rate);
     memcpy(out, rate + 3, 3 * sizeof *out);
 }
 
@@ -247,8 +247,7 @@ static void add_body_channel(selection *s, const body_channel *type, int body,
                                         : (planar ? 2 : 3);
     const char *const *parts = type->shape == ROTATION ? quaternion_parts : axes;
     const char *unit = type->shape == ROTATION && planar ? "rad" : type->unit;
-    const char *help =
-        type->shape == ROTATION && planar ? "angle, turns counted" : type->help;
+    const char *help = type->shape == ROTATION && planar ? "angle, turns counted" : type->help;
     const char *name =
         point ? join(s, owner, point->name, type->name) : join(s, owner, type->name, NULL);
     if (part) name = join(s, name, part, NULL);
@@ -270,7 +269,9 @@ static void add_element_channel(selection *s, const ga_element *element,
     int count = element_count(s->model, element, type);
     if (count == 0) return;
     ga_selected source = {.value = element_value, .element = element, .type = type};
-    const char *const *parts = type->parts ? type->parts : count <= 3 && !type->size ? axes : digits;
+    const char *const *parts = type->parts                 ? type->parts
+                               : count <= 3 && !type->size ? axes
+                                                           : digits;
     if (!type->parts && count > 16) return;
     const char *name = join(s, element->name, type->name, part);
     finish(s, &source, name, type->unit, type->help, count, parts, part);
@@ -364,12 +365,13 @@ static bool select_name(selection *s, const char *name)
 /* Where things are, what joints do, what it costs in energy. */
 static void select_standard(selection *s)
 {
-    static const char *const of_joints[] = {"angle",    "displacement", "angle1", "angle2",
-                                            "length",   "force",        "torque", NULL};
+    static const char *const of_joints[] = {"angle",  "displacement", "angle1", "angle2",
+                                            "length", "force",        "torque", NULL};
     const ga_model *model = s->model;
     for (int b = 0; b < model->body_count; ++b)
         for (int k = 0; k < BODY_CHANNELS; ++k)
-            if (body_channels[k].standard) add_body_channel(s, body_channels + k, b, NULL, NULL);
+            if (body_channels[k].standard)
+                add_body_channel(s, body_channels + k, b, NULL, NULL);
     for (int e = 0; e < model->named_count; ++e) {
         const ga_element *element = model->named[e];
         if (!is_shown(model, element)) continue;

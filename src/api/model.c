@@ -14,11 +14,15 @@ static ga_document_options document_options(const ga_model_options *options)
     return o;
 }
 
-static ga_status finish(ga_document *document, ga_model **model, ga_messages *messages)
+/* A document with mistakes is built too, so that all mistakes are found at once. */
+static ga_status finish(ga_status read, ga_document *document, ga_model **model,
+                        ga_messages *messages)
 {
+    if (!document) return read;
     ga_status status = ga_model_build(document, model, messages);
     if (status != GA_OK) return status;
     status = ga_model_check_settings(*model, messages);
+    if (status == GA_OK) status = read;
     if (status != GA_OK) {
         ga_model_destroy(*model);
         *model = NULL;
@@ -33,7 +37,7 @@ ga_status ga_model_read(const char *path, const ga_model_options *options, ga_mo
     ga_document *document = NULL;
     *model = NULL;
     ga_status status = ga_document_read(path, &o, &document, messages);
-    return status == GA_OK ? finish(document, model, messages) : status;
+    return finish(status, document, model, messages);
 }
 
 ga_status ga_model_parse(const char *name, const char *text, size_t length,
@@ -44,5 +48,5 @@ ga_status ga_model_parse(const char *name, const char *text, size_t length,
     ga_document *document = NULL;
     *model = NULL;
     ga_status status = ga_document_parse(name, text, length, &o, &document, messages);
-    return status == GA_OK ? finish(document, model, messages) : status;
+    return finish(status, document, model, messages);
 }

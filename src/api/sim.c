@@ -15,8 +15,8 @@ struct ga_sim {
     ga_assembly *assembly;
     ga_integrator *integrator;
     ga_channels channels;
-    double *q0, *v0;      /* as the model gives them */
-    double *q, *v, *vd;   /* of a moment between two steps */
+    double *q0, *v0;    /* as the model gives them */
+    double *q, *v, *vd; /* of a moment between two steps */
     double *multipliers;
     double *direction, *jump; /* of an impact */
     double *residual;
@@ -204,8 +204,7 @@ static bool strike(ga_sim *sim, const ga_element *element, const ga_impact *impa
         return false;
     double rate = dot(nv, sim->direction, v), ease = dot(nv, sim->direction, sim->jump);
     if (!(ease > 0)) return false;
-    for (int k = 0; k < nv; ++k)
-        v[k] -= (1 + impact->restitution) * rate / ease * sim->jump[k];
+    for (int k = 0; k < nv; ++k) v[k] -= (1 + impact->restitution) * rate / ease * sim->jump[k];
     return true;
 }
 
@@ -216,11 +215,11 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     bool changed = false;
     for (int k = 0; k < count; ++k) {
         const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
-        ga_state state =
-            ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+        ga_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
         ga_impact impact = {.restitution = 0};
-        ga_switch what = element->type->happen(element, which[k] - element->event, &state,
-                                               sim->assembly->memory + element->memory, &impact);
+        ga_switch what =
+            element->type->happen(element, which[k] - element->event, &state,
+                                  sim->assembly->memory + element->memory, &impact);
         if (what == GA_SWITCH_IMPACT && strike(sim, element, &impact, at->t, q, v))
             sim->impact = true;
         changed = changed || what != GA_SWITCH_NOTHING;
@@ -287,13 +286,12 @@ static ga_status take_memory(ga_sim *sim)
     int nq = sim->assembly->nq, nv = sim->assembly->nv, mp = model->rows + model->speed_rows;
     int gradient = sim->assembly->target[GA_TARGET_GRADIENT].count +
                    sim->assembly->target[GA_TARGET_SPEED_GRADIENT].count;
-    bool memory =
-        (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
-        (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
-        (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
-        (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
-        (sim->residual = GA_NEW(double, mp + gradient)) &&
-        (sim->event_element = GA_NEW(int, model->event_count));
+    bool memory = (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
+                  (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
+                  (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
+                  (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
+                  (sim->residual = GA_NEW(double, mp + gradient)) &&
+                  (sim->event_element = GA_NEW(int, model->event_count));
     if (!memory) return GA_ERR_MEMORY;
     for (int e = 0; e < model->element_count; ++e)
         for (int k = 0; k < model->elements[e]->event_count; ++k)
@@ -339,11 +337,10 @@ void ga_sim_destroy(ga_sim *sim)
     ga_integrator_destroy(sim->integrator);
     ga_assembly_destroy(sim->assembly);
     ga_channels_destroy(&sim->channels);
-    void *memory[] = {sim->q0,        sim->v0,   sim->q,        sim->v,
-                      sim->vd,        sim->multipliers,         sim->direction,
-                      sim->jump,      sim->residual,            sim->event_element,
-                      sim->breaks,    sim->redundancies,        sim->moved,
-                      (void *)sim->with};
+    void *memory[] = {
+        sim->q0,          sim->v0,           sim->q,     sim->v,           sim->vd,
+        sim->multipliers, sim->direction,    sim->jump,  sim->residual,    sim->event_element,
+        sim->breaks,      sim->redundancies, sim->moved, (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
 }
@@ -376,10 +373,10 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
 {
     forget(sim);
     double h = sim->def.step > 0 ? sim->def.step : 1e-3;
-    GA_TRY(explain(sim,
-                   ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h,
-                                       report),
-                   report));
+    GA_TRY(explain(
+        sim,
+        ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h, report),
+        report));
     GA_TRY(ga_integrator_hat(sim->integrator, sim->vd, sim->multipliers,
                              sim->multipliers + sim->model->rows, report));
     ga_sample at = {.t = sim->def.t_start,
@@ -420,40 +417,22 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 
 /* --- looking ------------------------------------------------------------------------------ */
 
-double ga_sim_time(const ga_sim *sim)
-{
-    return sim->t;
-}
+double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
-double ga_sim_step_size(const ga_sim *sim)
-{
-    return sim->step;
-}
+double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
 
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
     return ga_integrator_warning(sim->integrator, k);
 }
 
-int ga_sim_channel_count(const ga_sim *sim)
-{
-    return sim->channels.count;
-}
+int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }
 
-ga_channel ga_sim_channel(const ga_sim *sim, int k)
-{
-    return sim->channels.items[k].channel;
-}
+ga_channel ga_sim_channel(const ga_sim *sim, int k) { return sim->channels.items[k].channel; }
 
-const double *ga_sim_values(const ga_sim *sim)
-{
-    return sim->channels.values;
-}
+const double *ga_sim_values(const ga_sim *sim) { return sim->channels.values; }
 
-int ga_sim_value_count(const ga_sim *sim)
-{
-    return sim->channels.value_count;
-}
+int ga_sim_value_count(const ga_sim *sim) { return sim->channels.value_count; }
 
 ga_sim_summary ga_sim_get_summary(const ga_sim *sim)
 {
@@ -493,4 +472,107 @@ ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
     const ga_element *element = sim->model->elements[k];
     return (ga_sim_element){element->name, element->type->name,
                             element->rows + element->speed_rows};
+}
+
+/* --- check -------------------------------------------------------------------------------- */
+
+/* Names of the other elements a redundant row depends on, each once. */
+static void name_partners(const ga_sim *sim, const ga_redundant_row *row,
+                          ga_sim_redundancy *out, const char **names)
+{
+    out->with = names;
+    for (int k = 0; k < row->with_count; ++k) {
+        const char *name = ga_sim_row_element(sim, row->with[k]);
+        bool known = strcmp(name, out->element) == 0;
+        for (int i = 0; i < out->with_count; ++i) known = known || strcmp(names[i], name) == 0;
+        if (!known) names[out->with_count++] = name;
+    }
+}
+
+static ga_status find_redundancies(ga_sim *sim, ga_sim_check *check, ga_report *report)
+{
+    int count = ga_integrator_redundant_count(sim->integrator), partners = 0;
+    for (int k = 0; k < count; ++k)
+        partners += ga_integrator_redundant_row(sim->integrator, k).with_count;
+    ga_free(sim->redundancies);
+    ga_free((void *)sim->with);
+    sim->redundancies = GA_NEW(ga_sim_redundancy, count);
+    sim->with = GA_NEW(const char *, partners);
+    if (!sim->redundancies || !sim->with)
+        return ga_fail(report, GA_ERR_MEMORY, "no memory for %d redundant rows", count);
+    const char **names = sim->with;
+    for (int k = 0; k < count; ++k) {
+        ga_redundant_row row = ga_integrator_redundant_row(sim->integrator, k);
+        ga_sim_redundancy *out = sim->redundancies + k;
+        out->element = ga_sim_row_element(sim, row.row);
+        out->direction = ga_sim_row_name(sim, row.row);
+        name_partners(sim, &row, out, names);
+        names += out->with_count;
+    }
+    check->redundant = sim->redundancies;
+    check->redundant_count = count;
+    return GA_OK;
+}
+
+/* Bodies that the start moved by more than round-off. */
+static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
+{
+    const ga_assembly *a = sim->assembly;
+    int n = sim->model->body_count;
+    const double *q = ga_integrator_q(sim->integrator);
+    ga_free(sim->moved);
+    sim->moved = GA_NEW(ga_sim_moved, n);
+    if (!sim->moved) return ga_fail(report, GA_ERR_MEMORY, "no memory for %d bodies", n);
+    for (int i = 0; i < n; ++i) {
+        double x[GA_NODE_MAX_NV], distance = 0, angle = 0;
+        int translations = sim->model->dimension, nv = ga_node_nv(a->nodes[i]);
+        ga_nodes_difference(1, a->nodes + i, sim->q0 + a->q_at[i], q + a->q_at[i], x);
+        for (int k = 0; k < nv; ++k) *(k < translations ? &distance : &angle) += x[k] * x[k];
+        const double *p = sim->model->bodies[i].position;
+        double size = 1 + fabs(p[0]) + fabs(p[1]) + fabs(p[2]);
+        if (distance > 1e-24 * size * size || angle > 1e-24)
+            sim->moved[check->moved_count++] =
+                (ga_sim_moved){sim->model->bodies[i].name, sqrt(distance), sqrt(angle)};
+    }
+    check->moved = sim->moved;
+    return GA_OK;
+}
+
+/* Difference quotients of everything take nv evaluations each: not for large models. */
+enum { MOST_CHECKED = 600 };
+
+static void check_tangents(ga_sim *sim, ga_sim_check *check)
+{
+    check->tangent_error = NAN;
+    check->tangent_worst = "not checked: too many coordinates";
+    if (sim->assembly->nv > MOST_CHECKED) return;
+    ga_derivative_check result;
+    ga_point at = {.t = sim->def.t_start,
+                   .q = ga_integrator_q(sim->integrator),
+                   .v = ga_integrator_v(sim->integrator),
+                   .vd = sim->vd,
+                   .lambda = sim->multipliers,
+                   .psi = sim->multipliers + sim->model->rows};
+    ga_status status = ga_system_check(&sim->assembly->system, &at, 0, &result, NULL);
+    if (status != GA_OK && status != GA_ERR_DERIVATIVE) {
+        check->tangent_worst = ga_status_text(status);
+        return;
+    }
+    check->tangent_error = result.block[result.worst].error;
+    check->tangent_worst = ga_derivative_name(result.worst);
+}
+
+ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report)
+{
+    memset(check, 0, sizeof *check);
+    check->bodies = sim->model->body_count;
+    check->coordinates = sim->assembly->nv;
+    check->constraints = sim->model->rows + sim->model->speed_rows;
+    check->grubler = check->coordinates - check->constraints;
+    GA_TRY(ga_sim_start(sim, report));
+    check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
+    GA_TRY(find_redundancies(sim, check, report));
+    GA_TRY(find_moved(sim, check, report));
+    check_tangents(sim, check);
+    return GA_OK;
 }

@@ -8,10 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static double given(double x, double otherwise)
-{
-    return isnan(x) ? otherwise : x;
-}
+static double given(double x, double otherwise) { return isnan(x) ? otherwise : x; }
 
 static ga_status choose_method(const ga_simulate_settings *s, ga_method *method,
                                ga_report *report)
@@ -41,9 +38,9 @@ static ga_control choose_control(const ga_simulate_settings *s)
         return control;
     }
     control.relative = given(s->tolerance.relative, 1e-6);
-    double absolute = given(s->tolerance.absolute, isnan(s->tolerance.relative)
-                                                       ? 1e-8
-                                                       : fmin(1e-8, s->tolerance.relative));
+    double absolute =
+        given(s->tolerance.absolute,
+              isnan(s->tolerance.relative) ? 1e-8 : fmin(1e-8, s->tolerance.relative));
     control.absolute_translation = control.absolute_rotation = absolute;
     control.absolute_velocity = control.absolute_angular_velocity = absolute;
     control.mode = (ga_error_mode)s->error;

@@ -147,6 +147,7 @@ static bool read_points(ga_reader *reader, const ga_value *list, double *t, doub
 
 static bool no_memory(ga_reader *reader, ga_place place)
 {
+    reader->out_of_memory = true;
     return ga_reader_error(reader, place, "%s", ga_status_text(GA_ERR_MEMORY));
 }
 

@@ -11,7 +11,6 @@
 #include "data/load.h"
 #include "data/number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -445,6 +444,39 @@ static bool read_integer_key(expander *x, const block *b, const char *key,
     return good;
 }
 
+/* How many values one pass adds at least; entries with `when` may be left out. */
+static double least_size(const ga_value *value)
+{
+    double size = 1;
+    for (int k = 0; k < value->count; ++k) {
+        const ga_value *child = &value->entries[k].value;
+        if (!ga_value_get(child, "when")) size += least_size(child);
+    }
+    return size;
+}
+
+static double least_size_of_block(const ga_value *map)
+{
+    double size = 1;
+    for (int k = 0; k < map->count; ++k)
+        if (!is_own_key(map->entries[k].key))
+            size += least_size(&map->entries[k].value) - 1; /* the section itself is not new */
+    return size;
+}
+
+static bool check_count(expander *x, const block *b, ga_place place)
+{
+    ga_reader *reader = &x->loader->reader;
+    if (b->count < 0)
+        return ga_reader_error(reader, place, "the count %ld is negative", b->count);
+    if ((double)b->count * least_size_of_block(b->map) > (double)x->loader->budget)
+        return ga_reader_error(reader, place,
+                               "the count %ld is too large: the model would have more than %ld "
+                               "values",
+                               b->count, x->loader->max_values);
+    return true;
+}
+
 static bool read_block(expander *x, block *b, const ga_scope *outer)
 {
     ga_reader *reader = &x->loader->reader;
@@ -460,13 +492,8 @@ static bool read_block(expander *x, block *b, const ga_scope *outer)
     const ga_value *count = ga_value_get(b->map, "count");
     if (!count) return ga_reader_error(reader, b->map->place, "`count` is missing");
     good = read_integer_key(x, b, "from", outer, &b->from) && good;
-    if (!read_integer_key(x, b, "count", outer, &b->count)) return false;
-    if (b->count < 0)
-        return ga_reader_error(reader, count->place, "the count %ld is negative", b->count);
-    if (b->count > x->loader->max_values)
-        return ga_reader_error(reader, count->place, "the count %ld is too large, at most %ld",
-                               b->count, x->loader->max_values);
-    return good;
+    return read_integer_key(x, b, "count", outer, &b->count) &&
+           check_count(x, b, count->place) && good;
 }
 
 static bool is_wanted(expander *x, const ga_value *entry, const ga_scope *scope, bool *wanted)

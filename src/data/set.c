@@ -191,6 +191,10 @@ ga_status ga_load_set(ga_loader *loader, const char *argument)
 {
     ga_value *value = &loader->document->root;
     const char *at = argument;
+    if (ga_yaml_check_text(argument, strlen(argument)).problem) {
+        ga_reader_error(&loader->reader, place, "an argument that is not UTF-8 text");
+        return GA_OK;
+    }
     if (!strchr(argument, '='))
         return refuse(loader, argument, "expected PATH=VALUE, such as simulate.step=1e-4");
     if (!strncmp(argument, "include=", 8) || !strncmp(argument, "include[", 8))

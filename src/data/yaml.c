@@ -49,6 +49,7 @@ typedef struct parser {
     int anchor_count, anchor_capacity;
     ga_names anchor_names;
     bool has_document;
+    ga_place here; /* of the last event that has one */
     ga_value root;
 } parser;
 
@@ -58,6 +59,8 @@ typedef struct parser {
 /* The path of what is being read: the keys that lead to it. */
 static void enter_path(parser *p)
 {
+    enum { DEEP = 8 }; /* deeper, the path says less than the place */
+    if (p->source->is_line || p->depth > DEEP) return;
     for (int k = 0; k < p->depth; ++k) {
         const frame *f = &p->frames[k];
         const int next = k + 1 < p->depth ? p->frames[k + 1].first : p->count;
@@ -132,6 +135,7 @@ static const struct {
     {"without closing quote", "the quote that starts here is not closed"},
     {"invalid trailing content after", "text behind a closing quote"},
     {"wrongly indented", "wrong indentation"},
+    {"invalid indentation", "wrong indentation: it is not that of the keys above"},
     {"invalid scalar at the end of block sequence",
      "an item of the list was expected, `- ...`; is the indentation right?"},
     {"did not find expected", "wrong indentation, or a key without a colon"},
@@ -178,8 +182,9 @@ static ga_status report_all_syntax(parser *p)
     const int before = p->reader->errors;
     while ((error = fy_diag_errors_iterate(p->diag, &previous)))
         if (error->type == FYET_ERROR && error->msg) report_syntax(p, error);
-    /* it stopped without a word: it does so when memory is out */
-    return p->reader->errors > before ? GA_ERR_INPUT : GA_ERR_MEMORY;
+    if (p->reader->errors == before) /* it has no words for some errors, such as |0 */
+        fail(p, p->here, "what follows this cannot be understood");
+    return GA_ERR_INPUT;
 }
 
 /* Building ----------------------------------------------------------------------------------
@@ -412,6 +417,15 @@ static ga_status read_key(parser *p, const ga_value *scalar)
     return GA_OK;
 }
 
+/* {mass:1} is a map with the key `mass:1`, which nobody wants. */
+static ga_status check_colon(parser *p)
+{
+    const frame *f = top(p);
+    if (!f || !f->flow || !f->has_key || !strchr(f->key, ':')) return GA_OK;
+    fail(p, f->key_place, "`%.80s`: a space is missing after the colon", f->key);
+    return GA_OK;
+}
+
 static ga_status on_scalar(parser *p, struct fy_event *event)
 {
     struct fy_token *token = event->scalar.value;
@@ -431,6 +445,7 @@ static ga_status on_scalar(parser *p, struct fy_event *event)
     GA_TRY(spend(p, 1, v.place));
     if (expects_key(p)) return read_key(p, &v);
     if (!v.quoted && is_null(v.text)) v.kind = GA_VALUE_NULL;
+    if (!token) GA_TRY(check_colon(p));
     const char *name = NULL;
     if (event->scalar.anchor) GA_TRY(token_text(p, event->scalar.anchor, &name));
     GA_TRY(remember_anchor(p, name, &v, 1));
@@ -493,7 +508,7 @@ static ga_status on_end(parser *p)
 static ga_status on_document(parser *p, struct fy_event *event)
 {
     if (p->has_document)
-        return fail(p, place_of(p, fy_event_start_mark(event), make_place(p, 0, 0)),
+        return fail(p, place_of(p, fy_event_start_mark(event), p->here),
                     "a second document starts here; a file is one");
     p->has_document = true;
     return GA_OK;
@@ -563,6 +578,7 @@ static ga_status parse_events(parser *p)
         struct fy_event *event = fy_parser_parse(p->fy);
         if (!event) return report_all_syntax(p);
         const bool last = event->type == FYET_STREAM_END;
+        p->here = place_of(p, fy_event_start_mark(event), p->here);
         const ga_status status = on_event(p, event);
         fy_parser_event_free(p->fy, event);
         if (last || status != GA_OK) return status;

@@ -42,7 +42,7 @@ typedef enum ga_kind {
     GA_KIND_SPIN,      /* double[3]: an angular velocity; planar: one number, about z */
     GA_KIND_POINTS,    /* ga_point_list */
     GA_KIND_TOLERANCE, /* ga_tolerance: a number, or {relative: , absolute: } */
-    GA_KIND_METHOD,    /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
+    GA_KIND_METHOD, /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
     GA_KIND_COUNT
 } ga_kind;
 

@@ -75,11 +75,16 @@ void ga_tilt_y(const ga_pair *pair, ga_order order, ga_scalar *s)
     ga_scalar_dot(pair, 0, 2, order, s);
 }
 
+/* The angle of (Q_xx + Q_yy, Q_yx - Q_xy) */
 void ga_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
 {
-    ga_scalar x;
+    ga_scalar x, other;
     ga_scalar_dot(pair, 0, 0, order, &x);
+    ga_scalar_dot(pair, 1, 1, order, &other);
+    ga_scalar_sum(1, &x, 1, &other, order, &x);
     ga_scalar_dot(pair, 1, 0, order, s);
+    ga_scalar_dot(pair, 0, 1, order, &other);
+    ga_scalar_sum(1, s, -1, &other, order, s);
     ga_scalar_angle(&x, s, order, s);
 }
 
@@ -577,8 +582,10 @@ void ga_joint_axes_default(const ga_joint_kind *kind, int dimension, double axis
                            double axes[9])
 {
     const bool in_plane = dimension == 2 && kind->axis_in_plane;
-    if (dimension == 2 && !in_plane) axis[0] = NAN; /* always z there */
-    if (!given(axis)) {
+    const bool always_z = dimension == 2 && !in_plane;
+    /* not given: NaN, or zero where the joint has no such field */
+    const ga_vec3 a = ga_vec3_load(axis);
+    if (always_z || !(ga_vec3_dot(a, a) > 0)) {
         axis[0] = in_plane ? 1 : 0;
         axis[1] = 0;
         axis[2] = in_plane ? 0 : 1;

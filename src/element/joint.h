@@ -186,7 +186,8 @@ void ga_friction_press(double x2, double out[2]);
  * relative rotation Q = (a_i . b_j), sin(angle) times the axis, component k; with all three
  * zero Q is the identity or half a turn, which no continuous motion reaches. tilt: components
  * of it where only the third axes are to agree: -a_y . b_z about x and a_x . b_z about y.
- * angle: about the third axis, of b_x seen from a. */
+ * angle: of the second marker about the third axis, the same for any choice of x and y, also
+ * where the third axes do not quite agree. */
 ga_scalar_function ga_world_x, ga_world_y, ga_world_z;
 ga_scalar_function ga_along_x, ga_along_y, ga_along_z;
 ga_scalar_function ga_turn_x, ga_turn_y, ga_turn_z;

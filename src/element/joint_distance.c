@@ -37,7 +37,7 @@ static bool prepare(void *element, ga_setup *setup)
                                        "`ground` alone names no point, expected coordinates");
         joint->between[k].whole = false;
     }
-    joint->at[0] = joint->axis[0] = NAN;
+    joint->at[0] = NAN;
     if (!ga_joint_origins(joint, setup, origin)) return false;
     ga_joint_axes_default(&kind, setup->dimension, joint->axis, axes);
     for (int k = 0; k < 2; ++k) ga_joint_place(joint, setup, k, origin[k], axes);

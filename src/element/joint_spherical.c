@@ -23,7 +23,6 @@ static bool prepare(void *element, ga_setup *setup)
 {
     ga_joint *joint = element;
     const ga_attachment *a = &joint->attachment[0];
-    joint->axis[0] = NAN;
     if (!ga_joint_prepare(joint, setup, &kind)) return false;
     if (a->friction.head.given && a->friction.model == GA_FRICTION_STICTION)
         return ga_element_complain(&joint->element, setup, "friction.model",

@@ -19,6 +19,14 @@ static void cross(const ga_pair *pair, ga_order order, ga_scalar *s)
     ga_scalar_sum(-1, s, 0, s, order, s);
 }
 
+static void first_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
+{
+    ga_scalar x;
+    ga_scalar_dot(pair, 0, 0, order, &x);
+    ga_scalar_dot(pair, 1, 0, order, s);
+    ga_scalar_angle(&x, s, order, s);
+}
+
 static void second_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
 {
     ga_scalar x;
@@ -33,7 +41,7 @@ static const ga_joint_kind kind = {
             GA_ROW_WORLD_Z,
             {.name = "rotation about y", .scalar = cross}},
     .coordinate = {{.name = "angle1",
-                    .scalar = ga_angle,
+                    .scalar = first_angle,
                     .angular = true,
                     .transverse = true,
                     .axial = true},

@@ -75,8 +75,8 @@ ga_status ga_regular_create(ga_stepper *s)
 void ga_regular_destroy(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    void *memory[] = {g->D,   g->size, g->value, g->eta_value, g->rhs,
-                      g->part, g->weak, g->rows,  g->share,     g->off, g->kept};
+    void *memory[] = {g->D,    g->size, g->value, g->eta_value, g->rhs, g->part,
+                      g->weak, g->rows, g->share, g->off,       g->kept};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_coords_destroy(&g->multipliers);
     ga_coords_destroy(&g->etas);
@@ -348,7 +348,8 @@ void ga_regular_watch(ga_stepper *s)
     }
     int iterations = g->watching ? 1 : 3;
     g->watching = true;
-    g->least = smallest_eigenvalue(s, solve_with_iteration_matrix, g->value, g->eps, iterations);
+    g->least =
+        smallest_eigenvalue(s, solve_with_iteration_matrix, g->value, g->eps, iterations);
     adapt(g);
 }
 

@@ -266,8 +266,8 @@ static ga_status check_residuals(ga_stepper *s)
     if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
     const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
-    const double velocity = fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +
-                            1e2 * s->def.absolute_v;
+    const double velocity =
+        fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) + 1e2 * s->def.absolute_v;
     const double *length = ga_regular_row_sizes(s, s->G);
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     for (int i = 0; i < s->mp; ++i) {
@@ -540,7 +540,8 @@ ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
     double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
     double left = (t_end - s->now.t) / h;
     if (s->off_grid) h = t1 - s->now.t;
-    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h), stretch = !last && left < 1.1;
+    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h),
+         stretch = !last && left < 1.1;
     if (last) {
         if (s->off_grid || left < 1 - 1e-9) h = t_end - s->now.t;
         t1 = t_end;

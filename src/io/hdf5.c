@@ -10,7 +10,9 @@
  * %2E, because HDF5 would take them for groups; the attribute `name` is the plain one.
  *
  * Rows are collected in memory, column by column, and appended a block at a time: a write to a
- * dataset costs some microseconds, whatever its size.
+ * dataset costs some microseconds, whatever its size. Each block is flushed too, so that little
+ * is lost when a disk fills up quickly; but not with thousands of channels, where that would
+ * double the time.
  *
  * The file is readable up to the last flush, also if the process is killed or the disk is full:
  * new numbers go where the old file did not reach; the description of the file, which HDF5
@@ -311,7 +313,8 @@ static ga_status write_row(void *state, double t, const double *values, ga_repor
     }
     if (++s->held < s->room) return GA_OK;
     const silence before = begin_silence();
-    const ga_status status = store(s, report);
+    const ga_status status =
+        s->room == MAX_ROWS ? commit(s, report) : store(s, report); /* see above */
     end_silence(before);
     return status;
 }

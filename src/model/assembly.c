@@ -11,8 +11,7 @@
 static ga_node_kind kind_of(const ga_model *model, const ga_body *body, bool se)
 {
     bool point = body->type == GA_BODY_POINT_MASS;
-    if (model->dimension == 2)
-        return point ? GA_NODE_POINT2 : se ? GA_NODE_SE2 : GA_NODE_R2SO2;
+    if (model->dimension == 2) return point ? GA_NODE_POINT2 : se ? GA_NODE_SE2 : GA_NODE_R2SO2;
     return point ? GA_NODE_POINT3 : se ? GA_NODE_SE3 : GA_NODE_R3SO3;
 }
 
@@ -83,15 +82,13 @@ ga_state ga_assembly_state(ga_assembly *a, double t, const double *q, const doub
     int n = a->model->body_count;
     if (!a->placed || memcmp(a->q, q, nq) != 0) {
         memcpy(a->q, q, nq);
-        for (int i = 0; i < n; ++i)
-            ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
+        for (int i = 0; i < n; ++i) ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
         a->placed = true;
         a->moved = false;
     }
     if (v && (!a->moved || memcmp(a->v, v, nv) != 0)) {
         memcpy(a->v, v, nv);
-        for (int i = 0; i < n; ++i)
-            ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
+        for (int i = 0; i < n; ++i) ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
         a->moved = true;
     }
     return (ga_state){t, a->frames, lambda, psi, a->memory};
@@ -340,8 +337,8 @@ static void cross(const double *a, const double *b, double *c)
 static void inertia_times(const ga_body *body, const double *w, double *Jw)
 {
     for (int i = 0; i < 3; ++i)
-        Jw[i] = body->inertia[i] * w[0] + body->inertia[3 + i] * w[1] +
-                body->inertia[6 + i] * w[2];
+        Jw[i] =
+            body->inertia[i] * w[0] + body->inertia[3 + i] * w[1] + body->inertia[6 + i] * w[2];
 }
 
 /* Gravity and gyroscopic forces of one body in body axes; m w x u only where u is a
@@ -466,8 +463,7 @@ static ga_eval nonholonomic(void *user, const ga_point *at, double *k)
     ga_state state = state_at(a, at);
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
-        if (element->speed_rows)
-            element->type->speed(element, &state, k + element->speed_row);
+        if (element->speed_rows) element->type->speed(element, &state, k + element->speed_row);
     }
     return GA_EVAL_OK;
 }
@@ -560,7 +556,7 @@ static double *body_damping(const ga_assembly *a, int i, double *C)
         return C + 4;
     }
     if (a->kinds[i] == GA_NODE_SE3) {
-        const double values[12] = {-w[2], w[1], w[2],  -w[0], -w[1], w[0],
+        const double values[12] = {-w[2], w[1],  w[2],  -w[0], -w[1], w[0],
                                    u[2],  -u[1], -u[2], u[0],  u[1],  -u[0]};
         for (int k = 0; k < 12; ++k) *C++ = m * values[k];
     }
@@ -661,8 +657,8 @@ static void element_powers(ga_assembly *a, const ga_element *element, const ga_s
     }
     if (element->rheonomic && element->rows && state->lambda) {
         type->gradient(element, state, a->A);
-        powers->work += reaction_power(element->rows, side, a->A,
-                                       state->lambda + element->row, twists);
+        powers->work +=
+            reaction_power(element->rows, side, a->A, state->lambda + element->row, twists);
     }
     if (element->rheonomic && element->speed_rows && state->psi) {
         type->speed_gradient(element, state, a->A);

@@ -16,7 +16,7 @@
 /* --- names -------------------------------------------------------------------------------- */
 
 /* Names that mean something of their own in references and channels. */
-static const char *const reserved[] = {"ground", "energy", "solver", "time", "t", NULL};
+const char *const ga_model_reserved_names[] = {"ground", "energy", "solver", "time", "t", NULL};
 
 static bool check_name(ga_builder *b, const ga_entry *entry)
 {
@@ -24,16 +24,17 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
     if (!name[0] || strchr(name, '.'))
         return ga_reader_error(&b->reader, entry->place,
                                "a name must not be empty or contain a dot");
-    for (int k = 0; reserved[k]; ++k)
-        if (strcmp(reserved[k], name) == 0)
+    for (int k = 0; ga_model_reserved_names[k]; ++k)
+        if (strcmp(ga_model_reserved_names[k], name) == 0)
             return ga_reader_error(&b->reader, entry->place, "the name `%s` is reserved", name);
     int found = ga_names_find(&b->model->names, name, strlen(name));
     if (found < 0) return true;
     const ga_place *first = found % 2 == GA_NAMED_BODY ? &b->model->bodies[found / 2].place
                                                        : &b->model->named[found / 2]->place;
+    char by[32] = "";
+    if (first->line > 0) snprintf(by, sizeof by, ", by line %d", first->line);
     return ga_reader_error(&b->reader, entry->place,
-                           "the name `%s` is taken, by line %d; names are unique in a file",
-                           name, first->line);
+                           "the name `%s` is taken%s; names are unique in a model", name, by);
 }
 
 static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
@@ -500,8 +501,9 @@ static int most_elements(const ga_model *model, const draft_element *drafts, int
     int most = count;
     for (int k = 0; k < count; ++k) {
         if (drafts[k].element->type->is_joint) most += GA_JOINT_MAX_COORDINATES;
-        if (drafts[k].element->type->per_body) most += model->body_count; /* a list names each
-                                                                             body once */
+        if (drafts[k].element->type->per_body)
+            most += model->body_count; /* a list names each
+                                          body once */
     }
     return most;
 }
@@ -522,8 +524,9 @@ static void build_elements(ga_builder *b)
         for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
         int most = most_elements(model, drafts, count);
         model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
-        ga_setup setup = {&b->reader,      &model->arena,     model->dimension, model->gravity,
-                          model->frames,   model->body_count, mass};
+        ga_setup setup = {
+            &b->reader,        &model->arena, model->dimension, model->gravity, model->frames,
+            model->body_count, mass};
         if (!model->elements) b->reader.out_of_memory = true;
         if (model->elements) prepare_elements(b, &setup, drafts, count);
     }

@@ -17,6 +17,8 @@ typedef struct ga_builder {
 ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *messages);
 
 extern const ga_field ga_head_fields[];
+/* No body or element may be called so; ends with null. */
+extern const char *const ga_model_reserved_names[];
 
 /* Reads a map into a struct: defaults first, then what is there; unknown and missing keys are
  * errors. Keys in `also` (null-terminated, may be null) are somebody else's. */

@@ -41,8 +41,8 @@ static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fi
     field_names names = {fields, dimension};
     const char *near = ga_suggest(entry->key, &names, field_name);
     if (near)
-        return ga_reader_error(&b->reader, entry->place,
-                               "unknown key `%s`, did you mean `%s`?", entry->key, near);
+        return ga_reader_error(&b->reader, entry->place, "unknown key `%s`, did you mean `%s`?",
+                               entry->key, near);
     char list[200];
     size_t used = 0;
     for (int k = 0; field_name(&names, k) && used < 160; ++k) {
@@ -79,9 +79,8 @@ bool ga_build_defaults(ga_builder *b, const ga_field *fields, void *out)
             /* A field of the other dimension may share its member with one that is here. */
             bool shared = false;
             for (const ga_field *g = fields; g->name; ++g)
-                shared = shared ||
-                         (g != f && ga_field_is_in(g, b->model->dimension) &&
-                          strcmp(g->name, f->name) == 0);
+                shared = shared || (g != f && ga_field_is_in(g, b->model->dimension) &&
+                                    strcmp(g->name, f->name) == 0);
             if (shared) continue;
         }
         if (f->kind == GA_KIND_GROUP)
@@ -118,8 +117,8 @@ bool ga_build_fields(ga_builder *b, const ga_value *map, const ga_field *fields,
         if (is_in_list(also, entry->key)) continue;
         size_t here = ga_reader_enter(&b->reader, entry->key);
         const ga_field *field = find(fields, entry->key, b->model->dimension);
-        bool read = field ? ga_kind_get(field->kind)->read(b, &entry->value, field,
-                                                           (char *)out + field->offset)
+        bool read = field ? ga_kind_get(field->kind)
+                                ->read(b, &entry->value, field, (char *)out + field->offset)
                           : unknown_key(b, entry, fields);
         good = read && good;
         ga_reader_leave(&b->reader, here);

@@ -249,8 +249,8 @@ static bool check_inertia(ga_builder *b, const ga_value *value, const double J[9
     double half = (J[0] + J[4] + J[8]) / 2, a = half - J[0], d = half - J[4], f = half - J[8];
     double slack = -1e-9 * size;
     bool physical = a >= slack && d >= slack && f >= slack &&
-                    a * d - J[1] * J[1] >= slack * size && a * f - J[2] * J[2] >= slack * size &&
-                    d * f - J[5] * J[5] >= slack * size;
+                    a * d - J[1] * J[1] >= slack * size &&
+                    a * f - J[2] * J[2] >= slack * size && d * f - J[5] * J[5] >= slack * size;
     if (!physical)
         ga_reader_warning(READER(b), value->place,
                           "no distribution of mass has this inertia: a principal moment is "
@@ -456,7 +456,9 @@ static void functions_fallback(const ga_field *field, void *out)
 static const char *body_name(void *user, int k)
 {
     const ga_model *model = user;
-    return k < model->body_count ? model->bodies[k].name : k == model->body_count ? "ground" : NULL;
+    return k < model->body_count    ? model->bodies[k].name
+           : k == model->body_count ? "ground"
+                                    : NULL;
 }
 
 static bool unknown_point(ga_builder *b, const ga_value *value, const char *text)
@@ -471,8 +473,9 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
         for (int k = 0, used = 0; k < at->points.count && used < 120; ++k)
             used += snprintf(list + used, sizeof list - (size_t)used, "%s%.24s", k ? ", " : "",
                              at->points.points[k].name);
-        return ga_reader_error(READER(b), value->place, "body `%s` has no point `%s`; it has: %s",
-                               head, dot + 1, list[0] ? list : "none");
+        return ga_reader_error(READER(b), value->place,
+                               "body `%s` has no point `%s`; it has: %s", head, dot + 1,
+                               list[0] ? list : "none");
     }
     const char *near = ga_suggest(head, b->model, body_name);
     return ga_reader_error(READER(b), value->place,
@@ -726,23 +729,29 @@ static void method_fallback(const ga_field *field, void *out)
 /* --- the table ---------------------------------------------------------------------------- */
 
 #define NUMBER_SCHEMA "{\"$ref\":\"#/$defs/number\"}"
-#define BOTH(x) {x, x}
+#define BOTH(x)                                                                                \
+    {                                                                                          \
+        x, x                                                                                   \
+    }
 /* clang-format off */
 #define NUMBERS_SCHEMA(n) \
     "{\"type\":\"array\",\"items\":" NUMBER_SCHEMA ",\"minItems\":" #n ",\"maxItems\":" #n "}"
+#define POINTS_SCHEMA(n) \
+    "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^.]+$\"}," \
+    "\"additionalProperties\":" NUMBERS_SCHEMA(n) "}"
 /* clang-format on */
 
 static const ga_kind_type kinds[GA_KIND_COUNT] = {
     [GA_KIND_NUMBER] = {read_number, number_fallback, BOTH("number"), BOTH(NUMBER_SCHEMA)},
     [GA_KIND_INTEGER] = {read_integer, integer_fallback, BOTH("whole number"),
-                         BOTH("{\"type\":[\"integer\",\"string\"]}")},
+                         BOTH("{\"$ref\":\"#/$defs/integer\"}")},
     [GA_KIND_BOOLEAN] = {read_boolean, boolean_fallback, BOTH("true or false"),
-                         BOTH("{\"type\":\"boolean\"}")},
+                         BOTH("{\"enum\":[true,false,\"true\",\"false\"]}")},
     [GA_KIND_CHOICE] = {read_choice, integer_fallback, BOTH("word"), BOTH(NULL)},
     [GA_KIND_TEXT] = {read_text, pointer_fallback, BOTH("text"),
                       BOTH("{\"$ref\":\"#/$defs/name\"}")},
     [GA_KIND_PATH] = {read_path, pointer_fallback, BOTH("path"),
-                      BOTH("{\"type\":\"string\"}")},
+                      BOTH("{\"$ref\":\"#/$defs/name\"}")},
     [GA_KIND_VECTOR] = {read_vector,
                         vector_fallback,
                         {"3 numbers", "2 numbers"},
@@ -775,7 +784,7 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                          inertia_fallback,
                          {"3 or 6 numbers", "number"},
                          {"{\"anyOf\":[" NUMBERS_SCHEMA(3) "," NUMBERS_SCHEMA(6) "]}",
-                          NUMBER_SCHEMA}},
+                          "{\"$ref\":\"#/$defs/number\",\"exclusiveMinimum\":0}"}},
     [GA_KIND_POINT] = {read_point,
                        point_fallback,
                        BOTH("point"),
@@ -797,7 +806,7 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                         BOTH("{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/name\"},"
                              "\"minItems\":2,\"maxItems\":2}")},
     [GA_KIND_CHANNELS] = {read_channels, list_fallback, BOTH("list of channels"),
-                          BOTH("{\"type\":\"array\",\"items\":{\"type\":\"string\"}}")},
+                          BOTH("{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/name\"}}")},
     [GA_KIND_GROUP] = {read_group, NULL, BOTH("map"), BOTH(NULL)},
     [GA_KIND_SPIN] = {read_spin,
                       vector_fallback,
@@ -806,17 +815,11 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
     [GA_KIND_POINTS] = {read_points,
                         list_fallback,
                         BOTH("named points"),
-                        {"{\"type\":\"object\",\"additionalProperties\":" NUMBERS_SCHEMA(3) "}",
-                         "{\"type\":\"object\",\"additionalProperties\":" NUMBERS_SCHEMA(
-                             2) "}"}},
+                        {POINTS_SCHEMA(3), POINTS_SCHEMA(2)}},
     [GA_KIND_TOLERANCE] = {read_tolerance, tolerance_fallback,
                            BOTH("number or {relative, absolute}"),
                            BOTH("{\"$ref\":\"#/$defs/tolerance\"}")},
-    [GA_KIND_METHOD] = {read_method, method_fallback, BOTH("word or coefficients"),
-                        BOTH(NULL)},
+    [GA_KIND_METHOD] = {read_method, method_fallback, BOTH("word or coefficients"), BOTH(NULL)},
 };
 
-const ga_kind_type *ga_kind_get(ga_kind kind)
-{
-    return kinds + kind;
-}
+const ga_kind_type *ga_kind_get(ga_kind kind) { return kinds + kind; }

@@ -41,25 +41,16 @@ void ga_model_destroy(ga_model *model)
     ga_free(model);
 }
 
-const char *ga_model_name(const ga_model *model)
-{
-    return model->name;
-}
+const char *ga_model_name(const ga_model *model) { return model->name; }
 
 const char *ga_model_text(const ga_model *model)
 {
     return model->document->text ? model->document->text : "";
 }
 
-int ga_model_dimension(const ga_model *model)
-{
-    return model->dimension;
-}
+int ga_model_dimension(const ga_model *model) { return model->dimension; }
 
-int ga_model_body_count(const ga_model *model)
-{
-    return model->body_count;
-}
+int ga_model_body_count(const ga_model *model) { return model->body_count; }
 
 const char *ga_model_body_name(const ga_model *model, int body)
 {

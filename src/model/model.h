@@ -31,7 +31,7 @@ struct ga_model {
     int dimension;
     double gravity[3];
     int body_count;
-    ga_body *bodies; /* body i is node i */
+    ga_body *bodies;  /* body i is node i */
     ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
     int named_count;
     ga_element **named; /* as they stand in the file */

@@ -248,8 +248,8 @@ static ga_status add_multipliers(ga_assembly *a, int e)
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
     for (int c = 0; host && c < host->rows + host->speed_rows; ++c) {
-        int column = c < host->rows ? host->row + c
-                                    : a->model->rows + host->speed_row + c - host->rows;
+        int column =
+            c < host->rows ? host->row + c : a->model->rows + host->speed_row + c - host->rows;
         for (int r = 0; r < width; ++r)
             GA_TRY(add(a->target + GA_TARGET_MULTIPLIERS, columns[r], column, c * width + r));
     }
@@ -268,8 +268,8 @@ static ga_status add_element(probe *p, int e)
                         ga_assembly_speed_stiffness_of, tangent_noise));
     }
     if (element->speed_rows) {
-        GA_TRY(add_rows(p, GA_TARGET_SPEED_GRADIENT, e, element->speed_rows,
-                        element->speed_row, ga_assembly_speed_gradient_of, gradient_noise));
+        GA_TRY(add_rows(p, GA_TARGET_SPEED_GRADIENT, e, element->speed_rows, element->speed_row,
+                        ga_assembly_speed_gradient_of, gradient_noise));
         GA_TRY(add_rows(p, GA_TARGET_SPEED_SPEED_STIFFNESS, e, element->speed_rows,
                         element->speed_row, ga_assembly_speed_speed_stiffness_of,
                         tangent_noise));
@@ -311,7 +311,8 @@ ga_status ga_pattern_build(ga_assembly *a)
     p.mask = GA_NEW(bool, (size_t)most *(size_t)most);
     ga_status status = GA_ERR_MEMORY;
     if (p.lambda && p.psi && p.mask) {
-        for (int k = 0; k < most; ++k) p.lambda[k] = random_number(&p), p.psi[k] = random_number(&p);
+        for (int k = 0; k < most; ++k)
+            p.lambda[k] = random_number(&p), p.psi[k] = random_number(&p);
         status = add_all(&p);
     }
     ga_free(p.lambda);

@@ -25,9 +25,10 @@ const ga_field ga_body_fields[] = {
              "yz; planar: one number; rigid bodies need it, point masses have none",
              .unit = "kg m^2"),
     GA_FIELD(ga_body, VECTOR, position, "centre of mass at t = 0, world", .unit = "m"),
-    GA_FIELD(ga_body, ROTATION, rotation,
-             "body axes at t = 0: {axis, angle}, {quaternion: [w, x, y, z]}, {matrix: rows} or "
-             "{xyz: [a, b, c]}, turns about x, then the new y, then the new z; planar: an angle"),
+    GA_FIELD(
+        ga_body, ROTATION, rotation,
+        "body axes at t = 0: {axis, angle}, {quaternion: [w, x, y, z]}, {matrix: rows} or "
+        "{xyz: [a, b, c]}, turns about x, then the new y, then the new z; planar: an angle"),
     GA_FIELD(ga_body, VECTOR, velocity, "of the centre of mass, world", .unit = "m/s"),
     GA_FIELD(ga_body, SPIN, angular_velocity, "body axes; planar: a number", .unit = "rad/s"),
     GA_FIELD(ga_body, POINTS, points, "named points, body axes, from the centre of mass",

@@ -58,7 +58,9 @@ static void test_full_disk(void **state)
         fclose(file);
 
         in_child(limit, fill_hdf5);
-        check_hdf5(in_folder("result.h5"), 1);
+        /* a row is 64 bytes; the last block may be missing, and the one that did not fit */
+        const int fit = (int)limit / 64;
+        assert_true(check_hdf5(in_folder("result.h5"), 1) > fit - 2 * 512 - fit / 10);
         assert_int_equal(empty_folder(), 2);
     }
 }

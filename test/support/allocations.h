@@ -30,6 +30,8 @@ static struct {
     long fail_at;    /* this allocation fails, counted from 1; 0: none */
     bool fail_after; /* and all that follow */
     long failed;
+    bool own_only; /* only what this program takes itself, not what shared libraries take; set
+                      it after start_counting */
 } watch;
 
 #if INTERPOSED
@@ -80,9 +82,16 @@ static void forget(const void *memory)
         }
 }
 
-static bool refuse(void)
+/* The program's own code, by the linker. */
+extern const char __executable_start, etext;
+static bool is_own(const void *caller)
 {
-    if (!watch.counting) return false;
+    return (const char *)caller >= &__executable_start && (const char *)caller < &etext;
+}
+
+static bool refuse(const void *caller)
+{
+    if (!watch.counting || (watch.own_only && !is_own(caller))) return false;
     ++watch.taken;
     if (watch.fail_at == 0) return false;
     if (watch.taken != watch.fail_at && !(watch.fail_after && watch.taken > watch.fail_at))
@@ -94,7 +103,7 @@ static bool refuse(void)
 
 void *malloc(size_t size)
 {
-    if (refuse()) return NULL;
+    if (refuse(__builtin_return_address(0))) return NULL;
     void *memory = __libc_malloc(size);
     remember(memory);
     return memory;
@@ -102,7 +111,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    if (refuse()) return NULL;
+    if (refuse(__builtin_return_address(0))) return NULL;
     void *memory = __libc_calloc(count, size);
     remember(memory);
     return memory;
@@ -110,7 +119,7 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *old, size_t size)
 {
-    if (refuse()) return NULL;
+    if (refuse(__builtin_return_address(0))) return NULL;
     void *memory = __libc_realloc(old, size);
     if (memory || size == 0) forget(old);
     remember(memory);
@@ -119,7 +128,7 @@ void *realloc(void *old, size_t size)
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    if (refuse()) return NULL;
+    if (refuse(__builtin_return_address(0))) return NULL;
     void *memory = __libc_memalign(alignment, size);
     remember(memory);
     return memory;
@@ -127,7 +136,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    if (refuse()) return ENOMEM;
+    if (refuse(__builtin_return_address(0))) return ENOMEM;
     *memory = __libc_memalign(alignment, size);
     remember(*memory);
     return *memory ? 0 : ENOMEM;

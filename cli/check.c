@@ -1,0 +1,319 @@
+/* galpha check: what a model is made of, and whether it is sound. */
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct check {
+    cli_input input;
+    ga_sim_def def;
+    ga_sim *sim;
+    ga_sim_check found;
+} check;
+
+/* Difference quotients are good to about 1e-7; beyond this something is wrong. */
+static const double suspicious_tangent = 1e-4;
+
+/* --- channels ----------------------------------------------------------------------------- */
+
+static bool is_motion(const ga_sim_element *e)
+{
+    return e->type && strncmp(e->type, "motion", 6) == 0;
+}
+
+/* Whose accelerations and reactions to show. */
+typedef enum scope { EVERYTHING, WITHOUT_MOTIONS, BODIES, SCOPES } scope;
+
+/* All bodies, and elements with constraints as the scope says. Null if memory is out. */
+static const char **collect_names(const check *c, scope which, int *count)
+{
+    const int bodies = ga_model_body_count(c->input.model);
+    int elements = 0;
+    while (ga_sim_get_element(c->sim, elements).name) ++elements;
+    const char **names = calloc((size_t)(bodies + elements) + 1, sizeof *names);
+    if (!names) return NULL;
+    *count = 0;
+    for (int k = 0; k < bodies; ++k) names[(*count)++] = ga_model_body_name(c->input.model, k);
+    for (int k = 0; k < elements && which != BODIES; ++k) {
+        const ga_sim_element e = ga_sim_get_element(c->sim, k);
+        if (e.rows > 0 && !(which == WITHOUT_MOTIONS && is_motion(&e)))
+            names[(*count)++] = e.name;
+    }
+    return names;
+}
+
+/* The model's own simulation shows that its channels exist; then one with accelerations and
+ * reactions takes its place. Not every element has channels, so less is asked for in turn. */
+static int create(check *c)
+{
+    ga_report report;
+    ga_status status =
+        ga_sim_create(c->input.model, &c->def, &c->sim, c->input.messages, &report);
+    if (status != GA_OK) return cli_input_refuse(&c->input, status, &report);
+    cli_input_print_messages(&c->input);
+    ga_sim *all = NULL;
+    for (int which = 0; which < SCOPES && !all; ++which) {
+        ga_sim_def def = c->def;
+        const char **names = collect_names(c, (scope)which, &def.channel_count);
+        if (!names) return cli_out_of_memory();
+        def.channels = names;
+        status = ga_sim_create(c->input.model, &def, &all, NULL, &report);
+        free(names);
+        if (status == GA_ERR_MEMORY) return cli_out_of_memory();
+    }
+    if (all) {
+        ga_sim_destroy(c->sim);
+        c->sim = all;
+    }
+    return EXIT_DONE;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+typedef enum kind { ACCELERATIONS, REACTIONS, KINDS } kind;
+
+static bool is_kind(kind which, const char *name)
+{
+    static const char *const ends[KINDS][2] = {
+        {".acceleration", ".angular_acceleration"},
+        {".force", ".torque"},
+    };
+    return ends_with(name, ends[which][0]) || ends_with(name, ends[which][1]);
+}
+
+/* --- for people --------------------------------------------------------------------------- */
+
+static void print_elements(const check *c)
+{
+    ga_sim_element e;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k)
+        if (e.rows > 0) printf("    %-20s %-16s %d\n", e.name, e.type ? e.type : "", e.rows);
+}
+
+/* The section of the file an element stands in. */
+static const char *section_of(const check *c, const char *name)
+{
+    ga_sim_element e;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k)
+        if (strcmp(e.name, name) == 0) return is_motion(&e) ? "motions" : "joints";
+    return "joints";
+}
+
+static void print_redundancies(const check *c)
+{
+    const ga_sim_check *found = &c->found;
+    if (found->redundant_count == 0) return;
+    puts("redundant constraints; their reactions are not unique, the smallest are shown");
+    for (int k = 0; k < found->redundant_count; ++k) {
+        const ga_sim_redundancy *r = &found->redundant[k];
+        printf("    %s.%s: %s is redundant", section_of(c, r->element), r->element,
+               r->direction);
+        for (int i = 0; i < r->with_count; ++i) printf("%s%s", i ? ", " : " with ", r->with[i]);
+        puts("");
+    }
+}
+
+static void print_moved(const ga_sim_check *found)
+{
+    if (found->moved_count == 0) return;
+    puts("moved to meet the constraints at the start");
+    for (int k = 0; k < found->moved_count; ++k)
+        printf("    %-20s by %.3g m, turned by %.3g rad\n", found->moved[k].body,
+               found->moved[k].distance, found->moved[k].angle);
+}
+
+static void print_channels(const check *c, kind which, const char *title)
+{
+    const double *values = ga_sim_values(c->sim);
+    bool any = false;
+    for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
+        const ga_channel channel = ga_sim_channel(c->sim, k);
+        if (is_kind(which, channel.name)) {
+            if (!any) puts(title);
+            any = true;
+            printf("    %-32s", channel.name);
+            for (int i = 0; i < channel.count; ++i) printf(" %12.6g", values[i]);
+            printf("  %s\n", channel.unit ? channel.unit : "");
+        }
+        values += channel.count;
+    }
+}
+
+static void print_report(const check *c)
+{
+    const ga_sim_check *f = &c->found;
+    cli_print_line(stdout, "", cli_input_name(&c->input));
+    printf("bodies              %d\n", f->bodies);
+    printf("coordinates         %d\n", f->coordinates);
+    printf("constraints         %d\n", f->constraints);
+    print_elements(c);
+    printf("degrees of freedom  %d", f->degrees_of_freedom);
+    if (f->grubler != f->degrees_of_freedom) printf(" (%d by counting)", f->grubler);
+    puts("");
+    print_redundancies(c);
+    print_moved(f);
+    print_channels(c, ACCELERATIONS, "accelerations at the start");
+    print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
+    printf("tangents            differ from difference quotients by %.2g%s%s\n",
+           f->tangent_error, f->tangent_worst && *f->tangent_worst ? ", most in " : "",
+           f->tangent_worst ? f->tangent_worst : "");
+}
+
+/* --- for programs ------------------------------------------------------------------------- */
+
+static void print_channels_json(cli_json *json, const check *c, kind which, const char *key)
+{
+    const double *values = ga_sim_values(c->sim);
+    cli_json_object(json, key);
+    for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
+        const ga_channel channel = ga_sim_channel(c->sim, k);
+        if (is_kind(which, channel.name))
+            cli_json_numbers(json, channel.name, channel.count, values);
+        values += channel.count;
+    }
+    cli_json_end_object(json);
+}
+
+static void print_elements_json(cli_json *json, const check *c)
+{
+    cli_json_list(json, "elements");
+    ga_sim_element e;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k) {
+        cli_json_object(json, NULL);
+        cli_json_text(json, "name", e.name);
+        cli_json_text(json, "type", e.type);
+        cli_json_integer(json, "constraints", e.rows);
+        cli_json_end_object(json);
+    }
+    cli_json_end_list(json);
+}
+
+static void print_redundancies_json(cli_json *json, const ga_sim_check *found)
+{
+    cli_json_list(json, "redundant");
+    for (int k = 0; k < found->redundant_count; ++k) {
+        const ga_sim_redundancy *r = &found->redundant[k];
+        cli_json_object(json, NULL);
+        cli_json_text(json, "joint", r->element);
+        cli_json_text(json, "direction", r->direction);
+        cli_json_list(json, "with");
+        for (int i = 0; i < r->with_count; ++i) cli_json_text(json, NULL, r->with[i]);
+        cli_json_end_list(json);
+        cli_json_end_object(json);
+    }
+    cli_json_end_list(json);
+}
+
+static void print_moved_json(cli_json *json, const ga_sim_check *found)
+{
+    cli_json_list(json, "moved");
+    for (int k = 0; k < found->moved_count; ++k) {
+        cli_json_object(json, NULL);
+        cli_json_text(json, "body", found->moved[k].body);
+        cli_json_number(json, "distance", found->moved[k].distance);
+        cli_json_number(json, "angle", found->moved[k].angle);
+        cli_json_end_object(json);
+    }
+    cli_json_end_list(json);
+}
+
+static void print_json(const check *c)
+{
+    const ga_sim_check *f = &c->found;
+    cli_json json = {.out = stdout};
+    cli_json_object(&json, NULL);
+    cli_json_text(&json, "model", cli_input_name(&c->input));
+    cli_json_text(&json, "file", c->input.path);
+    cli_json_text(&json, "status", "done");
+    cli_json_integer(&json, "bodies", f->bodies);
+    cli_json_integer(&json, "coordinates", f->coordinates);
+    cli_json_integer(&json, "constraints", f->constraints);
+    print_elements_json(&json, c);
+    cli_json_integer(&json, "degrees_of_freedom", f->degrees_of_freedom);
+    cli_json_integer(&json, "grubler", f->grubler);
+    print_redundancies_json(&json, f);
+    print_moved_json(&json, f);
+    cli_json_object(&json, "initial");
+    print_channels_json(&json, c, ACCELERATIONS, "accelerations");
+    print_channels_json(&json, c, REACTIONS, "reactions");
+    cli_json_end_object(&json);
+    cli_json_number(&json, "tangent_error", f->tangent_error);
+    cli_json_text(&json, "tangent_worst", f->tangent_worst);
+    cli_json_list(&json, "warnings");
+    for (int k = 0; ga_sim_warning(c->sim, k); ++k)
+        cli_json_text(&json, NULL, ga_sim_warning(c->sim, k));
+    cli_json_end_list(&json);
+    cli_json_end_object(&json);
+}
+
+static int fail(const check *c, const ga_report *report)
+{
+    const cli_failure failure = {c->sim, &c->def, report, c->input.path};
+    if (c->input.json) {
+        cli_json json = {.out = stdout};
+        cli_json_object(&json, NULL);
+        cli_json_text(&json, "model", cli_input_name(&c->input));
+        cli_json_text(&json, "file", c->input.path);
+        cli_json_text(&json, "status", "failed");
+        cli_json_text(&json, "message", report->message);
+        cli_failure_json(&json, &failure);
+        cli_json_end_object(&json);
+    }
+    cli_failure_print(&failure);
+    return cli_exit_code(report->status);
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static int examine(check *c)
+{
+    const int code = create(c);
+    if (code != EXIT_DONE) return code;
+    ga_report report;
+    const ga_status status = ga_sim_check_model(c->sim, &c->found, &report);
+    if (status != GA_OK) return fail(c, &report);
+    if (c->input.json)
+        print_json(c);
+    else
+        print_report(c);
+    cli_flush();
+    for (int k = 0; ga_sim_warning(c->sim, k); ++k)
+        cli_error("warning: %s", ga_sim_warning(c->sim, k));
+    if (!(c->found.tangent_error <= suspicious_tangent))
+        cli_error("warning: the tangents are wrong by %.2g; steps will converge slowly or not "
+                  "at all",
+                  c->found.tangent_error);
+    return EXIT_DONE;
+}
+
+static int check_command(const cli_arguments *arguments)
+{
+    check c = {0};
+    int code = cli_input_read(&c.input, arguments);
+    if (code == EXIT_DONE) {
+        c.def = ga_sim_def_of(c.input.model);
+        code = examine(&c);
+    }
+    ga_sim_destroy(c.sim);
+    cli_input_free(&c.input);
+    return code;
+}
+
+static const cli_option options[] = {CLI_INPUT_OPTIONS, CLI_JSON_OPTION, {0}};
+
+const cli_command cli_check = {
+    .name = "check",
+    .operand = "MODEL",
+    .summary = "count degrees of freedom, find redundant constraints, show the start",
+    .details = "MODEL is a model file, or - for standard input. Nothing is simulated.\n",
+    .options = options,
+    .run = check_command,
+};

@@ -1,0 +1,46 @@
+/* galpha elements: the reference of bodies, joints, motions, forces. */
+#include "cli/command.h"
+#include "cli/text.h"
+
+#include <galpha/model.h>
+#include <string.h>
+
+static bool is_element(const char *name)
+{
+    const char *known;
+    for (int k = 0; (known = ga_model_element_name(k)); ++k)
+        if (strcmp(known, name) == 0) return true;
+    return false;
+}
+
+static int unknown_element(const char *name)
+{
+    enum { MOST = 200 };
+    const char *names[MOST];
+    int count = 0;
+    while (count < MOST && (names[count] = ga_model_element_name(count))) ++count;
+    const char *nearest = cli_nearest(name, count, names);
+    if (nearest)
+        cli_error("there is no element '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_error("there is no element '%s'; galpha elements shows all", name);
+    return EXIT_INPUT;
+}
+
+static int elements_command(const cli_arguments *arguments)
+{
+    const char *name = arguments->operand_count ? arguments->operands[0] : NULL;
+    if (name && !is_element(name)) return unknown_element(name);
+    return cli_print_owned(ga_model_reference(name));
+}
+
+static const cli_option options[] = {{0}};
+
+const cli_command cli_elements = {
+    .name = "elements",
+    .operand = "NAME",
+    .operand_optional = true,
+    .summary = "show what models are made of, or one element",
+    .options = options,
+    .run = elements_command,
+};

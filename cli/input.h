@@ -1,0 +1,43 @@
+/* The model a command works on, and what is wrong with it. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include "cli/command.h"
+#include "cli/json.h"
+
+#include <galpha/sim.h>
+
+/* For the tables of commands that read a model. */
+#define CLI_INPUT_OPTIONS                                                                      \
+    {"set", 0, "PATH=VALUE", "set any value of the file, such as simulate.step=1e-4"},         \
+    {                                                                                          \
+        "include-anywhere", 0, NULL, "let `include` leave the folder of the model"             \
+    }
+#define CLI_JSON_OPTION                                                                        \
+    {                                                                                          \
+        "json", 0, NULL, "print the result as one JSON object"                                 \
+    }
+
+typedef struct cli_input {
+    const char *path; /* as given */
+    bool json;
+    ga_model *model;
+    ga_messages *messages;
+    int printed; /* messages so far */
+    char *text;  /* of standard input */
+} cli_input;
+
+/* Reads the model, prints messages. EXIT_DONE or the exit code; then everything was said, also
+ * in JSON where asked for. Free in any case. */
+int cli_input_read(cli_input *input, const cli_arguments *arguments);
+/* The same for what is noticed later: the report belongs to the status. */
+int cli_input_refuse(cli_input *input, ga_status status, const ga_report *report);
+void cli_input_print_messages(cli_input *input); /* those not printed yet */
+void cli_input_free(cli_input *input);
+
+/* The name of the model, or of its file. */
+const char *cli_input_name(const cli_input *input);
+void cli_json_messages(cli_json *json, const char *key, const ga_messages *messages);
+int cli_exit_code(ga_status status);
+
+#endif

@@ -1,0 +1,19 @@
+/* How far a run is, on stderr: a bar on a terminal, otherwise a line for every 10 %. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+typedef struct cli_progress {
+    bool shown, terminal;
+    double t_start, t_end;
+    double began, drawn; /* clock */
+    int tenths;          /* lines so far */
+    bool dirty;          /* a bar stands on the terminal */
+} cli_progress;
+
+cli_progress cli_progress_begin(bool shown, double t_start, double t_end);
+void cli_progress_update(cli_progress *progress, double t, double step);
+void cli_progress_end(cli_progress *progress); /* takes the bar away */
+
+#endif

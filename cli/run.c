@@ -1,0 +1,368 @@
+/* galpha run: simulates a model, writes results, sums up. */
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/input.h"
+#include "cli/interrupt.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+#include "cli/text.h"
+
+#include <galpha/galpha.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CSV, HDF5, FILES };
+
+typedef struct run {
+    cli_input input;
+    ga_sim_def def;
+    ga_sim *sim;
+    struct {
+        const char *path; /* null: not wanted */
+        ga_result *result;
+    } file[FILES];
+    cli_progress progress;
+    long rows;
+    double began, wall;
+    ga_status write_status; /* of result files */
+    ga_report write_report;
+    ga_status status; /* of the simulation */
+    ga_report report;
+    bool quiet;
+} run;
+
+/* --- while it runs ------------------------------------------------------------------------ */
+
+static ga_eval go_on(void) { return cli_interrupt_caught() ? GA_EVAL_FATAL : GA_EVAL_OK; }
+
+static void note_write(run *r, ga_status status, const ga_report *report)
+{
+    if (status == GA_OK || r->write_status != GA_OK) return;
+    r->write_status = status;
+    r->write_report = *report;
+}
+
+static ga_eval output(void *user, const ga_sim *sim)
+{
+    run *r = user;
+    for (int k = 0; k < FILES; ++k) {
+        ga_report report;
+        if (r->file[k].result)
+            note_write(r,
+                       ga_result_write(r->file[k].result, ga_sim_time(sim), ga_sim_values(sim),
+                                       &report),
+                       &report);
+    }
+    if (r->write_status != GA_OK) return GA_EVAL_FATAL;
+    ++r->rows;
+    return go_on();
+}
+
+static ga_eval step(void *user, const ga_sim *sim)
+{
+    run *r = user;
+    cli_progress_update(&r->progress, ga_sim_time(sim), ga_sim_step_size(sim));
+    return go_on();
+}
+
+/* --- files -------------------------------------------------------------------------------- */
+
+static ga_status open_files(run *r, const ga_channel *channels)
+{
+    static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
+    for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
+        ga_report report;
+        if (r->file[k].path)
+            note_write(r,
+                       ga_result_create(
+                           r->file[k].path, formats[k], ga_sim_channel_count(r->sim), channels,
+                           ga_model_text(r->input.model), &r->file[k].result, &report),
+                       &report);
+    }
+    return r->write_status;
+}
+
+static const char *outcome(const run *r)
+{
+    if (r->write_status != GA_OK || r->status != GA_OK) return "failed";
+    return cli_interrupt_caught() ? "interrupted" : "done";
+}
+
+static long steps_accepted(const ga_sim_summary *s)
+{
+    return s->control.accepted ? s->control.accepted : s->statistics.steps;
+}
+
+static long steps_rejected(const ga_sim_summary *s)
+{
+    return s->control.rejected + s->statistics.halvings;
+}
+
+static const char *formulation_name(ga_formulation formulation)
+{
+    static const char *const names[GA_FORMULATION_COUNT] = {[GA_INDEX3] = "index3",
+                                                            [GA_INDEX2] = "index2",
+                                                            [GA_SOI2] = "soi2",
+                                                            [GA_HHT_I3] = "hht-i3"};
+    return (size_t)formulation < GA_FORMULATION_COUNT ? names[formulation] : "";
+}
+
+/* What a result file knows about the run. */
+static void close_files(run *r)
+{
+    const ga_sim_summary s = ga_sim_get_summary(r->sim);
+    const ga_sim_def *def = &r->def;
+    const ga_method *method = &def->integrator.method;
+    const ga_attribute attributes[] = {
+        {"version", ga_version(), 0},
+        {"model", cli_input_name(&r->input), 0},
+        {"status", outcome(r), 0},
+        {"message", r->status == GA_OK ? "" : r->report.message, 0},
+        {"formulation", formulation_name(def->integrator.formulation), 0},
+        {"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0},
+        {"alpha_m", NULL, method->alpha_m},
+        {"alpha_f", NULL, method->alpha_f},
+        {"beta", NULL, method->beta},
+        {"gamma", NULL, method->gamma},
+        {"step", NULL, def->step},
+        {"tolerance_relative", NULL, def->control.relative},
+        {"tolerance_absolute", NULL, def->control.absolute_translation},
+        {"t_start", NULL, def->t_start},
+        {"t_end", NULL, s.t},
+        {"steps_accepted", NULL, (double)steps_accepted(&s)},
+        {"steps_rejected", NULL, (double)steps_rejected(&s)},
+        {"newton_iterations", NULL, (double)s.statistics.iterations},
+        {"factorizations", NULL, (double)s.statistics.factorizations},
+        {"evaluations", NULL, (double)s.statistics.evaluations},
+        {"energy_drift_max", NULL, s.energy_drift_max},
+        {"position_residual_max", NULL, s.statistics.position_residual_max},
+        {"velocity_residual_max", NULL, s.statistics.velocity_residual_max},
+        {"wall_seconds", NULL, r->wall},
+        {NULL, NULL, 0},
+    };
+    for (int k = 0; k < FILES; ++k) {
+        ga_report report;
+        note_write(r, ga_result_close(r->file[k].result, attributes, &report), &report);
+        r->file[k].result = NULL;
+    }
+}
+
+/* --- summary ------------------------------------------------------------------------------ */
+
+static double total(const ga_energy *e) { return e->kinetic + e->potential; }
+
+static void print_files(const run *r)
+{
+    for (int k = 0; k < FILES; ++k)
+        if (r->file[k].path && r->rows)
+            printf("  results      %s, %ld rows\n", r->file[k].path, r->rows);
+}
+
+static void print_summary(const run *r)
+{
+    const ga_sim_summary s = ga_sim_get_summary(r->sim);
+    const ga_energy *e = &s.final;
+    char line[256];
+    snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s", outcome(r),
+             r->def.t_start, s.t, r->wall);
+    cli_print_text(stdout, cli_input_name(&r->input));
+    puts(line);
+    printf("  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
+    if (s.control.step_max > 0)
+        printf(", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
+    if (s.control.events) printf(", %ld events", s.control.events);
+    printf("\n  Newton       %ld iterations, %ld factorizations, %ld evaluations\n",
+           s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
+    printf("  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
+           e->kinetic, e->potential, e->dissipated, e->work);
+    printf("               balance closes to %.2g J", s.energy_drift_max);
+    if (s.energy_scale > 0)
+        printf(", %.2g of %.3g J", s.energy_drift_max / s.energy_scale, s.energy_scale);
+    printf("\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
+           s.statistics.position_residual_max, s.statistics.velocity_residual_max);
+    print_files(r);
+}
+
+static void print_energy_json(cli_json *json, const ga_sim_summary *s)
+{
+    cli_json_object(json, "energy");
+    cli_json_number(json, "initial", total(&s->initial));
+    cli_json_number(json, "final", total(&s->final));
+    cli_json_number(json, "drift_max", s->energy_drift_max);
+    cli_json_number(json, "scale", s->energy_scale);
+    cli_json_number(json, "kinetic", s->final.kinetic);
+    cli_json_number(json, "potential", s->final.potential);
+    cli_json_number(json, "dissipated", s->final.dissipated);
+    cli_json_number(json, "work", s->final.work);
+    cli_json_end_object(json);
+}
+
+static void print_final_json(cli_json *json, const run *r)
+{
+    const double *values = ga_sim_values(r->sim);
+    cli_json_object(json, "final");
+    for (int k = 0; k < ga_sim_channel_count(r->sim) && r->rows; ++k) {
+        const ga_channel channel = ga_sim_channel(r->sim, k);
+        cli_json_numbers(json, channel.name, channel.count, values);
+        values += channel.count;
+    }
+    cli_json_end_object(json);
+}
+
+static const char *message(const run *r)
+{
+    if (r->write_status != GA_OK) return r->write_report.message;
+    if (r->status != GA_OK) return r->report.message;
+    return cli_interrupt_caught() ? "stopped by a signal" : "";
+}
+
+static void print_json(const run *r)
+{
+    const ga_sim_summary s = ga_sim_get_summary(r->sim);
+    cli_json json = {.out = stdout};
+    cli_json_object(&json, NULL);
+    cli_json_text(&json, "model", cli_input_name(&r->input));
+    cli_json_text(&json, "file", r->input.path);
+    cli_json_text(&json, "status", outcome(r));
+    cli_json_text(&json, "message", message(r));
+    cli_json_number(&json, "t_start", r->def.t_start);
+    cli_json_number(&json, "t_end", s.t);
+    cli_json_object(&json, "steps");
+    cli_json_integer(&json, "accepted", steps_accepted(&s));
+    cli_json_integer(&json, "rejected", steps_rejected(&s));
+    cli_json_end_object(&json);
+    cli_json_integer(&json, "newton_iterations", s.statistics.iterations);
+    cli_json_integer(&json, "factorizations", s.statistics.factorizations);
+    cli_json_integer(&json, "evaluations", s.statistics.evaluations);
+    cli_json_integer(&json, "events", s.control.events);
+    cli_json_number(&json, "wall_seconds", r->wall);
+    print_energy_json(&json, &s);
+    cli_json_object(&json, "constraints");
+    cli_json_number(&json, "position_max", s.statistics.position_residual_max);
+    cli_json_number(&json, "velocity_max", s.statistics.velocity_residual_max);
+    cli_json_end_object(&json);
+    print_final_json(&json, r);
+    cli_json_list(&json, "files");
+    for (int k = 0; k < FILES; ++k)
+        if (r->file[k].path && r->rows) cli_json_text(&json, NULL, r->file[k].path);
+    cli_json_end_list(&json);
+    cli_json_list(&json, "warnings");
+    for (int k = 0; ga_sim_warning(r->sim, k); ++k)
+        cli_json_text(&json, NULL, ga_sim_warning(r->sim, k));
+    cli_json_end_list(&json);
+    if (r->status != GA_OK)
+        cli_failure_json(&json, &(cli_failure){r->sim, &r->def, &r->report, r->input.path});
+    cli_json_end_object(&json);
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static void tell(const run *r)
+{
+    for (int k = 0; ga_sim_warning(r->sim, k) && !r->quiet; ++k)
+        cli_error("warning: %s", ga_sim_warning(r->sim, k));
+    if (r->input.json)
+        print_json(r);
+    else if (!r->quiet)
+        print_summary(r);
+    cli_flush(); /* before what follows, where both go to one place */
+    if (r->write_status != GA_OK)
+        cli_error("%s", r->write_report.message);
+    else if (r->status != GA_OK)
+        cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path});
+    else if (cli_interrupt_caught())
+        cli_error("stopped at t = %.9g s of %.9g s; what was computed until then is complete",
+                  ga_sim_get_summary(r->sim).t, r->def.t_end);
+}
+
+static int exit_code(const run *r)
+{
+    if (r->write_status != GA_OK) return cli_exit_code(r->write_status);
+    if (r->status != GA_OK) return cli_exit_code(r->status);
+    const int caught = cli_interrupt_caught();
+    return caught ? EXIT_SIGNAL + caught : EXIT_DONE;
+}
+
+static int simulate(run *r)
+{
+    ga_report report;
+    ga_status status =
+        ga_sim_create(r->input.model, &r->def, &r->sim, r->input.messages, &report);
+    if (status != GA_OK) return cli_input_refuse(&r->input, status, &report);
+    cli_input_print_messages(&r->input);
+
+    const int count = ga_sim_channel_count(r->sim);
+    ga_channel *channels = calloc((size_t)count + 1, sizeof *channels);
+    if (!channels) return cli_out_of_memory();
+    for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(r->sim, k);
+    cli_interrupt_watch(); /* from here on there are files to close */
+    status = open_files(r, channels);
+    free(channels);
+    if (status == GA_OK) {
+        r->progress = cli_progress_begin(!r->quiet, r->def.t_start, r->def.t_end);
+        r->began = cli_clock();
+        r->status = ga_sim_run(r->sim, &r->report);
+        r->wall = cli_clock() - r->began;
+        cli_progress_end(&r->progress);
+    }
+    close_files(r);
+    tell(r);
+    return exit_code(r);
+}
+
+/* Two outputs in one file, or an output in place of the model, are slips. */
+static int check_paths(const run *r)
+{
+    const char *paths[] = {r->input.path, r->file[CSV].path, r->file[HDF5].path};
+    for (int i = 0; i < 3; ++i)
+        for (int k = i + 1; k < 3; ++k)
+            if (paths[i] && paths[k] && cli_same_file(paths[i], paths[k])) {
+                cli_error("%s would be overwritten by results", paths[k]);
+                return EXIT_INPUT;
+            }
+    return EXIT_DONE;
+}
+
+static int run_command(const cli_arguments *arguments)
+{
+    run r = {.quiet = cli_given(arguments, "quiet")};
+    r.file[CSV].path = cli_value(arguments, "csv");
+    r.file[HDF5].path = cli_value(arguments, "output");
+    r.input.path = arguments->operands[0];
+    int code = check_paths(&r);
+    if (code != EXIT_DONE) return code;
+    code = cli_input_read(&r.input, arguments);
+    if (code == EXIT_DONE) {
+        r.def = ga_sim_def_of(r.input.model);
+        r.def.output = output;
+        r.def.progress = step;
+        r.def.user = &r;
+        code = simulate(&r);
+    }
+    ga_sim_destroy(r.sim);
+    cli_input_free(&r.input);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "write results to FILE, HDF5"},
+    {"csv", 0, "FILE", "write results to FILE, comma-separated values"},
+    CLI_INPUT_OPTIONS,
+    CLI_JSON_OPTION,
+    {"quiet", 'q', NULL, "no progress, no summary, no warnings of the start"},
+    {0},
+};
+
+const cli_command cli_run = {
+    .name = "run",
+    .operand = "MODEL",
+    .summary = "simulate a model",
+    .details =
+        "MODEL is a model file, or - for standard input. --set may be given several times.\n"
+        "Progress and errors go to stderr, the summary to stdout. Ctrl-C finishes the\n"
+        "step and closes the files; a second one stops at once.\n\n"
+        "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"
+        "cannot be read or written, 130 stopped by Ctrl-C.\n",
+    .options = options,
+    .run = run_command,
+};

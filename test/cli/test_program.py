@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""The program as it is, with a pendulum.
+
+    test_program.py PROGRAM
+"""
+import csv
+import json
+import math
+
+import support
+
+PENDULUM = """\
+galpha: 1
+name: pendulum
+gravity: [0, 0, -9.81]
+parameters: {length: 1}
+bodies:
+  bob: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [length, 0, 0]}
+joints:
+  hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0]}
+simulate: {t_end: 1, step: 1e-3}
+output: {every: 0.01, channels: [bob.position, hinge.force, energy.total]}
+"""
+
+
+class Program(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("pendulum.yaml", PENDULUM)
+
+    def test_run(self):
+        said = self.json_of("run", "pendulum.yaml", "--json", "--csv", "out.csv", "-o", "out.h5")
+        self.assertEqual(said["model"], "pendulum")
+        self.assertEqual(said["status"], "done")
+        self.assertEqual(said["t_end"], 1)
+        self.assertEqual(said["steps"]["accepted"], 1000)
+        x, y, z = said["final"]["bob.position"]
+        # the joint holds to round-off, energy to the error of the method at this step
+        self.assertAlmostEqual(math.hypot(x, y, z), 1, delta=1e-10)
+        self.assertLess(said["energy"]["drift_max"], 1e-3)
+        self.assertLess(said["constraints"]["position_max"], 1e-10)
+        with open(self.path("out.csv")) as file:
+            rows = list(csv.reader(file))
+        self.assertEqual(len(rows), 102)
+        self.assertEqual(
+            rows[0][:4], ["time", "bob.position.x", "bob.position.y", "bob.position.z"]
+        )
+        self.assertEqual([float(number) for number in rows[-1][1:4]], [x, y, z])
+
+    def test_hdf5(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("no h5py")
+        said = self.json_of("run", "pendulum.yaml", "--json", "-o", "out.h5")
+        with h5py.File(self.path("out.h5"), "r") as file:
+            self.assertEqual(file["time"].shape, (101,))
+            self.assertEqual(file["channels/bob.position"].shape, (101, 3))
+            self.assertEqual(
+                list(file["channels/bob.position"][-1]), said["final"]["bob.position"]
+            )
+            self.assertEqual(file["channels/bob.position"].attrs["unit"], "m")
+            self.assertEqual(file["model"].asstr()[()], PENDULUM)
+            self.assertEqual(file["solver"].attrs["steps_accepted"], 1000)
+            self.assertEqual(file["solver"].attrs["formulation"], "index2")
+
+    def test_set(self):
+        said = self.json_of(
+            "run", "pendulum.yaml", "--json", "--set", "simulate.step=0.01", "--set=parameters.length=2"
+        )
+        self.assertEqual(said["steps"]["accepted"], 100)
+        self.assertAlmostEqual(math.hypot(*said["final"]["bob.position"]), 2, delta=1e-10)
+
+    def test_check(self):
+        said = self.json_of("check", "pendulum.yaml", "--json")
+        self.assertEqual(said["bodies"], 1)
+        self.assertEqual(said["coordinates"], 6)
+        self.assertEqual(said["constraints"], 5)
+        self.assertEqual(said["degrees_of_freedom"], 1)
+        self.assertEqual(said["redundant"], [])
+        self.assertEqual(said["moved"], [])
+        # a rod held at its end falls with m g L / (J + m L^2), its bearing carries the rest
+        angular = 2 * 9.81 / (0.1 + 2)
+        acceleration = said["initial"]["accelerations"]["bob.acceleration"]
+        self.assertAlmostEqual(acceleration[2], -angular, delta=1e-9)
+        force = said["initial"]["reactions"]["hinge.force"]
+        self.assertAlmostEqual(force[2], 2 * (9.81 - angular), delta=1e-9)
+        self.assertLess(said["tangent_error"], 1e-5)
+        self.assertIn("hinge", self.run_it("check", "pendulum.yaml").out)
+
+    def test_mistakes(self):
+        self.write("bad.yaml", PENDULUM.replace("mass: 2", "mas: 2").replace("revolute", "revolut"))
+        said = self.run_it("run", "bad.yaml", "-o", "out.h5", code=2)
+        self.assertIn("bad.yaml:6:", said.err)
+        self.assertIn("mass", said.err)
+        self.assertIn("bad.yaml:8:", said.err)
+        self.assertIn("revolute", said.err)
+        self.assertNotIn("out.h5", self.files())
+        self.run_it("run", "none.yaml", code=3)
+        self.run_it("run", "pendulum.yaml", "--set", "simulate.stepp=1", code=2)
+        said = self.run_it("run", "pendulum.yaml", "--set", "output.channels=[bob.positon]", code=2)
+        self.assertIn("bob.position", said.err)
+
+    def test_interrupt(self):
+        code, out, err = self.interrupt_when_running(
+            ["run", "pendulum.yaml", "-q", "-o", "out.h5", "--set=simulate.t_end=1e6"], "out.h5"
+        )
+        self.assertEqual(code, 130)
+        self.assertRegex(err, r"stopped at t = [\d.]+ s")
+
+    def test_stdin(self):
+        said = self.run_it("run", "-", "--json", "-q", input=PENDULUM.encode())
+        self.assertEqual(json.loads(said.out)["status"], "done")
+
+    def test_reference(self):
+        self.assertIn("$schema", self.json_of("schema"))
+        self.assertIn("revolute", self.run_it("elements").out)
+        self.assertIn("axis", self.run_it("elements", "revolute").out)
+
+
+support.main()
