@@ -189,7 +189,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        s->round_off = fmax(s->round_off, size.units);
+        /* units are relative to sizes, which may be next to nothing */
+        s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
