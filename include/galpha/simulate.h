@@ -78,6 +78,10 @@ typedef struct ga_events {
     int count;
     /* Writes g, count numbers. */
     ga_eval (*function)(void *user, const ga_sample *at, double *g);
+    /* True while function needs v', lambda and psi of the acceleration level, which take a
+     * solve: those of the scheme are interpolated linearly over steps, which may be large.
+     * Null: never. */
+    bool (*exact)(void *user);
     /* +1: only where g_i rises, -1: only where it falls; null: both, for all. */
     const int *direction;
     /* Called at the time of an event with all that happen at once; v', lambda and psi of `at`

@@ -27,6 +27,7 @@ struct ga_sim {
     double t, step;
     bool started; /* the first sample has been accepted */
     bool impact;  /* an impact happened, what it cost is to be counted */
+    bool locked;  /* something sticks or rests, and its events depend on multipliers */
     ga_powers last;
     double last_t;
     ga_energy energy, initial;
@@ -227,6 +228,21 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
 
+/* Rows of elements with events are switched on and off: is one on? */
+static bool find_locks(ga_sim *sim, const ga_state *state)
+{
+    for (int e = 0; e < sim->model->element_count; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        if (!element->event_count || !element->speed_rows) continue;
+        int numbers = element->speed_rows * GA_TWIST * element->node_count;
+        element->type->speed_gradient(element, state, sim->assembly->A);
+        if (largest(numbers, sim->assembly->A) > 0) return true;
+    }
+    return false;
+}
+
+static bool locked(void *user) { return ((const ga_sim *)user)->locked; }
+
 static ga_action settled(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
@@ -238,6 +254,7 @@ static ga_action settled(void *user, const ga_sample *at)
             element->type->settle(element, &state, sim->assembly->memory + element->memory))
             changed = true;
     }
+    sim->locked = find_locks(sim, &state);
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
 
@@ -407,6 +424,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.events.happen = events ? happen : NULL;
     run.events.settled = events ? settled : NULL;
     run.events.user = sim;
+    run.events.exact = events ? locked : NULL;
     run.breakpoint_count = sim->break_count;
     run.breakpoints = sim->breaks;
     return explain(sim,

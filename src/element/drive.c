@@ -13,9 +13,13 @@
  *
  *     mu(s') = (mu_slide + (mu_static - mu_slide) exp(-x^2/9)) tanh(3 x)
  *
- * Sticking and stops are states of a lock, a nonholonomic row s' = 0 that is there or not (then
- * k = 0 with zero gradient). With P = -psi, what the lock exerts along s, and H = r mu_static
- * (N + preload), or 0 without friction:
+ * Sticking and stops are states of a lock, a nonholonomic row
+ *
+ *     s' + (s - held)/T = 0,  T = 0.1 s
+ *
+ * that is there or not (then k = 0 with zero gradient). The second term is zero but for errors
+ * of integration, which otherwise would add up. With P = -psi, what the lock exerts along s,
+ * and H = r mu_static (N + preload), or 0 without friction:
  *
  *     slipping +-   Q = -+ r mu_slide (N + preload); until s' comes back to zero, then sticking
  *     sticking      while |P| <= H; then slipping in the direction P resisted
@@ -24,8 +28,8 @@
  *                   -restitution s', or to rest if that is slower than `slowest`. With
  *                   restitution < 1 rebounds shrink geometrically, so bouncing ends.
  *
- * Memory: the mode, and where the stops are: at max, but just beyond s at the last impact or
- * release, lest round-off put s outside, where no event would be seen.
+ * Memory: the mode, where s is held, and where the stops are: at max, but just beyond s at the
+ * last impact or release, lest round-off put s outside, where no event would be seen.
  */
 #include "element/joint.h"
 
@@ -37,14 +41,21 @@ typedef enum mode {
     SLIPPING = 1,
     STICKING = 2,
     RESTING_MAX = 3,
-    RESTING_MIN = 4
+    RESTING_MIN = 4,
+    LANDING_MAX = 5, /* about to rest: struck, but not held yet while the impact is computed */
+    LANDING_MIN = 6
 } mode;
 
-enum { MODE, STOP_MAX, STOP_MIN, MEMORY_COUNT };
+enum { MODE, STOP_MAX, STOP_MIN, HELD_AT, MEMORY_COUNT };
 enum { EVENT_LOCK, EVENT_MAX, EVENT_MIN, EVENT_COUNT };
+
+/* 1/T, how fast a lock goes back to where it holds. */
+static const double pull_back = 10;
 
 /* Rates below this fraction of `transition` count as zero: what a projection leaves. */
 static const double still = 1e-6;
+
+static bool slipping(mode m) { return m == SLIPPING || m == SLIPPING_BACK; }
 
 typedef struct ga_drive_element {
     ga_element element;
@@ -119,7 +130,7 @@ static effort exert(const drive *d, mode m, double s, double v, double N)
     }
     double law[2] = {0};
     if (d->rubs) ga_friction_law(&a->friction, v, law);
-    if (m == SLIPPING || m == SLIPPING_BACK) law[0] = m * d->mu;
+    if (slipping(m)) law[0] = m * d->mu;
     e.Q -= d->arm * law[0] * pressed;
     e.Q_v -= d->arm * law[1] * pressed;
     e.Q_N = -d->arm * law[0];
@@ -194,7 +205,7 @@ static mode mode_of(const drive *d, const ga_state *state)
     return mode_in(state->memory + d->element.memory);
 }
 
-static bool locked(mode m) { return m >= STICKING; }
+static bool locked(mode m) { return m == STICKING || m == RESTING_MAX || m == RESTING_MIN; }
 
 static double normal(const drive *d, const look *l)
 {
@@ -274,7 +285,11 @@ static double dissipation(const void *element, const ga_state *state)
 static void speed(const void *element, const ga_state *state, double *k)
 {
     const drive *d = element;
-    *k = locked(mode_of(d, state)) ? ga_joint_rate(d->joint, d->k, state) : 0;
+    look l;
+    *k = 0;
+    if (!locked(mode_of(d, state))) return;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    *k = l.rate + pull_back * (l.s.value - state->memory[d->element.memory + HELD_AT]);
 }
 
 static void speed_gradient(const void *element, const ga_state *state, double *N)
@@ -295,6 +310,7 @@ static void speed_speed_stiffness(const void *element, const ga_state *state, do
     if (!locked(mode_of(d, state))) return;
     look_at(d, state, GA_ORDER_SECOND, &l);
     ga_scalar_swept(&l.s, l.nu, Z);
+    for (int i = 0; i < GA_PAIR; ++i) Z[i] += pull_back * l.s.g[i];
     ga_pair_to_body(&l.pair, Z, Z);
 }
 
@@ -365,6 +381,15 @@ static void place_stops(const drive *d, double s, double *memory)
     if (s - just_beyond(s) < memory[STOP_MIN]) memory[STOP_MIN] = s - just_beyond(s);
 }
 
+/* Into a mode at s. */
+static void change(const drive *d, mode m, double s, double *memory)
+{
+    memory[MODE] = m;
+    memory[HELD_AT] = m == RESTING_MAX   ? d->a->limits.max
+                      : m == RESTING_MIN ? d->a->limits.min
+                                         : s;
+}
+
 /* At rest at a stop, or without motion and friction: held, settle() will see. */
 static void remember(const void *element, const ga_state *state, double *memory)
 {
@@ -378,8 +403,8 @@ static void remember(const void *element, const ga_state *state, double *memory)
     if (d->sticks) m = at_rest ? STICKING : l.rate > 0 ? SLIPPING : SLIPPING_BACK;
     if (d->stops && at_rest && s + just_beyond(s) >= d->a->limits.max) m = RESTING_MAX;
     if (d->stops && at_rest && s - just_beyond(s) <= d->a->limits.min) m = RESTING_MIN;
-    memory[MODE] = m;
     place_stops(d, s, memory);
+    change(d, m, s, memory);
 }
 
 static void commit(const void *element, const ga_state *state, double *memory)
@@ -404,7 +429,7 @@ static void events(const void *element, const ga_state *state, double *g)
         g[EVENT_LOCK] = margin(d, m, state, &l);
         return;
     }
-    if (m != FREE) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
+    if (slipping(m)) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
     if (memory[STOP_MAX] == memory[STOP_MAX]) g[EVENT_MAX] = memory[STOP_MAX] - l.s.value;
     if (memory[STOP_MIN] == memory[STOP_MIN]) g[EVENT_MIN] = l.s.value - memory[STOP_MIN];
 }
@@ -414,16 +439,16 @@ static void release(const drive *d, mode m, const ga_state *state, const look *l
                     double *memory)
 {
     const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
-    memory[MODE] = !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING;
+    change(d, !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING, l->s.value, memory);
     place_stops(d, l->s.value, memory);
 }
 
-static ga_switch strike(const drive *d, mode resting, mode rebounding, const look *l,
+static ga_switch strike(const drive *d, mode landing, mode rebounding, const look *l,
                         double *memory, ga_impact *impact)
 {
     const ga_limits *limits = &d->a->limits;
     const bool rebounds = limits->restitution * fabs(l->rate) >= limits->slowest;
-    memory[MODE] = !rebounds ? resting : d->sticks ? rebounding : FREE;
+    change(d, !rebounds ? landing : d->sticks ? rebounding : FREE, l->s.value, memory);
     place_stops(d, l->s.value, memory);
     ga_pair_to_body(&l->pair, l->s.g, impact->gradient);
     impact->restitution = rebounds ? limits->restitution : 0;
@@ -439,15 +464,15 @@ static ga_switch happen(const void *element, int event, const ga_state *state, d
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     if (event == EVENT_MAX)
         return l.rate > 0 && !locked(m)
-                   ? strike(d, RESTING_MAX, SLIPPING_BACK, &l, memory, impact)
+                   ? strike(d, LANDING_MAX, SLIPPING_BACK, &l, memory, impact)
                    : GA_SWITCH_NOTHING;
     if (event == EVENT_MIN)
-        return l.rate < 0 && !locked(m) ? strike(d, RESTING_MIN, SLIPPING, &l, memory, impact)
+        return l.rate < 0 && !locked(m) ? strike(d, LANDING_MIN, SLIPPING, &l, memory, impact)
                                         : GA_SWITCH_NOTHING;
     if (locked(m))
         release(d, m, state, &l, memory);
-    else if (m != FREE)
-        memory[MODE] = STICKING;
+    else if (slipping(m))
+        change(d, STICKING, l.s.value, memory);
     else
         return GA_SWITCH_NOTHING;
     return GA_SWITCH_MODE;
@@ -458,6 +483,10 @@ static bool settle(const void *element, const ga_state *state, double *memory)
     const drive *d = element;
     const mode m = mode_in(memory);
     look l;
+    if (m == LANDING_MAX || m == LANDING_MIN) {
+        change(d, m == LANDING_MAX ? RESTING_MAX : RESTING_MIN, 0, memory);
+        return true;
+    }
     if (!locked(m)) return false;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     if (margin(d, m, state, &l) >= 0) return false;

@@ -272,19 +272,18 @@ void ga_joint_twists(const ga_joint *joint, const ga_state *state, double twists
     }
 }
 
-/* What is remembered of a coordinate; null for those without turns. */
-static const double *remembered(const ga_joint *joint, int k, const double *memory)
+/* Where in the joint's memory an angular coordinate is. */
+static int memory_of(const ga_joint *joint, int k)
 {
-    if (!memory || !joint->kind->coordinate[k].angular) return NULL;
+    int at = 0;
     for (int i = 0; i < k; ++i)
-        if (joint->kind->coordinate[i].angular) memory += 3;
-    return memory;
+        if (joint->kind->coordinate[i].angular) at += 3;
+    return at;
 }
 
 /* Angle within half a turn to the one nearest to what the last step lets expect. */
 static double unwind(double angle, double t, const double *last)
 {
-    if (!last) return angle;
     const double expected = last[0] + last[1] * (t - last[2]);
     return angle + two_pi * round((expected - angle) / two_pi);
 }
@@ -295,8 +294,9 @@ static void coordinate(const ga_pair *pair, int k, const double *memory, ga_orde
 {
     const ga_joint *joint = pair->joint;
     joint->kind->coordinate[k].scalar(pair, order, s);
-    s->value = unwind(s->value - joint->home[k], pair->state ? pair->state->t : 0,
-                      remembered(joint, k, memory));
+    s->value -= joint->home[k];
+    if (memory && joint->kind->coordinate[k].angular)
+        s->value = unwind(s->value, pair->state->t, memory + memory_of(joint, k));
 }
 
 void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s)
@@ -347,7 +347,7 @@ static void remember(const ga_joint *joint, const ga_state *state, const double 
     for (int k = 0; k < ga_joint_coordinates(joint); ++k) {
         if (!joint->kind->coordinate[k].angular) continue;
         coordinate(&pair, k, before, GA_ORDER_GRADIENT, &s);
-        double *out = memory + (remembered(joint, k, memory) - memory);
+        double *out = memory + memory_of(joint, k);
         out[0] = s.value;
         out[1] = rate(&pair, &s);
         out[2] = state->t;

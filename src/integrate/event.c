@@ -83,6 +83,9 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
 static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
 {
     ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    if (w->def.exact && w->def.exact(w->def.user) &&
+        ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
+        ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 

@@ -308,8 +308,10 @@ static void stops(void **unused)
 
     body->u[0] = 1.5e-3; /* slow: comes to rest */
     assert_int_equal(happen(&s, 1, &impact), GA_SWITCH_IMPACT);
-    assert_true(impact.restitution == 0 && s.memory[0] == 3 && row(&s) > 0);
+    assert_true(impact.restitution == 0 && row(&s) == 0); /* the impact comes first */
     body->u[0] = 0;
+    assert_true(settle(&s));
+    assert_true(s.memory[0] == 3 && row(&s) > 0);
     *psi = 2; /* the stop pushes back with 2 */
     assert_false(settle(&s));
     assert_true(fabs(ga_drive_effort((const void *)s.drive, &s.r.state) + 2) < 1e-15);
@@ -344,8 +346,9 @@ static void both(void **unused)
     s.memory[0] = 1;
     body->u[0] = 1e-4;
     assert_int_equal(happen(&s, 1, &impact), GA_SWITCH_IMPACT);
-    assert_true(s.memory[0] == 3);
     body->u[0] = 0;
+    assert_true(settle(&s));
+    assert_true(s.memory[0] == 3);
     *psi = 100;
     assert_false(settle(&s)); /* the stop bears any load */
     *psi = -4;
@@ -450,8 +453,8 @@ static void react(path *p, int which)
     ga_impact impact = {0};
     ++p->events;
     if (happen(&p->s, which, &impact) == GA_SWITCH_IMPACT) *rate_of(p) *= -impact.restitution;
-    if (p->s.memory[0] >= 2) *rate_of(p) = 0;
     for (int n = 0; n < 10; ++n) {
+        if (p->s.memory[0] >= 2) *rate_of(p) = 0;
         total(p, p->t);
         if (!settle(&p->s)) return;
     }
