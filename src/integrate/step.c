@@ -17,6 +17,8 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void copy(double *to, const double *from, int n)
 {
@@ -85,6 +87,13 @@ static double weighted(double increment, double tolerance)
  * progress twice, with increments below this many units, is at its end; the level is remembered
  * for the steps to come, and forgotten slowly. */
 static double worst_round_off(const ga_stepper *s) { return 1e3 * fmax(1, 0.02 * s->n); }
+
+/* Near a singular position the round-off of Phi is divided by the square root of the smallest
+ * eigenvalue in q, and by the eigenvalue in v. */
+static double magnified_round_off(const ga_stepper *s)
+{
+    return worst_round_off(s) * fmax(1, 1e-2 / s->regular.least);
+}
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
@@ -176,7 +185,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= worst_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
@@ -189,7 +198,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        s->round_off = fmax(s->round_off, size.units);
+        s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
@@ -223,6 +232,7 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
+        if (getenv("TRACE") && s->t1 > atof(getenv("TRACE"))) fprintf(stderr,"t1 %.9g h %g it %d fresh %d dq %.2e %.2e dv %.2e %.2e dl %.2e  nq %.2e nv %.2e Phi %.2e least %.2e old %.2e rcond %.1e verdict %d\n",s->t1,s->h,s->iteration,s->fresh,s->delta_q[0],s->delta_q[1],s->delta_v[0],s->delta_v[1],s->delta_lambda,s->norm_q,s->norm_v,ga_norm_max(s->m,s->Phi),s->regular.least,s->regular.least_old,ga_factor_rcond(s->factor),verdict);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
         refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
@@ -403,7 +413,6 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->near_singular = s->regular.seen = false;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
-    ga_regular_predict(s);
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
