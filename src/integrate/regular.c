@@ -98,7 +98,7 @@ void ga_regular_reset(ga_stepper *s, double t)
     g->active = g->watching = g->seen = false;
     g->eps = g->eps_next = 0;
     g->least = g->least_old = INFINITY;
-    g->t_old = g->t_next = t;
+    g->t_old = t;
     g->rank = 0;
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
     ga_dependence_destroy(&g->found);
@@ -346,7 +346,7 @@ void ga_regular_survey(ga_stepper *s)
 bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    if (s->mp == 0 || (s->t1 > g->t_old && s->t1 < g->t_next)) return false;
+    if (s->mp == 0) return false;
     g->seen = true;
     if (!g->watching && !g->active && ga_factor_rcond(s->factor) > HEALTHY_PIVOT) {
         g->least = INFINITY;
@@ -369,16 +369,7 @@ bool ga_regular_near(const ga_stepper *s)
     return (s->t1 - g->t_old) * ratio / (1 - ratio) < TOO_NEAR * s->h;
 }
 
-/* How long nothing can happen: a quarter of the time until sqrt(a) is zero, if it goes on to
- * fall, and no more than some steps. */
-static double pause_until(const ga_stepper *s)
-{
-    const ga_regular *g = &s->regular;
-    if (!g->watching) return 0;
-    double root = sqrt(g->least), before = sqrt(g->least_old);
-    double slope = fabs(root - before) / (s->t1 - g->t_old);
-    return isfinite(slope) ? fmin(5 * s->h, 0.25 * root / fmax(slope, DBL_MIN)) : 0;
-}
+bool ga_regular_weakens(const ga_stepper *s) { return s->regular.least_old < SINGULAR; }
 
 void ga_regular_accept(ga_stepper *s)
 {
@@ -386,7 +377,6 @@ void ga_regular_accept(ga_stepper *s)
     if (g->eps > 0) memcpy(s->now.share, g->share, (size_t)s->nv * sizeof *g->share);
     if (!g->seen) return;
     g->seen = false;
-    g->t_next = s->t1 + pause_until(s);
     if (g->least < INFINITY) g->least_old = g->least;
     g->t_old = s->t1;
 }

@@ -152,7 +152,7 @@ typedef struct ga_regular {
     double *weak;            /* its direction */
     uint64_t seed;           /* of numbers mixed in */
     double least, least_old; /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old, t_next;    /* where that was, and where it is to be looked at again */
+    double t_old;            /* where that was */
 } ga_regular;
 
 struct ga_stepper {
@@ -329,6 +329,8 @@ void ga_regular_survey(ga_stepper *s);
 bool ga_regular_watch(ga_stepper *s);
 /* Does the converged trial end too near a singular position? */
 bool ga_regular_near(const ga_stepper *s);
+/* Is there perhaps one some steps away? */
+bool ga_regular_weakens(const ga_stepper *s);
 void ga_regular_accept(ga_stepper *s);
 
 /* start.c */
