@@ -182,8 +182,8 @@ static ga_status create(const char *name, int rods, int pins, pb_problem **out)
 }
 
 /* A rod from (x, y) to (x + dx, y + dy); its ends move with (u, v) and (u + du, v + dv). */
-static void put_rod(linkage *p, int k, const double *from, const double *to, const double *v_from,
-                    const double *v_to)
+static void put_rod(linkage *p, int k, const double *from, const double *to,
+                    const double *v_from, const double *v_to)
 {
     const double dx = to[0] - from[0], dy = to[1] - from[1], length2 = dx * dx + dy * dy;
     p->m[k] = sqrt(length2);
@@ -304,6 +304,6 @@ void pb_change_point_motion(double phi, double rate, double x[4][2], double v[4]
     positions(phi + 2 * s, y[3]);
     for (int k = 0; k < 4; ++k)
         for (int i = 0; i < 2; ++i)
-            v[k][i] = rate * (y[0][k][i] - 8 * y[1][k][i] + 8 * y[2][k][i] - y[3][k][i]) /
-                      (12 * s);
+            v[k][i] =
+                rate * (y[0][k][i] - 8 * y[1][k][i] + 8 * y[2][k][i] - y[3][k][i]) / (12 * s);
 }

@@ -15,7 +15,7 @@ enum { MAX_BODIES = 5, MAX_JOINTS = 6, MAX_ROWS = 5 * MAX_JOINTS, MAX_B = 12 * M
 typedef struct joint {
     int a, b; /* -1: ground */
     int turns;
-    double r[2][3];    /* the point in a and b */
+    double r[2][3]; /* the point in a and b */
     double t[2][3], n[3];
 } joint;
 
@@ -35,9 +35,11 @@ typedef struct linkage {
 static void rotation(const double *q, double *R)
 {
     const double a = q[0], b = q[1], c = q[2], d = q[3];
-    const double M[9] = {a * a + b * b - c * c - d * d, 2 * (b * c + a * d), 2 * (b * d - a * c),
-                         2 * (b * c - a * d), a * a - b * b + c * c - d * d, 2 * (c * d + a * b),
-                         2 * (b * d + a * c), 2 * (c * d - a * b), a * a - b * b - c * c + d * d};
+    const double M[9] = {a * a + b * b - c * c - d * d, 2 * (b * c + a * d),
+                         2 * (b * d - a * c),           2 * (b * c - a * d),
+                         a * a - b * b + c * c - d * d, 2 * (c * d + a * b),
+                         2 * (b * d + a * c),           2 * (c * d - a * b),
+                         a * a - b * b - c * c + d * d};
     memcpy(R, M, sizeof M);
 }
 
@@ -320,15 +322,17 @@ ga_status pb_spatial_four_bar_create(bool change_point, bool redundant, pb_probl
     for (int k = 0; k < 3; ++k) {
         const double dx = x[k + 1][0] - x[k][0], dy = x[k + 1][1] - x[k][1];
         const double length = hypot(dx, dy), m = length;
-        const double J[3] = {m * 0.01 / 6, m * (length * length + 0.01) / 12, m * length * length / 12};
-        const double centre[3] = {0.5 * (x[k][0] + x[k + 1][0]), 0.5 * (x[k][1] + x[k + 1][1]), 0};
+        const double J[3] = {m * 0.01 / 6, m * (length * length + 0.01) / 12,
+                             m * length * length / 12};
+        const double centre[3] = {0.5 * (x[k][0] + x[k + 1][0]), 0.5 * (x[k][1] + x[k + 1][1]),
+                                  0};
         put_body(p, centre, m, J);
         const double angle = atan2(dy, dx);
         p->q0[7 * k + 3] = cos(0.5 * angle);
         p->q0[7 * k + 6] = sin(0.5 * angle);
         for (int i = 0; i < 2; ++i) p->v0[6 * k + i] = 0.5 * (v[k][i] + v[k + 1][i]);
-        p->v0[6 * k + 5] = (dx * (v[k + 1][1] - v[k][1]) - dy * (v[k + 1][0] - v[k][0])) /
-                           (length * length);
+        p->v0[6 * k + 5] =
+            (dx * (v[k + 1][1] - v[k][1]) - dy * (v[k + 1][0] - v[k][0])) / (length * length);
     }
     /* without redundancy: revolute, spherical, universal, revolute; the universal joint keeps
      * the coupler from turning about itself */

@@ -42,9 +42,9 @@ static const double EPS_SMALLEST = 1e-12;
 /* eps relative to the smallest eigenvalue. */
 static const double EPS_SHARE = 1e-3;
 /* Below this eigenvalue a position may be singular. */
-static const double SINGULAR = 1e-3;
+static const double SINGULAR = 1e-2;
 /* Pivots above this need no eigenvalue. */
-static const double HEALTHY_PIVOT = 0.03;
+static const double HEALTHY_PIVOT = 0.1;
 /* Where a step may not end: this much of it before or behind a singular position. */
 static const double TOO_NEAR = 0.14;
 
@@ -75,8 +75,8 @@ ga_status ga_regular_create(ga_stepper *s)
 void ga_regular_destroy(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    void *memory[] = {g->D,   g->size, g->value, g->eta_value, g->rhs,
-                      g->part, g->weak, g->rows,  g->share,     g->off, g->kept};
+    void *memory[] = {g->D,    g->size, g->value, g->eta_value, g->rhs, g->part,
+                      g->weak, g->rows, g->share, g->off,       g->kept};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_coords_destroy(&g->multipliers);
     ga_coords_destroy(&g->etas);
@@ -354,7 +354,8 @@ bool ga_regular_watch(ga_stepper *s)
     }
     int iterations = g->watching ? 1 : 3;
     g->watching = true;
-    g->least = smallest_eigenvalue(s, solve_with_iteration_matrix, g->value, g->eps, iterations);
+    g->least =
+        smallest_eigenvalue(s, solve_with_iteration_matrix, g->value, g->eps, iterations);
     adapt(g);
     return g->eps > 4 * g->eps_next;
 }
@@ -369,7 +370,10 @@ bool ga_regular_near(const ga_stepper *s)
     return (s->t1 - g->t_old) * ratio / (1 - ratio) < TOO_NEAR * s->h;
 }
 
-bool ga_regular_weakens(const ga_stepper *s) { return s->regular.least_old < SINGULAR; }
+bool ga_regular_weakens(const ga_stepper *s)
+{
+    return fmin(s->regular.least, s->regular.least_old) < SINGULAR;
+}
 
 void ga_regular_accept(ga_stepper *s)
 {

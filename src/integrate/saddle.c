@@ -45,7 +45,7 @@ void ga_saddle_destroy(ga_saddle *k)
 {
     ga_factor_destroy(k->factor);
     ga_matrix_destroy(&k->matrix);
-    void *memory[] = {k->diagonal, k->kept, k->M,          k->G, k->L,   k->row_scale,
+    void *memory[] = {k->diagonal,  k->kept,       k->M, k->G,   k->L,     k->row_scale,
                       k->col_scale, k->scale_work, k->x, k->rhs, k->defect};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     memset(k, 0, sizeof *k);

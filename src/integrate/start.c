@@ -168,7 +168,8 @@ static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, doub
     if (!s->regular.active) return false;
     const double *length = ga_regular_row_sizes(s, s->saddle.G);
     for (int i = 0; i < n; ++i)
-        if (!(fabs(residual[i]) <= 1e-9 * fmax(size, 1) * fmax(1, sqrt(length[i])))) return true;
+        if (!(fabs(residual[i]) <= 1e-9 * fmax(size, 1) * fmax(1, sqrt(length[i]))))
+            return true;
     return false;
 }
 

@@ -17,8 +17,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void copy(double *to, const double *from, int n)
 {
@@ -232,7 +230,6 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
-        if (getenv("TRACE") && s->t1 > atof(getenv("TRACE"))) fprintf(stderr,"t1 %.9g h %g it %d fresh %d dq %.2e %.2e dv %.2e %.2e dl %.2e  nq %.2e nv %.2e Phi %.2e least %.2e old %.2e rcond %.1e verdict %d\n",s->t1,s->h,s->iteration,s->fresh,s->delta_q[0],s->delta_q[1],s->delta_v[0],s->delta_v[1],s->delta_lambda,s->norm_q,s->norm_v,ga_norm_max(s->m,s->Phi),s->regular.least,s->regular.least_old,ga_factor_rcond(s->factor),verdict);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
         refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
@@ -276,8 +273,8 @@ static ga_status check_residuals(ga_stepper *s)
     if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
     const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
-    const double velocity = fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +
-                            1e2 * s->def.absolute_v;
+    const double velocity =
+        fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) + 1e2 * s->def.absolute_v;
     const double *length = ga_regular_row_sizes(s, s->G);
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     for (int i = 0; i < s->mp; ++i) {
@@ -436,18 +433,21 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     return status;
 }
 
-/* A step that would end at a singular position ends a fifth earlier, if it may. */
+/* A step that would end at a singular position, or fails near one, ends a fifth earlier if it
+ * may. */
 static ga_status attempt(ga_stepper *s, double h, double t1)
 {
-    GA_TRY(ga_step_try(s, h, t1));
-    if (s->near_singular && s->free_end) {
+    ga_status status = ga_step_try(s, h, t1);
+    bool evade =
+        s->free_end && (status == GA_OK ? s->near_singular
+                                        : ga_step_may_retry(status) && ga_regular_weakens(s));
+    if (evade) {
         s->usable = false;
         ++s->stats.evasions;
-        h *= 0.8;
-        ga_status status = ga_step_try(s, h, s->now.t + h);
-        s->off_grid = status == GA_OK;
-        if (status != GA_OK) GA_TRY(ga_step_try(s, h / 0.8, t1));
+        s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
+        if (!s->off_grid) status = ga_step_try(s, h, t1);
     }
+    if (status != GA_OK && !s->off_grid) return status;
     return ga_step_accept(s);
 }
 
@@ -549,7 +549,8 @@ ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
     double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
     double left = (t_end - s->now.t) / h;
     if (s->off_grid) h = t1 - s->now.t;
-    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h), stretch = !last && left < 1.1;
+    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h),
+         stretch = !last && left < 1.1;
     if (last) {
         if (s->off_grid || left < 1 - 1e-9) h = t_end - s->now.t;
         t1 = t_end;

@@ -121,10 +121,10 @@ extern const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL];
 typedef struct ga_saddle {
     ga_matrix matrix;
     ga_factor *factor;
-    ga_coords Gt;      /* G transposed, a view */
-    double *diagonal;  /* of the multipliers: 1 for what is left out, -e for dependent rows */
-    double *kept;      /* the part of it that belongs to the equations */
-    double eps;        /* of e */
+    ga_coords Gt;     /* G transposed, a view */
+    double *diagonal; /* of the multipliers: 1 for what is left out, -e for dependent rows */
+    double *kept;     /* the part of it that belongs to the equations */
+    double eps;       /* of e */
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
@@ -140,19 +140,20 @@ typedef struct ga_regular {
     double *size;         /* squared lengths of the rows of G */
     double row_length;    /* their mean, in the matrix */
     double *value, *eta_value;
-    bool *off, *kept; /* rows that are zero: as last looked at, and in the matrix */
+    bool *off, *kept;            /* rows that are zero: as last looked at, and in the matrix */
     ga_coords multipliers, etas; /* diagonals */
     double *rhs, *part, *rows;   /* workspace: n, n, mp */
     double *share;               /* x of this trial */
     ga_dependence found;         /* at the start */
     int rank;                    /* of G, there */
     /* the monitor */
-    bool watching;           /* the smallest eigenvalue is known */
-    bool seen;               /* there was a factorisation in this trial */
-    double *weak;            /* its direction */
-    uint64_t seed;           /* of numbers mixed in */
-    double least, least_old; /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old;            /* where that was */
+    bool watching; /* the smallest eigenvalue is known */
+    bool seen;     /* there was a factorisation in this trial */
+    double *weak;  /* its direction */
+    uint64_t seed; /* of numbers mixed in */
+    double least,
+        least_old; /* the eigenvalue, and that of the last accepted step that had one */
+    double t_old;  /* where that was */
 } ga_regular;
 
 struct ga_stepper {

@@ -107,8 +107,7 @@ static ga_status create_work(work *w)
     w->R = GA_NEW(line, w->m);
     w->null_vector = GA_NEW(line, w->m);
     w->dense = GA_NEW(double, w->m);
-    bool memory =
-        w->norm && w->order && w->position && w->R && w->null_vector && w->dense;
+    bool memory = w->norm && w->order && w->position && w->R && w->null_vector && w->dense;
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -121,10 +120,11 @@ static ga_status measure_rows(work *w)
     const ga_coords *A = w->A;
     double *sum = GA_NEW(double, w->n), *largest = w->dense;
     ga_buckets by_row = {0};
-    ga_status status = sum ? ga_buckets_create(w->m, A->count, A->row, NULL, &by_row)
-                           : GA_ERR_MEMORY;
+    ga_status status =
+        sum ? ga_buckets_create(w->m, A->count, A->row, NULL, &by_row) : GA_ERR_MEMORY;
     for (int i = 0; status == GA_OK && i < w->m; ++i) {
-        const int *first = by_row.item + by_row.start[i], *end = by_row.item + by_row.start[i + 1];
+        const int *first = by_row.item + by_row.start[i],
+                  *end = by_row.item + by_row.start[i + 1];
         for (const int *k = first; k < end; ++k) sum[A->col[*k]] += w->values[*k];
         for (const int *k = first; k < end; ++k) {
             double a = fabs(sum[A->col[*k]]);
@@ -182,7 +182,8 @@ static ga_status rotate(work *w, int c)
     GA_TRY(reserve(z, most));
     append(y, c, length);
     for (int i = 1, j = 1; i < r->count || j < x->count;) {
-        int in_r = i < r->count ? r->col[i] : INT_MAX, in_x = j < x->count ? x->col[j] : INT_MAX;
+        int in_r = i < r->count ? r->col[i] : INT_MAX,
+            in_x = j < x->count ? x->col[j] : INT_MAX;
         int col = in_r < in_x ? in_r : in_x;
         double p = in_r == col ? r->val[i++] : 0, q = in_x == col ? x->val[j++] : 0;
         append(y, col, cosine * p + sine * q);
@@ -436,8 +437,7 @@ ga_status ga_dependence_find(const ga_coords *A, const double *values, double to
                              ga_dependence *result)
 {
     *result = (ga_dependence){0};
-    work w = {
-        .A = A, .values = values, .m = A->rows, .n = A->cols, .tolerance = tolerance};
+    work w = {.A = A, .values = values, .m = A->rows, .n = A->cols, .tolerance = tolerance};
     if (w.m == 0) return GA_OK;
     ga_status status = run(&w, result);
     destroy_work(&w);
