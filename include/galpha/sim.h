@@ -120,7 +120,8 @@ typedef struct ga_sim_check {
     const ga_sim_redundancy *redundant;
     int moved_count; /* by making the start consistent */
     const ga_sim_moved *moved;
-    double tangent_error;      /* largest of all derivatives against difference quotients */
+    double tangent_error; /* largest of all derivatives against difference quotients, at a state
+                            near the start; NaN for large models */
     const char *tangent_worst; /* which */
 } ga_sim_check;
 
