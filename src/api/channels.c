@@ -214,10 +214,12 @@ static const char *join(selection *s, const char *a, const char *b, const char *
 }
 
 /* Something may be asked for twice, as itself and as part of a whole. */
-static bool is_selected(ga_channels *channels, const char *name)
+static bool is_selected(selection *s, const char *name)
 {
-    if (ga_names_find(&channels->names, name, strlen(name)) >= 0) return true;
-    return ga_names_put(&channels->names, name, strlen(name), channels->count) != GA_OK;
+    ga_names *names = &s->channels->names;
+    if (ga_names_find(names, name, strlen(name)) >= 0) return true;
+    s->memory = s->memory || ga_names_put(names, name, strlen(name), 0) != GA_OK;
+    return s->memory;
 }
 
 /* Adds a channel of `count` numbers, or one part of it. */
@@ -230,7 +232,7 @@ static void finish(selection *s, const ga_selected *source, const char *name, co
             if (strcmp(parts[k], part) == 0) component = k;
         if (component < 0) return;
     }
-    if (is_selected(s->channels, name)) return;
+    if (is_selected(s, name)) return;
     ga_selected *c = append(s);
     if (!c) return;
     *c = *source;
