@@ -18,9 +18,11 @@ static bool is_in_list(const char *const *list, const char *word)
     return false;
 }
 
+/* Keys that may stand in a map: those of fields, then others (may be null). */
 typedef struct field_names {
     const ga_field *fields;
     int dimension;
+    const char *const *also;
 } field_names;
 
 static const char *field_name(void *user, int k)
@@ -28,17 +30,20 @@ static const char *field_name(void *user, int k)
     const field_names *names = user;
     for (const ga_field *f = names->fields; f->name; ++f)
         if (ga_field_is_in(f, names->dimension) && k-- == 0) return f->name;
+    for (const char *const *word = names->also; word && *word; ++word)
+        if (k-- == 0) return *word;
     return NULL;
 }
 
-static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fields)
+static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fields,
+                        const char *const *also)
 {
     int dimension = b->model->dimension;
     if (find(fields, entry->key, dimension == 2 ? 3 : 2))
         return ga_reader_error(&b->reader, entry->place,
                                "there is no `%s` in models with dimension: %d", entry->key,
                                dimension);
-    field_names names = {fields, dimension};
+    field_names names = {fields, dimension, also};
     const char *near = ga_suggest(entry->key, &names, field_name);
     if (near)
         return ga_reader_error(&b->reader, entry->place, "unknown key `%s`, did you mean `%s`?",
@@ -119,7 +124,7 @@ bool ga_build_fields(ga_builder *b, const ga_value *map, const ga_field *fields,
         const ga_field *field = find(fields, entry->key, b->model->dimension);
         bool read = field ? ga_kind_get(field->kind)
                                 ->read(b, &entry->value, field, (char *)out + field->offset)
-                          : unknown_key(b, entry, fields);
+                          : unknown_key(b, entry, fields, also);
         good = read && good;
         ga_reader_leave(&b->reader, here);
     }

@@ -612,6 +612,21 @@ static void joints_fallback(const ga_field *field, void *out)
     pointer_fallback(field, (const ga_joint **)out + 1);
 }
 
+/* A point of such a name could not be told from the body's own channel. */
+static bool is_quantity(const char *name)
+{
+    static const char *const quantities[] = {"position",
+                                             "rotation",
+                                             "velocity",
+                                             "angular_velocity",
+                                             "acceleration",
+                                             "angular_acceleration",
+                                             NULL};
+    for (int k = 0; quantities[k]; ++k)
+        if (strcmp(quantities[k], name) == 0) return true;
+    return false;
+}
+
 static bool read_points(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
 {
     (void)field;
@@ -626,6 +641,12 @@ static bool read_points(ga_builder *b, const ga_value *value, const ga_field *fi
         if (!entry->key[0] || strchr(entry->key, '.'))
             good = ga_reader_error(READER(b), entry->place,
                                    "a name must not be empty or contain a dot");
+        if (is_quantity(entry->key))
+            good =
+                ga_reader_error(READER(b), entry->place,
+                                "a point cannot be called `%s`, the name of a channel of its "
+                                "body",
+                                entry->key);
         good = ga_read_vector(READER(b), &entry->value, points[k].p) && good;
         ga_reader_leave(READER(b), here);
     }

@@ -81,7 +81,7 @@ def run(program, model, settings=None, csv=None, timeout=300):
         raise Failure(f"took more than {timeout} s") from None
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise Failure(f"exit code {done.returncode}: {' | '.join(lines[-3:])}")
+        raise Failure(f"exit code {done.returncode}: {' | '.join(lines[:2])}")
     return json.loads(done.stdout)
 
 
