@@ -226,8 +226,12 @@ ga_status ga_block_factor(ga_stepper *s)
     s->usable = true;
     s->factor_c_q = s->c_q;
     s->factor_c_v = s->c_v;
-    ga_regular_watch(s);
-    return GA_OK;
+    if (!ga_regular_watch(s)) return GA_OK;
+    ga_block_assemble(s, s->def.scaling); /* with a smaller eps */
+    ++s->stats.factorizations;
+    status = ga_factor_numeric(s->factor);
+    s->usable = status == GA_OK;
+    return status;
 }
 
 void ga_block_solve(ga_stepper *s, const double *r, double *x)

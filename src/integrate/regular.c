@@ -15,13 +15,13 @@
  * steps old would turn it into forces.
  *
  * Multipliers. Those with G^T lambda given and the smallest lambda^T D lambda have
- * D lambda = G x for some x in the space of velocities. x is smooth in time. From a first guess
- * of it (extrapolated) and the multipliers the iteration has found,
+ * D lambda = G x for some x in the space of velocities, which changes slowly. From the last x
+ * and the multipliers the iteration has found,
  *
  *     z = lambda - D^-1 G x,   K_e (u, l) = (0, -e z),   lambda -= l,   x -= u/eps
  *
- * l is the part of z in the null space, and z - l = -D^-1 G u/eps. As z is small, it does not
- * matter that K_e is of some steps ago. D is that of the start, so lambda has no jumps.
+ * l = F z is the part of z in the null space, and z - l = -D^-1 G u/eps. As z is small, it does
+ * not matter that K_e is of some steps ago. D is that of the start, so lambda has no jumps.
  *
  * Monitor. At a singular position the smallest eigenvalue a of A passes zero like (t - t*)^2,
  * lambda grows like 1/(t - t*), and a step that ends just there has wrong accelerations that
@@ -42,9 +42,9 @@ static const double EPS_SMALLEST = 1e-12;
 /* eps relative to the smallest eigenvalue. */
 static const double EPS_SHARE = 1e-3;
 /* Below this eigenvalue a position may be singular. */
-static const double SINGULAR = 1e-3;
+static const double SINGULAR = 1e-2;
 /* Pivots above this need no eigenvalue. */
-static const double HEALTHY_PIVOT = 1e-3;
+static const double HEALTHY_PIVOT = 0.1;
 /* Where a step may not end: this much of it before or behind a singular position. */
 static const double TOO_NEAR = 0.14;
 
@@ -98,7 +98,7 @@ void ga_regular_reset(ga_stepper *s, double t)
     g->active = g->watching = g->seen = false;
     g->eps = g->eps_next = 0;
     g->least = g->least_old = INFINITY;
-    g->t_old = g->t_next = t;
+    g->t_old = t;
     g->rank = 0;
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
     ga_dependence_destroy(&g->found);
@@ -128,16 +128,6 @@ static const double *masses(ga_stepper *s, const double *M)
     return mass;
 }
 
-static void guess_direction(ga_stepper *s)
-{
-    ga_regular *g = &s->regular;
-    uint64_t seed = 1;
-    for (int i = 0; i < s->mp; ++i) {
-        double x = next_random(&seed);
-        g->weak[i] = g->D[i] > 0 ? x / sqrt(g->D[i]) : 0;
-    }
-}
-
 void ga_regular_weigh(ga_stepper *s, const double *M, const double *G)
 {
     ga_regular *g = &s->regular;
@@ -145,7 +135,8 @@ void ga_regular_weigh(ga_stepper *s, const double *M, const double *G)
     const double *mass = masses(s, M);
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
     for (int k = 0; k < at->count; ++k) g->D[at->row[k]] += G[k] * G[k] / mass[at->col[k]];
-    guess_direction(s);
+    memset(g->weak, 0, (size_t)s->mp * sizeof *g->weak);
+    g->seed = 1;
 }
 
 const double *ga_regular_row_sizes(ga_stepper *s, const double *G)
@@ -227,18 +218,8 @@ double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)
 
 /* --- multipliers of minimal norm ---------------------------------------------------------- */
 
-/* x of the step to come. */
-void ga_regular_predict(ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    if (!(s->regular.eps_next > 0)) return;
-    double slope = now->steps > 1 ? s->h / now->h : 0;
-    for (int i = 0; i < s->nv; ++i)
-        s->regular.share[i] = now->share[i] + slope * (now->share[i] - now->share_old[i]);
-}
-
-/* The part of z in the null space into part: K_e (u, l) = (0, -e z). */
-static const double *null_part(ga_stepper *s, const double *z)
+/* F z into part; its multipliers. */
+static double *apply_filter(ga_stepper *s, const double *z)
 {
     ga_regular *g = &s->regular;
     const int at = s->place[GA_AT_MULT];
@@ -248,24 +229,38 @@ static const double *null_part(ga_stepper *s, const double *z)
     return g->part + at;
 }
 
-void ga_regular_minimise(ga_stepper *s, bool keep)
+/* z = F z, and x follows. */
+static void pass(ga_stepper *s, double *z)
 {
     ga_regular *g = &s->regular;
-    if (!(g->eps > 0)) return;
-    double *z = g->rows;
-    memset(z, 0, (size_t)s->mp * sizeof *z);
-    ga_coords_multiply(&s->dae.G, s->G, 1, g->share, z);
-    for (int i = 0; i < s->mp; ++i) z[i] = s->lambda[i] - (g->D[i] > 0 ? z[i] / g->D[i] : 0);
-    const double *l = null_part(s, z);
-    for (int i = 0; !keep && i < s->mp; ++i) s->lambda[i] -= l[i];
-    for (int i = 0; !keep && s->form->weighted && i < s->mp; ++i) s->l_tilde[i] -= l[i];
+    memcpy(z, apply_filter(s, z), (size_t)s->mp * sizeof *z);
     if (s->form->has_eta)
         ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, g->part + s->place[GA_AT_ETA],
                                       g->part);
     for (int i = 0; i < s->nv; ++i) g->share[i] -= g->part[i] / g->eps;
+}
+
+/* Near a singular position lambda grows and x is not smooth; but there tangents are new, and
+ * all of lambda may go through F, several times. */
+void ga_regular_minimise(ga_stepper *s, bool keep)
+{
+    ga_regular *g = &s->regular;
+    if (!(g->eps > 0)) return;
+    const bool anew = s->now.steps == 0 || (s->fresh && g->least < SINGULAR);
+    double *z = g->rows;
+    if (anew)
+        memset(g->share, 0, (size_t)s->nv * sizeof *g->share);
+    else
+        memcpy(g->share, s->now.share, (size_t)s->nv * sizeof *g->share);
+    memset(z, 0, (size_t)s->mp * sizeof *z);
+    ga_coords_multiply(&s->dae.G, s->G, -1, g->share, z);
+    for (int i = 0; i < s->mp; ++i) z[i] = s->lambda[i] + (g->D[i] > 0 ? z[i] / g->D[i] : 0);
+    for (int k = anew ? 3 : 1; k > 0; --k) pass(s, z);
+    for (int i = 0; !keep && i < s->mp; ++i) s->lambda[i] -= z[i];
+    for (int i = 0; !keep && s->form->weighted && i < s->mp; ++i) s->l_tilde[i] -= z[i];
     if (!s->form->second_system || keep) return;
     for (int i = 0; i < s->mp; ++i) z[i] = s->l_tilde[i] - s->lambda[i];
-    l = null_part(s, z);
+    const double *l = apply_filter(s, z);
     for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= l[i];
 }
 
@@ -291,36 +286,47 @@ static const double *solve_with_saddle(ga_stepper *s, const double *rows)
     return k->x + s->nv;
 }
 
-/* Inverse iteration with A from the current weak direction: the smallest eigenvalue against D
- * that is not that of a null vector. */
+/* Some of every direction, for one may become the weakest that has no part in the last. */
+static void mix(ga_stepper *s)
+{
+    ga_regular *g = &s->regular;
+    const double share = 0.3 / sqrt((double)s->mp);
+    for (int i = 0; i < s->mp; ++i) {
+        double x = next_random(&g->seed);
+        if (g->D[i] > 0) g->weak[i] += share * x / sqrt(g->D[i]);
+    }
+}
+
+/* Inverse iteration with A from the last weak direction: the smallest eigenvalue against D that
+ * is not that of a null vector, as a Rayleigh quotient. */
 static double smallest_eigenvalue(ga_stepper *s, solve_rows *solve, const double *diagonal,
                                   double eps, int iterations)
 {
     ga_regular *g = &s->regular;
-    double *rows = g->rows, *weak = g->weak, growth = 0;
+    double *rows = g->rows, *weak = g->weak, least = INFINITY;
     /* null vectors are to be below a/eps when the inverse makes them grow; a pass leaves
      * round-off/eps of them */
     const int passes = eps > 0 ? (eps > 1e-9 ? 1 : 2) : 0;
+    mix(s);
     for (int iteration = 0; iteration < iterations; ++iteration) {
-        const double *l;
         for (int pass = 0; pass < passes; ++pass) {
             for (int i = 0; i < s->mp; ++i) rows[i] = diagonal[i] * weak[i];
-            l = solve(s, rows);
-            for (int i = 0; i < s->mp; ++i) weak[i] -= l[i];
+            const double *null = solve(s, rows);
+            for (int i = 0; i < s->mp; ++i) weak[i] -= null[i];
         }
         for (int i = 0; i < s->mp; ++i) rows[i] = g->D[i] * weak[i];
-        l = solve(s, rows);
-        memcpy(weak, l, (size_t)s->mp * sizeof *weak);
-        double sum = 0;
-        for (int i = 0; i < s->mp; ++i) sum += g->D[i] * weak[i] * weak[i];
-        growth = sqrt(sum);
-        if (!(growth > DBL_MIN && growth < INFINITY)) {
-            guess_direction(s);
-            return INFINITY;
+        const double *l = solve(s, rows);
+        double size = 0, product = 0;
+        for (int i = 0; i < s->mp; ++i) {
+            size += g->D[i] * l[i] * l[i];
+            product += rows[i] * l[i];
         }
-        for (int i = 0; i < s->mp; ++i) weak[i] /= growth;
+        const bool usable = size > DBL_MIN && size < INFINITY;
+        for (int i = 0; i < s->mp; ++i) weak[i] = usable ? l[i] / sqrt(size) : 0;
+        if (!usable) return INFINITY;
+        least = fabs(product) / size;
     }
-    return 1 / growth;
+    return least;
 }
 
 static void adapt(ga_regular *g)
@@ -337,20 +343,21 @@ void ga_regular_survey(ga_stepper *s)
     adapt(g);
 }
 
-void ga_regular_watch(ga_stepper *s)
+bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    if (s->mp == 0 || (s->t1 > g->t_old && s->t1 < g->t_next)) return;
+    if (s->mp == 0) return false;
     g->seen = true;
     if (!g->watching && !g->active && ga_factor_rcond(s->factor) > HEALTHY_PIVOT) {
         g->least = INFINITY;
-        return;
+        return false;
     }
     int iterations = g->watching ? 1 : 3;
     g->watching = true;
     g->least =
         smallest_eigenvalue(s, solve_with_iteration_matrix, g->value, g->eps, iterations);
     adapt(g);
+    return g->eps > 4 * g->eps_next;
 }
 
 /* With a = const (t - t*)^2 at t_old and t1, t* lies at the distance below before or behind t1.
@@ -363,27 +370,17 @@ bool ga_regular_near(const ga_stepper *s)
     return (s->t1 - g->t_old) * ratio / (1 - ratio) < TOO_NEAR * s->h;
 }
 
-/* How long nothing can happen: a quarter of the time until sqrt(a) is zero, if it goes on to
- * fall, and no more than some steps. */
-static double pause_until(const ga_stepper *s)
+bool ga_regular_weakens(const ga_stepper *s)
 {
-    const ga_regular *g = &s->regular;
-    if (!g->watching) return 0;
-    double root = sqrt(g->least), before = sqrt(g->least_old);
-    double slope = fabs(root - before) / (s->t1 - g->t_old);
-    return isfinite(slope) ? fmin(5 * s->h, 0.25 * root / fmax(slope, DBL_MIN)) : 0;
+    return fmin(s->regular.least, s->regular.least_old) < SINGULAR;
 }
 
 void ga_regular_accept(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    if (g->eps > 0) {
-        memcpy(s->now.share_old, s->now.share, (size_t)s->nv * sizeof *g->share);
-        memcpy(s->now.share, g->share, (size_t)s->nv * sizeof *g->share);
-    }
+    if (g->eps > 0) memcpy(s->now.share, g->share, (size_t)s->nv * sizeof *g->share);
     if (!g->seen) return;
     g->seen = false;
-    g->t_next = s->t1 + pause_until(s);
     if (g->least < INFINITY) g->least_old = g->least;
     g->t_old = s->t1;
 }

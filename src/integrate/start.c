@@ -457,7 +457,9 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const ga_state *now = &s->now;
     ga_step_change change = s->def.step_change;
     if (change == GA_CHANGE_AUTO)
-        change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST : GA_CHANGE_RESET;
+        change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST
+                 : ga_regular_weakens(s)          ? GA_CHANGE_RESCALE
+                                                  : GA_CHANGE_RESET;
     const double shift = change == GA_CHANGE_NONE ? 0 : s->method.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);

@@ -86,6 +86,13 @@ static double weighted(double increment, double tolerance)
  * for the steps to come, and forgotten slowly. */
 static double worst_round_off(const ga_stepper *s) { return 1e3 * fmax(1, 0.02 * s->n); }
 
+/* Near a singular position the round-off of Phi is divided by the square root of the smallest
+ * eigenvalue in q, and by the eigenvalue in v. */
+static double magnified_round_off(const ga_stepper *s)
+{
+    return worst_round_off(s) * fmax(1, 1e-2 / s->regular.least);
+}
+
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
@@ -176,7 +183,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= worst_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
@@ -404,7 +411,6 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->near_singular = s->regular.seen = false;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
-    ga_regular_predict(s);
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
@@ -428,18 +434,21 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     return status;
 }
 
-/* A step that would end at a singular position ends a fifth earlier, if it may. */
+/* A step that would end at a singular position, or fails near one, ends a fifth earlier if it
+ * may. */
 static ga_status attempt(ga_stepper *s, double h, double t1)
 {
-    GA_TRY(ga_step_try(s, h, t1));
-    if (s->near_singular && s->free_end) {
+    ga_status status = ga_step_try(s, h, t1);
+    bool evade =
+        s->free_end && (status == GA_OK ? s->near_singular
+                                        : ga_step_may_retry(status) && ga_regular_weakens(s));
+    if (evade) {
         s->usable = false;
         ++s->stats.evasions;
-        h *= 0.8;
-        ga_status status = ga_step_try(s, h, s->now.t + h);
-        s->off_grid = status == GA_OK;
-        if (status != GA_OK) GA_TRY(ga_step_try(s, h / 0.8, t1));
+        s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
+        if (!s->off_grid) status = ga_step_try(s, h, t1);
     }
+    if (status != GA_OK && !s->off_grid) return status;
     return ga_step_accept(s);
 }
 

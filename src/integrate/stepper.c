@@ -43,7 +43,6 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->a_tilde = carve(&c, s->nv);
     state->l_tilde = carve(&c, s->mp);
     state->share = carve(&c, s->nv);
-    state->share_old = carve(&c, s->nv);
     return c.used;
 }
 

@@ -26,6 +26,7 @@
 
 #include <galpha/integrate.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ga_stepper ga_stepper;
 
@@ -47,7 +48,7 @@ typedef struct ga_state {
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
-    double *share, *share_old; /* dependent constraints: x of regular.c, now and a step ago */
+    double *share;             /* dependent constraints: x of regular.c */
     double *memory;            /* all of the above */
     size_t memory_size;        /* in doubles */
 } ga_state;
@@ -149,9 +150,10 @@ typedef struct ga_regular {
     bool watching; /* the smallest eigenvalue is known */
     bool seen;     /* there was a factorisation in this trial */
     double *weak;  /* its direction */
+    uint64_t seed; /* of numbers mixed in */
     double least,
-        least_old;        /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old, t_next; /* where that was, and where it is to be looked at again */
+        least_old; /* the eigenvalue, and that of the last accepted step that had one */
+    double t_old;  /* where that was */
 } ga_regular;
 
 struct ga_stepper {
@@ -321,13 +323,15 @@ void ga_regular_filter(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
-void ga_regular_predict(ga_stepper *s);
 void ga_regular_minimise(ga_stepper *s, bool keep);
-/* The smallest eigenvalue, after a factorisation of s->saddle or of the iteration matrix. */
+/* The smallest eigenvalue, after a factorisation of s->saddle or of the iteration matrix. True
+ * if the matrix should have a smaller eps. */
 void ga_regular_survey(ga_stepper *s);
-void ga_regular_watch(ga_stepper *s);
+bool ga_regular_watch(ga_stepper *s);
 /* Does the converged trial end too near a singular position? */
 bool ga_regular_near(const ga_stepper *s);
+/* Is there perhaps one some steps away? */
+bool ga_regular_weakens(const ga_stepper *s);
 void ga_regular_accept(ga_stepper *s);
 
 /* start.c */
