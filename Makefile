@@ -1,7 +1,7 @@
 # The front door: installs what is missing (Debian), configures, builds, runs.
 #
 #   make            build the release preset into build/release
-#   make demo       simulate the heavy top and draw it
+#   make demo       simulate a mechanism with the program, and draw the heavy top
 #   make test       build and run all tests
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make format     let clang-format lay out the sources; make format-check only looks
@@ -13,6 +13,9 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
+
+GALPHA = build/release/bin/galpha
+DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
@@ -32,7 +35,9 @@ build:
 demo:
 	$(call need,build)
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target demo_heavy_top
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program demo_heavy_top
+	$(GALPHA) check $(DEMO)
+	$(GALPHA) run $(DEMO) -o build/release/demo.h5 --csv build/release/demo.csv
 	build/release/examples/demo_heavy_top build/release/heavy_top.svg
 	@echo "The picture is build/release/heavy_top.svg"
 

@@ -8,6 +8,7 @@
 #include "cli/text.h"
 
 #include <galpha/galpha.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,6 +289,12 @@ static int simulate(run *r)
     ga_report report;
     ga_status status =
         ga_sim_create(r->input.model, &r->def, &r->sim, r->input.messages, &report);
+    if (status == GA_OK && isnan(r->def.t_end)) {
+        status = GA_ERR_INPUT;
+        snprintf(report.message, sizeof report.message,
+                 "the model does not say how long to simulate: it needs "
+                 "`simulate: {t_end: ...}`");
+    }
     if (status != GA_OK) return cli_input_refuse(&r->input, status, &report);
     cli_input_print_messages(&r->input);
 

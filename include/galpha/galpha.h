@@ -1,10 +1,21 @@
-/* galpha: constrained mechanical systems, integrated with generalized-alpha methods. */
+/* galpha: constrained mechanical systems, integrated with generalized-alpha methods.
+ *
+ *     model.h, sim.h          mechanisms: bodies, joints, forces, from files or from C
+ *     system.h, integrate.h,  your own equations, given by callbacks
+ *     simulate.h
+ *
+ * This header has all of them but plugin.h, which is for shared objects that a model loads.
+ */
 #ifndef GALPHA_GALPHA_H
 #define GALPHA_GALPHA_H
 
 #include <galpha/integrate.h>
 #include <galpha/lie.h>
+#include <galpha/messages.h>
 #include <galpha/method.h>
+#include <galpha/model.h>
+#include <galpha/result.h>
+#include <galpha/sim.h>
 #include <galpha/simulate.h>
 #include <galpha/status.h>
 #include <galpha/system.h>

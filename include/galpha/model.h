@@ -10,11 +10,13 @@
  *     ga_draft_add(draft, "bodies", "rod",
  *                  GA_PROPERTIES(GA_NUMBER("mass", 2), GA_NUMBERS("inertia", 1, 1, 0.1)));
  *     ga_draft_add(draft, "joints", "hinge",
- *                  GA_PROPERTIES(GA_TEXT("type", "revolute"), GA_TEXTS("between", "ground",
- *                  "rod"), GA_NUMBERS("at", 0, 0, 0), GA_NUMBERS("axis", 0, 1, 0)));
+ *                  GA_PROPERTIES(GA_TEXT("type", "revolute"),
+ *                                GA_TEXTS("between", "ground", "rod"),
+ *                                GA_NUMBERS("at", 0, 0, 0), GA_NUMBERS("axis", 0, 1, 0)));
  *     ga_draft_finish(draft, &model, messages);      (frees the draft)
  *
- * A model is constant: many simulations, in many threads, may use it at once.
+ * docs/model.md describes the keys. A model is constant: many simulations, in many threads, may
+ * use it at once.
  */
 #ifndef GALPHA_MODEL_H
 #define GALPHA_MODEL_H

@@ -10,6 +10,9 @@
  *     forces:
  *       wind: {type: plugin, library: ./wind.so, bodies: [blade, tower], parameters: [1.2, 8]}
  *
+ * The path starts at the folder of the model. Another name than galpha_plugin is given by
+ * `symbol`. docs/plugins.md has a complete example.
+ *
  * Bodies are frames at their centers of mass. All is in body axes, besides the position:
  *
  *     twist       (u, w) = (R^T x', angular velocity)

@@ -3,7 +3,7 @@
  * CSV: header `time,top.position.x,...`, 17 significant digits. HDF5: /time, one dataset per
  * channel under /channels with attributes `name`, `unit`, `description` and `parts`, /model
  * (the text of the model), /solver with settings, version and statistics as attributes. In
- * names of datasets `/` becomes %2F and `%` becomes %25.
+ * names of datasets `/` becomes %2F, `%` becomes %25, and a name `.` becomes %2E.
  *
  * Files are flushed about once a second: what a killed process or a full disk leaves is
  * readable up to then. HDF5 as most systems have it wants to be used by one thread at a time;

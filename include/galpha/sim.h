@@ -1,13 +1,15 @@
 /* Simulating a mechanism.
  *
  *     ga_sim_def def = ga_sim_def_of(model);       what the file says
+ *     def.output = print;                          called at every output time
  *     ga_sim *sim = NULL;
- *     if (ga_sim_create(model, &def, &sim, &report)) puts(report.message);
- *     def.output = print;                          before create, if wanted
- *     if (ga_sim_run(sim, &report)) puts(report.message);
+ *     ga_report report;
+ *     if (ga_sim_create(model, &def, &sim, messages, &report) || ga_sim_run(sim, &report))
+ *         puts(report.message);
  *     ga_sim_destroy(sim);
  *
- * All memory of a run is taken in create; steps allocate nothing. A sim borrows its model.
+ * All memory of a run is taken in create; steps allocate nothing. A sim borrows its model,
+ * which must live as long.
  */
 #ifndef GALPHA_SIM_H
 #define GALPHA_SIM_H
@@ -38,7 +40,8 @@ typedef struct ga_sim_def {
     ga_eval (*progress)(void *user, const ga_sim *sim);
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
-     * it), energy; null: what the model says, or a sensible set. */
+     * it), *.position (of all that have one), energy; count 0: positions and rotations of
+     * bodies, coordinates and reactions of joints, energy. */
     int channel_count;
     const char *const *channels;
 } ga_sim_def;
@@ -117,7 +120,8 @@ typedef struct ga_sim_check {
     const ga_sim_redundancy *redundant;
     int moved_count; /* by making the start consistent */
     const ga_sim_moved *moved;
-    double tangent_error;      /* largest of all derivatives against difference quotients */
+    double tangent_error; /* largest of all derivatives against difference quotients, at a state
+                            near the start; NaN for large models */
     const char *tangent_worst; /* which */
 } ga_sim_check;
 

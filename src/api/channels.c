@@ -213,7 +213,16 @@ static const char *join(selection *s, const char *a, const char *b, const char *
     return text;
 }
 
-/* The source fills `all` numbers, of which users see `count` from `first` on. */
+/* Something may be asked for twice, as itself and as part of a whole. */
+static bool is_selected(selection *s, const char *name)
+{
+    ga_names *names = &s->channels->names;
+    if (ga_names_find(names, name, strlen(name)) >= 0) return true;
+    s->memory = s->memory || ga_names_put(names, name, strlen(name), 0) != GA_OK;
+    return s->memory;
+}
+
+/* Adds a channel of `count` numbers, or one part of it. */
 static void finish(selection *s, const ga_selected *source, const char *name, const char *unit,
                    const char *help, int count, const char *const *parts, const char *part)
 {
@@ -223,6 +232,7 @@ static void finish(selection *s, const ga_selected *source, const char *name, co
             if (strcmp(parts[k], part) == 0) component = k;
         if (component < 0) return;
     }
+    if (is_selected(s, name)) return;
     ga_selected *c = append(s);
     if (!c) return;
     *c = *source;
@@ -365,8 +375,8 @@ static bool select_name(selection *s, const char *name)
 /* Where things are, what joints do, what it costs in energy. */
 static void select_standard(selection *s)
 {
-    static const char *const of_joints[] = {"angle",  "displacement", "angle1", "angle2",
-                                            "length", "force",        "torque", NULL};
+    static const char *const of_joints[] = {"angle", "displacement", "angle1", "angle2", "x",
+                                            "y",     "length",       "force",  "torque", NULL};
     const ga_model *model = s->model;
     for (int b = 0; b < model->body_count; ++b)
         for (int k = 0; k < BODY_CHANNELS; ++k)
@@ -444,6 +454,7 @@ void ga_channels_destroy(ga_channels *channels)
 {
     ga_free(channels->items);
     ga_free(channels->values);
+    ga_names_free(&channels->names);
     ga_arena_free(&channels->arena);
     memset(channels, 0, sizeof *channels);
 }

@@ -34,6 +34,7 @@ typedef struct ga_channels {
     ga_arena arena;
     int count, room;
     ga_selected *items;
+    ga_names names; /* of those chosen so far */
     int value_count;
     bool residuals; /* some channel needs them */
     double *values;

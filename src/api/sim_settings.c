@@ -79,11 +79,8 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
 
 ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
 {
-    if (isnan(def->t_end))
-        return ga_fail(report, GA_ERR_INPUT,
-                       "the model does not say how long to simulate: it needs "
-                       "`simulate: {t_end: ...}`");
-    if (!(def->t_end > def->t_start) || !isfinite(def->t_end) || !isfinite(def->t_start))
+    bool known = !isnan(def->t_end); /* run asks for it */
+    if (!isfinite(def->t_start) || isinf(def->t_end) || (known && !(def->t_end > def->t_start)))
         return ga_fail(report, GA_ERR_ARGUMENT, "t_end = %g is not after t_start = %g",
                        def->t_end, def->t_start);
     if (!(def->output_every >= 0))
