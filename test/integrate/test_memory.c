@@ -41,7 +41,7 @@ static void test_counter(void **state)
 
 static const case_name names[] = {CASE_PENDULUM_SIDE,      CASE_TOP_R3SO3, CASE_TOP_SE3,
                                   CASE_SLIDER_CRANK,       CASE_CHAIN,     CASE_RHEONOMIC_BODY,
-                                  CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+                                  CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP,  CASE_BRICARD};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void test_steps_allocate_nothing(void **state)
@@ -188,10 +188,10 @@ static void fail_every_allocation(case_name name, const ga_integrator_def *def, 
 
 static void fail_with_solver(ga_solver solver)
 {
-    static const case_name some[] = {CASE_PENDULUM_SIDE, CASE_TOP_SE3, CASE_CHAIN,
-                                     CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+    static const case_name some[] = {CASE_PENDULUM_SIDE,      CASE_TOP_SE3,  CASE_CHAIN,
+                                     CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP, CASE_BRICARD};
     for (int form = 0; form < 2; ++form)
-        for (int k = 0; k < 5; ++k)
+        for (int k = 0; k < 6; ++k)
             for (int given = 0; given < 2; ++given) {
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
