@@ -176,7 +176,8 @@ static void fail_every_allocation(case_name name, const ga_integrator_def *def, 
         assert_true(watch.failed >= 1);
         if (watch.live) fail_msg("%s: %ld blocks leaked", where, watch.live);
         /* KLU gives back unused memory by realloc and goes on if that fails: no harm done */
-        if (o.status == GA_OK && !memcmp(o.q, good.q, sizeof o.q)) continue;
+        /* (but pivots chosen for a later matrix may change the last bits) */
+        if (o.status == GA_OK && distance_of(o.q, good.q, MAX_NQ) <= 1e-14) continue;
         if (o.status != GA_ERR_MEMORY)
             fail_msg("%s: %s, \"%s\"", where, ga_status_name(o.status), o.report.message);
         if (o.report.status != GA_ERR_MEMORY || !strstr(o.report.message, "memory"))
