@@ -97,6 +97,14 @@ struct ga_element_type {
     const char *name;
     const char *section; /* joints, motions, forces; null: made by others, not in files */
     const char *help;    /* a sentence or three, for the reference */
+    /* Properties of a small instance as they stand in a file, for the reference and for the
+     * test of every type; in planar models planar_example, null: the same. They may name the
+     * bodies a, b, c, d with a point p each, and joints that start at b:
+     *
+     *     hinge: {type: revolute, between: [b, a]}    wheel: {type: revolute, between: [b, c]}
+     *     slider: {type: prismatic, between: [b, d]}
+     */
+    const char *example, *planar_example;
     size_t size;
     const ga_field *fields;
     ga_dimensions where;

@@ -168,6 +168,7 @@ const ga_element_type ga_gear = {
     .name = "gear",
     .help = "Couples the coordinates of two joints: the second moves `ratio` times the first.",
     .fields = gear_fields,
+    .example = "{type: gear, joints: [hinge, wheel], ratio: -2}",
     .prepare = prepare,
     FUNCTIONS,
 };
@@ -176,6 +177,7 @@ const ga_element_type ga_rack = {
     .name = "rack",
     .help = "Pinion and rack: a displacement is `radius` times an angle.",
     .fields = rack_fields,
+    .example = "{type: rack, joints: [hinge, slider], radius: 0.2}",
     .prepare = prepare_rack,
     FUNCTIONS,
 };

@@ -62,6 +62,8 @@ const ga_element_type ga_joint_constant_velocity = {
     .help = "Homokinetic joint: two shafts that meet in a point turn equally fast at any bend.",
     .size = sizeof(constant_velocity),
     .fields = fields,
+    .example = "{type: constant-velocity, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, "
+               "3], second_axis: [1, 2, 2]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

@@ -86,6 +86,7 @@ const ga_element_type ga_joint_distance = {
     .help = "Rod without mass between two points, or a leg whose length is a function of time.",
     .size = sizeof(distance),
     .fields = fields,
+    .example = "{type: distance, between: [a.p, b.p], length: \"1 + 0.1*sin(3*t)\"}",
     .prepare = prepare,
     .rate = ga_joint_constraint_rate,
     .rate_rate = ga_joint_constraint_rate_rate,

@@ -272,6 +272,9 @@ const ga_element_type ga_joint_rolling_disc = {
             "centre.",
     .size = sizeof(rolling_disc),
     .fields = fields,
+    .example = "{type: rolling-disc, between: [ground, a], radius: 0.3, axis: [0, 1, 0]}",
+    .planar_example =
+        "{type: rolling-disc, between: [ground, a], radius: 0.3, plane: {normal: [1, 2]}}",
     .section = "joints",
     .is_joint = true,
     .prepare = prepare,

@@ -89,6 +89,8 @@ const ga_element_type ga_joint_screw = {
             "axis.",
     .size = sizeof(screw),
     .fields = fields,
+    .example =
+        "{type: screw, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3], pitch: 0.05}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

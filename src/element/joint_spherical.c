@@ -256,6 +256,7 @@ const ga_element_type ga_joint_spherical = {
     .help = "Ball joint: two bodies share a point. Friction comes from the whole force.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: spherical, between: [a, b], at: [0.3, 0.2, 0.1]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .force = force,

@@ -95,6 +95,8 @@ const ga_element_type ga_joint_universal = {
             "arms comes from the whole force.",
     .size = sizeof(universal),
     .fields = fields,
+    .example = "{type: universal, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 2], "
+               "second_axis: [2, 1, -2]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

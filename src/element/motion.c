@@ -205,6 +205,7 @@ const ga_element_type ga_motion = {
     .help = "Drives a coordinate of a joint: its value or its velocity is a function of time.",
     .size = sizeof(motion),
     .fields = fields,
+    .example = "{joint: hinge, value: \"0.5*sin(2*t)\"}",
     .prepare = prepare,
     .row_name = row_name,
     .constraint = constraint,
