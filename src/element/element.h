@@ -58,14 +58,22 @@ typedef struct ga_element {
 
 /* What `prepare` may know. */
 typedef struct ga_setup {
-    ga_reader *reader; /* for messages */
-    ga_arena *arena;   /* lives as long as the model */
+    ga_reader *reader;   /* for messages */
+    const ga_value *map; /* what stands in the file for it; null: nothing */
+    ga_arena *arena;     /* lives as long as the model */
     int dimension;
     const double *gravity;
     const ga_frame *frames; /* as given for t = 0, [GA_GROUND] too */
     int node_count;
     const double *mass; /* of each node */
 } ga_setup;
+
+/* An error (returns false) or a warning about a field of an element, friction.radius, at the
+ * field's place in the file. */
+bool ga_element_error(const ga_setup *setup, const void *element, const char *field,
+                      const char *text);
+void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
+                        const char *text);
 
 typedef struct ga_channel_type {
     const char *name, *unit, *help;
