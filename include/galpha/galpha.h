@@ -6,6 +6,7 @@
 #include <galpha/lie.h>
 #include <galpha/method.h>
 #include <galpha/simulate.h>
+#include <galpha/spectrum.h>
 #include <galpha/status.h>
 #include <galpha/system.h>
 
