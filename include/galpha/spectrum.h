@@ -48,7 +48,7 @@ GA_API ga_status ga_error_matrix(const ga_method *method, ga_formulation formula
 
 /* Powers n = 1, 2, ... of that matrix. */
 typedef struct ga_error_growth {
-    double max_norm; /* largest 2-norm; infinity if still growing after 400000 steps */
+    double max_norm; /* largest 2-norm; infinity if they grow without bound */
     long at_step;    /* n where it is reached; 0 if max_norm is infinite */
     /* Largest modulus of each entry in the row of lambda: how much of an error in r, lambda and
      * a at the start the multipliers see. */

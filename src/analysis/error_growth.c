@@ -133,14 +133,21 @@ static double ratio_before(int count, const double *steps, int k)
 
 /* --- products ----------------------------------------------------------------------------- */
 
-/* Long enough for rho_inf = 1 - 1e-5; what still grows then is called unbounded. */
-static const long most_steps = 400000;
+/* What still grows then is called unbounded; up to rho_inf = 1 - 1e-5 it has decayed. */
+static const long most_steps = 4000000;
+
+/* What starts as r, e_lambda, e_a or the a used before, seen in r, e_lambda, e_a. */
+static ga_small visible(const ga_small *power)
+{
+    ga_small E = *power;
+    for (int j = 0; j < GA_SMALL; ++j) E.x[A_USED][j] = 0;
+    return E;
+}
 
 static void record(ga_error_growth *g, const ga_small *power, long n)
 {
-    ga_small E = *power;
-    for (int j = 0; j < GA_SMALL; ++j) E.x[A_USED][j] = 0; /* a memory, no result */
-    if (!(ga_small_frobenius(&E) <= g->max_norm)) {        /* an upper bound, and cheap */
+    const ga_small E = visible(power);
+    if (!(ga_small_frobenius(&E) <= g->max_norm)) { /* an upper bound, and cheap */
         const double norm = ga_small_norm(&E);
         if (!(norm <= g->max_norm)) {
             g->max_norm = norm;
@@ -159,23 +166,47 @@ static double least_found(const ga_error_growth *g)
     return least;
 }
 
-/* A later product is one of those already seen, times powers of whole periods. So once
- * |period^k| times the largest norm seen is below every maximum, no maximum can change. */
-static void grow(ga_error_growth *g, int count, const ga_small *steps)
+/* Every step is looked at until no maximum can change: a later product is one of those already
+ * seen, times powers of whole periods, so this is when |period^k| times the largest norm seen
+ * is below every maximum. */
+static void record_until_decayed(ga_error_growth *g, int count, const ga_small *steps,
+                                 long most)
 {
     ga_small power = ga_small_identity();
     double largest = 1;
-    bool over = false;
-    long n = 0;
-    while (!over && n < most_steps) {
+    for (long n = 0; n < most && isfinite(largest);) {
         for (int k = 0; k < count; ++k) {
             power = ga_small_product(&steps[k], &power);
             record(g, &power, ++n);
             largest = fmax(largest, ga_small_frobenius(&power));
         }
-        over = ga_small_frobenius(&power) * largest <= least_found(g) || !isfinite(largest);
+        if (ga_small_frobenius(&power) * largest <= least_found(g)) break;
     }
-    if ((!over && g->at_step > n / 2) || !isfinite(g->max_norm)) {
+}
+
+/* The product over most_steps steps or somewhat more. */
+static ga_small far_product(int count, const ga_small *steps)
+{
+    ga_small power = ga_small_identity();
+    for (int k = 0; k < count; ++k) power = ga_small_product(&steps[k], &power);
+    for (long n = count; n < most_steps; n *= 2) power = ga_small_product(&power, &power);
+    return visible(&power);
+}
+
+/* What does not decay is looked at for some steps, and called unbounded if it is larger far
+ * out. */
+static void grow(ga_error_growth *g, int count, const ga_small *steps)
+{
+    const double round_off = 1e-6; /* of so many steps */
+    const ga_small far = far_product(count, steps);
+    const double norm = ga_small_norm(&far);
+    const bool decays = norm < 1;
+    record_until_decayed(g, count, steps, decays ? most_steps : 2000);
+    if (decays) return;
+    for (int j = 0; j < 3; ++j)
+        if (!(fabs(far.x[LAMBDA][j]) <= (1 + round_off) * g->lambda_row[j] + round_off))
+            g->lambda_row[j] = INFINITY;
+    if (!(norm <= (1 + round_off) * g->max_norm)) {
         g->max_norm = INFINITY;
         g->at_step = 0;
     }
@@ -226,18 +257,18 @@ double ga_error_run_step(ga_error_run *run)
 }
 
 /* The largest |e_lambda| there is: a stable pattern becomes periodic, after some steps the
- * largest stays what it is. */
-static double largest_lambda_error(ga_error_run *run)
+ * largest stays what it is. Where errors grow without bound, so does what is added to them. */
+static double largest_lambda_error(ga_error_run *run, const ga_error_growth *growth)
 {
     const double round_off = 1e-9;
     double largest = 0, before = -1;
     long n = 0;
-    for (long until = 1000; until <= most_steps && isfinite(largest); until *= 2) {
-        for (; n < until; ++n) largest = fmax(largest, fabs(ga_error_run_step(run)));
-        if (largest <= before * (1 + round_off)) break;
+    for (long until = 1000; until <= most_steps && largest > before * (1 + round_off);
+         until *= 2) {
         before = largest;
+        for (; n < until; ++n) largest = fmax(largest, fabs(ga_error_run_step(run)));
+        if (largest > 0 && isinf(growth->max_norm)) return INFINITY;
     }
-    if (n > most_steps / 2) return INFINITY;
     return largest / ga_pattern_mean(run->count, run->steps);
 }
 
@@ -271,6 +302,6 @@ ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formul
     grow_over_pattern(&run, matrices, &growth->errors);
     ga_free(matrices);
     const bool second_order = ga_method_describe(method).second_order;
-    growth->lambda_error = second_order ? largest_lambda_error(&run) : NAN;
+    growth->lambda_error = second_order ? largest_lambda_error(&run, &growth->errors) : NAN;
     return ga_fail(report, GA_OK, "%s", "");
 }

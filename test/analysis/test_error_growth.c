@@ -106,7 +106,23 @@ static void test_unbounded(void **state)
     (void)state;
     const ga_error_growth g = growth_of(1, GA_INDEX3);
     assert_true(isinf(g.max_norm) && g.at_step == 0);
+    assert_true(isinf(g.lambda_row[0]) && g.lambda_row[1] == 1);
     assert_true(growth_of(1, GA_INDEX2).max_norm == 1);
+    assert_true(growth_of(1, GA_INDEX2).lambda_row[1] == 1);
+    /* close to it the bound is large, and still one */
+    const double near = 1 - 1e-4, published = 0.9 / (1 - pow(near, 0.25));
+    assert_below(fabs(growth_of(near, GA_INDEX3).max_norm / published - 1), 0.03, "rho_inf");
+    const double steps[] = {1, 2};
+    ga_pattern_growth p;
+    const ga_method trapezoidal = chung_hulbert(1);
+    assert_int_equal(
+        ga_error_growth_pattern(&trapezoidal, GA_INDEX3, GA_CHANGE_ADJUST, 2, steps, &p, NULL),
+        GA_OK);
+    assert_true(isinf(p.errors.max_norm) && isinf(p.lambda_error));
+    assert_int_equal(
+        ga_error_growth_pattern(&trapezoidal, GA_INDEX3, GA_CHANGE_RESET, 2, steps, &p, NULL),
+        GA_OK);
+    assert_true(p.errors.max_norm <= 1 && p.lambda_error == 0);
     const ga_method unstable = {0, 0, 0.1, 0.5}; /* beta < gamma/2 */
     ga_error_growth u;
     assert_int_equal(ga_error_growth_constant(&unstable, GA_INDEX3, &u, NULL), GA_OK);
