@@ -349,12 +349,15 @@ static int spectrum_command(const cli_arguments *arguments)
         .ratios = {13, {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}}};
     char message[CLI_MISTAKE_SIZE] = "";
     const bool as_json = cli_given(arguments, "json");
-    const int code = read_study(&study, arguments, message);
+    const char *path = cli_value(arguments, "output");
+    int code = read_study(&study, arguments, message);
+    if (code == EXIT_DONE && path) code = cli_study_plot(&study, path, message);
     if (code != EXIT_DONE) return refuse(as_json, code, message);
     return as_json ? print_json(&study) : print_report(&study);
 }
 
 static const cli_option options[] = {
+    {"output", 'o', "FILE", "draw the curves into FILE, .svg, .png or .pdf"},
     {"method", 0, "NAME", "generalized-alpha (default), hht, newmark or wbz"},
     {"rho-inf", 0, "R,...", "of generalized-alpha and wbz, 0 to 1; default 0.9"},
     {"alpha", 0, "A,...", "of hht, -1/3 to 0; default -0.05"},
@@ -385,7 +388,8 @@ const cli_command cli_spectrum = {
         "changes cause, over mean step and second derivative of the velocity; where it is\n"
         "not 0, multipliers are of first order.\n"
         "\n"
-        "Several numbers after --rho-inf or --alpha compare methods.\n",
+        "Several numbers after --rho-inf or --alpha compare methods, in tables and figures.\n"
+        "Figures go from the least to the largest --ratio if several are given.\n",
     .options = options,
     .run = spectrum_command,
 };

@@ -14,11 +14,13 @@ typedef struct cli_numbers {
 } cli_numbers;
 
 typedef struct cli_method {
-    char name[64]; /* "generalized-alpha, rho_inf = 0.9" */
+    char name[64];  /* "generalized-alpha, rho_inf = 0.9" */
+    char label[64]; /* in figures; may be empty */
     ga_method method;
 } cli_method;
 
 typedef struct cli_study {
+    char title[96]; /* of figures: the family */
     int count;
     cli_method methods[CLI_METHODS];
     double damping;
@@ -34,5 +36,8 @@ int cli_study_methods(cli_study *study, const cli_arguments *arguments,
 /* "0.1,0.2" after an option; nothing is changed if the option was not given. */
 int cli_study_numbers(const cli_arguments *arguments, const char *option, int most,
                       cli_numbers *numbers, char message[CLI_MISTAKE_SIZE]);
+
+/* Writes the figures. EXIT_DONE, or the exit code with the mistake in `message`. */
+int cli_study_plot(const cli_study *study, const char *path, char message[CLI_MISTAKE_SIZE]);
 
 #endif

@@ -51,19 +51,52 @@ static int number(const cli_arguments *arguments, const char *option, double abs
 /* --- families ----------------------------------------------------------------------------- */
 
 typedef struct family {
-    const char *name;
+    const char *name, *title;
     const char *parameter[2]; /* options, null if there is none */
     const char *symbol[2];    /* as in formulas */
+    const char *sign[2];      /* as in figures */
     double absent[2];         /* as in model files */
     ga_status (*one)(double, ga_method *, ga_report *);
     ga_status (*two)(double, double, ga_method *, ga_report *);
 } family;
 
 static const family families[] = {
-    {"generalized-alpha", {"rho-inf"}, {"rho_inf"}, {0.9}, .one = ga_method_generalized_alpha},
-    {"hht", {"alpha"}, {"alpha"}, {-0.05}, .one = ga_method_hht},
-    {"newmark", {"beta", "gamma"}, {"beta", "gamma"}, {0.25, 0.5}, .two = ga_method_newmark},
-    {"wbz", {"rho-inf"}, {"rho_inf"}, {0.9}, .one = ga_method_wbz},
+    {
+        .name = "generalized-alpha",
+        .title = "Generalized-α method",
+        .parameter = {"rho-inf"},
+        .symbol = {"rho_inf"},
+        .sign = {"ρ_{∞}"},
+        .absent = {0.9},
+        .one = ga_method_generalized_alpha,
+    },
+    {
+        .name = "hht",
+        .title = "HHT method",
+        .parameter = {"alpha"},
+        .symbol = {"alpha"},
+        .sign = {"α"},
+        .absent = {-0.05},
+        .one = ga_method_hht,
+    },
+    {
+        .name = "newmark",
+        .title = "Newmark method",
+        .parameter = {"beta", "gamma"},
+        .symbol = {"beta", "gamma"},
+        .sign = {"β", "γ"},
+        .absent = {0.25, 0.5},
+        .two = ga_method_newmark,
+    },
+    {
+        .name = "wbz",
+        .title = "WBZ method",
+        .parameter = {"rho-inf"},
+        .symbol = {"rho_inf"},
+        .sign = {"ρ_{∞}"},
+        .absent = {0.9},
+        .one = ga_method_wbz,
+    },
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -107,12 +140,21 @@ static int add(cli_study *study, ga_status status, const ga_report *report,
     return status == GA_OK ? EXIT_DONE : mistake(message, "%s", report->message);
 }
 
+/* "beta = 0.25, gamma = 0.5" */
+static void describe(char *text, size_t size, const char *const symbol[2], double first,
+                     double second)
+{
+    const int n = snprintf(text, size, "%s = %g", symbol[0], first);
+    if (symbol[1]) snprintf(text + n, size - (size_t)n, ", %s = %g", symbol[1], second);
+}
+
 static int add_family(cli_study *study, const family *f, const cli_arguments *arguments,
                       char message[CLI_MISTAKE_SIZE])
 {
     ga_report report;
     cli_numbers list = {1, {f->absent[0]}};
     double second = f->absent[1];
+    snprintf(study->title, sizeof study->title, "%s", f->title);
     int code = check_options(f, arguments, message);
     if (code == EXIT_DONE)
         code = cli_study_numbers(arguments, f->parameter[0], f->two ? 1 : CLI_METHODS, &list,
@@ -121,11 +163,9 @@ static int add_family(cli_study *study, const family *f, const cli_arguments *ar
         code = number(arguments, f->parameter[1], second, &second, message);
     for (int k = 0; k < list.count && code == EXIT_DONE; ++k) {
         cli_method *m = &study->methods[study->count];
-        const int n =
-            snprintf(m->name, sizeof m->name, "%s, %s = %g", f->name, f->symbol[0], list.x[k]);
-        if (f->two)
-            snprintf(m->name + n, sizeof m->name - (size_t)n, ", %s = %g", f->symbol[1],
-                     second);
+        const int n = snprintf(m->name, sizeof m->name, "%s, ", f->name);
+        describe(m->name + n, sizeof m->name - (size_t)n, f->symbol, list.x[k], second);
+        describe(m->label, sizeof m->label, f->sign, list.x[k], second);
         code = add(study,
                    f->two ? f->two(list.x[k], second, &m->method, &report)
                           : f->one(list.x[k], &m->method, &report),
@@ -155,6 +195,8 @@ static int add_four(cli_study *study, const cli_arguments *arguments,
         if (code != EXIT_DONE) return code;
     }
     snprintf(m->name, sizeof m->name, "own parameters");
+    snprintf(study->title, sizeof study->title, "α_{m} = %g, α_{f} = %g, β = %g, γ = %g",
+             m->method.alpha_m, m->method.alpha_f, m->method.beta, m->method.gamma);
     ga_report report;
     const ga_status status = ga_method_check(&m->method, &report);
     return add(study, status, &report, message);

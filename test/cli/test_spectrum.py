@@ -122,6 +122,20 @@ class Spectrum(support.Case):
         self.assertIn("order                    1", self.run_it(
             "spectrum", "--method", "newmark", "--gamma", "0.6", "--beta", "0.31").out)
 
+    def test_figures(self):
+        self.run_it("spectrum", "--rho-inf", "0,0.5,1", "-o", "all.svg")
+        with open(self.path("all.svg")) as file:
+            text = file.read()
+        self.assertIn("<svg", text)
+        for word in ["spectral radius", "period elongation", "damping ratio", "h/T"]:
+            self.assertIn(word, text)
+        # real eigenvalues only, beyond some step: gaps
+        words = ["--method", "newmark", "--beta", "0.1", "--ratio", "0.01,10", "--json"]
+        self.json_of("spectrum", *words, "-o", "gaps.svg")
+        self.assertEqual(self.files(), ["all.svg", "gaps.svg"])
+        self.run_it("spectrum", "-o", "no/such/folder.svg", code=3)
+        self.run_it("spectrum", "-o", "picture.gif", code=2)
+
     def test_mistakes(self):
         for words, text in [
             (["--rho-inf", "1.5"], "rho_inf"),
