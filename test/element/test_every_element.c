@@ -561,6 +561,7 @@ static void consistent_state(bench *b)
 {
     random_state(b, 0.4);
     project_position(b);
+    remember(b); /* where locks hold */
     project_velocity(b);
     remember(b);
 }
