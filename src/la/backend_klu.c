@@ -1,9 +1,10 @@
 /* KLU: block triangular form and fill-reducing order once per pattern, LU per matrix.
  *
- * There are two orders to choose from, and the first matrix chooses. AMD keeps fill small if the
- * pivots are those of the diagonal. In saddle matrices many of these are zero, and pivots from
- * elsewhere spoil its plan: a chain of n links may get O(n^2) entries. COLAMD bounds the fill
- * whatever the pivots are, and needs about twice as much where the diagonal would have served.
+ * There are two orders to choose from, and the first matrix chooses. AMD keeps fill small if
+ * the pivots are those of the diagonal. In saddle matrices many of these are zero, and pivots
+ * from elsewhere spoil its plan: a chain of n links may get O(n^2) entries. COLAMD bounds the
+ * fill whatever the pivots are, and needs about twice as much where the diagonal would have
+ * served.
  *
  * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
  * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
