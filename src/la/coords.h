@@ -52,12 +52,4 @@ void ga_coloring_destroy(ga_coloring *coloring);
  * first has coords->count elements. */
 ga_status ga_coords_first(const ga_coords *coords, bool *first);
 
-/* Rows that depend linearly on the others. Rows are scaled to unit length first; row j is
- * redundant if a combination of rows with largest weight on j is smaller than tolerance
- * (relative to that weight). rows_out has A->rows elements; *count of them are set, ascending.
- * A zero row counts as redundant. Sparse: a few factorisations, no dense matrix.
- * GA_ERR_NOT_FINITE: NaN or Inf among the values. */
-ga_status ga_redundant_rows(const ga_coords *A, const double *values, double tolerance,
-                            int *rows_out, int *count);
-
 #endif

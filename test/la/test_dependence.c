@@ -1,4 +1,5 @@
-/* Redundant rows against the singular values of LAPACK. */
+/* Dependent rows against the singular values of LAPACK. */
+#include "la/dependence.h"
 #include "random.h"
 
 #include <setjmp.h>
@@ -34,24 +35,58 @@ static int rank(const ga_coords *A, const double *values, const bool *drop, doub
     return above;
 }
 
-/* As many rows as the rank lacks, ascending, and without them the rank is the same. */
+/* A_row = sum of weight A_with, for every row named; the difference relative to the sizes of
+ * what is added. Partners with a weight below 1e-6 of the largest are not listed. */
+static void check_weights(const ga_coords *A, const double *values, const ga_dependence *d,
+                          const bool *drop)
+{
+    int m = A->rows, n = A->cols;
+    double *full = to_full(A, values);
+    for (int k = 0; k < d->count; ++k) {
+        double error = 0, size = 0;
+        for (int j = 0; j < n; ++j) {
+            double sum = -full[d->row[k] + j * m], most = fabs(sum);
+            for (int e = d->start[k]; e < d->start[k + 1]; ++e) {
+                double part = d->weight[e] * full[d->with[e] + j * m];
+                sum += part;
+                most = fmax(most, fabs(part));
+            }
+            error = fmax(error, fabs(sum));
+            size = fmax(size, most);
+        }
+        assert_true(error <= 1e-5 * size);
+        for (int e = d->start[k]; e < d->start[k + 1]; ++e) {
+            assert_false(drop[d->with[e]]);
+            if (e > d->start[k]) assert_true(d->with[e - 1] < d->with[e]);
+        }
+    }
+    free(full);
+}
+
+/* As many rows as the rank lacks, ascending, and without them the rank is the same. Zero rows
+ * are left out. */
 static int check(const ga_coords *A, const double *values, int *rows)
 {
-    int m = A->rows, count;
+    int m = A->rows;
     bool *drop = zeroed(m, sizeof(bool));
-    int *again = zeroed(m, sizeof(int)), count_again;
     int full_rank = rank(A, values, drop, tolerance);
-    assert_int_equal(ga_redundant_rows(A, values, tolerance, rows, &count), GA_OK);
-    assert_int_equal(count, m - full_rank);
-    for (int k = 0; k < count; ++k) {
-        if (k > 0) assert_true(rows[k - 1] < rows[k]);
-        drop[rows[k]] = true;
+    ga_dependence d, again;
+    assert_int_equal(ga_dependence_find(A, values, tolerance, &d), GA_OK);
+    assert_int_equal(d.rank, full_rank);
+    assert_int_equal(d.count + d.zeros, m - full_rank);
+    for (int k = 0; k < d.count; ++k) {
+        if (k > 0) assert_true(d.row[k - 1] < d.row[k]);
+        drop[rows[k] = d.row[k]] = true;
     }
     assert_int_equal(rank(A, values, drop, tolerance), full_rank);
-    assert_int_equal(ga_redundant_rows(A, values, tolerance, again, &count_again), GA_OK);
-    assert_int_equal(count_again, count);
-    assert_memory_equal(again, rows, (size_t)count * sizeof *rows);
-    free(drop), free(again);
+    check_weights(A, values, &d, drop);
+    assert_int_equal(ga_dependence_find(A, values, tolerance, &again), GA_OK);
+    assert_int_equal(again.count, d.count);
+    assert_memory_equal(again.row, d.row, (size_t)d.count * sizeof *rows);
+    int count = d.count;
+    ga_dependence_destroy(&d);
+    ga_dependence_destroy(&again);
+    free(drop);
     return count;
 }
 
@@ -193,35 +228,41 @@ static void bad_condition_is_not_redundancy(void **state)
 static void zero_rows_and_scales(void **state)
 {
     (void)state;
-    int row[] = {0, 1, 1, 3, 4, 4, 4}, col[] = {0, 1, 1, 2, 0, 1, 2}, rows[5], count;
+    int row[] = {0, 1, 1, 3, 4, 4, 4}, col[] = {0, 1, 1, 2, 0, 1, 2};
     double v[] = {1e-200, 5, -5, 1e200, 1, 0, 1e-3};
     ga_coords A;
     assert_int_equal(ga_coords_create(5, 3, 7, row, col, &A), GA_OK);
-    assert_int_equal(ga_redundant_rows(&A, v, tolerance, rows, &count), GA_OK);
-    assert_int_equal(count, 3); /* 1 cancels, 2 is empty, 4 = 0 and 3 combined */
-    assert_int_equal(rows[0], 1);
-    assert_int_equal(rows[1], 2);
-    assert_int_equal(rows[2], 4);
-    v[0] = NAN;
-    assert_int_equal(ga_redundant_rows(&A, v, tolerance, rows, &count), GA_ERR_NOT_FINITE);
-    assert_int_equal(count, 0);
-    v[0] = INFINITY;
-    assert_int_equal(ga_redundant_rows(&A, v, tolerance, rows, &count), GA_ERR_NOT_FINITE);
+    ga_dependence d;
+    assert_int_equal(ga_dependence_find(&A, v, tolerance, &d), GA_OK);
+    assert_int_equal(d.zeros, 2); /* 1 cancels, 2 is empty */
+    assert_int_equal(d.count, 1); /* 0 and 3 combined */
+    assert_int_equal(d.row[0], 4);
+    assert_int_equal(d.start[1], 2);
+    assert_int_equal(d.with[0], 0);
+    assert_int_equal(d.with[1], 3);
+    ga_dependence_destroy(&d);
+    for (int bad = 0; bad < 2; ++bad) {
+        v[0] = bad ? INFINITY : NAN;
+        assert_int_equal(ga_dependence_find(&A, v, tolerance, &d), GA_ERR_NOT_FINITE);
+        assert_int_equal(d.count, 0);
+    }
     ga_coords_destroy(&A);
 }
 
 static void edges(void **state)
 {
     (void)state;
-    int rows[3], count = -1;
     ga_coords A;
+    ga_dependence d;
     assert_int_equal(ga_coords_create(0, 3, 0, NULL, NULL, &A), GA_OK);
-    assert_int_equal(ga_redundant_rows(&A, NULL, tolerance, rows, &count), GA_OK);
-    assert_int_equal(count, 0);
+    assert_int_equal(ga_dependence_find(&A, NULL, tolerance, &d), GA_OK);
+    assert_int_equal(d.count + d.zeros + d.rank, 0);
+    ga_dependence_destroy(&d);
     ga_coords_destroy(&A);
     assert_int_equal(ga_coords_create(3, 0, 0, NULL, NULL, &A), GA_OK);
-    assert_int_equal(ga_redundant_rows(&A, NULL, tolerance, rows, &count), GA_OK);
-    assert_int_equal(count, 3);
+    assert_int_equal(ga_dependence_find(&A, NULL, tolerance, &d), GA_OK);
+    assert_int_equal(d.zeros, 3);
+    ga_dependence_destroy(&d);
     ga_coords_destroy(&A);
 }
 
@@ -230,10 +271,9 @@ static void long_chain(void **state)
 {
     (void)state;
     uint64_t seed = 23;
-    int bodies = 1500, m = 5 * bodies + 2, n = 6 * bodies, count = 0, rows_found;
+    int bodies = 1500, m = 5 * bodies + 2, n = 6 * bodies, count = 0;
     int room = 60 * bodies + 24;
     int *row = zeroed(room, sizeof(int)), *col = zeroed(room, sizeof(int));
-    int *rows = zeroed(m, sizeof(int));
     double *v = doubles(room);
     for (int i = 0; i < m - 2; ++i)
         for (int j = 6 * (i / 5 - 1); j < 6 * (i / 5 + 1); ++j)
@@ -246,12 +286,18 @@ static void long_chain(void **state)
         }
     ga_coords A;
     assert_int_equal(ga_coords_create(m, n, count, row, col, &A), GA_OK);
-    assert_int_equal(ga_redundant_rows(&A, v, tolerance, rows, &rows_found), GA_OK);
-    assert_int_equal(rows_found, 2);
-    assert_int_equal(rows[0], m - 2);
-    assert_int_equal(rows[1], m - 1);
+    ga_dependence d;
+    assert_int_equal(ga_dependence_find(&A, v, tolerance, &d), GA_OK);
+    assert_int_equal(d.count, 2);
+    assert_int_equal(d.rank, m - 2);
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(d.row[k], m - 2 + k);
+        assert_int_equal(d.start[k + 1], k + 1);
+        assert_int_equal(d.with[k], k ? 7177 : 4321);
+    }
+    ga_dependence_destroy(&d);
     ga_coords_destroy(&A);
-    free(row), free(col), free(rows), free(v);
+    free(row), free(col), free(v);
 }
 
 int main(void)
