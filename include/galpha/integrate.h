@@ -8,7 +8,7 @@
  *     while (ga_integrator_time(run) < 1 && !ga_integrator_step(run, &report)) ...
  *     ga_integrator_destroy(run);
  *
- * Memory is taken in create and, for a moment, in start; a step allocates nothing. A report
+ * Memory is taken in create and in start; a step allocates nothing. A report
  * argument may be null. On failure of a step the state is that before the step, bit for bit.
  */
 #ifndef GALPHA_INTEGRATE_H
@@ -135,8 +135,28 @@ GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const
                                      const double *v0, double h, ga_report *report);
 GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
 
+/* Constraints that depend on each other at the last start. They are no obstacle: the motion is
+ * unique, and of the multipliers, which are not, those with the smallest sum of D_i lambda_i^2
+ * are taken, D = diag(G M_d^-1 G^T) at the start, G = [B; N], M_d the diagonal of M (where that
+ * is zero, a thousandth of the mean). Rows count through (lambda, psi). Row `row` is a
+ * combination of the rows `with`; of a set that depends on each other the last one is named.
+ * Rows of G that are zero have the multiplier 0 and are not listed. If the constraints
+ * contradict each other, the start fails; then, too, the rows can be asked for. */
+typedef struct ga_redundant_row {
+    int row;
+    int with_count;
+    const int *with; /* valid until the next start */
+} ga_redundant_row;
+
+GA_API int ga_integrator_redundant_count(const ga_integrator *integrator);
+/* 0 <= k < count, rows ascending. */
+GA_API ga_redundant_row ga_integrator_redundant_row(const ga_integrator *integrator, int k);
+/* Rank of G at the last start. */
+GA_API int ga_integrator_rank(const ga_integrator *integrator);
+
 /* One step of the size given to start. Step n ends at t0 + n h, whatever halving went on
- * inside. */
+ * inside; unless the constraints are singular there, or nearly: then it ends at
+ * t0 + (n - 0.2) h, and the next one on the grid again. */
 GA_API ga_status ga_integrator_step(ga_integrator *integrator, ga_report *report);
 
 /* One step of any size h > 0; the grid of ga_integrator_step begins anew where it ends. */
@@ -168,6 +188,7 @@ typedef struct ga_statistics {
     long jacobians;               /* tangents evaluated */
     long factorizations;          /* numeric factorisations */
     long evaluations;             /* residuals */
+    long evasions;                /* steps that would have ended at a singular position */
     double position_residual_max; /* |Phi| after accepted steps */
     double velocity_residual_max; /* |(B v + Phi_t, k)|; only |k| without velocity level */
 } ga_statistics;

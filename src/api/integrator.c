@@ -109,6 +109,25 @@ static ga_status check_finite(const char *name, int n, const double *x, ga_repor
     return GA_OK;
 }
 
+/* The sentence ends early where there are many rows. */
+static void warn_redundant(ga_integrator *g)
+{
+    const ga_dependence *d = &g->stepper.regular.found;
+    if (d->count == 0 || g->warnings == MAX_WARNINGS) return;
+    char *text = g->warning[g->warnings];
+    warn(g, "%d of %d constraints are redundant, the multipliers are not unique: row%s",
+         d->count, g->stepper.mp, d->count > 1 ? "s" : "");
+    for (int k = 0; k < d->count; ++k) {
+        size_t used = strlen(text);
+        bool full = used + 24 > WARNING_SIZE;
+        if (full)
+            snprintf(text + used, WARNING_SIZE - used, " ...");
+        else
+            snprintf(text + used, WARNING_SIZE - used, "%s %d", k ? "," : "", d->row[k]);
+        if (full) return;
+    }
+}
+
 ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
                               ga_report *report)
 {
@@ -123,6 +142,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(ga_run_normalise(s, s->q, report));
+    ga_factor_forget(s->saddle.factor); /* a second start gives the bits of the first */
     GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
     s->t_start = t0;
     s->grid = 0;
@@ -134,7 +154,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->round_off = 1;
     s->estimates = s->steady = false;
     s->dense.steps = -1;
-    ga_factor_forget(s->factor); /* a second start gives the bits of the first */
+    ga_factor_forget(s->factor);
     ga_factor_forget(s->saddle.factor);
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
@@ -142,6 +162,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     if (s->projection.q > 0 || s->projection.v > 0)
         warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
              s->projection.q, s->projection.v);
+    warn_redundant(g);
     return GA_OK;
 }
 
@@ -215,6 +236,19 @@ ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, v
     }
     return ga_fail(report, GA_OK, "%s", "");
 }
+
+int ga_integrator_redundant_count(const ga_integrator *g)
+{
+    return g->stepper.regular.found.count;
+}
+
+ga_redundant_row ga_integrator_redundant_row(const ga_integrator *g, int k)
+{
+    const ga_dependence *d = &g->stepper.regular.found;
+    return (ga_redundant_row){d->row[k], d->start[k + 1] - d->start[k], d->with + d->start[k]};
+}
+
+int ga_integrator_rank(const ga_integrator *g) { return g->stepper.regular.rank; }
 
 double ga_integrator_time(const ga_integrator *g) { return g->stepper.now.t; }
 const double *ga_integrator_q(const ga_integrator *g) { return g->stepper.now.q; }

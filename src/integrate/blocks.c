@@ -152,6 +152,9 @@ static double coefficient(const ga_stepper *s, ga_term term)
     case GA_TERM_VELOCITY_STIFFNESS:
     case GA_TERM_NONHOLONOMIC_STIFFNESS:
         return s->c_q / s->c_v;
+    case GA_TERM_REGULAR:
+    case GA_TERM_ETA_REGULAR:
+        return s->regular.active ? 1 : 0;
     default:
         return 1;
     }
@@ -196,6 +199,7 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 {
     ga_matrix_clear(&s->matrix);
+    ga_regular_prepare(s);
     for (int k = 0; k < s->form->term_count; ++k) {
         ga_term term = s->form->terms[k].term;
         ga_matrix_add(&s->matrix, k, coefficient(s, term), s->term_values[term]);
@@ -210,6 +214,11 @@ ga_status ga_block_factor(ga_stepper *s)
     s->usable = false;
     ++s->stats.factorizations;
     ga_status status = ga_factor_numeric(s->factor);
+    if (status == GA_ERR_SINGULAR && !(s->regular.eps > 0) && s->mp) {
+        ga_regular_activate(s, true); /* the constraints, perhaps */
+        ga_block_assemble(s, s->def.scaling);
+        status = ga_factor_numeric(s->factor);
+    }
     if (status != GA_OK) {
         s->singular = ga_factor_singular_column(s->factor);
         return status;
@@ -217,10 +226,21 @@ ga_status ga_block_factor(ga_stepper *s)
     s->usable = true;
     s->factor_c_q = s->c_q;
     s->factor_c_v = s->c_v;
-    return GA_OK;
+    if (!ga_regular_watch(s)) return GA_OK;
+    ga_block_assemble(s, s->def.scaling); /* with a smaller eps */
+    ++s->stats.factorizations;
+    status = ga_factor_numeric(s->factor);
+    s->usable = status == GA_OK;
+    return status;
 }
 
 void ga_block_solve(ga_stepper *s, const double *r, double *x)
+{
+    ga_block_solve_once(s, r, x);
+    ga_regular_filter(s, x);
+}
+
+void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
 {
     for (int i = 0; i < s->n; ++i) x[i] = r[i] * s->row_scale[i];
     ga_factor_solve(s->factor, x);
@@ -237,6 +257,7 @@ const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {
     {GA_TERM_POSITION, GA_AT_MULT, GA_AT_U},
     {GA_TERM_NONHOLONOMIC, GA_AT_PSI, GA_AT_U},
     {GA_TERM_NONHOLONOMIC_STIFFNESS, GA_AT_PSI, GA_AT_U},
+    {GA_TERM_REGULAR, GA_AT_MULT, GA_AT_MULT},
 };
 
 /* --- creation ---------------------------------------------------------------------------- */
@@ -270,6 +291,8 @@ static ga_status create_terms(ga_stepper *s)
     set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, s->G_tangent + dae->B.count);
     set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
     set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, s->Z + dae->ZB.count);
+    set_term(s, GA_TERM_REGULAR, &s->regular.multipliers, s->regular.value);
+    set_term(s, GA_TERM_ETA_REGULAR, &s->regular.etas, s->regular.eta_value);
     if (!s->flat) {
         GA_TRY(product(&dae->K, &dae->T, &s->KT, &s->KT_values));
         GA_TRY(product(&dae->B, &dae->T, &s->BT, &s->BT_values));
@@ -301,7 +324,8 @@ static bool prefer_full(const ga_stepper *s)
     if (s->def.solver != GA_SOLVER_AUTO) return s->def.solver == GA_SOLVER_DENSE;
     double entries = 0;
     for (int k = 0; k < s->form->term_count; ++k)
-        entries += s->term_coords[s->form->terms[k].term].count;
+        if (s->form->terms[k].term < GA_TERM_REGULAR)
+            entries += s->term_coords[s->form->terms[k].term].count;
     return s->n <= 40 || (s->n <= 2000 && entries > 0.3 * s->n * (double)s->n);
 }
 

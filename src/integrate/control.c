@@ -360,6 +360,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
     ga_stepper *s = c->s;
     ga_status cause = GA_OK; /* of the last rejection */
     double h = clamp_step(c, c->h);
+    bool evaded = false; /* a singular position at the end of the step */
     *jumped = false;
     for (int rejections = 0;; ++rejections) {
         if (rejections == futile && s->now.steps > few) {
@@ -376,7 +377,13 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
         const ga_scales before = s->scale;
         s->life = fmin(s->life, max_life);
         ga_status status = ga_step_try(s, h, t1);
-        if (status == GA_OK) {
+        if (status == GA_OK && s->near_singular && !evaded && t1 != t_stop) {
+            evaded = true;
+            ++s->stats.evasions;
+            ga_regular_alert(s);
+            s->usable = false;
+            h *= 0.8;
+        } else if (status == GA_OK) {
             ga_controller_estimate(c);
             c->local = weighted_error(c, c->error_q, c->error_v);
             c->excess = fmax(c->local / allowed(c, h), leap(c));

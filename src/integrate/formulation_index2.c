@@ -21,8 +21,7 @@ static void correct(ga_stepper *s)
     for (int i = 0; i < s->nv; ++i) s->vd[i] -= dvd[i];
     for (int i = 0; i < s->mp; ++i) s->lambda[i] -= dl[i];
     for (int i = 0; i < s->m; ++i) s->eta[i] -= s->c_q / s->h * dx[i];
-    ga_step_measure(s, s->x, dvd);
-    s->delta_lambda = ga_norm_max(s->mp, dl);
+    ga_step_measure(s, s->x, dvd, dl);
 }
 
 static const ga_term_place terms[] = {
@@ -37,6 +36,8 @@ static const ga_term_place terms[] = {
     {GA_TERM_ETA_MASS, GA_AT_U, GA_AT_ETA},
     {GA_TERM_ETA_DAMPING, GA_AT_U, GA_AT_ETA},
     {GA_TERM_ETA_VELOCITY, GA_AT_MULT, GA_AT_ETA},
+    {GA_TERM_REGULAR, GA_AT_MULT, GA_AT_MULT},
+    {GA_TERM_ETA_REGULAR, GA_AT_ETA, GA_AT_ETA},
 };
 
 extern const ga_formulation_type ga_formulation_index2;

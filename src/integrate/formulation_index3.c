@@ -15,8 +15,7 @@ static void correct(ga_stepper *s)
     ga_block_solve(s, s->r, s->x);
     for (int i = 0; i < s->nv; ++i) s->vd[i] -= s->x[i];
     for (int i = 0; i < s->mp; ++i) s->lambda[i] -= s->x[s->nv + i];
-    ga_step_measure(s, s->x, s->x);
-    s->delta_lambda = ga_norm_max(s->mp, s->x + s->nv);
+    ga_step_measure(s, s->x, s->x, s->x + s->nv);
 }
 
 extern const ga_formulation_type ga_formulation_index3;

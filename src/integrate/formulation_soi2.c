@@ -90,8 +90,7 @@ static void correct(ga_stepper *s)
         s->l_tilde[i] -= dl[i] / s->weight;
         s->lambda[i] -= s->mu[i];
     }
-    ga_step_measure(s, da, plain);
-    s->delta_lambda = ga_norm_max(s->mp, s->mu);
+    ga_step_measure(s, da, plain, s->mu);
 }
 
 extern const ga_formulation_type ga_formulation_soi2;

@@ -15,37 +15,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_UNIT, BLOCK_COUNT };
-
-static ga_status create_unit(ga_stepper *s, ga_saddle *k)
-{
-    int *index = GA_NEW(int, s->p);
-    k->unit_ones = GA_NEW(double, s->p);
-    if (!index || !k->unit_ones) {
-        ga_free(index);
-        return GA_ERR_MEMORY;
-    }
-    for (int i = 0; i < s->p; ++i) {
-        index[i] = i;
-        k->unit_ones[i] = 1;
-    }
-    ga_status status = ga_coords_create(s->p, s->p, s->p, index, index, &k->unit);
-    ga_free(index);
-    return status;
-}
+enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL, BLOCK_COUNT };
 
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
 {
     const ga_dae *dae = &s->dae;
     int n = s->nv + s->mp;
-    GA_TRY(create_unit(s, k));
     k->Gt = ga_coords_transposed(&dae->G);
     const ga_block blocks[BLOCK_COUNT] = {
         [BLOCK_MASS] = {&dae->M, 0, 0},
         [BLOCK_REACTION] = {&k->Gt, 0, s->nv},
         [BLOCK_FORCES] = {&dae->L, 0, s->nv},
         [BLOCK_GRADIENT] = {&dae->G, s->nv, 0},
-        [BLOCK_UNIT] = {&k->unit, s->nv + s->m, s->nv + s->m}};
+        [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
     GA_TRY(ga_factor_create(&k->matrix, s->matrix.full ? GA_BACKEND_DENSE : GA_BACKEND_KLU,
                             &k->factor));
@@ -54,7 +36,8 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
                   (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&
                   (k->col_scale = GA_NEW(double, n)) &&
                   (k->scale_work = GA_NEW(double, 2 * n)) && (k->x = GA_NEW(double, n)) &&
-                  (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n));
+                  (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n)) &&
+                  (k->diagonal = GA_NEW(double, s->mp)) && (k->kept = GA_NEW(double, s->mp));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -62,11 +45,26 @@ void ga_saddle_destroy(ga_saddle *k)
 {
     ga_factor_destroy(k->factor);
     ga_matrix_destroy(&k->matrix);
-    ga_coords_destroy(&k->unit);
-    void *memory[] = {k->unit_ones, k->M,          k->G, k->L,   k->row_scale,
+    void *memory[] = {k->diagonal,  k->kept,       k->M, k->G,   k->L,     k->row_scale,
                       k->col_scale, k->scale_work, k->x, k->rhs, k->defect};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     memset(k, 0, sizeof *k);
+}
+
+/* Rows that are left out or zero have an equation of their own, their multiplier is 0; the
+ * others get -e, which is no part of the equations. */
+static void fill_diagonal(ga_stepper *s, ga_saddle *k)
+{
+    k->eps = s->regular.eps_next;
+    if (s->regular.active)
+        ga_regular_diagonal(s, k->G, k->eps, k->diagonal);
+    else
+        memset(k->diagonal, 0, (size_t)s->mp * sizeof *k->diagonal);
+    for (int i = s->m; k->holonomic && i < s->mp; ++i) k->diagonal[i] = 1;
+    for (int i = 0; i < s->mp; ++i) {
+        bool out = (k->holonomic && i >= s->m) || (s->regular.active && s->regular.off[i]);
+        k->kept[i] = out ? k->diagonal[i] : 0;
+    }
 }
 
 ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces)
@@ -81,7 +79,9 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
         ga_matrix_add(&k->matrix, BLOCK_REACTION, 1, k->G);
     if (with_forces) ga_matrix_add(&k->matrix, BLOCK_FORCES, -1, k->L);
     ga_matrix_add(&k->matrix, BLOCK_GRADIENT, 1, k->G);
-    if (holonomic) ga_matrix_add(&k->matrix, BLOCK_UNIT, 1, k->unit_ones);
+    fill_diagonal(s, k);
+    if (holonomic || s->regular.active)
+        ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     for (int i = 0; i < k->matrix.n; ++i) k->row_scale[i] = k->col_scale[i] = 1;
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->scale_work);
     ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
@@ -109,13 +109,40 @@ static void compute_defect(const ga_stepper *s, ga_saddle *k)
         ga_coords_multiply_transposed(&dae->G, k->G, -1, k->x + s->nv, k->defect);
     if (k->with_forces) ga_coords_multiply(&dae->L, k->L, 1, k->x + s->nv, k->defect);
     ga_coords_multiply(&dae->G, k->G, -1, k->x, k->defect + s->nv);
-    if (!k->holonomic) return;
-    for (int i = s->nv + s->m; i < k->matrix.n; ++i) k->defect[i] -= k->x[i];
+    for (int i = 0; i < s->mp; ++i) k->defect[s->nv + i] -= k->kept[i] * k->x[s->nv + i];
 }
 
+void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
+{
+    int n = k->matrix.n;
+    for (int i = 0; i < n; ++i) x[i] = rhs[i] * k->row_scale[i];
+    ga_factor_solve(k->factor, x);
+    for (int i = 0; i < n; ++i) x[i] *= k->col_scale[i];
+}
+
+/* l - F^n l: without its part in the null space of G^T. F maps the other directions to
+ * something small, see regular.c, and F F to nothing. */
+static void filter(const ga_stepper *s, ga_saddle *k, int n, double *l)
+{
+    const double *part = l;
+    double *x = k->defect;
+    for (int pass = 0; pass < n; ++pass) {
+        for (int i = 0; i < s->mp; ++i)
+            x[s->nv + i] = k->kept[i] != 0 ? 0 : k->diagonal[i] * part[i];
+        memset(x, 0, (size_t)s->nv * sizeof *x);
+        ga_saddle_solve_once(k, x, x);
+        part = x + s->nv;
+    }
+    for (int i = 0; i < s->mp; ++i) l[i] -= part[i];
+    /* forces that depend on l took part, so accelerations belong to what is taken out */
+    for (int i = 0; k->with_forces && l == k->x + s->nv && i < s->nv; ++i) k->x[i] -= x[i];
+}
+
+/* Sweeps are what makes up for -e. */
 void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
 {
     int n = k->matrix.n;
+    if (s->regular.active && sweeps > 1) ++sweeps;
     memset(k->x, 0, (size_t)n * sizeof *k->x);
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         if (sweep == 0)
@@ -126,6 +153,7 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
+    if (k->eps > 0) filter(s, k, sweeps > 1 ? 2 : 1, k->x + s->nv);
 }
 
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
@@ -137,6 +165,16 @@ void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
     memcpy(y, k->x, (size_t)s->nv * sizeof *y);
 }
 
+/* Of dependent constraints Newton's method keeps what lies in the null space of G^T. */
+static ga_status minimise_guess(ga_stepper *s, double *multipliers)
+{
+    ga_saddle *k = &s->saddle;
+    if (!(s->regular.eps_next > 0)) return GA_OK;
+    GA_TRY(ga_saddle_factor(s, k, false, false));
+    filter(s, k, 2, multipliers);
+    return GA_OK;
+}
+
 /* M vd - f(mult) [+ G^T mult] = 0, G vd = c by Newton's method in (vd, mult). */
 static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const double *v,
                                  double *vd, double *multipliers)
@@ -144,6 +182,7 @@ static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const
     ga_saddle *k = &s->saddle;
     ga_dae *dae = &s->dae;
     const double *c = s->start.c;
+    GA_TRY(minimise_guess(s, multipliers));
     memset(vd, 0, (size_t)s->nv * sizeof *vd);
     double before = INFINITY;
     for (int iteration = 0; iteration < 50; ++iteration) {

@@ -54,51 +54,72 @@ static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *r
     return status;
 }
 
-/* Names the rows of G that depend on the others. A redundant row would leave the saddle matrix
- * with a pivot at round-off, so where its pivots are all far from that, no search is needed. */
-static ga_status check_rank(ga_stepper *s, double t, const double *q, const double *v,
-                            ga_report *report)
+/* Rows within this distance of what the others span depend on them; gradients by differences
+ * are not known better than their noise. */
+static double dependence_tolerance(const ga_stepper *s)
 {
-    ga_status status = ga_saddle_factor_at(s, t, q, v, false);
-    if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > 1e-8) return GA_OK;
-    if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(s, status, t, report);
-    int *rows = GA_NEW(int, s->mp), count = 0;
-    status =
-        rows ? ga_redundant_rows(&s->dae.G, s->saddle.G, 1e-10, rows, &count) : GA_ERR_MEMORY;
-    if (status != GA_OK) {
-        explain(s, status, t, report);
-    } else if (count > 0) {
-        status = ga_fail(report, GA_ERR_REDUNDANT,
-                         "%d of %d constraints are redundant at t = %.9g: row%s", count, s->mp,
-                         t, count > 1 ? "s" : "");
-        for (int k = 0; k < count && report; ++k) {
-            size_t used = strlen(report->message), left = sizeof report->message - used;
-            if (left < 40) {
-                snprintf(report->message + used, left, " ...");
-                break;
-            }
-            snprintf(report->message + used, left, "%s %d", k ? "," : "", rows[k]);
-        }
-        if (report) {
-            report->time = t;
-            report->row = rows[0];
-        }
-    }
-    ga_free(rows);
-    return status;
+    return fmax(1e-10, fmin(1e2 * s->dae.noise, 1e-5));
 }
 
-static ga_status inconsistent(double t, const char *what, double residual, int row,
-                              ga_report *report)
+/* Which rows of G depend on others, from the values in s->saddle. A dependent row leaves the
+ * saddle matrix with a pivot at round-off, so where its pivots are all far from that, no search
+ * is needed. Afterwards the saddle is factored. */
+static ga_status find_rank(ga_stepper *s, double t, const double *q, const double *v,
+                           ga_report *report)
 {
-    ga_fail(report, GA_ERR_INCONSISTENT,
-            "the %s at t = %.9g cannot be made consistent: constraint %d stays at %.3g", what,
-            t, row, residual);
-    if (report) {
-        report->time = t;
-        report->row = row;
+    ga_regular *g = &s->regular;
+    ga_regular_reset(s, t);
+    ga_status status = ga_saddle_factor_at(s, t, q, v, false);
+    if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(s, status, t, report);
+    ga_regular_weigh(s, s->saddle.M, s->saddle.G);
+    g->rank = s->mp;
+    if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > 1e-8) {
+        ga_regular_survey(s);
+        return GA_OK;
     }
-    return GA_ERR_INCONSISTENT;
+    ga_status search =
+        ga_dependence_find(&s->dae.G, s->saddle.G, dependence_tolerance(s), &g->found);
+    if (search != GA_OK) return explain(s, search, t, report);
+    g->rank = g->found.rank;
+    if (g->rank < s->mp) {
+        ga_regular_activate(s, g->found.count > 0);
+        status = ga_saddle_factor(s, &s->saddle, false, false);
+    }
+    if (status != GA_OK) return explain(s, status, t, report);
+    ga_regular_survey(s);
+    return GA_OK;
+}
+
+/* The dependent row whose partners contradict it most, by residuals of the rows; or -1. */
+static int contradiction(const ga_stepper *s, const double *residual)
+{
+    const ga_dependence *d = &s->regular.found;
+    double worst = 1e-9 * ga_norm_max(s->mp, residual);
+    int found = -1;
+    for (int k = 0; k < d->count; ++k) {
+        double sum = residual[d->row[k]];
+        for (int e = d->start[k]; e < d->start[k + 1]; ++e)
+            sum -= d->weight[e] * residual[d->with[e]];
+        if (fabs(sum) <= worst) continue;
+        worst = fabs(sum);
+        found = k;
+    }
+    return found;
+}
+
+/* Adds the partners of dependent row k to the message. */
+static void name_partners(const ga_stepper *s, int k, ga_report *report)
+{
+    const ga_dependence *d = &s->regular.found;
+    if (!report) return;
+    for (int e = d->start[k]; e < d->start[k + 1]; ++e) {
+        size_t used = strlen(report->message), left = sizeof report->message - used;
+        if (left < 40) {
+            snprintf(report->message + used, left, " ...");
+            return;
+        }
+        snprintf(report->message + used, left, "%s %d", e > d->start[k] ? "," : "", d->with[e]);
+    }
 }
 
 static int worst_row(int n, const double *x)
@@ -107,6 +128,49 @@ static int worst_row(int n, const double *x)
     for (int i = 1; i < n; ++i)
         if (!(fabs(x[i]) <= fabs(x[worst]))) worst = i;
     return worst;
+}
+
+/* residual: of the first n rows. */
+static ga_status inconsistent(const ga_stepper *s, double t, const char *what, int n,
+                              const double *residual, ga_report *report)
+{
+    const int k = contradiction(s, residual);
+    int row = worst_row(n, residual);
+    ga_fail(report, GA_ERR_INCONSISTENT,
+            "the %s at t = %.9g cannot be made consistent: constraint %d stays at %.3g", what,
+            t, row, residual[row]);
+    if (k >= 0) {
+        row = s->regular.found.row[k];
+        ga_fail(report, GA_ERR_INCONSISTENT,
+                "redundant constraints contradict each other: the %s at t = %.9g cannot "
+                "satisfy constraint %d together with",
+                what, t, row);
+        name_partners(s, k, report);
+    }
+    if (report) {
+        report->time = t;
+        report->row = row;
+    }
+    return GA_ERR_INCONSISTENT;
+}
+
+/* Phi, with zeros for the nonholonomic rows, in s->w. */
+static ga_status positions_inconsistent(ga_stepper *s, double t, ga_report *report)
+{
+    memset(s->w, 0, (size_t)s->mp * sizeof *s->w);
+    memcpy(s->w, s->Phi, (size_t)s->m * sizeof *s->w);
+    return inconsistent(s, t, "position", s->mp, s->w, report);
+}
+
+/* With dependent rows Newton's method comes to rest also where they contradict each other. */
+static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, double size)
+{
+    if (!s->regular.active) return false;
+    const double *length = ga_regular_row_sizes(s, s->saddle.G);
+    for (int i = 0; i < n; ++i)
+        if (!(fabs(residual[i]) <= 1e-9 * fmax(size, 1) * fmax(1, sqrt(length[i]))))
+            return true;
+    return false;
 }
 
 /* Newton's method in the mass metric; q is moved in place. Nonholonomic constraints do not
@@ -125,16 +189,16 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         ga_saddle_lift(s, bottom, step);
         double change = ga_norm_max(s->nv, step);
         double size = fmax(ga_norm_max(s->nq, q), DBL_MIN);
-        if (change <= round_off * size) return GA_OK;
+        bool done = change <= round_off * size;
         /* no more progress: the round-off of constants in Phi */
-        if (iteration > 2 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1))
-            return GA_OK;
+        done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1);
+        if (done && at_rest_elsewhere(s, s->m, s->Phi, size)) break;
+        if (done) return GA_OK;
         if (!isfinite(change)) break;
         before = change;
         ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
     }
-    int row = worst_row(s->m, s->Phi);
-    return inconsistent(t, "position", s->Phi[row], row, report);
+    return positions_inconsistent(s, t, report);
 }
 
 /* Onto w = 0 by Newton's method: one step for holonomic constraints and k linear in v, one more
@@ -148,11 +212,14 @@ static ga_status project_velocity(ga_stepper *s, double t, const double *q, doub
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
         ga_saddle_lift(s, w, step);
         double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
-        if (change <= round_off * size) return GA_OK;
+        bool done = change <= round_off * size;
+        if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
+        if (done) return GA_OK;
         if (!isfinite(change)) break;
         for (int i = 0; i < s->nv; ++i) v[i] += step[i];
-        if (iteration > 0 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1))
-            return GA_OK;
+        done = iteration > 0 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1);
+        if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
+        if (done) return GA_OK;
         before = change;
     }
     return GA_ERR_INCONSISTENT;
@@ -172,18 +239,16 @@ static ga_status check_projection(const ga_stepper *s, ga_report *report)
 static ga_status project(ga_stepper *s, const double *q0, const double *v0, ga_report *report)
 {
     ga_state *now = &s->now;
-    GA_TRY(check_rank(s, now->t, now->q, now->v, report));
+    GA_TRY(find_rank(s, now->t, now->q, now->v, report));
     if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, report));
     if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
-        GA_TRY(check_rank(s, now->t, now->q, now->v, report));
+        GA_TRY(find_rank(s, now->t, now->q, now->v, report));
         ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);
         s->projection.q = ga_norm_max(s->nv, s->work);
     }
     ga_status status = project_velocity(s, now->t, now->q, now->v);
-    if (status == GA_ERR_INCONSISTENT) {
-        int row = worst_row(s->mp, s->start.c);
-        return inconsistent(now->t, "velocity", s->start.c[row], row, report);
-    }
+    if (status == GA_ERR_INCONSISTENT)
+        return inconsistent(s, now->t, "velocity", s->mp, s->start.c, report);
     if (status != GA_OK) return explain(s, status, now->t, report);
     for (int i = 0; i < s->nv; ++i) s->work[i] = now->v[i] - v0[i];
     s->projection.v = ga_norm_max(s->nv, s->work);
@@ -216,9 +281,12 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
     if (guess) memcpy(now->lambda, guess, (size_t)s->mp * sizeof *guess);
     s->projection = (ga_projection){0, 0};
+    ga_regular_reset(s, t0);
     if (s->mp) GA_TRY(project(s, q0, v0, report));
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
+    if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->start.c) >= 0)
+        return inconsistent(s, t0, "acceleration", s->mp, s->start.c, report);
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, now->G);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
@@ -391,7 +459,9 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const ga_state *now = &s->now;
     ga_step_change change = s->def.step_change;
     if (change == GA_CHANGE_AUTO)
-        change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST : GA_CHANGE_RESET;
+        change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST
+                 : ga_regular_weakens(s)          ? GA_CHANGE_RESCALE
+                                                  : GA_CHANGE_RESET;
     const double shift = change == GA_CHANGE_NONE ? 0 : s->method.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);

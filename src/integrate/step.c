@@ -50,11 +50,18 @@ static void largest_by_kind(const ga_stepper *s, const double *x, double factor,
     }
 }
 
-void ga_step_measure(ga_stepper *s, const double *u, const double *dvd)
+/* Of multipliers that are not unique only the reactions they stand for count. */
+static double multiplier_size(ga_stepper *s, const double *G, const double *l)
+{
+    return s->regular.eps > 0 ? ga_regular_reaction(s, G, l) : ga_norm_max(s->mp, l);
+}
+
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
     for (int k = 0; k < 2; ++k) s->delta_q[k] = s->delta_v[k] = 0;
     largest_by_kind(s, u, s->c_q, s->delta_q);
     largest_by_kind(s, dvd, s->c_v, s->delta_v);
+    s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
 
 /* Sizes that tolerances are relative to: the largest components met since the start, of
@@ -66,7 +73,7 @@ static void measure_scales(ga_stepper *s)
     largest_by_kind(s, s->U, 1, s->scale.q);
     largest_by_kind(s, s->v, 1, s->scale.v);
     largest_by_kind(s, s->vd, s->h, s->scale.v);
-    s->scale.lambda = fmax(s->scale.lambda, ga_norm_max(s->mp, s->lambda));
+    s->scale.lambda = fmax(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 
 static double weighted(double increment, double tolerance)
@@ -78,6 +85,13 @@ static double weighted(double increment, double tolerance)
  * progress twice, with increments below this many units, is at its end; the level is remembered
  * for the steps to come, and forgotten slowly. */
 static double worst_round_off(const ga_stepper *s) { return 1e3 * fmax(1, 0.02 * s->n); }
+
+/* Near a singular position the round-off of Phi is divided by the square root of the smallest
+ * eigenvalue in q, and by the eigenvalue in v. */
+static double magnified_round_off(const ga_stepper *s)
+{
+    return worst_round_off(s) * fmax(1, 1e-2 / s->regular.least);
+}
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
@@ -169,7 +183,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= worst_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
@@ -182,7 +196,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        s->round_off = fmax(s->round_off, size.units);
+        s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
@@ -209,6 +223,8 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         }
         if (refresh || s->c_q != s->factor_c_q || s->c_v != s->factor_c_v)
             GA_TRY(ga_block_factor(s));
+        if (s->iteration == 1 && s->dae.sys.force_uses_multipliers)
+            ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
         s->form->correct(s);
@@ -251,11 +267,33 @@ static ga_status measure_residuals(ga_stepper *s)
     return GA_OK;
 }
 
+/* Increments vanish also where dependent constraints contradict each other. */
+static ga_status check_residuals(ga_stepper *s)
+{
+    if (!s->regular.active) return GA_OK;
+    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
+    const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
+    const double velocity =
+        fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) + 1e2 * s->def.absolute_v;
+    const double *length = ga_regular_row_sizes(s, s->G);
+    const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
+    for (int i = 0; i < s->mp; ++i) {
+        bool bad = i < s->m && fabs(s->Phi[i]) > position * fmax(1, sqrt(length[i]));
+        if (i >= first) bad |= fabs(s->w[i - first]) > velocity * fmax(1, sqrt(length[i]));
+        if (!bad) continue;
+        s->singular = s->nv + i;
+        return GA_ERR_INCONSISTENT;
+    }
+    return GA_OK;
+}
+
 ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(measure_residuals(s));
+    GA_TRY(check_residuals(s));
+    ga_regular_accept(s);
     if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->vd_old[0], now->vd, s->nv);
@@ -310,7 +348,9 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
 void ga_step_warm(ga_stepper *s)
 {
     ga_statistics stats = s->stats;
+    s->regular.asleep = true;
     if (ga_step_linearise(s, s->now.h) == GA_OK) ga_block_factor(s);
+    s->regular.asleep = false;
     s->stats = stats;
     s->usable = false;
 }
@@ -369,6 +409,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
     s->h = h;
     s->t1 = t1;
+    s->near_singular = s->regular.seen = false;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
@@ -383,6 +424,8 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK) {
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
+        s->near_singular = ga_regular_near(s);
+        ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);
         s->form->finish(s);
     } else {
@@ -392,21 +435,37 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     return status;
 }
 
+/* A step that would end at a singular position, or fails near one, ends a fifth earlier if it
+ * may. */
 static ga_status attempt(ga_stepper *s, double h, double t1)
 {
-    GA_TRY(ga_step_try(s, h, t1));
+    ga_status status = ga_step_try(s, h, t1);
+    bool evade =
+        s->free_end && (status == GA_OK ? s->near_singular
+                                        : ga_step_may_retry(status) && ga_regular_weakens(s));
+    if (evade) {
+        s->usable = false;
+        ++s->stats.evasions;
+        ga_regular_alert(s);
+        s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
+        if (!s->off_grid) status = ga_step_try(s, h, t1);
+    }
+    if (status != GA_OK && !s->off_grid) return status;
     return ga_step_accept(s);
 }
 
 /* From the current time to t1 = now + h, in two halves if it does not work in one go. */
 static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
 {
+    const bool free_end = s->free_end;
     ga_status status = attempt(s, h, t1);
     if (status == GA_OK || !ga_step_may_retry(status) || halvings == 0) return status;
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
+    s->free_end = false;
     GA_TRY(advance(s, 0.5 * h, middle, halvings - 1));
+    s->free_end = free_end;
     return advance(s, 0.5 * h, t1, halvings - 1);
 }
 
@@ -442,6 +501,12 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
             "%s %d",
             s->now.t, s->h, kind, index);
         if (report) report->column = s->singular;
+    } else if (status == GA_ERR_INCONSISTENT) {
+        ga_fail(report, status,
+                "in the step from t = %.9g with h = %.3g constraint %d contradicts others that "
+                "it depends on",
+                s->now.t, s->h, s->singular - s->nv);
+        if (report) report->row = s->singular - s->nv;
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
     } else if (status == s->dae.fault.status) {
@@ -475,6 +540,7 @@ static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_repor
 
 static void rebase_grid(ga_stepper *s)
 {
+    s->off_grid = false;
     s->t_start = s->now.t;
     s->grid = 0;
 }
@@ -485,15 +551,25 @@ ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
 {
     double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
     double left = (t_end - s->now.t) / h;
-    bool last = left <= 1 + 1e-9, stretch = !last && left < 1.1;
+    if (s->off_grid) h = t1 - s->now.t;
+    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h),
+         stretch = !last && left < 1.1;
     if (last) {
-        if (left < 1 - 1e-9) h = t_end - s->now.t;
+        if (s->off_grid || left < 1 - 1e-9) h = t_end - s->now.t;
         t1 = t_end;
     } else if (stretch) {
         h = 0.5 * (t_end - s->now.t);
         t1 = s->now.t + h;
     }
-    GA_TRY(advance_or_restore(s, h, t1, report));
+    const bool was_off = s->off_grid;
+    s->off_grid = false;
+    s->free_end = !last && !stretch;
+    ga_status status = advance_or_restore(s, h, t1, report);
+    s->free_end = false;
+    if (status != GA_OK) {
+        s->off_grid = was_off;
+        return status;
+    }
     ++s->grid;
     if (last || stretch) rebase_grid(s);
     return GA_OK;

@@ -42,6 +42,7 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->F = carve(&c, s->nv);
     state->a_tilde = carve(&c, s->nv);
     state->l_tilde = carve(&c, s->mp);
+    state->share = carve(&c, s->nv);
     return c.used;
 }
 
@@ -251,6 +252,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k)
         if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
+    GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
@@ -279,6 +281,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->saddle);
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
+    ga_regular_destroy(s);
     ga_wanted list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);

@@ -20,11 +20,13 @@
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
 
+#include "la/dependence.h"
 #include "la/factor.h"
 #include "system/dae.h"
 
 #include <galpha/integrate.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ga_stepper ga_stepper;
 
@@ -46,6 +48,7 @@ typedef struct ga_state {
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
+    double *share;             /* dependent constraints: x of regular.c */
     double *memory;            /* all of the above */
     size_t memory_size;        /* in doubles */
 } ga_state;
@@ -67,6 +70,8 @@ typedef enum ga_term {
     GA_TERM_ETA_MASS,               /* M B_n^T           */
     GA_TERM_ETA_DAMPING,            /* c_v C B_n^T       */
     GA_TERM_ETA_VELOCITY,           /* G B_n^T           */
+    GA_TERM_REGULAR,                /* -e, see regular.c */
+    GA_TERM_ETA_REGULAR,
     GA_TERM_COUNT
 } ga_term;
 
@@ -109,22 +114,49 @@ typedef struct ga_formulation_type {
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
 
 /* Terms of formulations with one row per constraint: Phi and k. */
-enum { GA_TERMS_ONE_LEVEL = 9 };
+enum { GA_TERMS_ONE_LEVEL = 10 };
 extern const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL];
 
 /* The saddle system [M G^T; G 0] at one configuration, [ABC14] eq. (7). */
 typedef struct ga_saddle {
     ga_matrix matrix;
     ga_factor *factor;
-    ga_coords Gt;      /* G transposed, a view */
-    ga_coords unit;    /* diagonal of the psi block */
-    double *unit_ones; /* its values */
+    ga_coords Gt;     /* G transposed, a view */
+    double *diagonal; /* of the multipliers: 1 for what is left out, -e for dependent rows */
+    double *kept;     /* the part of it that belongs to the equations */
+    double eps;       /* of e */
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
     double *row_scale, *col_scale, *scale_work;
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
+
+/* Constraints that depend on each other; see regular.c. */
+typedef struct ga_regular {
+    bool active;          /* there are values on the diagonal of the multipliers */
+    double eps, eps_next; /* in the matrix in use, and in the next; 0: independent rows */
+    double *D;            /* weights of the multipliers, of the start */
+    double *size;         /* squared lengths of the rows of G */
+    double row_length;    /* their mean, in the matrix */
+    double *value, *eta_value;
+    bool *off, *kept;            /* rows that are zero: as last looked at, and in the matrix */
+    ga_coords multipliers, etas; /* diagonals */
+    double *rhs, *part, *rows;   /* workspace: n, n, mp */
+    double *share;               /* x of this trial */
+    ga_dependence found;         /* at the start */
+    int rank;                    /* of G, there */
+    /* the monitor */
+    bool asleep;   /* for a trial that is none */
+    bool watching; /* the smallest eigenvalue is known */
+    bool seen;     /* there was a factorisation in this trial */
+    double *weak;  /* its direction */
+    uint64_t seed; /* of numbers mixed in */
+    double least,
+        least_old; /* the eigenvalue, and that of the last accepted step that had one */
+    double t_old;  /* where that was */
+    int alert;     /* for so many steps a singular position may be near */
+} ga_regular;
 
 struct ga_stepper {
     ga_dae dae;
@@ -191,6 +223,10 @@ struct ga_stepper {
     int *kind;        /* of each velocity component: 0 translation, 1 rotation */
     ga_saddle saddle; /* for starts */
     ga_saddle second; /* SOI2: the system of a - a~ */
+    ga_regular regular;
+    bool near_singular; /* the trial ends where the constraints are singular, nearly */
+    bool free_end;      /* it may end somewhat earlier instead */
+    bool off_grid;      /* the last step did */
     struct {
         double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat;
     } start; /* workspace */
@@ -225,8 +261,9 @@ void ga_step_warm(ga_stepper *s);
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
-/* Sets delta_q, delta_v from increments u of dq/c_q and dv/c_v. */
-void ga_step_measure(ga_stepper *s, const double *u, const double *dvd);
+/* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
+ * multipliers. */
+void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
                          double *result);
@@ -262,10 +299,44 @@ ga_status ga_block_tangents(ga_stepper *s);
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling);
 /* The same, and factors. */
 ga_status ga_block_factor(ga_stepper *s);
-/* x = J^-1 r, scaling undone. */
+/* x = J^-1 r, scaling undone; filtered where constraints depend on each other. */
 void ga_block_solve(ga_stepper *s, const double *r, double *x);
+void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 ga_status ga_block_create(ga_stepper *s);
 void ga_block_destroy(ga_stepper *s);
+
+/* regular.c */
+ga_status ga_regular_create(ga_stepper *s);
+void ga_regular_destroy(ga_stepper *s);
+/* Back to independent rows, for a start at t. */
+void ga_regular_reset(ga_stepper *s, double t);
+/* From now on rows may be zero, or, if dependent, depend on each other. */
+void ga_regular_activate(ga_stepper *s, bool dependent);
+/* D from M and G. */
+void ga_regular_weigh(ga_stepper *s, const double *M, const double *G);
+/* Squared lengths of the rows of G; valid until the next call. */
+const double *ga_regular_row_sizes(ga_stepper *s, const double *G);
+/* -e for the rows of G. */
+void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *value);
+/* The same for the iteration matrix to be assembled. */
+void ga_regular_prepare(ga_stepper *s);
+/* x - F x, x a solution with the iteration matrix. */
+void ga_regular_filter(ga_stepper *s, double *x);
+/* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
+double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
+/* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
+void ga_regular_minimise(ga_stepper *s, bool keep);
+/* The smallest eigenvalue, after a factorisation of s->saddle or of the iteration matrix. True
+ * if the matrix should have a smaller eps. */
+void ga_regular_survey(ga_stepper *s);
+bool ga_regular_watch(ga_stepper *s);
+/* Does the converged trial end too near a singular position? */
+bool ga_regular_near(const ga_stepper *s);
+/* Is there perhaps one some steps away? */
+bool ga_regular_weakens(const ga_stepper *s);
+/* There is. */
+void ga_regular_alert(ga_stepper *s);
+void ga_regular_accept(ga_stepper *s);
 
 /* start.c */
 /* Consistent q, v, vd, multipliers in s->now. guess (may be null) of the multipliers: only for
@@ -300,6 +371,8 @@ ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const do
                               bool holonomic);
 /* x = A^-1 rhs (nv + mp numbers in k->rhs, k->x), with `sweeps` - 1 sweeps of refinement. */
 void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps);
+/* x = A^-1 rhs with the matrix as it was factored. */
+void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x);
 /* A y = (0, bottom): the smallest y in the mass metric with G y = bottom. */
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y);
 /* vd and multipliers from the dynamics and the constraints on acceleration level. The given
