@@ -166,4 +166,27 @@ void pb_bouncing_pendulum_exact(const pb_problem *problem, double restitution, d
 ga_status pb_jump_create(double t_jump, pb_problem **out);
 double pb_jump_time(const pb_problem *problem);
 
+/* n >= 1 four-bars in a row, IFToMM A02: n + 1 uniform cranks on pivots 1 apart and n couplers,
+ * m = 1, length 1, tips up and moving with 1 along x; g = 9.81 along -y. Rods are crank,
+ * coupler, crank, ... in GA_GROUP_R2SO2. Singular where all rods are aligned. */
+ga_status pb_n_four_bar_create(int n, pb_problem **out);
+
+/* Four-bar with crank 1, coupler 2, rocker 1.5 and ground 2.5, uniform rods with mass = length,
+ * g = 9.81 along -y; in GA_GROUP_R2SO2. The crank starts at pi/2 with PB_CHANGE_POINT_SPEED,
+ * enough to go round. At pi all rods are aligned, and two motions meet. */
+#define PB_CHANGE_POINT_SPEED 10.0
+ga_status pb_change_point_create(pb_problem **out);
+/* Positions and velocities of the four pins for a crank angle and its rate, on the motion that
+ * goes on smoothly. */
+void pb_change_point_motion(double phi, double rate, double x[4][2], double v[4][2]);
+
+/* The same, or a four-bar with links 1, 2, 1.652, 2.2 without singular position, of bodies on
+ * R3xSO(3). redundant: four revolutes, three rows too many; else the same motion with a
+ * revolute, a spherical, a universal joint and a revolute. The start is made consistent by the
+ * integrator. */
+ga_status pb_spatial_four_bar_create(bool change_point, bool redundant, pb_problem **out);
+
+/* Bricard's mechanism, IFToMM A04: five rods and six revolutes, one row too many. */
+ga_status pb_bricard_create(pb_problem **out);
+
 #endif
