@@ -359,7 +359,7 @@ static ga_eval rows_constraint(void *user, const ga_point *at, double *Phi)
     return GA_EVAL_OK;
 }
 
-static ga_report redundant_start(int which)
+static void redundant_start(int which, int rank, int count, int row, const char *warning)
 {
     ga_node node;
     extra = which;
@@ -371,26 +371,34 @@ static ga_report redundant_start(int which)
              .m = extra_count[which]};
     const ga_system s = toy_system(&t, &node);
     const double q0[3] = {0}, v0[3] = {0};
-    return failing_start(&s, q0, v0, GA_ERR_REDUNDANT);
+    const ga_integrator_def def = ga_integrator_def_default();
+    ga_integrator *run = NULL;
+    ga_report report;
+    assert_int_equal(ga_integrator_create(&s, &def, &run, &report), GA_OK);
+    assert_int_equal(ga_integrator_start(run, 0, q0, v0, 1e-3, &report), GA_OK);
+    assert_int_equal(ga_integrator_rank(run), rank);
+    assert_int_equal(ga_integrator_redundant_count(run), count);
+    if (count) {
+        assert_int_equal(ga_integrator_redundant_row(run, 0).row, row);
+        assert_string_equal(ga_integrator_warning(run, 0), warning);
+    } else {
+        assert_null(ga_integrator_warning(run, 0));
+    }
+    assert_int_equal(ga_integrator_step(run, &report), GA_OK);
+    ga_integrator_destroy(run);
 }
 
+/* Of a set of dependent rows the last is named; zero rows are not. */
 static void test_redundant_constraints(void **state)
 {
     (void)state;
-    ga_report report = redundant_start(DUPLICATE); /* of equal rows the earlier stays */
-    assert_int_equal(report.row, 2);
-    assert_message(report, "1 of 3 constraints");
-    assert_message(report, "row 2");
-    report = redundant_start(SUM);
-    assert_in_range(report.row, 0, 2);
-    assert_message(report, "1 of 3");
-    report = redundant_start(ZERO);
-    assert_int_equal(report.row, 0);
-    assert_message(report, "row 0");
-    report = redundant_start(BOTH);
-    assert_message(report, "2 of 4");
-    assert_message(report, "rows");
-    assert_message(report, ", 3");
+    redundant_start(DUPLICATE, 2, 1, 2,
+                    "1 of 3 constraints are redundant, the multipliers are not unique: row 2");
+    redundant_start(SUM, 2, 1, 2,
+                    "1 of 3 constraints are redundant, the multipliers are not unique: row 2");
+    redundant_start(ZERO, 2, 0, 0, NULL);
+    redundant_start(BOTH, 2, 1, 2,
+                    "1 of 4 constraints are redundant, the multipliers are not unique: row 2");
 }
 
 /* More constraints than coordinates; and so many that the sentence has to end early. */
@@ -420,10 +428,23 @@ static void test_many_redundant_constraints(void **state)
              .m = 200};
     const ga_system s = toy_system(&t, &node);
     const double q0[2] = {0}, v0[2] = {0};
-    const ga_report report = failing_start(&s, q0, v0, GA_ERR_REDUNDANT);
-    assert_message(report, "199 of 200");
-    assert_message(report, "...");
-    assert_true(strlen(report.message) < GA_MESSAGE_SIZE);
+    const ga_integrator_def def = ga_integrator_def_default();
+    ga_integrator *run = NULL;
+    ga_report report;
+    assert_int_equal(ga_integrator_create(&s, &def, &run, &report), GA_OK);
+    assert_int_equal(ga_integrator_start(run, 0, q0, v0, 1e-3, &report), GA_OK);
+    assert_int_equal(ga_integrator_redundant_count(run), 199);
+    assert_int_equal(ga_integrator_rank(run), 1);
+    const char *warning = ga_integrator_warning(run, 0);
+    assert_non_null(strstr(warning, "199 of 200"));
+    assert_non_null(strstr(warning, "..."));
+    for (int k = 0; k < 199; ++k) { /* the first stays */
+        const ga_redundant_row r = ga_integrator_redundant_row(run, k);
+        assert_int_equal(r.row, k + 1);
+        assert_int_equal(r.with_count, 1);
+        assert_int_equal(r.with[0], 0);
+    }
+    ga_integrator_destroy(run);
 }
 
 /* A coordinate with neither mass nor constraint. */
