@@ -48,7 +48,7 @@ static const double HEALTHY_PIVOT = 0.1;
 /* Where a step may not end: this much of it before or behind a singular position. */
 static const double TOO_NEAR = 0.14;
 /* Within so many steps of one, derivatives by differences are not to be trusted. */
-static const double FEW_STEPS = 4;
+enum { FEW_STEPS = 4 };
 
 static ga_status create_diagonal(int n, ga_coords *diagonal)
 {
@@ -99,7 +99,8 @@ void ga_regular_reset(ga_stepper *s, double t)
     ga_regular *g = &s->regular;
     g->active = g->watching = g->seen = false;
     g->eps = g->eps_next = 0;
-    g->least = g->least_old = g->distance = INFINITY;
+    g->least = g->least_old = INFINITY;
+    g->alert = 0;
     g->t_old = t;
     g->rank = 0;
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
@@ -382,16 +383,19 @@ bool ga_regular_near(const ga_stepper *s)
 bool ga_regular_weakens(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    return fmin(g->distance, g->seen ? distance(s) : INFINITY) < FEW_STEPS * s->h;
+    return g->alert > 0 || (g->seen && distance(s) < FEW_STEPS * s->h);
 }
+
+void ga_regular_alert(ga_stepper *s) { s->regular.alert = FEW_STEPS; }
 
 void ga_regular_accept(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
     if (g->eps > 0) memcpy(s->now.share, g->share, (size_t)s->nv * sizeof *g->share);
+    if (g->alert > 0) --g->alert;
     if (!g->seen) return;
     g->seen = false;
-    g->distance = distance(s);
+    if (distance(s) < FEW_STEPS * s->h) ga_regular_alert(s);
     if (g->least < INFINITY) g->least_old = g->least;
     g->t_old = s->t1;
 }

@@ -196,7 +196,6 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        /* units are relative to sizes, which may be next to nothing */
         s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
         return CONVERGED;
     }
@@ -447,6 +446,7 @@ static ga_status attempt(ga_stepper *s, double h, double t1)
     if (evade) {
         s->usable = false;
         ++s->stats.evasions;
+        ga_regular_alert(s);
         s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
         if (!s->off_grid) status = ga_step_try(s, h, t1);
     }

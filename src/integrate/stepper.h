@@ -153,9 +153,9 @@ typedef struct ga_regular {
     double *weak;  /* its direction */
     uint64_t seed; /* of numbers mixed in */
     double least,
-        least_old;   /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old;    /* where that was */
-    double distance; /* from there or the one before to a singular position, if any */
+        least_old; /* the eigenvalue, and that of the last accepted step that had one */
+    double t_old;  /* where that was */
+    int alert;     /* for so many steps a singular position may be near */
 } ga_regular;
 
 struct ga_stepper {
@@ -334,6 +334,8 @@ bool ga_regular_watch(ga_stepper *s);
 bool ga_regular_near(const ga_stepper *s);
 /* Is there perhaps one some steps away? */
 bool ga_regular_weakens(const ga_stepper *s);
+/* There is. */
+void ga_regular_alert(ga_stepper *s);
 void ga_regular_accept(ga_stepper *s);
 
 /* start.c */
