@@ -586,11 +586,11 @@ static void step_aside(ga_sim *sim)
     for (int k = 0; k < a->nv; ++k) sim->v[k] += 0.05 * size * next_random(&seed);
 }
 
-static void check_tangents(ga_sim *sim, ga_sim_check *check)
+static ga_status check_tangents(ga_sim *sim, ga_sim_check *check, ga_report *report)
 {
     check->tangent_error = NAN;
     check->tangent_worst = "not checked: too many coordinates";
-    if (sim->assembly->nv > MOST_CHECKED) return;
+    if (sim->assembly->nv > MOST_CHECKED) return GA_OK;
     memcpy(sim->q, ga_integrator_q(sim->integrator),
            (size_t)sim->assembly->nq * sizeof(double));
     memcpy(sim->v, ga_integrator_v(sim->integrator),
@@ -605,12 +605,15 @@ static void check_tangents(ga_sim *sim, ga_sim_check *check)
                    .lambda = sim->multipliers,
                    .psi = sim->multipliers + sim->model->rows};
     ga_status status = ga_system_check(&sim->assembly->system, &at, 0, &result, NULL);
+    if (status == GA_ERR_MEMORY)
+        return ga_fail(report, status, "no memory to check the tangents");
     if (status != GA_OK && status != GA_ERR_DERIVATIVE) {
         check->tangent_worst = ga_status_text(status);
-        return;
+        return GA_OK;
     }
     check->tangent_error = result.block[result.worst].error;
     check->tangent_worst = ga_derivative_name(result.worst);
+    return GA_OK;
 }
 
 ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report)
@@ -624,6 +627,5 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
     GA_TRY(find_redundancies(sim, check, report));
     GA_TRY(find_moved(sim, check, report));
-    check_tangents(sim, check);
-    return GA_OK;
+    return check_tangents(sim, check, report);
 }
