@@ -188,7 +188,8 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
         return status;
     }
     s->now.h = s->h_grid = h;
-    if (!s->matrix.full) ga_step_warm(s);
+    if (!s->matrix.full && ga_step_warm(s) != GA_OK)
+        return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     s->started = true;
     return ga_fail(report, GA_OK, "%s", "");
 }

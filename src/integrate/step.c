@@ -344,15 +344,17 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     return ga_block_tangents(s);
 }
 
-/* Whatever goes wrong here goes wrong, and is said, in the first step. */
-void ga_step_warm(ga_stepper *s)
+/* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
+ga_status ga_step_warm(ga_stepper *s)
 {
     ga_statistics stats = s->stats;
     s->regular.asleep = true;
-    if (ga_step_linearise(s, s->now.h) == GA_OK) ga_block_factor(s);
+    ga_status status = ga_step_linearise(s, s->now.h);
+    if (status == GA_OK) status = ga_block_factor(s);
     s->regular.asleep = false;
     s->stats = stats;
     s->usable = false;
+    return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
 /* --- one step, and a step in pieces ------------------------------------------------------ */

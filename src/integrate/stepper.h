@@ -256,7 +256,7 @@ ga_status ga_step_accept(ga_stepper *s);
 /* Tangents at the current state, with the coefficients of a step of size h. */
 ga_status ga_step_linearise(ga_stepper *s, double h);
 /* Evaluates and factors once at the current state, so that the steps need no memory. */
-void ga_step_warm(ga_stepper *s);
+ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 /* Other tangents or a smaller step may help. */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
