@@ -213,7 +213,7 @@ static void text(ga_canvas *canvas, const ga_lettering *how, const char *marked)
     }
     if (anchors[how->anchor]) ga_buffer_format(b, " text-anchor=\"%s\"", anchors[how->anchor]);
     if (how->size != 10) add_attribute(b, "font-size", how->size);
-    if (how->rgb != 0x222222) add_color(b, "fill", how->rgb);
+    if (how->rgb != GA_CANVAS_INK) add_color(b, "fill", how->rgb);
     if (how->halo)
         ga_buffer_add(b, " stroke=\"#fff\" stroke-width=\"2.5\" paint-order=\"stroke\"");
     ga_buffer_add(b, ">");
