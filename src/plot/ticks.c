@@ -107,7 +107,7 @@ static void find_linear(const ga_axis *axis, int most, ga_ticks *ticks)
     const double offset = common_part(low, high, e);
     const double largest = fmax(fabs(first * m - offset), fabs(last * m - offset));
     const int power = common_power(largest, e);
-    const int decimals = power > e ? power - e : 0;
+    const int decimals = power > e && largest > 0 ? power - e : 0; /* a lone zero has none */
     for (double k = first; k <= last; ++k) {
         ga_tick *tick = add(ticks, scaled(k * m, e), true);
         const double n = k * m - offset;

@@ -47,7 +47,7 @@ static void add_points(const ga_plot_series *s, ga_plot_scale sx, ga_plot_scale 
 
 static ga_range finish_range(ga_range range, const ga_plot_axis *axis, double margin)
 {
-    if (given(axis)) return (ga_range){axis->low, axis->high};
+    if (given(axis)) return ga_range_fit((ga_range){axis->low, axis->high}, axis->scale, 0);
     return ga_range_fit(range, axis->scale, margin);
 }
 
