@@ -192,6 +192,8 @@ static void add_marked(ga_buffer *b, const char *text, double size)
             ga_buffer_add(b, ">");
             moved = shift[level] * size;
             current = level;
+            /* Some renderers drop a blank at the start of a span. */
+            if (bytes[0] == ' ') strcpy(bytes, "\xc2\xa0");
         }
         add_escaped(b, bytes);
     }
