@@ -189,11 +189,12 @@ static void add_marked(ga_buffer *b, const char *text, double size)
             add_attribute(b, "dy", shift[level] * size - moved);
             if (level != GA_TEXT_BASE)
                 add_attribute(b, "font-size", GA_TEXT_SCRIPT_SIZE * size);
+            /* Some renderers drop a blank at the start of a span. */
+            if (bytes[0] == ' ') add_attribute(b, "dx", ga_text_width(" ", size));
             ga_buffer_add(b, ">");
+            if (bytes[0] == ' ') bytes[0] = '\0';
             moved = shift[level] * size;
             current = level;
-            /* Some renderers drop a blank at the start of a span. */
-            if (bytes[0] == ' ') strcpy(bytes, "\xc2\xa0");
         }
         add_escaped(b, bytes);
     }
