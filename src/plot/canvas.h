@@ -58,4 +58,14 @@ ga_canvas *ga_canvas_pdf(double width, double height);
 /* Dash lengths in widths of the line; returns how many: 0 for a solid line. */
 int ga_dashes(ga_plot_line line, double dash[4]);
 
+#define GA_CANVAS_INK 0x222222u /* of letters */
+
+/* Two points, or a rectangle, are added to the path. */
+void ga_canvas_segment(ga_canvas *canvas, double x0, double y0, double x1, double y1);
+void ga_canvas_box(ga_canvas *canvas, const ga_box *box);
+/* Paints the path as a solid line. */
+void ga_canvas_stroke(ga_canvas *canvas, unsigned rgb, double width);
+void ga_canvas_text(ga_canvas *canvas, double x, double y, ga_anchor anchor, double size,
+                    const char *text);
+
 #endif

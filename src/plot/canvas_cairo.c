@@ -198,6 +198,8 @@ static ga_canvas *start(drawing *d, double scale)
     d->cairo = cairo_create(d->surface);
     cairo_scale(d->cairo, scale, scale);
     set_font(d->cairo);
+    cairo_set_source_rgb(d->cairo, 1, 1, 1);
+    cairo_paint(d->cairo); /* also the last pixels, of which the figure takes a part */
     cairo_set_line_join(d->cairo, CAIRO_LINE_JOIN_ROUND);
     return &d->canvas;
 }

@@ -189,7 +189,10 @@ static void add_marked(ga_buffer *b, const char *text, double size)
             add_attribute(b, "dy", shift[level] * size - moved);
             if (level != GA_TEXT_BASE)
                 add_attribute(b, "font-size", GA_TEXT_SCRIPT_SIZE * size);
+            /* Some renderers drop a blank at the start of a span. */
+            if (bytes[0] == ' ') add_attribute(b, "dx", ga_text_width(" ", size));
             ga_buffer_add(b, ">");
+            if (bytes[0] == ' ') bytes[0] = '\0';
             moved = shift[level] * size;
             current = level;
         }
@@ -213,7 +216,7 @@ static void text(ga_canvas *canvas, const ga_lettering *how, const char *marked)
     }
     if (anchors[how->anchor]) ga_buffer_format(b, " text-anchor=\"%s\"", anchors[how->anchor]);
     if (how->size != 10) add_attribute(b, "font-size", how->size);
-    if (how->rgb != 0x222222) add_color(b, "fill", how->rgb);
+    if (how->rgb != GA_CANVAS_INK) add_color(b, "fill", how->rgb);
     if (how->halo)
         ga_buffer_add(b, " stroke=\"#fff\" stroke-width=\"2.5\" paint-order=\"stroke\"");
     ga_buffer_add(b, ">");

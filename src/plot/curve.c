@@ -178,8 +178,7 @@ static bool within(const ga_box *box, double x, double y)
     return x >= box->left && x <= box->right && y >= box->top && y <= box->bottom;
 }
 
-/* True if x never goes back: then columns may be wider, for only heights count. */
-static bool runs_forward(const ga_plot_series *s)
+bool ga_curve_runs_forward(const ga_plot_series *s)
 {
     for (size_t k = 1; k < s->count; ++k)
         if (s->x[k] < s->x[k - 1]) return false;
@@ -192,7 +191,8 @@ void ga_curve_trace(const ga_plot_series *s, const ga_axis *x, const ga_axis *y,
     tracer t = {.strokes = strokes,
                 .limit = {box->left - OUTSIDE, box->top - OUTSIDE, box->right + OUTSIDE,
                           box->bottom + OUTSIDE}};
-    if (s->count > MANY_POINTS) t.column_width = runs_forward(s) ? 0.5 : 0.1;
+    /* Where x never goes back, only heights count, and columns may be wider. */
+    if (s->count > MANY_POINTS) t.column_width = ga_curve_runs_forward(s) ? 0.5 : 0.1;
     bool known = false; /* the point before is one */
     for (size_t k = 0; k < s->count; ++k) {
         if (!ga_axis_shows(x, s->x[k]) || !ga_axis_shows(y, s->y[k])) {

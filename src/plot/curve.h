@@ -17,6 +17,9 @@ typedef struct ga_strokes {
 void ga_curve_trace(const ga_plot_series *series, const ga_axis *x, const ga_axis *y,
                     const ga_box *box, const ga_strokes *strokes);
 
+/* True if x never goes back. */
+bool ga_curve_runs_forward(const ga_plot_series *series);
+
 /* Calls `at` for every marker inside the box. */
 void ga_curve_markers(const ga_plot_series *series, const ga_axis *x, const ga_axis *y,
                       const ga_box *box, void (*at)(void *user, double x, double y),

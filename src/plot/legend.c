@@ -3,15 +3,15 @@
 
 #include <math.h>
 
-static const double SAMPLE = 20, SPACE = 6, PAD = 5, LEADING = 1.5;
+static const double SAMPLE = 20, SPACE = 6, PAD = 5, LEADING = 1.5, BETWEEN = 16;
 
-void ga_legend_measure(const ga_panel *p, double size, ga_legend_view *legend)
+void ga_legend_measure(const ga_panel *p, ga_legend_view *legend)
 {
-    double width = 0;
-    legend->count = 0;
-    legend->size = size;
-    legend->outside = p->def.legend == GA_LEGEND_OUTSIDE;
+    const double size = GA_SIZE_LEGEND;
+    *legend = (ga_legend_view){.size = size, .columns = 1};
+    if (p->def.legend == GA_LEGEND_OUTSIDE) legend->side = GA_LEGEND_RIGHT;
     if (p->def.legend == GA_LEGEND_NONE) return;
+    double width = 0;
     for (int k = 0; k < p->series_count; ++k) {
         if (!p->series[k].label) continue;
         ++legend->count;
@@ -23,8 +23,41 @@ void ga_legend_measure(const ga_panel *p, double size, ga_legend_view *legend)
         ++lines;
         width = fmax(width, ga_text_width(p->def.legend_title, size));
     }
+    legend->entry = width;
     legend->width = width + 2 * PAD;
     legend->height = lines * LEADING * size - (LEADING - 1) * size + 2 * PAD;
+}
+
+/* The title, or entry k. */
+static const char *cell_text(const ga_panel *p, int k)
+{
+    return k < 0 ? p->def.legend_title : p->series[k].label;
+}
+
+static double cell_width(const ga_panel *p, int k, double size)
+{
+    return (k < 0 ? 0 : SAMPLE + SPACE) + ga_text_width(cell_text(p, k), size);
+}
+
+void ga_legend_leave(const ga_panel *p, double width, ga_legend_view *legend)
+{
+    const int cells = legend->count + (p->def.legend_title ? 1 : 0);
+    double one_line = -BETWEEN;
+    for (int k = -1; k < p->series_count; ++k)
+        if (cell_text(p, k)) one_line += cell_width(p, k, legend->size) + BETWEEN;
+    const int fit = (int)((width + BETWEEN) / (legend->entry + BETWEEN));
+    legend->side = GA_LEGEND_ABOVE;
+    if (one_line <= width) {
+        legend->columns = cells;
+        legend->entry = 0;
+        legend->width = one_line;
+        legend->height = LEADING * legend->size + 3;
+    } else if (2 * fit >= cells) {
+        legend->columns = (cells + 1) / 2;
+        legend->width = legend->columns * (legend->entry + BETWEEN) - BETWEEN;
+        legend->height = 2 * LEADING * legend->size + 3;
+    } else
+        legend->side = GA_LEGEND_RIGHT;
 }
 
 void ga_marker_draw(ga_canvas *c, ga_plot_marker marker, double x, double y, double size)
@@ -119,45 +152,32 @@ static void draw_sample(ga_canvas *c, const ga_plot_series *s, double left, doub
 
 static void draw_background(ga_canvas *c, const ga_box *b)
 {
-    c->type->move(c, b->left, b->top);
-    c->type->line(c, b->right, b->top);
-    c->type->line(c, b->right, b->bottom);
-    c->type->line(c, b->left, b->bottom);
-    c->type->close(c);
+    ga_canvas_box(c, b);
     c->type->paint(c, &(ga_paint){.fill = true, .fill_rgb = 0xffffff, .opacity = 0.85});
-    c->type->move(c, b->left, b->top);
-    c->type->line(c, b->right, b->top);
-    c->type->line(c, b->right, b->bottom);
-    c->type->line(c, b->left, b->bottom);
-    c->type->close(c);
+    ga_canvas_box(c, b);
     c->type->paint(c, &(ga_paint){.stroke = true, .stroke_rgb = 0xcccccc, .width = 0.6});
 }
 
+/* Cells are filled line by line. */
 void ga_legend_draw(const ga_view *v, ga_canvas *c)
 {
     const ga_legend_view *legend = &v->legend;
     if (legend->count == 0) return;
     const ga_panel *p = v->panel;
-    if (!legend->outside) draw_background(c, &legend->place);
-    const double left = legend->place.left + PAD, line = LEADING * legend->size;
-    double y = legend->place.top + PAD + legend->size / 2;
-    const double baseline = GA_TEXT_CAPITAL / 2 * legend->size;
-    if (p->def.legend_title) {
-        c->type->text(
-            c,
-            &(ga_lettering){.x = left, .y = y + baseline, .size = legend->size, .rgb = GA_INK},
-            p->def.legend_title);
-        y += line;
-    }
-    for (int k = 0; k < p->series_count; ++k) {
-        if (!p->series[k].label) continue;
-        draw_sample(c, &p->series[k], left, y);
-        c->type->text(c,
-                      &(ga_lettering){.x = left + SAMPLE + SPACE,
-                                      .y = y + baseline,
-                                      .size = legend->size,
-                                      .rgb = GA_INK},
-                      p->series[k].label);
-        y += line;
+    if (legend->side == GA_LEGEND_INSIDE) draw_background(c, &legend->place);
+    const double pad = legend->side == GA_LEGEND_ABOVE ? 0 : PAD;
+    const double left = legend->place.left + pad, baseline = GA_TEXT_CAPITAL / 2 * legend->size;
+    double x = left, y = legend->place.top + pad + legend->size / 2;
+    int column = 0;
+    for (int k = -1; k < p->series_count; ++k) {
+        if (!cell_text(p, k)) continue;
+        if (k >= 0) draw_sample(c, &p->series[k], x, y);
+        const ga_lettering how = {.x = x + (k < 0 ? 0 : SAMPLE + SPACE),
+                                  .y = y + baseline,
+                                  .size = legend->size,
+                                  .rgb = GA_CANVAS_INK};
+        c->type->text(c, &how, cell_text(p, k));
+        x += (legend->entry > 0 ? legend->entry : cell_width(p, k, legend->size)) + BETWEEN;
+        if (++column == legend->columns) column = 0, x = left, y += LEADING * legend->size;
     }
 }

@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* Beyond this, differences of numbers are no longer finite. */
-static const double LARGEST = 1e300, SMALLEST = 1e-300;
+/* Beyond these, differences of numbers, or powers of ten for ticks between them, are not
+ * finite. */
+static const double LARGEST = 1e290, SMALLEST = 1e-290;
 /* A range narrower than this part of its numbers is round-off, and shown as a constant. */
 static const double NARROWEST = 1e-12;
 
@@ -21,10 +22,10 @@ static ga_range fit_log(ga_range r, double margin)
     if (r.low > r.high) return (ga_range){0.1, 10};
     double low = log10(fmin(fmax(r.low, SMALLEST), LARGEST));
     double high = log10(fmin(fmax(r.high, SMALLEST), LARGEST));
-    const double narrowest = 0.05; /* decades */
+    const double narrowest = 1e-6; /* decades */
     if (high - low < narrowest) low -= 0.5, high += 0.5, margin = 0;
     const double more = margin * (high - low);
-    const double farthest = 306; /* decades */
+    const double farthest = 300; /* decades */
     return (ga_range){pow(10, fmax(low - more, -farthest)),
                       pow(10, fmin(high + more, farthest))};
 }

@@ -44,20 +44,18 @@ static void write_power(int e, char text[GA_TICK_SIZE])
 
 static int exponent_of(double x) { return (int)floor(log10(x) + 1e-9); }
 
-/* A step m * 10^e so that at most `most` ticks are in the range. */
-static void choose_step(double range, int most, int *m, int *e)
+/* The smallest step m * 10^e so that at most `most` ticks are in the range. */
+static void choose_step(double low, double high, int most, int *m, int *e)
 {
     static const int nice[] = {1, 2, 5};
-    const double least = range / (most > 1 ? most - 1 : 1);
-    *e = (int)floor(log10(least));
-    for (int k = 0; k < 6; ++k) {
+    const double slack = 1e-6;
+    *e = exponent_of((high - low) / most) - 1;
+    for (int k = 0;; ++k) {
         *m = nice[k % 3];
-        if (scaled(*m, *e + k / 3) >= least * (1 - 1e-9)) {
-            *e += k / 3;
-            return;
-        }
+        const double step = scaled(*m, *e);
+        if (floor(high / step + slack) - ceil(low / step - slack) + 1 <= most) return;
+        if (k % 3 == 2) ++*e;
     }
-    *m = 1, *e += 2; /* only by round-off */
 }
 
 /* Numbers that differ late in their digits: the part they have in common, as a multiple of
@@ -69,7 +67,7 @@ static double common_part(double low, double high, int e)
     if (digits <= 5) return 0;
     const int round_to = exponent_of(high - low) + 1;
     if (exponent_of(size) <= round_to) return 0;
-    const double multiple = floor(scaled(low, -round_to) + 1e-9);
+    const double multiple = round(scaled(low / 2 + high / 2, -round_to));
     return multiple * pow(10, round_to - e);
 }
 
@@ -103,13 +101,13 @@ static void find_linear(const ga_axis *axis, int most, ga_ticks *ticks)
 {
     const double low = fmin(axis->low, axis->high), high = fmax(axis->low, axis->high);
     int m, e;
-    choose_step(high - low, most, &m, &e);
+    choose_step(low, high, most, &m, &e);
     const double step = scaled(m, e), slack = 1e-6;
     const double first = ceil(low / step - slack), last = floor(high / step + slack);
     const double offset = common_part(low, high, e);
     const double largest = fmax(fabs(first * m - offset), fabs(last * m - offset));
     const int power = common_power(largest, e);
-    const int decimals = power > e ? power - e : 0;
+    const int decimals = power > e && largest > 0 ? power - e : 0; /* a lone zero has none */
     for (double k = first; k <= last; ++k) {
         ga_tick *tick = add(ticks, scaled(k * m, e), true);
         const double n = k * m - offset;
@@ -136,6 +134,15 @@ static void write_log_label(int m, int e, bool plain, char text[GA_TICK_SIZE])
     }
 }
 
+/* Decades between labels. */
+static int log_stride(int decades, int most)
+{
+    static const int nice[] = {1, 2, 3, 4, 5, 10, 20, 50, 100};
+    for (int k = 0; k < 8; ++k)
+        if ((decades + nice[k] - 1) / nice[k] <= most) return nice[k];
+    return 100;
+}
+
 static void find_log(const ga_axis *axis, int most, ga_ticks *ticks)
 {
     const double low = log10(axis->low), high = log10(axis->high), slack = 1e-6;
@@ -146,19 +153,17 @@ static void find_log(const ga_axis *axis, int most, ga_ticks *ticks)
     const int first = (int)floor(low + slack), last = (int)ceil(high - slack);
     const bool plain = first >= -2 && last <= 3;
     const int decades = (int)floor(high + slack) - (int)ceil(low - slack) + 1;
-    const bool few = decades < 3 && most >= 3 * decades;
-    int stride = 1;
-    while ((decades + stride - 1) / stride > most) ++stride;
-    const bool nines = (high - low) / stride <= 16 && stride == 1;
+    const bool few = decades < 2;
+    const int stride = log_stride(decades, most), minor = stride > 10 ? stride / 5 : 1;
+    const bool nines = stride == 1 && high - low <= 16;
     for (int e = first; e <= last; ++e)
-        for (int m = 1; m < 10; ++m) {
+        for (int m = 1; m < (nines ? 10 : 2); ++m) {
             const double at = scaled(m, e);
-            if (log10(at) < low - slack || log10(at) > high + slack) continue;
+            if (log10(at) < low - slack || log10(at) > high + slack || e % minor != 0) continue;
             const bool major = m == 1 && e % stride == 0;
-            const bool labeled = major || (few && stride == 1 && (m == 2 || m == 5));
-            if (m > 1 && !nines) break;
             ga_tick *tick = add(ticks, at, major);
-            if (tick && labeled) write_log_label(m, e, plain, tick->label);
+            if (tick && (major || (few && (m == 2 || m == 5))))
+                write_log_label(m, e, plain, tick->label);
         }
 }
 

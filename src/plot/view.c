@@ -4,6 +4,7 @@
  */
 #include "plot/view.h"
 
+#include "plot/curve.h"
 #include "plot/text.h"
 
 #include <math.h>
@@ -20,10 +21,7 @@ static bool given(const ga_plot_axis *axis)
 
 static bool is_curve(const ga_plot_series *s)
 {
-    if (s->marker != GA_MARKER_NONE || s->count < 2) return false;
-    for (size_t k = 1; k < s->count; ++k)
-        if (s->x[k] < s->x[k - 1]) return false;
-    return true;
+    return s->marker == GA_MARKER_NONE && s->count > 1 && ga_curve_runs_forward(s);
 }
 
 /* Curves over time fill the panel from edge to edge; other things keep away from the frame. */
@@ -49,7 +47,7 @@ static void add_points(const ga_plot_series *s, ga_plot_scale sx, ga_plot_scale 
 
 static ga_range finish_range(ga_range range, const ga_plot_axis *axis, double margin)
 {
-    if (given(axis)) return (ga_range){axis->low, axis->high};
+    if (given(axis)) return ga_range_fit((ga_range){axis->low, axis->high}, axis->scale, 0);
     return ga_range_fit(range, axis->scale, margin);
 }
 
@@ -118,7 +116,7 @@ void ga_views_ranges(const ga_figure *f, ga_view *views)
         /* Panels that fill a row only in part leave the one above them at the bottom. */
         v->labels_x = !f->def.share_x || k + f->def.columns >= f->panel_count;
         v->labels_y = !f->def.share_y || v->column == 0;
-        ga_legend_measure(p, GA_SIZE_LEGEND, &v->legend);
+        ga_legend_measure(p, &v->legend);
     }
     if (f->def.share_x) share(views, f->panel_count, true);
     if (f->def.share_y) share(views, f->panel_count, false);
@@ -171,7 +169,7 @@ static int limit(double x, int least, int most)
 
 static void find_ticks(ga_view *v)
 {
-    int most = limit((v->box.right - v->box.left) / 36, 2, 11);
+    int most = limit((v->box.right - v->box.left) / 32, 2, 11);
     do ga_ticks_find(&v->x, most, &v->ticks_x);
     while (!labels_apart(&v->x, &v->ticks_x) && --most >= 2);
     most = limit((v->box.bottom - v->box.top) / 26, 2, 10);
@@ -192,6 +190,11 @@ static double overhang(const ga_view *v, bool right)
 }
 
 static bool titled(const ga_plot_axis *axis) { return axis->label || axis->unit; }
+
+bool ga_view_has_factor(const ga_view *v)
+{
+    return (v->labels_y && v->ticks_y.factor[0]) || (v->has_right && v->ticks_right.factor[0]);
+}
 
 static void find_margins(ga_view *v)
 {
@@ -216,12 +219,12 @@ static void find_margins(ga_view *v)
         m = ticks + widest_label(&v->ticks_right);
         if (titled(&def->right)) m += label;
     }
-    if (v->legend.count && v->legend.outside) m += v->legend.width + 8;
+    if (v->legend.count && v->legend.side == GA_LEGEND_RIGHT) m += v->legend.width + 8;
     v->margin_right = fmax(m, overhang(v, true)) + GA_OUTER_GAP;
 
     m = GA_OUTER_GAP;
-    if ((v->labels_y && v->ticks_y.factor[0]) || (v->has_right && v->ticks_right.factor[0]))
-        m += GA_SIZE_TICK + 3;
+    if (ga_view_has_factor(v)) m += GA_SIZE_TICK + 3;
+    if (v->legend.count && v->legend.side == GA_LEGEND_ABOVE) m += v->legend.height;
     if (def->title) m += GA_SIZE_TITLE + 5;
     v->margin_top = m;
 }
@@ -249,6 +252,16 @@ static double largest(const ga_figure *f, const ga_view *views, size_t member, b
         if ((by_row ? views[k].row : views[k].column) == index)
             most = fmax(most, *(const double *)((const char *)&views[k] + member));
     return most;
+}
+
+/* Every view takes the margins of its column and row, so that labels line up, too. */
+static void share_margins(const ga_figure *f, ga_view *views)
+{
+    for (int k = 0; k < f->panel_count; ++k) {
+        ga_view *v = &views[k];
+        v->margin_left = largest(f, views, offsetof(ga_view, margin_left), false, v->column);
+        v->margin_top = largest(f, views, offsetof(ga_view, margin_top), true, v->row);
+    }
 }
 
 /* Divides a length into boxes of one size with the margins of each before and after it. */
@@ -316,5 +329,41 @@ void ga_views_arrange(const ga_figure *f, ga_view *views)
             find_ticks(&views[k]);
             if (turn < TURNS) find_margins(&views[k]);
         }
+        share_margins(f, views);
     }
+}
+
+/* Places ---------------------------------------------------------------------------------- */
+
+double ga_between(double x, double a, double b)
+{
+    return fmin(fmax(x, fmin(a, b)), fmax(a, b));
+}
+
+/* A place on the axis, at its ends for what is beyond them. */
+static double place_inside(const ga_axis *axis, double x)
+{
+    if (isnan(x) || (axis->scale == GA_SCALE_LOG && x <= 0)) return axis->start;
+    if (isinf(x)) return x > 0 ? axis->end : axis->start;
+    return ga_between(ga_axis_place(axis, x), axis->start, axis->end);
+}
+
+ga_box ga_span_box(const ga_view *v, const ga_plot_span *s)
+{
+    ga_box b = v->box;
+    const ga_axis *axis = s->direction == GA_ALONG_X ? &v->x : &v->y;
+    const double low = place_inside(axis, s->low), high = place_inside(axis, s->high);
+    if (s->direction == GA_ALONG_X)
+        b.left = fmin(low, high), b.right = fmax(low, high);
+    else
+        b.top = fmin(low, high), b.bottom = fmax(low, high);
+    return b;
+}
+
+bool ga_rule_place(const ga_view *v, const ga_plot_rule *r, double *at)
+{
+    const ga_axis *axis = r->direction == GA_ALONG_X ? &v->y : &v->x;
+    if (!ga_axis_shows(axis, r->at)) return false;
+    *at = ga_axis_place(axis, r->at);
+    return *at == ga_between(*at, axis->start, axis->end);
 }

@@ -16,12 +16,19 @@
 #define GA_TICK_MINOR 2.0
 #define GA_LABEL_GAP 3.0 /* between ticks and their labels */
 #define GA_OUTER_GAP 5.0 /* around the figure */
-#define GA_INK 0x222222
+
+typedef enum ga_legend_side {
+    GA_LEGEND_INSIDE,
+    GA_LEGEND_ABOVE,
+    GA_LEGEND_RIGHT
+} ga_legend_side;
 
 typedef struct ga_legend_view {
     int count; /* entries; 0: no legend */
-    bool outside;
-    double size; /* of the letters */
+    ga_legend_side side;
+    int columns;
+    double size;  /* of the letters */
+    double entry; /* width of a column; 0: each entry has its own */
     double width, height;
     ga_box place;
 } ga_legend_view;
@@ -50,15 +57,29 @@ double ga_fit_size(const char *text, double size, double longest);
 /* An axis label is at most this long, with its unit; more is cut off. */
 enum { GA_AXIS_TITLE_SIZE = 256 };
 
-/* Size of the legend of a panel, for letters of this size. */
-void ga_legend_measure(const ga_panel *panel, double size, ga_legend_view *legend);
+/* Counts and measures, as one column. */
+void ga_legend_measure(const ga_panel *panel, ga_legend_view *legend);
+/* Chooses a side outside: above if that takes no more than two lines of this width. */
+void ga_legend_leave(const ga_panel *panel, double width, ga_legend_view *legend);
 void ga_legend_draw(const ga_view *view, ga_canvas *canvas);
 void ga_marker_draw(ga_canvas *canvas, ga_plot_marker marker, double x, double y, double size);
 void ga_markers_paint(ga_canvas *canvas, const ga_plot_series *series);
 
+/* Numbers share a factor that stands above the panel. */
+bool ga_view_has_factor(const ga_view *view);
+/* x, or the nearer of a and b, in any order. */
+double ga_between(double x, double a, double b);
+/* The part of a band within the panel. */
+ga_box ga_span_box(const ga_view *view, const ga_plot_span *span);
+/* Where a rule crosses its axis; false if not within the panel. */
+bool ga_rule_place(const ga_view *view, const ga_plot_rule *rule, double *at);
+
+void ga_grid_draw(const ga_view *view, ga_canvas *canvas);
+void ga_axes_draw(const ga_view *view, ga_canvas *canvas);
 /* Draws a panel with all that is in it. GA_OK or GA_ERR_MEMORY. */
 ga_status ga_view_draw(ga_view *view, ga_canvas *canvas);
-/* Puts the legend inside where it covers nothing, or says that it must go outside. */
+/* Puts the legend inside where it covers nothing, or chooses a side outside, for which the
+ * views must be arranged again. */
 ga_status ga_view_place_legend(ga_view *view);
 
 #endif

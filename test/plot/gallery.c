@@ -264,7 +264,7 @@ static ga_figure *crowded(void)
                                                 .y = {.label = "y"}});
     fill(SOME, 0, 10);
     for (int s = 0; s < 10; ++s) {
-        char name[24];
+        char name[32];
         snprintf(name, sizeof name, "curve number %d", s + 1);
         for (int k = 0; k < SOME; ++k) ys[0][k] = sin(xs[k] * (1 + 0.1 * s) + s);
         ga_figure_series(f, p,
