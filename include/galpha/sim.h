@@ -29,8 +29,9 @@ typedef struct ga_sim_def {
     double step;        /* fixed, where control.relative is 0 */
     ga_control control; /* error control */
     ga_integrator_def integrator;
-    ga_kinematics kinematics; /* in planar models: their planar versions */
-    double output_every;      /* 0: every step */
+    ga_kinematics kinematics;   /* in planar models: their planar versions */
+    double output_every;        /* 0: every step */
+    ga_multipliers multipliers; /* what accelerations and reactions are output */
     /* Called at output times; channels have their values then. Anything but GA_EVAL_OK ends
      * the run, which then returns GA_OK. */
     ga_eval (*output)(void *user, const ga_sim *sim);

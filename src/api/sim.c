@@ -419,6 +419,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.accepted = accepted;
     run.user = sim;
     run.output_every = sim->def.output_every;
+    run.multipliers = sim->def.multipliers;
     run.events.count = sim->model->event_count;
     run.events.function = events ? event_functions : NULL;
     run.events.happen = events ? happen : NULL;
