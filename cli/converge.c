@@ -253,6 +253,7 @@ static void print_json(const converge *c)
     print_numbers(&json, "orders", r, r->order);
     print_numbers(&json, "scale", r, r->scale);
     print_reference_json(&json, r);
+    cli_json_integer(&json, "redundant", r->redundant);
     cli_json_integer(&json, "events", r->events);
     cli_json_text(&json, "verdict", ga_verdict_name(r->verdict));
     cli_json_number(&json, "at", r->at);

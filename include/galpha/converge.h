@@ -57,7 +57,7 @@ typedef struct ga_converge_def {
     bool tolerances; /* error control, sizes are tolerances; else fixed steps */
     int size_count;  /* at least 2; 0: chosen */
     const double *sizes;
-    int levels; /* how many to choose, each half (a tenth, of tolerances) the one before */
+    int levels; /* how many to choose, each half (a quarter, of tolerances) the one before */
     bool hat;   /* accelerations and reactions of the acceleration level instead */
     /* done: of the whole study, 0 to 1, about. Anything but GA_EVAL_OK ends the study with
      * GA_ERR_STATE. */
@@ -92,7 +92,8 @@ typedef struct ga_converge_result {
     double reference_error[GA_COMPONENT_COUNT]; /* estimated */
     bool extrapolated[GA_COMPONENT_COUNT];      /* from three step sizes */
 
-    int events; /* where the integration had to start anew */
+    int redundant; /* constraints: then reactions are not unique, and judged only if they fit */
+    int events;    /* where the integration had to start anew */
     ga_verdict verdict;
     double at;          /* time of what is to blame; NAN: none */
     const char *reason; /* some sentences */

@@ -3,7 +3,7 @@
  * The reference is of another formulation than the one studied, with accelerations and
  * reactions of the acceleration level, on a grid of times that contains the ends of all steps
  * of the ladder (or nearly: between its times it is interpolated by a polynomial through six of
- * them). With fixed steps it comes from runs A, B, C of step sizes 2h, h, h/2, h being the
+ * them). With fixed steps it comes from runs A, B, C of step sizes 4h, 2h, h, h being the
  * finest of the ladder. Their errors are c2 h^2 + c3 h^3 + ..., so that
  *
  *     P = (4 B - A)/3,   Q = (4 C - B)/3       are of third order,
@@ -237,6 +237,7 @@ static ga_status make_run(one_run *run, ga_sim_def *def, ga_report *report)
     if (status == GA_OK && run->stopped)
         status = ga_fail(report, GA_ERR_STATE, "the study was stopped");
     run->summary = ga_sim_get_summary(sim);
+    s->ladder.redundant = ga_sim_redundant_count(sim);
     ga_sim_destroy(sim);
     s->done += run->weight;
     return status;
@@ -313,7 +314,7 @@ static void take_sizes(ga_converge *s)
 static ga_status choose_first_step(ga_converge *s, double *h, ga_report *report)
 {
     enum { FEWEST_STEPS = 16 };
-    const double coarse = 4, coarse_tolerance = 1e-2;
+    const double coarse = 8, coarse_tolerance = 1e-2;
     double steps;
     if (s->def.sim.step > 0) {
         steps = s->duration / (coarse * s->def.sim.step);
@@ -326,7 +327,7 @@ static ga_status choose_first_step(ga_converge *s, double *h, ga_report *report)
     return GA_OK;
 }
 
-static ga_status choose_sizes(ga_converge *s, ga_report *report)
+static ga_status choose_sizes(ga_converge *s, double finer, ga_report *report)
 {
     s->size_count = s->def.size_count ? s->def.size_count : s->def.levels;
     if (s->size_count < 2 || s->size_count > GA_MOST_LEVELS) return check_sizes(s, report);
@@ -334,11 +335,12 @@ static ga_status choose_sizes(ga_converge *s, ga_report *report)
         take_sizes(s);
         return check_sizes(s, report);
     }
-    double size = 1e-3, factor = 0.1;
+    double size = 1e-2, factor = 0.25; /* as half the step */
     if (!s->def.tolerances) {
         factor = 0.5;
         GA_TRY(choose_first_step(s, &size, report));
     }
+    size /= finer;
     for (int k = 0; k < s->size_count; ++k, size *= factor) s->sizes[k] = size;
     return check_sizes(s, report);
 }
@@ -399,7 +401,7 @@ static ga_status make_reference(ga_converge *s, int k, double size, ga_formulati
 }
 
 /* Sizes of the runs of a reference, relative to the finest of the ladder. */
-static const double reference_sizes[2][REFERENCES] = {{2, 1, 0.5}, {0.1, 0.01, 0}};
+static const double reference_sizes[2][REFERENCES] = {{4, 2, 1}, {0.1, 0.01, 0}};
 
 static ga_status make_references(ga_converge *s, ga_formulation formulation, ga_report *report)
 {
@@ -462,7 +464,7 @@ static void copy_component(const ga_converge *s, ga_component component, const d
         }
 }
 
-/* Of three runs with steps 2h, h, h/2 the best that can be made; component by component. */
+/* Of three runs with steps 4h, 2h, h the best that can be made; component by component. */
 static ga_status combine_steps(ga_converge *s, ga_report *report)
 {
     typedef double table[GA_COMPONENT_COUNT][GA_WINDOWS];
@@ -634,6 +636,7 @@ static void sum_up(ga_converge *s)
         r->scale[i] = present ? s->ladder.scale[i] : NAN;
         r->reference_error[i] = present ? most(s->ladder.reference[i]) : NAN;
     }
+    r->redundant = s->ladder.redundant;
     r->events = s->events.count;
     r->verdict = j->verdict;
     r->at = j->at;
@@ -652,16 +655,42 @@ static void foresee(ga_converge *s)
     }
 }
 
+static void forget(ga_converge *s)
+{
+    for (int k = 0; k < REFERENCES; ++k) {
+        ga_free(s->runs[k]);
+        s->runs[k] = NULL;
+    }
+    s->ladder.count = 0;
+    memset(s->ladder.scale, 0, sizeof s->ladder.scale);
+}
+
+static ga_status climb(ga_converge *s, double finer, ga_report *report)
+{
+    forget(s);
+    GA_TRY(choose_sizes(s, finer, report));
+    foresee(s);
+    GA_TRY(find_reference(s, report));
+    for (int k = 0; k < s->size_count; ++k) GA_TRY(make_level(s, k, report));
+    sum_up(s);
+    return GA_OK;
+}
+
+/* Steps of our own choice that turn out too large are made smaller. */
+static bool may_be_finer(const ga_converge *s)
+{
+    enum { MOST_STEPS = 4000 };
+    return !s->def.size_count && s->result.verdict == GA_VERDICT_NOT_ASYMPTOTIC &&
+           s->levels[s->size_count - 1].steps <= MOST_STEPS;
+}
+
 static ga_status study(ga_converge *s, ga_report *report)
 {
     GA_TRY(ga_sim_settings_check(&s->def.sim, report));
     s->duration = s->def.sim.t_end - s->def.sim.t_start;
     GA_TRY(choose_channels(s, report));
-    GA_TRY(choose_sizes(s, report));
-    foresee(s);
-    GA_TRY(find_reference(s, report));
-    for (int k = 0; k < s->size_count; ++k) GA_TRY(make_level(s, k, report));
-    sum_up(s);
+    GA_TRY(climb(s, 1, report));
+    if (may_be_finer(s)) GA_TRY(climb(s, s->def.tolerances ? 16 : 4, report));
     return ga_fail(report, GA_OK, "%s", "");
 }
 
@@ -691,7 +720,7 @@ const ga_converge_result *ga_converge_get(const ga_converge *s) { return &s->res
 void ga_converge_destroy(ga_converge *s)
 {
     if (!s) return;
-    for (int k = 0; k < REFERENCES; ++k) ga_free(s->runs[k]);
+    forget(s);
     ga_free(s->quantities);
     ga_free(s->interpolated);
     ga_free(s);

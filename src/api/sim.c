@@ -440,6 +440,11 @@ double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
 double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
 
+int ga_sim_redundant_count(const ga_sim *sim)
+{
+    return ga_integrator_redundant_count(sim->integrator);
+}
+
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
     return ga_integrator_warning(sim->integrator, k);
