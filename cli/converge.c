@@ -7,6 +7,7 @@
 #include "cli/text.h"
 
 #include <galpha/converge.h>
+#include <galpha/plot.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct converge {
     ga_converge_def def;
     double sizes[MOST_SIZES];
     ga_converge *study;
+    const char *picture; /* null: not wanted */
     cli_progress progress;
     double wall;
 } converge;
@@ -262,6 +264,73 @@ static void print_json(const converge *c)
     cli_json_end_object(&json);
 }
 
+/* --- the picture -------------------------------------------------------------------------- */
+
+/* Relative errors of one component; levels that do not count are rings, aside from the line. */
+static void draw_component(ga_figure *figure, int panel, const ga_converge_result *r,
+                           int component)
+{
+    double step[MOST_SIZES], error[MOST_SIZES], apart[MOST_SIZES];
+    int used = 0;
+    for (int k = 0; k < r->level_count; ++k) {
+        const ga_converge_level *level = r->levels + k;
+        const double relative = level->error[component] / r->scale[component];
+        step[k] = level->step;
+        error[k] = level->used[component] ? relative : NAN;
+        apart[k] = level->used[component] ? NAN : relative;
+        used += level->used[component];
+    }
+    if (!used) return;
+    char label[64];
+    snprintf(label, sizeof label, "%s", ga_component_name((ga_component)component));
+    for (char *p = label; *p; ++p)
+        if (*p == '_') *p = ' ';
+    ga_plot_series series = {.label = label,
+                             .count = (size_t)r->level_count,
+                             .x = step,
+                             .y = error,
+                             .color = (unsigned)(GA_COLOR_BLUE + component),
+                             .marker = GA_MARKER_CIRCLE};
+    ga_figure_series(figure, panel, &series);
+    if (used == r->level_count) return;
+    series.label = NULL;
+    series.y = apart;
+    series.line = GA_LINE_NONE;
+    series.marker = GA_MARKER_RING;
+    ga_figure_series(figure, panel, &series);
+}
+
+static ga_status draw(const converge *c, ga_report *report)
+{
+    const ga_converge_result *r = ga_converge_get(c->study);
+    char title[160];
+    snprintf(title, sizeof title, "%s, %s: %s", cli_input_name(&c->input),
+             formulations[c->def.sim.integrator.formulation], ga_verdict_name(r->verdict));
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 520, .title = title});
+    const int panel = ga_figure_panel(
+        figure,
+        &(ga_plot_panel){.x = {.label = c->def.tolerances ? "mean step" : "step",
+                               .unit = "s",
+                               .scale = GA_SCALE_LOG},
+                         .y = {.label = "largest error / largest value", .scale = GA_SCALE_LOG},
+                         .legend = GA_LEGEND_OUTSIDE});
+    for (int i = 0; i < GA_COMPONENT_COUNT; ++i)
+        if (is_present(r, i)) draw_component(figure, panel, r, i);
+    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+    const ga_status status = ga_figure_write(figure, c->picture, report);
+    ga_figure_destroy(figure);
+    return status;
+}
+
+static bool is_picture(const char *path)
+{
+    static const char *const endings[] = {".svg", ".png", ".pdf"};
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; dot && k < 3; ++k)
+        if (strcmp(dot, endings[k]) == 0) return true;
+    return false;
+}
+
 /* --- the command -------------------------------------------------------------------------- */
 
 static ga_eval go_on(void *user, double done)
@@ -293,12 +362,19 @@ static int examine(converge *c)
         print_json(c);
     else
         print_table(c);
-    return EXIT_DONE;
+    if (!c->picture || draw(c, &report) == GA_OK) return EXIT_DONE;
+    cli_flush();
+    cli_error("%s", report.message);
+    return cli_exit_code(report.status);
 }
 
 static int converge_command(const cli_arguments *arguments)
 {
-    converge c = {0};
+    converge c = {.picture = cli_value(arguments, "output")};
+    if (c.picture && !is_picture(c.picture)) {
+        cli_error("--output %s: expected a name that ends in .svg, .png or .pdf", c.picture);
+        return EXIT_INPUT;
+    }
     int code = cli_input_read(&c.input, arguments);
     if (code == EXIT_DONE) code = parse(&c, arguments);
     if (code == EXIT_DONE) code = examine(&c);
@@ -308,6 +384,7 @@ static int converge_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
+    {"output", 'o', "FILE", "draw the errors over the step: .svg, .png or .pdf"},
     {"steps", 0, "H1,H2,...", "sizes of fixed steps; default: around what the model has"},
     {"tolerances", 0, "TOL1,...", "error control with these tolerances instead, or `auto`"},
     {"levels", 0, "N", "how many sizes to choose, default 5"},

@@ -24,7 +24,8 @@
 
 /* Orders from this on count as second order: what is left is the next term of the error. */
 static const double second = 1.75;
-/* An error counts where it is larger than that of the reference by this factor. */
+/* An error counts where it is larger than that of the reference, or rounding that is seen, by
+ * this factor. */
 static const double clear_of_reference = 4;
 /* Rounding may add up to so many times that of a single operation. */
 static const double rounding_adds_up = 1000;
@@ -77,7 +78,7 @@ const char *ga_verdict_name(ga_verdict verdict)
 typedef struct curve {
     int count;
     double h[GA_MOST_LEVELS], error[GA_MOST_LEVELS];
-    double reference;
+    double reference, scale;
     double floor[GA_MOST_LEVELS]; /* of rounding */
     bool zero;                    /* there is nothing but rounding in this component */
     bool used[GA_MOST_LEVELS];
@@ -124,6 +125,7 @@ static void take_curve(const ga_ladder *ladder, int component, int first, int en
 {
     memset(c, 0, sizeof *c);
     c->count = ladder->count;
+    c->scale = ladder->scale[component];
     for (int w = first; w < end; ++w)
         c->reference = larger(c->reference, ladder->reference[component][w]);
     for (int k = 0; k < c->count; ++k) {
@@ -160,18 +162,50 @@ static bool is_polluted(const curve *c, int k)
     return is_rounding(c, k) && !(c->error[k] <= c->error[k - 1] * c->h[k] / c->h[k - 1]);
 }
 
-static void find_order(curve *c)
+/* Do the errors grow at the finest steps? Smaller steps do that by rounding only, unless the
+ * errors are so large that they mean nothing. */
+static bool is_growing(const curve *c)
 {
-    bool polluted = c->zero;
-    int last = -1;
+    const int last = c->count - 1;
+    const double growth = -0.5;
+    if (last < 1 || !(c->pair[last] < growth)) return false;
+    return c->error[last] <= 0.02 * c->scale || (last > 1 && c->pair[last - 1] < growth);
+}
+
+/* What grows with some power of 1/h up to the last level, followed back to level k. */
+static double grown_rounding(const curve *c, int k)
+{
+    const int last = c->count - 1;
+    return c->error[last] * pow(c->h[k] / c->h[last], c->pair[last]);
+}
+
+static void find_pairs(curve *c)
+{
     for (int k = 0; k < c->count; ++k) {
         c->pair[k] = NAN;
         if (k > 0 && c->error[k] > 0 && c->error[k - 1] > 0) c->pair[k] = slope(c, k - 1, k);
+    }
+}
+
+/* Levels that count, from the coarsest on: the last one. */
+static int find_used(curve *c)
+{
+    const bool growing = is_growing(c);
+    bool polluted = c->zero;
+    int last = -1;
+    for (int k = 0; k < c->count; ++k) {
+        const double other = growing ? fmax(c->reference, grown_rounding(c, k)) : c->reference;
         polluted = polluted || is_polluted(c, k);
-        c->used[k] =
-            !polluted && c->error[k] > 0 && c->error[k] > clear_of_reference * c->reference;
+        c->used[k] = !polluted && c->error[k] > 0 && c->error[k] > clear_of_reference * other;
         if (c->used[k]) last = k;
     }
+    return last;
+}
+
+static void find_order(curve *c)
+{
+    find_pairs(c);
+    const int last = find_used(c);
     c->order = NAN;
     if (last < 1 || !c->used[last - 1]) return;
     /* back as long as orders agree with the last one */
@@ -276,9 +310,7 @@ static bool for_some_failing(court *c, finding *holds)
 static bool at_rounding(court *c, int component)
 {
     const curve *e = &c->curves[component];
-    const int last = e->count - 1;
-    const bool growing = last > 1 && e->pair[last] < -0.5 && e->pair[last - 1] < -0.5;
-    return is_rounding(e, last) || growing;
+    return is_rounding(e, e->count - 1) || is_growing(e);
 }
 
 static bool dies_out(court *c, int component)
@@ -479,7 +511,8 @@ static bool drowns(const curve *e)
 {
     int used = 0;
     for (int k = 0; k < e->count; ++k) used += e->used[k];
-    return !isnan(e->order) && used < 3 && used < e->count && is_polluted(e, e->count - 1);
+    return !isnan(e->order) && used < 3 && used < e->count &&
+           (is_polluted(e, e->count - 1) || is_growing(e));
 }
 
 static bool is_failing(const ga_ladder *ladder, int component, const curve *e)
