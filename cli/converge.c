@@ -280,7 +280,8 @@ static void draw_component(ga_figure *figure, int panel, const ga_converge_resul
         apart[k] = level->used[component] ? NAN : relative;
         used += level->used[component];
     }
-    if (!used) return;
+    /* what is exact has no place here, what drowns in rounding has */
+    if (!used && r->verdict == GA_VERDICT_SECOND_ORDER) return;
     char label[64];
     snprintf(label, sizeof label, "%s", ga_component_name((ga_component)component));
     for (char *p = label; *p; ++p)
@@ -291,9 +292,9 @@ static void draw_component(ga_figure *figure, int panel, const ga_converge_resul
                              .y = error,
                              .color = (unsigned)(GA_COLOR_BLUE + component),
                              .marker = GA_MARKER_CIRCLE};
-    ga_figure_series(figure, panel, &series);
+    if (used) ga_figure_series(figure, panel, &series);
     if (used == r->level_count) return;
-    series.label = NULL;
+    if (used) series.label = NULL;
     series.y = apart;
     series.line = GA_LINE_NONE;
     series.marker = GA_MARKER_RING;
@@ -315,7 +316,7 @@ static ga_status draw(const converge *c, ga_report *report)
                          .y = {.label = "largest error / largest value", .scale = GA_SCALE_LOG},
                          .legend = GA_LEGEND_OUTSIDE});
     for (int i = 0; i < GA_COMPONENT_COUNT; ++i)
-        if (is_present(r, i)) draw_component(figure, panel, r, i);
+        if (is_present(r, i) && !r->zero[i]) draw_component(figure, panel, r, i);
     ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
     const ga_status status = ga_figure_write(figure, c->picture, report);
     ga_figure_destroy(figure);

@@ -84,6 +84,7 @@ typedef struct ga_converge_result {
     const ga_converge_level *levels;
     double order[GA_COMPONENT_COUNT]; /* NAN: cannot be told */
     double scale[GA_COMPONENT_COUNT]; /* largest value of the reference */
+    bool zero[GA_COMPONENT_COUNT];    /* as far as rounding can tell */
 
     /* the reference */
     ga_formulation reference_formulation;

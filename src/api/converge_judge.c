@@ -137,6 +137,7 @@ static void take_curve(const ga_ladder *ladder, int component, int first, int en
         c->floor[k] = rounding(ladder, component, rung->h);
     }
     c->zero = ladder->scale[component] <= c->floor[0];
+    for (int k = 0; k < c->count; ++k) c->zero = c->zero && !(c->error[k] > c->floor[k]);
 }
 
 static double slope(const curve *c, int from, int to)
@@ -315,11 +316,12 @@ static bool at_rounding(court *c, int component)
 
 static bool dies_out(court *c, int component)
 {
+    const double early_order = order_within(c->ladder, component, 0, 1, true);
     const double late_order =
         order_within(c->ladder, component, GA_WINDOWS / 2, GA_WINDOWS, true);
     const double early = error_within(c->ladder, component, 0, 1);
     const double late = error_within(c->ladder, component, GA_WINDOWS / 2, GA_WINDOWS);
-    return early > 3 * late && !(late_order < second);
+    return early > 3 * late && early_order < second && !(late_order < second);
 }
 
 /* Second order at first; later errors as large as the solution. */
@@ -333,11 +335,11 @@ static bool grows(court *c, int component)
 }
 
 /* The first part of the time in which the order is low and the error has risen suddenly, while
- * it was of second order before; 0: none. */
+ * it was of second order, or nothing at all, before; 0: none. */
 static int sudden_rise(const court *c, int component)
 {
     for (int w = 1; w < GA_WINDOWS; ++w) {
-        if (!(order_within(c->ladder, component, w - 1, w, false) >= second)) return 0;
+        if (order_within(c->ladder, component, w - 1, w, false) < second) return 0;
         const double order = order_within(c->ladder, component, w, w + 1, false);
         const double before = error_within(c->ladder, component, w - 1, w);
         if (order < 1.5 && error_within(c->ladder, component, w, w + 1) > 3 * before) return w;
@@ -537,6 +539,7 @@ void ga_ladder_judge(const ga_ladder *ladder, ga_judgement *judgement)
             judgement->pair[k][i] = e->pair[k];
             judgement->used[k][i] = ladder->present[i] && e->used[k];
         }
+        judgement->zero[i] = e->zero;
         judgement->order[i] = ladder->present[i] ? e->order : NAN;
         if (!ladder->present[i] || i == GA_COMPONENT_ENERGY) continue;
         if (e->order >= second) ++seen;

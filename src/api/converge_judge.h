@@ -34,6 +34,7 @@ typedef struct ga_judgement {
     double pair[GA_MOST_LEVELS][GA_COMPONENT_COUNT];
     bool used[GA_MOST_LEVELS][GA_COMPONENT_COUNT];
     double order[GA_COMPONENT_COUNT];
+    bool zero[GA_COMPONENT_COUNT];
     ga_verdict verdict;
     double at;
     char reason[GA_REASON_SIZE];
