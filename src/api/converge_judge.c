@@ -156,11 +156,13 @@ static double slope(const curve *c, int from, int to)
 
 static bool is_rounding(const curve *c, int k) { return c->error[k] <= c->floor[k]; }
 
-/* Errors that rounding could make, and that do not fall as they should. */
+/* Errors that rounding could make, and that fall too slowly, or no longer as they did. */
 static bool is_polluted(const curve *c, int k)
 {
+    const double drop = 0.25;
     if (k == 0) return c->count > 1 && is_rounding(c, 0) && is_polluted(c, 1);
-    return is_rounding(c, k) && !(c->error[k] <= c->error[k - 1] * c->h[k] / c->h[k - 1]);
+    if (!is_rounding(c, k)) return false;
+    return !(c->pair[k] >= 1) || (k > 1 && c->pair[k] < c->pair[k - 1] - drop);
 }
 
 /* Do the errors grow at the finest steps? Smaller steps do that by rounding only, unless the
@@ -508,12 +510,13 @@ static bool has_nothing_to_see(const ga_ladder *ladder, int component, const cur
            (e->error[last] <= e->floor[last] && scale <= e->floor[last]);
 }
 
-/* Errors that were above rounding on two levels only: too few to tell. */
+/* Errors that were above rounding on one or two levels only: too few to tell. Where the first
+ * one is already about eps, the component is exact. */
 static bool drowns(const curve *e)
 {
     int used = 0;
     for (int k = 0; k < e->count; ++k) used += e->used[k];
-    return !isnan(e->order) && used < 3 && used < e->count &&
+    return used > 0 && used < 3 && used < e->count && e->error[0] > 1e-12 * e->scale &&
            (is_polluted(e, e->count - 1) || is_growing(e));
 }
 
