@@ -590,7 +590,7 @@ static ga_status make_level(ga_converge *s, int k, ga_report *report)
     ga_converge_level *level = s->levels + k;
     ga_rung *rung = s->rungs + s->ladder.count;
     const double size = s->sizes[k];
-    *rung = empty_rung(s->def.tolerances ? 0 : size);
+    *rung = empty_rung(s->def.tolerances ? s->duration / 100 : size); /* a guess, for now */
     one_run run = {.study = s, .weight = 1 / size, .sample = compare_sample, .rung = rung};
     ga_sim_def def = s->def.sim;
     set_size(s, &def, size);
@@ -683,9 +683,9 @@ static ga_status climb(ga_converge *s, double finer, ga_report *report)
 /* Steps of our own choice that turn out too large are made smaller. */
 static bool may_be_finer(const ga_converge *s)
 {
-    enum { MOST_STEPS = 4000 };
+    const double most_work = 4e5; /* numbers computed by the finest run */
     return !s->def.size_count && s->result.verdict == GA_VERDICT_NOT_ASYMPTOTIC &&
-           s->levels[s->size_count - 1].steps <= MOST_STEPS;
+           (double)s->levels[s->size_count - 1].steps * s->value_count <= most_work;
 }
 
 static ga_status study(ga_converge *s, ga_report *report)

@@ -391,7 +391,7 @@ static void blame_events(court *c)
         "forces that jump. There no order can be seen in ",
         c->ladder->events, c->ladder->first_event);
     name_failing(c);
-    if (isfinite(between))
+    if (isfinite(between) && between >= second)
         say(c, ". Away from these times the lowest order is %.2f.", between);
     else
         say(c, ".");
