@@ -432,6 +432,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.accepted = accepted;
     run.user = sim;
     run.output_every = sim->def.output_every;
+    run.multipliers = sim->def.multipliers;
     run.events.count = sim->model->event_count;
     run.events.function = events ? event_functions : NULL;
     run.events.happen = events ? happen : NULL;
@@ -451,6 +452,11 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
 double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
+
+int ga_sim_redundant_count(const ga_sim *sim)
+{
+    return ga_integrator_redundant_count(sim->integrator);
+}
 
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
