@@ -95,10 +95,10 @@ void cli_json_integer(cli_json *json, const char *key, long number)
     fprintf(json->out, "%ld", number);
 }
 
-void cli_json_bool(cli_json *json, const char *key, bool truth)
+void cli_json_boolean(cli_json *json, const char *key, bool value)
 {
     begin_value(json, key);
-    fputs(truth ? "true" : "false", json->out);
+    fputs(value ? "true" : "false", json->out);
 }
 
 void cli_json_text(cli_json *json, const char *key, const char *text)

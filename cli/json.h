@@ -20,7 +20,7 @@ void cli_json_end_list(cli_json *json);
 
 void cli_json_number(cli_json *json, const char *key, double number);
 void cli_json_integer(cli_json *json, const char *key, long number);
-void cli_json_bool(cli_json *json, const char *key, bool truth);
+void cli_json_boolean(cli_json *json, const char *key, bool value);
 void cli_json_text(cli_json *json, const char *key, const char *text); /* null: null */
 /* One number, or a list of them if count > 1. */
 void cli_json_numbers(cli_json *json, const char *key, int count, const double *numbers);

@@ -52,8 +52,10 @@ static void draw(cli_progress *p, double fraction, double t, double step, double
     enum { LONGEST_BAR = 40, SHORTEST_BAR = 5 };
     char text[128], duration[16], line[256] = "";
     format_duration(duration, left);
-    snprintf(text, sizeof text, "%3.0f %%  t = %.4g of %.4g s  step %.2e  %s left",
-             100 * fraction, t, p->t_end, step, duration);
+    char where[64] = "";
+    if (step > 0)
+        snprintf(where, sizeof where, "t = %.4g of %.4g s  step %.2e  ", t, p->t_end, step);
+    snprintf(text, sizeof text, "%3.0f %%  %s%s left", 100 * fraction, where, duration);
     const int width = terminal_width() - 1; /* the last column would wrap */
     int bar = width - (int)strlen(text) - 4;
     if (bar > LONGEST_BAR) bar = LONGEST_BAR;

@@ -13,6 +13,7 @@ typedef struct cli_progress {
 } cli_progress;
 
 cli_progress cli_progress_begin(bool shown, double t_start, double t_end);
+/* A step of 0: t is not a time, and only the share of what is done is shown. */
 void cli_progress_update(cli_progress *progress, double t, double step);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
 

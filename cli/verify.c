@@ -112,7 +112,7 @@ static void print_json(int count, const vf_run *runs, int passed, int failed, do
             cli_json_number(&json, "got", r->got);
             cli_json_number(&json, "tolerance", r->tolerance);
             cli_json_text(&json, "why", r->why);
-            cli_json_bool(&json, "pass", r->pass);
+            cli_json_boolean(&json, "pass", r->pass);
             cli_json_end_object(&json);
         }
     }

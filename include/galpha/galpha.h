@@ -17,6 +17,7 @@
 #include <galpha/result.h>
 #include <galpha/sim.h>
 #include <galpha/simulate.h>
+#include <galpha/spectrum.h>
 #include <galpha/status.h>
 #include <galpha/system.h>
 

@@ -31,8 +31,9 @@ typedef struct ga_sim_def {
     double step;        /* fixed, where control.relative is 0 */
     ga_control control; /* error control */
     ga_integrator_def integrator;
-    ga_kinematics kinematics; /* in planar models: their planar versions */
-    double output_every;      /* 0: every step */
+    ga_kinematics kinematics;   /* in planar models: their planar versions */
+    double output_every;        /* 0: every step */
+    ga_multipliers multipliers; /* what accelerations and reactions are output */
     /* Called at output times; channels have their values then. Anything but GA_EVAL_OK ends
      * the run, which then returns GA_OK. */
     ga_eval (*output)(void *user, const ga_sim *sim);
@@ -62,6 +63,8 @@ GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
 
 GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
+/* Constraints that depend on others at the last start: then reactions are not unique. */
+GA_API int ga_sim_redundant_count(const ga_sim *sim);
 /* Warnings of the start; null past the last. */
 GA_API const char *ga_sim_warning(const ga_sim *sim, int k);
 

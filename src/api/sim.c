@@ -1,10 +1,10 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
+#include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
 
-#include <galpha/lie.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +32,9 @@ struct ga_sim {
     double last_t;
     ga_energy energy, initial;
     double balance0, drift_max, scale;
+
+    int method_warnings; /* of the integrator, from its creation */
+    ga_sim_warnings warnings;
 
     /* of check */
     ga_sim_redundancy *redundancies;
@@ -103,9 +106,16 @@ static void account(ga_sim *sim, const ga_sample *at)
 
 /* --- callbacks of the simulation ---------------------------------------------------------- */
 
+static void warn(ga_sim *sim)
+{
+    ga_sim_warn(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings, sim->q0,
+                ga_integrator_q(sim->integrator));
+}
+
 static ga_eval accepted(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
+    if (!sim->started) warn(sim);
     account(sim, at);
     ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_commit(sim->assembly, &state);
@@ -328,8 +338,10 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     GA_TRY(find_breaks(sim, report));
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
-    return ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
-                                report);
+    GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
+                                report));
+    while (ga_integrator_warning(sim->integrator, sim->method_warnings)) ++sim->method_warnings;
+    return GA_OK;
 }
 
 ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
@@ -369,20 +381,16 @@ static void forget(ga_sim *sim)
     sim->started = sim->impact = false;
     sim->energy = sim->initial = (ga_energy){0};
     sim->drift_max = sim->scale = 0;
+    sim->warnings.count = 0;
     sim->t = sim->def.t_start;
     sim->step = 0;
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
 }
 
-/* Names what a failure is about: rows of constraints by their element. */
 static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
-    if (status == GA_OK || !report || report->row < 0) return status;
-    bool of_rows = status == GA_ERR_REDUNDANT || status == GA_ERR_INCONSISTENT;
-    if (!of_rows || report->row >= sim->model->rows + sim->model->speed_rows) return status;
-    size_t used = strlen(report->message);
-    snprintf(report->message + used, sizeof report->message - used, " (%s: %s)",
-             ga_sim_row_element(sim, report->row), ga_sim_row_name(sim, report->row));
+    if (status != GA_OK && report)
+        ga_sim_explain(sim->assembly, sim->event_element, status, report);
     return status;
 }
 
@@ -402,6 +410,7 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
                     .vd = sim->vd,
                     .lambda = sim->multipliers,
                     .psi = sim->multipliers + sim->model->rows};
+    warn(sim);
     account(sim, &at);
     fill_channels(sim, &at);
     return GA_OK;
@@ -423,6 +432,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.accepted = accepted;
     run.user = sim;
     run.output_every = sim->def.output_every;
+    run.multipliers = sim->def.multipliers;
     run.events.count = sim->model->event_count;
     run.events.function = events ? event_functions : NULL;
     run.events.happen = events ? happen : NULL;
@@ -443,9 +453,14 @@ double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
 double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
 
+int ga_sim_redundant_count(const ga_sim *sim)
+{
+    return ga_integrator_redundant_count(sim->integrator);
+}
+
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
-    return ga_integrator_warning(sim->integrator, k);
+    return k >= 0 && k < sim->warnings.count ? sim->warnings.text[k] : NULL;
 }
 
 int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }
@@ -483,9 +498,8 @@ const char *ga_sim_row_name(const ga_sim *sim, int row)
 
 const char *ga_sim_coordinate_body(const ga_sim *sim, int k)
 {
-    for (int i = 0; i < sim->model->body_count; ++i)
-        if (k < sim->assembly->v_at[i + 1]) return sim->model->bodies[i].name;
-    return "";
+    int body = ga_assembly_column(sim->assembly, k);
+    return body >= 0 ? sim->model->bodies[body].name : "";
 }
 
 ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
@@ -539,22 +553,16 @@ static ga_status find_redundancies(ga_sim *sim, ga_sim_check *check, ga_report *
 /* Bodies that the start moved by more than round-off. */
 static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
 {
-    const ga_assembly *a = sim->assembly;
     int n = sim->model->body_count;
     const double *q = ga_integrator_q(sim->integrator);
     ga_free(sim->moved);
     sim->moved = GA_NEW(ga_sim_moved, n);
     if (!sim->moved) return ga_fail(report, GA_ERR_MEMORY, "no memory for %d bodies", n);
     for (int i = 0; i < n; ++i) {
-        double x[GA_NODE_MAX_NV], distance = 0, angle = 0;
-        int translations = sim->model->dimension, nv = ga_node_nv(a->nodes[i]);
-        ga_nodes_difference(1, a->nodes + i, sim->q0 + a->q_at[i], q + a->q_at[i], x);
-        for (int k = 0; k < nv; ++k) *(k < translations ? &distance : &angle) += x[k] * x[k];
-        const double *p = sim->model->bodies[i].position;
-        double size = 1 + fabs(p[0]) + fabs(p[1]) + fabs(p[2]);
-        if (distance > 1e-24 * size * size || angle > 1e-24)
+        double distance, angle;
+        if (ga_sim_has_moved(sim->assembly, i, sim->q0, q, &distance, &angle))
             sim->moved[check->moved_count++] =
-                (ga_sim_moved){sim->model->bodies[i].name, sqrt(distance), sqrt(angle)};
+                (ga_sim_moved){sim->model->bodies[i].name, distance, angle};
     }
     check->moved = sim->moved;
     return GA_OK;
@@ -584,11 +592,11 @@ static void step_aside(ga_sim *sim)
     for (int k = 0; k < a->nv; ++k) sim->v[k] += 0.05 * size * next_random(&seed);
 }
 
-static void check_tangents(ga_sim *sim, ga_sim_check *check)
+static ga_status check_tangents(ga_sim *sim, ga_sim_check *check, ga_report *report)
 {
     check->tangent_error = NAN;
     check->tangent_worst = "not checked: too many coordinates";
-    if (sim->assembly->nv > MOST_CHECKED) return;
+    if (sim->assembly->nv > MOST_CHECKED) return GA_OK;
     memcpy(sim->q, ga_integrator_q(sim->integrator),
            (size_t)sim->assembly->nq * sizeof(double));
     memcpy(sim->v, ga_integrator_v(sim->integrator),
@@ -603,12 +611,15 @@ static void check_tangents(ga_sim *sim, ga_sim_check *check)
                    .lambda = sim->multipliers,
                    .psi = sim->multipliers + sim->model->rows};
     ga_status status = ga_system_check(&sim->assembly->system, &at, 0, &result, NULL);
+    if (status == GA_ERR_MEMORY)
+        return ga_fail(report, status, "no memory to check the tangents");
     if (status != GA_OK && status != GA_ERR_DERIVATIVE) {
         check->tangent_worst = ga_status_text(status);
-        return;
+        return GA_OK;
     }
     check->tangent_error = result.block[result.worst].error;
     check->tangent_worst = ga_derivative_name(result.worst);
+    return GA_OK;
 }
 
 ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report)
@@ -622,6 +633,5 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
     GA_TRY(find_redundancies(sim, check, report));
     GA_TRY(find_moved(sim, check, report));
-    check_tangents(sim, check);
-    return GA_OK;
+    return check_tangents(sim, check, report);
 }

@@ -377,6 +377,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
         if (status == GA_OK && s->near_singular && !evaded && t1 != t_stop) {
             evaded = true;
             ++s->stats.evasions;
+            ga_regular_alert(s);
             s->usable = false;
             h *= 0.8;
         } else if (status == GA_OK) {

@@ -235,8 +235,8 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
     ga_status status =
         run->adaptive ? ga_controller_start(&run->control, guess) : start_fixed(run, anew);
     forget_errors(run); /* the first step was chosen with them */
+    if (status == GA_OK && !s->matrix.full) status = ga_step_warm(s);
     if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
-    if (status == GA_OK && !s->matrix.full) ga_step_warm(s);
     return status;
 }
 

@@ -196,7 +196,6 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        /* units are relative to sizes, which may be next to nothing */
         s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
         return CONVERGED;
     }
@@ -345,13 +344,17 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     return ga_block_tangents(s);
 }
 
-/* Whatever goes wrong here goes wrong, and is said, in the first step. */
-void ga_step_warm(ga_stepper *s)
+/* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
+ga_status ga_step_warm(ga_stepper *s)
 {
     ga_statistics stats = s->stats;
-    if (ga_step_linearise(s, s->now.h) == GA_OK) ga_block_factor(s);
+    s->regular.asleep = true;
+    ga_status status = ga_step_linearise(s, s->now.h);
+    if (status == GA_OK) status = ga_block_factor(s);
+    s->regular.asleep = false;
     s->stats = stats;
     s->usable = false;
+    return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
 /* --- one step, and a step in pieces ------------------------------------------------------ */
@@ -445,6 +448,7 @@ static ga_status attempt(ga_stepper *s, double h, double t1)
     if (evade) {
         s->usable = false;
         ++s->stats.evasions;
+        ga_regular_alert(s);
         s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
         if (!s->off_grid) status = ga_step_try(s, h, t1);
     }

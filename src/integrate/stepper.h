@@ -147,6 +147,7 @@ typedef struct ga_regular {
     ga_dependence found;         /* at the start */
     int rank;                    /* of G, there */
     /* the monitor */
+    bool asleep;   /* for a trial that is none */
     bool watching; /* the smallest eigenvalue is known */
     bool seen;     /* there was a factorisation in this trial */
     double *weak;  /* its direction */
@@ -154,6 +155,7 @@ typedef struct ga_regular {
     double least,
         least_old; /* the eigenvalue, and that of the last accepted step that had one */
     double t_old;  /* where that was */
+    int alert;     /* for so many steps a singular position may be near */
 } ga_regular;
 
 struct ga_stepper {
@@ -254,7 +256,7 @@ ga_status ga_step_accept(ga_stepper *s);
 /* Tangents at the current state, with the coefficients of a step of size h. */
 ga_status ga_step_linearise(ga_stepper *s, double h);
 /* Evaluates and factors once at the current state, so that the steps need no memory. */
-void ga_step_warm(ga_stepper *s);
+ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 /* Other tangents or a smaller step may help. */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
@@ -332,6 +334,8 @@ bool ga_regular_watch(ga_stepper *s);
 bool ga_regular_near(const ga_stepper *s);
 /* Is there perhaps one some steps away? */
 bool ga_regular_weakens(const ga_stepper *s);
+/* There is. */
+void ga_regular_alert(ga_stepper *s);
 void ga_regular_accept(ga_stepper *s);
 
 /* start.c */

@@ -1,5 +1,11 @@
 /* KLU: block triangular form and fill-reducing order once per pattern, LU per matrix.
  *
+ * There are two orders to choose from, and the first matrix chooses. AMD keeps fill small if
+ * the pivots are those of the diagonal. In saddle matrices many of these are zero, and pivots
+ * from elsewhere spoil its plan: a chain of n links may get O(n^2) entries. COLAMD bounds the
+ * fill whatever the pivots are, and needs about twice as much where the diagonal would have
+ * served.
+ *
  * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
  * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
  * nothing and searches for no pivots. Whether the choice still fits is read off the same
@@ -53,6 +59,28 @@ static void destroy(void *data)
     ga_free(s);
 }
 
+/* Whether KLU, which prefers it, will find its pivots on the diagonal; but for what fill and
+ * cancellation do to it. */
+static bool diagonal_serves(const ga_matrix *matrix)
+{
+    for (int j = 0; j < matrix->n; ++j) {
+        double diagonal = 0;
+        for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; ++k)
+            if (matrix->rowind[k] == j) diagonal = fabs(matrix->values[k]);
+        if (!(diagonal >= PIVOT_TOLERANCE * ga_matrix_column_size(matrix, j))) return false;
+        if (diagonal == 0) return false;
+    }
+    return true;
+}
+
+/* Null if memory is out, or the matrix too large; the pattern itself is valid. */
+static klu_symbolic *analyze(sparse *s, const ga_matrix *matrix)
+{
+    enum { AMD_ORDER, COLAMD_ORDER };
+    s->common.ordering = diagonal_serves(matrix) ? AMD_ORDER : COLAMD_ORDER;
+    return klu_analyze(s->n, s->colptr, s->rowind, &s->common);
+}
+
 static ga_status create(const ga_matrix *matrix, void **data)
 {
     if (matrix->full) return GA_ERR_ARGUMENT;
@@ -67,10 +95,9 @@ static ga_status create(const ga_matrix *matrix, void **data)
     klu_defaults(&s->common);
     s->common.tol = PIVOT_TOLERANCE;
     s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
-    s->symbolic = klu_analyze(s->n, s->colptr, s->rowind, &s->common);
-    if (!s->symbolic || !s->rhs || !s->defect) {
+    if (!s->rhs || !s->defect) {
         destroy(s);
-        return GA_ERR_MEMORY; /* also KLU_TOO_LARGE; the pattern itself is valid */
+        return GA_ERR_MEMORY;
     }
     *data = s;
     return GA_OK;
@@ -128,6 +155,7 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
 {
     sparse *s = data;
     *rcond = 0;
+    if (!s->symbolic && !(s->symbolic = analyze(s, matrix))) return GA_ERR_MEMORY;
     if (s->numeric && refactor(s, matrix->values)) {
         *rcond = judge_pivots(s, matrix, column);
         if (*rcond >= DBL_EPSILON) return GA_OK;

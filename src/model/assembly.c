@@ -686,22 +686,48 @@ void ga_assembly_powers(ga_assembly *a, const ga_state *state, ga_powers *powers
 
 /* --- creation ----------------------------------------------------------------------------- */
 
+typedef int number_at(const ga_assembly *a, int k);
+
+/* The last of n ascending numbers that is not above x. */
+static int last_not_above(const ga_assembly *a, int n, number_at *at, int x)
+{
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (at(a, middle) <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+static int row_of(const ga_assembly *a, int e) { return a->model->elements[e]->row; }
+
+static int speed_row_of(const ga_assembly *a, int e)
+{
+    return a->model->elements[e]->speed_row;
+}
+
+static int column_of(const ga_assembly *a, int body) { return a->v_at[body]; }
+
+/* Elements without rows stand before the owner of the row they all begin at. */
 const ga_element *ga_assembly_row(const ga_assembly *a, int row, int *local)
 {
     const ga_model *model = a->model;
-    for (int e = 0; e < model->element_count; ++e) {
-        const ga_element *element = model->elements[e];
-        int k = row - element->row, s = row - model->rows - element->speed_row;
-        if (row < model->rows && k >= 0 && k < element->rows) {
-            *local = k;
-            return element;
-        }
-        if (row >= model->rows && s >= 0 && s < element->speed_rows) {
-            *local = element->rows + s;
-            return element;
-        }
-    }
-    return NULL;
+    bool speed = row >= model->rows;
+    if (row < 0 || row >= model->rows + model->speed_rows) return NULL;
+    int own_row = speed ? row - model->rows : row;
+    int e = last_not_above(a, model->element_count, speed ? speed_row_of : row_of, own_row);
+    const ga_element *element = model->elements[e];
+    *local = speed ? element->rows + own_row - element->speed_row : own_row - element->row;
+    return element;
+}
+
+int ga_assembly_column(const ga_assembly *a, int column)
+{
+    if (column < 0 || column >= a->nv) return -1;
+    return last_not_above(a, a->model->body_count, column_of, column);
 }
 
 /* No entries is a pattern of its own, not a full matrix. */

@@ -86,5 +86,7 @@ void ga_assembly_add_row(const ga_assembly *assembly, const ga_element *element,
 /* The element a row of (lambda, psi) belongs to, and its number there (rows, then speed
  * rows). */
 const ga_element *ga_assembly_row(const ga_assembly *assembly, int row, int *local);
+/* The body a column of v belongs to; -1: none. */
+int ga_assembly_column(const ga_assembly *assembly, int column);
 
 #endif

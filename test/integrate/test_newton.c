@@ -978,7 +978,8 @@ static void test_rank_lost_on_the_way(void **state)
 }
 
 /* Held there: mass on y = 0 and 0.5 x^2 = c(t), c -> 0 and staying: the gradient is gone for
- * good, so the step has to fail. */
+ * good. The step fails, or stays where the constraint holds to what is left of it,
+ * |x| < 1e-6: the pivot that decides is itself round-off. */
 static ga_eval hold(void *user, const ga_point *at, double *Phi)
 {
     (void)user;
@@ -1009,12 +1010,15 @@ static void test_rank_lost_for_good(void **state)
             ga_report report;
             assert_status(ga_integrator_start(run, 0, q0, v0, 0.06, &report), GA_OK, report);
             ga_status status = ga_integrator_run(run, 3, NULL, NULL, &report);
-            if (status != GA_ERR_SINGULAR && status != GA_ERR_NO_CONVERGE)
-                fail_msg("index %d, solver %d: %s at t = %g, q = %g: %s",
+            const bool held = status == GA_OK && fabs(ga_integrator_q(run)[0]) < 1e-6 &&
+                              ga_integrator_statistics(run).position_residual_max < 1e-10;
+            if (status != GA_ERR_SINGULAR && status != GA_ERR_NO_CONVERGE && !held)
+                fail_msg("index %d, solver %d: %s at t = %g, q = %g, |Phi| %g: %s",
                          form == GA_INDEX3 ? 3 : 2, solver, ga_status_name(status),
-                         ga_integrator_time(run), ga_integrator_q(run)[0], report.message);
+                         ga_integrator_time(run), ga_integrator_q(run)[0],
+                         ga_integrator_statistics(run).position_residual_max, report.message);
             assert_int_equal(report.status, status);
-            assert_true(strlen(report.message) > 20);
+            assert_true(held || strlen(report.message) > 20);
             ga_integrator_destroy(run);
         }
 }

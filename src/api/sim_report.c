@@ -1,0 +1,193 @@
+#include "api/sim_report.h"
+
+#include <galpha/lie.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds to a text of GA_MESSAGE_SIZE; what does not fit is cut off. */
+__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, GA_MESSAGE_SIZE - used, format, args);
+    va_end(args);
+}
+
+static bool is_long(const char *text) { return strlen(text) > GA_MESSAGE_SIZE * 3 / 4; }
+
+static const char *section_of(const ga_element *element)
+{
+    return element->type->section ? element->type->section : "joints";
+}
+
+static const char *row_name(const ga_element *element, int local)
+{
+    return element->type->row_name ? element->type->row_name(element, local) : "constraint";
+}
+
+/* --- warnings ----------------------------------------------------------------------------- */
+
+static char *next(ga_sim_warnings *warnings)
+{
+    if (warnings->count == GA_SIM_WARNINGS) return NULL;
+    char *text = warnings->text[warnings->count++];
+    text[0] = '\0';
+    return text;
+}
+
+bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const double *q,
+                      double *distance, double *angle)
+{
+    double x[GA_NODE_MAX_NV], squares[2] = {0, 0};
+    const double *p = a->model->bodies[body].position;
+    const double size = 1 + fabs(p[0]) + fabs(p[1]) + fabs(p[2]), round_off = 1e-12;
+    ga_nodes_difference(1, a->nodes + body, q0 + a->q_at[body], q + a->q_at[body], x);
+    for (int k = 0; k < ga_node_nv(a->nodes[body]); ++k)
+        squares[k >= a->model->dimension] += x[k] * x[k];
+    *distance = sqrt(squares[0]);
+    *angle = sqrt(squares[1]);
+    return *distance > round_off * size || *angle > round_off;
+}
+
+enum { MOST_NAMED = 3 };
+
+typedef struct moved {
+    int body;
+    double distance, angle;
+} moved;
+
+/* Keeps the largest few, largest first. */
+static void rank(moved *most, int *count, moved one)
+{
+    int k = *count < MOST_NAMED ? (*count)++ : MOST_NAMED;
+    for (; k > 0 && most[k - 1].distance + most[k - 1].angle < one.distance + one.angle; --k)
+        if (k < MOST_NAMED) most[k] = most[k - 1];
+    if (k < MOST_NAMED) most[k] = one;
+}
+
+static void warn_moved(ga_sim_warnings *warnings, const ga_assembly *a, double change_of_v,
+                       const double *q0, const double *q)
+{
+    moved most[MOST_NAMED] = {{0}};
+    int count = 0, total = 0;
+    for (int i = 0; i < a->model->body_count; ++i) {
+        moved one = {.body = i};
+        if (!ga_sim_has_moved(a, i, q0, q, &one.distance, &one.angle)) continue;
+        ++total;
+        rank(most, &count, one);
+    }
+    char *text = total || change_of_v > 0 ? next(warnings) : NULL;
+    if (!text) return;
+    add(text, "the start does not meet the constraints:");
+    for (int k = 0; k < count; ++k) {
+        const ga_body *body = a->model->bodies + most[k].body;
+        add(text, "%s body %.40s was moved by %.3g m", k ? "," : "", body->name,
+            most[k].distance);
+        if (most[k].angle > 0) add(text, " and turned by %.3g rad", most[k].angle);
+    }
+    if (total > count) add(text, ", and %d more", total - count);
+    if (change_of_v > 0)
+        add(text, "%s velocities were changed by up to %.3g", total ? ";" : "", change_of_v);
+}
+
+static void warn_redundant(ga_sim_warnings *warnings, const ga_assembly *a,
+                           const ga_redundant_row *redundant)
+{
+    int local, seen = 0;
+    const ga_element *element = ga_assembly_row(a, redundant->row, &local), *last = element;
+    char *text = element ? next(warnings) : NULL;
+    if (!text) return;
+    add(text, "%s.%.60s: %s is redundant", section_of(element), element->name,
+        row_name(element, local));
+    for (int k = 0; k < redundant->with_count; ++k) { /* rows of an element are neighbors */
+        const ga_element *with = ga_assembly_row(a, redundant->with[k], &local);
+        if (!with || with == element || with == last) continue;
+        last = with;
+        if (is_long(text)) {
+            add(text, ", ...");
+            break;
+        }
+        add(text, "%s %.40s", seen++ ? "," : " with", with->name);
+    }
+    add(text, "; its reactions are not unique");
+}
+
+void ga_sim_warn(ga_sim_warnings *warnings, const ga_assembly *a,
+                 const ga_integrator *integrator, int count, const double *q0, const double *q)
+{
+    warnings->count = 0;
+    for (int k = 0; k < count; ++k) {
+        char *text = next(warnings);
+        if (text) add(text, "%s", ga_integrator_warning(integrator, k));
+    }
+    const ga_projection projection = ga_integrator_projection(integrator);
+    if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v, q0, q);
+    const int rows = ga_integrator_redundant_count(integrator);
+    for (int k = 0; k < rows; ++k) {
+        if (warnings->count == GA_SIM_WARNINGS - 1 && rows - k > 1) {
+            add(next(warnings), "%d more constraints are redundant", rows - k);
+            return;
+        }
+        ga_redundant_row row = ga_integrator_redundant_row(integrator, k);
+        warn_redundant(warnings, a, &row);
+    }
+}
+
+/* --- failures ----------------------------------------------------------------------------- */
+
+static void name_row(const ga_assembly *a, int row, ga_report *report)
+{
+    int local;
+    const ga_element *element = ga_assembly_row(a, row, &local);
+    report->column = -1;
+    report->row = element ? row : -1;
+    if (element)
+        add(report->message, " (%s.%.60s: %s)", section_of(element), element->name,
+            row_name(element, local));
+}
+
+static void name_column(const ga_assembly *a, int column, ga_report *report)
+{
+    report->row = -1;
+    report->column = column;
+    int body = ga_assembly_column(a, column);
+    if (body >= 0) add(report->message, " (body %.60s)", a->model->bodies[body].name);
+}
+
+/* u: coordinates, then (lambda, psi), then perhaps eta. */
+static void name_unknown(const ga_assembly *a, int u, ga_report *report)
+{
+    const int rows = a->model->rows + a->model->speed_rows;
+    if (u < a->nv)
+        name_column(a, u, report);
+    else if (rows)
+        name_row(a, (u - a->nv) % rows, report);
+}
+
+void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status status,
+                    ga_report *report)
+{
+    const int row = report->row, column = report->column;
+    report->row = report->column = -1;
+    switch (status) {
+    case GA_ERR_NO_CONVERGE:
+        if (row >= 0) name_unknown(a, row, report);
+        return;
+    case GA_ERR_SINGULAR:
+        if (column >= 0) name_unknown(a, column, report);
+        return;
+    case GA_ERR_REDUNDANT:
+    case GA_ERR_INCONSISTENT:
+        if (row >= 0) name_row(a, row, report);
+        return;
+    case GA_ERR_EVENTS:
+        if (row >= 0 && row < a->model->event_count)
+            add(report->message, " (%s)", a->model->elements[event_element[row]]->name);
+        return;
+    default:
+        return;
+    }
+}

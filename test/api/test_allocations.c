@@ -1,0 +1,142 @@
+/* Memory of models and simulations: the loop over steps takes none; every allocation that fails
+ * gives GA_ERR_MEMORY and leaks nothing. Those of libfyaml are left out: it does not survive
+ * them.
+ */
+#include "base/report.h"
+#include "test/api/examples.h"
+#include "test/support/allocations.h"
+
+#include <string.h>
+
+/* --- the loop ----------------------------------------------------------------------------- */
+
+typedef struct marks {
+    bool begun;
+    long first, last; /* allocations at the first and the last output */
+    int outputs;
+} marks;
+
+static ga_eval mark(void *user, const ga_sim *sim)
+{
+    (void)sim;
+    marks *m = user;
+    if (!m->begun) m->first = watch.taken;
+    m->begun = true;
+    m->last = watch.taken;
+    ++m->outputs;
+    return GA_EVAL_OK;
+}
+
+/* Events, friction, error control, motions, loops, nonholonomic constraints.
+ * Impacts are not among them: what follows one still takes memory. */
+static void test_loop_takes_nothing(void **state)
+{
+    (void)state;
+    static const char *const examples[] = {
+        "heavy_top",        "slider_crank",     "stick_slip",       "clutch",    "rolling_disc",
+        "four_bar_spatial", "flyball_governor", "stewart_platform", "n_four_bar"};
+    static const char *const set[] = {"simulate.t_end=0.5", "output.every=0.01"};
+    if (!in_front()) skip();
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; ++k) {
+        ga_model *model = read_example(examples[k], 2, set);
+        marks m = {0};
+        ga_sim *sim = NULL;
+        ga_report report;
+        ga_sim_def def = ga_sim_def_of(model);
+        def.output = mark;
+        def.user = &m;
+        static const char *const all[] = {"*", "energy", "solver"};
+        def.channels = all;
+        def.channel_count = 3;
+        assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+        start_counting(0, false);
+        ga_status status = ga_sim_run(sim, &report);
+        stop_counting();
+        if (status) fail_msg("%s: %s", examples[k], report.message);
+        assert_true(m.outputs > 20);
+        if (m.last != m.first)
+            fail_msg("%s: %ld allocations between the first and the last output", examples[k],
+                     m.last - m.first);
+        ga_sim_destroy(sim);
+        ga_model_destroy(model);
+    }
+}
+
+/* --- failing ------------------------------------------------------------------------------ */
+
+static const char text[] =
+    "galpha: 1\ngravity: [0, 0, -9.81]\nparameters: {m: 2}\n"
+    "bodies:\n"
+    "  crank: {mass: m, inertia: [1, 1, 1], position: [0.5, 0, 0], points: {end: [0.5, 0, "
+    "0]}}\n"
+    "  ball: {type: point-mass, mass: 1, position: [3, 0, 0]}\n"
+    "joints:\n"
+    "  hinge: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0],"
+    " friction: {coefficient: 0.1, radius: 0.05}, limits: {max: 1}}\n"
+    "  again: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}\n"
+    "forces:\n"
+    "  spring: {type: spring-damper, between: [crank.end, ball], stiffness: 9, damping: 1,"
+    " length: 2}\n"
+    "  push: {type: force, on: ball, force: [0, 0, {table: [[0, 1], [1, 2], [3, 5]]}]}\n"
+    "simulate: {t_end: 0.02, step: 0.01}\n"
+    "output: {channels: [\"*\", energy]}\n";
+
+static ga_status whole_life(void)
+{
+    ga_model *model = NULL;
+    ga_sim *sim = NULL;
+    ga_sim_check check;
+    ga_status status = ga_model_parse("m.yaml", text, strlen(text), NULL, &model, NULL);
+    if (status == GA_OK) status = ga_sim_create(model, NULL, &sim, NULL, NULL);
+    if (status == GA_OK) status = ga_sim_start(sim, NULL);
+    if (status == GA_OK) status = ga_sim_run(sim, NULL);
+    if (status == GA_OK) status = ga_sim_check_model(sim, &check, NULL);
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+    return status;
+}
+
+static void fail_all(bool after)
+{
+    if (!in_front()) skip();
+    assert_int_equal(whole_life(), GA_OK);
+    start_counting(0, false);
+    watch.own_only = true;
+    assert_int_equal(whole_life(), GA_OK);
+    stop_counting();
+    const long total = watch.taken;
+    assert_int_equal(watch.live, 0);
+    assert_true(total > 100);
+    for (long k = 1; k <= total; ++k) {
+        start_counting(k, after);
+        watch.own_only = true;
+        ga_status status = whole_life();
+        stop_counting();
+        if (watch.live)
+            fail_msg("allocation %ld of %ld: %ld blocks leaked", k, total, watch.live);
+        if (status != GA_ERR_MEMORY)
+            fail_msg("allocation %ld of %ld: %s", k, total, ga_status_name(status));
+    }
+}
+
+static void test_one_allocation_fails(void **state)
+{
+    (void)state;
+    fail_all(false);
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    fail_all(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loop_takes_nothing),
+        cmocka_unit_test(test_one_allocation_fails),
+        cmocka_unit_test(test_memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

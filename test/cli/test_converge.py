@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""galpha converge on the examples.
+
+    test_converge.py PROGRAM EXAMPLES
+"""
+import os
+import sys
+
+import support
+
+EXAMPLES = os.path.abspath(sys.argv.pop(2))
+FORMULATIONS = ["index3", "index2", "soi2"]
+
+# Shorter times where the example takes long: the order is the same.
+MODELS = {
+    "andrews_squeezer": ["--set", "simulate.t_end=5e-3"],
+    "bricard": ["--set", "simulate.t_end=1"],
+    "double_pendulum": ["--set", "simulate.t_end=1"],
+    "four_bar": ["--set", "simulate.t_end=1"],
+    "four_bar_spatial": ["--set", "simulate.t_end=1"],
+    "gyroscope": ["--set", "simulate.t_end=0.1"],
+    "heavy_top": [],
+    "quick_return": ["--set", "simulate.t_end=1"],
+    "rolling_disc": ["--set", "simulate.t_end=1"],
+    "slider_crank": ["--set", "simulate.t_end=1"],
+    "trammel": [],
+}
+
+
+def example(name):
+    return os.path.join(EXAMPLES, name + ".yaml")
+
+
+class Converge(support.Case):
+    def study(self, name, *words):
+        return self.json_of("converge", example(name), "--json", *words)
+
+    def check_second_order(self, name):
+        for formulation in FORMULATIONS:
+            with self.subTest(formulation=formulation):
+                said = self.study(name, "--formulation", formulation, *MODELS[name])
+                self.assertEqual(said["verdict"], "second order", said["reason"])
+                self.assertEqual(len(said["levels"]), 5)
+                self.assertEqual(said["formulation"], formulation)
+                self.assertNotEqual(said["reference"]["formulation"], formulation)
+                orders = [
+                    order
+                    for component, order in said["orders"].items()
+                    if order is not None
+                    and component != "energy"
+                    and not (said["redundant"] and component in ("force", "torque"))
+                ]
+                self.assertGreaterEqual(len(orders), 3)
+                self.assertGreater(min(orders), 1.85)
+
+    def test_transient(self):
+        said = self.study(
+            "heavy_top",
+            *("--set", "simulate.formulation=index3", "--set", "simulate.start=plain"),
+        )
+        self.assertEqual(said["verdict"], "transient", said["reason"])
+        # first order in what depends on lambda, second in the rest, as [ABC14] shows
+        self.assertAlmostEqual(said["orders"]["force"], 1, delta=0.15)
+        self.assertAlmostEqual(said["orders"]["position"], 2, delta=0.15)
+        # the acceleration level does not know of it
+        words = ["--set", "simulate.formulation=index3", "--set", "simulate.start=plain"]
+        self.assertEqual(self.study("heavy_top", *words, "--hat")["verdict"], "second order")
+
+    def test_round_off(self):
+        for formulation in FORMULATIONS:
+            with self.subTest(formulation=formulation):
+                said = self.study(
+                    "heavy_top",
+                    *("--formulation", formulation, "--set", "simulate.t_end=1e-4"),
+                    *("--steps", "4e-7,2e-7,1e-7"),
+                )
+                self.assertEqual(said["verdict"], "round-off", said["reason"])
+
+    def test_impact(self):
+        said = self.study("stop")
+        self.assertEqual(said["verdict"], "discontinuity", said["reason"])
+        self.assertGreater(said["events"], 0)
+
+    def test_force_that_jumps(self):
+        model = """\
+galpha: 1
+bodies: {block: {type: point-mass, mass: 1}}
+joints: {rail: {type: point-on-line, between: [ground, block], axis: [1, 0, 0]}}
+forces: {push: {type: force, on: block, force: ["block.position.x > 0.3 ? 0 : 1", 0, 0]}}
+simulate: {t_end: 2, step: 5e-3}
+"""
+        self.write("jump.yaml", model)
+        said = self.json_of("converge", "jump.yaml", "--json")
+        self.assertEqual(said["verdict"], "discontinuity", said["reason"])
+        # x = t^2/2 = 0.3, known to within one of 16 parts of the time
+        self.assertAlmostEqual(said["at"], 0.6**0.5, delta=0.125)
+
+    def test_chaos(self):
+        said = self.study(
+            "double_pendulum", "--set", "simulate.t_end=20", "--steps", "0.02,0.01,0.005,0.0025"
+        )
+        self.assertEqual(said["verdict"], "chaotic growth", said["reason"])
+
+    def test_not_asymptotic(self):
+        said = self.study("heavy_top", "--steps", "0.05,0.04,0.03,0.025")
+        self.assertEqual(said["verdict"], "not yet asymptotic", said["reason"])
+
+    def test_tolerances(self):
+        said = self.study("heavy_top", "--tolerances", "1e-2,1e-3,1e-4")
+        self.assertEqual(said["verdict"], "second order", said["reason"])
+        self.assertEqual([level["tolerance"] for level in said["levels"]], [1e-2, 1e-3, 1e-4])
+        self.assertAlmostEqual(said["orders"]["position"], 2, delta=0.1)
+
+    def test_steps_that_do_not_divide_the_time(self):
+        said = self.study("heavy_top", "--steps", "1e-3,3.3e-3,1.7e-3,0.7e-3")
+        self.assertEqual([level["step"] for level in said["levels"]][0], 3.3e-3)
+        self.assertEqual(said["verdict"], "second order", said["reason"])
+
+    def test_table_and_picture(self):
+        done = self.run_it("converge", example("trammel"), "-o", "t.svg")
+        self.assertIn("verdict: second order", done.out)
+        self.assertIn("reference    soi2", done.out)
+        with open(self.path("t.svg")) as file:
+            self.assertIn("trammel", file.read())
+        self.run_it("converge", example("trammel"), "-o", "t.png")
+        with open(self.path("t.png"), "rb") as file:
+            self.assertEqual(file.read(4), b"\x89PNG")
+
+    def test_mistakes(self):
+        model = example("trammel")
+        for words in (
+            ["--steps", "1e-2"],
+            ["--steps", "1e-2,x"],
+            ["--steps", "1e-2,-1"],
+            ["--steps", "9,1"],
+            ["--steps", "0.1,0.01", "--tolerances", "1e-3,1e-4"],
+            ["--tolerances", "2,1e-3"],
+            ["--levels", "1"],
+            ["--formulation", "index4"],
+            ["-o", "t.jpg"],
+        ):
+            with self.subTest(words=words):
+                done = self.run_it("converge", model, *words, code=2)
+                self.assertTrue(done.err)
+        self.run_it("converge", "none.yaml", code=3)
+        self.run_it("converge", model, "-o", "no/such/folder/t.svg", code=3)
+
+
+def add_examples():
+    for name in MODELS:
+        setattr(
+            Converge, "test_" + name, lambda self, name=name: self.check_second_order(name)
+        )
+
+
+add_examples()
+
+if __name__ == "__main__":
+    support.main()
