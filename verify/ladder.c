@@ -74,6 +74,17 @@ double *vf_column(vf_run *run, int count, const double *rows, int width, int i)
     return x;
 }
 
+void vf_curve(ga_figure *figure, int panel, ga_plot_series series, int count, const double *x,
+              double *y)
+{
+    if (!y) return;
+    series.count = (size_t)count;
+    series.x = x;
+    series.y = y;
+    ga_figure_series(figure, panel, &series);
+    free(y);
+}
+
 /* --- runs --------------------------------------------------------------------------------- */
 
 ga_integrator_def vf_def(double rho_inf, ga_formulation formulation, ga_start start)
@@ -455,4 +466,13 @@ double vf_order(const vf_ladder *ladder, vf_kind kind, int k)
     if (k < 0) k = ladder->levels - 1;
     const double *error = ladder->error[kind];
     return log(error[k - 1] / error[k]) / log(ladder->h[k - 1] / ladder->h[k]);
+}
+
+void vf_plot_ladder(ga_figure *figure, int panel, ga_plot_series series,
+                    const vf_ladder *ladder, vf_kind kind)
+{
+    series.count = (size_t)ladder->levels;
+    series.x = ladder->h;
+    series.y = ladder->error[kind];
+    ga_figure_series(figure, panel, &series);
 }

@@ -18,6 +18,7 @@
 #include "problems/problems.h"
 #include "verify/verify.h"
 
+#include <galpha/plot.h>
 #include <stddef.h>
 
 /* n zeros, to be freed; null after telling `run`. */
@@ -65,6 +66,10 @@ void vf_states_free(vf_states *states);
 /* Column i of rows of `width` numbers: a curve for a figure. To be freed. */
 double *vf_column(vf_run *run, int count, const double *rows, int width, int i);
 
+/* Adds the curve through (x, y) and frees y; null is left out. The series says how it looks. */
+void vf_curve(ga_figure *figure, int panel, ga_plot_series series, int count, const double *x,
+              double *y);
+
 /* --- errors ------------------------------------------------------------------------------- */
 
 typedef enum vf_kind { VF_Q, VF_V, VF_VD, VF_LAMBDA, VF_PSI, VF_KINDS } vf_kind;
@@ -107,5 +112,9 @@ bool vf_climb(vf_run *run, const vf_job *job, int levels, const double *h, vf_no
 
 /* Between levels k - 1 and k; k = -1: between the last two. */
 double vf_order(const vf_ladder *ladder, vf_kind kind, int k);
+
+/* Adds errors against h; the series says how it looks. */
+void vf_plot_ladder(ga_figure *figure, int panel, ga_plot_series series,
+                    const vf_ladder *ladder, vf_kind kind);
 
 #endif
