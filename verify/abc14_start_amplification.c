@@ -39,8 +39,7 @@ static double norm2(const double a[9])
     return sqrt(mean + 2 * radius * cos(acos(cosine) / 3));
 }
 
-/* --- powers --------------------------------------------------------------------------------
- */
+/* --- powers ------------------------------------------------------------------------------- */
 
 typedef struct powers {
     double norm[STEPS + 1];          /* ||(T+^-1 T0)^n||_2 */
@@ -91,15 +90,11 @@ static double jordan_defect(vf_run *run, double rho_inf)
     double T[9], TX[9], XJ[9], defect = 0;
     const double mu = -rho_inf;
     const double J[9] = {mu, 1, 0, 0, mu, 1, 0, 0, mu};
-    const double X[9] = {0,
-                         0.5 * (1 + mu) / (1 - mu),
-                         -1 / ((1 - mu) * (1 - mu)),
-                         1 - mu * mu,
-                         -(2 + mu),
-                         0,
-                         0,
-                         1,
-                         0};
+    /* clang-format off */
+    const double X[9] = {0,           0.5 * (1 + mu) / (1 - mu), -1 / ((1 - mu) * (1 - mu)),
+                         1 - mu * mu, -(2 + mu),                 0,
+                         0,           1,                         0};
+    /* clang-format on */
     if (!vf_ok(run, ga_method_generalized_alpha(rho_inf, &method, &report), &report) ||
         !vf_ok(run, ga_error_matrix(&method, GA_INDEX3, T, &report), &report))
         return NAN;
@@ -109,8 +104,7 @@ static double jordan_defect(vf_run *run, double rho_inf)
     return defect;
 }
 
-/* --- numbers -------------------------------------------------------------------------------
- */
+/* --- numbers ------------------------------------------------------------------------------ */
 
 static void check_norms(vf_run *run, const powers p[DAMPINGS])
 {
@@ -200,8 +194,7 @@ static void check_rows(vf_run *run, const powers *p)
                "the paper: larger by a factor > 100");
 }
 
-/* --- figure --------------------------------------------------------------------------------
- */
+/* --- figure ------------------------------------------------------------------------------- */
 
 static void plot_norms(vf_run *run, const powers index3[DAMPINGS], const powers *index2)
 {
