@@ -217,8 +217,8 @@ static void plot_snapshots(vf_run *run, const vf_states *states)
         int panel = ga_figure_panel(
             figure,
             &(ga_plot_panel){.title = shots[k].title,
-                             .x = {.label = "x", .unit = "mm", .low = -80, .high = 30},
-                             .y = {.label = "y", .unit = "mm", .low = -50, .high = 80},
+                             .x = {.label = "x", .unit = "mm", .low = -82, .high = 44},
+                             .y = {.label = "y", .unit = "mm", .low = -35, .high = 80},
                              .equal_aspect = true});
         draw_mechanism(figure, panel, states->q + shots[k].step * states->nq);
     }
@@ -295,6 +295,7 @@ static void plot_forces(vf_run *run, const vf_states *s, const vf_states *exact,
         for (int i = 0; i < 2; ++i)
             vf_curve(figure, panel,
                      (ga_plot_series){.label = force ? (i ? "λ_{2}" : "λ_{1}") : (i ? "y" : "x"),
+                                      .color = i ? GA_COLOR_RED : GA_COLOR_BLUE,
                                       .width = 1.2},
                      s->count, t, vf_column(run, s->count, rows, width, first + i));
     }

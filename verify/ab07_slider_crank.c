@@ -120,8 +120,9 @@ static void plot_motion(vf_run *run, const pb_problem *crank)
     vf_states_free(&states);
     vf_figure(run, figure,
               "[AB07] figure 2. Crank angle and position of the mass on the spring, computed "
-              "with h = 5e-3 (every fourth step is shown) and the solution. The step is coarse "
-              "for the fast reversals after 0.7 s, where the two can be told apart.");
+              "with h = 5e-3 (every fourth step is shown) and the solution. They agree to the "
+              "width of the line up to the fast reversals after 0.7 s; at the end the crank is "
+              "0.035 rad off.");
 }
 
 static void plot_convergence(vf_run *run, int levels, double errors[2][2][FINE_LEVELS])

@@ -82,7 +82,7 @@ static void run_cayley(vf_run *run)
         figure,
         &(ga_plot_panel){
             .x = {.label = "time", .unit = "s", .high = 0.2},
-            .y = {.label = "|e_{λ}|", .unit = "N", .scale = GA_SCALE_LOG, .low = 1e-2, .high = 1e3},
+            .y = {.label = "|e_{λ}|", .unit = "N", .scale = GA_SCALE_LOG, .low = 0.1, .high = 1e3},
             .legend = GA_LEGEND_TOP_RIGHT});
     for (int k = 0; k < CASES; ++k) run_case(run, top, k, &exact, figure, panel);
     vf_figure(run, figure,

@@ -247,7 +247,7 @@ static void check_conditions(vf_run *run, const pb_problem *pendulum)
                          .y = {.label = "condition number",
                                .scale = GA_SCALE_LOG,
                                .low = 1,
-                               .high = 1e18},
+                               .high = 1e16},
                          .legend = GA_LEGEND_OUTSIDE});
     for (int k = 0; k < POWERS; ++k) steps[k] = table[k].h;
     for (int which = 0; which < FORMS; ++which) {
