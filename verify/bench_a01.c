@@ -68,7 +68,7 @@ static void run_pendulum(vf_run *run)
         vf_between(run, "energy drift, h = 5e-4", 0, 2e-6, result.drift[LEVELS - 1],
                    "1.2e-6 when this was written");
         vf_check(run, "tension - 3 m g depth, largest", 0, largest_force_error(&result.finest),
-                 1e-3, "the error of the velocity at h = 5e-4, of second order");
+                 1e-4, "the error of the velocity at h = 5e-4, of second order");
         plot_motion(run, &result.finest);
     }
     vf_bench_free(&result);

@@ -57,12 +57,12 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
         const char *title;
     } shots[] = {{0, "start"}, {0.8, "on the way"}, {1.45, "nearly aligned"}, {2.6, "beyond"}};
     ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2, .share_x = true,
+        ga_figure_create(&(ga_figure_def){.width = 640, .height = 430, .columns = 2, .share_x = true,
                                           .share_y = true});
     for (size_t k = 0; k < sizeof shots / sizeof *shots; ++k) {
         int at = 0;
         while (at < history->count - 1 &&
-               -history->values[at * history->width + ANGLE] < shots[k].angle)
+               -history->values[at * history->width + ANGLE] < shots[k].angle - 1e-9)
             ++at;
         int panel = ga_figure_panel(
             figure, &(ga_plot_panel){.title = shots[k].title,
@@ -125,15 +125,15 @@ static void run_two(vf_run *run)
 
 static void run_forty(vf_run *run)
 {
-    static const double steps[] = {4e-3, 2e-3};
+    static const double steps[] = {2e-3, 1e-3};
     const vf_bench bench = bench_of(forty);
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, 2, steps, &result,
-                       "Drift of the energy for N = 40: 81 bars and 162 constraints in the plane.")) {
+                       "Drift of the energy for N = 40: 81 bars and 162 constraints in the plane, and singular positions as before.")) {
         vf_check(run, "x of the tip at t = 10, N = 40", 0.18051222669,
-                 vf_bench_limit(&result, TIP), 2e-5, "extrapolated to h = 0; what is left");
+                 vf_bench_limit(&result, TIP), 6e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "y of the tip at t = 10, N = 40", 0.98357274058,
-                 vf_bench_limit(&result, TIP + 1), 2e-5, "extrapolated to h = 0; what is left");
+                 vf_bench_limit(&result, TIP + 1), 6e-6, "extrapolated to h = 0; what is left");
         vf_between(run, "order of the energy drift, N = 40", 1.9, 2.1,
                    vf_bench_drift_order(&result), "second order");
     }
@@ -160,7 +160,7 @@ const vf_problem vf_bench_a02 = {
         "theta'' = ((N + 1)/2 + N) g sin theta, from which the reference comes.",
     .parameters = "model n_four_bar.yaml, N = 2 and, unless quick, 40; t from 0 to 10\n"
                   "generalized-alpha, rho_inf 0.9, index 2\n"
-                  "h = 2e-3, 1e-3, 5e-4 (N = 2); 4e-3, 2e-3 (N = 40)",
+                  "h = 2e-3, 1e-3 and, for N = 2, 5e-4",
     .quick = true,
     .run = run_n_four_bar,
 };

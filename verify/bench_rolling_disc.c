@@ -31,8 +31,8 @@ static void plot_motion(vf_run *run)
              vf_history_column(run, &h, POSITION + 2));
     vf_history_free(&h);
     vf_figure(run, figure,
-              "Path of the center of the disc in 4 s, and its height: the disc leans over, "
-              "travels in loops and comes up again.");
+              "Path of the center of the disc in 4 s, and its height: every 0.4 s the disc leans "
+              "over by 46 degrees and comes up again, while it travels once round a circle.");
 }
 
 static void run_disc(vf_run *run)
