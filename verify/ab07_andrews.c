@@ -22,15 +22,12 @@ typedef struct known {
 
 static const known table[] = {
 #define ROW(what, model, rho, h, beta, error_lambda1, error_lambda)                            \
-    {"beta, " what ", rho_inf " #rho ", h = " #h,                                              \
-     "|e_lambda_1|, " what ", rho_inf " #rho ", h = " #h,                                      \
-     "|e_lambda|, " what ", rho_inf " #rho ", h = " #h,                                        \
-     model,                                                                                    \
-     rho,                                                                                      \
-     h,                                                                                        \
-     beta,                                                                                     \
-     error_lambda1,                                                                            \
-     error_lambda}
+    {                                                                                          \
+        "beta, " what ", rho_inf " #rho ", h = " #h,                                           \
+            "|e_lambda_1|, " what ", rho_inf " #rho ", h = " #h,                               \
+            "|e_lambda|, " what ", rho_inf " #rho ", h = " #h, model, rho, h, beta,            \
+            error_lambda1, error_lambda                                                        \
+    }
     ROW("relative", RELATIVE, 0.7, 3e-4, 15.725327731435701, 8.770016035805076,
         27.588163770975115),
     ROW("relative", RELATIVE, 0.7, 1.5e-4, 15.791909558067827, 2.486236561037539,
@@ -60,7 +57,8 @@ static const known table[] = {
 
 static ga_status create(int model, pb_problem **out)
 {
-    return model == RELATIVE ? pb_andrews_relative_create(out) : pb_andrews_absolute_create(out);
+    return model == RELATIVE ? pb_andrews_relative_create(out)
+                             : pb_andrews_absolute_create(out);
 }
 
 static vf_job job_of(const pb_problem *squeezer, double rho, double h)
@@ -104,9 +102,9 @@ static bool run_to_end(vf_run *run, const pb_problem *squeezer, int model, doubl
     return true;
 }
 
-/* Rounding of Phi, 10 eps in an angle, enters v' divided by beta h^2 and lambda times inertia by
- * arm, 5.5e-4. rho_inf = 0.7 amplifies it by 10.3 at most; with 1 a triple eigenvalue -1 adds up
- * n^2/2 roundings of the past. Ten times that. */
+/* Rounding of Phi, 10 eps in an angle, enters v' divided by beta h^2 and lambda times inertia
+ * by arm, 5.5e-4. rho_inf = 0.7 amplifies it by 10.3 at most; with 1 a triple eigenvalue -1
+ * adds up n^2/2 roundings of the past. Ten times that. */
 static double noise(double rho, double h)
 {
     const double n = END / h, amplified = rho < 1 ? 10.3 : n * n / 2;
@@ -134,10 +132,14 @@ static void check_table(vf_run *run, pb_problem *const models[2])
 /* The seven angles at t = 0.03 from two runs by Richardson's extrapolation. */
 static void check_solution(vf_run *run, const pb_problem *squeezer)
 {
-    static const char *const names[7] = {"beta(0.03), extrapolated to h = 0", "Theta(0.03)",
-                                         "gamma(0.03)", "Phi(0.03)", "delta(0.03)",
-                                         "Omega(0.03)", "epsilon(0.03)"};
-    static const double angles[7] = {15.8107711951537,  -15.7563710584118, .040822240119646,
+    static const char *const names[7] = {"beta(0.03), extrapolated to h = 0",
+                                         "Theta(0.03)",
+                                         "gamma(0.03)",
+                                         "Phi(0.03)",
+                                         "delta(0.03)",
+                                         "Omega(0.03)",
+                                         "epsilon(0.03)"};
+    static const double angles[7] = {15.8107711951537, -15.7563710584118, .040822240119646,
                                      -.53473011634208, .524409965879954,  .53473011634208,
                                      1.04808074104194};
     static const double tolerance[7] = {4e-6, 5e-6, 1e-7, 1e-7, 1e-8, 1e-7, 1e-8};
@@ -147,7 +149,8 @@ static void check_solution(vf_run *run, const pb_problem *squeezer)
         return;
     for (int i = 0; i < 7; ++i)
         vf_check(run, names[i], angles[i], (4 * fine.angles[i] - coarse.angles[i]) / 3,
-                 tolerance[i], "what is left of order h^3; the angles move at up to 1400 rad/s");
+                 tolerance[i],
+                 "what is left of order h^3; the angles move at up to 1400 rad/s");
     vf_note(run, "The widely published reference, beta(0.03) = 15.81077119629904, is good to "
                  "about 1e-9 only; the solution to 1e-13 is 15.8107711951537.");
 }
@@ -208,24 +211,24 @@ static void plot_snapshots(vf_run *run, const vf_states *states)
     static const struct {
         int step;
         const char *title;
-    } shots[] = {{0, "t = 0"},        {20, "t = 6 ms"},    {28, "t = 8.4 ms"},
-                 {32, "t = 9.6 ms"},  {36, "t = 10.8 ms"}, {40, "t = 12 ms"}};
+    } shots[] = {{0, "t = 0"},       {20, "t = 6 ms"},    {28, "t = 8.4 ms"},
+                 {32, "t = 9.6 ms"}, {36, "t = 10.8 ms"}, {40, "t = 12 ms"}};
     enum { SHOTS = sizeof shots / sizeof *shots };
     ga_figure *figure = ga_figure_create(
         &(ga_figure_def){.width = 700, .columns = 3, .share_x = true, .share_y = true});
     for (int k = 0; k < SHOTS; ++k) {
         int panel = ga_figure_panel(
-            figure,
-            &(ga_plot_panel){.title = shots[k].title,
-                             .x = {.label = "x", .unit = "mm", .low = -82, .high = 44},
-                             .y = {.label = "y", .unit = "mm", .low = -35, .high = 80},
-                             .equal_aspect = true});
+            figure, &(ga_plot_panel){.title = shots[k].title,
+                                     .x = {.label = "x", .unit = "mm", .low = -82, .high = 44},
+                                     .y = {.label = "y", .unit = "mm", .low = -35, .high = 80},
+                                     .equal_aspect = true});
         draw_mechanism(figure, panel, states->q + shots[k].step * states->nq);
     }
-    vf_figure(run, figure,
-              "[AB07] figure 5. The mechanism during the first turn of its crank, O-F (red), of "
-              "7 mm. Squares are fixed to the ground: O, A (left), B (upper left) and C, where "
-              "the spring (dotted) is held. The bars from F, B and twice from A meet in P.");
+    vf_figure(
+        run, figure,
+        "[AB07] figure 5. The mechanism during the first turn of its crank, O-F (red), of "
+        "7 mm. Squares are fixed to the ground: O, A (left), B (upper left) and C, where "
+        "the spring (dotted) is held. The bars from F, B and twice from A meet in P.");
 }
 
 static double *in_millimeters(vf_run *run, const vf_states *s, int i)
@@ -249,18 +252,17 @@ static void plot_point(vf_run *run, const vf_states *s)
     ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 700, .columns = 2});
     double *t = in_milliseconds(run, s);
     if (t) {
-        int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = "point P",
-                                     .x = time_axis,
-                                     .y = {.label = "position", .unit = "mm"}});
+        int panel =
+            ga_figure_panel(figure, &(ga_plot_panel){.title = "point P",
+                                                     .x = time_axis,
+                                                     .y = {.label = "position", .unit = "mm"}});
         vf_curve(figure, panel, (ga_plot_series){.label = "x"}, s->count, t,
                  in_millimeters(run, s, E));
         vf_curve(figure, panel, (ga_plot_series){.label = "y"}, s->count, t,
                  in_millimeters(run, s, E + 1));
-        panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = "crank",
-                                     .x = time_axis,
-                                     .y = {.label = "β", .unit = "rad"}});
+        panel = ga_figure_panel(figure, &(ga_plot_panel){.title = "crank",
+                                                         .x = time_axis,
+                                                         .y = {.label = "β", .unit = "rad"}});
         vf_curve(figure, panel, (ga_plot_series){0}, s->count, t,
                  vf_column(run, s->count, s->q, s->nq, 0));
     }
@@ -293,11 +295,12 @@ static void plot_forces(vf_run *run, const vf_states *s, const vf_states *exact,
             vf_curve(figure, panel, solution, exact->count, fine,
                      vf_column(run, exact->count, truth, width, first + i));
         for (int i = 0; i < 2; ++i)
-            vf_curve(figure, panel,
-                     (ga_plot_series){.label = force ? (i ? "λ_{2}" : "λ_{1}") : (i ? "y" : "x"),
-                                      .color = i ? GA_COLOR_RED : GA_COLOR_BLUE,
-                                      .width = 1.2},
-                     s->count, t, vf_column(run, s->count, rows, width, first + i));
+            vf_curve(
+                figure, panel,
+                (ga_plot_series){.label = force ? (i ? "λ_{2}" : "λ_{1}") : (i ? "y" : "x"),
+                                 .color = i ? GA_COLOR_RED : GA_COLOR_BLUE,
+                                 .width = 1.2},
+                s->count, t, vf_column(run, s->count, rows, width, first + i));
     }
     free(t);
     free(fine);
@@ -337,23 +340,24 @@ static void convergence(vf_run *run, pb_problem *const models[2])
             if (done >= QUICK_LEVELS)
                 vf_between(run, orders[model][i], 1.97, 2.06, log2(error[i][3] / error[i][4]),
                            "second order, between h = 3.75e-5 and 1.875e-5");
-            ga_figure_series(figure, panel,
-                             &(ga_plot_series){
-                                 .label = labels[model][i],
-                                 .count = (size_t)done,
-                                 .x = h,
-                                 .y = error[i],
-                                 .color = i == 0 ? GA_COLOR_BLUE : GA_COLOR_RED,
-                                 .line = model == 0 ? GA_LINE_SOLID : GA_LINE_DASHED,
-                                 .marker = model == 0 ? GA_MARKER_CIRCLE : GA_MARKER_RING});
+            ga_figure_series(
+                figure, panel,
+                &(ga_plot_series){.label = labels[model][i],
+                                  .count = (size_t)done,
+                                  .x = h,
+                                  .y = error[i],
+                                  .color = i == 0 ? GA_COLOR_BLUE : GA_COLOR_RED,
+                                  .line = model == 0 ? GA_LINE_SOLID : GA_LINE_DASHED,
+                                  .marker = model == 0 ? GA_MARKER_CIRCLE : GA_MARKER_RING});
         }
     }
     ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
-    vf_figure(run, figure,
-              "[AB07] figure 9. Relative errors of beta and of the first multiplier at t = 0.03 "
-              "against the step size, in relative and in absolute coordinates: second order in "
-              "all. The paper sees round-off in the multipliers for its smallest steps; with "
-              "scaled rows it is still far below the error here.");
+    vf_figure(
+        run, figure,
+        "[AB07] figure 9. Relative errors of beta and of the first multiplier at t = 0.03 "
+        "against the step size, in relative and in absolute coordinates: second order in "
+        "all. The paper sees round-off in the multipliers for its smallest steps; with "
+        "scaled rows it is still far below the error here.");
 }
 
 /* --- all of it ---------------------------------------------------------------------------- */
@@ -403,7 +407,8 @@ const vf_problem vf_ab07_andrews = {
     .title = "Andrews' squeezing mechanism",
     .source = "[AB07] section 5.2, figures 5 to 9",
     .statement =
-        "Seven bodies in a plane, joined to a mechanism with one degree of freedom, driven by a "
+        "Seven bodies in a plane, joined to a mechanism with one degree of freedom, driven by "
+        "a "
         "constant torque at O against a stiff spring. Within 30 ms the crank turns two and a "
         "half times and reaches 1100 rad/s. The problem is solved in the seven relative angles "
         "with 6 constraints and, as in the paper, with an angle for every body and the "
@@ -411,7 +416,8 @@ const vf_problem vf_ab07_andrews = {
         "a singular mass matrix.\n\n"
         "The paper finds second order for coordinates and multipliers, and that numerical "
         "damping is needed: with rho_inf = 1 multipliers of index 3 oscillate from step to "
-        "step, |e_lambda_1| is 82 instead of 8.8 in relative coordinates. Relative and absolute "
+        "step, |e_lambda_1| is 82 instead of 8.8 in relative coordinates. Relative and "
+        "absolute "
         "coordinates give different discrete solutions with the same limit. P is the pin where "
         "four bodies meet, E in other descriptions of the problem.",
     .parameters = "generalized-alpha, rho_inf 0.7 and 1; index 3, plain start (from rest)\n"

@@ -20,12 +20,10 @@ typedef struct end_row {
 
 static const end_row ends[2][LEVELS] = {
 #define ROW(what, h, theta1, x4, lambda1)                                                      \
-    {"theta_1(1), " what ", h = " h,                                                           \
-     "x_4(1), " what ", h = " h,                                                               \
-     "lambda_1(1), " what ", h = " h,                                                          \
-     theta1,                                                                                   \
-     x4,                                                                                       \
-     lambda1}
+    {                                                                                          \
+        "theta_1(1), " what ", h = " h, "x_4(1), " what ", h = " h,                            \
+            "lambda_1(1), " what ", h = " h, theta1, x4, lambda1                               \
+    }
     {ROW("index 3", "1e-2", 7.439227754450919, 0.6774043741277878, 2.7503050594795115),
      ROW("index 3", "5e-3", 7.449445838977515, 0.6069064930944477, 13.121237949422735),
      ROW("index 3", "2.5e-3", 7.4250364356749925, 0.6012523793133556, 14.796189185821152),
@@ -47,11 +45,11 @@ typedef struct ending {
 
 static vf_job job_of(const pb_problem *crank, int which, double step)
 {
-    return (vf_job){.problem = crank,
-                    .def = vf_def(0.7, formulations[which],
-                                  which == 0 ? GA_START_PLAIN : GA_START_SHIFTED),
-                    .h = step,
-                    .t_end = 1};
+    return (vf_job){
+        .problem = crank,
+        .def = vf_def(0.7, formulations[which], which == 0 ? GA_START_PLAIN : GA_START_SHIFTED),
+        .h = step,
+        .t_end = 1};
 }
 
 static bool run_to_end(vf_run *run, const pb_problem *crank, int which, double step,
@@ -132,8 +130,8 @@ static void plot_convergence(vf_run *run, int levels, double errors[2][2][FINE_L
         figure,
         &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                          .y = {.label = "relative error at t = 1 s", .scale = GA_SCALE_LOG}});
-    static const char *const names[2][2] = {
-        {"θ_{1}, index 3", "λ_{1}, index 3"}, {"θ_{1}, index 2", "λ_{1}, index 2"}};
+    static const char *const names[2][2] = {{"θ_{1}, index 3", "λ_{1}, index 3"},
+                                            {"θ_{1}, index 2", "λ_{1}, index 2"}};
     for (int which = 0; which < 2; ++which)
         for (int i = 0; i < 2; ++i)
             ga_figure_series(
@@ -146,10 +144,11 @@ static void plot_convergence(vf_run *run, int levels, double errors[2][2][FINE_L
                                   .line = which == 0 ? GA_LINE_SOLID : GA_LINE_DASHED,
                                   .marker = which == 0 ? GA_MARKER_CIRCLE : GA_MARKER_RING});
     ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
-    vf_figure(run, figure,
-              "[AB07] figure 3. Relative errors of the crank angle and of the first multiplier "
-              "at t = 1 against the step size: second order in both. With the coarsest step the "
-              "fast reversals near the end are not resolved.");
+    vf_figure(
+        run, figure,
+        "[AB07] figure 3. Relative errors of the crank angle and of the first multiplier "
+        "at t = 1 against the step size: second order in both. With the coarsest step the "
+        "fast reversals near the end are not resolved.");
 }
 
 static void run_slider_crank(vf_run *run)

@@ -57,10 +57,10 @@ static void run_pendulum(vf_run *run)
     if (vf_bench_climb(run, &bench, LEVELS, steps, &result,
                        "Drift of the energy, over its largest kinetic part: of second order, "
                        "a quarter with half the step size.")) {
-        vf_check(run, "x(10), extrapolated to h = 0", exact[0], vf_bench_limit(&result, X), 1e-7,
-                 "what is left of order h^4 and less");
-        vf_check(run, "y(10), extrapolated to h = 0", exact[1], vf_bench_limit(&result, Y), 1e-7,
-                 "what is left of order h^4 and less");
+        vf_check(run, "x(10), extrapolated to h = 0", exact[0], vf_bench_limit(&result, X),
+                 1e-7, "what is left of order h^4 and less");
+        vf_check(run, "y(10), extrapolated to h = 0", exact[1], vf_bench_limit(&result, Y),
+                 1e-7, "what is left of order h^4 and less");
         vf_between(run, "order of x(10)", 1.99, 2.01, vf_bench_order(&result, X, exact[0]),
                    "second order");
         vf_between(run, "order of the energy drift", 1.95, 2.05, vf_bench_drift_order(&result),
@@ -79,8 +79,10 @@ const vf_problem vf_bench_a01 = {
     .title = "A01, simple pendulum",
     .source = "IFToMM library of computational benchmark problems, A01",
     .statement =
-        "A mass of 1 kg on a massless bar of 1 m is let go from the horizontal, g = 9.81 m/s^2, "
-        "for 10 s. The library asks for a solver that keeps the energy; the position at the end "
+        "A mass of 1 kg on a massless bar of 1 m is let go from the horizontal, g = 9.81 "
+        "m/s^2, "
+        "for 10 s. The library asks for a solver that keeps the energy; the position at the "
+        "end "
         "is known from elliptic functions. The bar is a joint that holds a distance: one "
         "constraint, and its force is the tension.",
     .parameters = "model simple_pendulum.yaml\n"

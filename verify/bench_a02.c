@@ -56,9 +56,8 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
         double angle;
         const char *title;
     } shots[] = {{0, "start"}, {0.8, "on the way"}, {1.45, "nearly aligned"}, {2.6, "beyond"}};
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 640, .height = 430, .columns = 2, .share_x = true,
-                                          .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .width = 640, .height = 430, .columns = 2, .share_x = true, .share_y = true});
     for (size_t k = 0; k < sizeof shots / sizeof *shots; ++k) {
         int at = 0;
         while (at < history->count - 1 &&
@@ -71,10 +70,11 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
                                      .equal_aspect = true});
         draw(figure, panel, history->values + at * history->width + TIP);
     }
-    vf_figure(run, figure,
-              "N = 2: three cranks (blue) and two couplers. Where all bars lie on one line each "
-              "crank could go on by itself, up or down; the motion that goes on smoothly keeps "
-              "them parallel.");
+    vf_figure(
+        run, figure,
+        "N = 2: three cranks (blue) and two couplers. Where all bars lie on one line each "
+        "crank could go on by itself, up or down; the motion that goes on smoothly keeps "
+        "them parallel.");
 }
 
 static void plot_motion(vf_run *run, const vf_history *history)
@@ -104,12 +104,13 @@ static void run_two(vf_run *run)
     if (vf_bench_climb(run, &bench, 3, steps, &result,
                        "Drift of the energy for N = 2: of second order, with no trace of the "
                        "singular positions.")) {
-        vf_check(run, "x of the tip at t = 10, N = 2", position[0], vf_bench_limit(&result, TIP),
-                 1e-6, "extrapolated to h = 0; what is left");
+        vf_check(run, "x of the tip at t = 10, N = 2", position[0],
+                 vf_bench_limit(&result, TIP), 1e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "y of the tip at t = 10, N = 2", position[1],
                  vf_bench_limit(&result, TIP + 1), 1e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "x' of the tip at t = 10, N = 2", velocity[0],
-                 vf_bench_limit(&result, TIP_RATE), 1e-5, "extrapolated to h = 0; what is left");
+                 vf_bench_limit(&result, TIP_RATE), 1e-5,
+                 "extrapolated to h = 0; what is left");
         vf_check(run, "y' of the tip at t = 10, N = 2", velocity[1],
                  vf_bench_limit(&result, TIP_RATE + 1), 1e-5,
                  "extrapolated to h = 0; what is left");
@@ -129,7 +130,8 @@ static void run_forty(vf_run *run)
     const vf_bench bench = bench_of(forty);
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, 2, steps, &result,
-                       "Drift of the energy for N = 40: 81 bars and 162 constraints in the plane, and singular positions as before.")) {
+                       "Drift of the energy for N = 40: 81 bars and 162 constraints in the "
+                       "plane, and singular positions as before.")) {
         vf_check(run, "x of the tip at t = 10, N = 40", 0.18051222669,
                  vf_bench_limit(&result, TIP), 6e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "y of the tip at t = 10, N = 40", 0.98357274058,
@@ -151,7 +153,8 @@ const vf_problem vf_bench_a02 = {
     .title = "A02, N four-bars through singular positions",
     .source = "IFToMM library of computational benchmark problems, A02",
     .statement =
-        "N + 1 cranks of 1 m and 1 kg stand upright on pivots 1 m apart, their tips joined by N "
+        "N + 1 cranks of 1 m and 1 kg stand upright on pivots 1 m apart, their tips joined by "
+        "N "
         "couplers; every tip starts with 1 m/s, and gravity turns the cranks over. Twice in "
         "every turn all bars lie on one line. There the constraint matrix loses rank, the "
         "mechanism has more freedom for an instant, and solvers stop, or leave the motion for "

@@ -6,23 +6,22 @@
 enum { ANGLES, PATHS = 7, BODIES = 7, ENERGY = PATHS + 2 * BODIES, WIDTH = ENERGY + 5 };
 
 static const char *const channels[] = {
-    "O.angle",     "F.angle",     "B.angle",     "G.angle",     "A5.angle",
-    "H.angle",     "A7.angle",    "K1.position", "K2.position", "K3.position",
-    "K4.position", "K5.position", "K6.position", "K7.position", "energy",
-    NULL};
+    "O.angle",     "F.angle",     "B.angle",     "G.angle",     "A5.angle",    "H.angle",
+    "A7.angle",    "K1.position", "K2.position", "K3.position", "K4.position", "K5.position",
+    "K6.position", "K7.position", "energy",      NULL};
 static const char *const set[] = {
     "simulate={t_end: 0.03, tolerance: 1e-10, error: extrapolate}", NULL};
 
 static void check_angles(vf_run *run, const double *end)
 {
-    static const char *const names[7] = {"beta(0.03)",  "Theta(0.03)", "gamma(0.03)",
-                                         "Phi(0.03)",   "delta(0.03)", "Omega(0.03)",
+    static const char *const names[7] = {"beta(0.03)",   "Theta(0.03)", "gamma(0.03)",
+                                         "Phi(0.03)",    "delta(0.03)", "Omega(0.03)",
                                          "epsilon(0.03)"};
     static const double begin[7] = {-0.0617138900142764496, 0,
                                     0.455279819163070380,   0.222668390165885885,
                                     0.487364979543842550,   -0.222668390165885885,
                                     1.23054744454982119};
-    static const double expected[7] = {15.8107711951537,  -15.7563710584118, .040822240119646,
+    static const double expected[7] = {15.8107711951537, -15.7563710584118, .040822240119646,
                                        -.53473011634208, .524409965879954,  .53473011634208,
                                        1.04808074104194};
     for (int k = 0; k < 7; ++k)
@@ -81,7 +80,8 @@ static void run_squeezer(vf_run *run)
 const vf_problem vf_bench_a03 = {
     .name = "bench-a03",
     .title = "A03, Andrews' squeezer from bodies and joints",
-    .source = "IFToMM library of computational benchmark problems, A03; Test Set for IVP Solvers",
+    .source =
+        "IFToMM library of computational benchmark problems, A03; Test Set for IVP Solvers",
     .statement =
         "The mechanism of ab07-andrews, not from its equations but as a model file: seven "
         "bodies, ten revolute joints in the plane, a torque and a spring. Nothing in the file "

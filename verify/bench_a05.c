@@ -18,7 +18,8 @@ static void plot_motion(vf_run *run, const vf_history *h)
     vf_curve(figure, panel, (ga_plot_series){0}, h->count, h->t,
              vf_history_column(run, h, SLIDE));
     panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = time, .y = {.label = "speed of the shaft", .unit = "rad/s"}});
+        figure,
+        &(ga_plot_panel){.x = time, .y = {.label = "speed of the shaft", .unit = "rad/s"}});
     vf_curve(figure, panel, (ga_plot_series){.color = GA_COLOR_RED}, h->count, h->t,
              vf_history_column(run, h, RATE));
     vf_figure(run, figure,

@@ -5,7 +5,8 @@
 
 enum { POSITION, SPIN = 3, ENERGY = 6, WIDTH = 11, LEVELS = 3 };
 
-static const char *const channels[] = {"disc.position", "disc.angular_velocity", "energy", NULL};
+static const char *const channels[] = {"disc.position", "disc.angular_velocity", "energy",
+                                       NULL};
 static const double steps[LEVELS] = {2e-3, 1e-3, 5e-4};
 
 static void plot_motion(vf_run *run)
@@ -23,16 +24,17 @@ static void plot_motion(vf_run *run)
         vf_curve(figure, panel, (ga_plot_series){0}, h.count, x,
                  vf_history_column(run, &h, POSITION + 1));
     free(x);
-    panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.title = "height",
-                                 .x = {.label = "time", .unit = "s", .high = 4},
-                                 .y = {.label = "z", .unit = "m"}});
+    panel =
+        ga_figure_panel(figure, &(ga_plot_panel){.title = "height",
+                                                 .x = {.label = "time", .unit = "s", .high = 4},
+                                                 .y = {.label = "z", .unit = "m"}});
     vf_curve(figure, panel, (ga_plot_series){0}, h.count, h.t,
              vf_history_column(run, &h, POSITION + 2));
     vf_history_free(&h);
-    vf_figure(run, figure,
-              "Path of the center of the disc in 4 s, and its height: every 0.4 s the disc leans "
-              "over by 46 degrees and comes up again, while it travels once round a circle.");
+    vf_figure(
+        run, figure,
+        "Path of the center of the disc in 4 s, and its height: every 0.4 s the disc leans "
+        "over by 46 degrees and comes up again, while it travels once round a circle.");
 }
 
 static void run_disc(vf_run *run)
@@ -70,7 +72,8 @@ const vf_problem vf_bench_rolling_disc = {
     .source = "a classical nonholonomic problem; numbers by extrapolation of order 14 to 18",
     .statement =
         "A disc of 15 kg and radius 1 m rolls on a plane without slip. It starts upright, with "
-        "5 rad/s about its axis and 15 rad/s about the vertical. The height of its lowest point "
+        "5 rad/s about its axis and 15 rad/s about the vertical. The height of its lowest "
+        "point "
         "is a holonomic constraint; that this point does not slip, in two directions, are "
         "nonholonomic ones, with multipliers psi: the friction forces.",
     .parameters = "model rolling_disc.yaml; t from 0 to 1 (figure: 4)\n"

@@ -26,8 +26,8 @@ static const struct {
      "|e_lambda| at n = 200, rho_inf 0.6, plain", 0.6, GA_START_PLAIN, 39.83824638719699, 3,
      2.789872312876815, 3.4e-6, "ρ_{∞} = 0.6, plain", GA_COLOR_ORANGE},
     {"max |e_lambda|, rho_inf 0.6, perturbed", "n of the largest, rho_inf 0.6, perturbed",
-     "|e_lambda| at n = 200, rho_inf 0.6, perturbed", 0.6, GA_START_PERTURBED, 2.797230338451069,
-     200, 2.797230338451069, 5e-5, "ρ_{∞} = 0.6, perturbed", GA_COLOR_SKY},
+     "|e_lambda| at n = 200, rho_inf 0.6, perturbed", 0.6, GA_START_PERTURBED,
+     2.797230338451069, 200, 2.797230338451069, 5e-5, "ρ_{∞} = 0.6, perturbed", GA_COLOR_SKY},
 };
 enum { CASES = sizeof cases / sizeof *cases, STEPS = 200 };
 
@@ -79,21 +79,24 @@ static void run_cayley(vf_run *run)
     if (!vf_ok(run, pb_heavy_top_create(GA_GROUP_R3SO3, &top), NULL)) return;
     ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
     int panel = ga_figure_panel(
-        figure,
-        &(ga_plot_panel){
-            .x = {.label = "time", .unit = "s", .high = 0.2},
-            .y = {.label = "|e_{λ}|", .unit = "N", .scale = GA_SCALE_LOG, .low = 0.1, .high = 1e3},
-            .legend = GA_LEGEND_TOP_RIGHT});
+        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 0.2},
+                                 .y = {.label = "|e_{λ}|",
+                                       .unit = "N",
+                                       .scale = GA_SCALE_LOG,
+                                       .low = 0.1,
+                                       .high = 1e3},
+                                 .legend = GA_LEGEND_TOP_RIGHT});
     for (int k = 0; k < CASES; ++k) run_case(run, top, k, &exact, figure, panel);
     vf_figure(run, figure,
               "Error of the multipliers of the heavy top with the Cayley map, h = 1e-3. The "
               "plain start gives 187 (rho_inf 0.9) and 40 (0.6) before the transient dies out; "
               "start values perturbed for this map's local error leave the second-order error "
               "of the method, 2.5 and 2.8, and no transient.");
-    vf_note(run, "With (56) as printed, made for the exponential map, 66.1 (rho_inf 0.9) and "
-                 "14.3 (rho_inf 0.6) of the transient would be left: the local error of the "
-                 "Cayley map has one more term, h^3/12 |Omega|^2 Omega. The library always adds "
-                 "it, so this middle case cannot be run here.");
+    vf_note(run,
+            "With (56) as printed, made for the exponential map, 66.1 (rho_inf 0.9) and "
+            "14.3 (rho_inf 0.6) of the transient would be left: the local error of the "
+            "Cayley map has one more term, h^3/12 |Omega|^2 Omega. The library always adds "
+            "it, so this middle case cannot be run here.");
     vf_states_free(&exact);
     pb_destroy(top);
 }
@@ -109,7 +112,8 @@ const vf_problem vf_dym_cayley = {
         "the additional term h^3/12 |Omega|^2 Omega, and with it the start values that avoid a "
         "transient of the multipliers, (56), must change.\n\n"
         "The heavy top of [ABC14] spins with 150 rad/s, where this term is large: it makes the "
-        "transient of the plain start larger than that of the exponential map, and start values "
+        "transient of the plain start larger than that of the exponential map, and start "
+        "values "
         "made for the exponential map remove only two thirds of it.",
     .parameters = "generalized-alpha, rho_inf 0.9 and 0.6; index 3; Cayley map\n"
                   "R3 x SO(3), h = 1e-3, 200 steps",

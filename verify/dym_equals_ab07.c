@@ -110,8 +110,7 @@ static void check_first_step(vf_run *run, const pb_problem *pendulum)
     job.t_end = job.h;
     if (!vf_steps(run, &job, &states)) return;
     const double lambda = states.lambda[1];
-    const double right =
-        first_step(pendulum->q0, pendulum->v0, states.vd, job.h, 0.9, false);
+    const double right = first_step(pendulum->q0, pendulum->v0, states.vd, job.h, 0.9, false);
     const double printed = first_step(pendulum->q0, pendulum->v0, states.vd, job.h, 0.9, true);
     vf_check(run, "lambda after one step", 10.185, lambda, 5e-4, "the digits of the notes");
     vf_check(run, "lambda after one step, [DYM] section 4.2 written out", lambda, right, 1e-9,
@@ -222,8 +221,7 @@ static double condition_of(vf_run *run, const pb_problem *pendulum, double h, fo
     ga_integrator *integrator = NULL;
     ga_report report = {0};
     double A[9], result = NAN;
-    ga_status status =
-        ga_integrator_create(&pendulum->system, &job.def, &integrator, &report);
+    ga_status status = ga_integrator_create(&pendulum->system, &job.def, &integrator, &report);
     if (!status)
         status = ga_integrator_start(integrator, 0, pendulum->q0, pendulum->v0, h, &report);
     if (!status) status = ga_integrator_matrix(integrator, h, job.def.scaling, A, &report);
@@ -243,12 +241,10 @@ static void check_conditions(vf_run *run, const pb_problem *pendulum)
     ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 600, .height = 330});
     int panel = ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
-                         .y = {.label = "condition number",
-                               .scale = GA_SCALE_LOG,
-                               .low = 1,
-                               .high = 1e16},
-                         .legend = GA_LEGEND_OUTSIDE});
+        &(ga_plot_panel){
+            .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+            .y = {.label = "condition number", .scale = GA_SCALE_LOG, .low = 1, .high = 1e16},
+            .legend = GA_LEGEND_OUTSIDE});
     for (int k = 0; k < POWERS; ++k) steps[k] = table[k].h;
     for (int which = 0; which < FORMS; ++which) {
         for (int k = 0; k < POWERS; ++k) {
@@ -269,15 +265,16 @@ static void check_conditions(vf_run *run, const pb_problem *pendulum)
                                            .y = got[which],
                                            .marker = forms[which].marker});
     }
-    vf_between(run, "power of h, [AB07] (8)", -4.01, -3.99, log10(got[UNSCALED][1] / got[UNSCALED][2]),
-               "grows like h^-4");
-    vf_between(run, "power of h, [DYM] (20)", -2.01, -1.99, log10(got[DYM20][4] / got[DYM20][5]),
-               "grows like h^-2");
-    vf_figure(run, figure,
-              "Condition number of the Newton matrix of the pendulum against the step size. "
-              "Unscaled it grows like h^-4 and no digit is left below h = 1e-4; Dymore's "
-              "unknowns without scaling, (20), grow like h^-2; both scalings stay at a few or a "
-              "few tens down to h = 1e-8.");
+    vf_between(run, "power of h, [AB07] (8)", -4.01, -3.99,
+               log10(got[UNSCALED][1] / got[UNSCALED][2]), "grows like h^-4");
+    vf_between(run, "power of h, [DYM] (20)", -2.01, -1.99,
+               log10(got[DYM20][4] / got[DYM20][5]), "grows like h^-2");
+    vf_figure(
+        run, figure,
+        "Condition number of the Newton matrix of the pendulum against the step size. "
+        "Unscaled it grows like h^-4 and no digit is left below h = 1e-4; Dymore's "
+        "unknowns without scaling, (20), grow like h^-2; both scalings stay at a few or a "
+        "few tens down to h = 1e-8.");
 }
 
 static void run_equality(vf_run *run)
@@ -293,13 +290,15 @@ static void run_equality(vf_run *run)
 const vf_problem vf_dym_equals_ab07 = {
     .name = "dym-equals-ab07",
     .title = "Dymore's form is algorithm 1",
-    .source = "[DYM] section 4, equations (14) to (28); [AB07] algorithm 1, equations (8), (10)",
+    .source =
+        "[DYM] section 4, equations (14) to (28); [AB07] algorithm 1, equations (8), (10)",
     .statement =
         "Dymore solves for increments of accelerations and scaled multipliers, with an "
         "augmented Lagrangian: mu = lambda + p Phi in the dynamics, p = s = k + d/h + m/h^2 "
         "from mean diagonals. Phi vanishes at the end of every step, so that the solution is "
         "that of [AB07] algorithm 1, to round-off, whatever scaling and penalty.\n\n"
-        "In (15), (20), (21) and (24) the terms with the predictor, -K dq_p and -s B dq_p, must "
+        "In (15), (20), (21) and (24) the terms with the predictor, -K dq_p and -s B dq_p, "
+        "must "
         "be left out once (14) initialises the unknowns; kept as printed, Newton's method "
         "converges to a point off the constraint, and the first step of the pendulum gives "
         "lambda = 11.94 instead of 10.185.\n\n"

@@ -18,14 +18,11 @@ static const struct {
     double rho, ratio, radius, elongation, damping;
 } table[] = {
 #define ROW(r, x, radius, elongation, damping)                                                 \
-    {"spectral radius, rho_inf " #r ", h/T = " #x,                                             \
-     "period elongation, rho_inf " #r ", h/T = " #x,                                           \
-     "damping ratio, rho_inf " #r ", h/T = " #x,                                               \
-     r,                                                                                        \
-     x,                                                                                        \
-     radius,                                                                                   \
-     elongation,                                                                               \
-     damping}
+    {                                                                                          \
+        "spectral radius, rho_inf " #r ", h/T = " #x,                                          \
+            "period elongation, rho_inf " #r ", h/T = " #x,                                    \
+            "damping ratio, rho_inf " #r ", h/T = " #x, r, x, radius, elongation, damping      \
+    }
     ROW(0, 0.01, 0.9999923282740115, 0.0017962665793243016, 0.00012231910342347908),
     ROW(0, 0.1, 0.96970816650844, 0.12320571956758353, 0.05498792740953825),
     ROW(0, 0.3, 0.7278795933801373, 0.6034545152632422, 0.2701860166281103),
@@ -78,10 +75,12 @@ static void check_table(vf_run *run)
 /* rho of the largest steps is rho_inf; the elongation at small steps is of order h^2. */
 static void check_limits(vf_run *run)
 {
-    static const char *const far[METHODS] = {
-        "spectral radius at h/T = 1e6, rho_inf 0",   "spectral radius at h/T = 1e6, rho_inf 0.2",
-        "spectral radius at h/T = 1e6, rho_inf 0.4", "spectral radius at h/T = 1e6, rho_inf 0.6",
-        "spectral radius at h/T = 1e6, rho_inf 0.8", "spectral radius at h/T = 1e6, rho_inf 1"};
+    static const char *const far[METHODS] = {"spectral radius at h/T = 1e6, rho_inf 0",
+                                             "spectral radius at h/T = 1e6, rho_inf 0.2",
+                                             "spectral radius at h/T = 1e6, rho_inf 0.4",
+                                             "spectral radius at h/T = 1e6, rho_inf 0.6",
+                                             "spectral radius at h/T = 1e6, rho_inf 0.8",
+                                             "spectral radius at h/T = 1e6, rho_inf 1"};
     static const char *const order[METHODS] = {
         "order of the period, rho_inf 0",   "order of the period, rho_inf 0.2",
         "order of the period, rho_inf 0.4", "order of the period, rho_inf 0.6",
@@ -144,26 +143,29 @@ static void run_spectral(vf_run *run)
     check_table(run);
     check_limits(run);
     const ga_plot_axis ratio = {.label = "h/T", .low = 0, .high = 0.4};
-    plot(run,
-         &(ga_plot_panel){.x = {.label = "h/T", .scale = GA_SCALE_LOG, .low = 0.01, .high = 1e3},
-                          .y = {.label = "spectral radius", .low = 0, .high = 1.05},
-                          .legend_title = "ρ_{∞}"},
-         radius_of,
-         "[DYM] figure 1. Spectral radius of the amplification matrix against h/T: one for "
-         "small steps, falling to the spectral radius at infinity that was asked for. With 0 an "
-         "oscillation that is not resolved is gone after a few steps, with 1 it stays for ever.");
+    plot(
+        run,
+        &(ga_plot_panel){.x = {.label = "h/T", .scale = GA_SCALE_LOG, .low = 0.01, .high = 1e3},
+                         .y = {.label = "spectral radius", .low = 0, .high = 1.05},
+                         .legend_title = "ρ_{∞}"},
+        radius_of,
+        "[DYM] figure 1. Spectral radius of the amplification matrix against h/T: one for "
+        "small steps, falling to the spectral radius at infinity that was asked for. With 0 an "
+        "oscillation that is not resolved is gone after a few steps, with 1 it stays for "
+        "ever.");
     plot(run,
          &(ga_plot_panel){
              .x = ratio, .y = {.label = "period elongation"}, .legend_title = "ρ_{∞}"},
          elongation_of,
          "[DYM] figure 2. Period elongation: of second order for every method, and less for "
          "larger spectral radius at infinity.");
-    plot(run,
-         &(ga_plot_panel){
-             .x = ratio, .y = {.label = "algorithmic damping"}, .legend_title = "ρ_{∞}"},
-         damping_of,
-         "[DYM] figure 3. Damping ratio of the undamped oscillator: nothing for 1; the price of "
-         "damping at infinity is damping of oscillations that should be resolved.");
+    plot(
+        run,
+        &(ga_plot_panel){
+            .x = ratio, .y = {.label = "algorithmic damping"}, .legend_title = "ρ_{∞}"},
+        damping_of,
+        "[DYM] figure 3. Damping ratio of the undamped oscillator: nothing for 1; the price of "
+        "damping at infinity is damping of oscillations that should be resolved.");
 }
 
 const vf_problem vf_dym_spectral = {

@@ -84,10 +84,10 @@ double vf_energy_error(const vf_history *history)
 
 int vf_drift_panel(ga_figure *figure, double t_end)
 {
-    return ga_figure_panel(figure,
-                           &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = t_end},
-                                            .y = {.label = "energy drift, relative",
-                                                  .scale = GA_SCALE_LOG}});
+    return ga_figure_panel(
+        figure,
+        &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = t_end},
+                         .y = {.label = "energy drift, relative", .scale = GA_SCALE_LOG}});
 }
 
 /* --- steps of fixed size ------------------------------------------------------------------ */
