@@ -36,7 +36,7 @@ typedef struct cli_command {
     const char *name;
     const char *operand; /* MODEL; null: none */
     bool operand_optional;
-    bool operand_repeats; /* one or more of them */
+    bool operand_repeats;      /* one or more of them */
     const char *summary;       /* one line */
     const char *details;       /* paragraphs */
     const cli_option *options; /* ends with a null name */

@@ -1,8 +1,8 @@
 /* galpha verify: reruns published results. */
+#include "verify/verify.h"
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "verify/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,8 +150,8 @@ static int run_chosen(const cli_arguments *arguments, bool quick, const bool *ch
     if (json)
         print_json(count, runs, passed, failed, seconds);
     else
-        printf("%d problems, %d numbers: %d passed, %d failed, %.1f s\n", count, passed + failed,
-               passed, failed, seconds);
+        printf("%d problems, %d numbers: %d passed, %d failed, %.1f s\n", count,
+               passed + failed, passed, failed, seconds);
     int code = write_report(cli_value(arguments, "output"), count, runs, seconds);
     for (int k = 0; k < count; ++k) vf_run_free(runs + k);
     if (!cli_flush()) return EXIT_FILES;
@@ -191,10 +191,11 @@ const cli_command cli_verify = {
     .operand_optional = true,
     .operand_repeats = true,
     .summary = "rerun published results and compare",
-    .details = "Runs the problems that papers on these methods print numbers and figures for, and\n"
-               "shows paper or reference and galpha side by side. NAME is a problem or the first\n"
-               "part of its name, such as abc14; without names all are run. Exit code 1 if any\n"
-               "number differs by more than its tolerance.\n",
+    .details =
+        "Runs the problems that papers on these methods print numbers and figures for, and\n"
+        "shows paper or reference and galpha side by side. NAME is a problem or the first\n"
+        "part of its name, such as abc14; without names all are run. Exit code 1 if any\n"
+        "number differs by more than its tolerance.\n",
     .options = options,
     .run = verify_command,
 };

@@ -1,4 +1,5 @@
-/* Problems that are model files: those in verify/models and examples are part of the program. */
+/* Problems that are model files: those in verify/models and examples are part of the program.
+ */
 #ifndef VERIFY_MODEL_H
 #define VERIFY_MODEL_H
 
@@ -14,8 +15,8 @@ extern const vf_model_file vf_model_files[]; /* ends with a null name */
 
 /* What to run, and what to do with the results. */
 typedef struct vf_simulation {
-    const char *model;      /* name of the file, without .yaml */
-    const char *const *set; /* "simulate.step=1e-3", ends with null; may be null */
+    const char *model;           /* name of the file, without .yaml */
+    const char *const *set;      /* "simulate.step=1e-3", ends with null; may be null */
     const char *const *channels; /* ends with null */
     /* Called for every output; values in the order of channels. May be null. */
     void (*output)(void *user, double t, const double *values);

@@ -34,11 +34,20 @@ static void escape(FILE *out, const char *text)
 {
     for (; *text; ++text) {
         switch (*text) {
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '&': fputs("&amp;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
         }
     }
 }
@@ -172,7 +181,7 @@ static ga_status write_page(FILE *out, int count, const vf_run *runs, double sec
 static ga_status fail(ga_report *report, const char *path)
 {
     *report = (ga_report){.status = GA_ERR_FILE, .row = -1, .column = -1};
-    snprintf(report->message, sizeof report->message, "%s: %s", path, strerror(errno));
+    snprintf(report->message, sizeof report->message, "%.240s: %s", path, strerror(errno));
     return GA_ERR_FILE;
 }
 

@@ -5,8 +5,8 @@
  *     {
  *         double error = ...;
  *         vf_paper(run, "max |e_lambda|, h = 1e-2, plain", "1.23e-1", error);
- *         vf_check(run, "lambda(2)", 10.3011689461592, lambda, 1e-6, "second order at h = 1e-3");
- *         vf_figure(run, figure, "The error at the start ...");
+ *         vf_check(run, "lambda(2)", 10.3011689461592, lambda, 1e-6, "second order at h =
+ * 1e-3"); vf_figure(run, figure, "The error at the start ...");
  *     }
  *
  *     const vf_problem vf_abc14_pendulum = {
@@ -48,8 +48,8 @@ void vf_check(vf_run *run, const char *quantity, double expected, double got, do
 /* The same, tolerance relative to |expected|. */
 void vf_check_relative(vf_run *run, const char *quantity, double expected, double got,
                        double tolerance, const char *why);
-/* A number as a paper prints it, "2.48e-1": agrees if it rounds to the same digits, give or take
- * one in the last. */
+/* A number as a paper prints it, "2.48e-1": agrees if it rounds to the same digits, give or
+ * take one in the last. */
 void vf_paper(vf_run *run, const char *quantity, const char *printed, double got);
 /* least <= got <= most: orders of convergence, bounds. */
 void vf_between(vf_run *run, const char *quantity, double least, double most, double got,
