@@ -142,6 +142,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(ga_run_normalise(s, s->q, report));
+    ga_factor_forget(s->saddle.factor); /* a second start gives the bits of the first */
     GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
     s->t_start = t0;
     s->grid = 0;
@@ -153,7 +154,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->round_off = 1;
     s->estimates = s->steady = false;
     s->dense.steps = -1;
-    ga_factor_forget(s->factor); /* a second start gives the bits of the first */
+    ga_factor_forget(s->factor);
     ga_factor_forget(s->saddle.factor);
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};

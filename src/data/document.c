@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const long default_max_values = 20 * 1000 * 1000;
+static const long default_max_values = 10 * 1000 * 1000;
 
 static const struct {
     const char *name;

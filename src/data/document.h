@@ -43,7 +43,7 @@ typedef struct ga_document_options {
     int set_count;
     const char *const *set; /* "simulate.step=1e-4", applied in order */
     bool include_anywhere;  /* else only at or below the folder of the model */
-    long max_values; /* of the tree; 0: 20 million. Against alias bombs and huge counts */
+    long max_values; /* of the tree; 0: 10 million. Against alias bombs and huge counts */
 } ga_document_options;
 
 /* GA_OK, GA_ERR_INPUT (messages say what), GA_ERR_FILE (cannot be read) or GA_ERR_MEMORY.

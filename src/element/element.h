@@ -58,14 +58,22 @@ typedef struct ga_element {
 
 /* What `prepare` may know. */
 typedef struct ga_setup {
-    ga_reader *reader; /* for messages */
-    ga_arena *arena;   /* lives as long as the model */
+    ga_reader *reader;   /* for messages */
+    const ga_value *map; /* what stands in the file for it; null: nothing */
+    ga_arena *arena;     /* lives as long as the model */
     int dimension;
     const double *gravity;
     const ga_frame *frames; /* as given for t = 0, [GA_GROUND] too */
     int node_count;
     const double *mass; /* of each node */
 } ga_setup;
+
+/* An error (returns false) or a warning about a field of an element, friction.radius, at the
+ * field's place in the file. */
+bool ga_element_error(const ga_setup *setup, const void *element, const char *field,
+                      const char *text);
+void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
+                        const char *text);
 
 typedef struct ga_channel_type {
     const char *name, *unit, *help;
@@ -97,6 +105,14 @@ struct ga_element_type {
     const char *name;
     const char *section; /* joints, motions, forces; null: made by others, not in files */
     const char *help;    /* a sentence or three, for the reference */
+    /* Properties of a small instance as they stand in a file, for the reference and for the
+     * test of every type; in planar models planar_example, null: the same. They may name the
+     * bodies a, b, c, d with a point p each, and joints that start at b:
+     *
+     *     hinge: {type: revolute, between: [b, a]}    wheel: {type: revolute, between: [b, c]}
+     *     slider: {type: prismatic, between: [b, d]}
+     */
+    const char *example, *planar_example;
     size_t size;
     const ga_field *fields;
     ga_dimensions where;

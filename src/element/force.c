@@ -172,23 +172,6 @@ double ga_force_power(const void *element, const ga_state *state)
 /* --- preparation ---------------------------------------------------------------------------
  */
 
-bool ga_element_error(const ga_setup *setup, const void *element, const char *field,
-                      const char *text)
-{
-    size_t mark = ga_reader_enter(setup->reader, field);
-    ga_reader_error(setup->reader, ((const ga_element *)element)->place, "%s", text);
-    ga_reader_leave(setup->reader, mark);
-    return false;
-}
-
-void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
-                        const char *text)
-{
-    size_t mark = ga_reader_enter(setup->reader, field);
-    ga_reader_warning(setup->reader, ((const ga_element *)element)->place, "%s", text);
-    ga_reader_leave(setup->reader, mark);
-}
-
 bool ga_element_between(ga_setup *setup, void *element, const ga_anchor between[2])
 {
     ga_element *e = element;

@@ -55,11 +55,6 @@ void ga_loads_difference(const ga_loads *loads, const ga_anchor between[2], ga_d
 /* Power of the element's force. */
 double ga_force_power(const void *element, const ga_state *state);
 
-/* Where a field is wrong: adds the message at the element's place, returns false. */
-bool ga_element_error(const ga_setup *setup, const void *element, const char *field,
-                      const char *text);
-void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
-                        const char *text);
 /* Sets the two nodes; an error if they are one. */
 bool ga_element_between(ga_setup *setup, void *element, const ga_anchor between[2]);
 /* Negative stiffness is a warning (there are springs that buckle), negative damping an error:

@@ -207,6 +207,8 @@ const ga_element_type ga_force_force = {
     .name = "force",
     .help = "Force at a point of a body. Its components are functions of time and of channels.",
     .fields = force_fields,
+    .example = "{type: force, on: a.p, force: [1, 0, -5]}",
+    .planar_example = "{type: force, on: a.p, force: [1, -5]}",
     APPLIED,
 };
 
@@ -214,6 +216,8 @@ const ga_element_type ga_force_torque = {
     .name = "torque",
     .help = "Torque on a body. Its components are functions of time and of channels.",
     .fields = torque_fields,
+    .example = "{type: torque, on: a, torque: [0, 2, 1]}",
+    .planar_example = "{type: torque, on: a, torque: 2}",
     APPLIED,
 };
 
@@ -222,5 +226,9 @@ const ga_element_type ga_force_user = {
     .help = "Force and torque on a body as expressions of time and channels, such as "
             "\"-c*top.velocity.x\", \"hinge.angle\" or \"spring.length\".",
     .fields = user_fields,
+    .example = "{type: user, on: a.p, frame: body, force: [1, \"-2*hinge.rate\", 0], torque: "
+               "[\"cos(t)\", 0, hinge.angle]}",
+    .planar_example = "{type: user, on: a.p, frame: body, force: [1, \"-2*hinge.rate\"], "
+                      "torque: hinge.angle}",
     APPLIED,
 };

@@ -388,6 +388,10 @@ const ga_element_type ga_force_bushing = {
             "and rotation, coupled as the matrices say.",
     .size = sizeof(bushing),
     .fields = fields,
+    .example = "{type: bushing, between: [a, b], at: [0.3, 0.2, 0.1], stiffness: [90, 90, 150, "
+               "4, 4, 8], damping: [2, 2, 3, 0.1, 0.1, 0.2]}",
+    .planar_example = "{type: bushing, between: [a, b], at: [0.3, 0.2], stiffness: [90, 150, "
+                      "8], damping: [2, 3, 0.2]}",
     .prepare = prepare,
     .force = force,
     .tangent = tangent,

@@ -159,6 +159,8 @@ const ga_element_type ga_force_gravity_field = {
             "point in space.",
     .size = sizeof(gravity),
     .fields = fields,
+    .example = "{type: gravity-field, bodies: [a, b], acceleration: [0, 0, -1.62]}",
+    .planar_example = "{type: gravity-field, bodies: [a, b], acceleration: [0, -1.62]}",
     .per_body = true,
     .body_at = offsetof(gravity, body),
     .prepare = prepare,

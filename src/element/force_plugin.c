@@ -322,6 +322,7 @@ const ga_element_type ga_force_plugin = {
     .help = "Force on bodies computed by a shared object, see <galpha/plugin.h>.",
     .size = sizeof(plugin),
     .fields = fields,
+    .example = "{type: plugin, library: ./spring.so, bodies: [a, b], parameters: [40, 3]}",
     .prepare = prepare,
     .release = release,
     .force = force,

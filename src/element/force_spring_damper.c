@@ -387,6 +387,8 @@ const ga_element_type ga_force_spring_damper = {
             "with any characteristic in `force`, or a cable that only pulls.",
     .size = sizeof(spring),
     .fields = fields,
+    .example =
+        "{type: spring-damper, between: [a.p, b.p], stiffness: 50, damping: 2, length: 1}",
     .prepare = prepare,
     .force = force,
     .tangent = tangent,

@@ -250,6 +250,9 @@ const ga_element_type ga_force_torsion_spring = {
     .help = "Torsion spring and damper between two bodies, about an axis that a joint keeps.",
     .size = sizeof(torsion),
     .fields = fields,
+    .example =
+        "{type: torsion-spring, between: [a, b], axis: [1, 2, 3], stiffness: 5, damping: 0.3}",
+    .planar_example = "{type: torsion-spring, between: [a, b], stiffness: 5, damping: 0.3}",
     .prepare = prepare,
     .force = force,
     .tangent = tangent,

@@ -25,7 +25,7 @@ static bool choose(gear *g, ga_setup *setup, int i)
     if (g->k[i] < 0) {
         char text[200];
         ga_joint_coordinates_describe(g->joints[i], g->coordinate[i], text, sizeof text);
-        return ga_element_complain(&g->element, setup, names[i], text);
+        return ga_element_error(setup, &g->element, names[i], text);
     }
     memcpy(g->element.nodes + 2 * i, g->joints[i]->element.nodes, 2 * sizeof(int));
     g->blocks[i] = ga_joint_coordinate_blocks(g->joints[i], g->k[i]);
@@ -36,11 +36,11 @@ static bool prepare(void *element, ga_setup *setup)
 {
     gear *g = element;
     if (g->ratio == 0)
-        return ga_element_complain(&g->element, setup, "ratio", "zero: nothing would turn");
+        return ga_element_error(setup, &g->element, "ratio", "zero: nothing would turn");
     if (!choose(g, setup, 0) || !choose(g, setup, 1)) return false;
     if (g->joints[0] == g->joints[1] && g->k[0] == g->k[1])
-        return ga_element_complain(&g->element, setup, "joints",
-                                   "the same coordinate twice, expected two");
+        return ga_element_error(setup, &g->element, "joints",
+                                "the same coordinate twice, expected two");
     g->element.node_count = 4;
     g->element.rows = 1;
     return true;
@@ -52,9 +52,9 @@ static bool prepare_rack(void *element, ga_setup *setup)
     if (!prepare(element, setup)) return false;
     if (!ga_joint_coordinate_type(g->joints[0], g->k[0])->angular ||
         ga_joint_coordinate_type(g->joints[1], g->k[1])->angular)
-        return ga_element_complain(&g->element, setup, "joints",
-                                   "expected the pinion's joint, with an angle, then the "
-                                   "rack's, with a displacement");
+        return ga_element_error(setup, &g->element, "joints",
+                                "expected the pinion's joint, with an angle, then the "
+                                "rack's, with a displacement");
     return true;
 }
 
@@ -168,6 +168,7 @@ const ga_element_type ga_gear = {
     .name = "gear",
     .help = "Couples the coordinates of two joints: the second moves `ratio` times the first.",
     .fields = gear_fields,
+    .example = "{type: gear, joints: [hinge, wheel], ratio: -2}",
     .prepare = prepare,
     FUNCTIONS,
 };
@@ -176,6 +177,7 @@ const ga_element_type ga_rack = {
     .name = "rack",
     .help = "Pinion and rack: a displacement is `radius` times an angle.",
     .fields = rack_fields,
+    .example = "{type: rack, joints: [hinge, slider], radius: 0.2}",
     .prepare = prepare_rack,
     FUNCTIONS,
 };

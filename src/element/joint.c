@@ -6,15 +6,6 @@
 
 static const double two_pi = 6.283185307179586476925286766559;
 
-bool ga_element_complain(const ga_element *element, ga_setup *setup, const char *field,
-                         const char *text)
-{
-    const size_t here = ga_reader_enter(setup->reader, field);
-    ga_reader_error(setup->reader, element->place, "%s", text);
-    ga_reader_leave(setup->reader, here);
-    return false;
-}
-
 /* --- functions of two markers --------------------------------------------------------------
  */
 
@@ -537,10 +528,14 @@ bool ga_joint_origins(ga_joint *joint, ga_setup *setup, double origin[2][3])
     const ga_anchor *a = &joint->between[0], *b = &joint->between[1];
     ga_element *e = &joint->element;
     if (a->node == b->node)
-        return ga_element_complain(e, setup, "between",
-                                   a->node == GA_GROUND
-                                       ? "joins ground to ground, expected at least one body"
-                                       : "joins a body to itself, expected two bodies");
+        return ga_element_error(setup, e, "between",
+                                a->node == GA_GROUND
+                                    ? "joins ground to ground, expected at least one body"
+                                    : "joins a body to itself, expected two bodies");
+    if (given(joint->at) && (!a->whole || !b->whole))
+        return ga_element_error(setup, e, "at",
+                                "says where the joint is, and so does a point in `between`; "
+                                "expected one of them");
     e->node_count = 2;
     e->nodes[0] = a->node;
     e->nodes[1] = b->node;
@@ -680,8 +675,8 @@ bool ga_joint_has_attachment(const ga_joint *joint, int k)
 static bool check_friction(const ga_joint *joint, ga_setup *setup, const ga_friction *f)
 {
     if (f->static_coefficient < f->coefficient) /* false if not given */
-        return ga_element_complain(&joint->element, setup, "friction.static",
-                                   "less than the coefficient of sliding");
+        return ga_element_error(setup, &joint->element, "friction.static",
+                                "less than the coefficient of sliding");
     return true;
 }
 
@@ -689,15 +684,15 @@ static bool check_limits(const ga_joint *joint, ga_setup *setup, const ga_limits
 {
     const ga_element *e = &joint->element;
     if (isnan(l->min) && isnan(l->max))
-        return ga_element_complain(e, setup, "limits", "neither `min` nor `max` is given");
+        return ga_element_error(setup, e, "limits", "neither `min` nor `max` is given");
     if (l->min >= l->max)
-        return ga_element_complain(e, setup, "limits", "`min` is not less than `max`");
+        return ga_element_error(setup, e, "limits", "`min` is not less than `max`");
     if (l->model == GA_LIMITS_BUFFER && !(l->stiffness > 0))
-        return ga_element_complain(e, setup, "limits.stiffness",
-                                   "a buffer needs a positive stiffness");
+        return ga_element_error(setup, e, "limits.stiffness",
+                                "a buffer needs a positive stiffness");
     if (l->model == GA_LIMITS_STOP && (l->min > 0 || l->max < 0))
-        return ga_element_complain(e, setup, "limits",
-                                   "the position at t = 0, coordinate 0, is outside");
+        return ga_element_error(setup, e, "limits",
+                                "the position at t = 0, coordinate 0, is outside");
     return true;
 }
 
@@ -708,8 +703,8 @@ bool ga_joint_check_attachment(const ga_joint *joint, ga_setup *setup, const cha
     bool ok = true;
     if (a->friction.head.given) ok = check_friction(joint, setup, &a->friction) && ok;
     if (a->friction.head.given && angular && !(a->friction.radius > 0))
-        ok = ga_element_complain(&joint->element, setup, "friction.radius",
-                                 "friction of a rotation needs a positive radius");
+        ok = ga_element_error(setup, &joint->element, "friction.radius",
+                              "friction of a rotation needs a positive radius");
     if (a->limits.head.given) ok = check_limits(joint, setup, &a->limits) && ok;
     if (group) ga_reader_leave(setup->reader, here);
     return ok;
@@ -744,6 +739,6 @@ bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind
     }
     joint->drives =
         GA_ARENA_NEW(setup->arena, const struct ga_drive_element *, GA_JOINT_MAX_COORDINATES);
-    if (!joint->drives) return ga_element_complain(e, setup, "between", "out of memory");
+    if (!joint->drives) return ga_element_error(setup, e, "between", "out of memory");
     return ok;
 }

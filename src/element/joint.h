@@ -155,10 +155,6 @@ bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind
 bool ga_joint_check_attachment(const ga_joint *joint, ga_setup *setup, const char *group,
                                const ga_attachment *a, bool angular);
 
-/* Adds an error with the path of a field, returns false. */
-bool ga_element_complain(const ga_element *element, ga_setup *setup, const char *field,
-                         const char *text);
-
 /* Which blocks of a coordinate's gradient and S can be other than zero. */
 typedef struct ga_blocks {
     bool g[4], S[4][4];

@@ -37,8 +37,8 @@ static bool prepare(void *element, ga_setup *setup)
     const ga_vec3 a = ga_vec3_load(joint->axis);
     const ga_vec3 b = isnan(cv->second_axis[0]) ? a : ga_vec3_load(cv->second_axis);
     if (ga_vec3_dot(a, b) < -0.999) /* 2.6 degrees from the singular position */
-        return ga_element_complain(&joint->element, setup, "second_axis",
-                                   "opposite to `axis`: the bend is half a turn");
+        return ga_element_error(setup, &joint->element, "second_axis",
+                                "opposite to `axis`: the bend is half a turn");
     for (int k = 0; k < 3; ++k)
         ga_vec3_store(bend(a, b, ga_vec3_load(axes + 3 * k)), second + 3 * k);
     ga_joint_place(joint, setup, 0, origin[0], axes);
@@ -62,6 +62,8 @@ const ga_element_type ga_joint_constant_velocity = {
     .help = "Homokinetic joint: two shafts that meet in a point turn equally fast at any bend.",
     .size = sizeof(constant_velocity),
     .fields = fields,
+    .example = "{type: constant-velocity, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, "
+               "3], second_axis: [1, 2, 2]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

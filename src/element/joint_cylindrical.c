@@ -37,6 +37,7 @@ const ga_element_type ga_joint_cylindrical = {
             "Friction of both comes from the force across the axis, each on its own.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: cylindrical, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

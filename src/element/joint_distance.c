@@ -33,8 +33,8 @@ static bool prepare(void *element, ga_setup *setup)
     double origin[2][3], axes[9];
     for (int k = 0; k < 2; ++k) {
         if (joint->between[k].whole && joint->between[k].node == GA_GROUND)
-            return ga_element_complain(e, setup, "between",
-                                       "`ground` alone names no point, expected coordinates");
+            return ga_element_error(setup, e, "between",
+                                    "`ground` alone names no point, expected coordinates");
         joint->between[k].whole = false;
     }
     joint->at[0] = NAN;
@@ -45,12 +45,12 @@ static bool prepare(void *element, ga_setup *setup)
     const ga_vec3 d = ga_vec3_sub(ga_vec3_load(origin[1]), ga_vec3_load(origin[0]));
     rod->at_start = sqrt(ga_vec3_dot(d, d));
     if (!(rod->at_start > 0))
-        return ga_element_complain(e, setup, "between",
-                                   "the two points coincide: a rod of no length has no "
-                                   "direction");
+        return ga_element_error(setup, e, "between",
+                                "the two points coincide: a rod of no length has no "
+                                "direction");
     const double t = 0;
     if (rod->length && !(ga_function_value(rod->length, &t) > 0))
-        return ga_element_complain(e, setup, "length", "not positive at t = 0");
+        return ga_element_error(setup, e, "length", "not positive at t = 0");
     if (!ga_joint_finish(joint, setup, &kind)) return false;
     e->rheonomic = rod->length && !ga_function_is_constant(rod->length);
     return true;
@@ -86,6 +86,7 @@ const ga_element_type ga_joint_distance = {
     .help = "Rod without mass between two points, or a leg whose length is a function of time.",
     .size = sizeof(distance),
     .fields = fields,
+    .example = "{type: distance, between: [a.p, b.p], length: \"1 + 0.1*sin(3*t)\"}",
     .prepare = prepare,
     .rate = ga_joint_constraint_rate,
     .rate_rate = ga_joint_constraint_rate_rate,

@@ -26,6 +26,8 @@ const ga_element_type ga_joint_fixed = {
     .help = "Holds two bodies as they are at t = 0.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: fixed, between: [a, b], at: [0.3, 0.2, 0.1]}",
+    .planar_example = "{type: fixed, between: [a, b], at: [0.3, 0.2]}",
     .prepare = prepare,
     .channels = channels,
     GA_JOINT_FUNCTIONS,

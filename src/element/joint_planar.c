@@ -40,6 +40,7 @@ const ga_element_type ga_joint_planar = {
             "each on its own.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: planar, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

@@ -33,6 +33,8 @@ const ga_element_type ga_joint_point_on_line = {
             "force across the line.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: point-on-line, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
+    .planar_example = "{type: point-on-line, between: [a, b], at: [0.3, 0.2], axis: [1, 2]}",
     .prepare = prepare,
     .channels = channels,
     GA_JOINT_FUNCTIONS,

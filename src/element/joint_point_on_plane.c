@@ -21,6 +21,7 @@ const ga_element_type ga_joint_point_on_plane = {
     .help = "A point of the second body stays on a plane of the first.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: point-on-plane, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

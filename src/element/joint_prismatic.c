@@ -37,6 +37,8 @@ const ga_element_type ga_joint_prismatic = {
             "Friction comes from the force across the axis.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: prismatic, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
+    .planar_example = "{type: prismatic, between: [a, b], at: [0.3, 0.2], axis: [1, 2]}",
     .prepare = prepare,
     .channels = channels,
     GA_JOINT_FUNCTIONS,

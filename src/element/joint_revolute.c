@@ -36,6 +36,8 @@ const ga_element_type ga_joint_revolute = {
             "force across and along the axis.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: revolute, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",
+    .planar_example = "{type: revolute, between: [a, b], at: [0.3, 0.2]}",
     .prepare = prepare,
     .channels = channels,
     GA_JOINT_FUNCTIONS,

@@ -195,7 +195,7 @@ static bool prepare(void *element, ga_setup *setup)
     const bool planar = setup->dimension == 2;
     double origin[2][3], axes[9], axis[3], disc_axes[9];
     if (joint->between[1].node == GA_GROUND)
-        return ga_element_complain(e, setup, "between", "the second is the disc, not ground");
+        return ga_element_error(setup, e, "between", "the second is the disc, not ground");
     joint->between[1].whole = false; /* a body alone: the disc's centre is its origin */
     joint->at[0] = NAN;
     if (!ga_joint_origins(joint, setup, origin)) return false;
@@ -216,9 +216,9 @@ static bool prepare(void *element, ga_setup *setup)
     ga_joint_axes(axis, NULL, disc_axes);
     ga_joint_place(joint, setup, 1, origin[1], disc_axes);
     if (fabs(ga_vec3_dot(ga_vec3_load(axis), ga_vec3_load(normal))) > 1 - 1e-6)
-        return ga_element_complain(e, setup, "axis",
-                                   "parallel to the normal: a disc that lies flat does not "
-                                   "roll");
+        return ga_element_error(setup, e, "axis",
+                                "parallel to the normal: a disc that lies flat does not "
+                                "roll");
     if (!ga_joint_finish(joint, setup, &kind)) return false;
     e->speed_rows = planar ? 1 : 2;
     return true;
@@ -272,6 +272,9 @@ const ga_element_type ga_joint_rolling_disc = {
             "centre.",
     .size = sizeof(rolling_disc),
     .fields = fields,
+    .example = "{type: rolling-disc, between: [ground, a], radius: 0.3, axis: [0, 1, 0]}",
+    .planar_example =
+        "{type: rolling-disc, between: [ground, a], radius: 0.3, plane: {normal: [1, 2]}}",
     .section = "joints",
     .is_joint = true,
     .prepare = prepare,

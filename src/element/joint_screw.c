@@ -41,8 +41,8 @@ static bool prepare(void *element, ga_setup *setup)
 {
     screw *bolt = element;
     if (bolt->pitch == 0)
-        return ga_element_complain(&bolt->joint.element, setup, "pitch",
-                                   "zero: such a screw is a revolute joint");
+        return ga_element_error(setup, &bolt->joint.element, "pitch",
+                                "zero: such a screw is a revolute joint");
     if (!ga_joint_prepare(&bolt->joint, setup, &kind)) return false;
     const ga_state start = {.frames = setup->frames};
     ga_pair pair;
@@ -89,6 +89,8 @@ const ga_element_type ga_joint_screw = {
             "axis.",
     .size = sizeof(screw),
     .fields = fields,
+    .example =
+        "{type: screw, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3], pitch: 0.05}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

@@ -25,8 +25,8 @@ static bool prepare(void *element, ga_setup *setup)
     const ga_attachment *a = &joint->attachment[0];
     if (!ga_joint_prepare(joint, setup, &kind)) return false;
     if (a->friction.head.given && a->friction.model == GA_FRICTION_STICTION)
-        return ga_element_complain(&joint->element, setup, "friction.model",
-                                   "a ball joint has regularised friction only");
+        return ga_element_error(setup, &joint->element, "friction.model",
+                                "a ball joint has regularised friction only");
     if (!ga_joint_check_attachment(joint, setup, NULL, a, true)) return false;
     joint->element.host = a->friction.head.given ? &joint->element : NULL;
     return true;
@@ -256,6 +256,7 @@ const ga_element_type ga_joint_spherical = {
     .help = "Ball joint: two bodies share a point. Friction comes from the whole force.",
     .size = sizeof(ga_joint),
     .fields = fields,
+    .example = "{type: spherical, between: [a, b], at: [0.3, 0.2, 0.1]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .force = force,

@@ -63,8 +63,8 @@ static bool prepare(void *element, ga_setup *setup)
         const double cosine =
             ga_vec3_dot(ga_vec3_load(u->second_axis), ga_vec3_load(joint->axis));
         if (fabs(cosine) > 1e-6) /* what decimal digits in a file leave */
-            return ga_element_complain(&joint->element, setup, "second_axis",
-                                       "not perpendicular to `axis`");
+            return ga_element_error(setup, &joint->element, "second_axis",
+                                    "not perpendicular to `axis`");
         ga_joint_axes(joint->axis, u->second_axis, axes);
     }
     for (int k = 0; k < 2; ++k) ga_joint_place(joint, setup, k, origin[k], axes);
@@ -95,6 +95,8 @@ const ga_element_type ga_joint_universal = {
             "arms comes from the whole force.",
     .size = sizeof(universal),
     .fields = fields,
+    .example = "{type: universal, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 2], "
+               "second_axis: [2, 1, -2]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
     .channels = channels,

@@ -23,14 +23,14 @@ static bool prepare(void *element, ga_setup *setup)
     motion *m = element;
     ga_element *e = &m->element;
     if (!m->value == !m->velocity)
-        return ga_element_complain(e, setup, "value",
-                                   m->value ? "`value` and `velocity` exclude each other"
-                                            : "neither `value` nor `velocity` is given");
+        return ga_element_error(setup, e, "value",
+                                m->value ? "`value` and `velocity` exclude each other"
+                                         : "neither `value` nor `velocity` is given");
     m->k = ga_joint_coordinate_find(m->joint, m->coordinate);
     if (m->k < 0) {
         char text[200];
         ga_joint_coordinates_describe(m->joint, m->coordinate, text, sizeof text);
-        return ga_element_complain(e, setup, "coordinate", text);
+        return ga_element_error(setup, e, "coordinate", text);
     }
     e->node_count = 2;
     memcpy(e->nodes, m->joint->element.nodes, 2 * sizeof *e->nodes);
@@ -205,6 +205,7 @@ const ga_element_type ga_motion = {
     .help = "Drives a coordinate of a joint: its value or its velocity is a function of time.",
     .size = sizeof(motion),
     .fields = fields,
+    .example = "{joint: hinge, value: \"0.5*sin(2*t)\"}",
     .prepare = prepare,
     .row_name = row_name,
     .constraint = constraint,

@@ -47,6 +47,8 @@ static const double SINGULAR = 1e-2;
 static const double HEALTHY_PIVOT = 0.1;
 /* Where a step may not end: this much of it before or behind a singular position. */
 static const double TOO_NEAR = 0.14;
+/* Within so many steps of one, derivatives by differences are not to be trusted. */
+static const double FEW_STEPS = 4;
 
 static ga_status create_diagonal(int n, ga_coords *diagonal)
 {
@@ -97,7 +99,7 @@ void ga_regular_reset(ga_stepper *s, double t)
     ga_regular *g = &s->regular;
     g->active = g->watching = g->seen = false;
     g->eps = g->eps_next = 0;
-    g->least = g->least_old = INFINITY;
+    g->least = g->least_old = g->distance = INFINITY;
     g->t_old = t;
     g->rank = 0;
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
@@ -346,7 +348,7 @@ void ga_regular_survey(ga_stepper *s)
 bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    if (s->mp == 0) return false;
+    if (s->mp == 0 || g->asleep) return false;
     g->seen = true;
     if (!g->watching && !g->active && ga_factor_rcond(s->factor) > HEALTHY_PIVOT) {
         g->least = INFINITY;
@@ -360,19 +362,27 @@ bool ga_regular_watch(ga_stepper *s)
     return g->eps > 4 * g->eps_next;
 }
 
-/* With a = const (t - t*)^2 at t_old and t1, t* lies at the distance below before or behind t1.
+/* With a = const (t - t*)^2 at t_old and t1: how far t* is from the one that is nearer to it.
  */
+static double distance(const ga_stepper *s)
+{
+    const ga_regular *g = &s->regular;
+    if (!(fmin(g->least, g->least_old) < SINGULAR)) return INFINITY;
+    double ratio = sqrt(g->least / g->least_old);
+    if (ratio > 1) ratio = 1 / ratio;
+    return (s->t1 - g->t_old) * ratio / (1 - ratio);
+}
+
 bool ga_regular_near(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    if (!g->seen || !(g->least < SINGULAR) || !(g->least < g->least_old)) return false;
-    double ratio = sqrt(g->least / g->least_old);
-    return (s->t1 - g->t_old) * ratio / (1 - ratio) < TOO_NEAR * s->h;
+    return g->seen && g->least < g->least_old && distance(s) < TOO_NEAR * s->h;
 }
 
 bool ga_regular_weakens(const ga_stepper *s)
 {
-    return fmin(s->regular.least, s->regular.least_old) < SINGULAR;
+    const ga_regular *g = &s->regular;
+    return fmin(g->distance, g->seen ? distance(s) : INFINITY) < FEW_STEPS * s->h;
 }
 
 void ga_regular_accept(ga_stepper *s)
@@ -381,6 +391,7 @@ void ga_regular_accept(ga_stepper *s)
     if (g->eps > 0) memcpy(s->now.share, g->share, (size_t)s->nv * sizeof *g->share);
     if (!g->seen) return;
     g->seen = false;
+    g->distance = distance(s);
     if (g->least < INFINITY) g->least_old = g->least;
     g->t_old = s->t1;
 }

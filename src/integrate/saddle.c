@@ -134,6 +134,8 @@ static void filter(const ga_stepper *s, ga_saddle *k, int n, double *l)
         part = x + s->nv;
     }
     for (int i = 0; i < s->mp; ++i) l[i] -= part[i];
+    /* forces that depend on l took part, so accelerations belong to what is taken out */
+    for (int i = 0; k->with_forces && l == k->x + s->nv && i < s->nv; ++i) k->x[i] -= x[i];
 }
 
 /* Sweeps are what makes up for -e. */

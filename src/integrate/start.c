@@ -94,7 +94,7 @@ static ga_status find_rank(ga_stepper *s, double t, const double *q, const doubl
 static int contradiction(const ga_stepper *s, const double *residual)
 {
     const ga_dependence *d = &s->regular.found;
-    double worst = 0;
+    double worst = 1e-9 * ga_norm_max(s->mp, residual);
     int found = -1;
     for (int k = 0; k < d->count; ++k) {
         double sum = residual[d->row[k]];
@@ -285,6 +285,8 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     if (s->mp) GA_TRY(project(s, q0, v0, report));
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
+    if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->start.c) >= 0)
+        return inconsistent(s, t0, "acceleration", s->mp, s->start.c, report);
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, now->G);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);

@@ -349,7 +349,9 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
 void ga_step_warm(ga_stepper *s)
 {
     ga_statistics stats = s->stats;
+    s->regular.asleep = true;
     if (ga_step_linearise(s, s->now.h) == GA_OK) ga_block_factor(s);
+    s->regular.asleep = false;
     s->stats = stats;
     s->usable = false;
 }

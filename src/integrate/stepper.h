@@ -147,13 +147,15 @@ typedef struct ga_regular {
     ga_dependence found;         /* at the start */
     int rank;                    /* of G, there */
     /* the monitor */
+    bool asleep;   /* for a trial that is none */
     bool watching; /* the smallest eigenvalue is known */
     bool seen;     /* there was a factorisation in this trial */
     double *weak;  /* its direction */
     uint64_t seed; /* of numbers mixed in */
     double least,
-        least_old; /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old;  /* where that was */
+        least_old;   /* the eigenvalue, and that of the last accepted step that had one */
+    double t_old;    /* where that was */
+    double distance; /* from there or the one before to a singular position, if any */
 } ga_regular;
 
 struct ga_stepper {

@@ -464,6 +464,7 @@ static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *draf
         if (!d->element->type->is_joint) continue;
         read_element(b, d);
         size_t here = enter_element(b, d);
+        setup->map = d->map;
         d->good = d->good && prepare(b, setup, d->element);
         ga_reader_leave(&b->reader, here);
         whole = whole && d->good;
@@ -471,6 +472,7 @@ static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *draf
     for (int k = 0; k < count; ++k) {
         if (!drafts[k].good || !drafts[k].element->type->is_joint) continue;
         size_t here = enter_element(b, drafts + k);
+        setup->map = drafts[k].map;
         add_drives(b, setup, drafts + k);
         ga_reader_leave(&b->reader, here);
     }
@@ -481,6 +483,7 @@ static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *draf
         const draft_element *d = drafts + k;
         if (d->element->type->is_joint) continue;
         size_t here = enter_element(b, d);
+        setup->map = d->map;
         if (d->element->type->per_body)
             prepare_per_body(b, setup, d);
         else
@@ -524,9 +527,13 @@ static void build_elements(ga_builder *b)
         for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
         int most = most_elements(model, drafts, count);
         model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
-        ga_setup setup = {
-            &b->reader,        &model->arena, model->dimension, model->gravity, model->frames,
-            model->body_count, mass};
+        ga_setup setup = {.reader = &b->reader,
+                          .arena = &model->arena,
+                          .dimension = model->dimension,
+                          .gravity = model->gravity,
+                          .frames = model->frames,
+                          .node_count = model->body_count,
+                          .mass = mass};
         if (!model->elements) b->reader.out_of_memory = true;
         if (model->elements) prepare_elements(b, &setup, drafts, count);
     }

@@ -260,12 +260,24 @@ static void put_variables(ga_buffer *out, const ga_element_type *type)
     ga_buffer_free(&text);
 }
 
+/* On a line of its own, so that what does not fit may go on in the next one. */
+static void put_example(ga_buffer *out, const char *title, const char *section,
+                        const char *example)
+{
+    if (!example) return;
+    put_title(out, title);
+    ga_buffer_format(out, "  %s:\n    name:\n", section);
+    put_paragraph(out, 6, example);
+}
+
 static void put_element(ga_buffer *out, const ga_element_type *type)
 {
     ga_buffer_format(out, "%s (%s)\n\n", type->name, type->section);
     put_paragraph(out, 2, type->help);
     if (type->where == GA_SPATIAL) put_paragraph(out, 2, "Only in spatial models.");
     if (type->where == GA_PLANAR) put_paragraph(out, 2, "Only in planar models.");
+    put_example(out, "Example", type->section, type->example);
+    put_example(out, "Example, planar", type->section, type->planar_example);
     put_fields(out, type->fields);
     put_channels(out, type->channels);
     put_variables(out, type);

@@ -41,7 +41,7 @@ static void test_counter(void **state)
 
 static const case_name names[] = {CASE_PENDULUM_SIDE,      CASE_TOP_R3SO3, CASE_TOP_SE3,
                                   CASE_SLIDER_CRANK,       CASE_CHAIN,     CASE_RHEONOMIC_BODY,
-                                  CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+                                  CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP,  CASE_BRICARD};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void test_steps_allocate_nothing(void **state)
@@ -176,7 +176,8 @@ static void fail_every_allocation(case_name name, const ga_integrator_def *def, 
         assert_true(watch.failed >= 1);
         if (watch.live) fail_msg("%s: %ld blocks leaked", where, watch.live);
         /* KLU gives back unused memory by realloc and goes on if that fails: no harm done */
-        if (o.status == GA_OK && !memcmp(o.q, good.q, sizeof o.q)) continue;
+        /* (but pivots chosen for a later matrix may change the last bits) */
+        if (o.status == GA_OK && distance_of(o.q, good.q, MAX_NQ) <= 1e-14) continue;
         if (o.status != GA_ERR_MEMORY)
             fail_msg("%s: %s, \"%s\"", where, ga_status_name(o.status), o.report.message);
         if (o.report.status != GA_ERR_MEMORY || !strstr(o.report.message, "memory"))
@@ -188,10 +189,10 @@ static void fail_every_allocation(case_name name, const ga_integrator_def *def, 
 
 static void fail_with_solver(ga_solver solver)
 {
-    static const case_name some[] = {CASE_PENDULUM_SIDE, CASE_TOP_SE3, CASE_CHAIN,
-                                     CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP};
+    static const case_name some[] = {CASE_PENDULUM_SIDE,      CASE_TOP_SE3,  CASE_CHAIN,
+                                     CASE_REACTIONS_IN_FORCE, CASE_FREE_TOP, CASE_BRICARD};
     for (int form = 0; form < 2; ++form)
-        for (int k = 0; k < 5; ++k)
+        for (int k = 0; k < 6; ++k)
             for (int given = 0; given < 2; ++given) {
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
