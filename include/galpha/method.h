@@ -29,6 +29,10 @@ GA_API ga_status ga_method_newmark(double beta, double gamma, ga_method *method,
 /* Wood, Bossak and Zienkiewicz, rho_inf in [0, 1]. */
 GA_API ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report);
 
+/* Whether a step can be made with the four numbers: all finite, alpha_m and alpha_f below 1,
+ * beta and gamma positive. */
+GA_API ga_status ga_method_check(const ga_method *method, ga_report *report);
+
 /* [AB07] eqs. (20)-(23). */
 typedef struct ga_method_properties {
     double shift;                /* Delta_alpha = alpha_m - alpha_f */

@@ -70,6 +70,22 @@ ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report)
     return finish(report);
 }
 
+ga_status ga_method_check(const ga_method *method, ga_report *report)
+{
+    const double am = method->alpha_m, af = method->alpha_f;
+    const double beta = method->beta, gamma = method->gamma;
+    if (!isfinite(am + af + beta + gamma))
+        return ga_fail(report, GA_ERR_METHOD, "the method has parameters that are not finite");
+    if (!(am < 1 && af < 1))
+        return ga_fail(report, GA_ERR_METHOD,
+                       "alpha_m = %g, alpha_f = %g: both must be below 1", am, af);
+    if (!(beta > 0 && gamma > 0))
+        return ga_fail(report, GA_ERR_METHOD,
+                       "beta = %g, gamma = %g: an implicit method needs both positive", beta,
+                       gamma);
+    return finish(report);
+}
+
 /* Largest modulus of the roots of a z^2 + b z + c. */
 static double largest_root(double a, double b, double c)
 {

@@ -69,16 +69,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
 {
     const ga_method *p = &def->method;
-    if (!isfinite(p->alpha_m + p->alpha_f + p->beta + p->gamma))
-        return ga_fail(report, GA_ERR_METHOD, "the method has parameters that are not finite");
-    if (!(p->alpha_m < 1 && p->alpha_f < 1))
-        return ga_fail(report, GA_ERR_METHOD,
-                       "alpha_m = %g, alpha_f = %g: both must be below 1", p->alpha_m,
-                       p->alpha_f);
-    if (!(p->beta > 0 && p->gamma > 0))
-        return ga_fail(report, GA_ERR_METHOD,
-                       "beta = %g, gamma = %g: an implicit method needs both positive", p->beta,
-                       p->gamma);
+    GA_TRY(ga_method_check(p, report));
     ga_method_properties properties = ga_method_describe(p);
     if (!properties.zero_stable)
         return ga_fail(report, GA_ERR_METHOD,

@@ -1,0 +1,176 @@
+/* Figures: curves in panels with axes, written as SVG, PNG or PDF.
+ *
+ *     ga_figure *figure = ga_figure_create(&(ga_figure_def){.title = "Heavy top"});
+ *     int panel = ga_figure_panel(figure, &(ga_plot_panel){
+ *         .x = {.label = "time", .unit = "s"},
+ *         .y = {.label = "error", .unit = "m", .scale = GA_SCALE_LOG}});
+ *     ga_figure_series(figure, panel, &(ga_plot_series){.label = "index 3", .count = n,
+ *                                                       .x = t, .y = error});
+ *     status = ga_figure_write(figure, "top.svg", &report);
+ *     ga_figure_destroy(figure);
+ *
+ * Members left out are 0 and mean: the usual. Lengths are points, 1/72 inch. What is added is
+ * copied. If memory runs out on the way, or a panel does not exist, the figure remembers it and
+ * writing it says so: nobody has to look in between; a null figure counts as out of memory.
+ *
+ * Text is UTF-8. `x_{12}` and `10^{-3}` make sub- and superscripts; a backslash before `_`, `^`
+ * or `\` takes their meaning away. Minus signs are made of hyphens in numbers on axes only.
+ *
+ * The same calls give the same bytes: no time, no place, no version is in them. The layout does
+ * not ask which fonts there are; SVG keeps text as text (DejaVu Sans, else Verdana, which is as
+ * wide), PNG and PDF take DejaVu Sans from the system.
+ */
+#ifndef GALPHA_PLOT_H
+#define GALPHA_PLOT_H
+
+#include <galpha/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ga_figure ga_figure;
+
+typedef enum ga_plot_scale { GA_SCALE_LINEAR, GA_SCALE_LOG } ga_plot_scale;
+
+typedef enum ga_plot_line {
+    GA_LINE_SOLID,
+    GA_LINE_DASHED,
+    GA_LINE_DOTTED,
+    GA_LINE_DASH_DOT,
+    GA_LINE_NONE
+} ga_plot_line;
+
+typedef enum ga_plot_marker {
+    GA_MARKER_NONE,
+    GA_MARKER_CIRCLE,
+    GA_MARKER_SQUARE,
+    GA_MARKER_TRIANGLE,
+    GA_MARKER_DIAMOND,
+    GA_MARKER_RING, /* a circle with nothing in it */
+    GA_MARKER_CROSS,
+    GA_MARKER_PLUS,
+    GA_MARKER_DOT
+} ga_plot_marker;
+
+/* The first seven can be told apart with any kind of color vision; automatic takes them in
+ * turn, from the eighth curve on with dashes. Any other: GA_COLOR_RGB(0xd55e00). */
+enum {
+    GA_COLOR_AUTOMATIC,
+    GA_COLOR_BLUE,
+    GA_COLOR_RED,
+    GA_COLOR_GREEN,
+    GA_COLOR_PURPLE,
+    GA_COLOR_ORANGE,
+    GA_COLOR_SKY,
+    GA_COLOR_BLACK,
+    GA_COLOR_GRAY,
+    GA_COLOR_LIGHT
+};
+#define GA_COLOR_RGB(rgb) (0x1000000u | (rgb))
+
+typedef enum ga_plot_legend {
+    GA_LEGEND_AUTOMATIC, /* inside where it covers no data, or else outside */
+    GA_LEGEND_NONE,
+    GA_LEGEND_OUTSIDE, /* on the right of the panel */
+    GA_LEGEND_TOP_LEFT,
+    GA_LEGEND_TOP_RIGHT,
+    GA_LEGEND_BOTTOM_LEFT,
+    GA_LEGEND_BOTTOM_RIGHT
+} ga_plot_legend;
+
+typedef struct ga_figure_def {
+    double width, height; /* 0: 460 wide, as high as the panels need */
+    const char *title;    /* above all panels */
+    int columns;          /* panels fill rows from the left; 0: 1 */
+    bool share_x;         /* same range in x; the lowest panel of a column has the labels */
+    bool share_y;         /* same range in y; the first panel of a row has the labels */
+    double dots_per_inch; /* of PNG; 0: 150 */
+} ga_figure_def;
+
+typedef struct ga_plot_axis {
+    const char *label, *unit; /* "time (s)"; null: none */
+    ga_plot_scale scale;
+    double low, high; /* both 0: what the data take */
+} ga_plot_axis;
+
+typedef struct ga_plot_panel {
+    const char *title;
+    ga_plot_axis x, y, right; /* right: shown if a curve belongs to it */
+    bool equal_aspect;        /* a unit is as long in y as in x: for motions in a plane */
+    ga_plot_legend legend;
+    const char *legend_title;
+} ga_plot_panel;
+
+typedef struct ga_plot_series {
+    const char *label; /* in the legend; null: not there */
+    size_t count;
+    const double *x, *y; /* what is not finite, or not positive on a log axis, is a gap */
+    unsigned color;
+    ga_plot_line line;
+    double width;   /* of the line; 0: 1.5 */
+    double opacity; /* 0: 1 */
+    ga_plot_marker marker;
+    double marker_size; /* 0: 5.5 */
+    int marker_every;   /* 0: at all points, or, of a line with many, at some */
+    bool right;         /* against the axis on the right */
+} ga_plot_series;
+
+typedef enum ga_plot_direction { GA_ALONG_X, GA_ALONG_Y } ga_plot_direction;
+
+/* A line across the panel: GA_ALONG_X is horizontal, at y = `at`. */
+typedef struct ga_plot_rule {
+    ga_plot_direction direction;
+    double at;
+    const char *label; /* beside the line; null: none */
+    ga_plot_line line;
+    unsigned color; /* automatic: gray */
+} ga_plot_rule;
+
+/* A shaded band over the whole panel: GA_ALONG_X from x = low to high. */
+typedef struct ga_plot_span {
+    ga_plot_direction direction;
+    double low, high;
+    const char *label; /* at its upper edge; null: none */
+    unsigned color;    /* automatic: light gray */
+} ga_plot_span;
+
+/* A triangle that shows a slope in a log-log panel: y ~ x^order. */
+typedef struct ga_plot_slope {
+    double order;
+    double x, y; /* its lower left corner; 0: beside the curves, where nothing else is */
+    unsigned color;
+} ga_plot_slope;
+
+/* Text at a point, by an arrow if it was moved from there. */
+typedef struct ga_plot_note {
+    double x, y;
+    const char *text;
+    double right, up; /* where the text stands from the point; both 0: beside it, no arrow */
+    unsigned color;
+    bool axes; /* x and y are fractions of the panel, not data */
+} ga_plot_note;
+
+/* Null if memory is out. */
+GA_API ga_figure *ga_figure_create(const ga_figure_def *def);
+/* Its number, from 0, for the functions below. */
+GA_API int ga_figure_panel(ga_figure *figure, const ga_plot_panel *panel);
+GA_API void ga_figure_series(ga_figure *figure, int panel, const ga_plot_series *series);
+GA_API void ga_figure_rule(ga_figure *figure, int panel, const ga_plot_rule *rule);
+GA_API void ga_figure_span(ga_figure *figure, int panel, const ga_plot_span *span);
+GA_API void ga_figure_slope(ga_figure *figure, int panel, const ga_plot_slope *slope);
+GA_API void ga_figure_note(ga_figure *figure, int panel, const ga_plot_note *note);
+
+/* The name ends in .svg, .png or .pdf. GA_ERR_FILE if it cannot be written. */
+GA_API ga_status ga_figure_write(const ga_figure *figure, const char *path, ga_report *report);
+/* An <svg> element for a page: no ids, no XML declaration. Free with ga_text_free of
+ * <galpha/model.h>. */
+GA_API ga_status ga_figure_svg(const ga_figure *figure, char **text, ga_report *report);
+GA_API void ga_figure_destroy(ga_figure *figure);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/* What linear theory says about a method: how it treats an oscillator, and what becomes of
+ * errors where constraints leave no freedom.
+ *
+ *     ga_method method;
+ *     ga_spectrum_point point;
+ *     if (ga_method_generalized_alpha(0.6, &method, &report)) puts(report.message);
+ *     if (ga_spectrum_at(&method, 0, 0.1, &point, &report)) puts(report.message);
+ *
+ * A report argument may be null. Methods are asked for ga_method_check only: they need not have
+ * second order, nor be stable.
+ */
+#ifndef GALPHA_SPECTRUM_H
+#define GALPHA_SPECTRUM_H
+
+#include <galpha/integrate.h>
+#include <galpha/method.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The oscillator q'' + 2 zeta omega q' + omega^2 q = 0 in steps of size h, T = 2 pi/omega. */
+typedef struct ga_spectrum_point {
+    double ratio;           /* h/T */
+    double spectral_radius; /* of the amplification matrix */
+    /* Of the pair z of eigenvalues that follows the oscillation; NaN where there is none: the
+     * oscillator is damped critically or more, or the step is so large that all eigenvalues are
+     * real. */
+    double period_elongation;   /* numerical over exact period, minus 1 */
+    double damping_ratio;       /* -ln|z|/arg z; the exact solution has zeta/sqrt(1 - zeta^2) */
+    double algorithmic_damping; /* damping_ratio minus that of the exact solution */
+} ga_spectrum_point;
+
+/* damping: zeta >= 0; ratio: h/T > 0. */
+GA_API ga_status ga_spectrum_at(const ga_method *method, double damping, double ratio,
+                                ga_spectrum_point *point, ga_report *report);
+/* Row by row; (q, h v, h^2 a) at t_{n+1} from that at t_n. */
+GA_API ga_status ga_spectrum_matrix(const ga_method *method, double damping, double ratio,
+                                    double matrix[9], ga_report *report);
+
+/* Errors in the direction of the constraints, [ABC14] eq. (44): E = (r, e_lambda, e_a), with
+ *
+ *     r = (h e_v + l^q)/h^2,   E_{n+1} = T_+^-1 T_0 E_n   up to higher order.
+ *
+ * In GA_INDEX2 there is no r, its row and column are zero. */
+GA_API ga_status ga_error_matrix(const ga_method *method, ga_formulation formulation,
+                                 double matrix[9], ga_report *report);
+
+/* Powers n = 1, 2, ... of that matrix. */
+typedef struct ga_error_growth {
+    double max_norm; /* largest 2-norm; infinity if still growing after 400000 steps */
+    long at_step;    /* n where it is reached; 0 if max_norm is infinite */
+    /* Largest modulus of each entry in the row of lambda: how much of an error in r, lambda and
+     * a at the start the multipliers see. */
+    double lambda_row[3];
+    double
+        radius; /* spectral radius; near 1e-5 at worst, eigenvalues coincide in many methods */
+} ga_error_growth;
+
+/* GA_INDEX3 and GA_INDEX2. */
+GA_API ga_status ga_error_growth_constant(const ga_method *method, ga_formulation formulation,
+                                          ga_error_growth *growth, ga_report *report);
+
+/* The same with steps[0], steps[1], ..., steps[count-1], steps[0], ... The power is then the
+ * product over n steps, from the start of a pattern on, r scaled with the step before. With
+ * [JN08] eq. (14a) the a used before counts as one more error at the start. The radius is a
+ * mean per step. */
+typedef struct ga_pattern_growth {
+    ga_error_growth errors;
+    /* Each change of the step size disturbs a and r, unless something is done about it: largest
+     * error of lambda from that, over the mean step size and |B v''|. Not zero means: the
+     * multipliers have first order. Infinity if it grows on and on, NaN if the method itself
+     * has first order. */
+    double lambda_error;
+} ga_pattern_growth;
+
+GA_API ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formulation,
+                                         ga_step_change change, int count, const double *steps,
+                                         ga_pattern_growth *growth, ga_report *report);
+/* Spectral radius of the oscillator over such a pattern, a mean per step; ratio: mean step size
+ * over T. GA_CHANGE_NONE or GA_CHANGE_ADJUST, which the others are without constraints. */
+GA_API ga_status ga_spectrum_pattern(const ga_method *method, double damping, double ratio,
+                                     ga_step_change change, int count, const double *steps,
+                                     double *radius, ga_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
