@@ -71,6 +71,8 @@ void vf_plot_soi2(ga_figure *figure, int panel, const vf_ladder *ladder)
                            (ga_plot_series){.label = vf_soi2_letter[kind],
                                             .marker = markers[kind],
                                             .color = (unsigned)(GA_COLOR_BLUE + kind),
+                                            /* y and z often have the same errors */
+                                            .marker_size = kind == VF_Q ? 9 : 0,
                                             .width = 1},
                            ladder, (vf_kind)kind);
 }
