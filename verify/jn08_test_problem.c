@@ -57,9 +57,8 @@ static const struct {
 static void check_variant(vf_run *run, variant which, const vf_ladder *ladder)
 {
     for (int kind = 0; kind < VF_KINDS; ++kind)
-        vf_check_relative(run, variants[which].coarse[kind],
-                          variants[which].error_coarse[kind], ladder->error[kind][NOTED], 1e-6,
-                          WHY);
+        vf_check_relative(run, variants[which].coarse[kind], variants[which].error_coarse[kind],
+                          ladder->error[kind][NOTED], 1e-6, WHY);
     for (int kind = 0; kind < VF_KINDS; ++kind)
         vf_check_relative(run, variants[which].fine[kind], variants[which].error_fine[kind],
                           ladder->error[kind][LEVELS - 1], 1e-6, WHY);
@@ -100,7 +99,8 @@ static void run_test_problem(vf_run *run)
     vf_ladder ladders[VARIANTS];
     if (!vf_ok(run, pb_jn08_test_create(&problem), NULL)) return;
     check_solution(run, problem);
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 620, .columns = 2, .share_y = true});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.width = 620, .columns = 2, .share_y = true});
     for (int which = 0; which < VARIANTS; ++which) {
         vf_job job = {.problem = problem,
                       .def = vf_soi2(0.2, variants[which].change),
@@ -112,7 +112,8 @@ static void run_test_problem(vf_run *run)
             figure, &(ga_plot_panel){.title = variants[which].title,
                                      .x = {.label = "h", .scale = GA_SCALE_LOG},
                                      .y = {.label = "error at t = 1", .scale = GA_SCALE_LOG},
-                                     .legend = which == ADJUSTED ? GA_LEGEND_AUTOMATIC : GA_LEGEND_NONE});
+                                     .legend = which == ADJUSTED ? GA_LEGEND_AUTOMATIC
+                                                                 : GA_LEGEND_NONE});
         vf_plot_soi2(figure, panel, &ladders[which]);
         ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
         if (which == PLAIN) ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 1});
