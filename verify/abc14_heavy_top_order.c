@@ -73,13 +73,14 @@ static double position_error(const double *q, const double *exact)
 
 static void compare(const vf_states *s, const vf_states *exact, vf_ladder *ladder, int level)
 {
-    for (int n = vf_state_at(s, 0, first), k = 0; n < s->count; ++n) {
-        double de[3];
-        k = vf_state_at(exact, k, s->t[n]);
-        for (int i = 0; i < 3; ++i) de[i] = s->lambda[3 * n + i] - exact->lambda[3 * k + i];
-        double *q = &ladder->error[VF_Q][level], *lambda = &ladder->error[VF_LAMBDA][level];
+    double *q = &ladder->error[VF_Q][level], *lambda = &ladder->error[VF_LAMBDA][level];
+    for (int n = 0; n < s->count; ++n) {
+        const int k = vf_state_at(exact, 0, s->t[n]);
+        double e[3];
+        if (k < 0) continue; /* before `first` */
+        for (int i = 0; i < 3; ++i) e[i] = s->lambda[3 * n + i] - exact->lambda[3 * k + i];
         *q = fmax(*q, position_error(s->q + 7 * n, exact->q + 7 * k));
-        *lambda = fmax(*lambda, length(de));
+        *lambda = fmax(*lambda, length(e));
     }
 }
 

@@ -1,7 +1,7 @@
 /* Runs of problems with all their steps, the solution at the same times, errors and orders.
  *
  *     vf_job job = {.problem = top, .def = vf_def(0.9, GA_INDEX3, GA_START_PLAIN), .h = 1e-3};
- *     vf_states states, exact;
+ *     vf_states states = {0}, exact = {0};
  *     if (vf_steps(run, &job, &states) && vf_solution(run, top, &states, &exact)) {
  *         vf_errors e = vf_largest_errors(run, top, &states, &exact, VF_NORM_LARGEST, 0, 1);
  *         vf_paper(run, "max |e_lambda|", "1.23e-1", e.of[VF_LAMBDA]);
@@ -51,13 +51,14 @@ ga_integrator_def vf_def(double rho_inf, ga_formulation formulation, ga_start st
 /* The start and every step. */
 bool vf_steps(vf_run *run, const vf_job *job, vf_states *states);
 
-/* The solution at the times of `like` that are not before `first`: in closed form, or, where
- * none is known, by extrapolation of order 12 to 1e-12 per step, without generalized-alpha. */
+/* The solution at the times of `like`: in closed form, or, where none is known, by
+ * extrapolation of order up to 12 to 1e-12 per step, without generalized-alpha. */
 bool vf_solution(vf_run *run, const pb_problem *problem, const vf_states *like,
                  vf_states *solution);
+/* The same at those times that are not before `first`. */
 bool vf_solution_from(vf_run *run, const pb_problem *problem, const vf_states *like,
                       double first, vf_states *solution);
-/* At ascending times, none before the problem's t0. */
+/* The same at ascending times, none before the problem's t0. */
 bool vf_solution_at(vf_run *run, const pb_problem *problem, int count, const double *t,
                     vf_states *solution);
 
