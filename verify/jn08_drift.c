@@ -250,7 +250,7 @@ static void plot_phase(vf_run *run, const pb_problem *crank)
         run, figure,
         "[JN08] figures 6 and 7. Velocity of the pin that holds the crank on the ground, "
         "which should rest, one component against the other, from 0.25 s to 3 s. HHT-I3 goes "
-        "round the same cycle with every turn of the crank, fastest where v'' is large; "
+        "round the same cycle with every turn of the crank, widest where v'' is large; "
         "with HHT-SOI2 only round-off is left, ten orders of magnitude less.");
 }
 
