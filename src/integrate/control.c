@@ -74,6 +74,31 @@ static double weighted_error(const ga_controller *c, const double *error_q,
     return largest;
 }
 
+/* Near a singular position round-off grows like one over the distance, which is the root of the
+ * smallest eigenvalue, at the end of the step or before. The factor is what was seen. */
+static double amplification(const ga_controller *c)
+{
+    const ga_regular *g = &c->s->regular;
+    double least = fmin(g->least, g->least_old);
+    return g->watching && least > 0 ? fmin(0.03 / sqrt(least), 1e4) : 0;
+}
+
+/* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
+static double noise(const ga_controller *c)
+{
+    const ga_control *def = &c->def;
+    const double absolute_q[2] = {def->absolute_translation, def->absolute_rotation};
+    const double absolute_v[2] = {def->absolute_velocity, def->absolute_angular_velocity};
+    double largest = 0;
+    for (int k = 0; k < 2; ++k) {
+        double w_q = absolute_q[k] + def->relative * c->size_q[k];
+        double w_v = absolute_v[k] + def->relative * c->size_v[k];
+        if (w_q > 0) largest = fmax(largest, c->size_q[k] / w_q);
+        if (w_v > 0) largest = fmax(largest, c->size_v[k] / w_v);
+    }
+    return 256 * DBL_EPSILON * (1 + amplification(c)) * largest;
+}
+
 /* What a step of size h may contribute: its share of the time. All of the tolerance where the
  * error is taken away after the step; and where only positions count, because an unresolved
  * stiff oscillation shows an error of its own, small amplitude in every step, which does not
@@ -319,7 +344,8 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
     if (persists && h * change <= small_jump(c)) return PASSED;
     if (!persists && c->suspect_change > 0 && c->local <= negligible) return HARMLESS;
-    bool nobody_else = c->suspect_change == 0 && c->excess > 20;
+    /* next to a singular position accelerations are noise, no sign of a jump */
+    bool nobody_else = c->suspect_change == 0 && c->excess > 20 && amplification(c) < 10;
     if (persists || nobody_else) {
         c->suspect = t1;
         c->suspect_change = change;
@@ -384,6 +410,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             ga_controller_estimate(c);
             c->local = weighted_error(c, c->error_q, c->error_v);
             c->excess = fmax(c->local / allowed(c, h), leap(c));
+            if (c->local <= noise(c)) c->excess = fmin(c->excess, 0.7);
             bool good = c->excess <= 1;
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
             *jumped = jump == PASSED;

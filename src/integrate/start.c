@@ -27,6 +27,8 @@
 
 /* Increments below this, relative to the size of the values, are round-off. */
 static const double round_off = 32 * DBL_EPSILON;
+/* After so many iterations a residual at round-off is enough. */
+enum { few = 5 };
 
 /* --- consistent values ------------------------------------------------------------------- */
 
@@ -192,6 +194,8 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         bool done = change <= round_off * size;
         /* no more progress: the round-off of constants in Phi */
         done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1);
+        /* next to a singular position round-off moves q to and fro */
+        done |= iteration > few && ga_norm_max(s->m, s->Phi) <= round_off * fmax(size, 1);
         if (done && at_rest_elsewhere(s, s->m, s->Phi, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;
@@ -213,6 +217,7 @@ static ga_status project_velocity(ga_stepper *s, double t, const double *q, doub
         ga_saddle_lift(s, w, step);
         double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
         bool done = change <= round_off * size;
+        done |= iteration > few && ga_norm_max(s->mp, w) <= round_off * fmax(size, 1);
         if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;

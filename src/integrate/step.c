@@ -395,15 +395,16 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     }
 }
 
-/* Newton's method may find a root that has nothing to do with the motion. No step carries
- * anything a hundred times as far as sizes, velocities and accelerations at its beginning
- * account for. */
+/* Newton's method may find a root that has nothing to do with the motion: far away, or the
+ * mirror image in a constraint. No step carries anything a hundred times as far as velocities
+ * and accelerations at its beginning account for, unless that is little compared with sizes
+ * (forces may set in during a step). */
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
     double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
-    size += s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
-    return ga_norm_max(s->nv, s->U) > 100 * fmax(size, 1); /* at rest at zero: no size at all */
+    double way = s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
+    return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * fmax(size, 1);
 }
 
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
