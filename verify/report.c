@@ -11,7 +11,7 @@
 
 static const char style[] =
     "body{font:15px/1.5 Georgia,'DejaVu Serif',serif;color:#1a1a1a;margin:0 auto;"
-    "max-width:46rem;padding:1.5rem}\n"
+    "max-width:54rem;padding:1.5rem}\n"
     "h1{font-size:1.7rem;margin:0 0 .3rem}h2{font-size:1.25rem;margin:2.6rem 0 .2rem;"
     "border-top:1px solid #ccc;padding-top:1rem}\n"
     ".source,.time,caption,figcaption{color:#555;font-size:.9rem}.time{margin-top:.3rem}\n"
@@ -19,7 +19,8 @@ static const char style[] =
     "Verdana,sans-serif;font-variant-numeric:tabular-nums}\n"
     "th,td{text-align:right;padding:.22rem .5rem;border-bottom:1px solid #e4e4e4;"
     "vertical-align:top}th:first-child,td:first-child{text-align:left;padding-left:0}\n"
-    "th{border-bottom:1.5px solid #555;font-weight:600}td.why{text-align:left;color:#666}\n"
+    "th{border-bottom:1.5px solid #555;font-weight:600}td:first-child{min-width:15rem}"
+    "td.why,th.why{text-align:left;color:#666;font-size:12px;min-width:9rem}\n"
     ".pass{color:#0a6b3d}.fail{color:#b3261e;font-weight:700}\n"
     "pre{font:13px/1.45 'DejaVu Sans Mono',monospace;background:#f6f6f4;padding:.6rem .8rem;"
     "overflow-x:auto}\n"
