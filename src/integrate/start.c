@@ -16,6 +16,7 @@
  * v'' is a difference quotient of v' from the saddle system at q o exp(+-s v + s^2/2 v'),
  * v +- s v', t +- s: central with s = h, or forward with s = h/100, [ABC14] section 4.2.
  */
+#include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -363,6 +364,7 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
     const ga_method *method = &s->def.method;
     double *l = s->start.step, *bottom = s->start.c; /* l^q/h */
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
+    for (int i = 0; GA_FAULT(bracket) && i < s->nv; ++i) l[i] = -l[i];
     for (int i = 0; i < s->nv; ++i)
         l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
@@ -467,7 +469,8 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
         change = s->form->velocity_level || !s->m ? GA_CHANGE_ADJUST
                  : ga_regular_weakens(s)          ? GA_CHANGE_RESCALE
                                                   : GA_CHANGE_RESET;
-    const double shift = change == GA_CHANGE_NONE ? 0 : s->method.shift;
+    const bool keep = change == GA_CHANGE_NONE || GA_FAULT(adjustment);
+    const double shift = keep ? 0 : s->method.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
     for (int i = 0; i < s->nv; ++i)

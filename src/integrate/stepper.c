@@ -1,5 +1,6 @@
 /* Creation and destruction of a stepper. */
 #include "integrate/stepper.h"
+#include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -256,6 +257,7 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
     GA_TRY(ga_system_validate(system, report));
     GA_TRY(check_definition(def, report));
     s->def = *def;
+    if (GA_FAULT(beta)) s->def.method.beta *= 1.01;
     s->form = ga_formulation_get(def->formulation);
     s->method = ga_method_describe(&def->method);
     if (def->start == GA_START_AUTO) s->def.start = s->form->start;

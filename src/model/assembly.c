@@ -1,5 +1,6 @@
 #include "model/assembly.h"
 
+#include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "model/pattern.h"
@@ -236,8 +237,9 @@ void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int e, const ga_state 
 static void add_reaction(int rows, int side, const double *B, const double *multipliers,
                          double *r)
 {
+    const double sign = GA_FAULT(tangent) ? -1 : 1;
     for (int i = 0; i < rows; ++i)
-        for (int c = 0; c < side; ++c) r[c] += B[i * side + c] * multipliers[i];
+        for (int c = 0; c < side; ++c) r[c] += sign * (B[i * side + c] * multipliers[i]);
 }
 
 /* The element's share of K and C in body axes, in A and A2; multipliers are its own. */
@@ -266,6 +268,7 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_state *
     if (element->rows && type->geometric) type->geometric(element, state, lambda, a->A);
     if (element->speed_rows && type->speed_geometric)
         type->speed_geometric(element, state, psi, a->A, a->A2);
+    for (int i = 0; GA_FAULT(tangent) && i < side * side; ++i) a->A[i] = -a->A[i];
     if (type->tangent) type->tangent(element, state, a->A, a->A2);
     add_mixed_rows(a, element, side, a->A2, a->A);
     add_mixed_force(a, element, r, a->A);

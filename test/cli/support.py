@@ -31,21 +31,25 @@ class Case(unittest.TestCase):
     def files(self):
         return sorted(os.listdir(self.folder.name))
 
-    def run_it(self, *words, code=0, **options):
+    def run_it(self, *words, code=0, timeout=60, **options):
         """Runs to the end; checks the exit code."""
         done = subprocess.run(
-            [PROGRAM, *words], cwd=self.folder.name, capture_output=True, timeout=60, **options
+            [PROGRAM, *words],
+            cwd=self.folder.name,
+            capture_output=True,
+            timeout=timeout,
+            **options,
         )
         done.out = done.stdout.decode() if done.stdout is not None else ""
         done.err = done.stderr.decode()
         self.assertEqual(done.returncode, code, f"{words}: {done.out}{done.err}")
         return done
 
-    def json_of(self, *words, code=0):
+    def json_of(self, *words, **options):
         def refuse(name):
             raise ValueError(name + " is no JSON")
 
-        return json.loads(self.run_it(*words, code=code).stdout, parse_constant=refuse)
+        return json.loads(self.run_it(*words, **options).stdout, parse_constant=refuse)
 
     def start(self, *words):
         return subprocess.Popen(
