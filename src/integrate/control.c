@@ -384,6 +384,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
     ga_status cause = GA_OK; /* of the last rejection */
     double h = clamp_step(c, c->h);
     bool evaded = false; /* a singular position at the end of the step */
+    int leaps = 0;       /* tries to get across one */
     *jumped = false;
     for (int rejections = 0;; ++rejections) {
         if (rejections == futile && s->now.steps > few) {
@@ -424,6 +425,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             }
             double factor = fmin(fmax(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
             if (c->suspect == t1) factor = 0.5;
+            /* Shorter steps end nearer still to a singular position: across it instead. */
+            if (amplification(c) > 1e3 && leaps++ < 4) factor = 1.7;
             h *= isfinite(c->excess) ? factor : 0.2;
         } else {
             if (!ga_step_may_retry(status)) return too_small(c, h, status, report);
