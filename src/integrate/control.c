@@ -83,6 +83,30 @@ static double amplification(const ga_controller *c)
     return g->watching && least > 0 ? fmin(0.03 / sqrt(least), 1e4) : 0;
 }
 
+/* Of the trial that is to be accepted. */
+static void remember_root(ga_controller *c)
+{
+    const ga_regular *g = &c->s->regular;
+    c->root[1] = c->root[0];
+    c->root_time[1] = c->root_time[0];
+    c->root[0] = g->watching && g->seen && g->least > 0 ? sqrt(g->least) : INFINITY;
+    c->root_time[0] = c->s->t1;
+}
+
+/* A step that carries across a singular position, as far behind it as it is ahead, if that is
+ * near and round-off matters there: it would grow with each small step towards it. Else 0. */
+static double crossing_step(const ga_controller *c, double h)
+{
+    if (!(c->root[0] < c->root[1]) || !(c->root[1] < INFINITY) || amplification(c) < 30)
+        return 0;
+    double speed = (c->root[1] - c->root[0]) / (c->root_time[0] - c->root_time[1]);
+    double ahead = c->root[0] / speed;
+    return ahead < 4 * h ? 2 * ahead : 0;
+}
+
+/* Of the whole tolerance: what such a step may cost. */
+static const double crossing_error = 1e-2;
+
 /* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
 static double noise(const ga_controller *c)
 {
@@ -210,6 +234,7 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
     }
     c->h = h;
     c->excess_old = 0;
+    c->root[0] = c->root[1] = INFINITY;
     forget_suspect(c);
     GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
     return GA_OK;
@@ -392,6 +417,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             h = clamp_step(c, c->h);
         }
         const double wanted = h;
+        const double across = rejections == 0 ? crossing_step(c, h) : 0;
+        if (across > h) h = across;
         const double least =
             fmax(c->def.min_step, 16 * DBL_EPSILON * fmax(fabs(s->now.t), t_stop - s->now.t));
         h = approach_suspect(c, h);
@@ -411,14 +438,16 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             ga_controller_estimate(c);
             c->local = weighted_error(c, c->error_q, c->error_v);
             c->excess = fmax(c->local / allowed(c, h), leap(c));
-            if (c->local <= noise(c)) c->excess = fmin(c->excess, 0.7);
+            bool crossed = across > 0 && c->local <= crossing_error;
+            if (crossed || c->local <= noise(c)) c->excess = fmin(c->excess, 0.7);
             bool good = c->excess <= 1;
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
             *jumped = jump == PASSED;
             if (good || jump != NO_JUMP) {
+                remember_root(c);
                 status = accept(c);
                 if (status == GA_OK)
-                    choose_next(c, h, wanted);
+                    choose_next(c, crossed ? wanted : h, wanted);
                 else
                     ga_step_explain(s, status, h, report);
                 return status;

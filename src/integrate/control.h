@@ -38,6 +38,9 @@ typedef struct ga_controller {
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
     double suspect, suspect_change, suspect_step;
+    /* distances to a singular position, as roots of the smallest eigenvalue, at the ends of the
+     * last two steps, and when that was */
+    double root[2], root_time[2];
     ga_control_statistics stats;
 } ga_controller;
 
