@@ -1,0 +1,142 @@
+/* A run is announced by a ticket; threads spin for it a little while, because the next run
+ * usually follows within microseconds, and then sleep. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/pool.h"
+
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { SPINS = 4000 };
+
+typedef struct helper {
+    struct ga_pool *pool;
+    pthread_t thread;
+    bool running;
+} helper;
+
+struct ga_pool {
+    int threads;
+    helper *helpers; /* threads - 1 */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool has_lock, has_wake;
+
+    ga_pool_work *work;
+    void *data;
+    int parts;
+    atomic_int next;      /* part to be given out */
+    atomic_int busy;      /* helpers that may still look at the run */
+    atomic_uint ticket;   /* number of runs announced */
+    atomic_bool sleeping; /* somebody may be waiting for `wake` */
+    atomic_bool closing;
+};
+
+static void take_parts(ga_pool *pool)
+{
+    for (;;) {
+        const int part = atomic_fetch_add_explicit(&pool->next, 1, memory_order_acq_rel);
+        if (part >= pool->parts) return;
+        pool->work(pool->data, part);
+    }
+}
+
+static void pause_a_little(int spin)
+{
+    if (spin % 64 == 63) sched_yield();
+}
+
+/* Until the ticket is no longer `seen`. */
+static void await_ticket(ga_pool *pool, unsigned seen)
+{
+    for (int spin = 0; spin < SPINS; ++spin) {
+        if (atomic_load_explicit(&pool->ticket, memory_order_acquire) != seen) return;
+        pause_a_little(spin);
+    }
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->sleeping, true);
+    while (atomic_load(&pool->ticket) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *help(void *argument)
+{
+    ga_pool *pool = ((helper *)argument)->pool;
+    for (unsigned seen = 0;; ++seen) {
+        await_ticket(pool, seen);
+        if (atomic_load(&pool->closing)) return NULL;
+        take_parts(pool);
+        atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel);
+    }
+}
+
+static void announce(ga_pool *pool)
+{
+    atomic_fetch_add(&pool->ticket, 1);
+    if (!atomic_load(&pool->sleeping)) return;
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->sleeping, false);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+ga_status ga_pool_create(int threads, ga_pool **out)
+{
+    *out = NULL;
+    ga_pool *pool = GA_NEW(ga_pool, 1);
+    if (!pool) return GA_ERR_MEMORY;
+    pool->threads = threads;
+    pool->helpers = GA_NEW(helper, threads - 1);
+    pool->has_lock = pthread_mutex_init(&pool->lock, NULL) == 0;
+    pool->has_wake = pthread_cond_init(&pool->wake, NULL) == 0;
+    bool good = pool->helpers && pool->has_lock && pool->has_wake;
+    for (int k = 0; good && k < threads - 1; ++k) {
+        pool->helpers[k].pool = pool;
+        good = pthread_create(&pool->helpers[k].thread, NULL, help, pool->helpers + k) == 0;
+        pool->helpers[k].running = good;
+    }
+    if (!good) {
+        ga_pool_destroy(pool);
+        return GA_ERR_MEMORY;
+    }
+    *out = pool;
+    return GA_OK;
+}
+
+void ga_pool_destroy(ga_pool *pool)
+{
+    if (!pool) return;
+    atomic_store(&pool->closing, true);
+    if (pool->has_lock && pool->has_wake) {
+        atomic_store(&pool->sleeping, true);
+        announce(pool);
+    }
+    for (int k = 0; pool->helpers && k < pool->threads - 1; ++k)
+        if (pool->helpers[k].running) pthread_join(pool->helpers[k].thread, NULL);
+    if (pool->has_wake) pthread_cond_destroy(&pool->wake);
+    if (pool->has_lock) pthread_mutex_destroy(&pool->lock);
+    ga_free(pool->helpers);
+    ga_free(pool);
+}
+
+int ga_pool_threads(const ga_pool *pool) { return pool ? pool->threads : 1; }
+
+void ga_pool_run(ga_pool *pool, int parts, ga_pool_work *work, void *data)
+{
+    if (!pool || pool->threads == 1 || parts < 2) {
+        for (int part = 0; part < parts; ++part) work(data, part);
+        return;
+    }
+    pool->work = work;
+    pool->data = data;
+    pool->parts = parts;
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->busy, pool->threads - 1);
+    announce(pool);
+    take_parts(pool);
+    for (int spin = 0; atomic_load_explicit(&pool->busy, memory_order_acquire) > 0; ++spin)
+        pause_a_little(spin);
+}

@@ -1,0 +1,25 @@
+/* Threads that wait for work.
+ *
+ * Work is divided into parts that do not depend on the number of threads, so that the same
+ * numbers come out, bit for bit, with any number: sums over parts are to be added in the order
+ * of the parts by the caller. */
+#ifndef GA_BASE_POOL_H
+#define GA_BASE_POOL_H
+
+#include <galpha/status.h>
+
+typedef struct ga_pool ga_pool;
+
+typedef void ga_pool_work(void *data, int part);
+
+/* threads >= 1, the caller's among them. */
+ga_status ga_pool_create(int threads, ga_pool **pool);
+void ga_pool_destroy(ga_pool *pool);      /* null is fine */
+int ga_pool_threads(const ga_pool *pool); /* 1 for null */
+
+/* work(data, part) for every part from 0 to parts - 1, and returns when all are done. Parts are
+ * given out in order to whoever is free; with a null pool the caller does all of them. Not to
+ * be called from inside work, nor by two threads at once. No allocation. */
+void ga_pool_run(ga_pool *pool, int parts, ga_pool_work *work, void *data);
+
+#endif
