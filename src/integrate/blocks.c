@@ -24,11 +24,25 @@
 
 /* --- residuals --------------------------------------------------------------------------- */
 
-ga_status ga_block_evaluate(ga_stepper *s)
+/* Forces that depend on multipliers are evaluated when these are known. */
+ga_status ga_block_evaluate(ga_stepper *s, bool force)
 {
-    if (!s->form->weighted) GA_TRY(ga_dae_mass(&s->dae, s->t1, s->q, s->M));
-    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G));
-    return ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi);
+    ga_values values = {.G = s->G, .Phi = s->Phi};
+    if (!s->form->weighted && !s->has_mass) values.M = s->M;
+    if (s->form->velocity_level || s->p) values.w = s->rate;
+    if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
+    const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+    GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
+    if (values.M) s->has_mass = s->dae.M_known;
+    return GA_OK;
+}
+
+ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f)
+{
+    *f = s->f;
+    if (!s->dae.sys.force_uses_multipliers) return GA_OK;
+    ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, multipliers);
+    return ga_dae_force(&s->dae, &at, s->f);
 }
 
 static void augment(ga_stepper *s)
@@ -39,28 +53,37 @@ static void augment(ga_stepper *s)
 
 ga_status ga_block_dynamics(ga_stepper *s, double *r)
 {
+    const double *f;
     augment(s);
-    ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, s->mu);
-    return ga_dae_dynamics(&s->dae, &at, s->M, s->G, r);
+    GA_TRY(ga_block_force(s, s->mu, &f));
+    for (int i = 0; i < s->nv; ++i) r[i] = -f[i];
+    ga_coords_multiply(&s->dae.M, s->M, 1, s->vd, r);
+    if (s->dae.reactions_added) ga_coords_multiply_transposed(&s->dae.G, s->G, 1, s->mu, r);
+    return GA_OK;
 }
 
 void ga_block_position(ga_stepper *s, double *r)
 {
-    for (int i = 0; i < s->m; ++i) r[i] = s->Phi[i] / s->c_q;
+    memcpy(r, s->Phi, (size_t)s->m * sizeof *r);
+    ga_block_divide(s->m, s->c_q, r);
 }
 
-ga_status ga_block_velocity(ga_stepper *s, double *r)
+void ga_block_velocity(ga_stepper *s, double *w)
 {
-    GA_TRY(ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, r));
-    for (int i = 0; i < s->mp; ++i) r[i] /= s->c_v;
+    memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
+    ga_coords_multiply(&s->dae.B, s->G, 1, s->v, w);
+}
+
+ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k)
+{
+    if (v != s->v) return ga_dae_nonholonomic(&s->dae, s->t1, s->q, v, k);
+    memcpy(k, s->rate + s->m, (size_t)s->p * sizeof *k);
     return GA_OK;
 }
 
-ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *r)
+void ga_block_divide(int n, double c, double *r)
 {
-    GA_TRY(ga_dae_nonholonomic(&s->dae, s->t1, s->q, v, r));
-    for (int i = 0; i < s->p; ++i) r[i] /= s->c_v;
-    return GA_OK;
+    for (int i = 0; i < n; ++i) r[i] /= c;
 }
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
@@ -165,6 +188,10 @@ static void fill(double *x, int n, double value)
     for (int i = 0; i < n; ++i) x[i] = value;
 }
 
+/* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
+ * so many matrices share it. */
+enum { SCALING_LIFE = 32 };
+
 /* Row and column factors relative to the units of the matrix above. */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
@@ -186,6 +213,10 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         row[1] = row[2] = col[1] = s->c_q * dymore_scale(s);
     }
     const int position = s->place[s->form->position], eta = s->place[GA_AT_ETA];
+    if (scaling == GA_SCALING_AUTO && s->usable && s->scaled_for > 0) {
+        const double ratio = s->c_q / s->scaled_c_q;
+        if (--s->scaled_for > 0 && ratio > 0.1 && ratio < 10) return;
+    }
     fill(s->row_scale, s->nv, row[0]);
     fill(s->row_scale + s->nv, s->n - s->nv, row[1]);
     fill(s->row_scale + position, s->m, row[2]);
@@ -194,6 +225,8 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     fill(s->col_scale + eta, s->n - eta, col[2]);
     if (scaling == GA_SCALING_AUTO)
         ga_matrix_equilibrate(&s->matrix, 3, s->row_scale, s->col_scale, s->scale_work);
+    s->scaled_for = scaling == GA_SCALING_AUTO ? SCALING_LIFE : 0;
+    s->scaled_c_q = s->c_q;
 }
 
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
@@ -211,7 +244,6 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 ga_status ga_block_factor(ga_stepper *s)
 {
     ga_block_assemble(s, s->def.scaling);
-    s->usable = false;
     ++s->stats.factorizations;
     ga_status status = ga_factor_numeric(s->factor);
     if (status == GA_ERR_SINGULAR && !(s->regular.eps > 0) && s->mp) {
@@ -219,11 +251,11 @@ ga_status ga_block_factor(ga_stepper *s)
         ga_block_assemble(s, s->def.scaling);
         status = ga_factor_numeric(s->factor);
     }
-    if (status != GA_OK) {
+    s->usable = status == GA_OK;
+    if (!s->usable) {
         s->singular = ga_factor_singular_column(s->factor);
         return status;
     }
-    s->usable = true;
     s->factor_c_q = s->c_q;
     s->factor_c_v = s->c_v;
     if (!ga_regular_watch(s)) return GA_OK;

@@ -10,6 +10,7 @@ static ga_status residual(ga_stepper *s)
 {
     ga_block_position(s, s->r + s->nv);
     GA_TRY(ga_block_nonholonomic(s, s->v_tilde, s->r + s->nv + s->m));
+    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
     return ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r);
 }
 

@@ -5,7 +5,8 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    GA_TRY(ga_block_velocity(s, s->r + s->nv)); /* (B v + Phi_t, k)/c_v */
+    ga_block_velocity(s, s->r + s->nv); /* (B v + Phi_t, k)/c_v */
+    ga_block_divide(s->mp, s->c_v, s->r + s->nv);
     ga_block_position(s, s->r + s->nv + s->mp); /* Phi/c_q              */
     return ga_block_dynamics(s, s->r);          /* M vd - f + G^T mu    */
 }

@@ -7,7 +7,8 @@ static ga_status residual(ga_stepper *s)
 {
     ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
     GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
-    return ga_block_dynamics(s, s->r);                           /* M vd - f + G^T mu  */
+    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
+    return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 
 static void correct(ga_stepper *s)

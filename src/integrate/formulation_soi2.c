@@ -44,9 +44,12 @@ static ga_status residual(ga_stepper *s)
     ga_block_position(s, s->r + s->nv);
     const double *v = s->def.reduced ? s->v : s->v_tilde; /* (13h), or (13i) in its place */
     GA_TRY(ga_block_nonholonomic(s, v, s->r + s->nv + s->m));
+    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
     GA_TRY(ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r));
     GA_TRY(difference(s, s->r, rhs));
-    return ga_block_velocity(s, rhs + s->nv);
+    ga_block_velocity(s, rhs + s->nv);
+    ga_block_divide(s->mp, s->c_v, rhs + s->nv);
+    return GA_OK;
 }
 
 /* One pass through both systems: x of the first, then k->x of the second. */

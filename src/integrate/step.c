@@ -25,23 +25,6 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
-                         double *result)
-{
-    const ga_state *now = &s->now;
-    const double h = s->h, h0 = now->h, h1 = now->h_old[0];
-    if (now->steps == 0 || s->steady) {
-        copy(result, x0, n);
-    } else if (now->steps == 1) {
-        for (int i = 0; i < n; ++i) result[i] = x0[i] + h / h0 * (x0[i] - old[0][i]);
-    } else {
-        for (int i = 0; i < n; ++i) {
-            double d0 = (x0[i] - old[0][i]) / h0, d1 = (old[0][i] - old[1][i]) / h1;
-            result[i] = x0[i] + h * (d0 + (h + h0) * (d0 - d1) / (h0 + h1));
-        }
-    }
-}
-
 static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
     for (int i = 0; i < s->nv; ++i) {
@@ -101,8 +84,10 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 typedef struct ga_progress {
     double norm[KINDS];
     double delta_v[2];
-    int settled; /* how often q and v have been at round-off */
-    int stalled; /* how often there was no progress near it */
+    double rate[2]; /* contraction of v, as long as it was far above round-off */
+    double rest[2]; /* what is left of its error, if that rate goes on */
+    int settled;    /* how often q and v have been at round-off */
+    int stalled;    /* how often there was no progress near it */
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -110,14 +95,21 @@ typedef struct ga_size {
     double norm[KINDS];
     double units;  /* largest of q and v, in units of round-off */
     double coarse; /* the same, for sizes of at least 1: constants in Phi have round-off too */
-    bool multipliers; /* no more than what the round-off of q and v makes of them */
+    bool multipliers;  /* no more than what the round-off of q and v makes of them */
+    double noise_v[2]; /* round-off of v */
 } ga_size;
+
+/* Is Newton's method asked to go on to round-off? */
+static bool to_round_off(const ga_stepper *s)
+{
+    return s->def.relative == 0 && s->def.absolute_q == 0 && s->def.absolute_v == 0;
+}
 
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    ga_size size = {{0}, 0, 0, false};
+    ga_size size = {{0}, 0, 0, false, {0}};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
@@ -137,6 +129,7 @@ static ga_size measure(ga_stepper *s)
             s->delta_v[k] /
                 fmax(floor_v, eps * (s->m && !s->form->velocity_level ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
+        size.noise_v[k] = floor_v;
     }
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
@@ -147,17 +140,30 @@ static ga_size measure(ga_stepper *s)
     return size;
 }
 
-/* Will another increment of v be far below the round-off of v itself, so that many steps do not
- * add up to more? The round-off of q, which may be much larger, concerns only what is normal to
- * the constraints in index 3. */
-static bool is_quiet(const ga_stepper *s, const ga_progress *before)
+/* What is left of the error of v. Increments at round-off tell nothing any more; but the rate
+ * that was seen before goes on beneath it. */
+static void follow_velocity(const ga_stepper *s, const ga_size *size, ga_progress *progress)
 {
     for (int k = 0; k < 2; ++k) {
-        double next =
-            s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before->delta_v[k] : 0;
-        double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-        if (!(next <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
+        const double rate = s->delta_v[k] > 0 ? s->delta_v[k] / progress->delta_v[k] : 0;
+        const double next = rate < 1 ? s->delta_v[k] * rate / (1 - rate) : INFINITY;
+        if (s->delta_v[k] > 4 * size->noise_v[k]) {
+            progress->rate[k] = rate;
+            progress->rest[k] = next;
+        } else {
+            progress->rest[k] = next;
+        }
     }
+}
+
+/* Is it below the round-off of v itself, so that many steps do not add up to more? The
+ * round-off of q, which may be much larger, concerns only what is normal to the constraints in
+ * index 3. */
+static bool is_quiet(const ga_stepper *s, const ga_progress *progress)
+{
+    const double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+    for (int k = 0; k < 2; ++k)
+        if (!(progress->rest[k] <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
     return true;
 }
 
@@ -173,6 +179,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
         if (s->form->second_system) contraction = fmax(contraction, 0.05);
+        /* with old tangents there are directions that converge more slowly than the one seen */
+        if (!s->fresh) contraction = fmax(contraction, 0.0);
         bool counts = norm > 1 && !first;
         if (counts) rate = fmax(rate, contraction);
         if (counts) growth = fmin(growth, contraction);
@@ -181,13 +189,15 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         left = fmax(left, rest);
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
+    follow_velocity(s, &size, before);
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
     const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
-    *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
-                            {s->delta_v[0], s->delta_v[1]},
-                            before->settled + settled,
-                            before->stalled + stalled};
+    memcpy(before->norm, size.norm, sizeof size.norm);
+    memcpy(before->delta_v, s->delta_v, sizeof s->delta_v);
+    before->settled += settled;
+    before->stalled += stalled;
+    s->units = size.units;
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (settled) {
@@ -210,12 +220,16 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0};
+    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
+                          .delta_v = {INFINITY, INFINITY},
+                          .rate = {1, 1},
+                          .rest = {INFINITY, INFINITY}};
     s->fresh = false;
+    ga_past_begin(s);
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
-        GA_TRY(ga_block_evaluate(s));
+        GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);
         if (refresh) {
             GA_TRY(ga_block_tangents(s));
@@ -251,15 +265,20 @@ static bool finite_trial(const ga_stepper *s)
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */
 static ga_status measure_residuals(ga_stepper *s)
 {
-    ga_dae *dae = &s->dae;
-    GA_TRY(ga_dae_constraint(dae, s->t1, s->q, s->Phi));
-    double position = ga_norm_max(s->m, s->Phi), velocity = 0;
-    if (s->form->velocity_level && s->mp) {
-        GA_TRY(ga_dae_gradient(dae, s->t1, s->q, NULL, s->G));
-        GA_TRY(ga_dae_velocity(dae, s->t1, s->q, s->v, s->G, s->w));
+    double position, velocity;
+    const bool both = s->form->velocity_level;
+    if (!s->evaluated) {
+        const ga_values values = {
+            .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
+        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
+    }
+    position = ga_norm_max(s->m, s->Phi);
+    if (both) {
+        ga_block_velocity(s, s->w);
         velocity = ga_norm_max(s->mp, s->w);
     } else {
-        GA_TRY(ga_dae_nonholonomic(dae, s->t1, s->q, s->v, s->w));
+        GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
         velocity = ga_norm_max(s->p, s->w);
     }
     s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
@@ -295,10 +314,7 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(check_residuals(s));
     ga_regular_accept(s);
     if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
-    copy(now->vd_old[1], now->vd_old[0], s->nv);
-    copy(now->vd_old[0], now->vd, s->nv);
-    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
-    copy(now->lambda_old[0], now->lambda, s->mp);
+    ga_past_accept(s);
     copy(now->a_used, s->an, s->nv);
     copy(now->q_old, now->q, s->nq);
     copy(now->v_old, now->v, s->nv);
@@ -312,11 +328,9 @@ ga_status ga_step_accept(ga_stepper *s)
         copy(now->Ma_used, s->Man, s->nv);
         copy(now->Ma, s->Ma1, s->nv);
         copy(now->F, s->F1, s->nv);
-        copy(now->a_tilde, s->a_tilde, s->nv);
-        copy(now->l_tilde, s->l_tilde, s->mp);
+        for (int i = 0; i < s->nv; ++i) now->a_gap[i] = s->a_tilde[i] - s->a[i];
+        for (int i = 0; i < s->mp; ++i) now->l_gap[i] = s->l_tilde[i] - s->lambda[i];
     }
-    now->h_old[1] = now->h_old[0];
-    now->h_old[0] = now->h;
     now->h = s->h;
     now->t_old = now->t;
     now->t = s->t1;
@@ -340,7 +354,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     copy(s->vd, now->vd, s->nv);
     copy(s->lambda, now->lambda, s->mp);
     memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
-    GA_TRY(ga_block_evaluate(s));
+    GA_TRY(ga_block_evaluate(s, false));
     return ga_block_tangents(s);
 }
 
@@ -416,7 +430,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
-    bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
+    bool refresh = !s->usable || s->served >= floor(s->life) || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;
@@ -425,6 +439,9 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     }
     if (status == GA_OK && runs_away(s, &before)) status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
+        /* after an increment at round-off there is no need to evaluate again: Phi and G were
+         * as good before it, and w has the new v */
+        s->evaluated = 0 && s->p == 0 && s->norm_q <= 1 && s->units <= 16 && to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
         s->near_singular = ga_regular_near(s);

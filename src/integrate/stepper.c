@@ -33,16 +33,21 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
     state->v_exact = carve(&c, s->nv);
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < GA_PAST; ++k) {
+        const bool weighted = s->form->weighted;
         state->vd_old[k] = carve(&c, s->nv);
         state->lambda_old[k] = carve(&c, s->mp);
+        state->eta_old[k] = carve(&c, s->form->has_eta ? s->m : 0);
+        state->a_old[k] = carve(&c, weighted ? s->nv : 0);
+        state->a_gap_old[k] = carve(&c, weighted ? s->nv : 0);
+        state->l_gap_old[k] = carve(&c, weighted ? s->mp : 0);
     }
     state->G = carve(&c, s->dae.G.count);
     state->Ma = carve(&c, s->nv);
     state->Ma_used = carve(&c, s->nv);
     state->F = carve(&c, s->nv);
-    state->a_tilde = carve(&c, s->nv);
-    state->l_tilde = carve(&c, s->mp);
+    state->a_gap = carve(&c, s->nv);
+    state->l_gap = carve(&c, s->mp);
     state->share = carve(&c, s->nv);
     return c.used;
 }
@@ -63,8 +68,17 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->t_begin = from->t_begin;
     to->h = from->h;
     to->steps = from->steps;
+    to->degree = from->degree;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
     memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
+    /* past values change places; these are where they were in `from` */
+    double **lists[] = {to->vd_old, to->lambda_old, to->eta_old,
+                        to->a_old,  to->a_gap_old,  to->l_gap_old};
+    double *const *sources[] = {from->vd_old, from->lambda_old, from->eta_old,
+                                from->a_old,  from->a_gap_old,  from->l_gap_old};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+        for (int k = 0; k < GA_PAST; ++k)
+            lists[i][k] = to->memory + (sources[i][k] - from->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -136,19 +150,19 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     return GA_OK;
 }
 
-typedef struct ga_wanted {
+typedef struct ga_array {
     double **array;
     int count;
-} ga_wanted;
+} ga_array;
 
 enum { MAX_ARRAYS = 64 };
 
 /* Every working array and its length; also what destroy frees. */
-static int list_arrays(ga_stepper *s, ga_wanted *list)
+static int list_arrays(ga_stepper *s, ga_array *list)
 {
     const ga_dae *dae = &s->dae;
     const int nv = s->nv, mp = s->mp, n = s->n;
-    const ga_wanted all[] = {
+    const ga_array all[] = {
         {&s->vn, nv},
         {&s->an, nv},
         {&s->Man, nv},
@@ -172,6 +186,8 @@ static int list_arrays(ga_stepper *s, ga_wanted *list)
         {&s->M, dae->M.count},
         {&s->G, dae->G.count},
         {&s->Phi, s->m},
+        {&s->rate, mp},
+        {&s->f, nv},
         {&s->w, mp},
         {&s->work, nv},
         {&s->work2, nv},
@@ -240,7 +256,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     GA_TRY(create_kinds(s));
-    ga_wanted list[MAX_ARRAYS];
+    ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k)
         if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
@@ -275,7 +291,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
     ga_regular_destroy(s);
-    ga_wanted list[MAX_ARRAYS];
+    ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
     ga_free(s->kind);

@@ -30,27 +30,33 @@
 
 typedef struct ga_stepper ga_stepper;
 
+/* Steps that are remembered for the first guess of the next. */
+enum { GA_PAST = 5 };
+
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
-    double h;        /* step that led here; after a start, the one it was prepared for */
-    long steps;      /* since the start */
-    double h_old[2]; /* the steps before it: for extrapolation */
-    double t_old;    /* where the last step began */
-    double t_begin;  /* where something jumped: the motion may not be followed back beyond it */
+    double h;              /* step that led here; after a start, the one it was prepared for */
+    long steps;            /* since the start */
+    double h_old[GA_PAST]; /* the steps before it */
+    int degree;            /* of the polynomial that predicts best; see past.c */
+    double t_old;          /* where the last step began */
+    double t_begin; /* where something jumped: the motion may not be followed back beyond it */
     double *q, *v, *vd, *a, *lambda, *eta;
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
-    double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
-    double *G;                         /* G, whose first part B is needed for eta */
+    double *vd_old[GA_PAST], *lambda_old[GA_PAST]; /* one step ago, two, ... */
+    double *eta_old[GA_PAST];
+    double *G; /* G, whose first part B is needed for eta */
     /* weighted formulations only */
-    double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
-    double *F;                 /* f - G^T (lambda, psi) at t */
-    double *a_tilde, *l_tilde; /* of the last step */
-    double *share;             /* dependent constraints: x of regular.c */
-    double *memory;            /* all of the above */
-    size_t memory_size;        /* in doubles */
+    double *Ma, *Ma_used;  /* M a, and as the last step used it, for (14b) */
+    double *F;             /* f - G^T (lambda, psi) at t */
+    double *a_gap, *l_gap; /* a~ - a and lambda~ - lambda of the last step */
+    double *a_old[GA_PAST], *a_gap_old[GA_PAST], *l_gap_old[GA_PAST];
+    double *share;      /* dependent constraints: x of regular.c */
+    double *memory;     /* all of the above */
+    size_t memory_size; /* in doubles */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -132,6 +138,18 @@ typedef struct ga_saddle {
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
 
+/* The polynomial that predicts the next step; see past.c. */
+typedef struct ga_weights {
+    int degree;
+    double weight[GA_PAST + 1];
+} ga_weights;
+
+typedef struct ga_past {
+    ga_weights unknowns, shifted; /* of this step; shifted: of a, in weighted formulations */
+    ga_weights gaps;              /* of what a start does not know: eta, lambda~ - lambda */
+    ga_weights shifted_gaps;
+} ga_past;
+
 /* Constraints that depend on each other; see regular.c. */
 typedef struct ga_regular {
     bool active;          /* there are values on the diagonal of the multipliers */
@@ -181,12 +199,14 @@ struct ga_stepper {
     double *U0, *v0, *a1; /* parts that do not depend on the unknowns */
     double *rest;         /* weighted: the part of the dynamics known before */
     double *Ma1, *F1;     /* weighted: M a and F of the converged trial */
+    ga_past past;
 
     /* trial state at t1; vd is a_{n+1} in weighted formulations */
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
     double *a_tilde, *l_tilde, *v_tilde;
-    double *M, *G, *Phi, *w;
-    double *work, *work2, *zero; /* nv */
+    double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
+    bool has_mass;                      /* M is constant, and there */
+    double *work, *work2, *zero;        /* nv */
 
     /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
      * its factors */
@@ -201,11 +221,13 @@ struct ga_stepper {
     ga_matrix matrix;
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    double penalty; /* p in use */
-    bool steady;    /* no extrapolation: accelerations may be those of stiff modes */
-    bool estimates; /* errors are estimated, which takes all of Z */
-    bool usable;    /* there is a factorisation */
-    bool fresh;     /* its tangents are of this attempt */
+    int scaled_for;    /* so many matrices more these scales serve, */
+    double scaled_c_q; /* if c_q stays near this */
+    double penalty;    /* p in use */
+    bool steady;       /* no extrapolation: accelerations may be those of stiff modes */
+    bool estimates;    /* errors are estimated, which takes all of Z */
+    bool usable;       /* there is a factorisation */
+    bool fresh;        /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
 
@@ -216,6 +238,8 @@ struct ga_stepper {
     ga_scales scale;
     double delta_q[2], delta_v[2], delta_lambda;
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
+    double units;                       /* the last increment of q and v by round-off */
+    bool evaluated;                     /* Phi, rate and G are those of the converged trial */
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
@@ -264,9 +288,15 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
-/* x at t1 by the polynomial through up to three values. */
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+
+/* past.c */
+/* Weights for a step of size s->h. */
+void ga_past_begin(ga_stepper *s);
+/* The polynomial through x and as many of the old values as serve, at the end of the step. */
+void ga_past_extrapolate(const ga_weights *weights, int n, const double *x, double *const *old,
                          double *result);
+/* The trial is accepted: the values of now become past ones. */
+void ga_past_accept(ga_stepper *s);
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
 void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
@@ -287,12 +317,16 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
 void ga_weighted_finish(ga_stepper *s);
 
 /* blocks.c: shared by the formulations; all at the trial state */
-ga_status ga_block_evaluate(ga_stepper *s); /* M (collocated only), G, Phi */
+/* M (collocated only), G, Phi, Phi_t, k, and the force if asked for. */
+ga_status ga_block_evaluate(ga_stepper *s, bool force);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
-void ga_block_position(ga_stepper *s, double *r);
-/* All velocity rows, or only the nonholonomic ones, divided by c_v. */
-ga_status ga_block_velocity(ga_stepper *s, double *r);
-ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *r);
+void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
+/* w, or only k, the latter for any v. */
+void ga_block_velocity(ga_stepper *s, double *w);
+ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k);
+void ga_block_divide(int n, double c, double *r);
+/* f with these multipliers; valid until the next call. */
+ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f);
 /* Evaluates the tangents and the products with T and B_n^T. */
 ga_status ga_block_tangents(ga_stepper *s);
 /* Sums the terms for the coefficients of this step, and scales. */

@@ -26,12 +26,11 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y);
 
-/* A B, planned once: result.values[slot] += a[ia] * b[ib] over all terms, from zero. result has
- * each place once, sorted by column, then row. */
+/* A B, planned once: value k of the result is the sum of a[ia[p]] * b[ib[p]] over the terms
+ * start[k] <= p < start[k + 1]. result has each place once, sorted by column, then row. */
 typedef struct ga_product {
     ga_coords result;
-    int terms;
-    int *slot, *ia, *ib;
+    int *start, *ia, *ib;
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);

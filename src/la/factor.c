@@ -1,6 +1,7 @@
 /* Factorisation, independent of the backend: finiteness, the singularity test, dispatch. */
 #include "la/factor.h"
 
+#include "base/finite.h"
 #include "base/memory.h"
 #include "la/backend.h"
 
@@ -48,27 +49,12 @@ void ga_factor_destroy(ga_factor *factor)
     ga_free(factor);
 }
 
-/* 0 * x is 0 for finite x and NaN otherwise; four sums, so that additions overlap. */
-static bool all_finite(int count, const double *x)
-{
-    double s[4] = {0};
-    int k = 0;
-    for (; k + 4 <= count; k += 4) {
-        s[0] += 0 * x[k];
-        s[1] += 0 * x[k + 1];
-        s[2] += 0 * x[k + 2];
-        s[3] += 0 * x[k + 3];
-    }
-    for (; k < count; ++k) s[0] += 0 * x[k];
-    return s[0] + s[1] + s[2] + s[3] == 0;
-}
-
 static int column_not_finite(const ga_matrix *m)
 {
     for (int j = 0; j < m->n; ++j) {
         int start = m->full ? j * m->n : m->colptr[j];
         int end = m->full ? start + m->n : m->colptr[j + 1];
-        if (!all_finite(end - start, m->values + start)) return j;
+        if (!ga_all_finite(end - start, m->values + start)) return j;
     }
     return -1;
 }
@@ -80,7 +66,7 @@ ga_status ga_factor_numeric(ga_factor *factor)
     const ga_matrix *m = factor->matrix;
     if (!factor->data) return GA_OK;
     factor->rcond = 0;
-    if (!all_finite(m->count, m->values)) {
+    if (!ga_all_finite(m->count, m->values)) {
         factor->singular_column = column_not_finite(m);
         return GA_ERR_SINGULAR;
     }

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 static int column_start(const ga_matrix *m, int j) { return m->full ? j * m->n : m->colptr[j]; }
@@ -152,13 +153,20 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
             matrix->values[k] *= r[row_of(matrix, j, k)] * c[j];
 }
 
-/* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN. */
+/* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN and what is
+ * denormalised. Taken from the bits of an IEEE number, as frexp and ldexp would, but inline. */
 static double ruiz_factor(double largest)
 {
-    if (!(largest > 0) || !isfinite(largest)) return 1;
-    int e;
-    frexp(largest, &e); /* 2^(e-1) <= largest < 2^e */
-    return ldexp(1, -(e >= 0 ? e / 2 : -((1 - e) / 2)));
+    enum { BIAS = 1022, MANTISSA = 52, SPECIAL = 0x7ff };
+    uint64_t bits;
+    memcpy(&bits, &largest, sizeof bits);
+    int e = (int)(bits >> MANTISSA & SPECIAL);
+    if (e == 0 || e == SPECIAL) return 1;
+    e -= BIAS; /* 2^(e-1) <= largest < 2^e */
+    const int half = -(e >= 0 ? e / 2 : -((1 - e) / 2));
+    bits = (uint64_t)(half + BIAS + 1) << MANTISSA;
+    memcpy(&largest, &bits, sizeof bits);
+    return largest;
 }
 
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
@@ -187,7 +195,10 @@ double ga_matrix_column_size(const ga_matrix *matrix, int j)
     size_t from = matrix->full ? (size_t)j * n : (size_t)matrix->colptr[j];
     size_t end = matrix->full ? from + n : (size_t)matrix->colptr[j + 1];
     double size = 0;
-    for (size_t k = from; k < end; ++k) size = fmax(size, fabs(matrix->values[k]));
+    for (size_t k = from; k < end; ++k) {
+        const double value = fabs(matrix->values[k]);
+        size = value > size ? value : size;
+    }
     return size;
 }
 

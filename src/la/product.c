@@ -10,7 +10,6 @@
 #include "la/coords.h"
 
 #include <limits.h>
-#include <string.h>
 
 typedef struct workspace {
     ga_buckets a_rows, b_rows, columns;
@@ -61,20 +60,21 @@ static bool new_place(const workspace *w, int p)
     return w->row[t] != w->row[before] || w->col[t] != w->col[before];
 }
 
-static void fill_product(const workspace *w, ga_product *product)
+static void fill_product(const workspace *w, int terms, ga_product *product)
 {
-    int slot = -1;
-    for (int p = 0; p < product->terms; ++p) {
+    int place = -1;
+    for (int p = 0; p < terms; ++p) {
         int t = w->columns.item[p];
         if (new_place(w, p)) {
-            ++slot;
-            product->result.row[slot] = w->row[t];
-            product->result.col[slot] = w->col[t];
+            ++place;
+            product->result.row[place] = w->row[t];
+            product->result.col[place] = w->col[t];
+            product->start[place] = p;
         }
-        product->slot[p] = slot;
         product->ia[p] = w->ia[t];
         product->ib[p] = w->ib[t];
     }
+    product->start[product->result.count] = terms;
 }
 
 static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_product *product)
@@ -93,8 +93,7 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
 
     int places = 0;
     for (int p = 0; p < terms; ++p) places += new_place(w, p);
-    product->terms = terms;
-    product->slot = GA_NEW(int, terms);
+    product->start = GA_NEW(int, (size_t)places + 1);
     product->ia = GA_NEW(int, terms);
     product->ib = GA_NEW(int, terms);
     product->result = (ga_coords){.rows = A->rows,
@@ -102,10 +101,10 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
                                   .count = places,
                                   .row = GA_NEW(int, places),
                                   .col = GA_NEW(int, places)};
-    if (!product->slot || !product->ia || !product->ib || !product->result.row ||
+    if (!product->start || !product->ia || !product->ib || !product->result.row ||
         !product->result.col)
         return GA_ERR_MEMORY;
-    fill_product(w, product);
+    fill_product(w, terms, product);
     return GA_OK;
 }
 
@@ -122,7 +121,7 @@ ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *
 void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
-    ga_free(product->slot);
+    ga_free(product->start);
     ga_free(product->ia);
     ga_free(product->ib);
     *product = (ga_product){0};
@@ -131,7 +130,10 @@ void ga_product_destroy(ga_product *product)
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
-    memset(values, 0, (size_t)product->result.count * sizeof *values);
-    for (int p = 0; p < product->terms; ++p)
-        values[product->slot[p]] += a[product->ia[p]] * b[product->ib[p]];
+    const int *ia = product->ia, *ib = product->ib;
+    for (int k = 0, p = 0; k < product->result.count; ++k) {
+        double sum = 0;
+        for (const int end = product->start[k + 1]; p < end; ++p) sum += a[ia[p]] * b[ib[p]];
+        values[k] = sum;
+    }
 }

@@ -1,5 +1,6 @@
 #include "system/dae.h"
 
+#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -32,16 +33,13 @@ double ga_dae_translation(const ga_dae *dae, const double *q)
     return largest;
 }
 
-/* Turns a callback's answer into a status; looks for NaN and infinity. 0 * x is 0 exactly for
- * finite x, so one sum tells. */
+/* Turns a callback's answer into a status; looks for NaN and infinity. */
 static ga_status judge(ga_dae *dae, const char *what, ga_eval answer, int n, const double *out)
 {
     ga_status status = GA_OK;
     int row = -1;
     if (answer == GA_EVAL_OK) {
-        double sum = 0;
-        for (int i = 0; i < n; ++i) sum += 0 * out[i];
-        if (sum == 0) return GA_OK;
+        if (ga_all_finite(n, out)) return GA_OK;
         status = GA_ERR_NOT_FINITE;
         for (row = 0; row < n - 1 && isfinite(out[row]);) ++row;
     } else {
@@ -74,18 +72,23 @@ void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
     }
 }
 
-ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M)
+/* Constant ones are evaluated once. */
+static void keep_mass(ga_dae *dae, double *M)
 {
+    const size_t size = (size_t)dae->M.count * sizeof *M;
     if (dae->M_known) {
-        memcpy(M, dae->M_constant, (size_t)dae->M.count * sizeof *M);
-        return GA_OK;
-    }
-    ga_point at = {.t = t, .q = q};
-    GA_TRY(call(dae, "mass", dae->sys.mass, &at, dae->M.count, M));
-    if (dae->sys.mass_is_constant) {
-        memcpy(dae->M_constant, M, (size_t)dae->M.count * sizeof *M);
+        memcpy(M, dae->M_constant, size);
+    } else if (dae->sys.mass_is_constant) {
+        memcpy(dae->M_constant, M, size);
         dae->M_known = true;
     }
+}
+
+ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M)
+{
+    ga_point at = {.t = t, .q = q};
+    if (!dae->M_known) GA_TRY(call(dae, "mass", dae->sys.mass, &at, dae->M.count, M));
+    keep_mass(dae, M);
     return GA_OK;
 }
 
@@ -195,6 +198,65 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
     return call(dae, "force_multipliers", dae->sys.force_multipliers, at, dae->L.count, L);
 }
 
+/* One after the other. */
+static ga_status evaluate_singly(ga_dae *dae, const ga_point *at, const ga_values *values)
+{
+    if (values->M) GA_TRY(ga_dae_mass(dae, at->t, at->q, values->M));
+    if (values->G) GA_TRY(ga_dae_gradient(dae, at->t, at->q, at->v, values->G));
+    if (values->Phi) GA_TRY(ga_dae_constraint(dae, at->t, at->q, values->Phi));
+    if (values->w) {
+        GA_TRY(ga_dae_rate(dae, at->t, at->q, values->w));
+        GA_TRY(ga_dae_nonholonomic(dae, at->t, at->q, at->v, values->w + dae->m));
+    }
+    return values->f ? ga_dae_force(dae, at, values->f) : GA_OK;
+}
+
+/* Does the user compute all of G and w himself? */
+static bool offers_all(const ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    return sys->all && (!dae->m || sys->gradient) && (!dae->p || sys->nonholonomic_gradient) &&
+           (!dae->rheonomic || sys->constraint_rate);
+}
+
+static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
+{
+    const bool m = dae->m > 0, p = dae->p > 0;
+    ga_wanted wanted = {.force = values->f};
+    if (values->M && !dae->M_known) wanted.mass = values->M;
+    if (values->Phi && m) wanted.constraint = values->Phi;
+    if (values->G && m) wanted.gradient = values->G;
+    if (values->G && p) wanted.nonholonomic_gradient = values->G + dae->B.count;
+    if (values->w && dae->rheonomic) wanted.rate = values->w;
+    if (values->w && p) wanted.nonholonomic = values->w + dae->m;
+    return wanted;
+}
+
+ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values)
+{
+    if (!offers_all(dae)) return evaluate_singly(dae, at, values);
+    const ga_wanted wanted = list_wanted(dae, values);
+    const ga_eval answer = dae->sys.all(dae->sys.user, at, &wanted);
+    if (answer != GA_EVAL_OK) return judge(dae, "all", answer, 0, NULL);
+    if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
+    const struct {
+        const char *name;
+        const double *out;
+        int count;
+    } parts[] = {{"mass", wanted.mass, dae->M.count},
+                 {"gradient", wanted.gradient, dae->B.count},
+                 {"nonholonomic_gradient", wanted.nonholonomic_gradient, dae->N.count},
+                 {"constraint", wanted.constraint, dae->m},
+                 {"constraint_rate", wanted.rate, dae->m},
+                 {"nonholonomic", wanted.nonholonomic, dae->p},
+                 {"force", wanted.force, dae->nv}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
+        if (parts[k].out)
+            GA_TRY(judge(dae, parts[k].name, GA_EVAL_OK, parts[k].count, parts[k].out));
+    if (values->M) keep_mass(dae, values->M);
+    return GA_OK;
+}
+
 ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
                       const double *vd, const double *multipliers)
 {
@@ -231,17 +293,32 @@ void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, 
     }
 }
 
+/* Where the map treats the first components as a vector space of their own, T is the identity
+ * there; the rest is a full block. */
+static int flat_components(ga_node node)
+{
+    switch (node.group) {
+    case GA_GROUP_RN:
+        return node.n;
+    case GA_GROUP_R2SO2:
+        return 2;
+    case GA_GROUP_R3SO3:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
 void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
 {
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        ga_node node = dae->sys.nodes[k];
-        int n = ga_node_nv(node);
-        if (node.group == GA_GROUP_RN) {
-            for (int i = 0; i < n; ++i) *T++ = 1;
-        } else {
-            ga_lie_tangent(node, map, x, T);
-            T += n * n;
-        }
+        const ga_node node = dae->sys.nodes[k];
+        const int n = ga_node_nv(node), flat = flat_components(node);
+        double full[GA_NODE_MAX_NV * GA_NODE_MAX_NV];
+        if (flat < n) ga_lie_tangent(node, map, x, full);
+        for (int i = 0; i < flat; ++i) *T++ = 1;
+        for (int j = flat; j < n; ++j)
+            for (int i = flat; i < n; ++i) *T++ = full[i + j * n];
         x += n;
     }
 }
@@ -253,14 +330,16 @@ static ga_status structure(const ga_pattern *pattern, int rows, int cols, ga_coo
     return ga_coords_create(rows, cols, pattern->count, pattern->row, pattern->col, coords);
 }
 
-/* T: identity on R^n, full blocks elsewhere. */
-static ga_status tangent_structure(ga_dae *dae)
+/* Block-diagonal by nodes: the diagonal of their first `flat` components, and a full block of
+ * the others. */
+static ga_status node_structure(const ga_dae *dae, int (*flat_of)(ga_node node),
+                                ga_coords *result)
 {
     int count = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        ga_node node = dae->sys.nodes[k];
-        int n = ga_node_nv(node);
-        count += node.group == GA_GROUP_RN ? n : n * n;
+        const ga_node node = dae->sys.nodes[k];
+        const int flat = flat_of(node), rest = ga_node_nv(node) - flat;
+        count += flat + rest * rest;
     }
     int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
     if (!row || !col) {
@@ -270,31 +349,33 @@ static ga_status tangent_structure(ga_dae *dae)
     }
     int at = 0, offset = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        ga_node node = dae->sys.nodes[k];
-        int n = ga_node_nv(node);
-        for (int j = 0; j < n; ++j) {
-            bool diagonal = node.group == GA_GROUP_RN;
-            for (int i = diagonal ? j : 0; i < (diagonal ? j + 1 : n); ++i) {
-                row[at] = offset + i;
-                col[at++] = offset + j;
-            }
-        }
+        const ga_node node = dae->sys.nodes[k];
+        const int n = ga_node_nv(node), flat = flat_of(node);
+        for (int i = 0; i < flat; ++i) row[at] = col[at] = offset + i, ++at;
+        for (int j = flat; j < n; ++j)
+            for (int i = flat; i < n; ++i) row[at] = offset + i, col[at] = offset + j, ++at;
         offset += n;
     }
-    dae->T = (ga_coords){dae->nv, dae->nv, count, row, col};
+    *result = (ga_coords){dae->nv, dae->nv, count, row, col};
     return GA_OK;
 }
 
+static int vector_components(ga_node node) { return node.group == GA_GROUP_RN ? node.n : 0; }
+
 /* The structure of D_q (B v), where none is declared: a row that depends on one velocity
  * component of a node may depend on all its configuration, so the structure of B is filled up
- * by nodes: that of B T. */
+ * by nodes. */
 static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
 {
     ga_product product = {0};
-    GA_TRY(ga_product_create(of, &dae->T, &product));
-    ga_status status = ga_coords_create(of->rows, dae->nv, product.result.count,
-                                        product.result.row, product.result.col, result);
+    ga_coords nodes;
+    GA_TRY(node_structure(dae, vector_components, &nodes));
+    ga_status status = ga_product_create(of, &nodes, &product);
+    if (status == GA_OK)
+        status = ga_coords_create(of->rows, dae->nv, product.result.count, product.result.row,
+                                  product.result.col, result);
     ga_product_destroy(&product);
+    ga_coords_destroy(&nodes);
     return status;
 }
 
@@ -382,7 +463,7 @@ static ga_status create_colors(ga_dae *dae)
 static ga_status create(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
-    GA_TRY(tangent_structure(dae));
+    GA_TRY(node_structure(dae, flat_components, &dae->T));
     GA_TRY(structure(&sys->mass_pattern, dae->nv, dae->nv, &dae->M));
     GA_TRY(structure(&sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
     GA_TRY(structure(&sys->damping_pattern, dae->nv, dae->nv, &dae->C));

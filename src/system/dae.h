@@ -62,6 +62,14 @@ void ga_dae_destroy(ga_dae *dae); /* a zeroed one is fine */
 /* One sentence about the last failure. */
 void ga_dae_explain(const ga_dae *dae, double t, ga_report *report);
 
+/* What is evaluated at one point; null members are not. G is [B; N], w is (Phi_t, k). */
+typedef struct ga_values {
+    double *M, *G, *Phi, *w, *f;
+} ga_values;
+
+/* All of it, in one call of the user's if he offers that. */
+ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values);
+
 ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M);
 ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f);
 ga_status ga_dae_constraint(ga_dae *dae, double t, const double *q, double *Phi);

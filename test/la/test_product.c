@@ -37,7 +37,7 @@ static void check(const ga_coords *A, const ga_coords *B, uint64_t *seed)
         free(a), free(b), free(fa), free(fb), free(c), free(fc);
     }
     ga_product_destroy(&p);
-    assert_null(p.slot);
+    assert_null(p.start);
     ga_product_destroy(&p);
 }
 
@@ -84,7 +84,7 @@ static void too_many_terms(void **state)
     assert_int_equal(ga_coords_create(1 << 16, 1, 0, NULL, NULL, &A), GA_OK);
     ga_coords B = ga_coords_transposed(&A);
     assert_int_equal(ga_product_create(&A, &B, &p), GA_ERR_MEMORY);
-    assert_null(p.slot);
+    assert_null(p.start);
     ga_coords_destroy(&A);
 }
 
