@@ -256,6 +256,11 @@ ga_status ga_block_factor(ga_stepper *s)
         s->singular = ga_factor_singular_column(s->factor);
         return status;
     }
+    if (s->scaled_for > 0 && s->scaled_for < SCALING_LIFE && ga_regular_doubts(s)) {
+        s->scaled_for = 0; /* perhaps only the scales are old */
+        ga_block_assemble(s, s->def.scaling);
+        GA_TRY(ga_factor_numeric(s->factor));
+    }
     s->factor_c_q = s->c_q;
     s->factor_c_v = s->c_v;
     if (!ga_regular_watch(s)) return GA_OK;

@@ -16,6 +16,8 @@
 
 /* Degrees are compared every so many steps, and at each of the first ones. */
 enum { COMPARE_EVERY = 4, FIRST_STEPS = 8, FIRST_DEGREE = 2 };
+/* Near singular positions, where accelerations change quickly. */
+enum { CAUTIOUS_DEGREE = 2 };
 
 /* Weights of the values at `node`[0 .. degree] in their polynomial at t. */
 static void weigh(int degree, const double *node, double t, double *weight)
@@ -60,7 +62,8 @@ void ga_past_begin(ga_stepper *s)
     ga_past *p = &s->past;
     const int most = largest_degree(s);
     const int wanted = s->now.steps == 0 ? FIRST_DEGREE : s->now.degree;
-    const int degree = wanted < most ? wanted : most;
+    int degree = wanted < most ? wanted : most;
+    if (ga_regular_weakens(s) && degree > CAUTIOUS_DEGREE) degree = CAUTIOUS_DEGREE;
     /* of these there is one value less */
     const int less = degree < most || most == 0 || s->now.steps > GA_PAST ? degree : degree - 1;
     const double shift = s->method.shift;
@@ -115,7 +118,8 @@ static void compare_degrees(ga_stepper *s)
     ga_state *now = &s->now;
     const int most = largest_degree(s), was = s->past.unknowns.degree;
     double least = INFINITY;
-    for (int degree = was > 0 ? was - 1 : 0; degree <= was + 1 && degree <= most; ++degree) {
+    const int lowest = was > FIRST_DEGREE ? was - 1 : FIRST_DEGREE;
+    for (int degree = lowest; degree <= was + 1 && degree <= most; ++degree) {
         const double off = miss(s, degree);
         if (!(off < least)) continue;
         least = off;

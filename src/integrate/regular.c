@@ -199,13 +199,30 @@ static bool is_clean(const ga_stepper *s, const double *x)
     return !s->form->has_eta || ga_norm_max(s->m, x + s->place[GA_AT_ETA]) * row <= size;
 }
 
+static void filter(ga_stepper *s, double *x)
+{
+    ga_block_solve_once(s, s->regular.rhs, s->regular.part);
+    for (int i = 0; i < s->n; ++i) x[i] -= s->regular.part[i];
+}
+
 void ga_regular_filter(ga_stepper *s, double *x)
 {
-    ga_regular *g = &s->regular;
-    if (!(g->eps > 0) || is_clean(s, x)) return;
+    if (!(s->regular.eps > 0) || is_clean(s, x)) return;
     weigh_solution(s, x);
-    ga_block_solve_once(s, g->rhs, g->part);
-    for (int i = 0; i < s->n; ++i) x[i] -= g->part[i];
+    filter(s, x);
+}
+
+/* What eta has in the null space of B_n^T moves nothing now, but it would in the next steps,
+ * and extrapolation would make it grow. */
+void ga_regular_filter_eta(ga_stepper *s, double *x)
+{
+    ga_regular *g = &s->regular;
+    if (!(g->eps > 0)) return;
+    const int at = s->place[GA_AT_ETA];
+    weigh_solution(s, x);
+    for (int i = 0; i < s->m; ++i)
+        if (!g->kept[i]) g->rhs[at + i] -= g->eta_value[i] * s->h / s->c_q * s->eta[i];
+    filter(s, x);
 }
 
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)
@@ -346,12 +363,19 @@ void ga_regular_survey(ga_stepper *s)
     adapt(g);
 }
 
+bool ga_regular_doubts(const ga_stepper *s)
+{
+    const ga_regular *g = &s->regular;
+    if (s->mp == 0 || g->asleep || g->watching || g->active) return false;
+    return !(ga_factor_rcond(s->factor) > HEALTHY_PIVOT);
+}
+
 bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
     if (s->mp == 0 || g->asleep) return false;
     g->seen = true;
-    if (!g->watching && !g->active && ga_factor_rcond(s->factor) > HEALTHY_PIVOT) {
+    if (!g->watching && !g->active && !ga_regular_doubts(s)) {
         g->least = INFINITY;
         return false;
     }

@@ -64,6 +64,10 @@ static double weighted(double increment, double tolerance)
     return increment == 0 ? 0 : increment / tolerance;
 }
 
+/* With old tangents, what is left after an increment is a guess from one ratio, and there are
+ * directions that converge more slowly than the one that was seen. */
+static const double CAUTION = 4, SLOWEST = 0.02;
+
 /* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
  * progress twice, with increments below this many units, is at its end; the level is remembered
  * for the steps to come, and forgotten slowly. */
@@ -173,25 +177,27 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     const bool first = s->iteration == 1;
+    const bool guesses = !s->fresh;
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
         if (s->form->second_system) contraction = fmax(contraction, 0.05);
-        /* with old tangents there are directions that converge more slowly than the one seen */
-        if (!s->fresh) contraction = fmax(contraction, 0.0);
+        if (guesses) contraction = fmax(contraction, SLOWEST);
         bool counts = norm > 1 && !first;
         if (counts) rate = fmax(rate, contraction);
         if (counts) growth = fmin(growth, contraction);
         double rest = norm;
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+        if (counts && guesses && !s->form->second_system) rest *= CAUTION;
         left = fmax(left, rest);
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     follow_velocity(s, &size, before);
     const bool quiet = is_quiet(s, before);
-    const bool settled = size.units <= s->round_off;
+    /* at its end an iteration may flicker about the level it knows */
+    const bool settled = size.units <= s->round_off * (s->iteration > 4 ? 4 : 1);
     const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     memcpy(before->norm, size.norm, sizeof size.norm);
     memcpy(before->delta_v, s->delta_v, sizeof s->delta_v);
@@ -395,17 +401,20 @@ static ga_status begin(ga_stepper *s, double h)
 }
 
 /* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise. */
+ * it was when they turned out slow in the middle of a step, and grows a little otherwise; more
+ * slowly where that was too much again and again. */
 static void learn_life(ga_stepper *s, bool began_fresh)
 {
     if (began_fresh) {
         s->served = 1;
-        s->life *= 1.1;
+        s->life *= s->too_long < 3 ? 1.3 : 1.1;
     } else if (s->fresh) {
+        if (s->served < 2) ++s->too_long;
         s->life = fmax(1, s->served);
         s->served = 1;
     } else {
         ++s->served;
+        if (s->served > 2) s->too_long = 0;
     }
 }
 
@@ -441,7 +450,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK) {
         /* after an increment at round-off there is no need to evaluate again: Phi and G were
          * as good before it, and w has the new v */
-        s->evaluated = 0 && s->p == 0 && s->norm_q <= 1 && s->units <= 16 && to_round_off(s);
+        s->evaluated = s->p == 0 && s->norm_q <= 1 && s->units <= 16 && to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
         s->near_singular = ga_regular_near(s);

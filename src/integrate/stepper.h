@@ -230,6 +230,7 @@ struct ga_stepper {
     bool fresh;        /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
+    int too_long;                  /* how often even two steps were too many, in a row */
 
     /* Newton */
     double *r, *x;
@@ -356,6 +357,9 @@ void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *val
 void ga_regular_prepare(ga_stepper *s);
 /* x - F x, x a solution with the iteration matrix. */
 void ga_regular_filter(ga_stepper *s, double *x);
+/* The same, and takes the null space out of eta, too, as it will be after the correction by x.
+ */
+void ga_regular_filter_eta(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
@@ -364,6 +368,8 @@ void ga_regular_minimise(ga_stepper *s, bool keep);
  * if the matrix should have a smaller eps. */
 void ga_regular_survey(ga_stepper *s);
 bool ga_regular_watch(ga_stepper *s);
+/* Would a small pivot of the iteration matrix make the watch begin? */
+bool ga_regular_doubts(const ga_stepper *s);
 /* Does the converged trial end too near a singular position? */
 bool ga_regular_near(const ga_stepper *s);
 /* Is there perhaps one some steps away? */
