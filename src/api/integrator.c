@@ -151,7 +151,6 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->usable = false;
     s->served = 0;
     s->life = 10; /* a first guess */
-    s->too_long = 0;
     s->scaled_for = 0;
     s->round_off = 1;
     s->estimates = s->steady = false;

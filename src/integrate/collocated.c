@@ -32,12 +32,7 @@ void ga_collocated_predict(ga_stepper *s)
     ga_past_extrapolate(&s->past.unknowns, s->nv, now->vd, now->vd_old, s->vd);
     ga_past_extrapolate(&s->past.unknowns, s->mp, now->lambda, now->lambda_old, s->lambda);
     if (!s->form->has_eta) return;
-    ga_weights w = s->past.gaps; /* eta = O(h^2) */
-    for (int k = 0; now->steps && k <= w.degree; ++k) {
-        double ratio = s->h / (k ? now->h_old[k - 1] : now->h);
-        w.weight[k] *= ratio * ratio;
-    }
-    ga_past_extrapolate(&w, s->m, now->eta, now->eta_old, s->eta);
+    ga_past_extrapolate(&s->past.gaps, s->m, now->eta, now->eta_old, s->eta);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)

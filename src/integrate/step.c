@@ -88,10 +88,8 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 typedef struct ga_progress {
     double norm[KINDS];
     double delta_v[2];
-    double rate[2]; /* contraction of v, as long as it was far above round-off */
-    double rest[2]; /* what is left of its error, if that rate goes on */
-    int settled;    /* how often q and v have been at round-off */
-    int stalled;    /* how often there was no progress near it */
+    int settled; /* how often q and v have been at round-off */
+    int stalled; /* how often there was no progress near it */
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -99,8 +97,7 @@ typedef struct ga_size {
     double norm[KINDS];
     double units;  /* largest of q and v, in units of round-off */
     double coarse; /* the same, for sizes of at least 1: constants in Phi have round-off too */
-    bool multipliers;  /* no more than what the round-off of q and v makes of them */
-    double noise_v[2]; /* round-off of v */
+    bool multipliers; /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
 /* Is Newton's method asked to go on to round-off? */
@@ -113,7 +110,7 @@ static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON;
-    ga_size size = {{0}, 0, 0, false, {0}};
+    ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
@@ -133,7 +130,6 @@ static ga_size measure(ga_stepper *s)
             s->delta_v[k] /
                 fmax(floor_v, eps * (s->m && !s->form->velocity_level ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
-        size.noise_v[k] = floor_v;
     }
     double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
@@ -144,30 +140,17 @@ static ga_size measure(ga_stepper *s)
     return size;
 }
 
-/* What is left of the error of v. Increments at round-off tell nothing any more; but the rate
- * that was seen before goes on beneath it. */
-static void follow_velocity(const ga_stepper *s, const ga_size *size, ga_progress *progress)
+/* Will another increment of v be far below the round-off of v itself, so that many steps do not
+ * add up to more? The round-off of q, which may be much larger, concerns only what is normal to
+ * the constraints in index 3. */
+static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 {
     for (int k = 0; k < 2; ++k) {
-        const double rate = s->delta_v[k] > 0 ? s->delta_v[k] / progress->delta_v[k] : 0;
-        const double next = rate < 1 ? s->delta_v[k] * rate / (1 - rate) : INFINITY;
-        if (s->delta_v[k] > 4 * size->noise_v[k]) {
-            progress->rate[k] = rate;
-            progress->rest[k] = next;
-        } else {
-            progress->rest[k] = next;
-        }
+        double next =
+            s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before->delta_v[k] : 0;
+        double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+        if (!(next <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
     }
-}
-
-/* Is it below the round-off of v itself, so that many steps do not add up to more? The
- * round-off of q, which may be much larger, concerns only what is normal to the constraints in
- * index 3. */
-static bool is_quiet(const ga_stepper *s, const ga_progress *progress)
-{
-    const double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-    for (int k = 0; k < 2; ++k)
-        if (!(progress->rest[k] <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
     return true;
 }
 
@@ -194,7 +177,6 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         left = fmax(left, rest);
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
-    follow_velocity(s, &size, before);
     const bool quiet = is_quiet(s, before);
     /* at its end an iteration may flicker about the level it knows */
     const bool settled = size.units <= s->round_off * (s->iteration > 4 ? 4 : 1);
@@ -208,6 +190,10 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     if (first) return GOES_ON;
     if (settled) {
         bool again = before->settled > 1;
+        /* q and v may have been there at once, and multipliers still get better */
+        const double next = size.norm[MULTIPLIERS] * flicker;
+        if (flicker < 0.3 && next > 10)
+            return !s->fresh && next * flicker * flicker > 10 ? SLOW : GOES_ON;
         if (size.multipliers && (quiet || again)) return CONVERGED;
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
@@ -227,9 +213,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
     ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
-                          .delta_v = {INFINITY, INFINITY},
-                          .rate = {1, 1},
-                          .rest = {INFINITY, INFINITY}};
+                          .delta_v = {INFINITY, INFINITY}};
     s->fresh = false;
     ga_past_begin(s);
     s->form->predict(s);
@@ -401,20 +385,17 @@ static ga_status begin(ga_stepper *s, double h)
 }
 
 /* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise; more
- * slowly where that was too much again and again. */
+ * it was when they turned out slow in the middle of a step, and grows a little otherwise. */
 static void learn_life(ga_stepper *s, bool began_fresh)
 {
     if (began_fresh) {
         s->served = 1;
-        s->life *= s->too_long < 3 ? 1.3 : 1.1;
+        s->life *= 1.1;
     } else if (s->fresh) {
-        if (s->served < 2) ++s->too_long;
         s->life = fmax(1, s->served);
         s->served = 1;
     } else {
         ++s->served;
-        if (s->served > 2) s->too_long = 0;
     }
 }
 
@@ -439,7 +420,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
-    bool refresh = !s->usable || s->served >= floor(s->life) || s->def.newton == GA_NEWTON_FULL;
+    bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;

@@ -69,6 +69,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->h = from->h;
     to->steps = from->steps;
     to->degree = from->degree;
+    to->gap_degree = from->gap_degree;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
     memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
     /* past values change places; these are where they were in `from` */

@@ -36,11 +36,11 @@ enum { GA_PAST = 5 };
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
-    double h;              /* step that led here; after a start, the one it was prepared for */
-    long steps;            /* since the start */
-    double h_old[GA_PAST]; /* the steps before it */
-    int degree;            /* of the polynomial that predicts best; see past.c */
-    double t_old;          /* where the last step began */
+    double h;               /* step that led here; after a start, the one it was prepared for */
+    long steps;             /* since the start */
+    double h_old[GA_PAST];  /* the steps before it */
+    int degree, gap_degree; /* of the polynomials that predict best; see past.c */
+    double t_old;           /* where the last step began */
     double t_begin; /* where something jumped: the motion may not be followed back beyond it */
     double *q, *v, *vd, *a, *lambda, *eta;
     double *q_old, *v_old; /* at t_old */
@@ -141,7 +141,7 @@ typedef struct ga_saddle {
 /* The polynomial that predicts the next step; see past.c. */
 typedef struct ga_weights {
     int degree;
-    double weight[GA_PAST + 1];
+    double weight[GA_PAST + 1], sum;
 } ga_weights;
 
 typedef struct ga_past {
@@ -230,7 +230,6 @@ struct ga_stepper {
     bool fresh;        /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
-    int too_long;                  /* how often even two steps were too many, in a row */
 
     /* Newton */
     double *r, *x;
