@@ -29,10 +29,10 @@ ga_status ga_collocated_begin(ga_stepper *s)
 void ga_collocated_predict(ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    ga_past_extrapolate(&s->past.unknowns, s->nv, now->vd, now->vd_old, s->vd);
-    ga_past_extrapolate(&s->past.unknowns, s->mp, now->lambda, now->lambda_old, s->lambda);
-    if (!s->form->has_eta) return;
-    ga_past_extrapolate(&s->past.gaps, s->m, now->eta, now->eta_old, s->eta);
+    ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
+    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
 void ga_collocated_evaluate(ga_stepper *s)

@@ -252,7 +252,7 @@ static double small_jump(const ga_controller *c)
 static const double negligible = 1e-3;
 
 /* Older tangents would spoil the estimate before they slow the iteration down. */
-static const double max_life = 5;
+static const double max_life = 20;
 
 /* --- steps -------------------------------------------------------------------------------- */
 

@@ -14,11 +14,7 @@ static ga_status residual(ga_stepper *s)
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. */
 static void correct(ga_stepper *s)
 {
-    ga_block_solve_once(s, s->r, s->x);
-    if (s->iteration == 1)
-        ga_regular_filter_eta(s, s->x);
-    else
-        ga_regular_filter(s, s->x);
+    ga_block_solve(s, s->r, s->x);
     const double *dl = s->x + s->nv, *dx = s->x + s->nv + s->mp;
     double *dvd = s->work;
     for (int i = 0; i < s->nv; ++i) dvd[i] = s->x[i];

@@ -199,30 +199,13 @@ static bool is_clean(const ga_stepper *s, const double *x)
     return !s->form->has_eta || ga_norm_max(s->m, x + s->place[GA_AT_ETA]) * row <= size;
 }
 
-static void filter(ga_stepper *s, double *x)
-{
-    ga_block_solve_once(s, s->regular.rhs, s->regular.part);
-    for (int i = 0; i < s->n; ++i) x[i] -= s->regular.part[i];
-}
-
 void ga_regular_filter(ga_stepper *s, double *x)
 {
-    if (!(s->regular.eps > 0) || is_clean(s, x)) return;
-    weigh_solution(s, x);
-    filter(s, x);
-}
-
-/* What eta has in the null space of B_n^T moves nothing now, but it would in the next steps,
- * and extrapolation would make it grow. */
-void ga_regular_filter_eta(ga_stepper *s, double *x)
-{
     ga_regular *g = &s->regular;
-    if (!(g->eps > 0)) return;
-    const int at = s->place[GA_AT_ETA];
+    if (!(g->eps > 0) || is_clean(s, x)) return;
     weigh_solution(s, x);
-    for (int i = 0; i < s->m; ++i)
-        if (!g->kept[i]) g->rhs[at + i] -= g->eta_value[i] * s->h / s->c_q * s->eta[i];
-    filter(s, x);
+    ga_block_solve_once(s, g->rhs, g->part);
+    for (int i = 0; i < s->n; ++i) x[i] -= g->part[i];
 }
 
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)

@@ -283,7 +283,6 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     now->h = 0;
     now->t_begin = -INFINITY;
     now->steps = 0;
-    now->gap_degree = 0;
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
     if (guess) memcpy(now->lambda, guess, (size_t)s->mp * sizeof *guess);

@@ -25,6 +25,23 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+                         double *result)
+{
+    const ga_state *now = &s->now;
+    const double h = s->h, h0 = now->h, h1 = now->h_old[0];
+    if (now->steps == 0 || s->steady) {
+        copy(result, x0, n);
+    } else if (now->steps == 1) {
+        for (int i = 0; i < n; ++i) result[i] = x0[i] + h / h0 * (x0[i] - old[0][i]);
+    } else {
+        for (int i = 0; i < n; ++i) {
+            double d0 = (x0[i] - old[0][i]) / h0, d1 = (old[0][i] - old[1][i]) / h1;
+            result[i] = x0[i] + h * (d0 + (h + h0) * (d0 - d1) / (h0 + h1));
+        }
+    }
+}
+
 static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
     for (int i = 0; i < s->nv; ++i) {
@@ -63,10 +80,6 @@ static double weighted(double increment, double tolerance)
 {
     return increment == 0 ? 0 : increment / tolerance;
 }
-
-/* With old tangents, what is left after an increment is a guess from one ratio, and there are
- * directions that converge more slowly than the one that was seen. */
-static const double CAUTION = 4, SLOWEST = 0.02;
 
 /* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
  * progress twice, with increments below this many units, is at its end; the level is remembered
@@ -160,40 +173,32 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     const bool first = s->iteration == 1;
-    const bool guesses = !s->fresh;
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
         if (s->form->second_system) contraction = fmax(contraction, 0.05);
-        if (guesses) contraction = fmax(contraction, SLOWEST);
         bool counts = norm > 1 && !first;
         if (counts) rate = fmax(rate, contraction);
         if (counts) growth = fmin(growth, contraction);
         double rest = norm;
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
-        if (counts && guesses && !s->form->second_system) rest *= CAUTION;
         left = fmax(left, rest);
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
-    /* at its end an iteration may flicker about the level it knows */
-    const bool settled = size.units <= s->round_off * (s->iteration > 4 ? 4 : 1);
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
-    memcpy(before->norm, size.norm, sizeof size.norm);
-    memcpy(before->delta_v, s->delta_v, sizeof s->delta_v);
-    before->settled += settled;
-    before->stalled += stalled;
+    const bool settled = size.units <= s->round_off;
     s->units = size.units;
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
+    *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
+                            {s->delta_v[0], s->delta_v[1]},
+                            before->settled + settled,
+                            before->stalled + stalled};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (settled) {
         bool again = before->settled > 1;
-        /* q and v may have been there at once, and multipliers still get better */
-        const double next = size.norm[MULTIPLIERS] * flicker;
-        if (flicker < 0.3 && next > 10)
-            return !s->fresh && next * flicker * flicker > 10 ? SLOW : GOES_ON;
         if (size.multipliers && (quiet || again)) return CONVERGED;
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
@@ -212,10 +217,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
-                          .delta_v = {INFINITY, INFINITY}};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0};
     s->fresh = false;
-    ga_past_begin(s);
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
@@ -304,7 +307,10 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(check_residuals(s));
     ga_regular_accept(s);
     if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
-    ga_past_accept(s);
+    copy(now->vd_old[1], now->vd_old[0], s->nv);
+    copy(now->vd_old[0], now->vd, s->nv);
+    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
+    copy(now->lambda_old[0], now->lambda, s->mp);
     copy(now->a_used, s->an, s->nv);
     copy(now->q_old, now->q, s->nq);
     copy(now->v_old, now->v, s->nv);
@@ -318,9 +324,11 @@ ga_status ga_step_accept(ga_stepper *s)
         copy(now->Ma_used, s->Man, s->nv);
         copy(now->Ma, s->Ma1, s->nv);
         copy(now->F, s->F1, s->nv);
-        for (int i = 0; i < s->nv; ++i) now->a_gap[i] = s->a_tilde[i] - s->a[i];
-        for (int i = 0; i < s->mp; ++i) now->l_gap[i] = s->l_tilde[i] - s->lambda[i];
+        copy(now->a_tilde, s->a_tilde, s->nv);
+        copy(now->l_tilde, s->l_tilde, s->mp);
     }
+    now->h_old[1] = now->h_old[0];
+    now->h_old[0] = now->h;
     now->h = s->h;
     now->t_old = now->t;
     now->t = s->t1;
@@ -430,8 +438,9 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK && runs_away(s, &before)) status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
         /* after an increment at round-off there is no need to evaluate again: Phi and G were
-         * as good before it, and w has the new v */
-        s->evaluated = s->p == 0 && s->norm_q <= 1 && s->units <= 16 && to_round_off(s);
+         * as good before it, and w has the new v; but eta wants B just here */
+        s->evaluated = s->p == 0 && !s->form->has_eta && s->norm_q <= 1 && s->units <= 16 &&
+                       to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
         s->near_singular = ga_regular_near(s);

@@ -33,21 +33,16 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
     state->v_exact = carve(&c, s->nv);
-    for (int k = 0; k < GA_PAST; ++k) {
-        const bool weighted = s->form->weighted;
+    for (int k = 0; k < 2; ++k) {
         state->vd_old[k] = carve(&c, s->nv);
         state->lambda_old[k] = carve(&c, s->mp);
-        state->eta_old[k] = carve(&c, s->form->has_eta ? s->m : 0);
-        state->a_old[k] = carve(&c, weighted ? s->nv : 0);
-        state->a_gap_old[k] = carve(&c, weighted ? s->nv : 0);
-        state->l_gap_old[k] = carve(&c, weighted ? s->mp : 0);
     }
     state->G = carve(&c, s->dae.G.count);
     state->Ma = carve(&c, s->nv);
     state->Ma_used = carve(&c, s->nv);
     state->F = carve(&c, s->nv);
-    state->a_gap = carve(&c, s->nv);
-    state->l_gap = carve(&c, s->mp);
+    state->a_tilde = carve(&c, s->nv);
+    state->l_tilde = carve(&c, s->mp);
     state->share = carve(&c, s->nv);
     return c.used;
 }
@@ -68,18 +63,8 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->t_begin = from->t_begin;
     to->h = from->h;
     to->steps = from->steps;
-    to->degree = from->degree;
-    to->gap_degree = from->gap_degree;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
     memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
-    /* past values change places; these are where they were in `from` */
-    double **lists[] = {to->vd_old, to->lambda_old, to->eta_old,
-                        to->a_old,  to->a_gap_old,  to->l_gap_old};
-    double *const *sources[] = {from->vd_old, from->lambda_old, from->eta_old,
-                                from->a_old,  from->a_gap_old,  from->l_gap_old};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
-        for (int k = 0; k < GA_PAST; ++k)
-            lists[i][k] = to->memory + (sources[i][k] - from->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)

@@ -30,33 +30,27 @@
 
 typedef struct ga_stepper ga_stepper;
 
-/* Steps that are remembered for the first guess of the next. */
-enum { GA_PAST = 5 };
-
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
-    double h;               /* step that led here; after a start, the one it was prepared for */
-    long steps;             /* since the start */
-    double h_old[GA_PAST];  /* the steps before it */
-    int degree, gap_degree; /* of the polynomials that predict best; see past.c */
-    double t_old;           /* where the last step began */
-    double t_begin; /* where something jumped: the motion may not be followed back beyond it */
+    double h;        /* step that led here; after a start, the one it was prepared for */
+    long steps;      /* since the start */
+    double h_old[2]; /* the steps before it: for extrapolation */
+    double t_old;    /* where the last step began */
+    double t_begin;  /* where something jumped: the motion may not be followed back beyond it */
     double *q, *v, *vd, *a, *lambda, *eta;
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
-    double *vd_old[GA_PAST], *lambda_old[GA_PAST]; /* one step ago, two, ... */
-    double *eta_old[GA_PAST];
-    double *G; /* G, whose first part B is needed for eta */
+    double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
+    double *G;                         /* G, whose first part B is needed for eta */
     /* weighted formulations only */
-    double *Ma, *Ma_used;  /* M a, and as the last step used it, for (14b) */
-    double *F;             /* f - G^T (lambda, psi) at t */
-    double *a_gap, *l_gap; /* a~ - a and lambda~ - lambda of the last step */
-    double *a_old[GA_PAST], *a_gap_old[GA_PAST], *l_gap_old[GA_PAST];
-    double *share;      /* dependent constraints: x of regular.c */
-    double *memory;     /* all of the above */
-    size_t memory_size; /* in doubles */
+    double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
+    double *F;                 /* f - G^T (lambda, psi) at t */
+    double *a_tilde, *l_tilde; /* of the last step */
+    double *share;             /* dependent constraints: x of regular.c */
+    double *memory;            /* all of the above */
+    size_t memory_size;        /* in doubles */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -138,18 +132,6 @@ typedef struct ga_saddle {
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
 
-/* The polynomial that predicts the next step; see past.c. */
-typedef struct ga_weights {
-    int degree;
-    double weight[GA_PAST + 1], sum;
-} ga_weights;
-
-typedef struct ga_past {
-    ga_weights unknowns, shifted; /* of this step; shifted: of a, in weighted formulations */
-    ga_weights gaps;              /* of what a start does not know: eta, lambda~ - lambda */
-    ga_weights shifted_gaps;
-} ga_past;
-
 /* Constraints that depend on each other; see regular.c. */
 typedef struct ga_regular {
     bool active;          /* there are values on the diagonal of the multipliers */
@@ -199,7 +181,6 @@ struct ga_stepper {
     double *U0, *v0, *a1; /* parts that do not depend on the unknowns */
     double *rest;         /* weighted: the part of the dynamics known before */
     double *Ma1, *F1;     /* weighted: M a and F of the converged trial */
-    ga_past past;
 
     /* trial state at t1; vd is a_{n+1} in weighted formulations */
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
@@ -288,15 +269,9 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
-
-/* past.c */
-/* Weights for a step of size s->h. */
-void ga_past_begin(ga_stepper *s);
-/* The polynomial through x and as many of the old values as serve, at the end of the step. */
-void ga_past_extrapolate(const ga_weights *weights, int n, const double *x, double *const *old,
+/* x at t1 by the polynomial through up to three values. */
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
                          double *result);
-/* The trial is accepted: the values of now become past ones. */
-void ga_past_accept(ga_stepper *s);
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
 void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
@@ -356,9 +331,6 @@ void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *val
 void ga_regular_prepare(ga_stepper *s);
 /* x - F x, x a solution with the iteration matrix. */
 void ga_regular_filter(ga_stepper *s, double *x);
-/* The same, and takes the null space out of eta, too, as it will be after the correction by x.
- */
-void ga_regular_filter_eta(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */

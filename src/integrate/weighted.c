@@ -57,16 +57,23 @@ ga_status ga_weighted_begin(ga_stepper *s)
     return GA_OK;
 }
 
+/* a ~ v'(t_n + Delta_alpha h) by its own history; a~ - a and lambda~ - lambda as in the step
+ * before. */
 void ga_weighted_predict(ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    const ga_past *p = &s->past;
-    ga_past_extrapolate(&p->shifted, s->nv, now->a, now->a_old, s->vd);
-    ga_past_extrapolate(&p->unknowns, s->mp, now->lambda, now->lambda_old, s->lambda);
-    ga_past_extrapolate(&p->shifted_gaps, s->nv, now->a_gap, now->a_gap_old, s->a_tilde);
-    ga_past_extrapolate(&p->gaps, s->mp, now->l_gap, now->l_gap_old, s->l_tilde);
-    for (int i = 0; i < s->nv; ++i) s->a_tilde[i] += s->vd[i];
-    for (int i = 0; i < s->mp; ++i) s->l_tilde[i] += s->lambda[i];
+    if (now->steps == 0)
+        copy(s->vd, now->a, s->nv);
+    else
+        for (int i = 0; i < s->nv; ++i) {
+            double slope = (now->a[i] - now->a_used[i]) / now->h;
+            s->vd[i] = s->an[i] + s->h * slope;
+        }
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    for (int i = 0; i < s->nv; ++i)
+        s->a_tilde[i] = s->vd[i] + (now->steps ? now->a_tilde[i] - now->a[i] : 0);
+    for (int i = 0; i < s->mp; ++i)
+        s->l_tilde[i] = s->lambda[i] + (now->steps ? now->l_tilde[i] - now->lambda[i] : 0);
 }
 
 void ga_weighted_evaluate(ga_stepper *s)
