@@ -44,6 +44,14 @@ typedef struct ga_pattern {
     const int *row, *col;
 } ga_pattern;
 
+/* What of one point is wanted; null members are not. Sizes and contents are those of the single
+ * callbacks of ga_system. */
+typedef struct ga_wanted {
+    double *constraint, *gradient, *rate; /* Phi, B, Phi_t */
+    double *nonholonomic, *nonholonomic_gradient;
+    double *force;
+} ga_wanted;
+
 typedef enum ga_reactions {
     GA_REACTIONS_ADDED,   /* the library adds -B^T lambda - N^T psi to what force returns */
     GA_REACTIONS_IN_FORCE /* force returns everything, f(q,v,t,lambda,psi) in any form */
@@ -107,6 +115,11 @@ typedef struct ga_system {
      * force_uses_multipliers. */
     ga_callback *force_multipliers;
     ga_pattern force_multipliers_pattern;
+
+    /* Several quantities of one point in one go, where that is cheaper than one after the
+     * other; optional. Asked only for what has a callback of its own above, which stays
+     * required; reads what these read, and gives the same numbers, bit for bit. */
+    ga_eval (*all)(void *user, const ga_point *at, const ga_wanted *wanted);
 } ga_system;
 /* Gradients, right-hand sides of the acceleration level and every tangent may be left out:
  * difference quotients take over, coloured by the pattern, which then is a promise that nothing

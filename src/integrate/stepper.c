@@ -136,19 +136,19 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     return GA_OK;
 }
 
-typedef struct ga_wanted {
+typedef struct ga_wanted_array {
     double **array;
     int count;
-} ga_wanted;
+} ga_wanted_array;
 
 enum { MAX_ARRAYS = 64 };
 
 /* Every working array and its length; also what destroy frees. */
-static int list_arrays(ga_stepper *s, ga_wanted *list)
+static int list_arrays(ga_stepper *s, ga_wanted_array *list)
 {
     const ga_dae *dae = &s->dae;
     const int nv = s->nv, mp = s->mp, n = s->n;
-    const ga_wanted all[] = {
+    const ga_wanted_array all[] = {
         {&s->vn, nv},
         {&s->an, nv},
         {&s->Man, nv},
@@ -240,7 +240,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     GA_TRY(create_kinds(s));
-    ga_wanted list[MAX_ARRAYS];
+    ga_wanted_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k)
         if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
@@ -275,7 +275,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
     ga_regular_destroy(s);
-    ga_wanted list[MAX_ARRAYS];
+    ga_wanted_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
     ga_free(s->kind);

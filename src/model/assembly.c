@@ -614,6 +614,45 @@ static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
     return GA_EVAL_OK;
 }
 
+/* What of one element is wanted. */
+static void evaluate(ga_assembly *a, int e, const ga_state *state, const ga_wanted *wanted)
+{
+    const ga_element *element = a->model->elements[e];
+    const ga_element_type *type = element->type;
+    if (element->rows && wanted->constraint)
+        type->constraint(element, state, wanted->constraint + element->row);
+    if (element->rows && wanted->gradient) {
+        ga_assembly_gradient_of(a, e, state, a->out);
+        scatter(a->target + GA_TARGET_GRADIENT, e, a->out, wanted->gradient);
+    }
+    if (element->rows && wanted->rate && type->rate)
+        type->rate(element, state, wanted->rate + element->row);
+    if (element->speed_rows && wanted->nonholonomic)
+        type->speed(element, state, wanted->nonholonomic + element->speed_row);
+    if (element->speed_rows && wanted->nonholonomic_gradient) {
+        ga_assembly_speed_gradient_of(a, e, state, a->out);
+        scatter(a->target + GA_TARGET_SPEED_GRADIENT, e, a->out, wanted->nonholonomic_gradient);
+    }
+    if (wanted->force && type->force) {
+        memset(a->f, 0, (size_t)(GA_TWIST * element->node_count) * sizeof *a->f);
+        type->force(element, state, a->f);
+        ga_assembly_add_row(a, element, a->f, wanted->force);
+    }
+}
+
+static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    ga_assembly *a = user;
+    bool moving = wanted->nonholonomic || wanted->nonholonomic_gradient || wanted->force;
+    ga_state state =
+        ga_assembly_state(a, at->t, at->q, moving ? at->v : NULL, at->lambda, at->psi);
+    if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
+    for (int i = 0; wanted->force && i < a->model->body_count; ++i)
+        body_force(a, i, wanted->force + a->v_at[i]);
+    for (int e = 0; e < a->model->element_count; ++e) evaluate(a, e, &state, wanted);
+    return GA_EVAL_OK;
+}
+
 /* --- energy ------------------------------------------------------------------------------- */
 
 static double dot(int n, const double *x, const double *y)
@@ -763,6 +802,7 @@ static void define_system(ga_assembly *a)
         .damping = damping,
         .damping_pattern = pattern_of(t + GA_TARGET_DAMPING),
         .nonholonomic_count = model->speed_rows,
+        .all = all,
     };
     if (model->rows) {
         a->system.constraint = constraint;
