@@ -61,10 +61,27 @@ typedef struct ga_attachment {
 
 enum { GA_JOINT_MAX_ROWS = 6, GA_JOINT_MAX_COORDINATES = 3 };
 
+/* What a row is, for those who compute several at once (kernel.h): E_i . d, a_i . d,
+ * sign a_i . b_j, component i of `turn`, the length of d. Null: what its function says. */
+typedef enum ga_form {
+    GA_FORM_OTHER,
+    GA_FORM_WORLD,
+    GA_FORM_ALONG,
+    GA_FORM_DOT,
+    GA_FORM_TURN,
+    GA_FORM_LENGTH
+} ga_form;
+
+typedef struct ga_row_form {
+    ga_form form;
+    int i, j, sign;
+} ga_row_form;
+
 typedef struct ga_joint_row {
     const char *name; /* null: no more rows */
     ga_scalar_function *scalar;
     bool planar; /* does not hold by itself in planar models */
+    ga_row_form form;
 } ga_joint_row;
 
 typedef struct ga_coordinate_type {
@@ -192,35 +209,38 @@ ga_scalar_function ga_angle;
 
 #define GA_ROW_WORLD_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_world_x, .planar = true                    \
+        .name = "translation along x", .scalar = ga_world_x, .form = {GA_FORM_WORLD, 0},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_WORLD_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_world_y, .planar = true                    \
+        .name = "translation along y", .scalar = ga_world_y, .form = {GA_FORM_WORLD, 1},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_WORLD_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_world_z                                    \
+        .name = "translation along z", .scalar = ga_world_z, .form = { GA_FORM_WORLD, 2 }      \
     }
 #define GA_ROW_ALONG_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_along_x, .planar = true                    \
+        .name = "translation along x", .scalar = ga_along_x, .form = {GA_FORM_ALONG, 0},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_ALONG_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_along_y                                    \
+        .name = "translation along y", .scalar = ga_along_y, .form = { GA_FORM_ALONG, 1 }      \
     }
 #define GA_ROW_ALONG_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_along_z                                    \
+        .name = "translation along z", .scalar = ga_along_z, .form = { GA_FORM_ALONG, 2 }      \
     }
 #define GA_ROW_TILT_X                                                                          \
     {                                                                                          \
-        .name = "rotation about x", .scalar = ga_tilt_x                                        \
+        .name = "rotation about x", .scalar = ga_tilt_x, .form = { GA_FORM_DOT, 1, 2, -1 }     \
     }
 #define GA_ROW_TILT_Y                                                                          \
     {                                                                                          \
-        .name = "rotation about y", .scalar = ga_tilt_y                                        \
+        .name = "rotation about y", .scalar = ga_tilt_y, .form = { GA_FORM_DOT, 0, 2, 1 }      \
     }
 
 /* Functions of the element type, for every joint. */
