@@ -46,7 +46,7 @@ struct ga_sim {
 
 static void powers_at(ga_sim *sim, const ga_sample *at, ga_powers *powers)
 {
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_powers(sim->assembly, &state, powers);
 }
 
@@ -117,7 +117,7 @@ static ga_eval accepted(void *user, const ga_sample *at)
     ga_sim *sim = user;
     if (!sim->started) warn(sim);
     account(sim, at);
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_commit(sim->assembly, &state);
     sim->t = at->t;
     sim->step = at->step;

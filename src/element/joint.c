@@ -272,8 +272,7 @@ static int memory_of(const ga_joint *joint, int k)
     return at;
 }
 
-/* Angle within half a turn to the one nearest to what the last step lets expect. */
-static double unwind(double angle, double t, const double *last)
+double ga_joint_unwind(double angle, double t, const double last[3])
 {
     const double expected = last[0] + last[1] * (t - last[2]);
     return angle + two_pi * round((expected - angle) / two_pi);
@@ -287,7 +286,7 @@ static void coordinate(const ga_pair *pair, int k, const double *memory, ga_orde
     joint->kind->coordinate[k].scalar(pair, order, s);
     s->value -= joint->home[k];
     if (memory && joint->kind->coordinate[k].angular)
-        s->value = unwind(s->value, pair->state->t, memory + memory_of(joint, k));
+        s->value = ga_joint_unwind(s->value, pair->state->t, memory + memory_of(joint, k));
 }
 
 void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s)

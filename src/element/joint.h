@@ -136,6 +136,9 @@ int ga_joint_coordinate_find(const ga_joint *joint, const char *name);
 /* For messages: "`angel` is not a coordinate of the joint: angle, displacement". */
 void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char *text,
                                    size_t size);
+/* An angle and its turns: the one nearest to what (angle, rate, time) of the last step let
+ * expect. */
+double ga_joint_unwind(double angle, double t, const double last[3]);
 /* d/dt of it. */
 double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state);
 /* Force and torque on the second body at its marker, world axes: reaction and what acts along

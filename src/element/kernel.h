@@ -25,7 +25,7 @@ typedef struct ga_plane {
 
 enum {
     GA_KERNEL_MAX_ROWS = GA_JOINT_MAX_ROWS,
-    GA_KERNEL_MAX_COLUMNS = GA_PAIR, /* of both bodies; 6 in planar models */
+    GA_KERNEL_MAX_NUMBERS = 40,
 };
 
 /* a, b: the two bodies, ga_frame in space, ga_plane in the plane. Arrays have a column for each

@@ -139,12 +139,13 @@ static void compare(const kernel_case *c, int dimension, int first, int second, 
     const ga_kernel *kernel = ga_kernel_of(joint, dimension);
     assert_non_null(kernel);
     assert_int_equal(kernel->rows, joint->element.rows);
-    double data[64], Phi[6], Phi_again[6], B[6 * SIDE] = {0}, K[SIDE * SIDE] = {0};
+    double data[GA_KERNEL_MAX_NUMBERS + 1], Phi[6], Phi_again[6], B[6 * SIDE] = {0},
+                                                                        K[SIDE * SIDE] = {0};
     double Z[6 * SIDE] = {0}, push[3] = {0};
-    assert_true(kernel->numbers <= 64);
-    data[kernel->numbers < 64 ? kernel->numbers : 0] = 12345;
+    assert_true(kernel->numbers <= GA_KERNEL_MAX_NUMBERS);
+    data[kernel->numbers] = 12345;
     ga_kernel_pack(kernel, joint, data);
-    assert_true(kernel->numbers == 64 || data[kernel->numbers] == 12345);
+    assert_true(data[kernel->numbers] == 12345);
     for (int b = 1; b <= RIG_NODES; ++b) rig_frame(&r, &r.store[b], 0.4);
     expect(&r, joint, &t);
 
