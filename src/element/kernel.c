@@ -50,7 +50,7 @@ static inline ga_vec3 minus(ga_vec3 a) { return (ga_vec3){-a.x, -a.y, -a.z}; }
 static inline void put(ga_vec3 a, double *out) { ga_vec3_store(a, out); }
 
 /* C = R_b^T R_a, column-major. */
-static inline void relate(const ga_frame *a, const ga_frame *b, double *C)
+TEMPLATE void relate(const ga_frame *a, const ga_frame *b, double *C)
 {
     for (int j = 0; j < 3; ++j)
         put(ga_rotate_back(b->R, ga_vec3_load(a->R + 3 * j)), C + 3 * j);

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "lie/turns.h"
 #include "model/pattern.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ static ga_status number_nodes(ga_assembly *a, bool se)
     if (!states) return GA_ERR_MEMORY;
     if (model->dimension == 2) {
         if (!(a->planes = GA_NEW(ga_plane, n + 1))) return GA_ERR_MEMORY;
-        (a->planes++)->c = 1; /* the ground */
+        ++a->planes; /* the ground before the first */
     } else {
         if (!(a->inertia = GA_NEW(double, 9 * (size_t)n))) return GA_ERR_MEMORY;
         for (int i = 0; i < n; ++i)
@@ -233,12 +234,28 @@ static int part_end(int count, int part)
 typedef struct sweep {
     ga_assembly *a;
     const ga_point *at;
-    const ga_wanted *wanted;   /* or null */
-    bool place, move, framing; /* nodes */
-    double *values;            /* K, Z or the right-hand side */
+    const ga_wanted *wanted; /* or null */
+    bool place, move;        /* nodes */
+    double *values;          /* K, Z or the right-hand side */
 } sweep;
 
 static void body_force(const ga_assembly *a, int i, double *f);
+
+/* Nodes of a planar model, cosines and sines of all together. */
+static void place_flat(ga_assembly *a, int from, int to)
+{
+    double angle[PART] = {0}, c[PART], s[PART];
+    for (int i = from; i < to; ++i)
+        angle[i - from] = a->kinds[i] == GA_NODE_POINT2 ? 0 : a->q[a->q_at[i] + 2];
+    ga_turns(to - from, angle, c, s);
+    for (int i = from; i < to; ++i) {
+        const double *q = a->q + a->q_at[i];
+        ga_plane *p = a->planes + i;
+        p->x[0] = q[0], p->x[1] = q[1];
+        p->angle = angle[i - from];
+        p->c = c[i - from], p->s = s[i - from];
+    }
+}
 
 static void sweep_nodes(void *data, int part)
 {
@@ -247,22 +264,22 @@ static void sweep_nodes(void *data, int part)
     int from = part * PART, to = part_end(a->model->body_count, part);
     const double *q = s->at->q, *v = s->at->v;
     double *force = s->wanted ? s->wanted->force : NULL;
-    if (s->place)
+    if (s->place) {
         memcpy(a->q + a->q_at[from], q + a->q_at[from],
                (size_t)(a->q_at[to] - a->q_at[from]) * sizeof *q);
-    if (s->move)
+        if (a->planes) place_flat(a, from, to);
+        for (int i = from; !a->planes && i < to; ++i)
+            ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
+    }
+    if (s->move) {
         memcpy(a->v + a->v_at[from], v + a->v_at[from],
                (size_t)(a->v_at[to] - a->v_at[from]) * sizeof *v);
-    for (int i = from; i < to; ++i) {
-        if (a->planes) {
-            if (s->place) ga_node_place_flat(a->kinds[i], q + a->q_at[i], a->planes + i);
-            if (s->move) ga_node_move_flat(a->kinds[i], v + a->v_at[i], a->planes + i);
-        } else {
-            if (s->place) ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
-            if (s->move) ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
-        }
-        if (force) body_force(a, i, force + a->v_at[i]);
+        for (int i = from; a->planes && i < to; ++i)
+            ga_node_move_flat(a->kinds[i], v + a->v_at[i], a->planes + i);
+        for (int i = from; !a->planes && i < to; ++i)
+            ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
     }
+    for (int i = from; force && i < to; ++i) body_force(a, i, force + a->v_at[i]);
 }
 
 /* Planar: frames of the planes. */
@@ -285,6 +302,13 @@ static void make_frames(ga_assembly *a)
     a->framed_moving = a->moved;
 }
 
+/* The ground as its frame has it. */
+static void place_ground(ga_assembly *a)
+{
+    const ga_frame *f = a->frames + GA_GROUND;
+    a->planes[GA_GROUND] = (ga_plane){.x = {f->x[0], f->x[1]}, .c = f->R[0], .s = f->R[1]};
+}
+
 /* Are there elements that look at frames? */
 static bool needs_frames(const ga_assembly *a) { return a->rest_count + a->keeper_count > 0; }
 
@@ -297,6 +321,7 @@ static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wan
     s.move = at->v && (s.place || !a->moved || memcmp(a->v, at->v, nv) != 0);
     if (s.place || s.move || (wanted && wanted->force))
         ga_pool_run(a->pool, parts_of(a->model->body_count), sweep_nodes, &s);
+    if (s.place && a->planes) place_ground(a);
     if (s.place) a->framed = a->moved = false;
     if (s.place || s.move) a->framed_moving = false;
     if (s.move) a->moved = true;

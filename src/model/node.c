@@ -93,21 +93,15 @@ void ga_node_twist(ga_node_kind kind, const ga_frame *frame, const double *v, do
 
 void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
 {
+    if (kind == GA_NODE_R3SO3) { /* most of them */
+        turn_back(frame->R, v, frame->u);
+        memcpy(frame->w, v + 3, sizeof frame->w);
+        return;
+    }
     double twist[GA_TWIST];
     ga_node_twist(kind, frame, v, twist);
     memcpy(frame->u, twist, sizeof frame->u);
     memcpy(frame->w, twist + 3, sizeof frame->w);
-}
-
-void ga_node_place_flat(ga_node_kind kind, const double *q, ga_plane *plane)
-{
-    plane->x[0] = q[0], plane->x[1] = q[1];
-    if (kind == GA_NODE_POINT2) {
-        plane->c = 1, plane->s = plane->angle = 0;
-    } else {
-        plane->c = cos(q[2]), plane->s = sin(q[2]);
-        plane->angle = q[2];
-    }
 }
 
 void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane)

@@ -35,8 +35,7 @@ bool ga_node_is_mixed(ga_node_kind kind);
 /* x and R of the frame; then u and w, from v. */
 void ga_node_place(ga_node_kind kind, const double *q, ga_frame *frame);
 void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame);
-/* The same in the plane; and the frame of a plane, x and R only. */
-void ga_node_place_flat(ga_node_kind kind, const double *q, ga_plane *plane);
+/* v and w of a plane from v; the frame of a plane, x and R only. */
 void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane);
 void ga_node_frame(const ga_plane *plane, ga_frame *frame);
 /* The inverse: coordinates of a frame. Planar angles lie in (-pi, pi]. */
