@@ -327,13 +327,11 @@ double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state)
     return rate(&pair, &s);
 }
 
-/* Value and rate of ga_angle, as ga_angle and ga_joint_rate give them: of the angle of
- * (x, y) = (Q_xx + Q_yy, Q_yx - Q_xy), where a dot product a.b has the rate
- * (a x b).(omega_a - omega_b). Every hinge asks for them after every step. */
-static void turning(const ga_joint *joint, const ga_frame *first, const ga_frame *second,
-                    double *value, double *speed)
+/* The angle of (x, y) = (Q_xx + Q_yy, Q_yx - Q_xy), as ga_angle and ga_joint_rate give it; a
+ * dot product a.b has the rate (a x b).(omega_a - omega_b). */
+void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
+                      const ga_frame *second, double *value, double *speed)
 {
-    const double *A = joint->marker[0].A, *B = joint->marker[1].A;
     const ga_vec3 ax = ga_rotate(first->R, ga_vec3_load(A));
     const ga_vec3 ay = ga_rotate(first->R, ga_vec3_load(A + 3));
     const ga_vec3 bx = ga_rotate(second->R, ga_vec3_load(B));
@@ -358,7 +356,8 @@ static void remember(const ga_joint *joint, const ga_state *state, const double 
         if (!joint->kind->coordinate[k].angular) continue;
         double *out = memory + memory_of(joint, k), value, speed;
         if (joint->kind->coordinate[k].scalar == ga_angle) {
-            turning(joint, &state->frames[nodes[0]], &state->frames[nodes[1]], &value, &speed);
+            ga_joint_turning(joint->marker[0].A, joint->marker[1].A, &state->frames[nodes[0]],
+                             &state->frames[nodes[1]], &value, &speed);
         } else {
             ga_pair pair;
             ga_scalar s;

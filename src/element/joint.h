@@ -136,6 +136,10 @@ int ga_joint_coordinate_find(const ga_joint *joint, const char *name);
 /* For messages: "`angel` is not a coordinate of the joint: angle, displacement". */
 void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char *text,
                                    size_t size);
+/* Value (within half a turn, from no home) and rate of ga_angle, which every hinge asks for
+ * after every step; A, B: the markers' axes x and y, in body axes. */
+void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
+                      const ga_frame *second, double *value, double *speed);
 /* An angle and its turns: the one nearest to what (angle, rate, time) of the last step let
  * expect. */
 double ga_joint_unwind(double angle, double t, const double last[3]);

@@ -54,23 +54,40 @@ static ga_status number_nodes(ga_assembly *a, bool se)
 /* More than these are no longer worth looking through: what is left is the rest. */
 enum { MOST_BATCHES = 64 };
 
-/* of[e]: the batch of each element, or -1. */
+/* Among those there are; a new one if there is room, else -1. */
+static int find_batch(ga_assembly *a, const ga_batch *batch)
+{
+    int k = a->batch_count - 1;
+    while (k >= 0 && !ga_batch_is_same(a->batches + k, batch)) --k;
+    if (k >= 0 || a->batch_count == MOST_BATCHES) return k;
+    a->batches[a->batch_count] = *batch;
+    return a->batch_count++;
+}
+
+/* of[e]: the batch of each element, or -1. A joint with the constants of the one before it goes
+ * where that one went. */
 static void sort_elements(ga_assembly *a, int *of)
 {
     const ga_model *model = a->model;
+    double data[2][GA_KERNEL_MAX_NUMBERS] = {{0}};
+    ga_batch batch[2] = {{0}};
+    int last = -1, turn = 0;
     for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
-        ga_batch batch;
         of[e] = -1;
         if (!element->type->is_joint ||
-            !ga_batch_describe((const ga_joint *)element, model->dimension, a->kinds, &batch))
+            !ga_batch_describe((const ga_joint *)element, model->dimension, a->kinds,
+                               batch + turn, data[turn]))
             continue;
-        int k = a->batch_count;
-        while (k > 0 && !ga_batch_is_same(a->batches + k - 1, &batch)) --k;
-        if (k == 0 && a->batch_count == MOST_BATCHES) continue;
-        if (k == 0) a->batches[a->batch_count++] = batch;
-        of[e] = k > 0 ? k - 1 : a->batch_count - 1;
-        ++a->batches[of[e]].count;
+        size_t size = (size_t)batch[turn].kernel->numbers * sizeof **data;
+        if (last < 0 || !ga_batch_is_like(batch, batch + 1) ||
+            memcmp(data[0], data[1], size) != 0) {
+            ga_batch_find_masks(batch + turn, data[turn]);
+            last = find_batch(a, batch + turn);
+            turn = 1 - turn;
+        }
+        of[e] = last;
+        if (last >= 0) ++a->batches[last].count;
     }
 }
 
@@ -122,25 +139,32 @@ static ga_status make_batches(ga_assembly *a)
     return status;
 }
 
-/* The difference of two angles is all that a planar hinge has to remember. */
-static bool is_turning(const ga_assembly *a, const ga_element *element, ga_turning *turning)
+/* In the plane, the difference of two angles is all that a hinge has to remember. */
+static double angle_between(const ga_assembly *a, const ga_element *element)
 {
-    const ga_joint *joint = (const ga_joint *)element;
-    if (!a->planes || !element->type->is_joint) return false;
-    if (element->type->commit != ga_joint_commit || ga_joint_coordinates(joint) != 1 ||
-        ga_joint_coordinate_type(joint, 0)->scalar != ga_angle)
-        return false;
     double angle[2] = {0, 0}, q[GA_NODE_MAX_NQ];
     for (int k = 0; k < 2; ++k) {
         int node = element->nodes[k];
-        turning->nodes[k] = node;
         if (node < 0 || a->kinds[node] == GA_NODE_POINT2) continue;
         const ga_body *body = a->model->bodies + node;
         ga_node_coordinates(a->kinds[node], body->position, body->rotation, q);
         angle[k] = q[2];
     }
+    return angle[1] - angle[0];
+}
+
+static bool is_turning(const ga_assembly *a, const ga_element *element, ga_turning *turning)
+{
+    const ga_joint *joint = (const ga_joint *)element;
+    if (!element->type->is_joint || element->type->commit != ga_joint_commit) return false;
+    if (ga_joint_coordinates(joint) != 1) return false;
+    if (ga_joint_coordinate_type(joint, 0)->scalar != ga_angle) return false;
+    turning->nodes[0] = element->nodes[0];
+    turning->nodes[1] = element->nodes[1];
     turning->memory = element->memory;
-    turning->home = angle[1] - angle[0];
+    turning->home = a->planes ? angle_between(a, element) : joint->home[0];
+    memcpy(turning->A, joint->marker[0].A, sizeof turning->A);
+    memcpy(turning->B, joint->marker[1].A, sizeof turning->B);
     return true;
 }
 
@@ -420,18 +444,32 @@ void ga_assembly_remember(ga_assembly *a, double t, const double *q, const doubl
     }
 }
 
+static void sweep_turnings(void *data, int part)
+{
+    const sweep *s = data;
+    ga_assembly *a = s->a;
+    for (int k = part * PART; k < part_end(a->turning_count, part); ++k) {
+        const ga_turning *turning = a->turnings + k;
+        const int first = turning->nodes[0], second = turning->nodes[1];
+        double *memory = a->memory + turning->memory, angle, rate;
+        if (a->planes) {
+            angle = a->planes[second].angle - a->planes[first].angle;
+            rate = a->planes[second].w - a->planes[first].w;
+        } else {
+            ga_joint_turning(turning->A, turning->B, a->frames + first, a->frames + second,
+                             &angle, &rate);
+        }
+        memory[0] = ga_joint_unwind(angle - turning->home, s->at->t, memory);
+        memory[1] = rate;
+        memory[2] = s->at->t;
+    }
+}
+
 void ga_assembly_commit(ga_assembly *a, const ga_state *state)
 {
-    for (int k = 0; k < a->turning_count; ++k) {
-        const ga_turning *turning = a->turnings + k;
-        const ga_plane *first = a->planes + turning->nodes[0];
-        const ga_plane *second = a->planes + turning->nodes[1];
-        double *memory = a->memory + turning->memory;
-        double angle = second->angle - first->angle - turning->home;
-        memory[0] = ga_joint_unwind(angle, state->t, memory);
-        memory[1] = second->w - first->w;
-        memory[2] = state->t;
-    }
+    const ga_point at = {.t = state->t};
+    sweep s = {.a = a, .at = &at};
+    ga_pool_run(a->pool, parts_of(a->turning_count), sweep_turnings, &s);
     for (int k = 0; k < a->keeper_count; ++k) {
         const ga_element *element = a->model->elements[a->keepers[k]];
         element->type->commit(element, state, a->memory + element->memory);

@@ -35,11 +35,12 @@ typedef struct ga_target {
     int *first;
 } ga_target;
 
-/* The angle of a planar hinge, which counts its turns. */
+/* The angle of a hinge, which counts its turns. */
 typedef struct ga_turning {
     int nodes[2];
     int memory;
-    double home; /* difference of the two angles at t = 0 */
+    double home;       /* planar: difference of the two angles at t = 0 */
+    double A[6], B[6]; /* in space: axes x and y of both markers */
 } ga_turning;
 
 typedef struct ga_assembly {

@@ -136,7 +136,7 @@ static void turned_swept(const ga_batch *batch, const double *data, const void *
                          double *Z)
 {
     double Phi[GA_KERNEL_MAX_ROWS], B[GA_BATCH_SIZE];
-    turned_rows(batch, data, place, Phi, B);
+    if (any_turned(batch)) turned_rows(batch, data, place, Phi, B);
     clear(batch, batch->kernel->rows, Z);
     batch->kernel->swept(data, place[0], place[1], Z);
     for (int k = 0; k < 2; ++k) {
@@ -184,20 +184,21 @@ static void mark(const ga_batch *batch, int rows, const double *local, double no
 {
     int count = rows * batch->kernel->columns;
     double largest = 0;
-    for (int k = 0; k < count; ++k) largest = fmax(largest, fabs(local[k]));
     for (int k = 0; k < count; ++k)
-        if (fabs(local[k]) > noise * largest) used[k] = true;
+        if (fabs(local[k]) > largest) largest = fabs(local[k]);
+    for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > noise * largest;
 }
 
 static void list(const ga_batch *batch, int rows, bool square, const bool *used,
                  ga_batch_mask *mask)
 {
     int n = batch->kernel->columns, which;
-    for (int k = 0; k < rows * n; ++k) {
-        if (!used[k] || ga_batch_column(batch, k % n, &which) < 0) continue;
-        if (square && ga_batch_column(batch, k / n, &which) < 0) continue;
-        mask->entry[mask->count++] = (unsigned char)k;
-    }
+    bool there[GA_PAIR];
+    for (int c = 0; c < n; ++c) there[c] = ga_batch_column(batch, c, &which) >= 0;
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < n && (!square || there[r]); ++c)
+            if (used[r * n + c] && there[c])
+                mask->entry[mask->count++] = (unsigned char)(r * n + c);
 }
 
 /* Two bodies in general position, moving. The matrices of a joint are analytic functions of its
@@ -253,7 +254,7 @@ static void probe(const ga_batch *batch, const double *data, const void *const p
     mark(batch, kernel->columns, local, tangent_noise, used[GA_BATCH_STIFFNESS]);
 }
 
-static void find_masks(ga_batch *batch, const double *data)
+void ga_batch_find_masks(ga_batch *batch, const double *data)
 {
     const ga_kernel *kernel = batch->kernel;
     bool used[GA_BATCH_MATRICES][GA_BATCH_SIZE] = {{false}};
@@ -276,9 +277,8 @@ static void find_masks(ga_batch *batch, const double *data)
 }
 
 bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind *kinds,
-                       ga_batch *batch)
+                       ga_batch *batch, double *data)
 {
-    double data[GA_KERNEL_MAX_NUMBERS];
     memset(batch, 0, sizeof *batch);
     batch->kernel = ga_kernel_of(joint, dimension);
     if (!batch->kernel) return false;
@@ -287,14 +287,17 @@ bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind 
         batch->kind[k] = node < 0 ? -1 : (int)kinds[node];
     }
     ga_kernel_pack(batch->kernel, joint, data);
-    find_masks(batch, data);
     return true;
+}
+
+bool ga_batch_is_like(const ga_batch *a, const ga_batch *b)
+{
+    return a->kernel == b->kernel && a->kind[0] == b->kind[0] && a->kind[1] == b->kind[1];
 }
 
 bool ga_batch_is_same(const ga_batch *a, const ga_batch *b)
 {
-    if (a->kernel != b->kernel || a->kind[0] != b->kind[0] || a->kind[1] != b->kind[1])
-        return false;
+    if (!ga_batch_is_like(a, b)) return false;
     for (int k = 0; k < GA_BATCH_MATRICES; ++k) {
         size_t count = (size_t)a->mask[k].count;
         if (a->mask[k].count != b->mask[k].count) return false;

@@ -38,9 +38,14 @@ typedef struct ga_places {
     const ga_plane *planes; /* null in space */
 } ga_places;
 
-/* The batch a joint would go to, without its numbers; false if it has no kernel. */
+/* The batch a joint would go to, still without masks, and the joint's constants, up to
+ * GA_KERNEL_MAX_NUMBERS; false if it has no kernel. */
 bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind *kinds,
-                       ga_batch *batch);
+                       ga_batch *batch, double *data);
+/* The masks, which follow from the constants. */
+void ga_batch_find_masks(ga_batch *batch, const double *data);
+/* Same kernel and kinds of nodes; and the same masks too. */
+bool ga_batch_is_like(const ga_batch *a, const ga_batch *b);
 bool ga_batch_is_same(const ga_batch *a, const ga_batch *b);
 /* The column of a node, 0 to 5, and which of both nodes it is; -1: there is no such coordinate.
  */

@@ -299,34 +299,44 @@ static ga_status add_element(probe *p, int e)
     return add_multipliers(p->a, e);
 }
 
-/* The k-th joint of a batch. */
-static ga_status add_joint(ga_assembly *a, const ga_batch *batch, int k)
+/* Where an entry of a local matrix goes: a row of the joint or of a node, a column of a node.
+ */
+typedef struct spot {
+    int row, row_node; /* row_node -1: of the joint */
+    int col, col_node;
+} spot;
+
+static ga_status add_spots(ga_assembly *a, ga_target *target, const ga_batch *batch, int count,
+                           const spot *spots)
 {
-    static const ga_target_name names[GA_BATCH_MATRICES] = {
-        GA_TARGET_GRADIENT, GA_TARGET_SPEED_STIFFNESS, GA_TARGET_STIFFNESS};
-    const int n = batch->kernel->columns;
-    for (int m = 0; m < GA_BATCH_MATRICES; ++m)
-        for (int i = 0; i < batch->mask[m].count; ++i) {
-            int row = batch->mask[m].entry[i] / n, which;
-            int column = ga_batch_column(batch, batch->mask[m].entry[i] % n, &which);
-            int col = a->v_at[batch->nodes[2 * k + which]] + column;
-            if (m == GA_BATCH_STIFFNESS) {
-                row = ga_batch_column(batch, row, &which);
-                row += a->v_at[batch->nodes[2 * k + which]];
-            } else {
-                row += batch->row[k];
-            }
-            GA_TRY(add(a->target + names[m], row, col));
+    for (int k = 0; k < batch->count; ++k) {
+        const int *nodes = batch->nodes + 2 * k;
+        for (int i = 0; i < count; ++i) {
+            const spot *s = spots + i;
+            int row = s->row_node < 0 ? batch->row[k] : a->v_at[nodes[s->row_node]];
+            GA_TRY(add(target, row + s->row, a->v_at[nodes[s->col_node]] + s->col));
         }
+    }
     return GA_OK;
 }
 
 static ga_status add_batch(ga_assembly *a, ga_batch *batch)
 {
-    batch->value[GA_BATCH_GRADIENT] = a->target[GA_TARGET_GRADIENT].count;
-    batch->value[GA_BATCH_SWEPT] = a->target[GA_TARGET_SPEED_STIFFNESS].count;
-    batch->value[GA_BATCH_STIFFNESS] = a->target[GA_TARGET_STIFFNESS].count;
-    for (int k = 0; k < batch->count; ++k) GA_TRY(add_joint(a, batch, k));
+    static const ga_target_name names[GA_BATCH_MATRICES] = {
+        GA_TARGET_GRADIENT, GA_TARGET_SPEED_STIFFNESS, GA_TARGET_STIFFNESS};
+    const int n = batch->kernel->columns;
+    for (int m = 0; m < GA_BATCH_MATRICES; ++m) {
+        spot spots[GA_BATCH_SIZE];
+        for (int i = 0; i < batch->mask[m].count; ++i) {
+            spot *s = spots + i;
+            s->row = batch->mask[m].entry[i] / n;
+            s->row_node = -1;
+            s->col = ga_batch_column(batch, batch->mask[m].entry[i] % n, &s->col_node);
+            if (m == GA_BATCH_STIFFNESS) s->row = ga_batch_column(batch, s->row, &s->row_node);
+        }
+        batch->value[m] = a->target[names[m]].count;
+        GA_TRY(add_spots(a, a->target + names[m], batch, batch->mask[m].count, spots));
+    }
     return GA_OK;
 }
 
