@@ -342,6 +342,8 @@ static int run_command(const cli_arguments *arguments)
     if (code == EXIT_DONE) {
         r.def = ga_sim_def_of(r.input.model);
         r.def.output = output;
+        if (!r.file[CSV].path && !r.file[HDF5].path) /* the end is all that is shown */
+            r.def.output_every = r.def.t_end - r.def.t_start;
         r.def.progress = step;
         r.def.user = &r;
         code = simulate(&r);

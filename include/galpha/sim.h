@@ -31,7 +31,10 @@ typedef struct ga_sim_def {
     double step;        /* fixed, where control.relative is 0 */
     ga_control control; /* error control */
     ga_integrator_def integrator;
-    ga_kinematics kinematics;   /* in planar models: their planar versions */
+    ga_kinematics kinematics; /* in planar models: their planar versions */
+    /* For sums over bodies and joints, 64 at most; 0: two where there are thousands, else one.
+     * Results are the same, bit for bit. */
+    int threads;
     double output_every;        /* 0: every step */
     ga_multipliers multipliers; /* what accelerations and reactions are output */
     /* Called at output times; channels have their values then. Anything but GA_EVAL_OK ends

@@ -13,6 +13,7 @@ struct ga_sim {
     const ga_model *model;
     ga_sim_def def;
     ga_assembly *assembly;
+    ga_pool *pool; /* null: one thread */
     ga_integrator *integrator;
     ga_channels channels;
     double *q0, *v0;    /* as the model gives them */
@@ -46,7 +47,7 @@ struct ga_sim {
 
 static void powers_at(ga_sim *sim, const ga_sample *at, ga_powers *powers)
 {
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_powers(sim->assembly, &state, powers);
 }
 
@@ -117,7 +118,7 @@ static ga_eval accepted(void *user, const ga_sample *at)
     ga_sim *sim = user;
     if (!sim->started) warn(sim);
     account(sim, at);
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_commit(sim->assembly, &state);
     sim->t = at->t;
     sim->step = at->step;
@@ -326,12 +327,26 @@ static ga_status take_memory(ga_sim *sim)
     return GA_OK;
 }
 
+/* From here on waking a thread costs less than it saves. */
+enum { MANY_BODIES = 4000 };
+
+static ga_status create_pool(ga_sim *sim)
+{
+    int threads = sim->def.threads;
+    if (threads == 0)
+        threads = sim->model->body_count >= MANY_BODIES && ga_pool_processors() > 1 ? 2 : 1;
+    if (threads == 1) return GA_OK;
+    GA_TRY(ga_pool_create(threads, &sim->pool));
+    ga_assembly_use(sim->assembly, sim->pool);
+    return GA_OK;
+}
+
 static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
 {
     const ga_model *model = sim->model;
     GA_TRY(ga_assembly_create(model, sim->def.kinematics == GA_KINEMATICS_SE3, &sim->assembly,
                               report));
-    if (take_memory(sim) != GA_OK)
+    if (take_memory(sim) != GA_OK || create_pool(sim) != GA_OK)
         return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     GA_TRY(ga_channels_create(model, sim->def.channel_count, sim->def.channels, NULL, messages,
                               &sim->channels, report));
@@ -365,6 +380,7 @@ void ga_sim_destroy(ga_sim *sim)
     if (!sim) return;
     ga_integrator_destroy(sim->integrator);
     ga_assembly_destroy(sim->assembly);
+    ga_pool_destroy(sim->pool);
     ga_channels_destroy(&sim->channels);
     void *memory[] = {
         sim->q0,          sim->v0,           sim->q,     sim->v,           sim->vd,
@@ -431,7 +447,9 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.output = output;
     run.accepted = accepted;
     run.user = sim;
-    run.output_every = sim->def.output_every;
+    /* Nobody looks: at the start and the end is enough. */
+    run.output_every =
+        sim->def.output ? sim->def.output_every : sim->def.t_end - sim->def.t_start;
     run.multipliers = sim->def.multipliers;
     run.events.count = sim->model->event_count;
     run.events.function = events ? event_functions : NULL;

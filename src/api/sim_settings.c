@@ -71,6 +71,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
         .control = choose_control(s),
         .integrator = integrator,
         .kinematics = (ga_kinematics)s->kinematics,
+        .threads = s->threads,
         .output_every = model->settings.output.every,
         .channel_count = model->settings.output.channels.count,
         .channels = model->settings.output.channels.texts,
@@ -86,6 +87,9 @@ ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
     if (!(def->output_every >= 0))
         return ga_fail(report, GA_ERR_ARGUMENT, "output_every = %g: expected 0 or more",
                        def->output_every);
+    if (def->threads < 0 || def->threads > GA_SIM_MAX_THREADS)
+        return ga_fail(report, GA_ERR_ARGUMENT, "threads = %d: expected 0 to %d", def->threads,
+                       GA_SIM_MAX_THREADS);
     return GA_OK;
 }
 
@@ -139,6 +143,9 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
         s->formulation != GA_INDEX2)
         return add_error(messages, start, "simulate.start",
                          "`implicit` goes with formulation: index3 or index2");
+    const ga_value *threads = ga_value_get(simulate, "threads");
+    if (threads && s->threads > GA_SIM_MAX_THREADS)
+        return add_error(messages, threads, "simulate.threads", "expected at most 64");
     const ga_value *penalty = ga_value_get(simulate, "penalty");
     if (penalty && s->penalty > 0 && s->formulation != GA_INDEX3)
         return add_error(messages, penalty, "simulate.penalty",

@@ -6,6 +6,8 @@
 
 #include <galpha/sim.h>
 
+enum { GA_SIM_MAX_THREADS = 64 };
+
 /* What the settings of a file can be wrong about only where methods are known: messages with
  * places. */
 ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages);

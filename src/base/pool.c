@@ -5,10 +5,12 @@
 
 #include "base/memory.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 enum { SPINS = 4000 };
 
@@ -120,6 +122,12 @@ void ga_pool_destroy(ga_pool *pool)
     if (pool->has_lock) pthread_mutex_destroy(&pool->lock);
     ga_free(pool->helpers);
     ga_free(pool);
+}
+
+int ga_pool_processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
 }
 
 int ga_pool_threads(const ga_pool *pool) { return pool ? pool->threads : 1; }

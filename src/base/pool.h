@@ -17,6 +17,9 @@ ga_status ga_pool_create(int threads, ga_pool **pool);
 void ga_pool_destroy(ga_pool *pool);      /* null is fine */
 int ga_pool_threads(const ga_pool *pool); /* 1 for null */
 
+/* Processors this program may use; 1 if that is not known. */
+int ga_pool_processors(void);
+
 /* work(data, part) for every part from 0 to parts - 1, and returns when all are done. Parts are
  * given out in order to whoever is free; with a null pool the caller does all of them. Not to
  * be called from inside work, nor by two threads at once. No allocation. */

@@ -19,25 +19,37 @@ enum { SHOWN = 40, DESCRIPTION = 96 };
 /* Where we are ------------------------------------------------------------------------------
  */
 
-__attribute__((format(printf, 2, 3))) static size_t extend_path(ga_reader *reader,
-                                                                const char *format, ...)
+/* As much of it as there is room for. Paths are written for every value of a model, to be read
+ * only where there is a mistake: no printf. */
+static size_t extend_path(ga_reader *reader, size_t end, const char *text, size_t length)
 {
-    const size_t mark = strlen(reader->path);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reader->path + mark, sizeof reader->path - mark, format, arguments);
-    va_end(arguments);
-    return mark;
+    const size_t room = sizeof reader->path - 1 - end;
+    if (length > room) length = room;
+    memcpy(reader->path + end, text, length);
+    reader->path[end + length] = 0;
+    return end + length;
 }
 
 size_t ga_reader_enter(ga_reader *reader, const char *key)
 {
-    return extend_path(reader, "%s%s", *reader->path ? "." : "", key);
+    const size_t mark = strlen(reader->path);
+    const size_t end = mark > 0 ? extend_path(reader, mark, ".", 1) : mark;
+    extend_path(reader, end, key, strlen(key));
+    return mark;
 }
 
 size_t ga_reader_enter_item(ga_reader *reader, int index)
 {
-    return extend_path(reader, "[%d]", index);
+    const size_t mark = strlen(reader->path);
+    char text[16] = {'['};
+    if (index < 10) { /* most of them */
+        text[1] = (char)('0' + index);
+        text[2] = ']';
+    } else {
+        snprintf(text, sizeof text, "[%d]", index);
+    }
+    extend_path(reader, mark, text, strlen(text));
+    return mark;
 }
 
 void ga_reader_leave(ga_reader *reader, size_t mark) { reader->path[mark] = 0; }

@@ -161,6 +161,8 @@ struct ga_element_type {
 
     /* --- forces ----------------------------------------------------------------------------
      */
+    /* True if this one exerts none. Null: it does, where `force` is given. */
+    bool (*idle)(const void *element);
     /* adds the force on each node, 6 n; may read the multipliers of its host */
     void (*force)(const void *element, const ga_state *state, double *f);
     /* adds -D f at fixed twists to K, and -df/d(twists) to C, 6 n x 6 n each */

@@ -272,8 +272,7 @@ static int memory_of(const ga_joint *joint, int k)
     return at;
 }
 
-/* Angle within half a turn to the one nearest to what the last step lets expect. */
-static double unwind(double angle, double t, const double *last)
+double ga_joint_unwind(double angle, double t, const double last[3])
 {
     const double expected = last[0] + last[1] * (t - last[2]);
     return angle + two_pi * round((expected - angle) / two_pi);
@@ -287,7 +286,7 @@ static void coordinate(const ga_pair *pair, int k, const double *memory, ga_orde
     joint->kind->coordinate[k].scalar(pair, order, s);
     s->value -= joint->home[k];
     if (memory && joint->kind->coordinate[k].angular)
-        s->value = unwind(s->value, pair->state->t, memory + memory_of(joint, k));
+        s->value = ga_joint_unwind(s->value, pair->state->t, memory + memory_of(joint, k));
 }
 
 void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s)
@@ -328,19 +327,49 @@ double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state)
     return rate(&pair, &s);
 }
 
+/* The angle of (x, y) = (Q_xx + Q_yy, Q_yx - Q_xy), as ga_angle and ga_joint_rate give it; a
+ * dot product a.b has the rate (a x b).(omega_a - omega_b). */
+void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
+                      const ga_frame *second, double *value, double *speed)
+{
+    const ga_vec3 ax = ga_rotate(first->R, ga_vec3_load(A));
+    const ga_vec3 ay = ga_rotate(first->R, ga_vec3_load(A + 3));
+    const ga_vec3 bx = ga_rotate(second->R, ga_vec3_load(B));
+    const ga_vec3 by = ga_rotate(second->R, ga_vec3_load(B + 3));
+    const double x = ga_vec3_dot(ax, bx) + ga_vec3_dot(ay, by);
+    const double y = ga_vec3_dot(ay, bx) - ga_vec3_dot(ax, by);
+    const ga_vec3 dx = ga_vec3_add(ga_vec3_cross(ax, bx), ga_vec3_cross(ay, by));
+    const ga_vec3 dy = ga_vec3_sub(ga_vec3_cross(ay, bx), ga_vec3_cross(ax, by));
+    const ga_vec3 omega = ga_vec3_sub(ga_rotate(first->R, ga_vec3_load(first->w)),
+                                      ga_rotate(second->R, ga_vec3_load(second->w)));
+    const double n = x * x + y * y;
+    *value = atan2(y, x);
+    *speed = n > 0 ? (x * ga_vec3_dot(dy, omega) - y * ga_vec3_dot(dx, omega)) / n : 0;
+}
+
 /* `before`: the joint's memory until now, or null. */
 static void remember(const ga_joint *joint, const ga_state *state, const double *before,
                      double *memory)
 {
-    ga_pair pair;
-    ga_scalar s;
-    ga_pair_locate(joint, state, &pair);
+    const int *nodes = joint->element.nodes;
     for (int k = 0; k < ga_joint_coordinates(joint); ++k) {
         if (!joint->kind->coordinate[k].angular) continue;
-        coordinate(&pair, k, before, GA_ORDER_GRADIENT, &s);
-        double *out = memory + memory_of(joint, k);
-        out[0] = s.value;
-        out[1] = rate(&pair, &s);
+        double *out = memory + memory_of(joint, k), value, speed;
+        if (joint->kind->coordinate[k].scalar == ga_angle) {
+            ga_joint_turning(joint->marker[0].A, joint->marker[1].A, &state->frames[nodes[0]],
+                             &state->frames[nodes[1]], &value, &speed);
+        } else {
+            ga_pair pair;
+            ga_scalar s;
+            ga_pair_locate(joint, state, &pair);
+            joint->kind->coordinate[k].scalar(&pair, GA_ORDER_GRADIENT, &s);
+            value = s.value;
+            speed = rate(&pair, &s);
+        }
+        value -= joint->home[k];
+        if (before) value = ga_joint_unwind(value, state->t, before + memory_of(joint, k));
+        out[0] = value;
+        out[1] = speed;
         out[2] = state->t;
     }
 }

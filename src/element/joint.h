@@ -61,10 +61,27 @@ typedef struct ga_attachment {
 
 enum { GA_JOINT_MAX_ROWS = 6, GA_JOINT_MAX_COORDINATES = 3 };
 
+/* What a row is, for those who compute several at once (kernel.h): E_i . d, a_i . d,
+ * sign a_i . b_j, component i of `turn`, the length of d. Null: what its function says. */
+typedef enum ga_form {
+    GA_FORM_OTHER,
+    GA_FORM_WORLD,
+    GA_FORM_ALONG,
+    GA_FORM_DOT,
+    GA_FORM_TURN,
+    GA_FORM_LENGTH
+} ga_form;
+
+typedef struct ga_row_form {
+    ga_form form;
+    int i, j, sign;
+} ga_row_form;
+
 typedef struct ga_joint_row {
     const char *name; /* null: no more rows */
     ga_scalar_function *scalar;
     bool planar; /* does not hold by itself in planar models */
+    ga_row_form form;
 } ga_joint_row;
 
 typedef struct ga_coordinate_type {
@@ -119,6 +136,13 @@ int ga_joint_coordinate_find(const ga_joint *joint, const char *name);
 /* For messages: "`angel` is not a coordinate of the joint: angle, displacement". */
 void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char *text,
                                    size_t size);
+/* Value (within half a turn, from no home) and rate of ga_angle, which every hinge asks for
+ * after every step; A, B: the markers' axes x and y, in body axes. */
+void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
+                      const ga_frame *second, double *value, double *speed);
+/* An angle and its turns: the one nearest to what (angle, rate, time) of the last step let
+ * expect. */
+double ga_joint_unwind(double angle, double t, const double last[3]);
 /* d/dt of it. */
 double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state);
 /* Force and torque on the second body at its marker, world axes: reaction and what acts along
@@ -192,35 +216,38 @@ ga_scalar_function ga_angle;
 
 #define GA_ROW_WORLD_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_world_x, .planar = true                    \
+        .name = "translation along x", .scalar = ga_world_x, .form = {GA_FORM_WORLD, 0},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_WORLD_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_world_y, .planar = true                    \
+        .name = "translation along y", .scalar = ga_world_y, .form = {GA_FORM_WORLD, 1},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_WORLD_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_world_z                                    \
+        .name = "translation along z", .scalar = ga_world_z, .form = { GA_FORM_WORLD, 2 }      \
     }
 #define GA_ROW_ALONG_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_along_x, .planar = true                    \
+        .name = "translation along x", .scalar = ga_along_x, .form = {GA_FORM_ALONG, 0},       \
+        .planar = true                                                                         \
     }
 #define GA_ROW_ALONG_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_along_y                                    \
+        .name = "translation along y", .scalar = ga_along_y, .form = { GA_FORM_ALONG, 1 }      \
     }
 #define GA_ROW_ALONG_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_along_z                                    \
+        .name = "translation along z", .scalar = ga_along_z, .form = { GA_FORM_ALONG, 2 }      \
     }
 #define GA_ROW_TILT_X                                                                          \
     {                                                                                          \
-        .name = "rotation about x", .scalar = ga_tilt_x                                        \
+        .name = "rotation about x", .scalar = ga_tilt_x, .form = { GA_FORM_DOT, 1, 2, -1 }     \
     }
 #define GA_ROW_TILT_Y                                                                          \
     {                                                                                          \
-        .name = "rotation about y", .scalar = ga_tilt_y                                        \
+        .name = "rotation about y", .scalar = ga_tilt_y, .form = { GA_FORM_DOT, 0, 2, 1 }      \
     }
 
 /* Functions of the element type, for every joint. */

@@ -19,7 +19,10 @@ static void target(const ga_joint *joint, double t, double out[3])
 }
 
 static const ga_joint_kind kind = {
-    .row = {{.name = "distance", .scalar = ga_scalar_length, .planar = true}},
+    .row = {{.name = "distance",
+             .scalar = ga_scalar_length,
+             .planar = true,
+             .form = {GA_FORM_LENGTH}}},
     .coordinate = {{.name = "length", .scalar = ga_scalar_length, .absolute = true}},
     .target = target,
 };

@@ -6,9 +6,12 @@ static const ga_joint_kind kind = {
     .row = {GA_ROW_WORLD_X,
             GA_ROW_WORLD_Y,
             GA_ROW_WORLD_Z,
-            {.name = "rotation about x", .scalar = ga_turn_x},
-            {.name = "rotation about y", .scalar = ga_turn_y},
-            {.name = "rotation about z", .scalar = ga_turn_z, .planar = true}},
+            {.name = "rotation about x", .scalar = ga_turn_x, .form = {GA_FORM_TURN, 0}},
+            {.name = "rotation about y", .scalar = ga_turn_y, .form = {GA_FORM_TURN, 1}},
+            {.name = "rotation about z",
+             .scalar = ga_turn_z,
+             .form = {GA_FORM_TURN, 2},
+             .planar = true}},
 };
 
 static bool prepare(void *element, ga_setup *setup)

@@ -9,9 +9,12 @@
 static const ga_joint_kind kind = {
     .row = {GA_ROW_ALONG_X,
             GA_ROW_ALONG_Y,
-            {.name = "rotation about x", .scalar = ga_turn_x},
-            {.name = "rotation about y", .scalar = ga_turn_y, .planar = true},
-            {.name = "rotation about z", .scalar = ga_turn_z}},
+            {.name = "rotation about x", .scalar = ga_turn_x, .form = {GA_FORM_TURN, 0}},
+            {.name = "rotation about y",
+             .scalar = ga_turn_y,
+             .form = {GA_FORM_TURN, 1},
+             .planar = true},
+            {.name = "rotation about z", .scalar = ga_turn_z, .form = {GA_FORM_TURN, 2}}},
     .coordinate = {{.name = "displacement", .scalar = ga_along_z, .transverse = true}},
     .axis_in_plane = true,
 };

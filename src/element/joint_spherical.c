@@ -119,8 +119,9 @@ static void find(const ga_joint *joint, const ga_state *state, ball *b)
 }
 
 /* Nothing acts but the reaction. */
-static bool idle(const ga_joint *joint)
+static bool idle(const void *element)
 {
+    const ga_joint *joint = element;
     const ga_attachment *a = &joint->attachment[0];
     return a->stiffness == 0 && a->damping == 0 && !joint->element.host;
 }
@@ -259,6 +260,7 @@ const ga_element_type ga_joint_spherical = {
     .example = "{type: spherical, between: [a, b], at: [0.3, 0.2, 0.1]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
+    .idle = idle,
     .force = force,
     .tangent = tangent,
     .force_multipliers = force_multipliers,

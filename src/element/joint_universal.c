@@ -39,7 +39,7 @@ static const ga_joint_kind kind = {
     .row = {GA_ROW_WORLD_X,
             GA_ROW_WORLD_Y,
             GA_ROW_WORLD_Z,
-            {.name = "rotation about y", .scalar = cross}},
+            {.name = "rotation about y", .scalar = cross, .form = {GA_FORM_DOT, 2, 0, -1}}},
     .coordinate = {{.name = "angle1",
                     .scalar = first_angle,
                     .angular = true,

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "lie/turns.h"
 #include "model/pattern.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static ga_status number_nodes(ga_assembly *a, bool se)
     int n = model->body_count;
     bool memory = (a->kinds = GA_NEW(ga_node_kind, n)) && (a->nodes = GA_NEW(ga_node, n)) &&
                   (a->q_at = GA_NEW(int, n + 1)) && (a->v_at = GA_NEW(int, n + 1)) &&
-                  (a->frames = GA_NEW(ga_frame, n + 1));
+                  (a->mass = GA_NEW(double, n)) && (a->frames = GA_NEW(ga_frame, n + 1));
     if (!memory) return GA_ERR_MEMORY;
     *a->frames++ = model->frames[GA_GROUND];
     for (int i = 0; i < n; ++i) {
@@ -30,41 +31,189 @@ static ga_status number_nodes(ga_assembly *a, bool se)
         a->nodes[i] = ga_node_of(a->kinds[i]);
         a->q_at[i + 1] = a->q_at[i] + ga_node_nq(a->nodes[i]);
         a->v_at[i + 1] = a->v_at[i] + ga_node_nv(a->nodes[i]);
+        a->mass[i] = model->bodies[i].mass;
     }
     a->nq = a->q_at[n];
     a->nv = a->v_at[n];
     bool states = (a->q = GA_NEW(double, a->nq)) && (a->v = GA_NEW(double, a->nv)) &&
                   (a->memory = GA_NEW(double, model->memory_count));
-    return states ? GA_OK : GA_ERR_MEMORY;
+    if (!states) return GA_ERR_MEMORY;
+    if (model->dimension == 2) {
+        if (!(a->planes = GA_NEW(ga_plane, n + 1))) return GA_ERR_MEMORY;
+        ++a->planes; /* the ground before the first */
+    } else {
+        if (!(a->inertia = GA_NEW(double, 9 * (size_t)n))) return GA_ERR_MEMORY;
+        for (int i = 0; i < n; ++i)
+            memcpy(a->inertia + 9 * i, model->bodies[i].inertia, 9 * sizeof *a->inertia);
+    }
+    return GA_OK;
 }
 
-/* Columns of v each element works on, node by node; and room for its local matrices. */
-static ga_status number_columns(ga_assembly *a)
+/* --- batches ------------------------------------------------------------------------------ */
+
+/* More than these are no longer worth looking through: what is left is the rest. */
+enum { MOST_BATCHES = 64 };
+
+/* Among those there are; a new one if there is room, else -1. */
+static int find_batch(ga_assembly *a, const ga_batch *batch)
+{
+    int k = a->batch_count - 1;
+    while (k >= 0 && !ga_batch_is_same(a->batches + k, batch)) --k;
+    if (k >= 0 || a->batch_count == MOST_BATCHES) return k;
+    a->batches[a->batch_count] = *batch;
+    return a->batch_count++;
+}
+
+/* of[e]: the batch of each element, or -1. A joint with the constants of the one before it goes
+ * where that one went. */
+static void sort_elements(ga_assembly *a, int *of)
 {
     const ga_model *model = a->model;
-    int count = model->element_count, total = 0, most = 1, rows_most = 1;
-    a->width = GA_NEW(int, count);
-    a->column_at = GA_NEW(int, count);
-    if (!a->width || !a->column_at) return GA_ERR_MEMORY;
-    for (int e = 0; e < count; ++e) {
+    double data[2][GA_KERNEL_MAX_NUMBERS] = {{0}};
+    ga_batch batch[2] = {{0}};
+    int last = -1, turn = 0;
+    for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
-        a->column_at[e] = total;
-        for (int k = 0; k < element->node_count; ++k)
-            if (element->nodes[k] >= 0) a->width[e] += ga_node_nv(a->nodes[element->nodes[k]]);
-        total += a->width[e];
-        if (element->node_count > most) most = element->node_count;
-        int rows = element->rows > element->speed_rows ? element->rows : element->speed_rows;
-        if (element->host && element->host->rows + element->host->speed_rows > rows)
-            rows = element->host->rows + element->host->speed_rows;
-        if (rows > rows_most) rows_most = rows;
+        of[e] = -1;
+        if (!element->type->is_joint ||
+            !ga_batch_describe((const ga_joint *)element, model->dimension, a->kinds,
+                               batch + turn, data[turn]))
+            continue;
+        size_t size = (size_t)batch[turn].kernel->numbers * sizeof **data;
+        if (last < 0 || !ga_batch_is_like(batch, batch + 1) ||
+            memcmp(data[0], data[1], size) != 0) {
+            ga_batch_find_masks(batch + turn, data[turn]);
+            last = find_batch(a, batch + turn);
+            turn = 1 - turn;
+        }
+        of[e] = last;
+        if (last >= 0) ++a->batches[last].count;
     }
-    int side = GA_TWIST * most, size = side * (rows_most > side ? rows_most : side);
-    bool memory = (a->columns = GA_NEW(int, total)) && (a->A = GA_NEW(double, size)) &&
-                  (a->A2 = GA_NEW(double, size)) && (a->out = GA_NEW(double, size)) &&
-                  (a->f = GA_NEW(double, 2 * side));
-    if (!memory) return GA_ERR_MEMORY;
-    for (int e = 0, at = 0; e < count; ++e) {
+}
+
+static ga_status take_batch(ga_batch *batch)
+{
+    size_t count = (size_t)batch->count;
+    batch->nodes = GA_NEW(int, 2 * count);
+    batch->row = GA_NEW(int, count);
+    batch->data = GA_NEW(double, count *(size_t)batch->kernel->numbers);
+    batch->count = 0; /* until they are filled in */
+    return batch->nodes && batch->row && batch->data ? GA_OK : GA_ERR_MEMORY;
+}
+
+static void add_joint(ga_batch *batch, const ga_joint *joint)
+{
+    int k = batch->count++;
+    batch->nodes[2 * k] = joint->element.nodes[0];
+    batch->nodes[2 * k + 1] = joint->element.nodes[1];
+    batch->row[k] = joint->element.row;
+    ga_kernel_pack(batch->kernel, joint,
+                   batch->data + (size_t)k * (size_t)batch->kernel->numbers);
+}
+
+static ga_status fill_batches(ga_assembly *a, const int *of)
+{
+    int rest = 0;
+    for (int e = 0; e < a->model->element_count; ++e) rest += of[e] < 0;
+    if (!(a->rest = GA_NEW(int, rest))) return GA_ERR_MEMORY;
+    for (int k = 0; k < a->batch_count; ++k) GA_TRY(take_batch(a->batches + k));
+    for (int e = 0; e < a->model->element_count; ++e) {
+        if (of[e] < 0)
+            a->rest[a->rest_count++] = e;
+        else
+            add_joint(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
+    }
+    return GA_OK;
+}
+
+static ga_status make_batches(ga_assembly *a)
+{
+    int *of = GA_NEW(int, a->model->element_count);
+    a->batches = GA_NEW(ga_batch, MOST_BATCHES);
+    ga_status status = GA_ERR_MEMORY;
+    if (of && a->batches) {
+        sort_elements(a, of);
+        status = fill_batches(a, of);
+    }
+    ga_free(of);
+    return status;
+}
+
+/* In the plane, the difference of two angles is all that a hinge has to remember. */
+static double angle_between(const ga_assembly *a, const ga_element *element)
+{
+    double angle[2] = {0, 0}, q[GA_NODE_MAX_NQ];
+    for (int k = 0; k < 2; ++k) {
+        int node = element->nodes[k];
+        if (node < 0 || a->kinds[node] == GA_NODE_POINT2) continue;
+        const ga_body *body = a->model->bodies + node;
+        ga_node_coordinates(a->kinds[node], body->position, body->rotation, q);
+        angle[k] = q[2];
+    }
+    return angle[1] - angle[0];
+}
+
+static bool is_turning(const ga_assembly *a, const ga_element *element, ga_turning *turning)
+{
+    const ga_joint *joint = (const ga_joint *)element;
+    if (!element->type->is_joint || element->type->commit != ga_joint_commit) return false;
+    if (ga_joint_coordinates(joint) != 1) return false;
+    if (ga_joint_coordinate_type(joint, 0)->scalar != ga_angle) return false;
+    turning->nodes[0] = element->nodes[0];
+    turning->nodes[1] = element->nodes[1];
+    turning->memory = element->memory;
+    turning->home = a->planes ? angle_between(a, element) : joint->home[0];
+    memcpy(turning->A, joint->marker[0].A, sizeof turning->A);
+    memcpy(turning->B, joint->marker[1].A, sizeof turning->B);
+    return true;
+}
+
+static ga_status list_keepers(ga_assembly *a)
+{
+    const ga_model *model = a->model;
+    int turnings = 0, keepers = 0;
+    ga_turning turning;
+    for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
+        if (!element->type->commit || !element->memory_count) continue;
+        *(is_turning(a, element, &turning) ? &turnings : &keepers) += 1;
+    }
+    a->turnings = GA_NEW(ga_turning, turnings);
+    a->keepers = GA_NEW(int, keepers);
+    if (!a->turnings || !a->keepers) return GA_ERR_MEMORY;
+    for (int e = 0; e < model->element_count; ++e) {
+        const ga_element *element = model->elements[e];
+        if (!element->type->commit || !element->memory_count) continue;
+        if (is_turning(a, element, &turning))
+            a->turnings[a->turning_count++] = turning;
+        else
+            a->keepers[a->keeper_count++] = e;
+    }
+    return GA_OK;
+}
+
+static const ga_element *rest_of(const ga_assembly *a, int r)
+{
+    return a->model->elements[a->rest[r]];
+}
+
+/* Columns of v each element of the rest works on, node by node. */
+static ga_status number_columns(ga_assembly *a)
+{
+    int total = 0;
+    a->width = GA_NEW(int, a->rest_count);
+    a->column_at = GA_NEW(int, a->rest_count);
+    if (!a->width || !a->column_at) return GA_ERR_MEMORY;
+    for (int r = 0; r < a->rest_count; ++r) {
+        const ga_element *element = rest_of(a, r);
+        a->column_at[r] = total;
+        for (int k = 0; k < element->node_count; ++k)
+            if (element->nodes[k] >= 0) a->width[r] += ga_node_nv(a->nodes[element->nodes[k]]);
+        total += a->width[r];
+    }
+    if (!(a->columns = GA_NEW(int, total))) return GA_ERR_MEMORY;
+    for (int r = 0, at = 0; r < a->rest_count; ++r) {
+        const ga_element *element = rest_of(a, r);
         for (int k = 0; k < element->node_count; ++k) {
             int node = element->nodes[k];
             for (int c = 0; node >= 0 && c < ga_node_nv(a->nodes[node]); ++c)
@@ -74,31 +223,206 @@ static ga_status number_columns(ga_assembly *a)
     return GA_OK;
 }
 
+/* Room for the local matrices of any element. */
+static ga_status take_workspace(ga_assembly *a)
+{
+    const ga_model *model = a->model;
+    int most = 1, rows_most = 1;
+    for (int e = 0; e < model->element_count; ++e) {
+        const ga_element *element = model->elements[e];
+        if (element->node_count > most) most = element->node_count;
+        int rows = element->rows > element->speed_rows ? element->rows : element->speed_rows;
+        if (element->host && element->host->rows + element->host->speed_rows > rows)
+            rows = element->host->rows + element->host->speed_rows;
+        if (rows > rows_most) rows_most = rows;
+    }
+    int side = GA_TWIST * most, size = side * (rows_most > side ? rows_most : side);
+    bool memory = (a->A = GA_NEW(double, size)) && (a->A2 = GA_NEW(double, size)) &&
+                  (a->out = GA_NEW(double, size)) && (a->f = GA_NEW(double, 2 * side));
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
 /* --- state -------------------------------------------------------------------------------- */
+
+/* Work on nodes and joints goes in parts of this many, whoever does it. */
+enum { PART = 256 };
+
+static int parts_of(int count) { return (count + PART - 1) / PART; }
+
+static int part_end(int count, int part)
+{
+    return count - part * PART < PART ? count : (part + 1) * PART;
+}
+
+/* What is to be done at one point. */
+typedef struct sweep {
+    ga_assembly *a;
+    const ga_point *at;
+    const ga_wanted *wanted; /* or null */
+    bool place, move;        /* nodes */
+    double *values;          /* K, Z or the right-hand side */
+} sweep;
+
+static void body_force(const ga_assembly *a, int i, double *f);
+
+/* Nodes of a planar model, cosines and sines of all together. */
+static void place_flat(ga_assembly *a, int from, int to)
+{
+    double angle[PART] = {0}, c[PART], s[PART];
+    for (int i = from; i < to; ++i)
+        angle[i - from] = a->kinds[i] == GA_NODE_POINT2 ? 0 : a->q[a->q_at[i] + 2];
+    ga_turns(to - from, angle, c, s);
+    for (int i = from; i < to; ++i) {
+        const double *q = a->q + a->q_at[i];
+        ga_plane *p = a->planes + i;
+        p->x[0] = q[0], p->x[1] = q[1];
+        p->angle = angle[i - from];
+        p->c = c[i - from], p->s = s[i - from];
+    }
+}
+
+static void sweep_nodes(void *data, int part)
+{
+    const sweep *s = data;
+    ga_assembly *a = s->a;
+    int from = part * PART, to = part_end(a->model->body_count, part);
+    const double *q = s->at->q, *v = s->at->v;
+    double *force = s->wanted ? s->wanted->force : NULL;
+    if (s->place) {
+        memcpy(a->q + a->q_at[from], q + a->q_at[from],
+               (size_t)(a->q_at[to] - a->q_at[from]) * sizeof *q);
+        if (a->planes) place_flat(a, from, to);
+        for (int i = from; !a->planes && i < to; ++i)
+            ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
+    }
+    if (s->move) {
+        memcpy(a->v + a->v_at[from], v + a->v_at[from],
+               (size_t)(a->v_at[to] - a->v_at[from]) * sizeof *v);
+        for (int i = from; a->planes && i < to; ++i)
+            ga_node_move_flat(a->kinds[i], v + a->v_at[i], a->planes + i);
+        for (int i = from; !a->planes && i < to; ++i)
+            ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
+    }
+    for (int i = from; force && i < to; ++i) body_force(a, i, force + a->v_at[i]);
+}
+
+/* Planar: frames of the planes. */
+static void sweep_frames(void *data, int part)
+{
+    const sweep *s = data;
+    ga_assembly *a = s->a;
+    for (int i = part * PART; i < part_end(a->model->body_count, part); ++i) {
+        if (s->place) ga_node_frame(a->planes + i, a->frames + i);
+        if (s->move) ga_node_move(a->kinds[i], a->v + a->v_at[i], a->frames + i);
+    }
+}
+
+static void make_frames(ga_assembly *a)
+{
+    sweep s = {.a = a, .place = !a->framed, .move = a->moved && !a->framed_moving};
+    if (!a->planes || (!s.place && !s.move)) return;
+    ga_pool_run(a->pool, parts_of(a->model->body_count), sweep_frames, &s);
+    a->framed = true;
+    a->framed_moving = a->moved;
+}
+
+/* The ground as its frame has it. */
+static void place_ground(ga_assembly *a)
+{
+    const ga_frame *f = a->frames + GA_GROUND;
+    a->planes[GA_GROUND] = (ga_plane){.x = {f->x[0], f->x[1]}, .c = f->R[0], .s = f->R[1]};
+}
+
+/* Are there elements that look at frames? */
+static bool needs_frames(const ga_assembly *a) { return a->rest_count + a->keeper_count > 0; }
+
+/* Places, and forces of bodies if they are wanted. */
+static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wanted)
+{
+    size_t nq = (size_t)a->nq * sizeof *a->q, nv = (size_t)a->nv * sizeof *a->v;
+    sweep s = {.a = a, .at = at, .wanted = wanted};
+    s.place = !a->placed || memcmp(a->q, at->q, nq) != 0;
+    s.move = at->v && (s.place || !a->moved || memcmp(a->v, at->v, nv) != 0);
+    if (s.place || s.move || (wanted && wanted->force))
+        ga_pool_run(a->pool, parts_of(a->model->body_count), sweep_nodes, &s);
+    if (s.place && a->planes) place_ground(a);
+    if (s.place) a->framed = a->moved = false;
+    if (s.place || s.move) a->framed_moving = false;
+    if (s.move) a->moved = true;
+    a->placed = true;
+}
 
 ga_state ga_assembly_state(ga_assembly *a, double t, const double *q, const double *v,
                            const double *lambda, const double *psi)
 {
-    size_t nq = (size_t)a->nq * sizeof *q, nv = (size_t)a->nv * sizeof *v;
-    int n = a->model->body_count;
-    if (!a->placed || memcmp(a->q, q, nq) != 0) {
-        memcpy(a->q, q, nq);
-        for (int i = 0; i < n; ++i) ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
-        a->placed = true;
-        a->moved = false;
-    }
-    if (v && (!a->moved || memcmp(a->v, v, nv) != 0)) {
-        memcpy(a->v, v, nv);
-        for (int i = 0; i < n; ++i) ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
-        a->moved = true;
-    }
+    const ga_point at = {t, q, v, NULL, lambda, psi};
+    visit_nodes(a, &at, NULL);
+    make_frames(a);
+    return (ga_state){t, a->frames, lambda, psi, a->memory};
+}
+
+ga_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
+                          const double *lambda, const double *psi)
+{
+    const ga_point at = {t, q, v, NULL, lambda, psi};
+    visit_nodes(a, &at, NULL);
+    if (needs_frames(a)) make_frames(a);
     return (ga_state){t, a->frames, lambda, psi, a->memory};
 }
 
 static ga_state state_at(ga_assembly *a, const ga_point *at)
 {
-    return ga_assembly_state(a, at->t, at->q, at->v, at->lambda, at->psi);
+    return ga_assembly_look(a, at->t, at->q, at->v, at->lambda, at->psi);
 }
+
+static ga_places places_of(const ga_assembly *a) { return (ga_places){a->frames, a->planes}; }
+
+typedef void batch_work(const ga_batch *batch, int from, int to, const sweep *s);
+
+/* A part among those of all batches. */
+static void visit_part(const sweep *s, int part, batch_work *work)
+{
+    const ga_batch *batch = s->a->batches;
+    for (; part >= parts_of(batch->count); ++batch) part -= parts_of(batch->count);
+    work(batch, part * PART, part_end(batch->count, part), s);
+}
+
+static void rows_of(const ga_batch *batch, int from, int to, const sweep *s)
+{
+    ga_batch_rows(batch, places_of(s->a), from, to, s->wanted->constraint, s->wanted->gradient);
+}
+
+static void stiffness_of(const ga_batch *batch, int from, int to, const sweep *s)
+{
+    ga_batch_stiffness(batch, places_of(s->a), from, to, s->at->lambda, s->values);
+}
+
+static void swept_of(const ga_batch *batch, int from, int to, const sweep *s)
+{
+    ga_batch_swept(batch, places_of(s->a), from, to, s->values);
+}
+
+static void acceleration_of(const ga_batch *batch, int from, int to, const sweep *s)
+{
+    ga_batch_acceleration(batch, places_of(s->a), from, to, s->a->v_at, s->at->v, s->values);
+}
+
+static void sweep_rows(void *data, int part) { visit_part(data, part, rows_of); }
+static void sweep_stiffness(void *data, int part) { visit_part(data, part, stiffness_of); }
+static void sweep_swept(void *data, int part) { visit_part(data, part, swept_of); }
+static void sweep_acceleration(void *data, int part)
+{
+    visit_part(data, part, acceleration_of);
+}
+
+static void visit_joints(ga_assembly *a, const ga_point *at, const ga_wanted *wanted,
+                         double *values, ga_pool_work *work)
+{
+    sweep s = {.a = a, .at = at, .wanted = wanted, .values = values};
+    ga_pool_run(a->pool, a->batch_parts, work, &s);
+}
+
+void ga_assembly_use(ga_assembly *a, ga_pool *pool) { a->pool = pool; }
 
 void ga_assembly_initial(const ga_assembly *a, double *q, double *v)
 {
@@ -120,12 +444,35 @@ void ga_assembly_remember(ga_assembly *a, double t, const double *q, const doubl
     }
 }
 
+static void sweep_turnings(void *data, int part)
+{
+    const sweep *s = data;
+    ga_assembly *a = s->a;
+    for (int k = part * PART; k < part_end(a->turning_count, part); ++k) {
+        const ga_turning *turning = a->turnings + k;
+        const int first = turning->nodes[0], second = turning->nodes[1];
+        double *memory = a->memory + turning->memory, angle, rate;
+        if (a->planes) {
+            angle = a->planes[second].angle - a->planes[first].angle;
+            rate = a->planes[second].w - a->planes[first].w;
+        } else {
+            ga_joint_turning(turning->A, turning->B, a->frames + first, a->frames + second,
+                             &angle, &rate);
+        }
+        memory[0] = ga_joint_unwind(angle - turning->home, s->at->t, memory);
+        memory[1] = rate;
+        memory[2] = s->at->t;
+    }
+}
+
 void ga_assembly_commit(ga_assembly *a, const ga_state *state)
 {
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
-        if (element->type->commit && element->memory_count)
-            element->type->commit(element, state, a->memory + element->memory);
+    const ga_point at = {.t = state->t};
+    sweep s = {.a = a, .at = &at};
+    ga_pool_run(a->pool, parts_of(a->turning_count), sweep_turnings, &s);
+    for (int k = 0; k < a->keeper_count; ++k) {
+        const ga_element *element = a->model->elements[a->keepers[k]];
+        element->type->commit(element, state, a->memory + element->memory);
     }
 }
 
@@ -192,45 +539,45 @@ static void add_mixed_force(const ga_assembly *a, const ga_element *element, con
 
 /* --- an element's matrices, in coordinates ------------------------------------------------ */
 
-void ga_assembly_gradient_of(ga_assembly *a, int e, const ga_state *state, double *out)
+void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out)
 {
-    const ga_element *element = a->model->elements[e];
+    const ga_element *element = rest_of(a, r);
     element->type->gradient(element, state, a->A);
-    for (int r = 0; r < element->rows; ++r)
-        ga_assembly_row_out(a, element, a->A + r * GA_TWIST * element->node_count,
-                            out + r * a->width[e]);
+    for (int i = 0; i < element->rows; ++i)
+        ga_assembly_row_out(a, element, a->A + i * GA_TWIST * element->node_count,
+                            out + i * a->width[r]);
 }
 
-void ga_assembly_speed_gradient_of(ga_assembly *a, int e, const ga_state *state, double *out)
+void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out)
 {
-    const ga_element *element = a->model->elements[e];
+    const ga_element *element = rest_of(a, r);
     element->type->speed_gradient(element, state, a->A);
-    for (int r = 0; r < element->speed_rows; ++r)
-        ga_assembly_row_out(a, element, a->A + r * GA_TWIST * element->node_count,
-                            out + r * a->width[e]);
+    for (int i = 0; i < element->speed_rows; ++i)
+        ga_assembly_row_out(a, element, a->A + i * GA_TWIST * element->node_count,
+                            out + i * a->width[r]);
 }
 
-void ga_assembly_speed_stiffness_of(ga_assembly *a, int e, const ga_state *state, double *out)
+void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state, double *out)
 {
-    const ga_element *element = a->model->elements[e];
+    const ga_element *element = rest_of(a, r);
     element->type->gradient(element, state, a->A2);
     element->type->speed_stiffness(element, state, a->A);
     add_mixed_rows(a, element, element->rows, a->A2, a->A);
-    for (int r = 0; r < element->rows; ++r)
-        ga_assembly_row_out(a, element, a->A + r * GA_TWIST * element->node_count,
-                            out + r * a->width[e]);
+    for (int i = 0; i < element->rows; ++i)
+        ga_assembly_row_out(a, element, a->A + i * GA_TWIST * element->node_count,
+                            out + i * a->width[r]);
 }
 
-void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int e, const ga_state *state,
+void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state,
                                           double *out)
 {
-    const ga_element *element = a->model->elements[e];
+    const ga_element *element = rest_of(a, r);
     element->type->speed_gradient(element, state, a->A2);
     element->type->speed_speed_stiffness(element, state, a->A);
     add_mixed_rows(a, element, element->speed_rows, a->A2, a->A);
-    for (int r = 0; r < element->speed_rows; ++r)
-        ga_assembly_row_out(a, element, a->A + r * GA_TWIST * element->node_count,
-                            out + r * a->width[e]);
+    for (int i = 0; i < element->speed_rows; ++i)
+        ga_assembly_row_out(a, element, a->A + i * GA_TWIST * element->node_count,
+                            out + i * a->width[r]);
 }
 
 /* r += rows^T multipliers */
@@ -274,10 +621,10 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_state *
     add_mixed_force(a, element, r, a->A);
 }
 
-static void matrix_out(const ga_assembly *a, int e, const double *A, double *out)
+static void matrix_out(const ga_assembly *a, int r, const double *A, double *out)
 {
-    const ga_element *element = a->model->elements[e];
-    int n = element->node_count, side = GA_TWIST * n, width = a->width[e];
+    const ga_element *element = rest_of(a, r);
+    int n = element->node_count, side = GA_TWIST * n, width = a->width[r];
     for (int i = 0, row = 0; i < n; ++i) {
         int ni = element->nodes[i];
         if (ni < 0) continue;
@@ -292,18 +639,18 @@ static void matrix_out(const ga_assembly *a, int e, const double *A, double *out
     }
 }
 
-void ga_assembly_stiffness_of(ga_assembly *a, int e, const ga_state *state,
+void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_state *state,
                               const double *lambda, const double *psi, double *out)
 {
-    tangents(a, a->model->elements[e], state, lambda, psi);
-    matrix_out(a, e, a->A, out);
+    tangents(a, rest_of(a, r), state, lambda, psi);
+    matrix_out(a, r, a->A, out);
 }
 
-void ga_assembly_damping_of(ga_assembly *a, int e, const ga_state *state, const double *lambda,
+void ga_assembly_damping_of(ga_assembly *a, int r, const ga_state *state, const double *lambda,
                             const double *psi, double *out)
 {
-    tangents(a, a->model->elements[e], state, lambda, psi);
-    matrix_out(a, e, a->A2, out);
+    tangents(a, rest_of(a, r), state, lambda, psi);
+    matrix_out(a, r, a->A2, out);
 }
 
 static const double *own(const double *multipliers, int at)
@@ -337,110 +684,151 @@ static void cross(const double *a, const double *b, double *c)
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static void inertia_times(const ga_body *body, const double *w, double *Jw)
+/* J w for a symmetric J */
+static void inertia_times(const double *J, const double *w, double *Jw)
 {
-    for (int i = 0; i < 3; ++i)
-        Jw[i] =
-            body->inertia[i] * w[0] + body->inertia[3 + i] * w[1] + body->inertia[6 + i] * w[2];
+    for (int i = 0; i < 3; ++i) Jw[i] = J[i] * w[0] + J[3 + i] * w[1] + J[6 + i] * w[2];
 }
 
-/* Gravity and gyroscopic forces of one body in body axes; m w x u only where u is a
- * coordinate. */
+static void flat_force(const ga_assembly *a, int i, double *f)
+{
+    const double m = a->mass[i], *g = a->model->gravity;
+    const ga_plane *p = a->planes + i;
+    f[0] = m * g[0];
+    f[1] = m * g[1];
+    if (a->kinds[i] != GA_NODE_POINT2) f[2] = 0;
+    if (a->kinds[i] != GA_NODE_SE2) return;
+    /* R^T (m g) - m w x u = R^T (m g - m w x x') */
+    double x = f[0] + m * p->w * p->v[1], y = f[1] - m * p->w * p->v[0];
+    f[0] = p->c * x + p->s * y;
+    f[1] = p->c * y - p->s * x;
+}
+
+/* Gravity and gyroscopic forces of one body; m w x u only where u is a coordinate. */
 static void body_force(const ga_assembly *a, int i, double *f)
 {
-    const ga_body *body = a->model->bodies + i;
-    const ga_frame *frame = a->frames + i;
-    double local[GA_TWIST], Jw[3], gyro[3];
-    const double *g = a->model->gravity, *R = frame->R;
-    for (int k = 0; k < 3; ++k)
-        local[k] = body->mass * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]);
-    inertia_times(body, frame->w, Jw);
-    cross(Jw, frame->w, local + 3); /* minus w x J w */
-    if (!ga_node_is_mixed(a->kinds[i])) {
-        cross(frame->w, frame->u, gyro);
-        for (int k = 0; k < 3; ++k) local[k] -= body->mass * gyro[k];
+    if (a->planes) {
+        flat_force(a, i, f);
+        return;
     }
-    ga_node_row(a->kinds[i], frame, local, f);
+    const ga_frame *frame = a->frames + i;
+    const double m = a->mass[i], *g = a->model->gravity, *R = frame->R;
+    double Jw[3], gyro[3];
+    for (int k = 0; k < 3; ++k) f[k] = m * g[k];
+    if (a->kinds[i] == GA_NODE_POINT3) return;
+    inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
+    cross(Jw, frame->w, f + 3); /* minus w x J w */
+    if (a->kinds[i] != GA_NODE_SE3) return;
+    cross(frame->w, frame->u, gyro);
+    for (int k = 0; k < 3; ++k)
+        f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]) - m * gyro[k];
+}
+
+static void scatter(const ga_target *target, int r, const double *local, double *values)
+{
+    for (int k = target->first[r]; k < target->first[r + 1]; ++k)
+        values[k] = local[target->entry[k - target->base]];
+}
+
+/* What of one element of the rest is wanted. */
+static void evaluate(ga_assembly *a, int r, const ga_state *state, const ga_wanted *wanted)
+{
+    const ga_element *element = rest_of(a, r);
+    const ga_element_type *type = element->type;
+    if (element->rows && wanted->constraint)
+        type->constraint(element, state, wanted->constraint + element->row);
+    if (element->rows && wanted->gradient) {
+        ga_assembly_gradient_of(a, r, state, a->out);
+        scatter(a->target + GA_TARGET_GRADIENT, r, a->out, wanted->gradient);
+    }
+    if (element->rows && wanted->rate && type->rate)
+        type->rate(element, state, wanted->rate + element->row);
+    if (element->speed_rows && wanted->nonholonomic)
+        type->speed(element, state, wanted->nonholonomic + element->speed_row);
+    if (element->speed_rows && wanted->nonholonomic_gradient) {
+        ga_assembly_speed_gradient_of(a, r, state, a->out);
+        scatter(a->target + GA_TARGET_SPEED_GRADIENT, r, a->out, wanted->nonholonomic_gradient);
+    }
+    if (wanted->force && type->force) {
+        memset(a->f, 0, (size_t)(GA_TWIST * element->node_count) * sizeof *a->f);
+        type->force(element, state, a->f);
+        ga_assembly_add_row(a, element, a->f, wanted->force);
+    }
+}
+
+/* Only these read v. */
+static bool is_moving(const ga_wanted *wanted)
+{
+    return wanted->nonholonomic || wanted->nonholonomic_gradient || wanted->force;
+}
+
+static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    ga_assembly *a = user;
+    const ga_point here = {at->t, at->q, is_moving(wanted) ? at->v : NULL, NULL, NULL, NULL};
+    visit_nodes(a, &here, wanted);
+    if (wanted->mass) mass(user, at, wanted->mass);
+    if (wanted->constraint || wanted->gradient) visit_joints(a, at, wanted, NULL, sweep_rows);
+    if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
+    if (a->rest_count == 0) return GA_EVAL_OK;
+    make_frames(a);
+    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory};
+    for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted);
+    return GA_EVAL_OK;
 }
 
 static ga_eval force(void *user, const ga_point *at, double *f)
 {
-    ga_assembly *a = user;
-    ga_state state = state_at(a, at);
-    for (int i = 0; i < a->model->body_count; ++i) body_force(a, i, f + a->v_at[i]);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
-        if (!element->type->force) continue;
-        memset(a->f, 0, (size_t)(GA_TWIST * element->node_count) * sizeof *a->f);
-        element->type->force(element, &state, a->f);
-        ga_assembly_add_row(a, element, a->f, f);
-    }
-    return GA_EVAL_OK;
+    return all(user, at, &(ga_wanted){.force = f});
 }
 
 static ga_eval constraint(void *user, const ga_point *at, double *Phi)
 {
-    ga_assembly *a = user;
-    ga_state state = ga_assembly_state(a, at->t, at->q, NULL, NULL, NULL);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
-        if (element->rows) element->type->constraint(element, &state, Phi + element->row);
-    }
-    return GA_EVAL_OK;
+    return all(user, at, &(ga_wanted){.constraint = Phi});
 }
 
 static ga_eval constraint_rate(void *user, const ga_point *at, double *Phi_t)
 {
-    ga_assembly *a = user;
-    ga_state state = ga_assembly_state(a, at->t, at->q, NULL, NULL, NULL);
-    memset(Phi_t, 0, (size_t)a->model->rows * sizeof *Phi_t);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
-        if (element->rows && element->type->rate)
-            element->type->rate(element, &state, Phi_t + element->row);
-    }
-    return GA_EVAL_OK;
-}
-
-static void scatter(const ga_target *target, int e, const double *local, double *values)
-{
-    for (int k = target->first[e]; k < target->first[e + 1]; ++k)
-        values[k] = local[target->entry[k]];
+    return all(user, at, &(ga_wanted){.rate = Phi_t});
 }
 
 static ga_eval gradient(void *user, const ga_point *at, double *B)
 {
-    ga_assembly *a = user;
-    ga_state state = ga_assembly_state(a, at->t, at->q, NULL, NULL, NULL);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (!a->model->elements[e]->rows) continue;
-        ga_assembly_gradient_of(a, e, &state, a->out);
-        scatter(a->target + GA_TARGET_GRADIENT, e, a->out, B);
-    }
-    return GA_EVAL_OK;
+    return all(user, at, &(ga_wanted){.gradient = B});
+}
+
+static ga_eval nonholonomic(void *user, const ga_point *at, double *k)
+{
+    return all(user, at, &(ga_wanted){.nonholonomic = k});
+}
+
+static ga_eval nonholonomic_gradient(void *user, const ga_point *at, double *N)
+{
+    return all(user, at, &(ga_wanted){.nonholonomic_gradient = N});
 }
 
 static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (!a->model->elements[e]->rows) continue;
-        ga_assembly_speed_stiffness_of(a, e, &state, a->out);
-        scatter(a->target + GA_TARGET_SPEED_STIFFNESS, e, a->out, Z);
+    visit_joints(a, at, NULL, Z, sweep_swept);
+    for (int r = 0; r < a->rest_count; ++r) {
+        if (!rest_of(a, r)->rows) continue;
+        ga_assembly_speed_stiffness_of(a, r, &state, a->out);
+        scatter(a->target + GA_TARGET_SPEED_STIFFNESS, r, a->out, Z);
     }
     return GA_EVAL_OK;
 }
 
 /* out = -(Z v), row by row */
-static void minus_product(const ga_assembly *a, int e, int rows, const double *Z,
+static void minus_product(const ga_assembly *a, int r, int rows, const double *Z,
                           const double *v, double *out)
 {
-    const int *columns = a->columns + a->column_at[e];
-    for (int r = 0; r < rows; ++r) {
+    const int *columns = a->columns + a->column_at[r];
+    for (int i = 0; i < rows; ++i) {
         double sum = 0;
-        for (int c = 0; c < a->width[e]; ++c) sum += Z[r * a->width[e] + c] * v[columns[c]];
-        out[r] = -sum;
+        for (int c = 0; c < a->width[r]; ++c) sum += Z[i * a->width[r] + c] * v[columns[c]];
+        out[i] = -sum;
     }
 }
 
@@ -448,37 +836,15 @@ static ga_eval acceleration_rhs(void *user, const ga_point *at, double *c)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
+    visit_joints(a, at, NULL, c, sweep_acceleration);
+    for (int r = 0; r < a->rest_count; ++r) {
+        const ga_element *element = rest_of(a, r);
         if (!element->rows) continue;
-        ga_assembly_speed_stiffness_of(a, e, &state, a->out);
-        minus_product(a, e, element->rows, a->out, at->v, c + element->row);
+        ga_assembly_speed_stiffness_of(a, r, &state, a->out);
+        minus_product(a, r, element->rows, a->out, at->v, c + element->row);
         if (!element->type->rate_rate) continue;
         element->type->rate_rate(element, &state, a->f);
-        for (int r = 0; r < element->rows; ++r) c[element->row + r] -= a->f[r];
-    }
-    return GA_EVAL_OK;
-}
-
-static ga_eval nonholonomic(void *user, const ga_point *at, double *k)
-{
-    ga_assembly *a = user;
-    ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
-        if (element->speed_rows) element->type->speed(element, &state, k + element->speed_row);
-    }
-    return GA_EVAL_OK;
-}
-
-static ga_eval nonholonomic_gradient(void *user, const ga_point *at, double *N)
-{
-    ga_assembly *a = user;
-    ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (!a->model->elements[e]->speed_rows) continue;
-        ga_assembly_speed_gradient_of(a, e, &state, a->out);
-        scatter(a->target + GA_TARGET_SPEED_GRADIENT, e, a->out, N);
+        for (int i = 0; i < element->rows; ++i) c[element->row + i] -= a->f[i];
     }
     return GA_EVAL_OK;
 }
@@ -487,10 +853,10 @@ static ga_eval nonholonomic_stiffness(void *user, const ga_point *at, double *Z)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (!a->model->elements[e]->speed_rows) continue;
-        ga_assembly_speed_speed_stiffness_of(a, e, &state, a->out);
-        scatter(a->target + GA_TARGET_SPEED_SPEED_STIFFNESS, e, a->out, Z);
+    for (int r = 0; r < a->rest_count; ++r) {
+        if (!rest_of(a, r)->speed_rows) continue;
+        ga_assembly_speed_speed_stiffness_of(a, r, &state, a->out);
+        scatter(a->target + GA_TARGET_SPEED_SPEED_STIFFNESS, r, a->out, Z);
     }
     return GA_EVAL_OK;
 }
@@ -499,14 +865,14 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
+    for (int r = 0; r < a->rest_count; ++r) {
+        const ga_element *element = rest_of(a, r);
         if (!element->speed_rows) continue;
-        ga_assembly_speed_speed_stiffness_of(a, e, &state, a->out);
-        minus_product(a, e, element->speed_rows, a->out, at->v, d + element->speed_row);
+        ga_assembly_speed_speed_stiffness_of(a, r, &state, a->out);
+        minus_product(a, r, element->speed_rows, a->out, at->v, d + element->speed_row);
         if (!element->type->speed_rate) continue;
         element->type->speed_rate(element, &state, a->f);
-        for (int r = 0; r < element->speed_rows; ++r) d[element->speed_row + r] -= a->f[r];
+        for (int i = 0; i < element->speed_rows; ++i) d[element->speed_row + i] -= a->f[i];
     }
     return GA_EVAL_OK;
 }
@@ -514,15 +880,16 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
 /* Values of a body's K: -m (R^T g)~ where the translation is in body axes. */
 static double *body_stiffness(const ga_assembly *a, int i, double *K)
 {
-    const ga_body *body = a->model->bodies + i;
-    const double *g = a->model->gravity, *R = a->frames[i].R;
-    double f[3];
-    for (int k = 0; k < 3; ++k)
-        f[k] = body->mass * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]);
+    const double m = a->mass[i], *g = a->model->gravity;
     if (a->kinds[i] == GA_NODE_SE2) {
-        *K++ = -f[1];
-        *K++ = f[0];
+        const ga_plane *p = a->planes + i;
+        *K++ = m * (p->s * g[0] - p->c * g[1]);
+        *K++ = m * (p->c * g[0] + p->s * g[1]);
     } else if (a->kinds[i] == GA_NODE_SE3) {
+        const double *R = a->frames[i].R;
+        double f[3];
+        for (int k = 0; k < 3; ++k)
+            f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]);
         const double values[6] = {f[2], -f[1], -f[2], f[0], f[1], -f[0]};
         memcpy(K, values, sizeof values);
         K += 6;
@@ -534,45 +901,52 @@ static ga_eval stiffness(void *user, const ga_point *at, double *K)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
+    const ga_target *target = a->target + GA_TARGET_STIFFNESS;
     double *next = K;
     for (int i = 0; i < a->model->body_count; ++i) next = body_stiffness(a, i, next);
-    const ga_target *target = a->target + GA_TARGET_STIFFNESS;
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (target->first[e] == target->first[e + 1]) continue;
-        const ga_element *element = a->model->elements[e];
-        ga_assembly_stiffness_of(a, e, &state, own(at->lambda, element->row),
+    visit_joints(a, at, NULL, K, sweep_stiffness);
+    for (int r = 0; r < a->rest_count; ++r) {
+        if (target->first[r] == target->first[r + 1]) continue;
+        const ga_element *element = rest_of(a, r);
+        ga_assembly_stiffness_of(a, r, &state, own(at->lambda, element->row),
                                  own(at->psi, element->speed_row), a->out);
-        scatter(target, e, a->out, K);
+        scatter(target, r, a->out, K);
     }
     return GA_EVAL_OK;
+}
+
+/* w~ J - (J w)~, column by column */
+static double *gyroscopic(const double *J, const double *w, double *C)
+{
+    double Jw[3];
+    inertia_times(J, w, Jw);
+    const double skew[9] = {0, Jw[2], -Jw[1], -Jw[2], 0, Jw[0], Jw[1], -Jw[0], 0};
+    for (int c = 0; c < 3; ++c, C += 3) {
+        cross(w, J + 3 * c, C);
+        for (int r = 0; r < 3; ++r) C[r] -= skew[3 * c + r];
+    }
+    return C;
 }
 
 /* Values of a body's C: w~ J - (J w)~, and m w~, -m u~ where u is a coordinate. */
 static double *body_damping(const ga_assembly *a, int i, double *C)
 {
-    const ga_body *body = a->model->bodies + i;
-    const ga_frame *frame = a->frames + i;
-    const double m = body->mass, *w = frame->w, *u = frame->u;
+    const double m = a->mass[i];
     if (a->kinds[i] == GA_NODE_SE2) { /* m (-w u_y, w u_x) */
-        const double values[4] = {-m * w[2], -m * u[1], m * w[2], m * u[0]};
+        const ga_plane *p = a->planes + i;
+        const double x = p->c * p->v[0] + p->s * p->v[1], y = p->c * p->v[1] - p->s * p->v[0];
+        const double values[4] = {-m * p->w, -m * y, m * p->w, m * x};
         memcpy(C, values, sizeof values);
         return C + 4;
     }
     if (a->kinds[i] == GA_NODE_SE3) {
+        const double *w = a->frames[i].w, *u = a->frames[i].u;
         const double values[12] = {-w[2], w[1],  w[2],  -w[0], -w[1], w[0],
                                    u[2],  -u[1], -u[2], u[0],  u[1],  -u[0]};
         for (int k = 0; k < 12; ++k) *C++ = m * values[k];
     }
-    if (a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_R3SO3) {
-        double Jw[3];
-        inertia_times(body, w, Jw);
-        for (int c = 0; c < 3; ++c) { /* column c of w~ J - (J w)~ */
-            double unit[3] = {c == 0, c == 1, c == 2}, first[3], second[3];
-            cross(w, body->inertia + 3 * c, first);
-            cross(Jw, unit, second);
-            for (int r = 0; r < 3; ++r) *C++ = first[r] - second[r];
-        }
-    }
+    if (a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_R3SO3)
+        C = gyroscopic(a->inertia + 9 * (size_t)i, a->frames[i].w, C);
     return C;
 }
 
@@ -580,15 +954,15 @@ static ga_eval damping(void *user, const ga_point *at, double *C)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
+    const ga_target *target = a->target + GA_TARGET_DAMPING;
     double *next = C;
     for (int i = 0; i < a->model->body_count; ++i) next = body_damping(a, i, next);
-    const ga_target *target = a->target + GA_TARGET_DAMPING;
-    for (int e = 0; e < a->model->element_count; ++e) {
-        if (target->first[e] == target->first[e + 1]) continue;
-        const ga_element *element = a->model->elements[e];
-        ga_assembly_damping_of(a, e, &state, own(at->lambda, element->row),
+    for (int r = 0; r < a->rest_count; ++r) {
+        if (target->first[r] == target->first[r + 1]) continue;
+        const ga_element *element = rest_of(a, r);
+        ga_assembly_damping_of(a, r, &state, own(at->lambda, element->row),
                                own(at->psi, element->speed_row), a->out);
-        scatter(target, e, a->out, C);
+        scatter(target, r, a->out, C);
     }
     return GA_EVAL_OK;
 }
@@ -598,8 +972,8 @@ static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_MULTIPLIERS;
-    for (int e = 0; e < a->model->element_count; ++e) {
-        const ga_element *element = a->model->elements[e];
+    for (int e = 0; e < a->rest_count; ++e) {
+        const ga_element *element = rest_of(a, e);
         if (!element->host) continue;
         int columns = element->host->rows + element->host->speed_rows;
         int side = GA_TWIST * element->node_count;
@@ -670,21 +1044,29 @@ static void element_powers(ga_assembly *a, const ga_element *element, const ga_s
     }
 }
 
+static double kinetic_energy(const ga_assembly *a, int i)
+{
+    if (a->planes) {
+        const ga_plane *p = a->planes + i;
+        const double J = a->model->bodies[i].inertia[8];
+        return 0.5 * (a->mass[i] * dot(2, p->v, p->v) + J * p->w * p->w);
+    }
+    const ga_frame *frame = a->frames + i;
+    double Jw[3];
+    inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
+    return 0.5 * (a->mass[i] * dot(3, frame->u, frame->u) + dot(3, frame->w, Jw));
+}
+
 void ga_assembly_powers(ga_assembly *a, const ga_state *state, ga_powers *powers)
 {
     const ga_model *model = a->model;
     memset(powers, 0, sizeof *powers);
     for (int i = 0; i < model->body_count; ++i) {
-        const ga_body *body = model->bodies + i;
-        const ga_frame *frame = state->frames + i;
-        double Jw[3];
-        inertia_times(body, frame->w, Jw);
-        powers->kinetic +=
-            0.5 * (body->mass * dot(3, frame->u, frame->u) + dot(3, frame->w, Jw));
-        powers->potential -= body->mass * dot(3, model->gravity, frame->x);
+        const double *x = a->planes ? a->planes[i].x : a->frames[i].x;
+        powers->kinetic += kinetic_energy(a, i);
+        powers->potential -= a->mass[i] * dot(model->dimension, model->gravity, x);
     }
-    for (int e = 0; e < model->element_count; ++e)
-        element_powers(a, model->elements[e], state, powers);
+    for (int r = 0; r < a->rest_count; ++r) element_powers(a, rest_of(a, r), state, powers);
 }
 
 /* --- creation ----------------------------------------------------------------------------- */
@@ -763,6 +1145,7 @@ static void define_system(ga_assembly *a)
         .damping = damping,
         .damping_pattern = pattern_of(t + GA_TARGET_DAMPING),
         .nonholonomic_count = model->speed_rows,
+        .all = all,
     };
     if (model->rows) {
         a->system.constraint = constraint;
@@ -794,8 +1177,12 @@ static void define_system(ga_assembly *a)
 static ga_status create(ga_assembly *a, bool se)
 {
     GA_TRY(number_nodes(a, se));
+    GA_TRY(make_batches(a));
+    GA_TRY(list_keepers(a));
     GA_TRY(number_columns(a));
+    GA_TRY(take_workspace(a));
     GA_TRY(ga_pattern_build(a));
+    for (int k = 0; k < a->batch_count; ++k) a->batch_parts += parts_of(a->batches[k].count);
     define_system(a);
     return GA_OK;
 }
@@ -821,9 +1208,17 @@ void ga_assembly_destroy(ga_assembly *a)
 {
     if (!a) return;
     if (a->frames) ga_free(a->frames - 1);
+    if (a->planes) ga_free(a->planes - 1);
+    for (int k = 0; k < a->batch_count; ++k) {
+        ga_free(a->batches[k].nodes);
+        ga_free(a->batches[k].row);
+        ga_free(a->batches[k].data);
+    }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
-    void *memory[] = {a->kinds, a->nodes,     a->q_at,    a->v_at, a->q,  a->v,   a->memory,
-                      a->width, a->column_at, a->columns, a->A,    a->A2, a->out, a->f};
+    void *memory[] = {a->kinds,    a->nodes,   a->q_at, a->v_at,   a->mass,
+                      a->inertia,  a->q,       a->v,    a->memory, a->batches,
+                      a->turnings, a->keepers, a->rest, a->width,  a->column_at,
+                      a->columns,  a->A,       a->A2,   a->out,    a->f};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     ga_free(a);
 }

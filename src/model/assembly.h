@@ -6,8 +6,9 @@
 #ifndef GA_MODEL_ASSEMBLY_H
 #define GA_MODEL_ASSEMBLY_H
 
+#include "base/pool.h"
+#include "model/batch.h"
 #include "model/model.h"
-#include "model/node.h"
 
 #include <galpha/system.h>
 
@@ -23,30 +24,54 @@ typedef enum ga_target_name {
     GA_TARGET_COUNT
 } ga_target_name;
 
-/* A sparse matrix of the system, and where the elements' local matrices go in it: value k is
- * local[entry[k]] of the element with first[e] <= k < first[e + 1]. Values before first[0]
- * belong to bodies. */
+/* A sparse matrix of the system: values of bodies, of batches, and of the rest. Of the rest,
+ * value k >= base is local[entry[k - base]] of the element with first[r] <= k < first[r + 1].
+ */
 typedef struct ga_target {
     int count, room;
-    int *row, *col, *entry;
+    int *row, *col;
+    int base, entry_room;
+    int *entry;
     int *first;
 } ga_target;
+
+/* The angle of a hinge, which counts its turns. */
+typedef struct ga_turning {
+    int nodes[2];
+    int memory;
+    double home;       /* planar: difference of the two angles at t = 0 */
+    double A[6], B[6]; /* in space: axes x and y of both markers */
+} ga_turning;
 
 typedef struct ga_assembly {
     const ga_model *model;
     ga_system system; /* borrows from the assembly */
+    ga_pool *pool;    /* borrowed; null: one thread */
     int nq, nv;
 
     ga_node_kind *kinds; /* of nodes */
     ga_node *nodes;
-    int *q_at, *v_at; /* first coordinate of each node */
+    int *q_at, *v_at;       /* first coordinate of each node */
+    double *mass, *inertia; /* of each node; in space 9 numbers, planar null */
 
-    double *q, *v;    /* the state the frames are for */
-    ga_frame *frames; /* [GA_GROUND] too */
-    bool placed, moved;
+    /* The state that places are for; [GA_GROUND] too. In planar models frames follow planes
+     * when somebody asks for them. */
+    double *q, *v;
+    ga_frame *frames;
+    ga_plane *planes; /* null in space */
+    bool placed, moved, framed, framed_moving;
     double *memory; /* what elements remember */
 
-    /* for each element, in the order of the model */
+    int batch_count, batch_parts;
+    ga_batch *batches;
+    int turning_count;
+    ga_turning *turnings;
+    int keeper_count;
+    int *keepers; /* other elements with something to remember */
+
+    /* The rest: elements without a kernel, in the order of the model. */
+    int rest_count;
+    int *rest;
     int *width;     /* its columns: sum of nv over its nodes */
     int *column_at; /* where its columns begin in `columns` */
     int *columns;   /* numbers in v */
@@ -63,11 +88,18 @@ ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assem
                              ga_report *report);
 void ga_assembly_destroy(ga_assembly *assembly);
 
+/* Threads for sums over bodies and joints, from now on; they must outlive their use. The
+ * numbers are the same, bit for bit. Null: none. */
+void ga_assembly_use(ga_assembly *assembly, ga_pool *pool);
+
 /* q0 and v0 as the model gives them. */
 void ga_assembly_initial(const ga_assembly *assembly, double *q, double *v);
 /* Frames for this state; where v is null, their twists are those of an earlier call. */
 ga_state ga_assembly_state(ga_assembly *assembly, double t, const double *q, const double *v,
                            const double *lambda, const double *psi);
+/* The same for ga_assembly_powers and ga_assembly_commit, which can do without frames. */
+ga_state ga_assembly_look(ga_assembly *assembly, double t, const double *q, const double *v,
+                          const double *lambda, const double *psi);
 /* Memory at the start, and after an accepted step. */
 void ga_assembly_remember(ga_assembly *assembly, double t, const double *q, const double *v);
 void ga_assembly_commit(ga_assembly *assembly, const ga_state *state);
@@ -78,7 +110,7 @@ typedef struct ga_powers {
     double work;        /* power of forces from outside and of motions */
 } ga_powers;
 
-/* The state has been made by ga_assembly_state, with multipliers. */
+/* The state has been made by ga_assembly_look, with multipliers. */
 void ga_assembly_powers(ga_assembly *assembly, const ga_state *state, ga_powers *powers);
 /* covector += row of an element's nodes, 6 n numbers, in coordinates. */
 void ga_assembly_add_row(const ga_assembly *assembly, const ga_element *element,

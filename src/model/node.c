@@ -93,10 +93,31 @@ void ga_node_twist(ga_node_kind kind, const ga_frame *frame, const double *v, do
 
 void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
 {
+    if (kind == GA_NODE_R3SO3) { /* most of them */
+        turn_back(frame->R, v, frame->u);
+        memcpy(frame->w, v + 3, sizeof frame->w);
+        return;
+    }
     double twist[GA_TWIST];
     ga_node_twist(kind, frame, v, twist);
     memcpy(frame->u, twist, sizeof frame->u);
     memcpy(frame->w, twist + 3, sizeof frame->w);
+}
+
+void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane)
+{
+    const bool turned = kind == GA_NODE_SE2;
+    plane->v[0] = turned ? plane->c * v[0] - plane->s * v[1] : v[0];
+    plane->v[1] = turned ? plane->s * v[0] + plane->c * v[1] : v[1];
+    plane->w = kind == GA_NODE_POINT2 ? 0 : v[2];
+}
+
+void ga_node_frame(const ga_plane *plane, ga_frame *frame)
+{
+    frame->x[0] = plane->x[0], frame->x[1] = plane->x[1], frame->x[2] = 0;
+    set_unit(frame->R);
+    frame->R[0] = frame->R[4] = plane->c;
+    frame->R[1] = plane->s, frame->R[3] = -plane->s;
 }
 
 void ga_node_coordinates(ga_node_kind kind, const double x[3], const double quaternion[4],

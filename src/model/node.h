@@ -13,7 +13,7 @@
 #ifndef GA_MODEL_NODE_H
 #define GA_MODEL_NODE_H
 
-#include "element/element.h"
+#include "element/kernel.h"
 
 #include <galpha/lie.h>
 
@@ -35,6 +35,9 @@ bool ga_node_is_mixed(ga_node_kind kind);
 /* x and R of the frame; then u and w, from v. */
 void ga_node_place(ga_node_kind kind, const double *q, ga_frame *frame);
 void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame);
+/* v and w of a plane from v; the frame of a plane, x and R only. */
+void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane);
+void ga_node_frame(const ga_plane *plane, ga_frame *frame);
 /* The inverse: coordinates of a frame. Planar angles lie in (-pi, pi]. */
 void ga_node_coordinates(ga_node_kind kind, const double x[3], const double quaternion[4],
                          double *q);

@@ -22,31 +22,45 @@ void ga_target_free(ga_target *target)
     memset(target, 0, sizeof *target);
 }
 
-static ga_status grow(ga_target *target)
+/* A larger copy of count numbers. */
+static ga_status enlarge(int **numbers, int count, int room)
 {
-    int room = target->room ? 2 * target->room : 64;
-    int *arrays[3] = {GA_NEW(int, room), GA_NEW(int, room), GA_NEW(int, room)};
-    int **old[3] = {&target->row, &target->col, &target->entry};
-    if (!arrays[0] || !arrays[1] || !arrays[2]) {
-        for (int k = 0; k < 3; ++k) ga_free(arrays[k]);
-        return GA_ERR_MEMORY;
-    }
-    for (int k = 0; k < 3; ++k) {
-        if (target->count) memcpy(arrays[k], *old[k], (size_t)target->count * sizeof(int));
-        ga_free(*old[k]);
-        *old[k] = arrays[k];
-    }
+    int *copy = GA_NEW(int, room);
+    if (!copy) return GA_ERR_MEMORY;
+    if (count) memcpy(copy, *numbers, (size_t)count * sizeof *copy);
+    ga_free(*numbers);
+    *numbers = copy;
+    return GA_OK;
+}
+
+static ga_status reserve(ga_target *target, int room)
+{
+    GA_TRY(enlarge(&target->row, target->count, room));
+    GA_TRY(enlarge(&target->col, target->count, room));
     target->room = room;
     return GA_OK;
 }
 
-static ga_status add(ga_target *target, int row, int col, int entry)
+static int more(int count) { return count + count / 2 + 64; }
+
+static ga_status add(ga_target *target, int row, int col)
 {
-    if (target->count == target->room) GA_TRY(grow(target));
+    if (target->count == target->room) GA_TRY(reserve(target, more(target->count)));
     target->row[target->count] = row;
-    target->col[target->count] = col;
-    target->entry[target->count++] = entry;
+    target->col[target->count++] = col;
     return GA_OK;
+}
+
+/* of an element of the rest */
+static ga_status add_entry(ga_target *target, int row, int col, int entry)
+{
+    int at = target->count - target->base;
+    if (at == target->entry_room) {
+        GA_TRY(enlarge(&target->entry, at, more(at)));
+        target->entry_room = more(at);
+    }
+    target->entry[at] = entry;
+    return add(target, row, col);
 }
 
 /* --- bodies ------------------------------------------------------------------------------- */
@@ -56,14 +70,14 @@ static ga_status add_skew(ga_target *target, int row, int col)
 {
     for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c)
-            if (r != c) GA_TRY(add(target, row + r, col + c, 0));
+            if (r != c) GA_TRY(add(target, row + r, col + c));
     return GA_OK;
 }
 
 static ga_status add_full(ga_target *target, int row, int col)
 {
     for (int c = 0; c < 3; ++c)
-        for (int r = 0; r < 3; ++r) GA_TRY(add(target, row + r, col + c, 0));
+        for (int r = 0; r < 3; ++r) GA_TRY(add(target, row + r, col + c));
     return GA_OK;
 }
 
@@ -72,7 +86,7 @@ static ga_status add_body(ga_assembly *a, int i)
     ga_target *M = a->target + GA_TARGET_MASS, *K = a->target + GA_TARGET_STIFFNESS,
               *C = a->target + GA_TARGET_DAMPING;
     int at = a->v_at[i];
-    for (int k = 0; k < a->model->dimension; ++k) GA_TRY(add(M, at + k, at + k, 0));
+    for (int k = 0; k < a->model->dimension; ++k) GA_TRY(add(M, at + k, at + k));
     switch (a->kinds[i]) {
     case GA_NODE_SE3:
         GA_TRY(add_skew(K, at, at + 3));
@@ -83,15 +97,15 @@ static ga_status add_body(ga_assembly *a, int i)
         GA_TRY(add_full(M, at + 3, at + 3));
         return add_full(C, at + 3, at + 3);
     case GA_NODE_SE2:
-        GA_TRY(add(K, at, at + 2, 0));
-        GA_TRY(add(K, at + 1, at + 2, 0));
-        GA_TRY(add(C, at, at + 1, 0));
-        GA_TRY(add(C, at, at + 2, 0));
-        GA_TRY(add(C, at + 1, at, 0));
-        GA_TRY(add(C, at + 1, at + 2, 0));
+        GA_TRY(add(K, at, at + 2));
+        GA_TRY(add(K, at + 1, at + 2));
+        GA_TRY(add(C, at, at + 1));
+        GA_TRY(add(C, at, at + 2));
+        GA_TRY(add(C, at + 1, at));
+        GA_TRY(add(C, at + 1, at + 2));
         /* fall through */
     case GA_NODE_R2SO2:
-        return add(M, at + 2, at + 2, 0);
+        return add(M, at + 2, at + 2);
     default:
         return GA_OK;
     }
@@ -141,9 +155,14 @@ static void mark(probe *p, int count, const double *values, double noise)
         if (fabs(values[k]) > noise * largest) p->mask[k] = true;
 }
 
+static bool is_idle(const ga_element *element)
+{
+    return !element->type->force || (element->type->idle && element->type->idle(element));
+}
+
 static bool is_analytic(const ga_element *element)
 {
-    return element->event_count == 0 && !element->type->force;
+    return element->event_count == 0 && is_idle(element);
 }
 
 /* Row r of a matrix of rows: each by its own largest entry. */
@@ -157,7 +176,7 @@ static void mark_rows(probe *p, int rows, int width, double noise)
     p->mask = mask;
 }
 
-typedef void rows_of(ga_assembly *a, int e, const ga_state *state, double *out);
+typedef void rows_of(ga_assembly *a, int r, const ga_state *state, double *out);
 
 static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int row,
                           rows_of *evaluate, double noise)
@@ -165,10 +184,10 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
     ga_assembly *a = p->a;
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
-    bool look = is_analytic(a->model->elements[e]);
+    bool look = is_analytic(a->model->elements[a->rest[e]]);
     memset(p->mask, look ? 0 : 1, (size_t)(rows * width) * sizeof *p->mask);
     for (int k = 0; look && k < PROBES; ++k) {
-        shake(p, a->model->elements[e]);
+        shake(p, a->model->elements[a->rest[e]]);
         ga_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory};
         evaluate(a, e, &state, a->out);
         mark_rows(p, rows, width, noise);
@@ -176,7 +195,7 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < width; ++c)
             if (p->mask[r * width + c])
-                GA_TRY(add(a->target + name, row + r, columns[c], r * width + c));
+                GA_TRY(add_entry(a->target + name, row + r, columns[c], r * width + c));
     return GA_OK;
 }
 
@@ -214,13 +233,13 @@ static bool may_couple(const ga_assembly *a, const ga_element *element, int r, i
     return coupled(element, 2 * i + part_i, 2 * j) || (i == j && !part_i);
 }
 
-typedef void matrix_of(ga_assembly *a, int e, const ga_state *state, const double *lambda,
+typedef void matrix_of(ga_assembly *a, int r, const ga_state *state, const double *lambda,
                        const double *psi, double *out);
 
 static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *evaluate)
 {
     ga_assembly *a = p->a;
-    const ga_element *element = a->model->elements[e];
+    const ga_element *element = a->model->elements[a->rest[e]];
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
     bool look = is_analytic(element);
@@ -237,21 +256,22 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
     for (int r = 0; r < width; ++r)
         for (int c = 0; c < width; ++c)
             if (p->mask[r * width + c])
-                GA_TRY(add(a->target + name, columns[r], columns[c], r * width + c));
+                GA_TRY(add_entry(a->target + name, columns[r], columns[c], r * width + c));
     return GA_OK;
 }
 
 /* Columns are the host's multipliers; the local matrix is stored by columns. */
 static ga_status add_multipliers(ga_assembly *a, int e)
 {
-    const ga_element *element = a->model->elements[e], *host = element->host;
+    const ga_element *element = a->model->elements[a->rest[e]], *host = element->host;
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
     for (int c = 0; host && c < host->rows + host->speed_rows; ++c) {
         int column =
             c < host->rows ? host->row + c : a->model->rows + host->speed_row + c - host->rows;
         for (int r = 0; r < width; ++r)
-            GA_TRY(add(a->target + GA_TARGET_MULTIPLIERS, columns[r], column, c * width + r));
+            GA_TRY(add_entry(a->target + GA_TARGET_MULTIPLIERS, columns[r], column,
+                             c * width + r));
     }
     return GA_OK;
 }
@@ -260,7 +280,7 @@ static ga_status add_multipliers(ga_assembly *a, int e)
 
 static ga_status add_element(probe *p, int e)
 {
-    const ga_element *element = p->a->model->elements[e];
+    const ga_element *element = p->a->model->elements[p->a->rest[e]];
     if (element->rows) {
         GA_TRY(add_rows(p, GA_TARGET_GRADIENT, e, element->rows, element->row,
                         ga_assembly_gradient_of, gradient_noise));
@@ -279,20 +299,84 @@ static ga_status add_element(probe *p, int e)
     return add_multipliers(p->a, e);
 }
 
+/* Where an entry of a local matrix goes: a row of the joint or of a node, a column of a node.
+ */
+typedef struct spot {
+    int row, row_node; /* row_node -1: of the joint */
+    int col, col_node;
+} spot;
+
+static ga_status add_spots(ga_assembly *a, ga_target *target, const ga_batch *batch, int count,
+                           const spot *spots)
+{
+    for (int k = 0; k < batch->count; ++k) {
+        const int *nodes = batch->nodes + 2 * k;
+        for (int i = 0; i < count; ++i) {
+            const spot *s = spots + i;
+            int row = s->row_node < 0 ? batch->row[k] : a->v_at[nodes[s->row_node]];
+            GA_TRY(add(target, row + s->row, a->v_at[nodes[s->col_node]] + s->col));
+        }
+    }
+    return GA_OK;
+}
+
+static ga_status add_batch(ga_assembly *a, ga_batch *batch)
+{
+    static const ga_target_name names[GA_BATCH_MATRICES] = {
+        GA_TARGET_GRADIENT, GA_TARGET_SPEED_STIFFNESS, GA_TARGET_STIFFNESS};
+    const int n = batch->kernel->columns;
+    for (int m = 0; m < GA_BATCH_MATRICES; ++m) {
+        spot spots[GA_BATCH_SIZE];
+        for (int i = 0; i < batch->mask[m].count; ++i) {
+            spot *s = spots + i;
+            s->row = batch->mask[m].entry[i] / n;
+            s->row_node = -1;
+            s->col = ga_batch_column(batch, batch->mask[m].entry[i] % n, &s->col_node);
+            if (m == GA_BATCH_STIFFNESS) s->row = ga_batch_column(batch, s->row, &s->row_node);
+        }
+        batch->value[m] = a->target[names[m]].count;
+        GA_TRY(add_spots(a, a->target + names[m], batch, batch->mask[m].count, spots));
+    }
+    return GA_OK;
+}
+
+/* What bodies and batches need: arrays of large models are made once, in their size. */
+static ga_status reserve_all(ga_assembly *a)
+{
+    int room[GA_TARGET_COUNT] = {0}; /* no entries is not the same as no pattern */
+    for (int i = 0; i < a->model->body_count; ++i) {
+        bool se = a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_SE2, flat = a->planes;
+        room[GA_TARGET_MASS] += flat ? 3 : 12;
+        room[GA_TARGET_STIFFNESS] += !se ? 0 : flat ? 2 : 6;
+        room[GA_TARGET_DAMPING] += flat ? (se ? 4 : 0) : (se ? 21 : 9);
+    }
+    for (int k = 0; k < a->batch_count; ++k) {
+        const ga_batch *batch = a->batches + k;
+        const ga_batch_mask *mask = batch->mask;
+        room[GA_TARGET_GRADIENT] += batch->count * mask[GA_BATCH_GRADIENT].count;
+        room[GA_TARGET_SPEED_STIFFNESS] += batch->count * mask[GA_BATCH_SWEPT].count;
+        room[GA_TARGET_STIFFNESS] += batch->count * mask[GA_BATCH_STIFFNESS].count;
+    }
+    for (int k = 0; k < GA_TARGET_COUNT; ++k) {
+        if (!(a->target[k].first = GA_NEW(int, a->rest_count + 1))) return GA_ERR_MEMORY;
+        GA_TRY(reserve(a->target + k, room[k]));
+    }
+    return GA_OK;
+}
+
 static ga_status add_all(probe *p)
 {
     ga_assembly *a = p->a;
-    int count = a->model->element_count;
-    for (int k = 0; k < GA_TARGET_COUNT; ++k) {
-        if (!(a->target[k].first = GA_NEW(int, count + 1))) return GA_ERR_MEMORY;
-        GA_TRY(grow(a->target + k)); /* no entries is not the same as no pattern */
-    }
+    GA_TRY(reserve_all(a));
     for (int i = 0; i < a->model->body_count; ++i) GA_TRY(add_body(a, i));
-    for (int e = 0; e < count; ++e) {
-        for (int k = 0; k < GA_TARGET_COUNT; ++k) a->target[k].first[e] = a->target[k].count;
-        GA_TRY(add_element(p, e));
+    for (int k = 0; k < a->batch_count; ++k) GA_TRY(add_batch(a, a->batches + k));
+    for (int k = 0; k < GA_TARGET_COUNT; ++k) a->target[k].base = a->target[k].count;
+    for (int r = 0; r < a->rest_count; ++r) {
+        for (int k = 0; k < GA_TARGET_COUNT; ++k) a->target[k].first[r] = a->target[k].count;
+        GA_TRY(add_element(p, r));
     }
-    for (int k = 0; k < GA_TARGET_COUNT; ++k) a->target[k].first[count] = a->target[k].count;
+    for (int k = 0; k < GA_TARGET_COUNT; ++k)
+        a->target[k].first[a->rest_count] = a->target[k].count;
     return GA_OK;
 }
 
@@ -300,8 +384,8 @@ ga_status ga_pattern_build(ga_assembly *a)
 {
     const ga_model *model = a->model;
     int most = 1;
-    for (int e = 0; e < model->element_count; ++e) {
-        const ga_element *element = model->elements[e];
+    for (int e = 0; e < a->rest_count; ++e) {
+        const ga_element *element = model->elements[a->rest[e]];
         int rows = a->width[e] + element->rows + element->speed_rows;
         if (rows > most) most = rows;
     }

@@ -80,6 +80,10 @@ const ga_field ga_simulate_fields[] = {
     GA_FIELD(S, NUMBER, max_projection,
              "largest move of positions or velocities to make the start consistent",
              .range = GA_NOT_NEGATIVE, .fallback = {NAN}, .absent = "no limit"),
+    GA_FIELD(S, INTEGER, threads,
+             "threads to compute with; 0: two for large models, one for others; results do not "
+             "depend on it",
+             .range = GA_NOT_NEGATIVE),
     {0},
 };
 #undef S

@@ -18,6 +18,7 @@ typedef struct ga_simulate_settings {
     double penalty;
     bool cut_steps;
     double max_projection;
+    int threads;
 } ga_simulate_settings;
 
 typedef struct ga_output_settings {

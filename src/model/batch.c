@@ -1,0 +1,399 @@
+/* Kernels give derivatives by (delta_x, delta_theta), delta_x in world axes. Where a node's
+ * translations are in body axes, delta_x = R delta_u and x' = R u: with b, z, r the translation
+ * parts of a row of B, of Z and of B^T lambda,
+ *
+ *     b R                        rows
+ *     z R,   minus (b R) x u     Z, on rotations
+ *     R^T K R,  plus (R^T r)~    K, on (translation, rotation)
+ */
+#include "model/batch.h"
+
+#include "base/fault.h"
+
+#include <string.h>
+
+static bool is_turned(int kind) { return kind == GA_NODE_SE3 || kind == GA_NODE_SE2; }
+
+static const void *place_of(ga_places at, int node)
+{
+    return at.planes ? (const void *)(at.planes + node) : (const void *)(at.frames + node);
+}
+
+/* --- nodes with translations in body axes --------------------------------------------------
+ */
+
+/* R and u of a place, as in space. */
+typedef struct axes {
+    int side; /* columns of the node, translations among them: 6, 3 or 3, 2 */
+    int dimension;
+    double R[9], u[3];
+} axes;
+
+static axes axes_of(const ga_batch *batch, const void *place)
+{
+    axes x = {.side = batch->kernel->columns / 2};
+    x.dimension = x.side == 6 ? 3 : 2;
+    if (x.dimension == 3) {
+        const ga_frame *f = place;
+        memcpy(x.R, f->R, sizeof x.R);
+        memcpy(x.u, f->u, sizeof x.u);
+    } else {
+        const ga_plane *f = place;
+        const double R[9] = {f->c, f->s, 0, -f->s, f->c, 0, 0, 0, 1};
+        memcpy(x.R, R, sizeof R);
+        x.u[0] = f->c * f->v[0] + f->s * f->v[1];
+        x.u[1] = f->c * f->v[1] - f->s * f->v[0];
+    }
+    return x;
+}
+
+/* y = R^T y; numbers lie `stride` apart */
+static void turn_back(const axes *x, int stride, double *y)
+{
+    double z[3] = {0, 0, 0};
+    for (int i = 0; i < x->dimension; ++i)
+        for (int j = 0; j < x->dimension; ++j) z[i] += x->R[3 * i + j] * y[j * stride];
+    for (int i = 0; i < x->dimension; ++i) y[i * stride] = z[i];
+}
+
+/* a x b: three numbers; in the plane the third alone */
+static void cross(const axes *x, const double *a, const double *b, double *out)
+{
+    double c[3] = {0, 0, a[0] * b[1] - a[1] * b[0]};
+    if (x->dimension == 3) {
+        c[0] = a[1] * b[2] - a[2] * b[1];
+        c[1] = a[2] * b[0] - a[0] * b[2];
+        memcpy(out, c, sizeof c);
+    } else {
+        *out = c[2];
+    }
+}
+
+static void turn_rows(const axes *x, const ga_kernel *kernel, int node, double *B)
+{
+    for (int r = 0; r < kernel->rows; ++r)
+        turn_back(x, 1, B + r * kernel->columns + node * x->side);
+}
+
+/* B has been turned */
+static void turn_swept(const axes *x, const ga_kernel *kernel, int node, const double *B,
+                       double *Z)
+{
+    turn_rows(x, kernel, node, Z);
+    for (int r = 0; r < kernel->rows; ++r) {
+        double c[3];
+        int at = r * kernel->columns + node * x->side;
+        cross(x, B + at, x->u, c);
+        for (int k = 0; k < x->side - x->dimension; ++k) Z[at + x->dimension + k] -= c[k];
+    }
+}
+
+static void turn_matrix(const axes *x, const ga_kernel *kernel, int node, double *push,
+                        double *K)
+{
+    int n = kernel->columns, at = node * x->side;
+    for (int i = 0; i < n; ++i) turn_back(x, 1, K + i * n + at);
+    for (int j = 0; j < n; ++j) turn_back(x, n, K + at * n + j);
+    turn_back(x, 1, push);
+    double *block = K + at * n + at + x->dimension;
+    if (x->dimension == 2) {
+        block[0] += push[1];
+        block[n] -= push[0];
+    } else {
+        block[1] -= push[2], block[2] += push[1];
+        block[n] += push[2], block[n + 2] -= push[0];
+        block[2 * n] -= push[1], block[2 * n + 1] += push[0];
+    }
+}
+
+/* --- one joint -----------------------------------------------------------------------------
+ */
+
+static bool any_turned(const ga_batch *batch)
+{
+    return is_turned(batch->kind[0]) || is_turned(batch->kind[1]);
+}
+
+/* Kernels leave out what is always zero in their own coordinates. */
+static void clear(const ga_batch *batch, int rows, double *local)
+{
+    memset(local, 0, (size_t)(rows * batch->kernel->columns) * sizeof *local);
+}
+
+static void turned_rows(const ga_batch *batch, const double *data, const void *const place[2],
+                        double *Phi, double *B)
+{
+    clear(batch, batch->kernel->rows, B);
+    batch->kernel->rows_of(data, place[0], place[1], Phi, B);
+    for (int k = 0; k < 2; ++k) {
+        if (!is_turned(batch->kind[k])) continue;
+        axes x = axes_of(batch, place[k]);
+        turn_rows(&x, batch->kernel, k, B);
+    }
+}
+
+static void turned_swept(const ga_batch *batch, const double *data, const void *const place[2],
+                         double *Z)
+{
+    double Phi[GA_KERNEL_MAX_ROWS], B[GA_BATCH_SIZE];
+    if (any_turned(batch)) turned_rows(batch, data, place, Phi, B);
+    clear(batch, batch->kernel->rows, Z);
+    batch->kernel->swept(data, place[0], place[1], Z);
+    for (int k = 0; k < 2; ++k) {
+        if (!is_turned(batch->kind[k])) continue;
+        axes x = axes_of(batch, place[k]);
+        turn_swept(&x, batch->kernel, k, B, Z);
+    }
+}
+
+static void turned_stiffness(const ga_batch *batch, const double *data,
+                             const void *const place[2], const double *lambda, double *K)
+{
+    double push[3];
+    clear(batch, batch->kernel->columns, K);
+    batch->kernel->geometric(data, place[0], place[1], lambda, K, push);
+    for (int k = 0; k < 2; ++k) {
+        if (!is_turned(batch->kind[k])) continue;
+        axes x = axes_of(batch, place[k]);
+        double own[3] = {push[0], push[1], push[2]};
+        for (int i = 0; k == 0 && i < 3; ++i) own[i] = -own[i];
+        turn_matrix(&x, batch->kernel, k, own, K);
+    }
+}
+
+/* --- sparsity ------------------------------------------------------------------------------
+ */
+
+/* Entries below these fractions of the largest are round-off: constants of joints are turned
+ * into body axes, and in a tangent terms cancel. */
+static const double gradient_noise = 1e-14, tangent_noise = 1e-11;
+
+enum { PROBES = 2 };
+
+int ga_batch_column(const ga_batch *batch, int column, int *which)
+{
+    int side = batch->kernel->columns / 2;
+    *which = column / side;
+    int kind = batch->kind[*which];
+    if (kind < 0 || column % side >= ga_node_nv(ga_node_of((ga_node_kind)kind))) return -1;
+    return column % side;
+}
+
+/* Marks what is other than zero in `rows` rows, by the largest among them. */
+static void mark(const ga_batch *batch, int rows, const double *local, double noise, bool *used)
+{
+    int count = rows * batch->kernel->columns;
+    double largest = 0;
+    for (int k = 0; k < count; ++k)
+        if (fabs(local[k]) > largest) largest = fabs(local[k]);
+    for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > noise * largest;
+}
+
+static void list(const ga_batch *batch, int rows, bool square, const bool *used,
+                 ga_batch_mask *mask)
+{
+    int n = batch->kernel->columns, which;
+    bool there[GA_PAIR];
+    for (int c = 0; c < n; ++c) there[c] = ga_batch_column(batch, c, &which) >= 0;
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < n && (!square || there[r]); ++c)
+            if (used[r * n + c] && there[c])
+                mask->entry[mask->count++] = (unsigned char)(r * n + c);
+}
+
+/* Two bodies in general position, moving. The matrices of a joint are analytic functions of its
+ * state, so an entry that is zero here is zero everywhere. */
+static const double probes[PROBES][2][13] = {
+    /* x, quaternion, u, w */
+    {{0.53, -0.71, 0.37, 0.61, -0.32, 0.57, 0.44, 0.83, -0.29, 0.67, 0.41, 0.91, -0.59},
+     {-0.87, 0.23, 0.79, 0.35, 0.74, -0.21, 0.53, -0.47, 0.73, 0.19, -0.97, 0.31, 0.69}},
+    {{-0.19, 0.89, -0.61, -0.47, 0.29, 0.66, 0.51, 0.13, 0.77, -0.83, 0.27, -0.43, 0.71},
+     {0.97, 0.11, -0.43, 0.72, 0.38, 0.25, -0.52, 0.93, 0.17, -0.57, 0.61, 0.81, 0.23}}};
+
+static ga_frame probe_frame(const double *from, int kind)
+{
+    ga_frame f = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    if (kind < 0) return f;
+    memcpy(f.x, from, sizeof f.x);
+    memcpy(f.u, from + 7, sizeof f.u);
+    if (kind == GA_NODE_POINT3) return f;
+    double q[4], size = 0;
+    for (int k = 0; k < 4; ++k) size += from[3 + k] * from[3 + k];
+    for (int k = 0; k < 4; ++k) q[k] = from[3 + k] / sqrt(size);
+    ga_quaternion_to_matrix(q, f.R);
+    memcpy(f.w, from + 10, sizeof f.w);
+    return f;
+}
+
+static ga_plane probe_plane(const double *from, int kind)
+{
+    ga_plane f = {.c = 1};
+    if (kind < 0) return f;
+    memcpy(f.x, from, sizeof f.x);
+    memcpy(f.v, from + 7, sizeof f.v);
+    if (kind == GA_NODE_POINT2) return f;
+    f.c = cos(from[3]);
+    f.s = sin(from[3]);
+    f.w = from[10];
+    return f;
+}
+
+static void probe(const ga_batch *batch, const double *data, const void *const place[2],
+                  bool used[GA_BATCH_MATRICES][GA_BATCH_SIZE])
+{
+    static const double lambda[GA_KERNEL_MAX_ROWS] = {0.73, -0.59, 0.41, 0.87, -0.37, 0.67};
+    const ga_kernel *kernel = batch->kernel;
+    double Phi[GA_KERNEL_MAX_ROWS], local[GA_BATCH_SIZE];
+    turned_rows(batch, data, place, Phi, local);
+    for (int r = 0, n = kernel->columns; r < kernel->rows; ++r)
+        mark(batch, 1, local + r * n, gradient_noise, used[GA_BATCH_GRADIENT] + r * n);
+    turned_swept(batch, data, place, local);
+    for (int r = 0, n = kernel->columns; r < kernel->rows; ++r)
+        mark(batch, 1, local + r * n, tangent_noise, used[GA_BATCH_SWEPT] + r * n);
+    turned_stiffness(batch, data, place, lambda, local);
+    mark(batch, kernel->columns, local, tangent_noise, used[GA_BATCH_STIFFNESS]);
+}
+
+void ga_batch_find_masks(ga_batch *batch, const double *data)
+{
+    const ga_kernel *kernel = batch->kernel;
+    bool used[GA_BATCH_MATRICES][GA_BATCH_SIZE] = {{false}};
+    for (int k = 0; k < PROBES; ++k) {
+        ga_frame frame[2];
+        ga_plane plane[2];
+        const void *place[2];
+        for (int b = 0; b < 2; ++b) {
+            frame[b] = probe_frame(probes[k][b], batch->kind[b]);
+            plane[b] = probe_plane(probes[k][b], batch->kind[b]);
+            place[b] = kernel->columns == GA_PAIR ? (const void *)(frame + b)
+                                                  : (const void *)(plane + b);
+        }
+        probe(batch, data, place, used);
+    }
+    list(batch, kernel->rows, false, used[GA_BATCH_GRADIENT], batch->mask + GA_BATCH_GRADIENT);
+    list(batch, kernel->rows, false, used[GA_BATCH_SWEPT], batch->mask + GA_BATCH_SWEPT);
+    list(batch, kernel->columns, true, used[GA_BATCH_STIFFNESS],
+         batch->mask + GA_BATCH_STIFFNESS);
+}
+
+bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind *kinds,
+                       ga_batch *batch, double *data)
+{
+    memset(batch, 0, sizeof *batch);
+    batch->kernel = ga_kernel_of(joint, dimension);
+    if (!batch->kernel) return false;
+    for (int k = 0; k < 2; ++k) {
+        int node = joint->element.nodes[k];
+        batch->kind[k] = node < 0 ? -1 : (int)kinds[node];
+    }
+    ga_kernel_pack(batch->kernel, joint, data);
+    return true;
+}
+
+bool ga_batch_is_like(const ga_batch *a, const ga_batch *b)
+{
+    return a->kernel == b->kernel && a->kind[0] == b->kind[0] && a->kind[1] == b->kind[1];
+}
+
+bool ga_batch_is_same(const ga_batch *a, const ga_batch *b)
+{
+    if (!ga_batch_is_like(a, b)) return false;
+    for (int k = 0; k < GA_BATCH_MATRICES; ++k) {
+        size_t count = (size_t)a->mask[k].count;
+        if (a->mask[k].count != b->mask[k].count) return false;
+        if (memcmp(a->mask[k].entry, b->mask[k].entry, count) != 0) return false;
+    }
+    return true;
+}
+
+/* --- many joints ---------------------------------------------------------------------------
+ */
+
+/* The k-th joint. */
+typedef struct item {
+    const double *data;
+    const void *place[2];
+} item;
+
+static inline item item_of(const ga_batch *batch, ga_places at, int k)
+{
+    return (item){batch->data + (size_t)k * (size_t)batch->kernel->numbers,
+                  {place_of(at, batch->nodes[2 * k]), place_of(at, batch->nodes[2 * k + 1])}};
+}
+
+static inline void scatter(const ga_batch *batch, int matrix, int k, const double *local,
+                           double *values)
+{
+    const ga_batch_mask *mask = batch->mask + matrix;
+    double *out = values + batch->value[matrix] + (ptrdiff_t)k * mask->count;
+    for (int i = 0; i < mask->count; ++i) out[i] = local[mask->entry[i]];
+}
+
+void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
+                   double *B)
+{
+    const bool turned = B && any_turned(batch);
+    double values[GA_KERNEL_MAX_ROWS], local[GA_BATCH_SIZE];
+    for (int k = from; k < to; ++k) {
+        const item it = item_of(batch, at, k);
+        double *out = Phi ? Phi + batch->row[k] : values;
+        if (turned)
+            turned_rows(batch, it.data, it.place, out, local);
+        else
+            batch->kernel->rows_of(it.data, it.place[0], it.place[1], out, B ? local : NULL);
+        if (B) scatter(batch, GA_BATCH_GRADIENT, k, local, B);
+    }
+}
+
+void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,
+                        const double *lambda, double *K)
+{
+    const bool turned = any_turned(batch);
+    double push[3], local[GA_BATCH_SIZE], own[GA_KERNEL_MAX_ROWS];
+    for (int k = from; k < to; ++k) {
+        const item it = item_of(batch, at, k);
+        const double *multipliers = lambda + batch->row[k];
+        for (int r = 0; GA_FAULT(tangent) && r < batch->kernel->rows; ++r)
+            own[r] = -multipliers[r];
+        if (GA_FAULT(tangent)) multipliers = own;
+        if (turned)
+            turned_stiffness(batch, it.data, it.place, multipliers, local);
+        else
+            batch->kernel->geometric(it.data, it.place[0], it.place[1], multipliers, local,
+                                     push);
+        scatter(batch, GA_BATCH_STIFFNESS, k, local, K);
+    }
+}
+
+void ga_batch_swept(const ga_batch *batch, ga_places at, int from, int to, double *Z)
+{
+    const bool turned = any_turned(batch);
+    double local[GA_BATCH_SIZE];
+    for (int k = from; k < to; ++k) {
+        const item it = item_of(batch, at, k);
+        if (turned)
+            turned_swept(batch, it.data, it.place, local);
+        else
+            batch->kernel->swept(it.data, it.place[0], it.place[1], local);
+        scatter(batch, GA_BATCH_SWEPT, k, local, Z);
+    }
+}
+
+void ga_batch_acceleration(const ga_batch *batch, ga_places at, int from, int to,
+                           const int *v_at, const double *v, double *c)
+{
+    const ga_batch_mask *mask = batch->mask + GA_BATCH_SWEPT;
+    double local[GA_BATCH_SIZE];
+    int n = batch->kernel->columns, which;
+    for (int k = from; k < to; ++k) {
+        const item it = item_of(batch, at, k);
+        double *out = c + batch->row[k];
+        turned_swept(batch, it.data, it.place, local);
+        memset(out, 0, (size_t)batch->kernel->rows * sizeof *out);
+        for (int i = 0; i < mask->count; ++i) {
+            int column = ga_batch_column(batch, mask->entry[i] % n, &which);
+            out[mask->entry[i] / n] -=
+                local[mask->entry[i]] * v[v_at[batch->nodes[2 * k + which]] + column];
+        }
+    }
+}

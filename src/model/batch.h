@@ -1,0 +1,64 @@
+/* Joints side by side: those with one kernel, between nodes of the same kinds, whose matrices
+ * have the same sparsity. Everything that is equal for them stands here once. */
+#ifndef GA_MODEL_BATCH_H
+#define GA_MODEL_BATCH_H
+
+#include "element/kernel.h"
+#include "model/node.h"
+
+enum {
+    GA_BATCH_GRADIENT,
+    GA_BATCH_SWEPT, /* Z */
+    GA_BATCH_STIFFNESS,
+    GA_BATCH_MATRICES,
+    GA_BATCH_SIZE = GA_PAIR * GA_PAIR /* of a local matrix */
+};
+
+/* Which numbers of a local matrix are ever other than zero. */
+typedef struct ga_batch_mask {
+    int count;
+    unsigned char entry[GA_BATCH_SIZE];
+} ga_batch_mask;
+
+typedef struct ga_batch {
+    const ga_kernel *kernel;
+    int kind[2]; /* ga_node_kind; -1: the ground */
+    ga_batch_mask mask[GA_BATCH_MATRICES];
+    int value[GA_BATCH_MATRICES]; /* where its first joint's values are among all */
+
+    int count;
+    int *nodes; /* two for each joint */
+    int *row;   /* its first */
+    double *data;
+} ga_batch;
+
+/* Where nodes are: ga_frame, or ga_plane in planar models; [GA_GROUND] too. */
+typedef struct ga_places {
+    const ga_frame *frames;
+    const ga_plane *planes; /* null in space */
+} ga_places;
+
+/* The batch a joint would go to, still without masks, and the joint's constants, up to
+ * GA_KERNEL_MAX_NUMBERS; false if it has no kernel. */
+bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind *kinds,
+                       ga_batch *batch, double *data);
+/* The masks, which follow from the constants. */
+void ga_batch_find_masks(ga_batch *batch, const double *data);
+/* Same kernel and kinds of nodes; and the same masks too. */
+bool ga_batch_is_like(const ga_batch *a, const ga_batch *b);
+bool ga_batch_is_same(const ga_batch *a, const ga_batch *b);
+/* The column of a node, 0 to 5, and which of both nodes it is; -1: there is no such coordinate.
+ */
+int ga_batch_column(const ga_batch *batch, int column, int *which);
+
+/* For joints from <= k < to. Phi or B may be null; arrays are those of the whole model. */
+void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
+                   double *B);
+void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,
+                        const double *lambda, double *K);
+void ga_batch_swept(const ga_batch *batch, ga_places at, int from, int to, double *Z);
+/* c = -(Z v); v_at: first coordinate of each node */
+void ga_batch_acceleration(const ga_batch *batch, ga_places at, int from, int to,
+                           const int *v_at, const double *v, double *c);
+
+#endif

@@ -1,0 +1,246 @@
+/* The equations of models: what `all` gives in one go is, bit for bit, what the callbacks give
+ * one after the other. */
+#include "model/assembly.h"
+#include "test/api/examples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const examples[] = {"andrews_squeezer",
+                                       "heavy_top",
+                                       "slider_crank",
+                                       "stick_slip",
+                                       "clutch",
+                                       "rolling_disc",
+                                       "four_bar_spatial",
+                                       "flyball_governor",
+                                       "stewart_platform",
+                                       "n_four_bar",
+                                       "cardan_shaft",
+                                       "constant_velocity_shaft",
+                                       "screw_jack",
+                                       "robot_arm",
+                                       "washing_machine",
+                                       "quick_return",
+                                       "crane",
+                                       "chain_swing"};
+
+/* A state near the start, in general position. */
+typedef struct moment {
+    ga_assembly *a;
+    double *q, *v, *multipliers;
+} moment;
+
+static double some(int k) { return sin(1 + 12.9898 * k); }
+
+static moment make_moment(const ga_model *model, bool se)
+{
+    moment m = {0};
+    ga_report report;
+    assert_int_equal(ga_assembly_create(model, se, &m.a, &report), GA_OK);
+    const ga_system *sys = &m.a->system;
+    int mp = sys->constraint_count + sys->nonholonomic_count;
+    m.q = calloc((size_t)m.a->nq + 1, sizeof *m.q);
+    m.v = calloc((size_t)m.a->nv + 1, sizeof *m.v);
+    m.multipliers = calloc((size_t)mp + 1, sizeof *m.multipliers);
+    double *x = calloc((size_t)m.a->nv + 1, sizeof *x);
+    ga_assembly_initial(m.a, m.q, m.v);
+    ga_assembly_remember(m.a, 0, m.q, m.v);
+    for (int k = 0; k < m.a->nv; ++k) x[k] = 0.1 * some(k);
+    for (int k = 0; k < m.a->nv; ++k) m.v[k] += some(k + 1000);
+    for (int k = 0; k < mp; ++k) m.multipliers[k] = some(k + 2000);
+    ga_nodes_update(sys->node_count, sys->nodes, GA_MAP_EXP, m.q, x, m.q);
+    free(x);
+    return m;
+}
+
+static void free_moment(moment *m)
+{
+    ga_assembly_destroy(m->a);
+    free(m->q);
+    free(m->v);
+    free(m->multipliers);
+}
+
+enum { QUANTITIES = 6 };
+
+/* One after the other; what a system lacks has no size. */
+typedef struct quantity {
+    ga_callback *callback;
+    int size;
+} quantity;
+
+static void list(const ga_system *sys, int nv, quantity *out)
+{
+    const quantity all[QUANTITIES] = {
+        {sys->constraint, sys->constraint_count},
+        {sys->gradient, sys->gradient_pattern.count},
+        {sys->constraint_rate, sys->constraint_count},
+        {sys->nonholonomic, sys->nonholonomic_count},
+        {sys->nonholonomic_gradient, sys->nonholonomic_gradient_pattern.count},
+        {sys->force, nv}};
+    memcpy(out, all, sizeof all);
+}
+
+static void ask(const ga_system *sys, const ga_point *at, double *const *out)
+{
+    const ga_wanted wanted = {out[0], out[1], out[2], out[3], out[4], out[5]};
+    assert_int_equal(sys->all(sys->user, at, &wanted), GA_EVAL_OK);
+}
+
+/* Everything at once, and each alone. */
+static void compare(const char *name, moment *m)
+{
+    const ga_system *sys = &m->a->system;
+    ga_point at = {0.3,  m->q,           m->v,
+                   NULL, m->multipliers, m->multipliers + sys->constraint_count};
+    quantity single[QUANTITIES];
+    double *one[QUANTITIES], *all[QUANTITIES];
+    list(sys, m->a->nv, single);
+    for (int k = 0; k < QUANTITIES; ++k) {
+        size_t size = ((size_t)single[k].size + 1) * sizeof(double);
+        one[k] = malloc(size);
+        all[k] = single[k].callback ? malloc(size) : NULL;
+        if (all[k]) memset(all[k], 0xff, size); /* NaN */
+        if (single[k].callback) single[k].callback(sys->user, &at, one[k]);
+    }
+    ask(sys, &at, all);
+    for (int k = 0; k < QUANTITIES; ++k) {
+        size_t size = (size_t)single[k].size * sizeof(double);
+        if (!all[k]) continue;
+        if (memcmp(one[k], all[k], size) != 0) fail_msg("%s: quantity %d differs", name, k);
+        double *alone[QUANTITIES] = {0};
+        alone[k] = all[k];
+        memset(all[k], 0xff, size);
+        m->q[0] += 1e-3; /* another state in between */
+        ask(sys, &at, alone);
+        m->q[0] = nextafter(m->q[0] - 1e-3, 0);
+        ask(sys, &at, alone);
+        single[k].callback(sys->user, &at, one[k]);
+        if (memcmp(one[k], all[k], size) != 0) fail_msg("%s: %d alone differs", name, k);
+    }
+    for (int k = 0; k < QUANTITIES; ++k) {
+        free(one[k]);
+        free(all[k]);
+    }
+}
+
+static void test_all_is_one_by_one(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; ++k)
+        for (int se = 0; se < 2; ++se) {
+            ga_model *model = read_example(examples[k], 0, NULL);
+            moment m = make_moment(model, se);
+            compare(examples[k], &m);
+            free_moment(&m);
+            ga_model_destroy(model);
+        }
+}
+
+/* --- threads --------------------------------------------------------------------------------
+ */
+
+static const char chain[] =
+    "galpha: 1\ndimension: %d\nrepeat:\n"
+    "  - count: 700\n"
+    "    bodies: {\"b{i}\": {mass: 1 + i/700, inertia: %s, position: [i + 0.5, 0%s]}}\n"
+    "  - count: 699\n"
+    "    joints: {\"j{i}\": {when: i > 3*floor(i/3), type: revolute, between: [\"b{i}\", "
+    "\"b{i+1}\"]},\n"
+    "             \"k{i}\": {when: i == 3*floor(i/3), type: distance, between: [\"b{i}\", "
+    "\"b{i+1}\"]}}\n"
+    "    forces: {\"f{i}\": {when: i == 50*floor(i/50), type: spring-damper, between: "
+    "[\"b{i}\", "
+    "\"b{i+1}\"], stiffness: 3, damping: 1, length: 0.5}}\n"
+    "simulate: {t_end: 0.01, step: 1e-3}\n";
+
+/* Every matrix and vector of the system, one after the other. */
+static int collect(moment *m, double **out)
+{
+    const ga_system *sys = &m->a->system;
+    ga_point at = {0.3, m->q, m->v, NULL, m->multipliers, m->multipliers};
+    const quantity all[] = {{sys->constraint, sys->constraint_count},
+                            {sys->gradient, sys->gradient_pattern.count},
+                            {sys->force, m->a->nv},
+                            {sys->acceleration_rhs, sys->constraint_count},
+                            {sys->stiffness, sys->stiffness_pattern.count},
+                            {sys->damping, sys->damping_pattern.count},
+                            {sys->velocity_stiffness, sys->velocity_stiffness_pattern.count}};
+    int size = 0, used = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) size += all[k].size;
+    *out = calloc((size_t)size + 1, sizeof **out);
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+        assert_int_equal(all[k].callback(sys->user, &at, *out + used), GA_EVAL_OK);
+        used += all[k].size;
+    }
+    return size;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        char text[2000];
+        const bool flat = k % 2;
+        snprintf(text, sizeof text, chain, flat ? 2 : 3, flat ? "0.1" : "[0.1, 0.2, 0.25]",
+                 flat ? "" : ", 0");
+        ga_model *model = NULL;
+        ga_pool *pool = NULL;
+        double *one, *two;
+        assert_int_equal(ga_model_parse("m", text, strlen(text), NULL, &model, NULL), GA_OK);
+        assert_int_equal(ga_pool_create(3, &pool), GA_OK);
+        moment m = make_moment(model, k / 2), n = make_moment(model, k / 2);
+        ga_assembly_use(n.a, pool);
+        int size = collect(&m, &one);
+        assert_int_equal(collect(&n, &two), size);
+        assert_memory_equal(one, two, (size_t)size * sizeof *one);
+        free(one);
+        free(two);
+        free_moment(&m);
+        free_moment(&n);
+        ga_pool_destroy(pool);
+        ga_model_destroy(model);
+    }
+}
+
+/* Whole runs, and what is refused. */
+static void test_threads_of_runs(void **state)
+{
+    (void)state;
+    double values[2][64];
+    for (int threads = 1; threads <= 2; ++threads) {
+        ga_model *model = read_example("n_four_bar", 0, NULL);
+        ga_sim *sim = NULL;
+        ga_report report;
+        ga_sim_def def = ga_sim_def_of(model);
+        def.t_end = 0.1;
+        def.threads = threads;
+        static const char *const everything[] = {"*"};
+        def.channel_count = 1;
+        def.channels = everything;
+        assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+        assert_int_equal(ga_sim_run(sim, &report), GA_OK);
+        assert_true(ga_sim_value_count(sim) >= 64);
+        memcpy(values[threads - 1], ga_sim_values(sim), sizeof *values);
+        ga_sim_destroy(sim);
+        def.threads = threads == 1 ? -1 : 65;
+        assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_ERR_ARGUMENT);
+        assert_non_null(strstr(report.message, "threads"));
+        ga_model_destroy(model);
+    }
+    assert_memory_equal(values[0], values[1], sizeof *values);
+    const char *text = "galpha: 1\nbodies: {b: {type: point-mass, mass: 1}}\n"
+                       "simulate: {t_end: 1, threads: 99}\n";
+    ga_model *model = NULL;
+    assert_int_equal(ga_model_parse("m", text, strlen(text), NULL, &model, NULL), GA_ERR_INPUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_is_one_by_one),
+                                       cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_threads_of_runs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
