@@ -1018,7 +1018,7 @@ static void test_rank_lost_for_good(void **state)
                          .constraint_uses_time = true};
     const double q0[2] = {1, 0}, v0[2] = {-1, 0};
     for (int form = 0; form < 2; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
             ga_integrator_def def = definition((ga_formulation)form);
             def.solver = (ga_solver)solver;
             ga_integrator *run = create(&s, &def);
