@@ -72,7 +72,7 @@ typedef struct blocks {
     join *joins;
     double *factors, *stack;
     int *swap;
-    double *y, *t;        /* for solving */
+    double *y, *t, *work; /* for solving; work of the kernels */
     double *rhs, *defect; /* for refinement */
     bool refine;
     void *klu; /* created when it is needed first */
@@ -83,9 +83,10 @@ typedef struct blocks {
 static void destroy(void *data)
 {
     blocks *s = data;
-    void *memory[] = {s->front, s->child_start, s->child,       s->row,   s->col,     s->others,
-                      s->runs,  s->places,      s->wide_places, s->joins, s->factors, s->stack,
-                      s->swap,  s->y,           s->t,           s->rhs,   s->defect};
+    void *memory[] = {s->front,   s->child_start, s->child,  s->row,         s->col,
+                      s->others,  s->runs,        s->places, s->wide_places, s->joins,
+                      s->factors, s->stack,       s->swap,   s->y,           s->t,
+                      s->work,    s->rhs,         s->defect};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
     ga_free(s);
@@ -124,10 +125,7 @@ static ga_status number_unknowns(blocks *s, const ga_partition *p, const ga_elim
     return status;
 }
 
-static size_t front_size(const front *f)
-{
-    return (size_t)f->k * ((size_t)f->k + 2 * (size_t)ga_front_padded(f->r));
-}
+static size_t front_size(const front *f) { return ga_front_size(f->k, f->r); }
 
 static size_t others_size(const front *f)
 {
@@ -138,7 +136,7 @@ static size_t others_size(const front *f)
 static ga_status lay_out(blocks *s, const ga_elimination *e, const int *at)
 {
     size_t factors = 0, depth = 0;
-    int others = 0, largest = 0;
+    int others = 0, largest = 0, most_pivots = 0;
     for (int i = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
         f->first = at[e->block[e->start[i]]];
@@ -153,6 +151,7 @@ static ga_status lay_out(blocks *s, const ga_elimination *e, const int *at)
         if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
         others += f->r;
         if (f->r > largest) largest = f->r;
+        if (f->k > most_pivots) most_pivots = f->k;
         /* the stack ends where the last child's piece does */
         int first = e->child_start[i], last = e->child_start[i + 1];
         size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
@@ -165,7 +164,8 @@ static ga_status lay_out(blocks *s, const ga_elimination *e, const int *at)
     s->factors = GA_NEW(double, factors);
     s->stack = GA_NEW(double, depth);
     s->t = GA_NEW(double, ga_front_padded(largest));
-    if (!s->others || !s->factors || !s->stack || !s->t) return GA_ERR_MEMORY;
+    s->work = GA_NEW(double, 4 * most_pivots);
+    if (!s->others || !s->factors || !s->stack || !s->t || !s->work) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
@@ -264,9 +264,9 @@ static ga_status sort_entries(const blocks *s, entries *x)
 /* Where row a and column b of a front lie in its memory. */
 static int place(const front *f, int a, int b)
 {
-    int r4 = ga_front_padded(f->r), k = f->k;
-    if (b >= k) return k * k + k * r4 + (b - k) + a * r4;
-    return a < k ? a + b * k : k * k + (a - k) + b * r4;
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    if (b >= k) return k * k4 + k * r4 + (b - k) + a * r4;
+    return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
 }
 
 static int count_runs(const entries *x, int entries_count)
@@ -362,18 +362,22 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
 
 /* --- factorisation ------------------------------------------------------------------------ */
 
-static void assemble(const blocks *s, const front *f, double *restrict F)
+/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
+ * are not read by fours until the processor has put them away. */
+static void assemble(const blocks *s, int i)
 {
-    const double *values = s->matrix->values;
+    const front *f = &s->front[i];
+    double *restrict F = s->factors + f->at;
+    const double *restrict values = s->matrix->values;
     int k = f->places;
-    for (int i = f->runs; i < f[1].runs; ++i) {
-        const double *restrict from = values + s->runs[i].from;
-        int count = s->runs[i].count;
+    memset(F, 0, front_size(f) * sizeof *F);
+    for (int e = f->runs; e < f[1].runs; ++e) {
+        const run r = s->runs[e];
         if (s->places)
-            for (int e = 0; e < count; ++e) F[s->places[k + e]] = from[e];
+            for (int v = 0; v < r.count; ++v) F[s->places[k + v]] = values[r.from + v];
         else
-            for (int e = 0; e < count; ++e) F[s->wide_places[k + e]] = from[e];
-        k += count;
+            for (int v = 0; v < r.count; ++v) F[s->wide_places[k + v]] = values[r.from + v];
+        k += r.count;
     }
 }
 
@@ -388,8 +392,9 @@ static void add(int count, const double *restrict x, double *restrict y, int str
 /* Adds the S of child c to front f. */
 static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
 {
-    const int k = f->k, r4 = ga_front_padded(f->r), child_r4 = ga_front_padded(c->r);
-    double *L = F + k * k, *U = L + k * r4;
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    const int child_r4 = ga_front_padded(c->r);
+    double *L = F + k * k4, *U = L + k * r4;
     const double *from = s->stack + c->stack;
     const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
     for (const join *b = first; b < end; ++b)
@@ -398,7 +403,7 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
             const ptrdiff_t col = b->to + j;
             for (const join *a = first; a < end; ++a) {
                 if (col < k && a->to < k)
-                    add(a->count, x + a->from, F + a->to + col * k, 1);
+                    add(a->count, x + a->from, F + a->to + col * k4, 1);
                 else if (col < k)
                     add(a->count, x + a->from, L + (a->to - k) + col * r4, 1);
                 else if (a->to < k)
@@ -432,20 +437,17 @@ static bool factor_front(const blocks *s, int i, finding *found)
 {
     const front *f = &s->front[i];
     double *F = s->factors + f->at, *S = s->stack + f->above;
-    memset(F, 0, front_size(f) * sizeof *F);
     memset(S, 0, others_size(f) * sizeof *S);
-    assemble(s, f, F);
     for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
         take_over(s, &s->front[s->child[c]], f, F, S);
-    if (!f->kernels->factor(f->k, f->r, F, S, s->swap + f->first)) return false;
+    if (!f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, s->work)) return false;
     if (f->stack != f->above) memmove(s->stack + f->stack, S, others_size(f) * sizeof *S);
-
-    double l = ga_front_largest(f->k * ga_front_padded(f->r), F + f->k * f->k);
+    double l = ga_front_largest(f->k * ga_front_padded(f->r), F + f->k * ga_front_padded(f->k));
     found->multiplier = l > found->multiplier ? l : found->multiplier;
     for (int p = 0; p < f->k; ++p) {
         int column = s->col[f->first + p];
         double size = column_size(s->matrix, column);
-        double pivot = fabs(F[p + p * f->k]) * size;
+        double pivot = fabs(F[p + p * ga_front_padded(f->k)]) * size;
         found->entry = size > found->entry ? size : found->entry;
         if (!(pivot <= found->pivot)) {
             found->pivot = pivot;
@@ -462,7 +464,7 @@ static double growth(const blocks *s)
     for (int i = 0; i < s->fronts; ++i) {
         const front *f = &s->front[i];
         const int r4 = ga_front_padded(f->r);
-        const double *L = s->factors + f->at + f->k * f->k, *U = L + f->k * r4;
+        const double *L = s->factors + f->at + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
         for (int p = 0; p < f->k; ++p) {
             double product =
                 ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
@@ -478,8 +480,11 @@ static bool factor_fronts(blocks *s, double *rcond, int *column)
     finding found = {.column = -1};
     s->refine = false;
     *rcond = 0;
-    for (int i = 0; i < s->fronts; ++i)
+    assemble(s, 0);
+    for (int i = 0; i < s->fronts; ++i) {
+        if (i + 1 < s->fronts) assemble(s, i + 1);
         if (!factor_front(s, i, &found)) return false;
+    }
     *rcond = fmin(1 / found.pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
@@ -528,8 +533,8 @@ static void solve_once(const blocks *s, double *x)
     for (int i = 0; i < s->fronts; ++i) {
         const front *f = &s->front[i];
         const int *others = s->others + f->others;
-        f->kernels->forward(f->k, f->r, s->factors + f->at, s->swap + f->first, y + f->first,
-                            t);
+        f->kernels->forward(f->k, f->r, s->factors + f->at, s->swap + f->first, y + f->first, t,
+                            s->work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
     for (int i = s->fronts - 1; i >= 0; --i) {
@@ -537,7 +542,7 @@ static void solve_once(const blocks *s, double *x)
         const int *others = s->others + f->others;
         for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
         for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first);
+        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first, s->work);
     }
     for (int i = 0; i < s->n; ++i) x[s->col[i]] = y[i];
 }

@@ -1,25 +1,27 @@
 /* Small dense kernels: a front is eliminated, and solved with.
  *
- *     [ A   U ]  k pivots      in memory: A (k x k), L (r4 x k), U^T (r4 x k),
+ *     [ A   U ]  k pivots      in memory: A (k4 x k), L (r4 x k), U^T (r4 x k),
  *     [ L   S ]  r others      and S (r4 x r) elsewhere; all by columns
  *
- * r4 is r rounded up to a multiple of four, the rows between are zero. Then all loops over the
- * others have whole groups of four, which vectorise, and no two of their sums are reordered by
+ * k4 and r4 are k and r rounded up to a multiple of four, the rows between are zero. Then all
+ * loops over rows take four at a time, which vectorises, and none of their sums is reordered by
  * it: the same bits come out with any instruction set. */
 #ifndef GA_LA_FRONT_H
 #define GA_LA_FRONT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* F has k (k + 2 r4) numbers. After factoring: P A = L_A U_A (its diagonal as reciprocals),
- * L U_A^-1, L_A^-1 P U, and S less their product. Row j has been swapped with swap[j] >= j.
- * False at a pivot of no use. */
-typedef bool ga_front_factor(int k, int r, double *F, double *S, int *swap);
+/* After factoring F has P A = L_A U_A (its diagonal as reciprocals), L U_A^-1, L_A^-1 P U; and
+ * S is less by their product. Row j has been swapped with swap[j] >= j. False at a pivot of no
+ * use. work has 4 k numbers. */
+typedef bool ga_front_factor(int k, int r, double *F, double *S, int *swap, void *work);
 /* y = L_A^-1 P y,  t = L y (r4 numbers). */
 typedef void ga_front_forward(int k, int r, const double *F, const int *swap, double *y,
-                              double *t);
+                              double *t, void *work);
 /* y = U_A^-1 (y - U t); the numbers of t from r on are zero. */
-typedef void ga_front_backward(int k, int r, const double *F, const double *t, double *y);
+typedef void ga_front_backward(int k, int r, const double *F, const double *t, double *y,
+                               void *work);
 
 typedef struct ga_front_kernels {
     ga_front_factor *factor;
@@ -32,6 +34,12 @@ const ga_front_kernels *ga_front_kernels_get(int k);
 /* Largest |x|, if all are numbers; count is a multiple of four. */
 double ga_front_largest(int count, const double *x);
 
-static inline int ga_front_padded(int r) { return (r + 3) & ~3; }
+static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
+
+/* Numbers in F. */
+static inline size_t ga_front_size(int k, int r)
+{
+    return (size_t)k * ((size_t)ga_front_padded(k) + 2 * (size_t)ga_front_padded(r));
+}
 
 #endif
