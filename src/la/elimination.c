@@ -10,20 +10,23 @@
  * Amestoy, Davis & Duff: what the new element reaches, and of each other element what it
  * reaches beyond. Bodies may go at any time. Constraints
  *
- *     [ S_j  G^T ]
- *     [ G     0  ]
+ *     [ S  G^T ]
+ *     [ G   0  ]
  *
- * have a pivot block only after bodies: -G S_j^-1 G^T has full rank if all bodies of G are gone
- * (or where they are not independent, no order helps). One body j is enough if G has no more
- * rows than j has unknowns: G_j is then taken to have full rank, as that of a joint has. But
- * each body serves one constraint only, the next one would find it bound already. In a tree
- * this gives the order from the leaves to the root, body, joint, body, joint, and no fill.
+ * have a pivot block only if those that are gone, with the columns of the bodies that are gone,
+ * have independent rows. Bodies that are gone and joined by constraints that are gone make a
+ * cluster. If no constraint of it has a body that is still there, the cluster is closed, and
+ * its rows are independent because those of G are (otherwise no order helps). Besides, a
+ * cluster may have one open constraint if it is a tree: from the constraint inwards each body
+ * answers for one, G_j is taken to have full rank, as that of a joint has, and the rest is
+ * triangular. In a tree this gives the order from the leaves to the root, body, joint, body,
+ * joint, and no fill.
  *
  * That order turns a tree into one body, whose inertia grows with the cube of the length of a
  * branch where joints lock it, while what is left in the directions they leave free does not:
- * digits are lost. So after DEEPEST joints in a row a body serves only where it saves much. In
- * a chain the next bodies then go before their joints, the matrices left are those of G S^-1
- * G^T, and nothing grows.
+ * digits are lost. So after DEEPEST joints in a row a cluster is left open only where it saves
+ * much. In a chain the next bodies then go before their joints, the matrices left are those of
+ * G S^-1 G^T, and nothing grows.
  *
  * Hubs. A block with very many neighbours goes last and gets no updates; they would make the
  * work quadratic.
@@ -64,8 +67,11 @@ typedef struct graph {
     int *of_body_start, *of_body; /* constraints of each body */
     int *bodies_start, *bodies;   /* bodies of each constraint */
     int *bodies_left;
-    bool *serves; /* a body that is eliminated and has not served a constraint */
-    int *depth;   /* joints in a row that have ended at a body */
+    /* clusters, named like one of their bodies */
+    int *cluster; /* what a body is part of; itself */
+    int *open;    /* constraints that have bodies still there */
+    bool *serves; /* a tree without any of these */
+    int *depth;   /* joints in a row */
     /* elimination */
     int *into;          /* what a block that is gone has become part of; itself: an element */
     bool *gone;         /* blocks */
@@ -74,7 +80,7 @@ typedef struct graph {
     int *beyond;        /* of these, the ones the newest does not */
     int *seen, *seen_group, stamp; /* what the newest element reaches */
     int *seen_beyond;              /* beyond is known */
-    int *marked, mark;
+    int *marked, *marked_group, mark;
     /* result */
     int *order; /* groups */
     int *reach_start, *reach, reach_room;
@@ -84,13 +90,14 @@ typedef struct graph {
 
 static void destroy(graph *g)
 {
-    void *memory[] = {g->group,        g->size,   g->start,         g->length,
-                      g->list,         g->hub,    g->of_body_start, g->of_body,
-                      g->bodies_start, g->bodies, g->bodies_left,   g->serves,
-                      g->depth,        g->into,   g->gone,          g->element_front,
-                      g->weight,       g->beyond, g->seen,          g->seen_beyond,
-                      g->seen_group,   g->marked, g->order,         g->reach_start,
-                      g->reach,        g->heap,   g->place,         g->degree};
+    void *memory[] = {g->group,        g->size,          g->start,         g->length,
+                      g->list,         g->hub,           g->of_body_start, g->of_body,
+                      g->bodies_start, g->bodies,        g->bodies_left,   g->serves,
+                      g->cluster,      g->open,          g->depth,         g->into,
+                      g->gone,         g->element_front, g->weight,        g->beyond,
+                      g->seen,         g->seen_beyond,   g->seen_group,    g->marked,
+                      g->marked_group, g->order,         g->reach_start,   g->reach,
+                      g->heap,         g->place,         g->degree};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
 }
 
@@ -209,16 +216,17 @@ static ga_status create_graph(const ga_matrix *m, graph *g)
 {
     GA_TRY(create_blocks(m, g));
     size_t blocks = (size_t)g->blocks, groups = (size_t)g->groups;
-    bool memory = (g->hub = GA_NEW(bool, blocks)) && (g->bodies_left = GA_NEW(int, groups)) &&
-                  (g->serves = GA_NEW(bool, groups)) && (g->depth = GA_NEW(int, groups)) &&
-                  (g->into = GA_NEW(int, blocks)) && (g->gone = GA_NEW(bool, blocks)) &&
-                  (g->element_front = GA_NEW(int, blocks)) &&
-                  (g->weight = GA_NEW(int, blocks)) && (g->beyond = GA_NEW(int, blocks)) &&
-                  (g->seen_beyond = GA_NEW(int, blocks)) && (g->marked = GA_NEW(int, blocks)) &&
-                  (g->seen_group = GA_NEW(int, groups)) && (g->order = GA_NEW(int, groups)) &&
-                  (g->reach_start = GA_NEW(int, groups + 1)) &&
-                  (g->heap = GA_NEW(int, groups)) && (g->place = GA_NEW(int, groups)) &&
-                  (g->degree = GA_NEW(int, groups));
+    bool memory =
+        (g->hub = GA_NEW(bool, blocks)) && (g->bodies_left = GA_NEW(int, groups)) &&
+        (g->serves = GA_NEW(bool, groups)) && (g->cluster = GA_NEW(int, groups)) &&
+        (g->open = GA_NEW(int, groups)) && (g->marked_group = GA_NEW(int, groups)) &&
+        (g->depth = GA_NEW(int, groups)) && (g->into = GA_NEW(int, blocks)) &&
+        (g->gone = GA_NEW(bool, blocks)) && (g->element_front = GA_NEW(int, blocks)) &&
+        (g->weight = GA_NEW(int, blocks)) && (g->beyond = GA_NEW(int, blocks)) &&
+        (g->seen_beyond = GA_NEW(int, blocks)) && (g->marked = GA_NEW(int, blocks)) &&
+        (g->seen_group = GA_NEW(int, groups)) && (g->order = GA_NEW(int, groups)) &&
+        (g->reach_start = GA_NEW(int, groups + 1)) && (g->heap = GA_NEW(int, groups)) &&
+        (g->place = GA_NEW(int, groups)) && (g->degree = GA_NEW(int, groups));
     if (!memory) return GA_ERR_MEMORY;
     ga_buckets columns = {0};
     GA_TRY(ga_buckets_create(g->blocks, m->n, g->part->col_block, NULL, &columns));
@@ -297,23 +305,100 @@ static int rows(const graph *g, int constraint)
     return largest;
 }
 
-static bool serves(const graph *g, int body, int constraint)
+static bool is_gone(const graph *g, int group) { return g->gone[blocks_from(g, group)]; }
+
+static int find_cluster(graph *g, int body)
 {
-    return g->serves[body] && rows(g, constraint) <= g->size[blocks_from(g, body)];
+    while (g->cluster[body] != body) body = g->cluster[body] = g->cluster[g->cluster[body]];
+    return body;
 }
 
-static permission may_go(const graph *g, int group)
+/* The clusters next to a constraint. */
+typedef struct surroundings {
+    int clusters, serving; /* number of them; of those that may be left open */
+    int open, depth;       /* of all of them; the largest */
+    int shallow;           /* the least depth of one that may be left open for this one */
+    bool loop;             /* two bodies in one cluster */
+} surroundings;
+
+static surroundings look_around(graph *g, int constraint)
 {
-    permission result = NO;
-    if (!g->part->constraint[group] || g->bodies_left[group] == 0) return YES;
-    if (g->hub[blocks_from(g, group)]) return NO;
-    for (int k = g->bodies_start[group]; k < g->bodies_start[group + 1]; ++k) {
+    const int count = rows(g, constraint);
+    surroundings around = {.shallow = LAST};
+    ++g->mark;
+    for (int k = g->bodies_start[constraint]; k < g->bodies_start[constraint + 1]; ++k) {
         int body = g->bodies[k];
-        if (!serves(g, body, group)) continue;
-        if (g->depth[body] < DEEPEST) return YES;
-        result = RELUCTANTLY;
+        if (!is_gone(g, body)) continue;
+        int c = find_cluster(g, body);
+        if (g->marked_group[c] == g->mark) {
+            around.loop = true;
+            continue;
+        }
+        g->marked_group[c] = g->mark;
+        ++around.clusters;
+        around.open += g->open[c];
+        if (g->depth[c] > around.depth) around.depth = g->depth[c];
+        if (!g->serves[c] || count > g->size[blocks_from(g, body)]) continue;
+        ++around.serving;
+        if (g->depth[c] < around.shallow) around.shallow = g->depth[c];
     }
-    return result;
+    return around;
+}
+
+static permission may_go(graph *g, int group)
+{
+    if (!g->part->constraint[group]) return YES;
+    if (g->hub[blocks_from(g, group)] && g->bodies_left[group] > 0) return NO;
+    surroundings around = look_around(g, group);
+    if (g->bodies_left[group] == 0 && around.open == 0) return YES;
+    if (around.loop || around.serving == 0) return NO;
+    return around.shallow < DEEPEST ? YES : RELUCTANTLY;
+}
+
+/* A constraint has gone: the clusters next to it are one. */
+static void join_clusters(graph *g, int constraint)
+{
+    surroundings around = look_around(g, constraint);
+    const bool stays_open = g->bodies_left[constraint] > 0;
+    const bool tree = !around.loop && around.clusters > 1;
+    int joined = -1;
+    for (int k = g->bodies_start[constraint]; k < g->bodies_start[constraint + 1]; ++k) {
+        if (!is_gone(g, g->bodies[k])) continue;
+        int c = find_cluster(g, g->bodies[k]);
+        if (joined < 0) joined = c;
+        g->cluster[c] = joined;
+    }
+    if (joined < 0) return;
+    g->open[joined] = around.open + stays_open;
+    g->serves[joined] = tree && around.serving == around.clusters && !stays_open;
+    g->depth[joined] = around.depth + (tree ? 1 : 0);
+}
+
+/* A body has gone: a cluster of its own, with those whose constraints were open to it. */
+static void open_cluster(graph *g, int body)
+{
+    g->cluster[body] = body;
+    g->serves[body] = true;
+    for (int k = g->of_body_start[body]; k < g->of_body_start[body + 1]; ++k) {
+        int constraint = g->of_body[k];
+        --g->bodies_left[constraint];
+        if (!is_gone(g, constraint)) continue;
+        for (int i = g->bodies_start[constraint]; i < g->bodies_start[constraint + 1]; ++i) {
+            int other = g->bodies[i];
+            if (other == body || !is_gone(g, other)) continue;
+            int c = find_cluster(g, other);
+            if (c == body) {
+                g->serves[body] = false; /* a loop */
+            } else {
+                g->cluster[c] = body;
+                g->open[body] += g->open[c];
+                if (g->depth[body] <= g->depth[c]) g->depth[body] = g->depth[c] + 1;
+            }
+            break; /* the others are in the same */
+        }
+        if (g->bodies_left[constraint] == 0) --g->open[body];
+    }
+    if (g->open[body] > 0) g->serves[body] = false;
 }
 
 /* The live block or element a name stands for now. */
@@ -448,31 +533,6 @@ static void update_group(graph *g, int group, int newest)
         leave(g, group);
 }
 
-static void update_bodies(graph *g, int constraint)
-{
-    const int from = g->bodies_start[constraint], end = g->bodies_start[constraint + 1];
-    int depth = 0;
-    for (int k = from; k < end; ++k) {
-        int body = g->bodies[k];
-        if (g->gone[blocks_from(g, body)] && g->depth[body] > depth) depth = g->depth[body];
-        g->serves[body] = false;
-    }
-    for (int k = from; k < end; ++k)
-        if (g->depth[g->bodies[k]] <= depth) g->depth[g->bodies[k]] = depth + 1;
-}
-
-/* What becomes of the constraints of a body that has gone; of the bodies of a constraint. */
-static void update_service(graph *g, int group)
-{
-    if (g->part->constraint[group]) {
-        update_bodies(g, group);
-        return;
-    }
-    g->serves[group] = true;
-    for (int k = g->of_body_start[group]; k < g->of_body_start[group + 1]; ++k)
-        --g->bodies_left[g->of_body[k]];
-}
-
 static void first_degrees(graph *g)
 {
     for (int i = 0; i < g->groups; ++i) {
@@ -499,12 +559,15 @@ static ga_status order_groups(graph *g)
     for (int t = 0; t < g->groups; ++t) {
         int group = g->heap[0];
         leave(g, group);
-        if (!may_go(g, group)) { /* its body has served another */
+        if (!may_go(g, group)) { /* its cluster has been opened by another */
             --t;
             continue;
         }
         GA_TRY(eliminate(g, t, group));
-        update_service(g, group);
+        if (g->part->constraint[group])
+            join_clusters(g, group);
+        else
+            open_cluster(g, group);
         int newest = blocks_from(g, group);
         const int *reached = g->reach + g->reach_start[t];
         int count = g->reach_start[t + 1] - g->reach_start[t];
