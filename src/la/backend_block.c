@@ -50,13 +50,13 @@ typedef struct join {
 
 typedef struct front {
     const ga_front_kernels *kernels;
-    size_t at;           /* in factors: A, L, U^T */
-    size_t stack, above; /* S: its place, and where it is made, on top of those of children */
-    int k, r;            /* pivots, others */
-    int first;           /* number of the first pivot in the order of elimination */
-    int others;          /* in the list of others */
-    int runs, places;    /* where its runs and its places begin */
-    int joins;           /* where its joins to the parent begin */
+    size_t at;        /* in factors: A, L, U^T */
+    size_t stack;     /* S, apart from those of its children */
+    int k, r;         /* pivots, others */
+    int first;        /* number of the first pivot in the order of elimination */
+    int others;       /* in the list of others */
+    int runs, places; /* where its runs and its places begin */
+    int joins;        /* where its joins to the parent begin */
 } front;
 
 typedef struct blocks {
@@ -78,6 +78,7 @@ typedef struct blocks {
     void *klu; /* created when it is needed first */
     bool use_klu;
     int failures; /* where KLU did better */
+    double flops;
 } blocks;
 
 static void destroy(void *data)
@@ -132,10 +133,24 @@ static size_t others_size(const front *f)
     return (size_t)f->r * (size_t)ga_front_padded(f->r);
 }
 
-/* Sizes, and places in the factors and on the stack. */
-static ga_status lay_out(blocks *s, const ga_elimination *e, const int *at)
+/* A place for the S of front i: where there is room below those of its children, or above
+ * them. gap: where the room below a piece begins. */
+static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t *gap)
 {
-    size_t factors = 0, depth = 0;
+    front *f = &s->front[i];
+    /* the last piece is that of the last child, or of another front that waits */
+    size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
+    f->stack = gap[i] = top;
+    if (e->child_start[i] == e->child_start[i + 1]) return;
+    int first = e->child[e->child_start[i]];
+    gap[i] = gap[first];
+    if (gap[first] + others_size(f) <= s->front[first].stack) f->stack = gap[first];
+}
+
+/* Sizes, and places in the factors. */
+static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
+{
+    size_t factors = 0;
     int others = 0, largest = 0, most_pivots = 0;
     for (int i = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
@@ -144,33 +159,40 @@ static ga_status lay_out(blocks *s, const ga_elimination *e, const int *at)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             f->r += e->size[e->rest[k]];
         if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 8)) return GA_ERR_MEMORY;
+        if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
         f->kernels = ga_front_kernels_get(f->k);
         f->at = factors;
-        factors += front_size(f);
         f->others = others;
-        if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
+        factors += front_size(f);
         others += f->r;
         if (f->r > largest) largest = f->r;
         if (f->k > most_pivots) most_pivots = f->k;
-        /* the stack ends where the last child's piece does */
-        int first = e->child_start[i], last = e->child_start[i + 1];
-        size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
-        f->above = top;
-        f->stack = first < last ? s->front[e->child[first]].stack : top;
-        if (f->above + others_size(f) > depth) depth = f->above + others_size(f);
     }
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
     s->factors = GA_NEW(double, factors);
-    s->stack = GA_NEW(double, depth);
     s->t = GA_NEW(double, ga_front_padded(largest));
     s->work = GA_NEW(double, 4 * most_pivots);
-    if (!s->others || !s->factors || !s->stack || !s->t || !s->work) return GA_ERR_MEMORY;
+    if (!s->others || !s->factors || !s->t || !s->work) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
                 s->others[count++] = at[e->rest[k]] + u;
     return GA_OK;
+}
+
+static ga_status plan_stack(blocks *s, const ga_elimination *e)
+{
+    size_t depth = 0, *gap = GA_NEW(size_t, s->fronts);
+    if (!gap) return GA_ERR_MEMORY;
+    for (int i = 0; i < s->fronts; ++i) {
+        place_on_stack(s, e, i, gap);
+        size_t end = s->front[i].stack + others_size(&s->front[i]);
+        if (end > depth) depth = end;
+    }
+    ga_free(gap);
+    s->stack = GA_NEW(double, depth);
+    return s->stack ? GA_OK : GA_ERR_MEMORY;
 }
 
 /* Where the rows of a front are in its parent: both lists ascend. Adds to the last join where
@@ -323,14 +345,16 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
 {
     GA_TRY(ga_elimination_create(s->matrix, p, e));
     s->fronts = e->fronts;
+    s->flops = e->flops;
     bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
                   (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
                   (s->swap = GA_NEW(int, s->n)) && (s->y = GA_NEW(double, s->n)) &&
                   (s->rhs = GA_NEW(double, s->n)) && (s->defect = GA_NEW(double, s->n));
     int *at = memory ? GA_NEW(int, e->blocks) : NULL;
     ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
-    if (status == GA_OK) status = lay_out(s, e, at);
+    if (status == GA_OK) status = size_fronts(s, e, at);
     ga_free(at);
+    if (status == GA_OK) status = plan_stack(s, e);
     if (status == GA_OK) status = plan_joins(s, e);
     if (status == GA_OK) status = plan_places(s);
     s->child_start = e->child_start, e->child_start = NULL;
@@ -424,36 +448,40 @@ static double column_size(const ga_matrix *m, int j)
     return size;
 }
 
-/* What the factorisation of some fronts has shown. */
+/* What a factorisation has shown. */
 typedef struct finding {
-    double pivot;      /* the smallest, by the size of its column: as its reciprocal */
-    double multiplier; /* the largest in L */
-    double entry;      /* the largest of the matrix */
-    int column;        /* of that pivot */
-    bool failed;
+    double entry;   /* the largest of the matrix */
+    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
+    int column;     /* of that pivot */
+    double squares; /* of the multipliers of a front, their largest sum */
 } finding;
+
+/* The size of a column is needed only where it might make the pivot the smallest. */
+static void judge_pivots(const blocks *s, const front *f, const double *F, finding *found)
+{
+    const int step = ga_front_padded(f->k) + 1;
+    for (int p = 0; p < f->k; ++p) {
+        double pivot = fabs(F[p * step]);
+        if (pivot * found->entry <= found->pivot) continue;
+        int column = s->col[f->first + p];
+        pivot *= column_size(s->matrix, column);
+        if (pivot <= found->pivot) continue;
+        found->pivot = pivot;
+        found->column = column;
+    }
+}
 
 static bool factor_front(const blocks *s, int i, finding *found)
 {
     const front *f = &s->front[i];
-    double *F = s->factors + f->at, *S = s->stack + f->above;
+    double *F = s->factors + f->at, *S = s->stack + f->stack;
     memset(S, 0, others_size(f) * sizeof *S);
     for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
         take_over(s, &s->front[s->child[c]], f, F, S);
-    if (!f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, s->work)) return false;
-    if (f->stack != f->above) memmove(s->stack + f->stack, S, others_size(f) * sizeof *S);
-    double l = ga_front_largest(f->k * ga_front_padded(f->r), F + f->k * ga_front_padded(f->k));
-    found->multiplier = l > found->multiplier ? l : found->multiplier;
-    for (int p = 0; p < f->k; ++p) {
-        int column = s->col[f->first + p];
-        double size = column_size(s->matrix, column);
-        double pivot = fabs(F[p + p * ga_front_padded(f->k)]) * size;
-        found->entry = size > found->entry ? size : found->entry;
-        if (!(pivot <= found->pivot)) {
-            found->pivot = pivot;
-            found->column = column;
-        }
-    }
+    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, s->work);
+    if (!(squares >= 0)) return false;
+    found->squares = squares > found->squares ? squares : found->squares;
+    judge_pivots(s, f, F, found);
     return true;
 }
 
@@ -477,7 +505,8 @@ static double growth(const blocks *s)
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    finding found = {.column = -1};
+    finding found = {.column = -1,
+                     .entry = ga_front_largest(s->matrix->count, s->matrix->values)};
     s->refine = false;
     *rcond = 0;
     assemble(s, 0);
@@ -488,7 +517,7 @@ static bool factor_fronts(blocks *s, double *rcond, int *column)
     *rcond = fmin(1 / found.pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
-    if (found.multiplier <= MULTIPLIER_LIMIT) return true;
+    if (found.squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT) return true;
     double grown = growth(s) / found.entry;
     s->refine = grown > REFINE_LIMIT;
     if (grown <= GROWTH_LIMIT) return true;
@@ -566,6 +595,8 @@ static void solve(void *data, double *x)
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
+static double operations(const void *data) { return ((const blocks *)data)->flops; }
+
 const ga_backend ga_backend_block = {
     .name = "block",
     .create = create,
@@ -573,4 +604,5 @@ const ga_backend ga_backend_block = {
     .numeric = numeric,
     .solve = solve,
     .forget = forget,
+    .operations = operations,
 };

@@ -133,6 +133,12 @@ void ga_factor_forget(ga_factor *factor)
     if (factor->data && factor->backend->forget) factor->backend->forget(factor->data);
 }
 
+double ga_factor_operations(const ga_factor *factor)
+{
+    bool known = factor->data && factor->backend->operations;
+    return known ? factor->backend->operations(factor->data) : 0;
+}
+
 void ga_factor_solve(const ga_factor *factor, double *x)
 {
     if (factor->data) factor->backend->solve(factor->data, x);

@@ -86,6 +86,8 @@ void ga_factor_destroy(ga_factor *factor);
 ga_status ga_factor_numeric(ga_factor *factor);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
+/* Multiplications and additions of a factorisation to come; 0 if that is not known. */
+double ga_factor_operations(const ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */

@@ -39,6 +39,13 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z)
 }
 #endif
 
+KERNEL double sum_of(const quad *x)
+{
+    double s[4];
+    store(s, x);
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
 /* A loop over pivots; all its passes in a row where their number is known. */
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -150,19 +157,25 @@ KERNEL bool factor_pivots(const int k, double *restrict A, int *restrict swap,
     return true;
 }
 
-/* L U_A^-1, four rows at a time. x has room for them. */
-KERNEL void solve_lower(const int k, int r4, const double *restrict A, double *restrict L,
-                        quad *restrict x)
+/* L U_A^-1, four rows at a time, and the sum of its squares. x has room for four rows. */
+KERNEL double solve_lower(const int k, int r4, const double *restrict A, double *restrict L,
+                          quad *restrict x)
 {
     const int k4 = ga_front_padded(k);
+    quad squares;
+    set_zero(&squares);
     for (int i = 0; i < r4; i += 4) {
         FOR_PIVOTS(c, 0, k, load(&x[c], L + c * r4 + i))
         FOR_PIVOTS(c, 0, k, {
             scale(&x[c], A[c + c * k4]);
             FOR_PIVOTS(j, c + 1, k, subtract(&x[j], &x[c], A[c + j * k4]))
         })
-        FOR_PIVOTS(c, 0, k, store(L + c * r4 + i, &x[c]))
+        FOR_PIVOTS(c, 0, k, {
+            add_products(&squares, &x[c], &x[c]);
+            store(L + c * r4 + i, &x[c]);
+        })
     }
+    return sum_of(&squares);
 }
 
 /* L_A^-1 P U, that is U^T P^T L_A^-T, likewise. */
@@ -203,15 +216,15 @@ KERNEL void update_others(const int k, int r, int r4, const double *restrict L,
         }
 }
 
-KERNEL bool factor(const int k, int r, double *F, double *S, int *swap, quad *work)
+KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *work)
 {
     const int r4 = ga_front_padded(r);
     double *L = F + k * ga_front_padded(k), *U = L + k * r4;
-    if (!factor_pivots(k, F, swap, (double *)work)) return false;
-    solve_lower(k, r4, F, L, work);
+    if (!factor_pivots(k, F, swap, (double *)work)) return -1;
+    const double squares = solve_lower(k, r4, F, L, work);
     solve_upper(k, r4, F, swap, U, work);
     update_others(k, r, r4, L, U, S);
-    return true;
+    return squares;
 }
 
 /* x: y in whole fours. What is done with is overwritten there, so the loops need not stop in
@@ -253,15 +266,13 @@ KERNEL void backward(const int k, int r, const double *restrict F, const double 
     const double *restrict U = F + k * k4 + k * r4;
     for (int p = 0; p < k; ++p) {
         quad s, u, z;
-        double sum[4];
         set_zero(&s);
         for (int i = 0; i < r4; i += 4) {
             load(&u, U + p * r4 + i);
             load(&z, t + i);
             add_products(&s, &u, &z);
         }
-        store(sum, &s);
-        x[p] = y[p] - ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+        x[p] = y[p] - sum_of(&s);
     }
     for (int p = k; p < k4; ++p) x[p] = 0;
     FOR_PIVOTS(p, 0, k, {
@@ -281,8 +292,8 @@ KERNEL void backward(const int k, int r, const double *restrict F, const double 
 
 /* pivots is k, or a number to compile for; room for the work is then on the stack. */
 #define INSTANCE(name, attribute, pivots, room)                                                \
-    attribute static bool factor_##name(int k, int r, double *F, double *S, int *swap,         \
-                                        void *work)                                            \
+    attribute static double factor_##name(int k, int r, double *F, double *S, int *swap,       \
+                                          void *work)                                          \
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
@@ -351,11 +362,10 @@ const ga_front_kernels *ga_front_kernels_get(int k)
 double ga_front_largest(int count, const double *x)
 {
     double s[4] = {0};
-    for (int i = 0; i < count; i += 4)
-        for (int v = 0; v < 4; ++v) {
-            double size = fabs(x[i + v]);
-            s[v] = size <= s[v] ? s[v] : size;
-        }
-    double a = s[0] <= s[1] ? s[1] : s[0], b = s[2] <= s[3] ? s[3] : s[2];
-    return a <= b ? b : a;
+    int i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int v = 0; v < 4; ++v) s[v] = fabs(x[i + v]) > s[v] ? fabs(x[i + v]) : s[v];
+    for (; i < count; ++i) s[0] = fabs(x[i]) > s[0] ? fabs(x[i]) : s[0];
+    const double a = s[0] > s[1] ? s[0] : s[1], b = s[2] > s[3] ? s[2] : s[3];
+    return a > b ? a : b;
 }

@@ -13,9 +13,9 @@
 #include <stddef.h>
 
 /* After factoring F has P A = L_A U_A (its diagonal as reciprocals), L U_A^-1, L_A^-1 P U; and
- * S is less by their product. Row j has been swapped with swap[j] >= j. False at a pivot of no
- * use. work has 4 k numbers. */
-typedef bool ga_front_factor(int k, int r, double *F, double *S, int *swap, void *work);
+ * S is less by their product. Row j has been swapped with swap[j] >= j. work has 4 k numbers.
+ * Returns the sum of the squares of the multipliers in L; -1 at a pivot of no use. */
+typedef double ga_front_factor(int k, int r, double *F, double *S, int *swap, void *work);
 /* y = L_A^-1 P y,  t = L y (r4 numbers). */
 typedef void ga_front_forward(int k, int r, const double *F, const int *swap, double *y,
                               double *t, void *work);
@@ -31,7 +31,7 @@ typedef struct ga_front_kernels {
 
 /* For k pivots, on this machine. */
 const ga_front_kernels *ga_front_kernels_get(int k);
-/* Largest |x|, if all are numbers; count is a multiple of four. */
+/* Largest |x|, if all are numbers. */
 double ga_front_largest(int count, const double *x);
 
 static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
