@@ -350,13 +350,22 @@ INSTANCES(plain, )
 INSTANCES(avx2, __attribute__((target("avx2"))))
 #endif
 
+static int place_in_table(int k)
+{
+    return k < (int)(sizeof kernels_plain / sizeof *kernels_plain) ? k : 0;
+}
+
+const ga_front_kernels *ga_front_kernels_plain(int k)
+{
+    return &kernels_plain[place_in_table(k)];
+}
+
 const ga_front_kernels *ga_front_kernels_get(int k)
 {
-    const ga_front_kernels *table = kernels_plain;
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
-    if (__builtin_cpu_supports("avx2")) table = kernels_avx2;
+    if (__builtin_cpu_supports("avx2")) return &kernels_avx2[place_in_table(k)];
 #endif
-    return table + (k < (int)(sizeof kernels_plain / sizeof *kernels_plain) ? k : 0);
+    return ga_front_kernels_plain(k);
 }
 
 double ga_front_largest(int count, const double *x)

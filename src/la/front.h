@@ -29,8 +29,9 @@ typedef struct ga_front_kernels {
     ga_front_backward *backward;
 } ga_front_kernels;
 
-/* For k pivots, on this machine. */
+/* For k pivots: the fastest on this machine, and those for any machine. */
 const ga_front_kernels *ga_front_kernels_get(int k);
+const ga_front_kernels *ga_front_kernels_plain(int k);
 /* Largest |x|, if all are numbers. */
 double ga_front_largest(int count, const double *x);
 
