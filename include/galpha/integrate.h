@@ -71,7 +71,12 @@ typedef enum ga_scaling {
 
 typedef enum ga_newton { GA_NEWTON_MODIFIED, GA_NEWTON_FULL } ga_newton;
 
-typedef enum ga_solver { GA_SOLVER_AUTO, GA_SOLVER_DENSE, GA_SOLVER_SPARSE } ga_solver;
+typedef enum ga_solver {
+    GA_SOLVER_AUTO,   /* what is expected to be the fastest */
+    GA_SOLVER_DENSE,  /* LU of a full matrix */
+    GA_SOLVER_SPARSE, /* KLU */
+    GA_SOLVER_BLOCK   /* elimination by bodies and joints; KLU where its pivots fail */
+} ga_solver;
 
 typedef struct ga_integrator_def {
     ga_method method;

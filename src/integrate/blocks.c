@@ -354,16 +354,47 @@ static ga_status create_terms(ga_stepper *s)
     return GA_OK;
 }
 
-/* Below this many unknowns a full matrix is faster than KLU, above it only if hardly anything
- * is zero (measured on the pendulum chain: break-even near 40 unknowns). */
-static bool prefer_full(const ga_stepper *s)
+/* Where the choice is free: so few unknowns that nothing is faster than a full matrix; and so
+ * many that a full one takes too much memory. */
+enum { FEW = 8, MANY = 2000 };
+/* Operations on a full matrix take half the time of those by blocks, where these are many;
+ * measured on chains, linkages and platforms. */
+static const double FULL_ADVANTAGE = 2;
+
+static ga_backend_kind choose_backend(const ga_stepper *s)
 {
-    if (s->def.solver != GA_SOLVER_AUTO) return s->def.solver == GA_SOLVER_DENSE;
-    double entries = 0;
-    for (int k = 0; k < s->form->term_count; ++k)
-        if (s->form->terms[k].term < GA_TERM_REGULAR)
-            entries += s->term_coords[s->form->terms[k].term].count;
-    return s->n <= 40 || (s->n <= 2000 && entries > 0.3 * s->n * (double)s->n);
+    static const ga_backend_kind chosen[] = {[GA_SOLVER_AUTO] = GA_BACKEND_BLOCK,
+                                             [GA_SOLVER_DENSE] = GA_BACKEND_DENSE,
+                                             [GA_SOLVER_SPARSE] = GA_BACKEND_KLU,
+                                             [GA_SOLVER_BLOCK] = GA_BACKEND_BLOCK};
+    const bool few = s->def.solver == GA_SOLVER_AUTO && s->n <= FEW;
+    return few ? GA_BACKEND_DENSE : chosen[s->def.solver];
+}
+
+/* Whether the blocks turn out to be nearly everything. */
+static bool better_full(const ga_stepper *s)
+{
+    if (s->def.solver != GA_SOLVER_AUTO || s->n > MANY) return false;
+    const double n = s->n;
+    return FULL_ADVANTAGE * ga_factor_operations(s->factor) > 2 * n * n * n / 3;
+}
+
+ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
+                                 ga_factor **factor)
+{
+    if (s->backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, s->backend, factor);
+    ga_partition partition;
+    GA_TRY(ga_stepper_partition(s, matrix->n > s->nv + s->mp, &partition));
+    ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
+    ga_partition_destroy(&partition);
+    return status;
+}
+
+static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
+{
+    GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks, s->backend == GA_BACKEND_DENSE,
+                            &s->matrix));
+    return ga_block_create_factor(s, &s->matrix, &s->factor);
 }
 
 ga_status ga_block_create(ga_stepper *s)
@@ -375,9 +406,14 @@ ga_status ga_block_create(ga_stepper *s)
         blocks[k] =
             (ga_block){&s->term_coords[at->term], s->place[at->row], s->place[at->column]};
     }
-    bool full = prefer_full(s);
-    GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks, full, &s->matrix));
-    return ga_factor_create(&s->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &s->factor);
+    s->backend = choose_backend(s);
+    GA_TRY(create_matrix(s, blocks));
+    if (!better_full(s)) return GA_OK;
+    ga_factor_destroy(s->factor);
+    ga_matrix_destroy(&s->matrix);
+    s->factor = NULL;
+    s->backend = GA_BACKEND_DENSE;
+    return create_matrix(s, blocks);
 }
 
 void ga_block_destroy(ga_stepper *s)

@@ -403,6 +403,7 @@ void ga_regular_accept(ga_stepper *s)
     if (!g->seen) return;
     g->seen = false;
     if (distance(s) < FEW_STEPS * s->h) ga_regular_alert(s);
-    if (g->least < INFINITY) g->least_old = g->least;
+    if (!(g->least < INFINITY)) return; /* t_old is where least_old was */
+    g->least_old = g->least;
     g->t_old = s->t1;
 }

@@ -29,8 +29,7 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
         [BLOCK_GRADIENT] = {&dae->G, s->nv, 0},
         [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
-    GA_TRY(ga_factor_create(&k->matrix, s->matrix.full ? GA_BACKEND_DENSE : GA_BACKEND_KLU,
-                            &k->factor));
+    GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
     bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
                   (k->G = GA_NEW(double, dae->G.count)) &&
                   (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&

@@ -110,7 +110,7 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
         check_choice("mass_average", (int)def->mass_average, GA_MASS_RECOMPUTED + 1, report));
     GA_TRY(check_choice("scaling", (int)def->scaling, GA_SCALING_DYMORE + 1, report));
     GA_TRY(check_choice("newton", (int)def->newton, GA_NEWTON_FULL + 1, report));
-    GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_SPARSE + 1, report));
+    GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_BLOCK + 1, report));
     GA_TRY(check_number("max_iterations", def->max_iterations, 1, report));
     GA_TRY(check_number("max_halvings", def->max_halvings, 0, report));
     GA_TRY(check_number("max_projection", def->max_projection, 0, report));

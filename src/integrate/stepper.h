@@ -200,6 +200,7 @@ struct ga_stepper {
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
     ga_matrix matrix;
+    ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
     int scaled_for;    /* so many matrices more these scales serve, */
@@ -312,6 +313,9 @@ ga_status ga_block_factor(ga_stepper *s);
 void ga_block_solve(ga_stepper *s, const double *r, double *x);
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 ga_status ga_block_create(ga_stepper *s);
+/* A factor for a matrix of the unknowns (u, multipliers), and eta if they are there. */
+ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
+                                 ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
 
 /* regular.c */
@@ -370,6 +374,9 @@ ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vd
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
 /* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
 ga_status ga_start_project(ga_stepper *s);
+
+/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted */
+ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
 
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);

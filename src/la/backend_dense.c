@@ -30,8 +30,10 @@ static void destroy(void *data)
     ga_free(d);
 }
 
-static ga_status create(const ga_matrix *matrix, void **data)
+static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
+                        void **data)
 {
+    (void)partition, (void)pool;
     dense *d = GA_NEW(dense, 1);
     if (!d) return GA_ERR_MEMORY;
     size_t n = (size_t)matrix->n;

@@ -81,8 +81,10 @@ static klu_symbolic *analyze(sparse *s, const ga_matrix *matrix)
     return klu_analyze(s->n, s->colptr, s->rowind, &s->common);
 }
 
-static ga_status create(const ga_matrix *matrix, void **data)
+static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
+                        void **data)
 {
+    (void)partition, (void)pool;
     if (matrix->full) return GA_ERR_ARGUMENT;
     sparse *s = GA_NEW(sparse, 1);
     if (!s) return GA_ERR_MEMORY;

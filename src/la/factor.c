@@ -22,7 +22,31 @@ static const ga_backend *const backends[GA_BACKEND_COUNT] = {
 #undef GA_BACKEND
 };
 
-ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor)
+ga_status ga_partition_create(int n, int groups, ga_partition *partition)
+{
+    *partition = (ga_partition){.groups = groups};
+    partition->block_start = GA_NEW(int, (size_t)groups + 1);
+    partition->row_block = GA_NEW(int, n);
+    partition->col_block = GA_NEW(int, n);
+    partition->constraint = GA_NEW(bool, groups);
+    if (partition->block_start && partition->row_block && partition->col_block &&
+        partition->constraint)
+        return GA_OK;
+    ga_partition_destroy(partition);
+    return GA_ERR_MEMORY;
+}
+
+void ga_partition_destroy(ga_partition *partition)
+{
+    ga_free(partition->block_start);
+    ga_free(partition->row_block);
+    ga_free(partition->col_block);
+    ga_free(partition->constraint);
+    *partition = (ga_partition){0};
+}
+
+static ga_status create(const ga_matrix *matrix, ga_backend_kind kind,
+                        const ga_partition *partition, ga_pool *pool, ga_factor **factor)
 {
     *factor = NULL;
     ga_factor *f = GA_NEW(ga_factor, 1);
@@ -32,7 +56,7 @@ ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_fac
     f->rcond = 1;
     f->singular_column = -1;
     if (matrix->n > 0) {
-        ga_status status = f->backend->create(matrix, &f->data);
+        ga_status status = f->backend->create(matrix, partition, pool, &f->data);
         if (status != GA_OK) {
             ga_free(f);
             return status;
@@ -40,6 +64,17 @@ ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_fac
     }
     *factor = f;
     return GA_OK;
+}
+
+ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor)
+{
+    return create(matrix, kind, NULL, NULL, factor);
+}
+
+ga_status ga_factor_create_blocks(const ga_matrix *matrix, const ga_partition *partition,
+                                  ga_pool *pool, ga_factor **factor)
+{
+    return create(matrix, GA_BACKEND_BLOCK, partition, pool, factor);
 }
 
 void ga_factor_destroy(ga_factor *factor)
@@ -82,6 +117,12 @@ ga_status ga_factor_numeric(ga_factor *factor)
 void ga_factor_forget(ga_factor *factor)
 {
     if (factor->data && factor->backend->forget) factor->backend->forget(factor->data);
+}
+
+double ga_factor_operations(const ga_factor *factor)
+{
+    bool known = factor->data && factor->backend->operations;
+    return known ? factor->backend->operations(factor->data) : 0;
 }
 
 void ga_factor_solve(const ga_factor *factor, double *x)

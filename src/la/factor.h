@@ -2,15 +2,18 @@
  *
  * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
  * is built once and gives every block entry its slot; assembling is one multiply-add per entry.
- * Backends (backend.def): own LU on a full matrix, KLU on compressed columns. */
+ * Backends (backend.def): own LU on a full matrix, KLU on compressed columns, own LU by blocks
+ * for saddle matrices. */
 #ifndef GA_LA_FACTOR_H
 #define GA_LA_FACTOR_H
 
+#include "base/pool.h"
 #include "la/coords.h"
 
 typedef enum ga_backend_kind {
     GA_BACKEND_DENSE,
     GA_BACKEND_KLU,
+    GA_BACKEND_BLOCK,
     GA_BACKEND_COUNT
 } ga_backend_kind;
 
@@ -50,11 +53,30 @@ double ga_matrix_column_size(const ga_matrix *matrix, int j);
 /* Column-major copy, n x n. */
 void ga_matrix_to_full(const ga_matrix *matrix, double *full);
 
+/* What the block backend knows about a matrix: rows and columns in blocks, as many rows as
+ * columns each, and blocks in groups that are eliminated together. A group of bodies may be
+ * eliminated at any time; one of constraints has zeros on its diagonal and needs a body first.
+ */
+typedef struct ga_partition {
+    int groups;
+    int *block_start;           /* groups + 1: group g has the blocks block_start[g] .. */
+    int *row_block, *col_block; /* block of each row, and of each column */
+    bool *constraint;           /* of each group */
+} ga_partition;
+
+/* Room for a partition of n unknowns into so many. */
+ga_status ga_partition_create(int n, int groups, ga_partition *partition);
+void ga_partition_destroy(ga_partition *partition); /* a zeroed one is fine */
+
 typedef struct ga_factor ga_factor;
 
 /* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. The
- * dense backend takes both kinds of matrix; KLU gives GA_ERR_ARGUMENT for a full one. */
+ * dense backend takes both kinds of matrix; the others give GA_ERR_ARGUMENT for a full one. */
 ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor);
+/* The block backend with a partition (not kept), and threads (may be null, otherwise outlive
+ * the factor). The same bits come out with any number of threads. */
+ga_status ga_factor_create_blocks(const ga_matrix *matrix, const ga_partition *partition,
+                                  ga_pool *pool, ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);
 /* Factors matrix->values. KLU reuses its pivot order and factors anew when pivot growth shows
  * that it no longer fits (the only case that may allocate after the first call).
@@ -64,6 +86,8 @@ void ga_factor_destroy(ga_factor *factor);
 ga_status ga_factor_numeric(ga_factor *factor);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
+/* Multiplications and additions of a factorisation to come; 0 if that is not known. */
+double ga_factor_operations(const ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */

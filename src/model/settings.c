@@ -13,7 +13,7 @@ static const char *const kinematics[] = {"r3so3", "se3", NULL};
 static const char *const errors[] = {"full", "positions", "extrapolate", NULL};
 static const char *const maps[] = {"exp", "cayley", NULL};
 static const char *const newtons[] = {"modified", "full", NULL};
-static const char *const solvers[] = {"auto", "dense", "sparse", NULL};
+static const char *const solvers[] = {"auto", "dense", "sparse", "block", NULL};
 static const char *const scalings[] = {"auto", "none", "ab07", "dymore", NULL};
 
 const ga_field ga_body_fields[] = {

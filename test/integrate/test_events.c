@@ -1369,7 +1369,7 @@ static void test_same_bits(void **state)
     pb_problem *p = NULL;
     assert_int_equal(pb_bouncing_pendulum_create(&p), GA_OK);
     for (int form = 0; form < 3; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
             for (int bounces = 0; bounces < 2; ++bounces) {
                 double end[10][4];
                 long steps[10];

@@ -119,7 +119,7 @@ static void test_impacts(void **state)
     (void)state;
     static const int names[] = {PLANAR_CRANK, CASE_PENDULUM_SIDE};
     for (int k = 0; k < 2; ++k)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             pb_problem *p = problem(names[k]);
             const int n = ga_system_nv(&p->system);
             ga_integrator *g = create(&p->system, (ga_solver)solver);
@@ -262,7 +262,7 @@ static void test_bouncing_pendulum(void **state)
     (void)state;
     pb_problem *p = NULL;
     assert_int_equal(pb_bouncing_pendulum_create(&p), GA_OK);
-    for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+    for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
         for (int mode = 0; mode < 2; ++mode) {
             game games[3] = {{.problem = p},
                              {.problem = p, .asks = true},

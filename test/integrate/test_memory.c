@@ -51,7 +51,7 @@ static void test_steps_allocate_nothing(void **state)
         pb_problem *p = case_create(names[k]);
         for (int form = 0; form < 2; ++form)
             for (int newton = 0; newton < 2; ++newton)
-                for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+                for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
                     for (int given = 0; given < 2; ++given) {
                         ga_integrator_def def = ga_integrator_def_default();
                         def.formulation = (ga_formulation)form;
@@ -90,7 +90,7 @@ static void test_the_first_step_allocates_nothing(void **state)
     for (int k = 0; k < NAMES; ++k) {
         pb_problem *p = case_create(names[k]);
         for (int form = 0; form < GA_FORMULATION_COUNT; ++form)
-            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
                 def.solver = (ga_solver)solver;
@@ -216,6 +216,12 @@ static void test_allocations_fail_sparse(void **state)
     fail_with_solver(GA_SOLVER_SPARSE);
 }
 
+static void test_allocations_fail_block(void **state)
+{
+    (void)state;
+    fail_with_solver(GA_SOLVER_BLOCK);
+}
+
 /* From the k-th on, all of them: memory is out for good. */
 static void test_memory_runs_out(void **state)
 {
@@ -223,7 +229,7 @@ static void test_memory_runs_out(void **state)
     static const case_name some[] = {CASE_PENDULUM_SIDE, CASE_CHAIN, CASE_TOP_R3SO3};
     for (int k = 0; k < 3; ++k)
         for (int form = 0; form < 2; ++form)
-            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
                 def.solver = (ga_solver)solver;
@@ -328,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_the_first_step_allocates_nothing),
         cmocka_unit_test(test_allocations_fail_dense),
         cmocka_unit_test(test_allocations_fail_sparse),
+        cmocka_unit_test(test_allocations_fail_block),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_allocations_fail_in_check),
         cmocka_unit_test(test_refusals_leak_nothing),

@@ -151,7 +151,7 @@ static const choice choices[] = {
      GA_DIFFERENCE_FORWARD + 1},
     {"scaling", offsetof(ga_integrator_def, scaling), GA_SCALING_DYMORE + 1},
     {"newton", offsetof(ga_integrator_def, newton), GA_NEWTON_FULL + 1},
-    {"solver", offsetof(ga_integrator_def, solver), GA_SOLVER_SPARSE + 1},
+    {"solver", offsetof(ga_integrator_def, solver), GA_SOLVER_BLOCK + 1},
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 

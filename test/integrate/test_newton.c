@@ -839,6 +839,12 @@ static void test_every_route_to_the_same_solution(void **state)
             once_more = run_forty(p, &def, h);
             assert_true(same_bits(&other, &once_more));
 
+            def.solver = GA_SOLVER_BLOCK;
+            other = run_forty(p, &def, h);
+            assert_same_solution(p, "block", f, h, &other, &usual);
+            once_more = run_forty(p, &def, h);
+            assert_true(same_bits(&other, &once_more));
+
             for (int scaling = GA_SCALING_NONE; scaling <= GA_SCALING_DYMORE; ++scaling) {
                 if (scaling == GA_SCALING_NONE && h < 1e-3) continue; /* see small steps */
                 def = definition(f);
@@ -860,7 +866,8 @@ static void test_every_route_to_the_same_solution(void **state)
     }
 }
 
-/* A chain of 20 rods, 60 coordinates and 40 constraints, on KLU: like the dense solver. */
+/* A chain of 20 rods, 60 coordinates and 40 constraints, by KLU and by blocks, which is chosen
+ * for it: like the dense solver. */
 static void test_chain_sparse(void **state)
 {
     (void)state;
@@ -870,6 +877,8 @@ static void test_chain_sparse(void **state)
         ga_integrator_def def = definition((ga_formulation)form);
         def.solver = GA_SOLVER_SPARSE;
         ga_integrator *sparse = begin(&p->system, &def, p, 1e-3);
+        def.solver = GA_SOLVER_BLOCK;
+        ga_integrator *block = begin(&p->system, &def, p, 1e-3);
         def.solver = GA_SOLVER_DENSE;
         ga_integrator *dense = begin(&p->system, &def, p, 1e-3);
         def.solver = GA_SOLVER_AUTO;
@@ -877,17 +886,23 @@ static void test_chain_sparse(void **state)
         assert_int_equal(ga_integrator_matrix_size(sparse), form == GA_INDEX3 ? 100 : 140);
         ga_report report;
         assert_status(ga_integrator_run(sparse, 0.2, NULL, NULL, &report), GA_OK, report);
+        assert_status(ga_integrator_run(block, 0.2, NULL, NULL, &report), GA_OK, report);
         assert_status(ga_integrator_run(dense, 0.2, NULL, NULL, &report), GA_OK, report);
         assert_status(ga_integrator_run(automatic, 0.2, NULL, NULL, &report), GA_OK, report);
         assert_below(distance_of(ga_integrator_q(sparse), ga_integrator_q(dense), 60), 1e-10,
                      "chain");
         assert_below(distance_of(ga_integrator_v(sparse), ga_integrator_v(dense), 60), 1e-9,
                      "chain");
-        assert_memory_equal(ga_integrator_q(sparse), ga_integrator_q(automatic),
+        assert_below(distance_of(ga_integrator_q(block), ga_integrator_q(dense), 60), 1e-10,
+                     "chain");
+        assert_below(distance_of(ga_integrator_v(block), ga_integrator_v(dense), 60), 1e-9,
+                     "chain");
+        assert_memory_equal(ga_integrator_q(block), ga_integrator_q(automatic),
                             60 * sizeof(double));
         assert_below(ga_integrator_statistics(sparse).position_residual_max, 1e-13, "chain");
         assert_int_equal(ga_integrator_statistics(sparse).halvings, 0);
         ga_integrator_destroy(sparse);
+        ga_integrator_destroy(block);
         ga_integrator_destroy(dense);
         ga_integrator_destroy(automatic);
     }
@@ -942,7 +957,7 @@ static void test_rank_lost_on_the_way(void **state)
                          .constraint_uses_time = true};
     const double q0[2] = {1, 0}, v0[2] = {-1, 0};
     for (int form = 0; form < 2; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
             for (int newton = 0; newton < 2; ++newton) {
                 ga_integrator_def def = definition((ga_formulation)form);
                 def.solver = (ga_solver)solver;
@@ -1041,7 +1056,7 @@ static void test_singular_matrix_on_the_way(void **state)
         .node_count = 1, .nodes = &node, .mass = fading_mass, .force = no_force};
     const double q0[2] = {1, 0}, v0[2] = {-1, 0};
     for (int form = 0; form < 2; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             ga_integrator_def def = definition((ga_formulation)form);
             def.solver = (ga_solver)solver;
             def.newton = GA_NEWTON_FULL;

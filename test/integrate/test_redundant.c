@@ -99,7 +99,7 @@ static void test_names(void **state)
     (void)state;
     pb_problem *p = NULL;
     assert_int_equal(pb_spatial_four_bar_create(false, true, &p), GA_OK);
-    for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+    for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
         ga_integrator *run = start(p, GA_INDEX2, (ga_solver)solver, 1e-3);
         assert_int_equal(ga_integrator_rank(run), 17);
         assert_int_equal(ga_integrator_redundant_count(run), 3);
@@ -142,7 +142,7 @@ static void test_four_bar_and_twin(void **state)
     assert_int_equal(pb_spatial_four_bar_create(false, true, &p), GA_OK);
     assert_int_equal(pb_spatial_four_bar_create(false, false, &twin), GA_OK);
     for (int f = 0; f < FORMS; ++f)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             ga_integrator *a = start(p, forms[f], (ga_solver)solver, 2e-3);
             ga_integrator *b = start(twin, forms[f], (ga_solver)solver, 2e-3);
             run_to(a, 1);
@@ -385,7 +385,7 @@ static void test_friction_and_zero_rows(void **state)
 {
     (void)state;
     for (int f = 0; f < FORMS; ++f)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             plane p = {.factor = 1, .mu = 0.1};
             const ga_system s = plane_system(&p);
             ga_integrator_def def = ga_integrator_def_default();

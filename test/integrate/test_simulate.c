@@ -381,7 +381,7 @@ static void test_again(void **state)
     (void)state;
     for (int k = 0; k < 3; ++k)
         for (int form = 0; form < 3; ++form)
-            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
                 pb_problem *p = nonholonomic(k);
                 ga_integrator_def def = ga_integrator_def_default();
                 def.formulation = (ga_formulation)form;
@@ -675,7 +675,7 @@ static void test_allocations_fail(void **state)
     static const case_name names[] = {CASE_PENDULUM_SIDE, CASE_TOP_SE3, CASE_CHAIN};
     for (int k = 0; k < 3; ++k)
         for (int form = 0; form < 3; ++form)
-            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+            for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
                 for (int mode = 0; mode < 2; ++mode) {
                     ga_integrator_def def = ga_integrator_def_default();
                     def.formulation = (ga_formulation)form;
@@ -700,7 +700,7 @@ static void test_a_long_run_takes_no_more(void **state)
     pb_problem *p = NULL;
     assert_int_equal(pb_pendulum_create(0.2, &p), GA_OK);
     for (int form = 0; form < 3; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver)
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver)
             for (int mode = 0; mode < 2; ++mode) {
                 long taken[2];
                 for (int k = 0; k < 2; ++k) {

@@ -68,7 +68,7 @@ static ga_report failing_start(const ga_system *s, const double *q0, const doubl
 {
     ga_report report, last = {0};
     for (int form = 0; form < GA_FORMULATION_COUNT; ++form)
-        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             ga_integrator_def def = definition((ga_formulation)form, GA_START_AUTO);
             def.solver = (ga_solver)solver;
             ga_integrator *run = create(s, &def);
@@ -945,7 +945,7 @@ static void test_restart_gives_the_same_bits(void **state)
         for (int n = 0; n < 100; ++n) assert_int_equal(ga_integrator_step(far, NULL), GA_OK);
         for (int form = 0; form < 2; ++form)
             for (int kind = GA_START_PLAIN; kind <= GA_START_IMPLICIT; ++kind)
-                for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_SPARSE; ++solver) {
+                for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
                     ga_integrator_def def = definition((ga_formulation)form, (ga_start)kind);
                     def.solver = (ga_solver)solver;
                     if (form == GA_INDEX3 && kind == GA_START_PERTURBED)

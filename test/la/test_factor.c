@@ -1,4 +1,4 @@
-/* Factorisations, both backends: residuals, reuse of pivots, singular matrices. */
+/* Factorisations, all backends: residuals, reuse of pivots, singular matrices. */
 #include "la/factor.h"
 #include "random.h"
 
@@ -20,7 +20,8 @@ typedef struct problem {
     double *values;
 } problem;
 
-static const ga_backend_kind kinds[] = {GA_BACKEND_DENSE, GA_BACKEND_KLU};
+static const ga_backend_kind kinds[] = {GA_BACKEND_DENSE, GA_BACKEND_KLU, GA_BACKEND_BLOCK};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void open_problem(problem *s, ga_coords coords, double *values, ga_backend_kind kind)
 {
@@ -99,7 +100,7 @@ static ga_coords saddle(uint64_t *seed, int n, int m, double **values)
 static void solves_all_orders(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b)
+    for (int b = 0; b < KINDS; ++b)
         for (int n = 1; n <= 130; n += n < 20 ? 1 : 11) {
             uint64_t seed = (uint64_t)n;
             ga_coords c = general(&seed, n, 3 * n);
@@ -121,8 +122,8 @@ static void backends_agree_on_saddle_points(void **state)
     (void)state;
     for (int n = 8; n <= 200; n *= 5) {
         int m = n / 2;
-        double *x[2], *again = doubles(n + m);
-        for (int b = 0; b < 2; ++b) {
+        double *x[KINDS], *again = doubles(n + m);
+        for (int b = 0; b < KINDS; ++b) {
             uint64_t seed = 12;
             double *values;
             ga_coords c = saddle(&seed, n, m, &values);
@@ -136,8 +137,10 @@ static void backends_agree_on_saddle_points(void **state)
             assert_memory_equal(again, x[b], (size_t)(n + m) * sizeof *again);
             close_problem(&s);
         }
-        for (int i = 0; i < n + m; ++i) assert_true(fabs(x[0][i] - x[1][i]) < 1e-10);
-        free(x[0]), free(x[1]), free(again);
+        for (int b = 1; b < KINDS; ++b)
+            for (int i = 0; i < n + m; ++i) assert_true(fabs(x[0][i] - x[b][i]) < 1e-10);
+        for (int b = 0; b < KINDS; ++b) free(x[b]);
+        free(again);
     }
 }
 
@@ -145,7 +148,7 @@ static void backends_agree_on_saddle_points(void **state)
 static void chooses_new_pivots(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b)
+    for (int b = 0; b < KINDS; ++b)
         for (int round = 0; round < 20; ++round) {
             uint64_t seed = (uint64_t)round;
             int n = 40;
@@ -171,7 +174,7 @@ static void chooses_new_pivots(void **state)
 static void sees_growth_hidden_in_L(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < KINDS; ++b) {
         ga_coords c;
         int row[] = {0, 1, 2, 0, 1, 2, 2}, col[] = {0, 1, 2, 2, 2, 0, 1};
         assert_int_equal(ga_coords_create(3, 3, 7, row, col, &c), GA_OK);
@@ -191,7 +194,7 @@ static void sees_growth_hidden_in_L(void **state)
 static void tolerates_bad_scaling_after_equilibration(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < KINDS; ++b) {
         uint64_t seed = 14;
         int n = 60, m = 30, order = n + m;
         double *values;
@@ -215,7 +218,7 @@ static void tolerates_bad_scaling_after_equilibration(void **state)
 static void reports_singular(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < KINDS; ++b) {
         uint64_t seed = 15;
         int n = 30;
         ga_coords c = general(&seed, n, 3 * n);
@@ -252,7 +255,7 @@ static void reports_singular(void **state)
 static void reports_rank_deficiency(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b)
+    for (int b = 0; b < KINDS; ++b)
         for (int n = 3; n < 40; n += 9) {
             uint64_t seed = 16;
             ga_coords c;
@@ -276,7 +279,7 @@ static void reports_rank_deficiency(void **state)
 static void structurally_singular(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < KINDS; ++b) {
         ga_coords c;
         int row[] = {0, 0, 0}, col[] = {0, 1, 2}; /* the matrix adds a zero diagonal */
         assert_int_equal(ga_coords_create(3, 3, 3, row, col, &c), GA_OK);
@@ -293,7 +296,7 @@ static void structurally_singular(void **state)
 static void edges(void **state)
 {
     (void)state;
-    for (int b = 0; b < 2; ++b) {
+    for (int b = 0; b < KINDS; ++b) {
         ga_matrix m;
         ga_factor *f;
         assert_int_equal(ga_matrix_create(0, 0, NULL, b == 0, &m), GA_OK);
@@ -318,6 +321,8 @@ static void edges(void **state)
     ga_matrix_destroy(&m);
     assert_int_equal(ga_matrix_create(2, 0, NULL, true, &m), GA_OK);
     assert_int_equal(ga_factor_create(&m, GA_BACKEND_KLU, &f), GA_ERR_ARGUMENT);
+    assert_null(f);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_BLOCK, &f), GA_ERR_ARGUMENT);
     assert_null(f);
     ga_matrix_destroy(&m);
 }

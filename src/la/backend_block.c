@@ -1,0 +1,608 @@
+/* Block elimination of saddle matrices: the multifrontal method on the groups of a partition.
+ *
+ * elimination.c says which groups are eliminated in one piece, a front, and what each front
+ * reaches. In the order of elimination the matrix of a front is
+ *
+ *     [ A  U ]   entries of the matrix that have a row or a column among the pivots,
+ *     [ L  S ]   and what the children of the front have left over, their S
+ *
+ * front.c eliminates it and leaves its own S to its parent. A, L and U stay where they are
+ * assembled and are the factors. Everything is planned when the factor is created: where each
+ * entry goes, where the S of a child belongs in its parent, and where all of that lies. The S
+ * are on a stack, because a front comes right after all that is below it.
+ *
+ * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
+ * above MULTIPLIER_LIMIT in L make one look at the growth, the largest |l| |u| by the largest
+ * entry of the matrix, which bounds the backward error in units of round-off. Above
+ * REFINE_LIMIT solutions are refined once, above GROWTH_LIMIT the factors are of no use. Then,
+ * and where pivots vanish or nearly so, KLU takes the matrix; after a few times it keeps it.
+ * Rows that depend on others have pivots as small as their regularisation (regular.c in
+ * src/integrate), which is no fault.
+ */
+#include "base/memory.h"
+#include "base/report.h"
+#include "la/backend.h"
+#include "la/buckets.h"
+#include "la/elimination.h"
+#include "la/front.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static const double MULTIPLIER_LIMIT = 1e3;
+static const double REFINE_LIMIT = 1e3;
+static const double GROWTH_LIMIT = 1e9;
+/* Smaller pivots, by the size of their column, are for KLU to judge. */
+static const double PIVOT_LIMIT = 1e-14;
+/* So many times KLU does better, and it stays. */
+enum { PATIENCE = 3 };
+
+/* Consecutive values of the matrix. */
+typedef struct run {
+    int from, count;
+} run;
+
+/* Consecutive rows of the S of a child, and which row of its parent the first is. */
+typedef struct join {
+    int from, to, count;
+} join;
+
+typedef struct front {
+    const ga_front_kernels *kernels;
+    size_t at;        /* in factors: A, L, U^T */
+    size_t stack;     /* S, apart from those of its children */
+    int k, r;         /* pivots, others */
+    int first;        /* number of the first pivot in the order of elimination */
+    int others;       /* in the list of others */
+    int runs, places; /* where its runs and its places begin */
+    int joins;        /* where its joins to the parent begin */
+} front;
+
+typedef struct blocks {
+    const ga_matrix *matrix;
+    int n, fronts;
+    front *front; /* and one more, where the lists end */
+    int *child_start, *child;
+    int *row, *col;         /* of the matrix, by the order of elimination */
+    int *others;            /* numbers of unknowns */
+    run *runs;              /* entries of the matrix, front by front */
+    unsigned short *places; /* where each goes in its front; null if one is too large */
+    int *wide_places;       /* then these */
+    join *joins;
+    double *factors, *stack;
+    int *swap;
+    double *y, *t, *work; /* for solving; work of the kernels */
+    double *rhs, *defect; /* for refinement */
+    bool refine;
+    void *klu; /* created when it is needed first */
+    bool use_klu;
+    int failures; /* where KLU did better */
+    double flops;
+} blocks;
+
+static void destroy(void *data)
+{
+    blocks *s = data;
+    void *memory[] = {s->front,   s->child_start, s->child,  s->row,         s->col,
+                      s->others,  s->runs,        s->places, s->wide_places, s->joins,
+                      s->factors, s->stack,       s->swap,   s->y,           s->t,
+                      s->work,    s->rhs,         s->defect};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    if (s->klu) ga_backend_klu.destroy(s->klu);
+    ga_free(s);
+}
+
+/* --- plan --------------------------------------------------------------------------------- */
+
+/* Without a partition every unknown is a body of its own. */
+static ga_status partition_singly(int n, ga_partition *p)
+{
+    GA_TRY(ga_partition_create(n, n, p));
+    for (int i = 0; i < n; ++i) p->row_block[i] = p->col_block[i] = p->block_start[i] = i;
+    p->block_start[n] = n;
+    return GA_OK;
+}
+
+/* Numbers the unknowns in the order of elimination, block by block. at: the first number of
+ * each block. */
+static ga_status number_unknowns(blocks *s, const ga_partition *p, const ga_elimination *e,
+                                 int *at)
+{
+    ga_buckets rows = {0}, cols = {0};
+    ga_status status = ga_buckets_create(e->blocks, s->n, p->row_block, NULL, &rows);
+    if (status == GA_OK) status = ga_buckets_create(e->blocks, s->n, p->col_block, NULL, &cols);
+    int count = 0;
+    for (int k = 0; status == GA_OK && k < e->blocks; ++k) {
+        int b = e->block[k];
+        at[b] = count;
+        for (int i = 0; i < e->size[b]; ++i, ++count) {
+            s->row[count] = rows.item[rows.start[b] + i];
+            s->col[count] = cols.item[cols.start[b] + i];
+        }
+    }
+    ga_buckets_destroy(&rows);
+    ga_buckets_destroy(&cols);
+    return status;
+}
+
+static size_t front_size(const front *f) { return ga_front_size(f->k, f->r); }
+
+static size_t others_size(const front *f)
+{
+    return (size_t)f->r * (size_t)ga_front_padded(f->r);
+}
+
+/* A place for the S of front i: where there is room below those of its children, or above
+ * them. gap: where the room below a piece begins. */
+static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t *gap)
+{
+    front *f = &s->front[i];
+    /* the last piece is that of the last child, or of another front that waits */
+    size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
+    f->stack = gap[i] = top;
+    if (e->child_start[i] == e->child_start[i + 1]) return;
+    int first = e->child[e->child_start[i]];
+    gap[i] = gap[first];
+    if (gap[first] + others_size(f) <= s->front[first].stack) f->stack = gap[first];
+}
+
+/* Sizes, and places in the factors. */
+static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
+{
+    size_t factors = 0;
+    int others = 0, largest = 0, most_pivots = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        f->first = at[e->block[e->start[i]]];
+        for (int k = e->start[i]; k < e->start[i + 1]; ++k) f->k += e->size[e->block[k]];
+        for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
+            f->r += e->size[e->rest[k]];
+        if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 8)) return GA_ERR_MEMORY;
+        if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
+        f->kernels = ga_front_kernels_get(f->k);
+        f->at = factors;
+        f->others = others;
+        factors += front_size(f);
+        others += f->r;
+        if (f->r > largest) largest = f->r;
+        if (f->k > most_pivots) most_pivots = f->k;
+    }
+    s->front[s->fronts].others = others;
+    s->others = GA_NEW(int, others);
+    s->factors = GA_NEW(double, factors);
+    s->t = GA_NEW(double, ga_front_padded(largest));
+    s->work = GA_NEW(double, 4 * most_pivots);
+    if (!s->others || !s->factors || !s->t || !s->work) return GA_ERR_MEMORY;
+    for (int i = 0, count = 0; i < s->fronts; ++i)
+        for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
+            for (int u = 0; u < e->size[e->rest[k]]; ++u)
+                s->others[count++] = at[e->rest[k]] + u;
+    return GA_OK;
+}
+
+static ga_status plan_stack(blocks *s, const ga_elimination *e)
+{
+    size_t depth = 0, *gap = GA_NEW(size_t, s->fronts);
+    if (!gap) return GA_ERR_MEMORY;
+    for (int i = 0; i < s->fronts; ++i) {
+        place_on_stack(s, e, i, gap);
+        size_t end = s->front[i].stack + others_size(&s->front[i]);
+        if (end > depth) depth = end;
+    }
+    ga_free(gap);
+    s->stack = GA_NEW(double, depth);
+    return s->stack ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Where the rows of a front are in its parent: both lists ascend. Adds to the last join where
+ * it goes on; pivots of the parent and its others are apart. */
+static int plan_join(const blocks *s, const front *f, const front *parent, join *list)
+{
+    int count = 0, p = 0;
+    for (int i = 0; i < f->r; ++i) {
+        int number = s->others[f->others + i], to = number - parent->first;
+        if (to >= parent->k) {
+            while (s->others[parent->others + p] != number) ++p;
+            to = parent->k + p;
+        }
+        join *last = list + count - 1;
+        if (count > 0 && last->to + last->count == to && to != parent->k)
+            ++last->count;
+        else
+            list[count++] = (join){i, to, 1};
+    }
+    return count;
+}
+
+static ga_status plan_joins(blocks *s, const ga_elimination *e)
+{
+    int room = 0;
+    for (int i = 0; i < s->fronts; ++i)
+        if (s->front[i].r > room) room = s->front[i].r;
+    join *list = GA_NEW(join, room);
+    if (!list) return GA_ERR_MEMORY;
+    double total = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        int count = 0;
+        for (int i = 0; i < s->fronts; ++i) {
+            front *f = &s->front[i];
+            f->joins = count;
+            if (e->parent[i] < 0) continue;
+            int joins = plan_join(s, f, &s->front[e->parent[i]], list);
+            total += pass == 0 ? joins : 0;
+            if (total > INT_MAX) break;
+            if (s->joins) memcpy(s->joins + count, list, (size_t)joins * sizeof *list);
+            count += joins;
+        }
+        s->front[s->fronts].joins = count;
+        if (pass == 0) s->joins = total > INT_MAX ? NULL : GA_NEW(join, count);
+        if (!s->joins) break;
+    }
+    ga_free(list);
+    return s->joins ? GA_OK : GA_ERR_MEMORY;
+}
+
+typedef struct entries {
+    int *row_number, *col_number; /* of the matrix's rows and columns */
+    int *col;                     /* of each entry */
+    int *front;                   /* it belongs to: that of the pivot that comes first */
+    int *local;                   /* of each number: its row in the front at hand */
+    ga_buckets by_front;
+} entries;
+
+static void destroy_entries(entries *x)
+{
+    ga_free(x->row_number);
+    ga_free(x->col_number);
+    ga_free(x->col);
+    ga_free(x->front);
+    ga_free(x->local);
+    ga_buckets_destroy(&x->by_front);
+}
+
+static ga_status sort_entries(const blocks *s, entries *x)
+{
+    const ga_matrix *m = s->matrix;
+    bool memory = (x->row_number = GA_NEW(int, s->n)) && (x->col_number = GA_NEW(int, s->n)) &&
+                  (x->col = GA_NEW(int, m->count)) && (x->front = GA_NEW(int, m->count)) &&
+                  (x->local = GA_NEW(int, s->n));
+    if (!memory) return GA_ERR_MEMORY;
+    for (int i = 0; i < s->n; ++i) {
+        x->row_number[s->row[i]] = i;
+        x->col_number[s->col[i]] = i;
+    }
+    for (int i = 0; i < s->fronts; ++i)
+        for (int k = 0; k < s->front[i].k; ++k) x->local[s->front[i].first + k] = i;
+    for (int j = 0; j < m->n; ++j)
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
+            int row = x->row_number[m->rowind[k]], col = x->col_number[j];
+            x->col[k] = col;
+            x->front[k] = x->local[row < col ? row : col];
+        }
+    return ga_buckets_create(s->fronts, m->count, x->front, NULL, &x->by_front);
+}
+
+/* Where row a and column b of a front lie in its memory. */
+static int place(const front *f, int a, int b)
+{
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    if (b >= k) return k * k4 + k * r4 + (b - k) + a * r4;
+    return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
+}
+
+static int count_runs(const entries *x, int entries_count)
+{
+    int count = 0;
+    const int *item = x->by_front.item;
+    for (int k = 0; k < entries_count; ++k)
+        count +=
+            k == 0 || item[k] != item[k - 1] + 1 || x->front[item[k]] != x->front[item[k - 1]];
+    return count;
+}
+
+static ga_status plan_places(blocks *s)
+{
+    const ga_matrix *m = s->matrix;
+    entries x = {0};
+    ga_status status = sort_entries(s, &x);
+    bool wide = false;
+    for (int i = 0; i < s->fronts; ++i) wide |= front_size(&s->front[i]) > USHRT_MAX;
+    if (status == GA_OK) {
+        s->runs = GA_NEW(run, count_runs(&x, m->count));
+        if (wide)
+            s->wide_places = GA_NEW(int, m->count);
+        else
+            s->places = GA_NEW(unsigned short, m->count);
+        if (!s->runs || (!s->places && !s->wide_places)) status = GA_ERR_MEMORY;
+    }
+    int runs = 0;
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        f->runs = runs;
+        f->places = x.by_front.start[i];
+        for (int k = 0; k < f->k; ++k) x.local[f->first + k] = k;
+        for (int k = 0; k < f->r; ++k) x.local[s->others[f->others + k]] = f->k + k;
+        for (int k = f->places; k < x.by_front.start[i + 1]; ++k) {
+            int entry = x.by_front.item[k];
+            int a = x.local[x.row_number[m->rowind[entry]]], b = x.local[x.col[entry]];
+            if (wide)
+                s->wide_places[k] = place(f, a, b);
+            else
+                s->places[k] = (unsigned short)place(f, a, b);
+            if (k > f->places && entry == x.by_front.item[k - 1] + 1)
+                ++s->runs[runs - 1].count;
+            else
+                s->runs[runs++] = (run){entry, 1};
+        }
+    }
+    s->front[s->fronts].runs = runs;
+    destroy_entries(&x);
+    return status;
+}
+
+static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
+{
+    GA_TRY(ga_elimination_create(s->matrix, p, e));
+    s->fronts = e->fronts;
+    s->flops = e->flops;
+    bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
+                  (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
+                  (s->swap = GA_NEW(int, s->n)) && (s->y = GA_NEW(double, s->n)) &&
+                  (s->rhs = GA_NEW(double, s->n)) && (s->defect = GA_NEW(double, s->n));
+    int *at = memory ? GA_NEW(int, e->blocks) : NULL;
+    ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
+    if (status == GA_OK) status = size_fronts(s, e, at);
+    ga_free(at);
+    if (status == GA_OK) status = plan_stack(s, e);
+    if (status == GA_OK) status = plan_joins(s, e);
+    if (status == GA_OK) status = plan_places(s);
+    s->child_start = e->child_start, e->child_start = NULL;
+    s->child = e->child, e->child = NULL;
+    return status;
+}
+
+static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
+                        void **data)
+{
+    (void)pool;
+    if (matrix->full) return GA_ERR_ARGUMENT;
+    blocks *s = GA_NEW(blocks, 1);
+    if (!s) return GA_ERR_MEMORY;
+    s->matrix = matrix;
+    s->n = matrix->n;
+    ga_partition single = {0};
+    ga_elimination e = {0};
+    ga_status status = partition ? GA_OK : partition_singly(matrix->n, &single);
+    if (status == GA_OK) status = plan(s, partition ? partition : &single, &e);
+    ga_elimination_destroy(&e);
+    ga_partition_destroy(&single);
+    if (status == GA_OK)
+        *data = s;
+    else
+        destroy(s);
+    return status;
+}
+
+/* --- factorisation ------------------------------------------------------------------------ */
+
+/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
+ * are not read by fours until the processor has put them away. */
+static void assemble(const blocks *s, int i)
+{
+    const front *f = &s->front[i];
+    double *restrict F = s->factors + f->at;
+    const double *restrict values = s->matrix->values;
+    int k = f->places;
+    memset(F, 0, front_size(f) * sizeof *F);
+    for (int e = f->runs; e < f[1].runs; ++e) {
+        const run r = s->runs[e];
+        if (s->places)
+            for (int v = 0; v < r.count; ++v) F[s->places[k + v]] = values[r.from + v];
+        else
+            for (int v = 0; v < r.count; ++v) F[s->wide_places[k + v]] = values[r.from + v];
+        k += r.count;
+    }
+}
+
+static void add(int count, const double *restrict x, double *restrict y, int stride)
+{
+    if (stride == 1)
+        for (int i = 0; i < count; ++i) y[i] += x[i];
+    else
+        for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
+}
+
+/* Adds the S of child c to front f. */
+static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
+{
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    const int child_r4 = ga_front_padded(c->r);
+    double *L = F + k * k4, *U = L + k * r4;
+    const double *from = s->stack + c->stack;
+    const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
+    for (const join *b = first; b < end; ++b)
+        for (int j = 0; j < b->count; ++j) {
+            const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;
+            const ptrdiff_t col = b->to + j;
+            for (const join *a = first; a < end; ++a) {
+                if (col < k && a->to < k)
+                    add(a->count, x + a->from, F + a->to + col * k4, 1);
+                else if (col < k)
+                    add(a->count, x + a->from, L + (a->to - k) + col * r4, 1);
+                else if (a->to < k)
+                    add(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
+                else
+                    add(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 1);
+            }
+        }
+}
+
+static double column_size(const ga_matrix *m, int j)
+{
+    double size = 0;
+    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
+        double a = fabs(m->values[k]);
+        size = a > size ? a : size;
+    }
+    return size;
+}
+
+/* What a factorisation has shown. */
+typedef struct finding {
+    double entry;   /* the largest of the matrix */
+    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
+    int column;     /* of that pivot */
+    double squares; /* of the multipliers of a front, their largest sum */
+} finding;
+
+/* The size of a column is needed only where it might make the pivot the smallest. */
+static void judge_pivots(const blocks *s, const front *f, const double *F, finding *found)
+{
+    const int step = ga_front_padded(f->k) + 1;
+    for (int p = 0; p < f->k; ++p) {
+        double pivot = fabs(F[p * step]);
+        if (pivot * found->entry <= found->pivot) continue;
+        int column = s->col[f->first + p];
+        pivot *= column_size(s->matrix, column);
+        if (pivot <= found->pivot) continue;
+        found->pivot = pivot;
+        found->column = column;
+    }
+}
+
+static bool factor_front(const blocks *s, int i, finding *found)
+{
+    const front *f = &s->front[i];
+    double *F = s->factors + f->at, *S = s->stack + f->stack;
+    memset(S, 0, others_size(f) * sizeof *S);
+    for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
+        take_over(s, &s->front[s->child[c]], f, F, S);
+    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, s->work);
+    if (!(squares >= 0)) return false;
+    found->squares = squares > found->squares ? squares : found->squares;
+    judge_pivots(s, f, F, found);
+    return true;
+}
+
+/* Largest |l| |u| of one pivot. */
+static double growth(const blocks *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        const front *f = &s->front[i];
+        const int r4 = ga_front_padded(f->r);
+        const double *L = s->factors + f->at + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
+        for (int p = 0; p < f->k; ++p) {
+            double product =
+                ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
+            if (!(product <= most)) most = product;
+        }
+    }
+    return most;
+}
+
+/* False if the factors are not to be used. */
+static bool factor_fronts(blocks *s, double *rcond, int *column)
+{
+    finding found = {.column = -1,
+                     .entry = ga_front_largest(s->matrix->count, s->matrix->values)};
+    s->refine = false;
+    *rcond = 0;
+    assemble(s, 0);
+    for (int i = 0; i < s->fronts; ++i) {
+        if (i + 1 < s->fronts) assemble(s, i + 1);
+        if (!factor_front(s, i, &found)) return false;
+    }
+    *rcond = fmin(1 / found.pivot, 1);
+    *column = found.column;
+    if (!(*rcond >= PIVOT_LIMIT)) return false;
+    if (found.squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT) return true;
+    double grown = growth(s) / found.entry;
+    s->refine = grown > REFINE_LIMIT;
+    if (grown <= GROWTH_LIMIT) return true;
+    *rcond = 0;
+    return false;
+}
+
+/* A matrix is singular only if KLU says so. It has done better if its pivots are larger. */
+static ga_status factor_by_klu(blocks *s, const ga_matrix *matrix, double *rcond, int *column)
+{
+    if (!s->klu) GA_TRY(ga_backend_klu.create(matrix, NULL, NULL, &s->klu));
+    double before = *rcond;
+    s->use_klu = true;
+    GA_TRY(ga_backend_klu.numeric(s->klu, matrix, rcond, column));
+    if (*rcond > 100 * before) ++s->failures;
+    return GA_OK;
+}
+
+static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+{
+    blocks *s = data;
+    if (s->failures < PATIENCE) {
+        s->use_klu = false;
+        if (factor_fronts(s, rcond, column)) return GA_OK;
+    }
+    return factor_by_klu(s, matrix, rcond, column);
+}
+
+static void forget(void *data)
+{
+    blocks *s = data;
+    s->failures = 0;
+    if (s->klu && ga_backend_klu.forget) ga_backend_klu.forget(s->klu);
+}
+
+/* --- solution ----------------------------------------------------------------------------- */
+
+static void solve_once(const blocks *s, double *x)
+{
+    double *restrict y = s->y, *restrict t = s->t;
+    for (int i = 0; i < s->n; ++i) y[i] = x[s->row[i]];
+    for (int i = 0; i < s->fronts; ++i) {
+        const front *f = &s->front[i];
+        const int *others = s->others + f->others;
+        f->kernels->forward(f->k, f->r, s->factors + f->at, s->swap + f->first, y + f->first, t,
+                            s->work);
+        for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) {
+        const front *f = &s->front[i];
+        const int *others = s->others + f->others;
+        for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
+        for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
+        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first, s->work);
+    }
+    for (int i = 0; i < s->n; ++i) x[s->col[i]] = y[i];
+}
+
+static void solve(void *data, double *x)
+{
+    blocks *s = data;
+    if (s->use_klu) {
+        ga_backend_klu.solve(s->klu, x);
+        return;
+    }
+    if (!s->refine) {
+        solve_once(s, x);
+        return;
+    }
+    memcpy(s->rhs, x, (size_t)s->n * sizeof *x);
+    solve_once(s, x);
+    memcpy(s->defect, s->rhs, (size_t)s->n * sizeof *x);
+    ga_matrix_multiply(s->matrix, -1, x, s->defect);
+    solve_once(s, s->defect);
+    for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
+}
+
+static double operations(const void *data) { return ((const blocks *)data)->flops; }
+
+const ga_backend ga_backend_block = {
+    .name = "block",
+    .create = create,
+    .destroy = destroy,
+    .numeric = numeric,
+    .solve = solve,
+    .forget = forget,
+    .operations = operations,
+};

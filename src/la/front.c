@@ -1,0 +1,380 @@
+/* Kernels for fronts; see front.h. Written once for any number of pivots, and compiled for
+ * each of the small ones, so that their loops have constant bounds; and all of that twice, for
+ * any processor and for those with AVX2.
+ *
+ * Four rows are one vector, and arithmetic is on vectors explicitly: left to itself, the
+ * compiler finds other directions to vectorise in, and spends its time shuffling. */
+#include "la/front.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define KERNEL static inline __attribute__((always_inline))
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
+KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
+KERNEL void set_zero(quad *x) { *x = (quad){0}; }
+KERNEL void scale(quad *x, double a) { *x *= a; }
+KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
+#else
+#define KERNEL static inline
+typedef struct quad {
+    double at[4];
+} quad;
+#define EACH for (int v = 0; v < 4; ++v)
+KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
+KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
+KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
+KERNEL void scale(quad *x, double a) { EACH x->at[v] *= a; }
+KERNEL void add(quad *x, const quad *y, double a) { EACH x->at[v] += y->at[v] * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { EACH x->at[v] -= y->at[v] * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z)
+{
+    EACH x->at[v] += y->at[v] * z->at[v];
+}
+#endif
+
+KERNEL double sum_of(const quad *x)
+{
+    double s[4];
+    store(s, x);
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+/* A loop over pivots; all its passes in a row where their number is known. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#if defined(UNROLL)
+#define FOR_PIVOTS(c, from, k, step)                                                           \
+    if (__builtin_constant_p(k)) {                                                             \
+        UNROLL                                                                                 \
+        for (int c = from; c < (k); ++c) step;                                                 \
+    } else {                                                                                   \
+        for (int c = from; c < (k); ++c) step;                                                 \
+    }
+#else
+#define FOR_PIVOTS(c, from, k, step)                                                           \
+    for (int c = from; c < (k); ++c) step;
+#endif
+
+/* x += y a, and x -= y a, with y in memory. */
+KERNEL void add_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    add(x, &z, a);
+}
+
+KERNEL void subtract_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    subtract(x, &z, a);
+}
+
+/* A diagonal entry this large relative to its column stays the pivot: most bodies then need no
+ * swaps, which take time. */
+static const double KEEP_DIAGONAL = 0.1;
+
+KERNEL void swap_rows(int count, double *a, double *b, int stride)
+{
+    for (int j = 0; j < count; ++j) {
+        double t = a[j * stride];
+        a[j * stride] = b[j * stride];
+        b[j * stride] = t;
+    }
+}
+
+/* The row to swap with row c, or -1 if the column x is of no use. */
+KERNEL int choose_pivot(const int k, const double *x, int c)
+{
+    double most = 0;
+    for (int i = c + 1; i < k; ++i) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    const double diagonal = fabs(x[c]);
+    if (diagonal >= KEEP_DIAGONAL * most && diagonal >= DBL_MIN && diagonal < INFINITY)
+        return c;
+    if (!(most >= DBL_MIN && most < INFINITY)) return -1;
+    int p = c + 1;
+    while (fabs(x[p]) != most) ++p;
+    return p;
+}
+
+/* Divides column c by its pivot. m: the multipliers, in whole fours, zero up to row c. */
+KERNEL void divide(const int k4, int c, double *restrict x, double *restrict m)
+{
+    const double reciprocal = 1 / x[c];
+    int i = c + 1;
+    x[c] = reciprocal;
+    for (int z = i & ~3; z < i; ++z) m[z] = 0;
+    for (; i & 3; ++i) m[i] = x[i] *= reciprocal;
+    for (; i < k4; i += 4) {
+        quad l;
+        load(&l, x + i);
+        scale(&l, reciprocal);
+        store(x + i, &l);
+        store(m + i, &l);
+    }
+}
+
+/* Pivot c, and its update of the columns behind it. Rows up to the pivot take part where four
+ * are not to be torn apart, with the multiplier zero. */
+KERNEL bool eliminate(const int k, int c, double *restrict A, int *restrict swap,
+                      double *restrict m)
+{
+    const int k4 = ga_front_padded(k), p = choose_pivot(k, A + c * k4, c);
+    if (p < 0) return false;
+    swap[c] = p;
+    if (p != c) swap_rows(k, A + c, A + p, k4);
+    divide(k4, c, A + c * k4, m);
+    for (int i = (c + 1) & ~3; i < k4; i += 4) {
+        quad l;
+        load(&l, m + i);
+        for (int j = c + 1; j < k; ++j) {
+            quad y;
+            load(&y, A + j * k4 + i);
+            subtract(&y, &l, A[c + j * k4]);
+            store(A + j * k4 + i, &y);
+        }
+    }
+    return true;
+}
+
+/* P A = L U in place, reciprocals on the diagonal. */
+KERNEL bool factor_pivots(const int k, double *restrict A, int *restrict swap,
+                          double *restrict m)
+{
+    FOR_PIVOTS(c, 0, k, {
+        if (!eliminate(k, c, A, swap, m)) return false;
+    })
+    return true;
+}
+
+/* L U_A^-1, four rows at a time, and the sum of its squares. x has room for four rows. */
+KERNEL double solve_lower(const int k, int r4, const double *restrict A, double *restrict L,
+                          quad *restrict x)
+{
+    const int k4 = ga_front_padded(k);
+    quad squares;
+    set_zero(&squares);
+    for (int i = 0; i < r4; i += 4) {
+        FOR_PIVOTS(c, 0, k, load(&x[c], L + c * r4 + i))
+        FOR_PIVOTS(c, 0, k, {
+            scale(&x[c], A[c + c * k4]);
+            FOR_PIVOTS(j, c + 1, k, subtract(&x[j], &x[c], A[c + j * k4]))
+        })
+        FOR_PIVOTS(c, 0, k, {
+            add_products(&squares, &x[c], &x[c]);
+            store(L + c * r4 + i, &x[c]);
+        })
+    }
+    return sum_of(&squares);
+}
+
+/* L_A^-1 P U, that is U^T P^T L_A^-T, likewise. */
+KERNEL void solve_upper(const int k, int r4, const double *restrict A, const int *restrict swap,
+                        double *restrict U, quad *restrict x)
+{
+    const int k4 = ga_front_padded(k);
+    for (int c = 0; c < k; ++c)
+        if (swap[c] != c) swap_rows(r4, U + c * r4, U + swap[c] * r4, 1);
+    for (int i = 0; i < r4; i += 4) {
+        FOR_PIVOTS(c, 0, k, load(&x[c], U + c * r4 + i))
+        FOR_PIVOTS(c, 0, k, {FOR_PIVOTS(j, c + 1, k, subtract(&x[j], &x[c], A[j + c * k4]))})
+        FOR_PIVOTS(c, 1, k, store(U + c * r4 + i, &x[c]))
+    }
+}
+
+/* S -= L U, four columns by four rows at a time. */
+KERNEL void update_others(const int k, int r, int r4, const double *restrict L,
+                          const double *restrict U, double *restrict S)
+{
+    int j = 0;
+    for (; j + 4 <= r; j += 4)
+        for (int i = 0; i < r4; i += 4) {
+            quad s[4], l;
+            for (int c = 0; c < 4; ++c) load(&s[c], S + (j + c) * r4 + i);
+            for (int p = 0; p < k; ++p) {
+                load(&l, L + p * r4 + i);
+                for (int c = 0; c < 4; ++c) subtract(&s[c], &l, U[p * r4 + j + c]);
+            }
+            for (int c = 0; c < 4; ++c) store(S + (j + c) * r4 + i, &s[c]);
+        }
+    for (; j < r; ++j)
+        for (int i = 0; i < r4; i += 4) {
+            quad s;
+            load(&s, S + j * r4 + i);
+            for (int p = 0; p < k; ++p) subtract_at(&s, L + p * r4 + i, U[p * r4 + j]);
+            store(S + j * r4 + i, &s);
+        }
+}
+
+KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *work)
+{
+    const int r4 = ga_front_padded(r);
+    double *L = F + k * ga_front_padded(k), *U = L + k * r4;
+    if (!factor_pivots(k, F, swap, (double *)work)) return -1;
+    const double squares = solve_lower(k, r4, F, L, work);
+    solve_upper(k, r4, F, swap, U, work);
+    update_others(k, r, r4, L, U, S);
+    return squares;
+}
+
+/* x: y in whole fours. What is done with is overwritten there, so the loops need not stop in
+ * the middle of four. */
+KERNEL void forward(const int k, int r, const double *restrict F, const int *restrict swap,
+                    double *restrict y, double *restrict t, double *restrict x)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const double *restrict L = F + k * k4;
+    for (int c = 0; c < k; ++c) x[c] = y[c];
+    for (int c = k; c < k4; ++c) x[c] = 0;
+    for (int c = 0; c < k; ++c) {
+        const double a = x[swap[c]];
+        x[swap[c]] = x[c];
+        x[c] = a;
+    }
+    FOR_PIVOTS(c, 0, k, {
+        const double a = x[c];
+        y[c] = a;
+        for (int i = (c + 1) & ~3; i < k4; i += 4) {
+            quad z;
+            load(&z, x + i);
+            subtract_at(&z, F + c * k4 + i, a);
+            store(x + i, &z);
+        }
+    })
+    for (int i = 0; i < r4; i += 4) {
+        quad s;
+        set_zero(&s);
+        FOR_PIVOTS(p, 0, k, add_at(&s, L + p * r4 + i, y[p]))
+        store(t + i, &s);
+    }
+}
+
+KERNEL void backward(const int k, int r, const double *restrict F, const double *restrict t,
+                     double *restrict y, double *restrict x)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const double *restrict U = F + k * k4 + k * r4;
+    for (int p = 0; p < k; ++p) {
+        quad s, u, z;
+        set_zero(&s);
+        for (int i = 0; i < r4; i += 4) {
+            load(&u, U + p * r4 + i);
+            load(&z, t + i);
+            add_products(&s, &u, &z);
+        }
+        x[p] = y[p] - sum_of(&s);
+    }
+    for (int p = k; p < k4; ++p) x[p] = 0;
+    FOR_PIVOTS(p, 0, k, {
+        const int c = k - 1 - p;
+        const double a = x[c] * F[c + c * k4];
+        y[c] = a;
+        for (int i = 0; i < c; i += 4) {
+            quad z;
+            load(&z, x + i);
+            subtract_at(&z, F + c * k4 + i, a);
+            store(x + i, &z);
+        }
+    })
+}
+
+/* --- instances ---------------------------------------------------------------------------- */
+
+/* pivots is k, or a number to compile for; room for the work is then on the stack. */
+#define INSTANCE(name, attribute, pivots, room)                                                \
+    attribute static double factor_##name(int k, int r, double *F, double *S, int *swap,       \
+                                          void *work)                                          \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        return factor(pivots, r, F, S, swap, work_space);                                      \
+    }                                                                                          \
+    attribute static void forward_##name(int k, int r, const double *F, const int *swap,       \
+                                         double *y, double *t, void *work)                     \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        forward(pivots, r, F, swap, y, t, (double *)work_space);                               \
+    }                                                                                          \
+    attribute static void backward_##name(int k, int r, const double *F, const double *t,      \
+                                          double *y, void *work)                               \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        backward(pivots, r, F, t, y, (double *)work_space);                                    \
+    }
+
+#define GIVEN quad *work_space = work
+#define OWN(pivots) quad work_space[(pivots) + 1]
+#define SMALL(name, attribute, k) INSTANCE(name##_##k, attribute, k, OWN(k))
+
+#define INSTANCES(name, attribute)                                                             \
+    INSTANCE(name##_any, attribute, k, GIVEN)                                                  \
+    SMALL(name, attribute, 1)                                                                  \
+    SMALL(name, attribute, 2)                                                                  \
+    SMALL(name, attribute, 3)                                                                  \
+    SMALL(name, attribute, 4)                                                                  \
+    SMALL(name, attribute, 5)                                                                  \
+    SMALL(name, attribute, 6)                                                                  \
+    SMALL(name, attribute, 8)                                                                  \
+    SMALL(name, attribute, 9)                                                                  \
+    SMALL(name, attribute, 10)                                                                 \
+    SMALL(name, attribute, 11)                                                                 \
+    SMALL(name, attribute, 12)                                                                 \
+    SMALL(name, attribute, 16)                                                                 \
+    static const ga_front_kernels kernels_##name[] = {                                         \
+        ENTRY(name##_any), ENTRY(name##_1),   ENTRY(name##_2),   ENTRY(name##_3),              \
+        ENTRY(name##_4),   ENTRY(name##_5),   ENTRY(name##_6),   ENTRY(name##_any),            \
+        ENTRY(name##_8),   ENTRY(name##_9),   ENTRY(name##_10),  ENTRY(name##_11),             \
+        ENTRY(name##_12),  ENTRY(name##_any), ENTRY(name##_any), ENTRY(name##_any),            \
+        ENTRY(name##_16)};
+
+#define ENTRY(name)                                                                            \
+    {                                                                                          \
+        factor_##name, forward_##name, backward_##name                                         \
+    }
+
+INSTANCES(plain, )
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
+INSTANCES(avx2, __attribute__((target("avx2"))))
+#endif
+
+static int place_in_table(int k)
+{
+    return k < (int)(sizeof kernels_plain / sizeof *kernels_plain) ? k : 0;
+}
+
+const ga_front_kernels *ga_front_kernels_plain(int k)
+{
+    return &kernels_plain[place_in_table(k)];
+}
+
+const ga_front_kernels *ga_front_kernels_get(int k)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
+    if (__builtin_cpu_supports("avx2")) return &kernels_avx2[place_in_table(k)];
+#endif
+    return ga_front_kernels_plain(k);
+}
+
+double ga_front_largest(int count, const double *x)
+{
+    double s[4] = {0};
+    int i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int v = 0; v < 4; ++v) s[v] = fabs(x[i + v]) > s[v] ? fabs(x[i + v]) : s[v];
+    for (; i < count; ++i) s[0] = fabs(x[i]) > s[0] ? fabs(x[i]) : s[0];
+    const double a = s[0] > s[1] ? s[0] : s[1], b = s[2] > s[3] ? s[2] : s[3];
+    return a > b ? a : b;
+}
