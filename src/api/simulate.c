@@ -113,6 +113,7 @@ ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
     /* for whoever steps on by hand */
     g->stepper.h_grid = g->run.adaptive ? g->stepper.now.h : def->step;
     g->stepper.estimates = g->stepper.steady = false;
+    g->stepper.enough = 0;
     return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
 }
 

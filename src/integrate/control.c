@@ -218,11 +218,16 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
     return GA_OK;
 }
 
+/* Newton's method goes on until the solution is known this much better than asked for. The
+ * constraints are then at round-off: what is left of Phi is of second order. */
+static const double NEWTON_SHARE = 1e-4, NEWTON_LARGEST = 1e-10;
+
 ga_status ga_controller_start(ga_controller *c, double h_guess)
 {
     ga_stepper *s = c->s;
     double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
     s->estimates = true;
+    s->enough = fmin(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
     s->steady = c->def.mode == GA_ERROR_POSITIONS;
     observe_sizes(c, s->now.q, s->now.v_exact);
     if (c->def.mode == GA_ERROR_POSITIONS) {

@@ -113,16 +113,25 @@ typedef struct ga_size {
     bool multipliers; /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
+/* What the user has asked for, or else what the control of errors thinks is enough. */
+static double newton_relative(const ga_stepper *s)
+{
+    const ga_integrator_def *def = &s->def;
+    const bool asked = def->relative > 0 || def->absolute_q > 0 || def->absolute_v > 0 ||
+                       def->absolute_lambda > 0;
+    return asked ? def->relative : s->enough;
+}
+
 /* Is Newton's method asked to go on to round-off? */
 static bool to_round_off(const ga_stepper *s)
 {
-    return s->def.relative == 0 && s->def.absolute_q == 0 && s->def.absolute_v == 0;
+    return newton_relative(s) == 0 && s->def.absolute_q == 0 && s->def.absolute_v == 0;
 }
 
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
-    const double eps = 4 * DBL_EPSILON;
+    const double eps = 4 * DBL_EPSILON, relative = newton_relative(s);
     ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -130,8 +139,8 @@ static ga_size measure(ga_stepper *s)
         double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
         if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
             floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-        double tolerance_q = def->absolute_q + def->relative * s->scale.q[k];
-        double tolerance_v = def->absolute_v + def->relative * s->scale.v[k];
+        double tolerance_q = def->absolute_q + relative * s->scale.q[k];
+        double tolerance_v = def->absolute_v + relative * s->scale.v[k];
         s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
         s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
         if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
@@ -144,7 +153,7 @@ static ga_size measure(ga_stepper *s)
                 fmax(floor_v, eps * (s->m && !s->form->velocity_level ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
     }
-    double tolerance_lambda = def->absolute_lambda + def->relative * s->scale.lambda;
+    double tolerance_lambda = def->absolute_lambda + relative * s->scale.lambda;
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;

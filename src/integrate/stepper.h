@@ -208,6 +208,7 @@ struct ga_stepper {
     double penalty;    /* p in use */
     bool steady;       /* no extrapolation: accelerations may be those of stiff modes */
     bool estimates;    /* errors are estimated, which takes all of Z */
+    double enough;     /* relative tolerance of Newton's method where no other is given */
     bool usable;       /* there is a factorisation */
     bool fresh;        /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */

@@ -85,7 +85,7 @@ static void list(const ga_system *sys, int nv, quantity *out)
 
 static void ask(const ga_system *sys, const ga_point *at, double *const *out)
 {
-    const ga_wanted wanted = {out[0], out[1], out[2], out[3], out[4], out[5]};
+    const ga_wanted wanted = {NULL, out[0], out[1], out[2], out[3], out[4], out[5]};
     assert_int_equal(sys->all(sys->user, at, &wanted), GA_EVAL_OK);
 }
 
