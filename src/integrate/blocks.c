@@ -190,7 +190,7 @@ static void fill(double *x, int n, double value)
 
 /* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
  * so many matrices share it. */
-enum { SCALING_LIFE = 32 };
+enum { SCALING_LIFE = 64 };
 
 /* Row and column factors relative to the units of the matrix above. */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
