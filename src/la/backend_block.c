@@ -11,6 +11,11 @@
  * entry goes, where the S of a child belongs in its parent, and where all of that lies. The S
  * are on a stack, because a front comes right after all that is below it.
  *
+ * Threads. Subtrees of fronts that have no part in each other are parts of the work; what is
+ * above them follows when all are done. The parts depend on the matrix only, each has a piece
+ * of the stack, and in a solution a place of its own for what it adds to unknowns above it, so
+ * the same numbers are added in the same order by any number of threads.
+ *
  * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
  * above MULTIPLIER_LIMIT in L make one look at the growth, the largest |l| |u| by the largest
  * entry of the matrix, which bounds the backward error in units of round-off. Above
@@ -37,6 +42,8 @@ static const double GROWTH_LIMIT = 1e9;
 static const double PIVOT_LIMIT = 1e-14;
 /* So many times KLU does better, and it stays. */
 enum { PATIENCE = 3 };
+/* Parts of the work for threads, about; a small number serves any number of them. */
+enum { PARTS = 8 };
 
 /* Consecutive values of the matrix. */
 typedef struct run {
@@ -59,8 +66,32 @@ typedef struct front {
     int joins;        /* where its joins to the parent begin */
 } front;
 
+/* What a factorisation has shown. */
+typedef struct finding {
+    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
+    int column;     /* of that pivot */
+    double squares; /* of the multipliers of a front, their largest sum */
+    bool failed;
+} finding;
+
+/* Fronts from .. end-1, with nothing below them. */
+typedef struct part {
+    int from, end;
+    int slots;    /* where its places for unknowns above it begin */
+    double *t;    /* for solving */
+    double *work; /* of the kernels */
+    finding found;
+} part;
+
 typedef struct blocks {
     const ga_matrix *matrix;
+    ga_pool *pool;
+    int parts;
+    part *part;   /* and one more, for the fronts above */
+    int slots;    /* of all parts; they follow the unknowns in y */
+    int *above;   /* the unknown of each slot */
+    double entry; /* the largest of the matrix */
+    double *part_memory;
     int n, fronts;
     front *front; /* and one more, where the lists end */
     int *child_start, *child;
@@ -72,7 +103,7 @@ typedef struct blocks {
     join *joins;
     double *factors, *stack;
     int *swap;
-    double *y, *t, *work; /* for solving; work of the kernels */
+    double *y;            /* for solving */
     double *rhs, *defect; /* for refinement */
     bool refine;
     void *klu; /* created when it is needed first */
@@ -84,10 +115,10 @@ typedef struct blocks {
 static void destroy(void *data)
 {
     blocks *s = data;
-    void *memory[] = {s->front,   s->child_start, s->child,  s->row,         s->col,
-                      s->others,  s->runs,        s->places, s->wide_places, s->joins,
-                      s->factors, s->stack,       s->swap,   s->y,           s->t,
-                      s->work,    s->rhs,         s->defect};
+    void *memory[] = {s->part,   s->above, s->part_memory, s->front,  s->child_start,
+                      s->child,  s->row,   s->col,         s->others, s->runs,
+                      s->places, s->joins, s->wide_places, s->swap,   s->factors,
+                      s->stack,  s->y,     s->rhs,         s->defect};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
     ga_free(s);
@@ -134,12 +165,10 @@ static size_t others_size(const front *f)
 }
 
 /* A place for the S of front i: where there is room below those of its children, or above
- * them. gap: where the room below a piece begins. */
-static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t *gap)
+ * them, top. gap: where the room below a piece begins. */
+static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t top, size_t *gap)
 {
     front *f = &s->front[i];
-    /* the last piece is that of the last child, or of another front that waits */
-    size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
     f->stack = gap[i] = top;
     if (e->child_start[i] == e->child_start[i + 1]) return;
     int first = e->child[e->child_start[i]];
@@ -151,7 +180,7 @@ static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t *ga
 static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
 {
     size_t factors = 0;
-    int others = 0, largest = 0, most_pivots = 0;
+    int others = 0;
     for (int i = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
         f->first = at[e->block[e->start[i]]];
@@ -165,15 +194,12 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         f->others = others;
         factors += front_size(f);
         others += f->r;
-        if (f->r > largest) largest = f->r;
-        if (f->k > most_pivots) most_pivots = f->k;
     }
+    s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
     s->factors = GA_NEW(double, factors);
-    s->t = GA_NEW(double, ga_front_padded(largest));
-    s->work = GA_NEW(double, 4 * most_pivots);
-    if (!s->others || !s->factors || !s->t || !s->work) return GA_ERR_MEMORY;
+    if (!s->others || !s->factors) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
@@ -181,12 +207,126 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     return GA_OK;
 }
 
+/* --- parts */
+
+/* Work of a front, and what comes with it. */
+static double work_of(const front *f)
+{
+    const double k = f->k, r = f->r, overhead = 300;
+    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r) + overhead;
+}
+
+/* Whole subtrees, in the order of fronts. Those with more than half of the work are taken
+ * apart; those that follow each other are one part until it has an eighth. */
+static void choose_parts(blocks *s, const ga_elimination *e, double *work)
+{
+    double total = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        work[i] += work_of(&s->front[i]);
+        if (e->parent[i] >= 0) work[e->parent[i]] += work[i];
+        total += work_of(&s->front[i]);
+    }
+    const double large = 0.6 * total, enough = total / PARTS;
+    bool open = false; /* the last part may get more */
+    double sum = 0;
+    for (int i = 0, from = 0; i < s->fronts; ++i) {
+        if (work[i] > large) { /* above the parts */
+            from = i + 1;
+            open = false;
+            continue;
+        }
+        if (e->parent[i] >= 0 && work[e->parent[i]] <= large) continue;
+        /* i is the root of a subtree from .. i */
+        if (!open && s->parts < 2 * PARTS) {
+            s->part[s->parts++] = (part){.from = from};
+            open = true;
+            sum = 0;
+        }
+        from = i + 1;
+        if (!open) continue;
+        s->part[s->parts - 1].end = from;
+        sum += work[i];
+        open = sum < enough;
+    }
+    if (s->parts == 1) s->parts = 0;
+}
+
+/* The other unknowns of a part that are not in it, each once, get slots. */
+static int count_slots(blocks *s, const part *p, int slots, int *slot_of)
+{
+    const int end = s->front[p->end].first;
+    for (int k = s->front[p->from].others; k < s->front[p->end].others; ++k) {
+        int number = s->others[k];
+        if (number < end) continue;
+        if (slot_of[number] < p->slots) {
+            if (s->above) s->above[slots] = number;
+            slot_of[number] = slots++;
+        }
+        if (s->above) s->others[k] = s->n + slot_of[number];
+    }
+    return slots;
+}
+
+static ga_status plan_slots(blocks *s)
+{
+    int *slot_of = GA_NEW(int, s->n);
+    if (!slot_of) return GA_ERR_MEMORY;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < s->n; ++i) slot_of[i] = -1;
+        s->slots = 0;
+        for (int p = 0; p < s->parts; ++p) {
+            s->part[p].slots = s->slots;
+            s->slots = count_slots(s, &s->part[p], s->slots, slot_of);
+        }
+        if (pass == 0 && !(s->above = GA_NEW(int, s->slots))) break;
+    }
+    ga_free(slot_of);
+    if (!s->above) return GA_ERR_MEMORY;
+    s->y = GA_NEW(double, (size_t)s->n + (size_t)s->slots);
+    return s->y ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Small systems stay in one piece: to wake a thread takes longer. */
+static ga_status plan_parts(blocks *s, const ga_elimination *e)
+{
+    s->part = GA_NEW(part, 2 * PARTS + 1);
+    if (!s->part) return GA_ERR_MEMORY;
+    if (s->n >= GA_ELIMINATION_LARGE) {
+        double *work = GA_NEW(double, s->fronts);
+        if (!work) return GA_ERR_MEMORY;
+        choose_parts(s, e, work);
+        ga_free(work);
+    }
+    int largest = 0, most_pivots = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        if (s->front[i].r > largest) largest = s->front[i].r;
+        if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
+    }
+    /* apart by a line of the cache at least */
+    const size_t t = (size_t)ga_front_padded(largest) + 8,
+                 room = t + 4 * (size_t)most_pivots + 8;
+    s->part_memory = GA_NEW(double, room *((size_t)s->parts + 1));
+    if (!s->part_memory) return GA_ERR_MEMORY;
+    for (int p = 0; p <= s->parts; ++p) {
+        s->part[p].t = s->part_memory + (size_t)p * room;
+        s->part[p].work = s->part[p].t + t;
+    }
+    s->part[s->parts].from = s->part[s->parts].end = s->fronts;
+    return GA_OK;
+}
+
 static ga_status plan_stack(blocks *s, const ga_elimination *e)
 {
     size_t depth = 0, *gap = GA_NEW(size_t, s->fronts);
     if (!gap) return GA_ERR_MEMORY;
-    for (int i = 0; i < s->fronts; ++i) {
-        place_on_stack(s, e, i, gap);
+    for (int i = 0, p = 0; i < s->fronts; ++i) {
+        /* the last piece is that of the last child, or of another front that waits */
+        size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
+        if (p < s->parts && s->part[p].from == i) {
+            top = depth; /* of its own */
+            ++p;
+        }
+        place_on_stack(s, e, i, top, gap);
         size_t end = s->front[i].stack + others_size(&s->front[i]);
         if (end > depth) depth = end;
     }
@@ -206,8 +346,8 @@ static int plan_join(const blocks *s, const front *f, const front *parent, join 
             while (s->others[parent->others + p] != number) ++p;
             to = parent->k + p;
         }
-        join *last = list + count - 1;
-        if (count > 0 && last->to + last->count == to && to != parent->k)
+        join *last = count > 0 ? list + count - 1 : NULL;
+        if (last && last->to + last->count == to && to != parent->k)
             ++last->count;
         else
             list[count++] = (join){i, to, 1};
@@ -348,15 +488,17 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
     s->flops = e->flops;
     bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
                   (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
-                  (s->swap = GA_NEW(int, s->n)) && (s->y = GA_NEW(double, s->n)) &&
-                  (s->rhs = GA_NEW(double, s->n)) && (s->defect = GA_NEW(double, s->n));
+                  (s->swap = GA_NEW(int, s->n)) && (s->rhs = GA_NEW(double, s->n)) &&
+                  (s->defect = GA_NEW(double, s->n));
     int *at = memory ? GA_NEW(int, e->blocks) : NULL;
     ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
     if (status == GA_OK) status = size_fronts(s, e, at);
     ga_free(at);
+    if (status == GA_OK) status = plan_parts(s, e);
     if (status == GA_OK) status = plan_stack(s, e);
     if (status == GA_OK) status = plan_joins(s, e);
     if (status == GA_OK) status = plan_places(s);
+    if (status == GA_OK) status = plan_slots(s); /* from here others are places in y */
     s->child_start = e->child_start, e->child_start = NULL;
     s->child = e->child, e->child = NULL;
     return status;
@@ -365,11 +507,11 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
 static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
                         void **data)
 {
-    (void)pool;
     if (matrix->full) return GA_ERR_ARGUMENT;
     blocks *s = GA_NEW(blocks, 1);
     if (!s) return GA_ERR_MEMORY;
     s->matrix = matrix;
+    s->pool = pool;
     s->n = matrix->n;
     ga_partition single = {0};
     ga_elimination e = {0};
@@ -448,21 +590,13 @@ static double column_size(const ga_matrix *m, int j)
     return size;
 }
 
-/* What a factorisation has shown. */
-typedef struct finding {
-    double entry;   /* the largest of the matrix */
-    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
-    int column;     /* of that pivot */
-    double squares; /* of the multipliers of a front, their largest sum */
-} finding;
-
 /* The size of a column is needed only where it might make the pivot the smallest. */
 static void judge_pivots(const blocks *s, const front *f, const double *F, finding *found)
 {
     const int step = ga_front_padded(f->k) + 1;
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(F[p * step]);
-        if (pivot * found->entry <= found->pivot) continue;
+        if (pivot * s->entry <= found->pivot) continue;
         int column = s->col[f->first + p];
         pivot *= column_size(s->matrix, column);
         if (pivot <= found->pivot) continue;
@@ -471,18 +605,59 @@ static void judge_pivots(const blocks *s, const front *f, const double *F, findi
     }
 }
 
-static bool factor_front(const blocks *s, int i, finding *found)
+static bool factor_front(const blocks *s, int i, part *p)
 {
     const front *f = &s->front[i];
     double *F = s->factors + f->at, *S = s->stack + f->stack;
     memset(S, 0, others_size(f) * sizeof *S);
     for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
         take_over(s, &s->front[s->child[c]], f, F, S);
-    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, s->work);
+    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
     if (!(squares >= 0)) return false;
-    found->squares = squares > found->squares ? squares : found->squares;
-    judge_pivots(s, f, F, found);
+    p->found.squares = squares > p->found.squares ? squares : p->found.squares;
+    judge_pivots(s, f, F, &p->found);
     return true;
+}
+
+static bool factor_range(const blocks *s, int from, int end, part *p)
+{
+    if (from < end) assemble(s, from);
+    for (int i = from; i < end; ++i) {
+        if (i + 1 < end) assemble(s, i + 1);
+        if (!factor_front(s, i, p)) return false;
+    }
+    return true;
+}
+
+static void factor_part(void *data, int number)
+{
+    blocks *s = data;
+    part *p = &s->part[number];
+    p->found = (finding){.column = -1};
+    p->found.failed = !factor_range(s, p->from, p->end, p);
+}
+
+/* The fronts that are in no part. */
+static void factor_above(blocks *s)
+{
+    part *above = &s->part[s->parts];
+    above->found = (finding){.column = -1};
+    for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
+        above->found.failed = !factor_range(s, from, s->part[p].from, above);
+}
+
+static finding gather(const blocks *s)
+{
+    finding all = {.column = -1};
+    for (int p = 0; p <= s->parts; ++p) {
+        const finding *found = &s->part[p].found;
+        all.failed = all.failed || found->failed;
+        if (found->squares > all.squares) all.squares = found->squares;
+        if (found->pivot <= all.pivot) continue;
+        all.pivot = found->pivot;
+        all.column = found->column;
+    }
+    return all;
 }
 
 /* Largest |l| |u| of one pivot. */
@@ -505,20 +680,20 @@ static double growth(const blocks *s)
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    finding found = {.column = -1,
-                     .entry = ga_front_largest(s->matrix->count, s->matrix->values)};
     s->refine = false;
     *rcond = 0;
-    assemble(s, 0);
-    for (int i = 0; i < s->fronts; ++i) {
-        if (i + 1 < s->fronts) assemble(s, i + 1);
-        if (!factor_front(s, i, &found)) return false;
-    }
+    s->entry = ga_front_largest(s->matrix->count, s->matrix->values);
+    ga_pool_run(s->pool, s->parts, factor_part, s);
+    for (int p = 0; p < s->parts; ++p)
+        if (s->part[p].found.failed) return false;
+    factor_above(s);
+    finding found = gather(s);
+    if (found.failed) return false;
     *rcond = fmin(1 / found.pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
     if (found.squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT) return true;
-    double grown = growth(s) / found.entry;
+    double grown = growth(s) / s->entry;
     s->refine = grown > REFINE_LIMIT;
     if (grown <= GROWTH_LIMIT) return true;
     *rcond = 0;
@@ -555,24 +730,58 @@ static void forget(void *data)
 
 /* --- solution ----------------------------------------------------------------------------- */
 
-static void solve_once(const blocks *s, double *x)
+static void forward(const blocks *s, int from, int end, double *restrict t, double *work)
 {
-    double *restrict y = s->y, *restrict t = s->t;
-    for (int i = 0; i < s->n; ++i) y[i] = x[s->row[i]];
-    for (int i = 0; i < s->fronts; ++i) {
+    double *restrict y = s->y;
+    for (int i = from; i < end; ++i) {
         const front *f = &s->front[i];
         const int *others = s->others + f->others;
         f->kernels->forward(f->k, f->r, s->factors + f->at, s->swap + f->first, y + f->first, t,
-                            s->work);
+                            work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
-    for (int i = s->fronts - 1; i >= 0; --i) {
+}
+
+static void backward(const blocks *s, int from, int end, double *restrict t, double *work)
+{
+    double *restrict y = s->y;
+    for (int i = end - 1; i >= from; --i) {
         const front *f = &s->front[i];
         const int *others = s->others + f->others;
         for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
         for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first, s->work);
+        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first, work);
     }
+}
+
+static void forward_part(void *data, int number)
+{
+    const blocks *s = data;
+    const part *p = &s->part[number];
+    forward(s, p->from, p->end, p->t, p->work);
+}
+
+static void backward_part(void *data, int number)
+{
+    const blocks *s = data;
+    const part *p = &s->part[number];
+    backward(s, p->from, p->end, p->t, p->work);
+}
+
+static void solve_once(blocks *s, double *x)
+{
+    double *y = s->y, *slot = s->y + s->n;
+    const part *above = &s->part[s->parts];
+    for (int i = 0; i < s->n; ++i) y[i] = x[s->row[i]];
+    for (int k = 0; k < s->slots; ++k) slot[k] = 0;
+    ga_pool_run(s->pool, s->parts, forward_part, s);
+    for (int k = 0; k < s->slots; ++k) y[s->above[k]] += slot[k];
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        forward(s, from, s->part[p].from, above->t, above->work);
+    for (int p = s->parts; p >= 0; --p)
+        backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above->t, above->work);
+    for (int k = 0; k < s->slots; ++k) slot[k] = y[s->above[k]];
+    ga_pool_run(s->pool, s->parts, backward_part, s);
     for (int i = 0; i < s->n; ++i) x[s->col[i]] = y[i];
 }
 

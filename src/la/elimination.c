@@ -31,6 +31,10 @@
  * Hubs. A block with very many neighbours goes last and gets no updates; they would make the
  * work quadratic.
  *
+ * Halves. The order in a long chain goes from one end to the other, and two threads would have
+ * nothing to share. So a large graph that falls apart without some group has the group that
+ * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan).
+ *
  * Fronts. Groups are fronts; a front is joined to its parent where the zeros that this stores
  * and computes with cost less than a front of its own.
  */
@@ -241,6 +245,106 @@ static ga_status create_graph(const ga_matrix *m, graph *g)
     ga_free(col);
     if (status == GA_OK) find_hubs(g);
     return status;
+}
+
+/* --- halves ------------------------------------------------------------------------------- */
+
+/* Depth-first search without recursion; numbers of groups, -1 for none. */
+typedef struct search {
+    int *number,
+        *low; /* order of discovery from 1, and the lowest that is reached from below */
+    int *parent, *block, *next; /* where it came from, and where it goes on */
+    int *weight, *cut, *worst;  /* unknowns below; of pieces that fall off, in all and most */
+} search;
+
+static int group_weight(const graph *g, int group)
+{
+    int weight = 0;
+    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) weight += g->size[b];
+    return weight;
+}
+
+static void discover(const graph *g, search *x, int group, int parent, int number)
+{
+    x->number[group] = x->low[group] = number;
+    x->parent[group] = parent;
+    x->block[group] = blocks_from(g, group);
+    x->next[group] = g->start[x->block[group]];
+    x->weight[group] = group_weight(g, group);
+}
+
+/* The next neighbour of a group, or -1. */
+static int follow(const graph *g, search *x, int group)
+{
+    while (x->block[group] < blocks_end(g, group)) {
+        int b = x->block[group];
+        if (x->next[group] < g->start[b] + g->length[b])
+            return g->group[g->list[x->next[group]++]];
+        if (++x->block[group] < blocks_end(g, group))
+            x->next[group] = g->start[x->block[group]];
+    }
+    return -1;
+}
+
+/* A group is done; its parent learns. */
+static void close_group(search *x, int group)
+{
+    int p = x->parent[group];
+    if (p < 0) return;
+    x->weight[p] += x->weight[group];
+    if (x->low[group] < x->low[p]) x->low[p] = x->low[group];
+    if (x->low[group] < x->number[p]) return;
+    x->cut[p] += x->weight[group];
+    if (x->weight[group] > x->worst[p]) x->worst[p] = x->weight[group];
+}
+
+static int visit_all(const graph *g, search *x, int root, int number)
+{
+    discover(g, x, root, -1, ++number);
+    for (int group = root; group >= 0;) {
+        int other = follow(g, x, group);
+        if (other < 0) {
+            close_group(x, group);
+            group = x->parent[group];
+        } else if (x->number[other] == 0) {
+            discover(g, x, other, group, ++number);
+            group = other;
+        } else if (other != x->parent[group] && x->number[other] < x->low[group]) {
+            x->low[group] = x->number[other];
+        }
+    }
+    return number;
+}
+
+/* The group without which the largest piece is smallest, if that is worth it. */
+static int choose_separator(const graph *g, const search *x, int n)
+{
+    int best = -1, least = n / 4 * 3;
+    for (int i = 0; i < g->groups; ++i) {
+        int rest = n - x->cut[i] - group_weight(g, i); /* neither here nor falls off */
+        int worst = x->worst[i] > rest ? x->worst[i] : rest;
+        if (worst < least) least = worst, best = i;
+    }
+    return best;
+}
+
+static ga_status cut_in_halves(graph *g, int n)
+{
+    if (n < GA_ELIMINATION_LARGE) return GA_OK;
+    int *memory = GA_NEW(int, 8 * (size_t)g->groups);
+    if (!memory) return GA_ERR_MEMORY;
+    search x;
+    int **array[] = {&x.number, &x.low,    &x.parent, &x.block,
+                     &x.next,   &x.weight, &x.cut,    &x.worst};
+    for (int k = 0; k < 8; ++k) *array[k] = memory + (size_t)k * (size_t)g->groups;
+    for (int i = 0, number = 0; i < g->groups; ++i)
+        if (x.number[i] == 0) number = visit_all(g, &x, i, number);
+    int separator = choose_separator(g, &x, n);
+    if (separator >= 0)
+        for (int b = blocks_from(g, separator); b < blocks_end(g, separator); ++b)
+            g->hub[b] = true;
+    ga_free(memory);
+    return GA_OK;
 }
 
 /* --- the queue ---------------------------------------------------------------------------- */
@@ -755,6 +859,7 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
     *e = (ga_elimination){.blocks = partition->block_start[partition->groups]};
     graph g = {.blocks = e->blocks, .groups = partition->groups, .part = partition};
     ga_status status = create_graph(matrix, &g);
+    if (status == GA_OK) status = cut_in_halves(&g, matrix->n);
     if (status == GA_OK) status = order_groups(&g);
     e->size = g.size;
     if (status == GA_OK) status = create_fronts(&g, e);

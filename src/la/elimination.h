@@ -8,6 +8,9 @@
 
 #include "la/factor.h"
 
+/* From so many unknowns on a system is cut in two where that is possible, for two threads. */
+enum { GA_ELIMINATION_LARGE = 20000 };
+
 typedef struct ga_elimination {
     int blocks, fronts;
     int *size;                /* unknowns of each block */

@@ -397,13 +397,79 @@ static void costs_are_linear(void **state)
     }
 }
 
+/* The same bits with any number of threads; and the work can be shared. */
+static void threads_agree(void **state)
+{
+    (void)state;
+    static const shape kinds[] = {CHAIN, TREE, HUB};
+    for (int kind = 0; kind < 3; ++kind) {
+        uint64_t seed = 9;
+        int bodies = 6000, n = 0;
+        joint *list = zeroed(2 * bodies, sizeof *list);
+        int joints = connect(&seed, kinds[kind], bodies, list);
+        mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
+        n = m->n;
+        assert_true(n >= GA_ELIMINATION_LARGE);
+        double *x[3], residual;
+        for (int threads = 0; threads < 3; ++threads) {
+            ga_pool *pool = NULL;
+            ga_factor *f;
+            if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, pool, &f),
+                             GA_OK);
+            for (int round = 0; round < 3; ++round) {
+                assert_int_equal(ga_factor_numeric(f), GA_OK);
+                compare(m, f, f, &residual);
+                assert_true(residual < 1e-13);
+            }
+            seed = 11;
+            x[threads] = random_values(&seed, n);
+            ga_factor_solve(f, x[threads]);
+            ga_factor_destroy(f);
+            ga_pool_destroy(pool);
+        }
+        assert_memory_equal(x[0], x[1], (size_t)n * sizeof(double));
+        assert_memory_equal(x[0], x[2], (size_t)n * sizeof(double));
+        for (int k = 0; k < 3; ++k) free(x[k]);
+        free(list);
+        end(m);
+    }
+}
+
+/* No front has more than some of the work below it, where a graph can be cut. */
+static void chains_are_cut(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    int bodies = 6000;
+    joint *list = zeroed(2 * bodies, sizeof *list);
+    int joints = connect(&seed, CHAIN, bodies, list);
+    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
+    ga_elimination plan;
+    assert_int_equal(ga_elimination_create(&m->matrix, &m->partition, &plan), GA_OK);
+    int *below = zeroed(plan.fronts, sizeof *below);
+    for (int f = 0; f < plan.fronts; ++f) {
+        ++below[f];
+        if (plan.parent[f] >= 0) below[plan.parent[f]] += below[f];
+    }
+    int halves = 0;
+    for (int f = 0; f < plan.fronts; ++f)
+        halves += plan.parent[f] >= 0 && below[f] > 0.4 * plan.fronts &&
+                  below[f] < 0.6 * plan.fronts && below[plan.parent[f]] > 0.9 * plan.fronts;
+    assert_int_equal(halves, 2);
+    free(below), free(list);
+    ga_elimination_destroy(&plan);
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_mechanisms), cmocka_unit_test(solves_ill_scaled),
         cmocka_unit_test(solves_redundant),  cmocka_unit_test(names_singular),
         cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
-        cmocka_unit_test(costs_are_linear),
+        cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
+        cmocka_unit_test(chains_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
