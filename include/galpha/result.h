@@ -93,7 +93,7 @@ GA_API ga_status ga_result_reader_read(ga_result_reader *reader, int channel, si
 GA_API const char *ga_result_reader_model(const ga_result_reader *reader);
 /* What a viewer draws, JSON; null if the file has none. */
 GA_API const char *ga_result_reader_scene(const ga_result_reader *reader);
-/* Settings, version and statistics of the run, by name; ends with a null name. */
+/* Settings, version and statistics of the run; ends with a null name. */
 GA_API const ga_attribute *ga_result_reader_attributes(const ga_result_reader *reader);
 
 #ifdef __cplusplus

@@ -14,6 +14,7 @@
 #include "io/hdf5_driver.h"
 #include "io/hdf5_heap.h"
 #include "io/hdf5_quiet.h"
+#include "io/hdf5_vet.h"
 #include "io/reader.h"
 
 #include <fcntl.h>
@@ -194,24 +195,24 @@ static bool read_fact(hdf5 *s, hid_t id, ga_attribute *out)
     return good;
 }
 
-static herr_t add_fact(hid_t group, const char *name, const H5A_info_t *info, void *user)
+static bool add_fact(void *user, hid_t group, const char *name)
 {
-    (void)info;
     facts *all = user;
     /* more than the file has bytes for: a list that bites its tail */
     ga_reader_content *content = all->s->content;
-    if (++all->count > content->file_size) return -1;
+    if (++all->count > content->file_size) return false;
     ga_attribute attribute = {0};
     const hid_t id = H5Aopen(group, name, H5P_DEFAULT);
     const bool good = id >= 0 && read_fact(all->s, id, &attribute);
     if (id >= 0) H5Aclose(id);
-    if (!good) return all->s->out_of_memory ? -1 : 0;
+    if (!good) return !all->s->out_of_memory;
     fact *f = GA_ARENA_NEW(&content->arena, fact, 1);
-    if (!keep(all->s, f) || !add_text(all->s, name, strlen(name), &attribute.name)) return -1;
+    if (!keep(all->s, f) || !add_text(all->s, name, strlen(name), &attribute.name))
+        return false;
     f->attribute = attribute;
     *all->last = f;
     all->last = &f->next;
-    return 0;
+    return true;
 }
 
 static ga_status read_facts(hdf5 *s, ga_report *report)
@@ -220,8 +221,7 @@ static ga_status read_facts(hdf5 *s, ga_report *report)
     if (!is_here(s->id, "solver")) return GA_OK;
     facts all = {.s = s, .last = &all.first};
     const hid_t group = H5Gopen2(s->id, "solver", H5P_DEFAULT);
-    const bool good =
-        group >= 0 && H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_fact, &all) >= 0;
+    const bool good = group >= 0 && ga_hdf5_each_attribute(&s->origin, group, add_fact, &all);
     const ga_status status = good ? GA_OK : fail(s, report, "no attributes in /solver", "");
     if (group >= 0) H5Gclose(group);
     if (status != GA_OK) return status;
@@ -379,6 +379,8 @@ static ga_status describe(hdf5 *s, hid_t dataset, const char *name, ga_channel *
     ga_reader_content *content = s->content;
     shape size = {0};
     GA_TRY(check_column(s, dataset, name, &size, report));
+    if (!ga_hdf5_vet(&s->origin, dataset))
+        return fail(s, report, "damaged attributes of channel ", name);
     char shown[GA_SHOWN_SIZE];
     if (size.rows != content->frames)
         return ga_reader_fail(
@@ -476,6 +478,15 @@ static void close_hdf5(void *state)
     ga_free(s);
 }
 
+/* HDF5 1.10 loses track of memory when it meets a damaged file, and says so when the program
+ * ends: "infinite loop closing library". Its errors, which it would print by default, are then
+ * better left off; a handler of the caller's own is restored in any case. */
+static void end_quiet(ga_hdf5_quiet before, ga_status status)
+{
+    if (status == GA_ERR_INPUT && before.print == (H5E_auto2_t)H5Eprint2) before.print = NULL;
+    ga_hdf5_quiet_end(before);
+}
+
 static ga_status open_hdf5(ga_reader_content *content, void **state, ga_report *report)
 {
     hdf5 *s = GA_NEW(hdf5, 1);
@@ -491,12 +502,12 @@ static ga_status open_hdf5(ga_reader_content *content, void **state, ga_report *
                                  ? read_all(s, report)
                                  : fail(s, report, "HDF5 cannot be used", "");
     ga_hdf5_heap_close(&heap);
-    ga_hdf5_quiet_end(before);
     s->heap = NULL;
     if (status == GA_OK)
         *state = s;
     else
         close_hdf5(s);
+    end_quiet(before, status);
     return status;
 }
 
@@ -530,7 +541,7 @@ static ga_status read_hdf5(void *state, const ga_reader_content *content, int ch
         good ? GA_OK : fail(s, report, "cannot read channel ", content->channels[channel].name);
     if (dataset >= 0) H5Dclose(dataset);
     if (place >= 0) H5Gclose(place);
-    ga_hdf5_quiet_end(before);
+    end_quiet(before, status);
     return status;
 }
 
