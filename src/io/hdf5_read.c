@@ -483,7 +483,12 @@ static void close_hdf5(void *state)
  * better left off; a handler of the caller's own is restored in any case. */
 static void end_quiet(ga_hdf5_quiet before, ga_status status)
 {
-    if (status == GA_ERR_INPUT && before.print == (H5E_auto2_t)H5Eprint2) before.print = NULL;
+    const hid_t fresh = status == GA_ERR_INPUT ? H5Ecreate_stack() : -1;
+    ga_hdf5_quiet usual = {0};
+    if (fresh >= 0 && H5Eget_auto2(fresh, &usual.print, &usual.data) >= 0 &&
+        before.print == usual.print)
+        before = (ga_hdf5_quiet){0};
+    if (fresh >= 0) H5Eclose_stack(fresh);
     ga_hdf5_quiet_end(before);
 }
 
