@@ -228,14 +228,16 @@ static void free_numbers(cli_curve *curve)
 
 /* --- what to draw if nothing is asked for ------------------------------------------------- */
 
+/* Not just by what integration and rounding leave. */
 static bool moves(const cli_curve *curve)
 {
+    const double smallest = 1e-3; /* of the largest value; energies drift by less */
     double low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < curve->count[0]; ++k) {
         low = fmin(low, curve->y[0][k]);
         high = fmax(high, curve->y[0][k]);
     }
-    return high - low > 1e-9 * fmax(fabs(low), fabs(high));
+    return high - low > smallest * fmax(fabs(low), fabs(high));
 }
 
 /* Up to six curves that move: what joints do, where bodies are; then energies. */
@@ -243,7 +245,7 @@ static int add_usual(cli_picture *plot)
 {
     static const struct {
         const char *name;
-        int most;
+        int most; /* that move */
     } usual[] = {{"*.angle", 4},        {"*.displacement", 4},
                  {"*.position", 6},     {"*.*.position", 6},
                  {"energy.kinetic", 1}, {"energy.potential", 1},
@@ -270,6 +272,7 @@ static int add_usual(cli_picture *plot)
         }
         plot->curve_count = kept;
     }
+    plot->stacked = true;
     if (plot->curve_count > 0) return EXIT_DONE;
     cli_error("%s: nothing in it moves; name a channel", plot->files[0]);
     return EXIT_INPUT;

@@ -38,9 +38,11 @@ typedef struct cli_picture {
     size_t first[CLI_PLOT_RESULTS]; /* frame drawn */
     int curve_count;
     cli_curve curves[CLI_PLOT_CURVES];
-    cli_curve x; /* name "time": over time */
-    bool phase;  /* over something else */
-    bool panels, log_x, log_y;
+    cli_curve x;  /* name "time": over time */
+    bool phase;   /* over something else */
+    bool panels;  /* one for each word of the command line */
+    bool stacked; /* one for each unit */
+    bool log_x, log_y;
     const char *title, *x_label, *y_label; /* null: by what is drawn */
     double width, height;                  /* 0: as needed */
     cli_plot_range time, x_range, y_range;

@@ -53,7 +53,7 @@ static int place_curves(const cli_picture *plot, place *places)
     int unit_of[CLI_PLOT_CURVES], panels = 0;
     const int units = count_units(plot, unit_of);
     const bool two_axes = units == 2 && plot->curve_count <= MOST_ON_TWO_AXES && !plot->phase &&
-                          !plot->y_range.given;
+                          !plot->y_range.given && !plot->stacked;
     for (int k = 0; k < plot->curve_count; ++k) {
         places[k] = (place){0};
         if (plot->panels && k > 0)
@@ -245,13 +245,15 @@ static void draw_curve(ga_figure *figure, const group *g, int k, int number, boo
 static void explain_dashes(ga_figure *figure, const cli_picture *plot, int panel)
 {
     static const double nowhere = NAN;
+    const double x =
+        plot->phase ? NAN : ga_result_reader_times(plot->results[0])[plot->first[0]];
     char label[MARKUP];
     for (int r = 0; r < plot->result_count; ++r) {
         const char *name = file_name(plot->files[r]);
         ga_figure_series(figure, panel,
                          &(ga_plot_series){.label = plain(name, strlen(name), label),
                                            .count = 1,
-                                           .x = &nowhere,
+                                           .x = &x,
                                            .y = &nowhere,
                                            .color = GA_COLOR_GRAY,
                                            .line = dashes[r % 4]});
