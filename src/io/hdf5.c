@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "io/hdf5_driver.h"
+#include "io/hdf5_quiet.h"
 #include "io/writer.h"
 
 #include <errno.h>
@@ -54,26 +55,6 @@ typedef struct hdf5 {
 } hdf5;
 
 /* --- errors ------------------------------------------------------------------------------- */
-
-/* HDF5 prints its errors unless told otherwise; the caller's setting is restored. */
-typedef struct silence {
-    H5E_auto2_t print;
-    void *data;
-} silence;
-
-static silence begin_silence(void)
-{
-    silence before = {0};
-    H5Eget_auto2(H5E_DEFAULT, &before.print, &before.data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
-static void end_silence(silence before)
-{
-    H5Eclear2(H5E_DEFAULT);
-    H5Eset_auto2(H5E_DEFAULT, before.print, before.data);
-}
 
 /* What the system said, if it said something. Otherwise columns may have different lengths now,
  * so that nothing more is to reach the file. */
@@ -298,9 +279,9 @@ static ga_status commit(hdf5 *s, ga_report *report)
 
 static ga_status flush(void *state, ga_report *report)
 {
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status = commit(state, report);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
@@ -314,10 +295,10 @@ static ga_status write_row(void *state, double t, const double *values, ga_repor
         values += c->count;
     }
     if (++s->held < s->room) return GA_OK;
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status =
         s->room == MAX_ROWS ? commit(s, report) : store(s, report); /* see above */
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
@@ -368,20 +349,20 @@ static ga_status open_hdf5(ga_file *file, const ga_writer_content *content, void
     hdf5 *s = GA_NEW(hdf5, 1);
     if (!s) return ga_fail(report, GA_ERR_MEMORY, "%s", ga_status_text(GA_ERR_MEMORY));
     *s = (hdf5){.target = {.file = file, .driver = -1}, .id = -1, .text_type = -1};
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status = make_all(s, content, report);
     if (status == GA_OK)
         *state = s;
     else
         release(s);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
 static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_report *report)
 {
     hdf5 *s = state;
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     ga_file *file = s->target.file;
     ga_status status = commit(s, report);
     if (status == GA_OK && !put_attributes(s, attributes))
@@ -389,7 +370,7 @@ static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_repo
     if (status == GA_OK) status = commit(s, report);
     release(s);
     if (status == GA_OK) status = ga_file_status(file, report);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
