@@ -196,9 +196,12 @@ static size_t count_numbers(const page *p, int run)
     return count;
 }
 
+static bool is_smallest(const page *p) { return p->frames <= 2 && p->quality == COARSE; }
+
 /* All columns, or as many as show that they will not fit: then *part of them are in. */
 static ga_status fill_blob(page *p, size_t limit, double *part)
 {
+    const bool fewest = is_smallest(p);
     double done = 0, all = 0;
     for (int r = 0; r < p->count; ++r) {
         p->shown[r] = choose_frames(p, p->results[r]);
@@ -214,7 +217,7 @@ static ga_status fill_blob(page *p, size_t limit, double *part)
             done +=
                 (double)p->shown[r].frames * ga_result_reader_channels(p->results[r])[k].count;
             *part = done / all;
-            if (p->blob.out.length > 2 * limit) return GA_OK;
+            if (done < all && !fewest && p->blob.out.length > 2 * limit) return GA_OK;
         }
     }
     *part = 1;
@@ -433,8 +436,7 @@ static ga_status fit(page *p)
             GA_TRY(write_header(p));
             rest = strlen(p->html) + p->header.length;
             limit = room_for_data(p, rest);
-            if (p->blob.out.length <= limit || (p->frames <= 2 && p->quality == COARSE))
-                return GA_OK;
+            if (p->blob.out.length <= limit || is_smallest(p)) return GA_OK;
         }
         if (p->quality != COARSE) {
             p->quality = COARSE;
