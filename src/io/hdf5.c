@@ -4,6 +4,7 @@
  *     /channels/top.position n x 3 numbers (n for a single number); attributes name, unit,
  *                            description, and parts (x, y, z) if there are several
  *     /model                 the text of the model
+ *     /scene                 what to draw, as JSON; not in every file
  *     /solver                attributes: settings, version, statistics, when the run is over
  *
  * All text is UTF-8. In the names of datasets `/` is written %2F, `%` is %25, and a name `.` is
@@ -101,11 +102,12 @@ static bool put_number(hid_t object, const char *name, double number)
     return put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &number);
 }
 
-static bool put_model(const hdf5 *s, const char *text)
+/* A dataset at the top that is one text. */
+static bool put_document(const hdf5 *s, const char *name, const char *text)
 {
     const hid_t space = H5Screate(H5S_SCALAR);
     const hid_t dataset =
-        H5Dcreate2(s->id, "model", s->text_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dcreate2(s->id, name, s->text_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool good = dataset >= 0 && H5Dwrite(dataset, s->text_type, H5S_ALL, H5S_ALL,
                                                H5P_DEFAULT, &text) >= 0;
     if (dataset >= 0) H5Dclose(dataset);
@@ -335,7 +337,8 @@ static ga_status make_all(hdf5 *s, const ga_writer_content *content, ga_report *
     s->text_type = make_text_type();
     if (s->text_type < 0 || !make_file(s)) return fail(s, report, "create a file", "");
     s->column_count = 1;
-    if (!make_time(s) || !put_model(s, content->model_text) || !make_solver(s))
+    if (!make_time(s) || !put_document(s, "model", content->model_text) ||
+        (content->scene && !put_document(s, "scene", content->scene)) || !make_solver(s))
         return fail(s, report, "create a file", "");
     return make_channels(s, content, report);
 }
