@@ -253,6 +253,10 @@ static int add_usual(cli_picture *plot)
     for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k) {
         if (k > 1 && k < 4 && plot->curve_count >= 4) continue;
         if (k == 7 && plot->curve_count > 0) break;
+        /* alone it only shows what integration leaves of a constant */
+        if (k == 6 && (plot->curve_count == 0 ||
+                       strncmp(plot->curves[plot->curve_count - 1].name, "energy.", 7) != 0))
+            continue;
         const int before = plot->curve_count;
         int kept = before;
         const int code = add_columns(plot, usual[k].name, (int)k);

@@ -2,7 +2,7 @@
 #ifndef GA_IO_HDF5_DRIVER_H
 #define GA_IO_HDF5_DRIVER_H
 
-#include "io/file.h"
+#include "base/file.h"
 
 #include <hdf5.h>
 
