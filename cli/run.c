@@ -68,16 +68,17 @@ static ga_eval step(void *user, const ga_sim *sim)
 
 /* --- files -------------------------------------------------------------------------------- */
 
-static ga_status open_files(run *r, const ga_channel *channels)
+static ga_status open_files(run *r, const ga_channel *channels, const char *scene)
 {
     static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
+    const ga_result_def def = {ga_sim_channel_count(r->sim), channels,
+                               ga_model_text(r->input.model), scene};
     for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
         ga_report report;
         if (r->file[k].path)
             note_write(r,
-                       ga_result_create(
-                           r->file[k].path, formats[k], ga_sim_channel_count(r->sim), channels,
-                           ga_model_text(r->input.model), &r->file[k].result, &report),
+                       ga_result_create_with(r->file[k].path, formats[k], &def,
+                                             &r->file[k].result, &report),
                        &report);
     }
     return r->write_status;
