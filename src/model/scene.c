@@ -151,6 +151,7 @@ typedef struct writing {
     ga_buffer *b;
     int dimension;
     int places;  /* so far: the first is a, the second b */
+    bool given;  /* it stands in the file, with all that it requires */
     bool all;    /* also what is as if it were not given */
     bool marked; /* a joint, whose markers say where it is */
 } writing;
@@ -173,12 +174,18 @@ static void put_place(writing *w, int node, const double p[3], const double *axe
 
 static void put_fields(writing *w, const ga_field *fields, const void *from);
 
+/* Whatever its value is. */
+static bool is_told(const writing *w, const ga_field *field)
+{
+    return w->all || (w->given && field->required);
+}
+
 typedef void put_member(writing *w, const ga_field *field, const void *member);
 
 static void put_number_field(writing *w, const ga_field *field, const void *member)
 {
     const double x = *(const double *)member;
-    if (isfinite(x) && (w->all || field->required || x != field->fallback[0]))
+    if (isfinite(x) && (is_told(w, field) || x != field->fallback[0]))
         put_number(w->b, field->name, x);
 }
 
@@ -206,7 +213,7 @@ static void put_vector_field(writing *w, const ga_field *field, const void *memb
 {
     const double *x = member;
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) return;
-    if (w->all || field->required || memcmp(x, field->fallback, 3 * sizeof *x) != 0)
+    if (is_told(w, field) || memcmp(x, field->fallback, 3 * sizeof *x) != 0)
         put_vector(w->b, field->name, x);
 }
 
@@ -304,7 +311,8 @@ static void put_fields(writing *w, const ga_field *fields, const void *from)
 static void put_element(ga_buffer *b, const ga_model *model, const ga_element *element)
 {
     const ga_element_type *type = element->type;
-    writing w = {.b = b, .dimension = model->dimension, .marked = type->is_joint};
+    writing w = {
+        .b = b, .dimension = model->dimension, .given = true, .marked = type->is_joint};
     ga_json_open(b, '{');
     put_text(b, "name", element->name);
     put_text(b, "type", type->name);
