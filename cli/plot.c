@@ -536,7 +536,7 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .operand = "RESULT [CHANNEL]",
+    .operand = "RESULT CHANNEL",
     .operand_repeats = true,
     .summary = "draw curves of a result",
     .details =
