@@ -230,9 +230,10 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       high = Math.max(high, h);
       off = Math.max(off, offLine(x, [0, 0, 0], s.axis));
     }
-    if (!s.flat && off <= Math.max(1.2 * s.radius, 0.05 * spread)) {
+    const visible = Math.max(s.height, 2 * s.radius, b.span) > 1.5 * b.width;
+    if (!s.flat && visible && off <= Math.max(1.2 * s.radius, 0.05 * spread)) {
       /* a rod, shaft or column: as long as its inertia or its joints say */
-      const half = Math.min(s.height / 2, Math.max(spread, 0.5 * size));
+      const half = Math.min(s.height / 2, Math.max(1.2 * b.span, 0.5 * size));
       const inside = b.attachments.some((a) => a.type === "prismatic" && a.inner && Math.abs(dot(a.axis!, s.axis)) > 0.99);
       const r = clamp(s.radius, 0.28 * b.width, 2.4 * b.width) * (inside ? 0.68 : 1);
       b.thick = r;
@@ -260,10 +261,10 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       return;
     }
     const cap = points.length && spread > 0.05 * size ? 0.6 * Math.max(spread, 0.5 * size) : 0.5 * size;
-    const r = clamp(s.radius, 0.5 * b.width, cap);
+    const r = clamp(s.radius, (visible ? 0.5 : 1.1) * b.width, cap);
     const inPlane = s.flat && spread > 0.5 * r && points.length >= 3;
     if (!inPlane && (spread < 1.2 * Math.max(s.radius, s.height) || points.length < 2)) {
-      const h = clamp(Math.min(s.height, 2 * cap), 0.14 * r, 2.5 * cap);
+      const h = clamp(Math.min(s.height, 2 * cap), visible ? 0.14 * r : 1.8 * r, 2.5 * cap);
       rotor(list, b.index, [0, 0, 0], s.axis, r, h);
       arms(list, b, points,
         (x) => offLine(x, [0, 0, 0], s.axis) < 1.05 * r && Math.abs(dot(x, s.axis)) < 0.6 * h,
