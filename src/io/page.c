@@ -12,11 +12,11 @@
  */
 #include <galpha/page.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "io/blob.h"
-#include "io/file.h"
 #include "io/viewer.h"
 
 #include <math.h>
