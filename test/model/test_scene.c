@@ -47,7 +47,7 @@ static void a_whole_scene(void **unused)
                         "{\"format\":1,\"name\":\"two\",\"dimension\":3,\"gravity\":[0,0,-10],"
                         "\"bodies\":[{\"name\":\"a\",\"kind\":\"point-mass\",\"mass\":2,"
                         "\"inertia\":[0,0,0,0,0,0],\"position\":[1,2,3],\"rotation\":[1,0,0,0],"
-                        "\"points\":[],\"shapes\":[]}],"
+                        "\"points\":[],\"shapes\":[]}],\"meshes\":[],"
                         "\"joints\":[],\"motions\":[],\"forces\":[],\"groups\":[]}");
     ga_text_free(scene);
 }
