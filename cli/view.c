@@ -1,5 +1,6 @@
 /* galpha view: results as a page that shows them move. */
 #include "cli/command.h"
+#include "cli/guard.h"
 #include "cli/page.h"
 #include "cli/text.h"
 
@@ -19,6 +20,8 @@ static char *default_path(const char *result)
     return path;
 }
 
+static int write_page(const void *page) { return cli_page_write(page); }
+
 static int view(const cli_arguments *arguments, const char *path)
 {
     for (int k = 0; k < arguments->operand_count; ++k)
@@ -31,7 +34,7 @@ static int view(const cli_arguments *arguments, const char *path)
                            .results = arguments->operands,
                            .title = cli_value(arguments, "title"),
                            .quiet = cli_given(arguments, "quiet")};
-    const int code = cli_page_write(&page);
+    const int code = cli_guard(page.count, page.results, write_page, &page);
     if (code == EXIT_DONE && !page.quiet) {
         cli_print_text(stdout, path);
         puts("");

@@ -40,7 +40,9 @@ if(NPM)
     endif()
     if(NOT problem)
         file(READ ${BUILD}/dist/index.html page HEX)
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," embedded "${page}")
+        string(REPEAT "[0-9a-f]" 32 row)
+        string(REGEX REPLACE "(${row})" "\\1\n" embedded "${page}")
+        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," embedded "${embedded}")
         string(LENGTH "${page}" length)
         math(EXPR length "${length} / 2")
         file(TOUCH ${BUILD}/done)
@@ -54,7 +56,8 @@ endif()
 file(WRITE ${OUTPUT} "/* Made from viewer/. */
 #include \"io/viewer.h\"
 
-const char ga_viewer_page[] = {${embedded}0};
+const unsigned char ga_viewer_page[] = {
+${embedded}0};
 const size_t ga_viewer_length = ${length};
 const char ga_viewer_generator[] = \"galpha ${VERSION}\";
 ")

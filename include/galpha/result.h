@@ -106,8 +106,47 @@ GA_API ga_status ga_result_reader_read(ga_result_reader *reader, int channel, si
 GA_API const char *ga_result_reader_model(const ga_result_reader *reader);
 /* What a viewer draws, JSON; null if the file has none. */
 GA_API const char *ga_result_reader_scene(const ga_result_reader *reader);
-/* Settings, version and statistics of the run, by name; ends with a null name. */
+/* Settings, version and statistics of the run; ends with a null name. */
 GA_API const ga_attribute *ga_result_reader_attributes(const ga_result_reader *reader);
+
+/* --- names and expressions of channels ---------------------------------------------------- */
+
+/* One number per frame: a channel, or one part of it. */
+typedef struct ga_result_column {
+    const char *name;  /* top.position.x */
+    int channel, part; /* indices */
+} ga_result_column;
+
+/* What a name stands for: `top.position` for all its parts, `top` or `energy` for all channels
+ * whose names go on after a dot, and `*` between dots for anything, as in `*.position.z`. In
+ * the order of the channels. No column is no mistake here. Names live as long as the list.
+ * GA_OK or GA_ERR_MEMORY. */
+GA_API ga_status ga_result_select(const ga_result_reader *reader, const char *name,
+                                  ga_result_column **columns, int *count, ga_report *report);
+GA_API void ga_result_columns_free(ga_result_column *columns);
+/* The name nearest to one that does not exist, into `near`; false if none is. */
+enum { GA_RESULT_NAME_SIZE = 160 };
+GA_API int ga_result_suggest(const ga_result_reader *reader, const char *name,
+                             char near[GA_RESULT_NAME_SIZE]);
+
+/* A quantity computed from channels, frame by frame: "top.position.x - 2*top.velocity.y",
+ * "sqrt(x.a^2 + `my body`.rate)", in the language of model files. Names are those of columns,
+ * and `time`. At most 64 of them. */
+typedef struct ga_result_expression ga_result_expression;
+
+/* A mistake is GA_ERR_INPUT, and report->column says where it is in the text. The reader must
+ * live as long. */
+GA_API ga_status ga_result_expression_compile(ga_result_reader *reader, const char *text,
+                                              ga_result_expression **expression,
+                                              ga_report *report);
+/* Made from the units of the channels: m/s of m and s. "" for none, and where it is not known:
+ * sums of different units, files without units, conditions. */
+GA_API const char *ga_result_expression_unit(const ga_result_expression *expression);
+/* Frames as in ga_result_reader_read; one number each. */
+GA_API ga_status ga_result_expression_read(const ga_result_expression *expression, size_t first,
+                                           size_t stride, size_t count, double *values,
+                                           ga_report *report);
+GA_API void ga_result_expression_destroy(ga_result_expression *expression);
 
 #ifdef __cplusplus
 }

@@ -7,19 +7,31 @@
  * other files, links that lead elsewhere and mappings of one dataset to others are refused:
  * what one looks at is in the file.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "base/memory.h"
 #include "base/report.h"
+#include "io/hdf5_driver.h"
+#include "io/hdf5_heap.h"
 #include "io/hdf5_quiet.h"
+#include "io/hdf5_vet.h"
 #include "io/reader.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const uint64_t COMPRESSION = 1032;
 
 typedef struct hdf5 {
+    ga_reader_content *content;
+    ga_hdf5_origin origin;
     hid_t id;
+    ga_hdf5_heap *heap;    /* while the file is being opened */
+    uint64_t text_left;    /* bytes of text that may still be taken */
+    bool out_of_memory;    /* if so, that is what is wrong */
     const char **datasets; /* of the channels, as under /channels */
 } hdf5;
 
@@ -33,15 +45,21 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *user)
 }
 
 /* What HDF5 thinks of it, in the words of its innermost function. */
-static ga_status fail(const ga_reader_content *content, ga_report *report, const char *what,
-                      const char *name)
+static ga_status fail(const hdf5 *s, ga_report *report, const char *what, const char *name)
 {
+    if (s->out_of_memory) return ga_reader_out_of_memory(report);
     const char *reason = NULL;
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
     char shown[GA_SHOWN_SIZE], because[GA_SHOWN_SIZE];
-    return ga_reader_fail(content, report, GA_ERR_INPUT, "%s%s%s%s%s", what,
+    return ga_reader_fail(s->content, report, GA_ERR_INPUT, "%s%s%s%s%s", what,
                           ga_reader_shown(name, shown), reason ? " (HDF5: " : "",
                           reason ? ga_reader_shown(reason, because) : "", reason ? ")" : "");
+}
+
+static bool keep(hdf5 *s, const void *memory)
+{
+    if (!memory) s->out_of_memory = true;
+    return memory;
 }
 
 /* --- text --------------------------------------------------------------------------------- */
@@ -52,79 +70,80 @@ typedef struct source {
     bool attribute;
 } source;
 
-static hid_t source_type(source s)
+static hid_t source_type(source from)
 {
-    return s.attribute ? H5Aget_type(s.id) : H5Dget_type(s.id);
+    return from.attribute ? H5Aget_type(from.id) : H5Dget_type(from.id);
 }
 
-static hid_t source_space(source s)
+static hid_t source_space(source from)
 {
-    return s.attribute ? H5Aget_space(s.id) : H5Dget_space(s.id);
+    return from.attribute ? H5Aget_space(from.id) : H5Dget_space(from.id);
 }
 
-static bool source_read(source s, hid_t type, void *out)
+static bool source_read(source from, hid_t type, void *out)
 {
-    return (s.attribute ? H5Aread(s.id, type, out)
-                        : H5Dread(s.id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out)) >= 0;
+    return (from.attribute ? H5Aread(from.id, type, out)
+                           : H5Dread(from.id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out)) >= 0;
+}
+
+/* Many references to one long text would multiply it. */
+static bool add_text(hdf5 *s, const char *text, size_t length, const char **out)
+{
+    if (length > s->text_left) return false;
+    s->text_left -= length;
+    return keep(s, *out = ga_reader_text(&s->content->arena, text, length));
 }
 
 /* Text of fixed length in the file: `size` bytes each, with zeros or blanks at the end. */
-static bool read_fixed(ga_reader_content *content, source s, hid_t type, hsize_t count,
-                       const char **out)
+static bool take_fixed(hdf5 *s, hid_t type, const char *bytes, const char **out)
 {
     const size_t size = H5Tget_size(type);
-    if (size == 0 || size > content->file_size / count) return false;
-    const bool blanks = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
-    char *bytes = GA_NEW(char, size *count);
-    bool good = bytes && source_read(s, type, bytes);
-    for (hsize_t k = 0; k < count && good; ++k) {
-        const char *text = bytes + k * size, *end = memchr(text, 0, size);
-        size_t length = end ? (size_t)(end - text) : size;
-        while (blanks && length > 0 && text[length - 1] == ' ') --length;
-        good = (out[k] = ga_reader_text(&content->arena, text, length));
-    }
-    ga_free(bytes);
-    return good;
+    const char *end = memchr(bytes, 0, size);
+    size_t length = end ? (size_t)(end - bytes) : size;
+    while (H5Tget_strpad(type) == H5T_STR_SPACEPAD && length > 0 && bytes[length - 1] == ' ')
+        --length;
+    return add_text(s, bytes, length, out);
 }
 
-/* Text of variable length: HDF5 allocates it, from what its heap in the file holds. */
-static bool read_variable(ga_reader_content *content, source s, hid_t type, hid_t space,
-                          hsize_t count, const char **out)
+/* Text of variable length: the file has references to it. It ends at a zero at the latest. */
+static bool take_variable(hdf5 *s, hid_t type, const char *bytes, const char **out)
 {
-    char **texts = GA_NEW(char *, count);
-    bool good = texts && source_read(s, type, texts);
-    for (hsize_t k = 0; k < count && good; ++k) {
-        const char *text = texts[k] ? texts[k] : "";
-        good = (out[k] = ga_reader_text(&content->arena, text, strlen(text)));
-    }
-    if (texts) H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
-    ga_free(texts);
-    return good;
+    (void)type;
+    const char *text;
+    size_t length;
+    if (!ga_hdf5_heap_find(s->heap, (const unsigned char *)bytes, &text, &length)) return false;
+    const char *end = memchr(text, 0, length);
+    return add_text(s, text, end ? (size_t)(end - text) : length, out);
 }
 
-/* Exactly `count` texts. False if there are others, or none; also if memory is out, which HDF5
- * does not tell from a damaged file either. */
-static bool read_texts(ga_reader_content *content, source s, hsize_t count, const char **out)
+/* Exactly `count` texts; false if there are others, or none. */
+static bool read_texts(hdf5 *s, source from, hsize_t count, const char **out)
 {
-    const hid_t type = source_type(s), space = source_space(s);
+    const hid_t type = source_type(from), space = source_space(from);
     bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
                 H5Sget_simple_extent_npoints(space) == (hssize_t)count;
-    if (good)
-        good = H5Tis_variable_str(type) > 0 ? read_variable(content, s, type, space, count, out)
-                                            : read_fixed(content, s, type, count, out);
+    const bool variable = good && H5Tis_variable_str(type) > 0;
+    const size_t size = variable ? GA_HDF5_REFERENCE_SIZE : good ? H5Tget_size(type) : 0;
+    good = size > 0 && size <= s->content->file_size / count;
+    char *bytes = good ? GA_NEW(char, size *count) : NULL;
+    good = good && keep(s, bytes) &&
+           source_read(from, variable ? s->heap->reference : type, bytes);
+    for (hsize_t k = 0; k < count && good; ++k)
+        good = (variable ? take_variable : take_fixed)(s, type, bytes + k * size, &out[k]);
+    ga_free(bytes);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     return good;
 }
 
 /* An attribute that may be missing: then `out` stays as it is. */
-static bool read_attribute(ga_reader_content *content, hid_t object, const char *name,
-                           hsize_t count, const char **out)
+static bool read_attribute(hdf5 *s, hid_t object, const char *name, hsize_t count,
+                           const char **out)
 {
     const htri_t there = H5Aexists(object, name);
     if (there <= 0) return there == 0;
     const hid_t id = H5Aopen(object, name, H5P_DEFAULT);
-    const bool good = id >= 0 && read_texts(content, (source){id, true}, count, out);
+    const bool good = id >= 0 && read_texts(s, (source){id, true}, count, out);
     if (id >= 0) H5Aclose(id);
     return good;
 }
@@ -138,13 +157,12 @@ static bool is_here(hid_t place, const char *name)
 }
 
 /* A dataset that holds one text, and may be missing. */
-static ga_status read_document(const hdf5 *s, ga_reader_content *content, const char *name,
-                               const char **text, ga_report *report)
+static ga_status read_document(hdf5 *s, const char *name, const char **text, ga_report *report)
 {
     if (H5Lexists(s->id, name, H5P_DEFAULT) == 0) return GA_OK;
     const hid_t id = is_here(s->id, name) ? H5Dopen2(s->id, name, H5P_DEFAULT) : -1;
-    const bool good = id >= 0 && read_texts(content, (source){id, false}, 1, text);
-    const ga_status status = good ? GA_OK : fail(content, report, "no text in /", name);
+    const bool good = id >= 0 && read_texts(s, (source){id, false}, 1, text);
+    const ga_status status = good ? GA_OK : fail(s, report, "no text in /", name);
     if (id >= 0) H5Dclose(id);
     return status;
 }
@@ -157,13 +175,13 @@ typedef struct fact {
 } fact;
 
 typedef struct facts {
-    ga_reader_content *content;
+    hdf5 *s;
     fact *first, **last;
     uint64_t count;
 } facts;
 
 /* True: it is one number, or one text. Others are left out. */
-static bool read_fact(ga_reader_content *content, hid_t id, ga_attribute *out)
+static bool read_fact(hdf5 *s, hid_t id, ga_attribute *out)
 {
     const hid_t type = H5Aget_type(id), space = H5Aget_space(id);
     const H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
@@ -171,42 +189,40 @@ static bool read_fact(ga_reader_content *content, hid_t id, ga_attribute *out)
     if (good && (class == H5T_FLOAT || class == H5T_INTEGER))
         good = H5Aread(id, H5T_NATIVE_DOUBLE, &out->number) >= 0;
     else
-        good = good && class == H5T_STRING &&
-               read_texts(content, (source){id, true}, 1, &out->text);
+        good = good && class == H5T_STRING && read_texts(s, (source){id, true}, 1, &out->text);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     return good;
 }
 
-static herr_t add_fact(hid_t group, const char *name, const H5A_info_t *info, void *user)
+static bool add_fact(void *user, hid_t group, const char *name)
 {
-    (void)info;
     facts *all = user;
     /* more than the file has bytes for: a list that bites its tail */
-    if (++all->count > all->content->file_size) return -1;
+    ga_reader_content *content = all->s->content;
+    if (++all->count > content->file_size) return false;
     ga_attribute attribute = {0};
     const hid_t id = H5Aopen(group, name, H5P_DEFAULT);
-    const bool good = id >= 0 && read_fact(all->content, id, &attribute);
+    const bool good = id >= 0 && read_fact(all->s, id, &attribute);
     if (id >= 0) H5Aclose(id);
-    if (!good) return 0;
-    fact *f = GA_ARENA_NEW(&all->content->arena, fact, 1);
-    attribute.name = ga_reader_text(&all->content->arena, name, strlen(name));
-    if (!f || !attribute.name) return -1;
+    if (!good) return !all->s->out_of_memory;
+    fact *f = GA_ARENA_NEW(&content->arena, fact, 1);
+    if (!keep(all->s, f) || !add_text(all->s, name, strlen(name), &attribute.name))
+        return false;
     f->attribute = attribute;
     *all->last = f;
     all->last = &f->next;
-    return 0;
+    return true;
 }
 
-static ga_status read_facts(const hdf5 *s, ga_reader_content *content, ga_report *report)
+static ga_status read_facts(hdf5 *s, ga_report *report)
 {
+    ga_reader_content *content = s->content;
     if (!is_here(s->id, "solver")) return GA_OK;
-    facts all = {.content = content, .last = &all.first};
+    facts all = {.s = s, .last = &all.first};
     const hid_t group = H5Gopen2(s->id, "solver", H5P_DEFAULT);
-    const bool good =
-        group >= 0 && H5Aiterate2(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_fact, &all) >= 0;
-    const ga_status status =
-        good ? GA_OK : fail(content, report, "no attributes in /solver", "");
+    const bool good = group >= 0 && ga_hdf5_each_attribute(&s->origin, group, add_fact, &all);
+    const ga_status status = good ? GA_OK : fail(s, report, "no attributes in /solver", "");
     if (group >= 0) H5Gclose(group);
     if (status != GA_OK) return status;
     size_t count = 0;
@@ -270,39 +286,39 @@ static uint64_t capacity(const ga_reader_content *content, hid_t dataset, shape 
 }
 
 /* GA_OK: numbers in rows, no more than the file can hold. */
-static ga_status check_column(const ga_reader_content *content, hid_t dataset, const char *name,
-                              shape *size, ga_report *report)
+static ga_status check_column(const hdf5 *s, hid_t dataset, const char *name, shape *size,
+                              ga_report *report)
 {
-    if (dataset < 0) return fail(content, report, "there is no dataset ", name);
-    if (!is_number(dataset)) return fail(content, report, "no numbers in ", name);
-    if (!measure(dataset, size))
-        return fail(content, report, "not one or two dimensions: ", name);
+    if (dataset < 0) return fail(s, report, "there is no dataset ", name);
+    if (!is_number(dataset)) return fail(s, report, "no numbers in ", name);
+    if (!measure(dataset, size)) return fail(s, report, "not one or two dimensions: ", name);
     /* a number takes one byte at least */
-    const uint64_t bytes = capacity(content, dataset, *size);
-    if (bytes == 0) return fail(content, report, "stored in a way that is not read: ", name);
+    const uint64_t bytes = capacity(s->content, dataset, *size);
+    if (bytes == 0) return fail(s, report, "stored in a way that is not read: ", name);
     if (size->rows > bytes / size->count ||
         size->rows > SIZE_MAX / sizeof(double) / size->count)
-        return fail(content, report, "more numbers than the file can hold: ", name);
+        return fail(s, report, "more numbers than the file can hold: ", name);
     return GA_OK;
 }
 
-static ga_status read_times(const hdf5 *s, ga_reader_content *content, ga_report *report)
+static ga_status read_times(const hdf5 *s, ga_report *report)
 {
+    ga_reader_content *content = s->content;
     const bool there = is_here(s->id, "time");
     if (!there)
         return ga_reader_fail(content, report, GA_ERR_INPUT,
                               "no result of galpha: there is no dataset /time");
     const hid_t dataset = H5Dopen2(s->id, "time", H5P_DEFAULT);
     shape size = {0};
-    ga_status status = check_column(content, dataset, "/time", &size, report);
+    ga_status status = check_column(s, dataset, "/time", &size, report);
     if (status == GA_OK && (size.rank != 1 || size.count != 1))
-        status = fail(content, report, "more than one dimension: ", "/time");
+        status = fail(s, report, "more than one dimension: ", "/time");
     double *times = NULL;
     if (status == GA_OK && !(times = GA_ARENA_NEW(&content->arena, double, size.rows + 1)))
         status = ga_reader_out_of_memory(report);
     if (status == GA_OK && size.rows > 0 &&
         H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) < 0)
-        status = fail(content, report, "cannot read ", "/time");
+        status = fail(s, report, "cannot read ", "/time");
     if (dataset >= 0) H5Dclose(dataset);
     content->frames = (size_t)size.rows;
     content->times = times;
@@ -317,7 +333,7 @@ typedef struct entry {
 } entry;
 
 typedef struct links {
-    ga_reader_content *content;
+    hdf5 *s;
     entry *first, **last;
     uint64_t count;
 } links;
@@ -326,10 +342,11 @@ static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, vo
 {
     (void)group;
     links *all = user;
-    if (++all->count > all->content->file_size || all->count > INT_MAX) return -1;
+    ga_arena *arena = &all->s->content->arena;
+    if (++all->count > all->s->content->file_size || all->count > INT_MAX / 2) return -1;
     if (info->type != H5L_TYPE_HARD) return 0;
-    entry *l = GA_ARENA_NEW(&all->content->arena, entry, 1);
-    if (!l || !(l->name = ga_arena_text(&all->content->arena, name))) return -1;
+    entry *l = GA_ARENA_NEW(arena, entry, 1);
+    if (!keep(all->s, l) || !keep(all->s, l->name = ga_arena_text(arena, name))) return -1;
     *all->last = l;
     all->last = &l->next;
     return 0;
@@ -356,11 +373,14 @@ static const char *unescape_name(ga_arena *arena, const char *name)
     return ga_reader_text(arena, plain, strlen(plain));
 }
 
-static ga_status describe(ga_reader_content *content, hid_t dataset, const char *name,
-                          ga_channel *channel, ga_report *report)
+static ga_status describe(hdf5 *s, hid_t dataset, const char *name, ga_channel *channel,
+                          ga_report *report)
 {
+    ga_reader_content *content = s->content;
     shape size = {0};
-    GA_TRY(check_column(content, dataset, name, &size, report));
+    GA_TRY(check_column(s, dataset, name, &size, report));
+    if (!ga_hdf5_vet(&s->origin, dataset))
+        return fail(s, report, "damaged attributes of channel ", name);
     char shown[GA_SHOWN_SIZE];
     if (size.rows != content->frames)
         return ga_reader_fail(
@@ -374,21 +394,21 @@ static ga_status describe(ga_reader_content *content, hid_t dataset, const char 
         size.count > 1 && H5Aexists(dataset, "parts") > 0 && size.count <= content->file_size;
     if (has_parts) parts = GA_ARENA_NEW(&content->arena, const char *, size.count);
     if (!channel->name || (has_parts && !parts)) return ga_reader_out_of_memory(report);
-    if (!read_attribute(content, dataset, "name", 1, &channel->name) ||
-        !read_attribute(content, dataset, "unit", 1, &channel->unit) ||
-        !read_attribute(content, dataset, "description", 1, &channel->description) ||
-        (parts && !read_attribute(content, dataset, "parts", size.count, parts)))
-        return fail(content, report, "damaged attributes of channel ", name);
+    if (!read_attribute(s, dataset, "name", 1, &channel->name) ||
+        !read_attribute(s, dataset, "unit", 1, &channel->unit) ||
+        !read_attribute(s, dataset, "description", 1, &channel->description) ||
+        (parts && !read_attribute(s, dataset, "parts", size.count, parts)))
+        return fail(s, report, "damaged attributes of channel ", name);
     channel->parts = parts;
     return GA_OK;
 }
 
-static ga_status read_channels(hdf5 *s, ga_reader_content *content, hid_t place,
-                               ga_report *report)
+static ga_status read_channels(hdf5 *s, hid_t place, ga_report *report)
 {
-    links all = {.content = content, .last = &all.first};
+    ga_reader_content *content = s->content;
+    links all = {.s = s, .last = &all.first};
     if (H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
-        return fail(content, report, "damaged group /channels", "");
+        return fail(s, report, "damaged group /channels", "");
     content->channels = GA_ARENA_NEW(&content->arena, ga_channel, all.count + 1);
     s->datasets = GA_ARENA_NEW(&content->arena, const char *, all.count + 1);
     if (!content->channels || !s->datasets) return ga_reader_out_of_memory(report);
@@ -396,8 +416,7 @@ static ga_status read_channels(hdf5 *s, ga_reader_content *content, hid_t place,
         const hid_t dataset = H5Dopen2(place, l->name, H5P_DEFAULT);
         const int k = content->channel_count++;
         s->datasets[k] = l->name;
-        const ga_status status =
-            describe(content, dataset, l->name, &content->channels[k], report);
+        const ga_status status = describe(s, dataset, l->name, &content->channels[k], report);
         if (dataset >= 0) H5Dclose(dataset);
         if (status != GA_OK) return status;
     }
@@ -406,38 +425,46 @@ static ga_status read_channels(hdf5 *s, ga_reader_content *content, hid_t place,
 
 /* --- open, read, close -------------------------------------------------------------------- */
 
-static hid_t open_file(const char *path)
+/* Addresses count from the start of the file, and have 8 bytes: so all programs write it, and
+ * so the heap is read. */
+static bool is_plain(hid_t file)
 {
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    if (access < 0) return -1;
-    hid_t id = -1;
-    /* Closing it closes all that was opened in it. */
-    bool good = H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
-#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
-    /* Some file systems cannot lock, and a result may be read while it grows. */
-    good = good && H5Pset_file_locking(access, 0, 1) >= 0;
-#endif
-    if (good) id = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    return id;
+    const hid_t creation = H5Fget_create_plist(file);
+    hsize_t user = 1;
+    size_t address = 0, length = 0;
+    const bool good = creation >= 0 && H5Pget_userblock(creation, &user) >= 0 &&
+                      H5Pget_sizes(creation, &address, &length) >= 0 && user == 0 &&
+                      address == 8 && length == 8;
+    if (creation >= 0) H5Pclose(creation);
+    return good;
 }
 
-static ga_status read_all(hdf5 *s, ga_reader_content *content, ga_report *report)
+static ga_status open_file(hdf5 *s, ga_report *report)
 {
-    s->id = open_file(content->path);
-    if (s->id < 0) return fail(content, report, "no readable HDF5 file", "");
-    GA_TRY(read_times(s, content, report));
+    s->origin.descriptor = open(s->content->path, O_RDONLY | O_CLOEXEC);
+    if (s->origin.descriptor < 0)
+        return ga_reader_fail(s->content, report, GA_ERR_FILE, "the file cannot be opened");
+    const hid_t access = ga_hdf5_origin_access(&s->origin);
+    if (access >= 0) s->id = H5Fopen(s->content->path, H5F_ACC_RDONLY, access);
+    if (access >= 0) H5Pclose(access);
+    return s->id >= 0 && is_plain(s->id) ? GA_OK : fail(s, report, "no readable HDF5 file", "");
+}
+
+static ga_status read_all(hdf5 *s, ga_report *report)
+{
+    GA_TRY(open_file(s, report));
+    GA_TRY(read_times(s, report));
     if (!is_here(s->id, "channels"))
-        return ga_reader_fail(content, report, GA_ERR_INPUT,
+        return ga_reader_fail(s->content, report, GA_ERR_INPUT,
                               "no result of galpha: there is no group /channels");
     const hid_t place = H5Gopen2(s->id, "channels", H5P_DEFAULT);
-    if (place < 0) return fail(content, report, "damaged group /channels", "");
-    const ga_status status = read_channels(s, content, place, report);
+    if (place < 0) return fail(s, report, "damaged group /channels", "");
+    const ga_status status = read_channels(s, place, report);
     H5Gclose(place);
     GA_TRY(status);
-    GA_TRY(read_document(s, content, "model", &content->model, report));
-    GA_TRY(read_document(s, content, "scene", &content->scene, report));
-    return read_facts(s, content, report);
+    GA_TRY(read_document(s, "model", &s->content->model, report));
+    GA_TRY(read_document(s, "scene", &s->content->scene, report));
+    return read_facts(s, report);
 }
 
 static void close_hdf5(void *state)
@@ -445,22 +472,47 @@ static void close_hdf5(void *state)
     hdf5 *s = state;
     const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     if (s->id >= 0) H5Fclose(s->id);
+    ga_hdf5_origin_release(&s->origin);
     ga_hdf5_quiet_end(before);
+    if (s->origin.descriptor >= 0) close(s->origin.descriptor);
     ga_free(s);
+}
+
+/* HDF5 1.10 loses track of memory when it meets a damaged file, and says so when the program
+ * ends: "infinite loop closing library". Its errors, which it would print by default, are then
+ * better left off; a handler of the caller's own is restored in any case. */
+static void end_quiet(ga_hdf5_quiet before, ga_status status)
+{
+    const hid_t fresh = status == GA_ERR_INPUT ? H5Ecreate_stack() : -1;
+    ga_hdf5_quiet usual = {0};
+    if (fresh >= 0 && H5Eget_auto2(fresh, &usual.print, &usual.data) >= 0 &&
+        before.print == usual.print)
+        before = (ga_hdf5_quiet){0};
+    if (fresh >= 0) H5Eclose_stack(fresh);
+    ga_hdf5_quiet_end(before);
 }
 
 static ga_status open_hdf5(ga_reader_content *content, void **state, ga_report *report)
 {
     hdf5 *s = GA_NEW(hdf5, 1);
     if (!s) return ga_reader_out_of_memory(report);
-    s->id = -1;
+    ga_hdf5_heap heap;
+    *s = (hdf5){.content = content,
+                .origin = {-1, content->file_size, -1},
+                .id = -1,
+                .heap = &heap,
+                .text_left = 2 * content->file_size};
     const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
-    const ga_status status = read_all(s, content, report);
-    ga_hdf5_quiet_end(before);
+    const ga_status status = ga_hdf5_heap_open(&heap, &s->origin)
+                                 ? read_all(s, report)
+                                 : fail(s, report, "HDF5 cannot be used", "");
+    ga_hdf5_heap_close(&heap);
+    s->heap = NULL;
     if (status == GA_OK)
         *state = s;
     else
         close_hdf5(s);
+    end_quiet(before, status);
     return status;
 }
 
@@ -491,11 +543,10 @@ static ga_status read_hdf5(void *state, const ga_reader_content *content, int ch
                       size.count == (hsize_t)content->channels[channel].count &&
                       read_rows(dataset, size, first, stride, count, values);
     const ga_status status =
-        good ? GA_OK
-             : fail(content, report, "cannot read channel ", content->channels[channel].name);
+        good ? GA_OK : fail(s, report, "cannot read channel ", content->channels[channel].name);
     if (dataset >= 0) H5Dclose(dataset);
     if (place >= 0) H5Gclose(place);
-    ga_hdf5_quiet_end(before);
+    end_quiet(before, status);
     return status;
 }
 

@@ -12,11 +12,11 @@
  */
 #include <galpha/page.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "io/blob.h"
-#include "io/file.h"
 #include "io/viewer.h"
 
 #include <math.h>
@@ -453,7 +453,7 @@ static ga_status fit(page *p)
 
 static ga_status find_places(page *p)
 {
-    p->html = p->def->page ? p->def->page : ga_viewer_page;
+    p->html = p->def->page ? p->def->page : (const char *)ga_viewer_page;
     if (!p->html[0])
         return ga_fail(p->report, GA_ERR_INPUT, "this galpha was built without the viewer");
     p->data_at = strstr(p->html, data_mark);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-extern const char ga_viewer_page[];      /* null-terminated */
-extern const size_t ga_viewer_length;    /* 0: built without the viewer */
-extern const char ga_viewer_generator[]; /* galpha 0.1.0 */
+extern const unsigned char ga_viewer_page[]; /* null-terminated */
+extern const size_t ga_viewer_length;        /* 0: built without the viewer */
+extern const char ga_viewer_generator[];     /* galpha 0.1.0 */
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef GA_IO_WRITER_H
 #define GA_IO_WRITER_H
 
-#include "io/file.h"
+#include "base/file.h"
 
 #include <galpha/result.h>
 #include <stdbool.h>
