@@ -46,6 +46,9 @@ function inline(): Plugin {
         .replace("<!-- script -->", () => `<script type="module">${script}</script>`);
       for (const part of [PLACE, TITLE])
         if (count(page, part) !== 1) throw new Error(`${part} must stand in the page once`);
+      /* the page is embedded in a program as characters */
+      const odd = /[^\t\n -~]/.exec(page);
+      if (odd) throw new Error(`the page is not plain ASCII: ${JSON.stringify(odd[0])} at ${odd.index}`);
       if (/(?:src|href)="(?!data:)/.test(html.replace(/<script[^>]*>|<link[^>]*>/g, "")))
         throw new Error("the page refers to another file");
       this.emitFile({ type: "asset", fileName: "index.html", source: page });
@@ -62,6 +65,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 2000,
     reportCompressedSize: false,
   },
+  esbuild: { charset: "ascii" },
   plugins: [inline()],
   test: { include: ["test/**/*.test.ts"] },
 } as Parameters<typeof defineConfig>[0]);

@@ -76,14 +76,13 @@ static void put_triangles(ga_buffer *b, const ga_mesh *mesh)
         memcpy(&bits, mesh->corners + k, sizeof bits);
         for (int i = 0; i < 4; ++i) bytes[4 * k + (size_t)i] = (unsigned char)(bits >> 8 * i);
     }
-    ga_json_key(b, "triangles");
     ga_json_base64(b, bytes, 4 * count);
     ga_free(bytes);
 }
 
 static void put_mesh(ga_buffer *b, const ga_shape *shape)
 {
-    put_triangles(b, &shape->file->mesh);
+    put_number(b, "mesh", shape->file->index);
     put_number(b, "scale", shape->scale);
 }
 
@@ -106,6 +105,20 @@ static void put_shape(ga_buffer *b, const ga_shape *shape)
     put_rotation(b, shape->rotation);
     if (shape->color) put_text(b, "color", shape->color);
     ga_json_close(b, '}');
+}
+
+/* Each file once, however many shapes it gives; the model has them last first. */
+static void put_meshes(ga_buffer *b, const ga_model *model)
+{
+    const int count = model->meshes ? model->meshes->index + 1 : 0;
+    ga_json_key(b, "meshes");
+    ga_json_open(b, '[');
+    for (int k = 0; k < count; ++k) {
+        const ga_mesh_file *file = model->meshes;
+        while (file->index != k) file = file->next;
+        put_triangles(b, &file->mesh);
+    }
+    ga_json_close(b, ']');
 }
 
 /* --- bodies ------------------------------------------------------------------------------- */
@@ -347,6 +360,7 @@ char *ga_model_scene(const ga_model *model)
     ga_json_open(b, '[');
     for (int k = 0; k < model->body_count; ++k) put_body(b, model->bodies + k);
     ga_json_close(b, ']');
+    put_meshes(b, model);
     for (const char *const *s = ga_element_sections; *s; ++s) put_section(b, model, *s);
     ga_json_key(b, "groups"); /* of bodies that are drawn together: none yet */
     ga_json_open(b, '[');

@@ -47,7 +47,7 @@ static void a_whole_scene(void **unused)
                         "{\"format\":1,\"name\":\"two\",\"dimension\":3,\"gravity\":[0,0,-10],"
                         "\"bodies\":[{\"name\":\"a\",\"kind\":\"point-mass\",\"mass\":2,"
                         "\"inertia\":[0,0,0,0,0,0],\"position\":[1,2,3],\"rotation\":[1,0,0,0],"
-                        "\"points\":[],\"shapes\":[]}],"
+                        "\"points\":[],\"shapes\":[]}],\"meshes\":[],"
                         "\"joints\":[],\"motions\":[],\"forces\":[],\"groups\":[]}");
     ga_text_free(scene);
 }
@@ -79,20 +79,21 @@ static void bodies_and_shapes(void **unused)
 static void meshes(void **unused)
 {
     (void)unused;
-    char path[64], text[200];
+    char path[64], text[300];
     snprintf(path, sizeof path, "/tmp/galpha_scene_%p.obj", (void *)&path);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", file);
     fclose(file);
-    snprintf(
-        text, sizeof text,
-        "galpha: 1\nbodies: {a: {type: point-mass, mass: 2, shape: {mesh: %s, scale: 2}}}\n",
-        path);
-    check_has(text, (const char *const[]){
-                        "\"shapes\":[{\"type\":\"mesh\",\"triangles\":"
-                        "\"AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\",\"scale\":2,",
-                        NULL});
+    snprintf(text, sizeof text,
+             "galpha: 1\nbodies: {a: {type: point-mass, mass: 2, shape: [{mesh: %s, scale: 2},"
+             " {mesh: %s}]}}\n",
+             path, path);
+    check_has(text,
+              (const char *const[]){
+                  "\"shapes\":[{\"type\":\"mesh\",\"mesh\":0,\"scale\":2,",
+                  "{\"type\":\"mesh\",\"mesh\":0,\"scale\":1,",
+                  "\"meshes\":[\"AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\"],", NULL});
     remove(path);
 }
 

@@ -51,6 +51,7 @@ export interface ShapeData {
   rotation?: number[];
   scale?: number | number[];
   triangles?: string;
+  mesh?: number; /* of the scene's meshes, in place of triangles */
   color?: string;
 }
 
@@ -104,6 +105,7 @@ export interface SceneData {
   joints?: JointData[];
   motions?: { name: string; joint?: string }[];
   forces?: ForceData[];
+  meshes?: string[]; /* triangles that several shapes share */
   groups?: { type?: string; kind?: string }[];
 }
 

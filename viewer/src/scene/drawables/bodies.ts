@@ -19,16 +19,24 @@ function ends(s: ShapeData, centre: Vec3, axes: [Vec3, Vec3, Vec3]): [Vec3, Vec3
   return [along(centre, d, -half), along(centre, d, half)];
 }
 
-function mesh(list: PartList, b: BodyLayout, s: ShapeData, centre: Vec3, axes: [Vec3, Vec3, Vec3], key: string): void {
-  const bytes = decodeBase64(s.triangles ?? "");
+/* A mesh that several shapes share is decoded once. */
+function triangles(list: PartList, key: string, text: string): Float32Array {
+  const known = list.meshes.get(key);
+  if (known) return known;
+  const bytes = decodeBase64(text);
   const count = Math.floor(bytes.length / 36) * 9;
-  if (!count) return;
   const view = new DataView(bytes.buffer, bytes.byteOffset, count * 4);
   const xyz = new Float32Array(count);
   for (let i = 0; i < count; ++i) {
     const x = view.getFloat32(4 * i, true);
     xyz[i] = Number.isFinite(x) ? x : 0;
   }
+  return xyz;
+}
+
+function mesh(list: PartList, b: BodyLayout, s: ShapeData, centre: Vec3, axes: [Vec3, Vec3, Vec3], key: string): void {
+  const xyz = triangles(list, key, s.triangles ?? "");
+  if (!xyz.length) return;
   const k = typeof s.scale === "number" ? [s.scale, s.scale, s.scale] : (s.scale ?? [1, 1, 1]);
   list.mesh(key, xyz, b.index, centre, mul(axes[0], k[0] ?? 1), mul(axes[1], k[1] ?? 1), mul(axes[2], k[2] ?? 1));
 }
@@ -47,7 +55,10 @@ const SHAPES: Record<string, Draw> = {
 function given(context: BuildContext, b: BodyLayout, shapes: ShapeData[]): void {
   const { list, layout } = context;
   const own = list.color;
-  shapes.forEach((s, i) => {
+  shapes.forEach((data, i) => {
+    const shared = data.mesh === undefined ? undefined : context.run.scene?.meshes?.[data.mesh];
+    const s = shared === undefined ? data : { ...data, triangles: shared };
+    const key = shared === undefined ? `mesh ${b.index} ${i}` : `mesh ${data.mesh}`;
     const draw = SHAPES[s.type];
     if (!draw) {
       context.notice(`shape ${s.type} of ${b.data.name} is unknown to this page`);
@@ -56,7 +67,7 @@ function given(context: BuildContext, b: BodyLayout, shapes: ShapeData[]): void 
     const q = quat(s.rotation);
     const axes: [Vec3, Vec3, Vec3] = [rotate(q, [1, 0, 0]), rotate(q, [0, 1, 0]), rotate(q, [0, 0, 1])];
     if (s.color && /^#[0-9a-f]{6}$/i.test(s.color)) list.color = parseInt(s.color.slice(1), 16);
-    draw(list, b, s, add(vec3(s.position), [0, 0, layout.planar ? layerOf(b, layout) : 0]), axes, `mesh ${b.index} ${i}`);
+    draw(list, b, s, add(vec3(s.position), [0, 0, layout.planar ? layerOf(b, layout) : 0]), axes, key);
     list.color = own;
   });
 }
