@@ -148,19 +148,22 @@ static bool read_attribute(hdf5 *s, hid_t object, const char *name, hsize_t coun
     return good;
 }
 
-/* A link of the file itself, not one that leads elsewhere. */
-static bool is_here(hid_t place, const char *name)
+static bool exists(const hdf5 *s, const char *name)
 {
-    H5L_info_t info;
-    return H5Lexists(place, name, H5P_DEFAULT) > 0 &&
-           H5Lget_info(place, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD;
+    return H5Lexists(s->id, name, H5P_DEFAULT) > 0;
+}
+
+/* At the top of the file, undamaged, and not a link that leads elsewhere. */
+static bool is_here(const hdf5 *s, const char *name)
+{
+    return exists(s, name) && ga_hdf5_vet(&s->origin, s->id, name);
 }
 
 /* A dataset that holds one text, and may be missing. */
 static ga_status read_document(hdf5 *s, const char *name, const char **text, ga_report *report)
 {
-    if (H5Lexists(s->id, name, H5P_DEFAULT) == 0) return GA_OK;
-    const hid_t id = is_here(s->id, name) ? H5Dopen2(s->id, name, H5P_DEFAULT) : -1;
+    if (!exists(s, name)) return GA_OK;
+    const hid_t id = is_here(s, name) ? H5Dopen2(s->id, name, H5P_DEFAULT) : -1;
     const bool good = id >= 0 && read_texts(s, (source){id, false}, 1, text);
     const ga_status status = good ? GA_OK : fail(s, report, "no text in /", name);
     if (id >= 0) H5Dclose(id);
@@ -218,7 +221,8 @@ static bool add_fact(void *user, hid_t group, const char *name)
 static ga_status read_facts(hdf5 *s, ga_report *report)
 {
     ga_reader_content *content = s->content;
-    if (!is_here(s->id, "solver")) return GA_OK;
+    if (!exists(s, "solver")) return GA_OK;
+    if (!is_here(s, "solver")) return fail(s, report, "damaged group /solver", "");
     facts all = {.s = s, .last = &all.first};
     const hid_t group = H5Gopen2(s->id, "solver", H5P_DEFAULT);
     const bool good = group >= 0 && ga_hdf5_each_attribute(&s->origin, group, add_fact, &all);
@@ -304,11 +308,10 @@ static ga_status check_column(const hdf5 *s, hid_t dataset, const char *name, sh
 static ga_status read_times(const hdf5 *s, ga_report *report)
 {
     ga_reader_content *content = s->content;
-    const bool there = is_here(s->id, "time");
-    if (!there)
+    if (!exists(s, "time"))
         return ga_reader_fail(content, report, GA_ERR_INPUT,
                               "no result of galpha: there is no dataset /time");
-    const hid_t dataset = H5Dopen2(s->id, "time", H5P_DEFAULT);
+    const hid_t dataset = is_here(s, "time") ? H5Dopen2(s->id, "time", H5P_DEFAULT) : -1;
     shape size = {0};
     ga_status status = check_column(s, dataset, "/time", &size, report);
     if (status == GA_OK && (size.rank != 1 || size.count != 1))
@@ -379,8 +382,6 @@ static ga_status describe(hdf5 *s, hid_t dataset, const char *name, ga_channel *
     ga_reader_content *content = s->content;
     shape size = {0};
     GA_TRY(check_column(s, dataset, name, &size, report));
-    if (!ga_hdf5_vet(&s->origin, dataset))
-        return fail(s, report, "damaged attributes of channel ", name);
     char shown[GA_SHOWN_SIZE];
     if (size.rows != content->frames)
         return ga_reader_fail(
@@ -407,13 +408,14 @@ static ga_status read_channels(hdf5 *s, hid_t place, ga_report *report)
 {
     ga_reader_content *content = s->content;
     links all = {.s = s, .last = &all.first};
-    if (!ga_hdf5_vet(&s->origin, place) ||
-        H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
+    if (H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
         return fail(s, report, "damaged group /channels", "");
     content->channels = GA_ARENA_NEW(&content->arena, ga_channel, all.count + 1);
     s->datasets = GA_ARENA_NEW(&content->arena, const char *, all.count + 1);
     if (!content->channels || !s->datasets) return ga_reader_out_of_memory(report);
     for (const entry *l = all.first; l; l = l->next) {
+        if (!ga_hdf5_vet(&s->origin, place, l->name))
+            return fail(s, report, "damaged channel ", l->name);
         const hid_t dataset = H5Dopen2(place, l->name, H5P_DEFAULT);
         const int k = content->channel_count++;
         s->datasets[k] = l->name;
@@ -455,10 +457,10 @@ static ga_status read_all(hdf5 *s, ga_report *report)
 {
     GA_TRY(open_file(s, report));
     GA_TRY(read_times(s, report));
-    if (!is_here(s->id, "channels"))
+    if (!exists(s, "channels"))
         return ga_reader_fail(s->content, report, GA_ERR_INPUT,
                               "no result of galpha: there is no group /channels");
-    const hid_t place = H5Gopen2(s->id, "channels", H5P_DEFAULT);
+    const hid_t place = is_here(s, "channels") ? H5Gopen2(s->id, "channels", H5P_DEFAULT) : -1;
     if (place < 0) return fail(s, report, "damaged group /channels", "");
     const ga_status status = read_channels(s, place, report);
     H5Gclose(place);

@@ -15,6 +15,10 @@
  * encoding (1); length of the name (1, 2, 4 or 8, by the lowest two flags), name; address (8),
  * or for types but 0 a length (2) and as many bytes
  *
+ * One of kind 8 says how numbers are stored. Of chunks (class 2) it has extents (4 each):
+ * version 3, class, number of extents (1 each), address (8), extents; or version 1 or 2, number
+ * of extents, class (1 each), nothing (5), address (8), extents.
+ *
  * A type has its size at byte 4 (4); a shape begins with version and number of dimensions (1
  * each), and has their extents (8 each) from byte 8 on, or from byte 4 on with version 2. (HDF5
  * File Format Specification, IV.A.) Newer headers have a checksum, which HDF5 looks at.
@@ -27,6 +31,7 @@
 
 enum {
     LINK = 6,
+    LAYOUT = 8,
     ATTRIBUTE = 12,
     CONTINUATION = 16,
     MAX_BLOCKS = 1000, /* of one header; more are a list that bites its tail */
@@ -106,6 +111,19 @@ static bool vet_link(const unsigned char *message, uint64_t length)
            number(message + at + name, 2) <= left - 2;
 }
 
+/* HDF5 divides by the extents of chunks. */
+static bool vet_layout(const unsigned char *message, uint64_t length)
+{
+    if (length < 3) return false;
+    const bool old = message[0] < 3;
+    const uint64_t start = old ? 16 : 11, count = message[old ? 1 : 2];
+    if (message[0] > 3 || message[old ? 2 : 1] != 2) return true;
+    if (start + 4 * count > length) return false;
+    for (uint64_t k = 0; k < count; ++k)
+        if (number(message + start + 4 * k, 4) == 0) return false;
+    return true;
+}
+
 static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
 {
     for (uint64_t at = 0; length - at >= 8;) {
@@ -114,6 +132,7 @@ static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
         if (size > length - at - 8) return false;
         if (kind == ATTRIBUTE && !vet_attribute(w, content, size)) return false;
         if (kind == LINK && !vet_link(content, size)) return false;
+        if (kind == LAYOUT && !vet_layout(content, size)) return false;
         if (kind == CONTINUATION) {
             if (size < 16 || w->count == MAX_BLOCKS) return false;
             w->blocks[w->count++] = (block){number(content, 8), number(content + 8, 8)};
@@ -135,15 +154,12 @@ static bool vet_block(walk *w, block b)
 }
 
 /* True with `old` set: it has the header above. */
-static bool find_header(const ga_hdf5_origin *origin, hid_t object, block *header, bool *old)
+static bool find_header(const ga_hdf5_origin *origin, haddr_t address, block *header, bool *old)
 {
-    H5O_info_t info;
     unsigned char head[16];
-    if (H5Oget_info(object, &info) < 0 ||
-        !ga_hdf5_origin_read(origin, info.addr, sizeof head, head))
-        return false;
+    if (!ga_hdf5_origin_read(origin, address, sizeof head, head)) return false;
     *old = head[0] == 1;
-    *header = (block){info.addr + sizeof head, number(head + 8, 4)};
+    *header = (block){address + sizeof head, number(head + 8, 4)};
     return true;
 }
 
@@ -156,12 +172,15 @@ static bool vet_blocks(walk *w, block header)
     return true;
 }
 
-bool ga_hdf5_vet(const ga_hdf5_origin *origin, hid_t object)
+bool ga_hdf5_vet(const ga_hdf5_origin *origin, hid_t place, const char *name)
 {
+    H5L_info_t info;
     walk w = {.origin = origin};
     block header;
     bool old;
-    return find_header(origin, object, &header, &old) && (!old || vet_blocks(&w, header));
+    return H5Lget_info(place, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD &&
+           find_header(origin, info.u.address, &header, &old) &&
+           (!old || vet_blocks(&w, header));
 }
 
 static herr_t pass_on(hid_t object, const char *name, const H5A_info_t *info, void *user)
@@ -175,9 +194,11 @@ bool ga_hdf5_each_attribute(const ga_hdf5_origin *origin, hid_t object, ga_hdf5_
                             void *user)
 {
     walk w = {.origin = origin, .object = object, .user = user};
+    H5O_info_t info;
     block header;
     bool old;
-    if (!find_header(origin, object, &header, &old) || (old && !vet_blocks(&w, header)))
+    if (H5Oget_info(object, &info) < 0 || !find_header(origin, info.addr, &header, &old) ||
+        (old && !vet_blocks(&w, header)))
         return false;
     w.each = each;
     return old ? vet_blocks(&w, header)
