@@ -12,12 +12,14 @@
  * One of kind 6 is a link of a group:
  *
  *     version 1 (1), flags (1); with flag 8 its type (1), with 4 its age (8), with 16 an
- * encoding (1); length of the name (1, 2, 4 or 8, by the lowest two flags), name; address (8),
- * or for types but 0 a length (2) and as many bytes
+ *     encoding (1); length of the name (1, 2, 4 or 8, by the lowest two flags), name;
+ *     address (8), or for types but 0 a length (2) and as many bytes
  *
- * One of kind 8 says how numbers are stored. Of chunks (class 2) it has extents (4 each):
- * version 3, class, number of extents (1 each), address (8), extents; or version 1 or 2, number
- * of extents, class (1 each), nothing (5), address (8), extents.
+ * One of kind 1 is the shape of numbers, one of kind 8 says how they are stored; if in chunks
+ * (class 2) with their extents (4 each), one more than the shape has:
+ *
+ *     version 3, class, number of extents (1 each), address (8), extents; or
+ *     version 1 or 2, number of extents, class (1 each), nothing (5), address (8), extents
  *
  * A type has its size at byte 4 (4); a shape begins with version and number of dimensions (1
  * each), and has their extents (8 each) from byte 8 on, or from byte 4 on with version 2. (HDF5
@@ -30,6 +32,7 @@
 #include <string.h>
 
 enum {
+    SHAPE = 1,
     LINK = 6,
     LAYOUT = 8,
     ATTRIBUTE = 12,
@@ -46,6 +49,7 @@ typedef struct walk {
     const ga_hdf5_origin *origin;
     int count; /* blocks found, the first of which is the header */
     block blocks[MAX_BLOCKS];
+    int rank, extents; /* of numbers and, with one for their size, of chunks; -1: none */
     hid_t object;
     ga_hdf5_each *each; /* null: only look */
     void *user;
@@ -112,13 +116,14 @@ static bool vet_link(const unsigned char *message, uint64_t length)
 }
 
 /* HDF5 divides by the extents of chunks. */
-static bool vet_layout(const unsigned char *message, uint64_t length)
+static bool vet_layout(walk *w, const unsigned char *message, uint64_t length)
 {
     if (length < 3) return false;
     const bool old = message[0] < 3;
     const uint64_t start = old ? 16 : 11, count = message[old ? 1 : 2];
     if (message[0] > 3 || message[old ? 2 : 1] != 2) return true;
     if (start + 4 * count > length) return false;
+    w->extents = (int)count;
     for (uint64_t k = 0; k < count; ++k)
         if (number(message + start + 4 * k, 4) == 0) return false;
     return true;
@@ -131,8 +136,9 @@ static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
         const unsigned char *content = bytes + at + 8;
         if (size > length - at - 8) return false;
         if (kind == ATTRIBUTE && !vet_attribute(w, content, size)) return false;
+        if (kind == SHAPE && size > 1) w->rank = content[1];
         if (kind == LINK && !vet_link(content, size)) return false;
-        if (kind == LAYOUT && !vet_layout(content, size)) return false;
+        if (kind == LAYOUT && !vet_layout(w, content, size)) return false;
         if (kind == CONTINUATION) {
             if (size < 16 || w->count == MAX_BLOCKS) return false;
             w->blocks[w->count++] = (block){number(content, 8), number(content + 8, 8)};
@@ -166,10 +172,11 @@ static bool find_header(const ga_hdf5_origin *origin, haddr_t address, block *he
 static bool vet_blocks(walk *w, block header)
 {
     w->count = 1;
+    w->rank = w->extents = -1;
     w->blocks[0] = header;
     for (int k = 0; k < w->count; ++k)
         if (!vet_block(w, w->blocks[k])) return false;
-    return true;
+    return w->extents < 0 || w->extents == w->rank + 1;
 }
 
 bool ga_hdf5_vet(const ga_hdf5_origin *origin, hid_t place, const char *name)
