@@ -2,6 +2,7 @@
 #
 #   make            build the release preset into build/release
 #   make demo       simulate a mechanism with the program, and draw the heavy top
+#   make gallery   pictures and curves of all examples, docs/gallery
 #   make test       build and run all tests
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make format     let clang-format lay out the sources; make format-check only looks
@@ -19,7 +20,7 @@ DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo test asan format format-check install clean
+.PHONY: build demo gallery test asan format format-check install clean
 
 ifeq ($(DEPS),skip)
 need = @:
@@ -40,6 +41,12 @@ demo:
 	$(GALPHA) run $(DEMO) -o build/release/demo.h5 --csv build/release/demo.csv
 	build/release/examples/demo_heavy_top build/release/heavy_top.svg
 	@echo "The picture is build/release/heavy_top.svg"
+
+gallery:
+	$(call need,build test)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	tools/make_gallery $(GALPHA)
 
 test:
 	$(call need,build test)
