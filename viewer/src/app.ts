@@ -1,6 +1,7 @@
 /* The page: joins state, stage and panels. */
 import type { Header } from "./data/format";
 import { poseOf, type Run } from "./data/run";
+import { distance } from "./geometry/vector";
 import { RUN_COLORS } from "./scene/palette";
 import { Stage, type ViewName } from "./scene/stage";
 import { Card } from "./ui/card";
@@ -78,6 +79,20 @@ export class App {
     this.layout();
   }
 
+  /* Points that nothing is attached to are named to be looked at: their traces are shown from the start,
+   * as is that of a lone body. */
+  private defaultTraces(stage: Stage): void {
+    const { bodies } = stage.views[0]!.layout;
+    const set = this.state.options.tracePoints;
+    if (bodies.length === 1 && !stage.large) set.add(bodies[0]!.data.name);
+    if (bodies.length > 12) return;
+    for (const b of bodies)
+      for (const p of b.attachments) {
+        const free = p.type === "point" && !b.attachments.some((a) => a !== p && a.type !== "point" && distance(a.point, p.point) < 1e-6 * stage.views[0]!.layout.size);
+        if (free && set.size < 6) set.add(`${b.data.name}.${p.owner}`);
+      }
+  }
+
   /* ---- pieces */
 
   private makeStage(): Stage | null {
@@ -86,6 +101,7 @@ export class App {
       const canvas = h("canvas", { tabindex: "0", "aria-label": "Animation" });
       const stage = new Stage(canvas, this.state.runs, this.state.options);
       stage.theme(this.state.dark);
+      this.defaultTraces(stage);
       stage.onChange = () => this.invalidate();
       canvas.addEventListener("webglcontextlost", (e) => {
         e.preventDefault();

@@ -138,7 +138,8 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
     const y = cross(Z, x);
     let high = 0;
     for (const a of b.attachments) high = Math.max(high, Math.abs(dot(a.point, y)));
-    const tall = high > 0.02 * layout.size ? 2 * high : clamp(radius, 2.2 * b.width, 0.14 * layout.size);
+    const slotted = b.attachments.some((a) => a.type === "point-on-line" && !a.inner);
+    const tall = slotted ? 2.2 * b.width : high > 0.02 * layout.size ? 2 * high : clamp(radius, 2.2 * b.width, 0.14 * layout.size);
     const long = clamp(rod * (high > 0 ? 1 : 0.6), 1.5 * tall, (high > 0 ? 0.8 : 0.3) * layout.size);
     const middle = points.length === 1 ? points[0]! : ([0, 0, 0] as Vec3);
     list.box(b.index, lift(middle), [x, y, Z], [long, tall, thick]);
@@ -176,6 +177,19 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
   }
   const most = only ? 0.4 : 0.5;
   rotor(list, b.index, lift([0, 0, 0]), Z, clamp(radius, 0.6 * b.width, most * layout.size), thick);
+}
+
+/* A ring in the plane of the axes it carries. */
+function ring(list: PartList, b: BodyLayout): void {
+  const axes = b.attachments.filter((a) => a.type === "revolute" && a.axis && norm(a.point) < 1e-3 * b.ring).map((a) => a.axis!);
+  const u = axes[0]!;
+  const v = axes.find((a) => Math.abs(dot(a, u)) < 0.7)!;
+  const n = unit(cross(u, v));
+  list.round("tube", b.index, [0, 0, 0], across(n), n, b.ring, 0.16 * b.ring);
+  for (const a of b.attachments) {
+    const d = norm(a.point);
+    if (d > 1.05 * b.ring) list.capsule(b.index, mul(a.point, (0.94 * b.ring) / d), a.point, 0.04 * b.ring);
+  }
 }
 
 interface Axisymmetric {
@@ -216,14 +230,29 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       high = Math.max(high, h);
       off = Math.max(off, offLine(x, [0, 0, 0], s.axis));
     }
-    if (!s.flat && off <= Math.max(1.2 * s.radius, 0.05 * spread)) {
+    const visible = Math.max(s.height, 2 * s.radius, b.span) > 1.5 * b.width;
+    if (!s.flat && visible && off <= Math.max(1.2 * s.radius, 0.05 * spread)) {
       /* a rod, shaft or column: as long as its inertia or its joints say */
-      const half = Math.min(s.height / 2, Math.max(spread, 0.5 * size));
-      const from = mul(s.axis, Math.min(-half * (low < -half * 0.6 ? 0 : 1), low));
-      const to = mul(s.axis, Math.max(half * (high > half * 0.6 ? 0 : 1), high));
-      const r = clamp(s.radius, 0.28 * b.width, 2.4 * b.width);
+      const half = Math.min(s.height / 2, Math.max(1.2 * b.span, 0.5 * size));
+      const inside = b.attachments.some((a) => a.type === "prismatic" && a.inner && Math.abs(dot(a.axis!, s.axis)) > 0.99);
+      const r = clamp(s.radius, 0.28 * b.width, 2.4 * b.width) * (inside ? 0.68 : 1);
+      b.thick = r;
+      let start = Math.min(-half * (low < -half * 0.6 ? 0 : 1), low);
+      let end = Math.max(half * (high > half * 0.6 ? 0 : 1), high);
+      /* room for the forks of a universal joint */
+      const fork = Math.min(1.9 * Math.max(b.width, 1.7 * r), 0.3 * (end - start));
+      for (const a of b.attachments) {
+        if (a.type !== "universal" && a.type !== "constant-velocity") continue;
+        const h = dot(a.point, s.axis);
+        if (h <= start + 0.1 * (end - start)) start = h + fork;
+        else if (h >= end - 0.1 * (end - start)) end = h - fork;
+      }
+      const from = mul(s.axis, start);
+      const to = mul(s.axis, end);
       if (r < 0.9 * b.width) list.capsule(b.index, from, to, r);
       else list.cylinder(b.index, from, to, r);
+      for (const x of points)
+        if (offLine(x, [0, 0, 0], s.axis) > r) list.capsule(b.index, mul(s.axis, clamp(dot(x, s.axis), start, end)), x, Math.min(0.8 * r, 0.3 * b.width));
       const marker = list.color;
       list.color = darker(marker, 0.78);
       list.box(b.index, along(mul(add(from, to), 0.5), across(s.axis), r), [s.axis, across(s.axis), cross(s.axis, across(s.axis))],
@@ -232,10 +261,10 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       return;
     }
     const cap = points.length && spread > 0.05 * size ? 0.6 * Math.max(spread, 0.5 * size) : 0.5 * size;
-    const r = clamp(s.radius, 0.5 * b.width, cap);
+    const r = clamp(s.radius, (visible ? 0.5 : 1.1) * b.width, cap);
     const inPlane = s.flat && spread > 0.5 * r && points.length >= 3;
     if (!inPlane && (spread < 1.2 * Math.max(s.radius, s.height) || points.length < 2)) {
-      const h = clamp(Math.min(s.height, 2 * cap), 0.14 * r, 2.5 * cap);
+      const h = clamp(Math.min(s.height, 2 * cap), visible ? 0.14 * r : 1.8 * r, 2.5 * cap);
       rotor(list, b.index, [0, 0, 0], s.axis, r, h);
       arms(list, b, points,
         (x) => offLine(x, [0, 0, 0], s.axis) < 1.05 * r && Math.abs(dot(x, s.axis)) < 0.6 * h,
@@ -243,7 +272,9 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       return;
     }
   }
-  if (points.length >= 2 && spread > 0.55 * Math.min(b.box[0], size)) {
+  const isotropic = b.principal.moments[0] > 0.9 * b.principal.moments[2] && b.mass > 0;
+  const centred = points.some((x) => norm(x) < 0.05 * spread);
+  if (points.length >= 2 && spread > 0.55 * Math.min(b.box[0], size) && !(isotropic && centred)) {
     link(list, b, points, p, q, spread);
     return;
   }
@@ -279,7 +310,8 @@ function link(list: PartList, b: BodyLayout, points: Vec3[], p: Vec3, q: Vec3, s
 function solidBox(list: PartList, b: BodyLayout, layout: Layout, points: Vec3[]): void {
   const axes = b.principal.axes;
   const cap = 0.4 * layout.size;
-  const edge = b.box.map((x) => clamp(x, 0.8 * b.width, cap)) as Vec3;
+  const least = Math.max(1.4 * b.width, layout.bodies.length <= 4 ? 0.03 * layout.size : 0);
+  const edge = b.box.map((x) => clamp(x, least, cap)) as Vec3;
   /* what is attached inside lies on the surface: a plate rather than a block */
   for (const x of points) {
     if (norm(x) < 0.05 * edge[0]) continue;
@@ -295,7 +327,7 @@ function solidBox(list: PartList, b: BodyLayout, layout: Layout, points: Vec3[])
 export function drawDefault(list: PartList, b: BodyLayout, layout: Layout): void {
   const kind = b.data.kind ?? "rigid";
   if (kind === "point-mass") {
-    list.ball(b.index, [0, 0, layout.planar ? layerOf(b, layout) : 0], clamp(0.5 * b.width, 0.008 * layout.size, 0.03 * layout.size));
+    list.ball(b.index, [0, 0, layout.planar ? layerOf(b, layout) : 0], 0.5 * b.width);
     return;
   }
   if (kind === "marker") {
@@ -310,5 +342,6 @@ export function drawDefault(list: PartList, b: BodyLayout, layout: Layout): void
   }
   if (b.gear > 0) return; /* its wheels are drawn with the gears */
   if (layout.planar) planarBody(list, b, layout);
+  else if (b.ring > 0) ring(list, b);
   else spatialBody(list, b, layout);
 }

@@ -7,7 +7,7 @@
  *     size of a joint        the smaller width of what it joins
  *
  * Planar models are drawn in layers, as a real linkage is built: neighbours get different ones. */
-import type { BodyData, JointData, Quat, SceneData, Vec3 } from "../data/format";
+import type { AnchorData, BodyData, JointData, Quat, SceneData, Vec3 } from "../data/format";
 import { equivalentBox, principal, type Principal } from "./inertia";
 import { add, conjugate, distance, dot, norm, quat, rotate, sub, unit, vec3 } from "./vector";
 
@@ -16,6 +16,7 @@ export interface Attachment {
   axis: Vec3 | null;
   type: string; /* of the joint; "force" or "point" */
   owner: string;
+  inner: boolean; /* the second side of its joint */
 }
 
 export interface BodyLayout {
@@ -31,6 +32,8 @@ export interface BodyLayout {
   gear: number; /* radius of the pitch circle, 0: not a gear */
   rack: number; /* radius of the pinion that drives this rack */
   discs: number; /* radius as rolling disc */
+  ring: number; /* radius as gimbal: axes that cross in its centre of mass */
+  thick: number; /* radius of the rod that is drawn, 0: none */
 }
 
 export interface Frame {
@@ -69,6 +72,13 @@ export function frameOf(anchor: { body: number; position?: number[]; rotation?: 
   };
 }
 
+/* A point mass is where its centre is, whatever the joint's marker says: it does not turn. */
+function frameIn(bodies: BodyData[], anchor: AnchorData | undefined): Frame {
+  const f = frameOf(anchor);
+  if (bodies[f.body]?.kind === "point-mass") f.origin = [0, 0, 0];
+  return f;
+}
+
 /* In world axes at the start. */
 export function placeAtStart(bodies: BodyData[], body: number, point: Vec3): Vec3 {
   const b = bodies[body];
@@ -104,13 +114,15 @@ export function layOut(scene: SceneData): Layout {
       mass,
       principal: p,
       box: equivalentBox(p.moments, mass),
-      attachments: (b.points ?? []).map((q) => ({ point: vec3(q.position), axis: null, type: "point", owner: q.name })),
+      attachments: (b.points ?? []).map((q) => ({ point: vec3(q.position), axis: null, type: "point", owner: q.name, inner: false })),
       span: 0,
       width: 0,
       layer: 0,
       gear: 0,
       rack: 0,
       discs: 0,
+      ring: 0,
+      thick: 0,
     };
   });
   const anchors: Vec3[] = [];
@@ -118,18 +130,18 @@ export function layOut(scene: SceneData): Layout {
     if (NO_ATTACHMENT.has(j.type)) continue;
     for (const side of [j.a, j.b]) {
       if (!side) continue;
-      const f = frameOf(side);
+      const f = frameIn(data, side);
       const axis = AXIAL.has(j.type) ? f.z : null;
       if (j.type === "rolling-disc") {
         const b = bodies[f.body];
         if (b && side === j.b) {
           b.discs = j.radius ?? 0;
-          b.attachments.push({ point: f.origin, axis, type: j.type, owner: j.name });
+          b.attachments.push({ point: f.origin, axis, type: j.type, owner: j.name, inner: side === j.b });
         }
         continue;
       }
       if (f.body < 0) anchors.push(f.origin);
-      else bodies[f.body]?.attachments.push({ point: f.origin, axis, type: j.type, owner: j.name });
+      else bodies[f.body]?.attachments.push({ point: f.origin, axis, type: j.type, owner: j.name, inner: side === j.b });
     }
   }
   for (const f of scene.forces ?? [])
@@ -137,7 +149,7 @@ export function layOut(scene: SceneData): Layout {
       if (!side || f.type === "gravity-field" || f.type === "torque") continue;
       if (side.body < 0) {
         if (f.type === "spring-damper" || f.type === "bushing") anchors.push(vec3(side.position));
-      } else bodies[side.body]?.attachments.push({ point: vec3(side.position), axis: null, type: "force", owner: f.name });
+      } else bodies[side.body]?.attachments.push({ point: vec3(side.position), axis: null, type: "force", owner: f.name, inner: side === f.b });
     }
 
   /* the model's box at the start */
@@ -171,14 +183,21 @@ export function layOut(scene: SceneData): Layout {
       ? unit([-g[0], -g[1], -g[2]])
       : [0, 0, 1];
 
-  const many = bodies.length > 40 ? 0.25 : 1; /* long chains have short links */
+  const heaviest = bodies.reduce((m, b) => Math.max(m, b.mass), 0) || 1;
+  const least = bodies.length > 12 ? 0.008 : 0.014;
   for (const b of bodies) {
     const points = distinct([...b.attachments.map((a) => a.point), [0, 0, 0]], 1e-9 * size);
     for (let i = 0; i < points.length; ++i)
       for (let k = 0; k < i; ++k) b.span = Math.max(b.span, distance(points[i]!, points[k]!));
-    const reach = b.span > 0.02 * size ? b.span : Math.min(Math.max(b.box[0], b.span), 0.35 * size);
-    b.width = clamp(reach / 7, 0.012 * many * size, 0.05 * size);
-    if (b.span > 0.02 * size) b.width = Math.min(b.width, b.span / 3);
+    const long = b.span > 0.004 * size;
+    const reach = long ? b.span : Math.min(b.box[0], 0.35 * size);
+    b.width = clamp(reach / 7, least * size, 0.05 * size);
+    if (long) b.width = Math.min(b.width, 0.8 * b.span);
+    if (b.data.kind === "point-mass") {
+      const part = clamp(Math.cbrt(b.mass / heaviest), 0.3, 1);
+      b.width = clamp((0.12 * size * part) / Math.sqrt(bodies.length), 0.008 * size, 0.07 * size);
+    }
+    b.ring = gimbal(b, size);
   }
 
   const gears = pairGears(scene, bodies);
@@ -199,16 +218,28 @@ export function layOut(scene: SceneData): Layout {
     bodies,
     gears,
     layerHeight: planar ? 0.55 * median : 0,
-    frames: (j) => [frameOf(j.a), frameOf(j.b)],
+    frames: (j) => [frameIn(data, j.a), frameIn(data, j.b)],
     jointSize(j) {
       let w = Infinity;
+      let rod = Infinity;
       for (const side of [j.a, j.b]) {
         const b = side && bodies[side.body];
-        if (b) w = Math.min(w, b.width);
+        if (!b) continue;
+        w = Math.min(w, b.width);
+        if (b.thick > 0) rod = Math.min(rod, b.thick);
       }
-      return Number.isFinite(w) ? w : 0.03 * size;
+      if (!Number.isFinite(w)) return 0.03 * size;
+      /* a bearing is not lost inside a thick shaft */
+      return Number.isFinite(rod) ? Math.max(w, 1.7 * rod) : w;
     },
   };
+}
+
+/* Two turning axes that cross in the centre of mass: a ring that carries them. */
+function gimbal(b: BodyLayout, size: number): number {
+  const axes = b.attachments.filter((a) => a.type === "revolute" && a.axis && norm(a.point) < 1e-6 * size).map((a) => a.axis!);
+  const cross2 = axes.some((u) => axes.some((v) => Math.abs(dot(u, v)) < 0.7));
+  return cross2 && b.mass > 0 ? Math.min(Math.sqrt((2 * b.principal.moments[2]) / b.mass), size) : 0;
 }
 
 /* Greedy colouring in the order of the bodies. */

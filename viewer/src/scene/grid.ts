@@ -35,7 +35,7 @@ float lines(vec2 p, float width) {
 }
 void main() {
   vec2 p = (vAt + uShift) / uCell;
-  float a = max(0.42 * lines(p, 0.1), lines(p / 5.0, 0.25));
+  float a = max(0.32 * lines(p, 0.05), lines(p / 5.0, 0.25));
   float far = 1.0 - smoothstep(0.25, 1.0, length(vAt) / uFade);
   gl_FragColor = vec4(uLine, a * far * uStrength);
   #include <colorspace_fragment>

@@ -69,6 +69,7 @@ export class Stage {
   private readonly scene = new Scene();
   private readonly key: DirectionalLight;
   private readonly hemisphere: HemisphereLight;
+  private readonly ambient = new AmbientLight(0xffffff, 0.35);
   private readonly grid: Grid;
   private readonly origin = new Float64Array(3);
   private readonly state: FrameState;
@@ -118,7 +119,7 @@ export class Stage {
     this.key.shadow.normalBias = 0.002 * this.layout.size;
     this.hemisphere = new HemisphereLight(0xffffff, 0x8a8f99, 1.25);
     this.hemisphere.position.copy(this.camera.up);
-    this.scene.add(this.key, this.key.target, this.hemisphere, new AmbientLight(0xffffff, 0.35));
+    this.scene.add(this.key, this.key.target, this.hemisphere, this.ambient);
 
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
@@ -170,9 +171,10 @@ export class Stage {
   theme(dark: boolean): void {
     this.grid.theme(dark);
     this.key.intensity = dark ? 2.5 : 2.6;
-    this.hemisphere.intensity = dark ? 1.0 : 1.35;
+    this.hemisphere.intensity = dark ? 1.5 : 1.35;
+    this.ambient.intensity = dark ? 0.6 : 0.4;
     this.hemisphere.color.set(dark ? 0xdfe8f5 : 0xffffff);
-    this.hemisphere.groundColor.set(dark ? 0x4a5463 : 0x9aa0aa);
+    this.hemisphere.groundColor.set(dark ? 0x7a8494 : 0x9aa0aa);
     this.onChange();
   }
 
@@ -238,7 +240,7 @@ export class Stage {
     const target = new Vector3();
     const corners: Vector3[] = [];
     if (this.large || this.following) {
-      const r = 0.62 * this.layout.size;
+      const r = 0.36 * this.layout.size;
       const c = this.followed() ?? this.place;
       target.set(c[0]! - this.origin[0]!, c[1]! - this.origin[1]!, c[2]! - this.origin[2]!);
       for (let i = 0; i < 8; ++i) corners.push(target.clone().add(new Vector3(i & 1 ? r : -r, i & 2 ? r : -r, i & 4 ? r : -r)));

@@ -76,6 +76,7 @@ export class Chart {
     const opts: uPlot.Options = {
       width,
       height: this.options.height,
+      pxAlign: 0, /* rounding to pixels makes stairs of flat curves */
       padding: [10, 12, 0, 0],
       legend: { show: false },
       scales: {

@@ -1,6 +1,6 @@
 /* Arrows of vectors that the result has as channels: velocities of bodies (X.velocity), reactions of
- * joints (X.force) and applied forces. The longest of a kind over all frames is a fifth of the model, so
- * arrows can be compared with each other and over time. */
+ * joints (X.force) and applied forces. All but the largest of a kind over all frames are at most a fifth of the
+ * model, so arrows can be compared with each other and over time. */
 import { DynamicDrawUsage, Group, InstancedMesh, Matrix4, MeshStandardMaterial, Quaternion, Vector3, type BufferGeometry } from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Column } from "../../data/decode";
@@ -64,17 +64,20 @@ class ArrowSet {
     }
   }
 
-  /* Longest vector over the frames, when first shown. */
+  /* Length of nearly all vectors over the frames, when first shown: the few of a jolt would make all
+   * others too small to see. */
   private scan(): void {
     this.scanned = true;
-    const step = Math.max(1, Math.floor((this.run.frames * Math.max(1, this.arrows.length)) / 400000));
+    const step = Math.max(1, Math.floor((this.run.frames * Math.max(1, this.arrows.length)) / 100000));
+    const sizes: number[] = [];
     for (const { columns } of this.arrows)
       for (let i = 0; i < this.run.frames; i += step) {
         let s = 0;
         for (const c of columns) s += c[i]! * c[i]!;
-        if (s > this.longest && Number.isFinite(s)) this.longest = s;
+        if (s > 0 && Number.isFinite(s)) sizes.push(s);
       }
-    this.longest = Math.sqrt(this.longest);
+    sizes.sort((a, b) => a - b);
+    this.longest = Math.sqrt(sizes[Math.floor(0.97 * (sizes.length - 1))] ?? 0);
   }
 
   update(on: boolean, state: FrameState): void {
@@ -90,7 +93,7 @@ class ArrowSet {
       const x = this.component(a, 0, at);
       const y = this.component(a, 1, at);
       const z = this.component(a, 2, at);
-      const length = Math.hypot(x, y, z) * full;
+      const length = Math.min(Math.hypot(x, y, z) * full, 0.4 * this.layout.size * state.options.arrowScale);
       if (!(length > 1e-3 * thick)) continue;
       if (a.body < 0) {
         this.p[0] = a.local[0];

@@ -91,7 +91,7 @@ function torque(context: BuildContext, f: ForceData): void {
   const r = Math.max(1.3 * (body?.width ?? 0), 0.03 * layout.size);
   const z: Vec3 = layout.planar ? [0, 0, 1] : layout.up;
   const x = across(z);
-  const c: Vec3 = layout.planar ? along(b.point, z, layout.layerHeight) : b.point;
+  const c: Vec3 = layout.planar ? along(b.point, z, (1 + 1.2 * layout.gears.length) * layout.layerHeight) : b.point;
   list.color = TORQUE;
   list.round("arc", b.body, c, x, z, r, r);
   const y = cross(z, x);

@@ -5,7 +5,7 @@ import { layerOf } from "../../geometry/default_shape";
 import type { Frame } from "../../geometry/layout";
 import { across, add, along, cross, dot, middle, mul, quat, sub, unit, unrotate, vec3 } from "../../geometry/vector";
 import type { BuildContext } from "../drawable";
-import { DARK_STEEL, DRIVEN, GROUND, STEEL } from "../palette";
+import { DARK_STEEL, DRIVEN, GROUND, SHEET, STEEL } from "../palette";
 
 export interface JointView {
   context: BuildContext;
@@ -84,7 +84,22 @@ const grounded = (v: JointView): Frame | null => (v.a.body < 0 ? v.a : v.b.body 
 
 const revolute: Glyph = (v) => {
   const { list, layout } = v.context;
-  const { g, a, b } = v;
+  const { a, b } = v;
+  let { g } = v;
+  const ring = Math.max(layout.bodies[a.body]?.ring ?? 0, layout.bodies[b.body]?.ring ?? 0);
+  if (ring > 0 && !layout.planar) {
+    /* gimbals: pins on both sides, from the outer ring to the inner one */
+    const small = Math.min(...[a, b].map((f) => layout.bodies[f.body]?.ring ?? 0).map((r) => (r > 0 ? r : 0.75 * ring)));
+    g = 0.1 * ring;
+    list.color = v.driven ? DRIVEN : DARK_STEEL;
+    for (const s of [-1, 1]) list.cylinder(b.body, along(b.origin, b.z, 0.86 * small * s), along(b.origin, b.z, 1.03 * ring * s), 0.5 * g);
+    const f = grounded(v);
+    if (f) {
+      const down = dot(f.z, layout.up) > 0 ? -1 : 1;
+      pillar({ ...v, g }, { ...f, origin: along(f.origin, f.z, down * 1.0 * ring) }, g);
+    }
+    return;
+  }
   if (layout.planar) {
     const [low, high] = depth(v);
     const h = layout.layerHeight;
@@ -105,9 +120,8 @@ const revolute: Glyph = (v) => {
 };
 
 /* Rail along z of a as long as the slide ever is; the block is the body itself, or a sleeve. */
-function range(v: JointView): [number, number] {
+function range(v: JointView, reach = 2.2 * v.g): [number, number] {
   const { run, layout } = v.context;
-  const reach = 2.2 * v.g;
   let low = -reach;
   let high = reach;
   const step = Math.max(1, Math.floor(run.frames / 60));
@@ -180,6 +194,24 @@ const spherical: Glyph = (v) => {
   }
 };
 
+/* Two prongs from the ends of an arm back to the body. */
+function fork(v: JointView, f: Frame, arm: Vec3): void {
+  const { list } = v.context;
+  const { g } = v;
+  let back = sub([0, 0, 0], f.origin);
+  back = unit(sub(back, mul(arm, dot(back, arm))), f.body < 0 ? mul(v.context.layout.up, -1) : across(arm));
+  if (f.body < 0) back = unit(sub(mul(v.context.layout.up, -1), mul(arm, -dot(v.context.layout.up, arm))), across(arm));
+  const ends: Vec3[] = [];
+  for (const s of [-1, 1]) {
+    const c = along(f.origin, arm, 0.95 * s * g);
+    list.cylinder(f.body, along(c, arm, -0.14 * g), along(c, arm, 0.14 * g), 0.36 * g);
+    const e = along(c, back, 1.75 * g);
+    list.bar(f.body, c, e, arm, 0.5 * g, 0.22 * g);
+    ends.push(e);
+  }
+  list.bar(f.body, ends[0]!, ends[1]!, back, 0.5 * g, 0.3 * g);
+}
+
 /* A cross: an arm held by each body, each in a fork of its own. */
 const universal: Glyph = (v) => {
   const { list } = v.context;
@@ -190,12 +222,9 @@ const universal: Glyph = (v) => {
   ];
   for (const [f, arm, color] of arms) {
     list.color = v.driven ? DRIVEN : color;
-    list.cylinder(f.body, along(f.origin, arm, -1.0 * g), along(f.origin, arm, 1.0 * g), 0.22 * g);
+    list.cylinder(f.body, along(f.origin, arm, -1.0 * g), along(f.origin, arm, 1.0 * g), 0.2 * g);
     list.color = color;
-    for (const s of [-1, 1]) {
-      const c = along(f.origin, arm, 0.95 * s * g);
-      list.cylinder(f.body, along(c, arm, -0.12 * g), along(c, arm, 0.12 * g), 0.42 * g);
-    }
+    fork(v, f, arm);
   }
   list.color = STEEL;
   list.ball(b.body, b.origin, 0.36 * g);
@@ -208,28 +237,43 @@ const universal: Glyph = (v) => {
   }
 };
 
-const planar: Glyph = (v) => {
-  const { list } = v.context;
-  const { g, a, b } = v;
-  list.color = a.body < 0 ? GROUND : STEEL;
-  let half = 5 * g;
-  const { run } = v.context;
+/* A sheet of the first body as large as the place where the second ever is. */
+function sheet(v: JointView, below: number): void {
+  const { list, layout, run } = v.context;
+  const { a, b, g } = v;
   const p = [0, 0, 0];
-  const step = Math.max(1, Math.floor(run.frames / 60));
+  const low = [0, 0];
+  const high = [0, 0];
+  const step = Math.max(1, Math.floor(run.frames / 80));
   if (a.body < 0)
     for (let i = 0; i < run.frames; i += step) {
       run.pointAt(b.body, b.origin, i, p, 0);
       const d = sub(vec3(p), a.origin);
-      half = Math.max(half, Math.min(1.1 * Math.max(Math.abs(dot(d, a.x)), Math.abs(dot(d, a.y))) + 2 * g, 3 * v.context.layout.size));
+      [a.x, a.y].forEach((e, k) => {
+        const s = Math.min(Math.max(dot(d, e), -4 * layout.size), 4 * layout.size);
+        low[k] = i === 0 ? s : Math.min(low[k]!, s);
+        high[k] = i === 0 ? s : Math.max(high[k]!, s);
+      });
     }
-  list.box(a.body, along(a.origin, a.z, -0.25 * g), [a.x, a.y, a.z], [2 * half, 2 * half, 0.12 * g]);
+  const edge = Math.max(3 * g, 0.08 * layout.size);
+  const centre = add(a.origin, add(mul(a.x, (low[0]! + high[0]!) / 2), mul(a.y, (low[1]! + high[1]!) / 2)));
+  list.color = SHEET;
+  list.box(a.body, along(centre, a.z, -below), [a.x, a.y, a.z], [high[0]! - low[0]! + 2 * edge, high[1]! - low[1]! + 2 * edge, 0.1 * g]);
+}
+
+const planar: Glyph = (v) => {
+  const { list } = v.context;
+  const { g, b } = v;
+  sheet(v, 0.25 * g);
   list.color = DARK_STEEL;
   list.round("cylinder", b.body, along(b.origin, b.z, -0.1 * g), b.x, b.z, 0.9 * g, 0.2 * g);
 };
 
 const screw: Glyph = (v) => {
   const { list } = v.context;
-  const { g, a, b } = v;
+  const { a, b } = v;
+  const shaft = Math.max(v.context.layout.bodies[a.body]?.thick ?? 0, v.context.layout.bodies[b.body]?.thick ?? 0);
+  const g = Math.max(v.g, 3 * shaft);
   const [low, high] = range(v);
   const turns = Math.max(6, Math.min(60, Math.round((high - low) / (0.5 * g))));
   list.color = STEEL;
@@ -249,7 +293,7 @@ const rod: Glyph = (v) => {
     const body = layout.bodies[f.body];
     return { body: f.body, point: layout.planar && body ? along(f.origin, [0, 0, 1], layerOf(body, layout)) : f.origin };
   };
-  const r = Math.min(0.22 * v.g, 0.008 * many * layout.size);
+  const r = Math.min(Math.max(0.2 * v.g, 0.004 * many * layout.size), 0.008 * layout.size);
   list.color = STEEL;
   list.span("rod", point(a), point(b), r, 0);
   list.color = DARK_STEEL;
@@ -259,16 +303,19 @@ const rod: Glyph = (v) => {
 
 const pointOnLine: Glyph = (v) => {
   const { list, layout } = v.context;
-  const { g, a, b } = v;
-  const [low, high] = range(v);
-  const z = layout.planar ? depth(v)[0] - 0.3 * layout.layerHeight : 0;
+  const { a, b } = v;
+  const g = Math.min(v.g, layout.bodies[b.body]?.width ?? v.g);
+  const [low, high] = range(v, 1.4 * g);
+  const host = layout.bodies[a.body];
+  const z = layout.planar ? (host ? layerOf(host, layout) : depth(v)[0] - 0.3 * layout.layerHeight) : 0;
+  const deep = layout.planar ? 1.15 * layout.layerHeight : 0.4 * g;
   const x = layout.planar ? unit(cross([0, 0, 1], a.z), [0, 1, 0]) : across(a.z);
   const y = cross(a.z, x);
   const c = along(along(a.origin, a.z, (low + high) / 2), [0, 0, 1], z);
   list.color = a.body < 0 ? GROUND : STEEL;
   /* two rails, a slot between them */
-  for (const s of [-1, 1]) list.box(a.body, along(c, x, 0.5 * s * g), [a.z, x, y], [high - low, 0.16 * g, 0.4 * g]);
-  for (const s of [low, high]) list.box(a.body, along(c, a.z, s - (low + high) / 2), [a.z, x, y], [0.16 * g, 1.16 * g, 0.4 * g]);
+  for (const s of [-1, 1]) list.box(a.body, along(c, x, 0.55 * s * g), [a.z, x, y], [high - low, 0.2 * g, deep]);
+  for (const s of [low, high]) list.box(a.body, along(c, a.z, s - (low + high) / 2), [a.z, x, y], [0.2 * g, 1.2 * g, deep]);
   list.color = DARK_STEEL;
   const body = layout.bodies[b.body];
   const p = layout.planar && body ? along(b.origin, [0, 0, 1], layerOf(body, layout)) : b.origin;
@@ -277,34 +324,10 @@ const pointOnLine: Glyph = (v) => {
 };
 
 const pointOnPlane: Glyph = (v) => {
-  const { list, layout } = v.context;
-  const { g, a, b } = v;
-  let half = 4 * g;
-  const { run } = v.context;
-  const p = [0, 0, 0];
-  const c: Vec3 = [0, 0, 0];
-  let n = 0;
-  let low: Vec3 = [Infinity, Infinity, 0];
-  let high: Vec3 = [-Infinity, -Infinity, 0];
-  const step = Math.max(1, Math.floor(run.frames / 60));
-  if (a.body < 0)
-    for (let i = 0; i < run.frames; i += step, ++n) {
-      run.pointAt(b.body, b.origin, i, p, 0);
-      const d = sub(vec3(p), a.origin);
-      const s: Vec3 = [dot(d, a.x), dot(d, a.y), 0];
-      low = [Math.min(low[0], s[0]), Math.min(low[1], s[1]), 0];
-      high = [Math.max(high[0], s[0]), Math.max(high[1], s[1]), 0];
-    }
-  if (n) {
-    c[0] = (low[0] + high[0]) / 2;
-    c[1] = (low[1] + high[1]) / 2;
-    half = Math.min(Math.max(high[0] - low[0], high[1] - low[1]) / 2 + 3 * g, 3 * layout.size);
-  }
-  const centre = add(a.origin, add(mul(a.x, c[0]), mul(a.y, c[1])));
-  list.color = a.body < 0 ? GROUND : STEEL;
-  list.box(a.body, along(centre, a.z, -0.1 * g), [a.x, a.y, a.z], [2 * half, 2 * half, 0.1 * g]);
+  const { list } = v.context;
+  sheet(v, 0.1 * v.g);
   list.color = DARK_STEEL;
-  list.ball(b.body, b.origin, 0.45 * g);
+  list.ball(v.b.body, v.b.origin, 0.45 * v.g);
 };
 
 const constantVelocity: Glyph = (v) => {
@@ -357,7 +380,7 @@ export function gears(context: BuildContext, ownerOf: (joint: string) => number,
   layout.gears.forEach((pair, k) => {
     for (const w of pair.wheels) {
       const thick = Math.min(layout.planar ? 0.9 * layout.layerHeight : 0.35 * w.radius, 0.5 * w.radius);
-      const plane = layout.planar ? (k % 6) * -1.15 * layout.layerHeight : 0;
+      const plane = layout.planar ? (k % 6) * 1.15 * layout.layerHeight : 0;
       const c = along(w.frame.origin, w.frame.z, plane);
       const x = add(mul(w.frame.x, Math.cos(w.phase)), mul(w.frame.y, Math.sin(w.phase)));
       list.category = "bodies";
