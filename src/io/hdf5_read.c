@@ -413,7 +413,8 @@ static ga_status read_channels(hdf5 *s, hid_t place, ga_report *report)
 {
     ga_reader_content *content = s->content;
     links all = {.s = s, .last = &all.first};
-    if (H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
+    if (!ga_hdf5_vet(&s->origin, place) ||
+        H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
         return fail(s, report, "damaged group /channels", "");
     content->channels = GA_ARENA_NEW(&content->arena, ga_channel, all.count + 1);
     s->datasets = GA_ARENA_NEW(&content->arena, const char *, all.count + 1);
