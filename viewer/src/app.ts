@@ -478,8 +478,8 @@ export class App {
         if (this.intervals.length > 600) this.intervals.splice(0, 300);
       }
       this.last = now;
-      /* a hidden or busy page must not jump */
-      const step = Math.min(passed, 0.25);
+      /* a page that was held up for long must not jump */
+      const step = Math.min(passed, 1);
       this.state.advance(step);
       this.measure(passed, step * this.state.speed);
     }

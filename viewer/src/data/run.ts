@@ -137,7 +137,7 @@ export class Run {
         }
         const a = c[p.frame]!;
         const x = p.part === 0 ? a : a + (c[p.next]! - a) * p.part;
-        if (x === x) out[o + k] = x;
+        if (x - x === 0) out[o + k] = x; /* finite */
       }
     }
     if (p.frame < 0 || !rotation) {
@@ -147,7 +147,7 @@ export class Run {
       const c = rotation[0]!;
       const a = c[p.frame]!;
       const angle = p.part === 0 ? a : a + (c[p.next]! - a) * p.part;
-      if (angle === angle) {
+      if (angle - angle === 0) {
         out[o + 3] = Math.cos(angle / 2);
         out[o + 4] = 0;
         out[o + 5] = 0;
@@ -214,7 +214,7 @@ const scratchPlace: Place = { frame: 0, next: 0, part: 0 };
 const scratchPose = new Float64Array([0, 0, 0, 1, 0, 0, 0]);
 
 function hasNaN(column: Column): boolean {
-  for (let i = 0; i < column.length; ++i) if (column[i] !== column[i]) return true;
+  for (let i = 0; i < column.length; ++i) if (!Number.isFinite(column[i])) return true;
   return false;
 }
 

@@ -250,7 +250,6 @@ export class PosedScene {
       uTint: { value: look.ghost ?? new Color(1, 1, 1) },
       uTintPart: { value: look.ghost ? 0.92 : 0 },
     };
-    const coarse = list.parts.length > 3000;
     const batches = new Map<string, { span: boolean; items: (ScenePart | SceneSpan)[] }>();
     const put = (span: boolean, item: ScenePart | SceneSpan, metal: boolean): void => {
       const key = `${item.category}|${span ? "s" : metal ? "m" : "p"}|${item.solid}`;
@@ -267,8 +266,8 @@ export class PosedScene {
       if (!material) made.set(style, (material = this.material(batch.span, style !== "p", look)));
       const name = batch.items[0]!.solid;
       const geometry = batch.span
-        ? spanInstances(spanSolid(name, coarse), batch.items as SceneSpan[])
-        : partGeometry(solid(name, coarse, list.meshes), batch.items as ScenePart[]);
+        ? spanInstances(spanSolid(name, list.detail > 0), batch.items as SceneSpan[])
+        : partGeometry(solid(name, list.detail, list.meshes), batch.items as ScenePart[]);
       const mesh = new Mesh(geometry, material);
       mesh.frustumCulled = false; /* its box is not where its vertices are */
       if (look.shadows && !look.ghost && category !== "ground") {

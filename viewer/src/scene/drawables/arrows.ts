@@ -25,7 +25,7 @@ const APPLIED = new Set(["force", "user", "plugin"]);
 /* Shaft and head of unit length along z, radius for a unit length; heads do not stretch, see update. */
 function parts(): { shaft: BufferGeometry; head: BufferGeometry } {
   const none = new Map<string, Float32Array>();
-  return { shaft: mergeGeometries([solid("cylinder", false, none).translate(0, 0, 0.5)]), head: solid("cone", false, none).translate(0, 0, 0.5) };
+  return { shaft: mergeGeometries([solid("cylinder", 1, none).translate(0, 0, 0.5)]), head: solid("cone", 0, none).translate(0, 0, 0.5) };
 }
 
 class ArrowSet {
