@@ -257,7 +257,8 @@ export class PosedScene {
       if (!batch) batches.set(key, (batch = { span, items: [] }));
       batch.items.push(item);
     };
-    for (const p of list.parts) put(false, p, p.metal);
+    /* the ground is the same for all results: once is enough */
+    for (const p of list.parts) if (!look.ghost || p.category !== "ground") put(false, p, p.metal);
     for (const s of list.spans) put(true, s, true);
     const made = new Map<string, MeshStandardMaterial>();
     for (const [key, batch] of batches) {
