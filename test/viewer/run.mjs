@@ -126,7 +126,7 @@ for (const file of readdirSync(models).filter((f) => f.endsWith(".yaml"))) {
   const name = basename(file, ".yaml");
   test(`example ${name}`, async () => {
     const { page: html, csv } = example(name);
-    const opened = await open(desktop, html);
+    const opened = await open(desktop, html, { size: { width: 1000, height: 620 } });
     const { page } = opened;
     const scene = await page.evaluate(() => JSON.parse(document.getElementById("galpha-header").textContent).runs[0].scene);
     const names = scene.bodies.map((b) => b.name);
@@ -370,7 +370,7 @@ test("arrows, and words where channels are missing", async () => {
   const other = await open(desktop, example("slider_crank").page);
   await other.page.keyboard.press("v");
   await other.page.locator(".toast").waitFor({ state: "visible" });
-  check(/velocity/.test(await other.page.locator(".toast").textContent()), "missing velocities are not named");
+  check(/velocities/.test(await other.page.locator(".toast").textContent()), "missing velocities are not named");
   check((await g(other.page, 'return g.visible("arrows")')) === 0, "arrows out of nothing");
   await clean(other);
 });
