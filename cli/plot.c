@@ -2,6 +2,7 @@
 #include "cli/plot.h"
 
 #include "cli/command.h"
+#include "cli/guard.h"
 #include "cli/input.h"
 #include "cli/text.h"
 
@@ -427,8 +428,7 @@ static bool any_number(const cli_picture *plot)
 
 static int draw(cli_picture *plot, const cli_arguments *arguments)
 {
-    int code = parse(plot, arguments);
-    if (code == EXIT_DONE) code = open_results(plot, arguments);
+    int code = open_results(plot, arguments);
     if (code == EXIT_DONE) code = choose_curves(plot, arguments);
     if (code != EXIT_DONE) return code;
     if (!any_number(plot)) {
@@ -438,6 +438,34 @@ static int draw(cli_picture *plot, const cli_arguments *arguments)
     }
     ga_report report;
     return cli_plot_draw(plot, &report) == GA_OK ? EXIT_DONE : refuse(&report);
+}
+
+/* What runs in a process of its own. */
+typedef struct drawing {
+    cli_picture *plot;
+    const cli_arguments *arguments;
+} drawing;
+
+static int draw_and_clear(const void *user)
+{
+    const drawing *d = user;
+    const int code = draw(d->plot, d->arguments);
+    for (int k = 0; k < d->plot->curve_count; ++k) free_numbers(&d->plot->curves[k]);
+    free_numbers(&d->plot->x);
+    for (int r = 0; r < d->plot->result_count; ++r) ga_result_reader_close(d->plot->results[r]);
+    return code;
+}
+
+static int draw_guarded(cli_picture *plot, const cli_arguments *arguments)
+{
+    const char *files[CLI_PLOT_RESULTS];
+    int count = 0;
+    files[count++] = arguments->operands[0];
+    for (int k = 0; k < arguments->given_count && count < CLI_PLOT_RESULTS; ++k)
+        if (strcmp(arguments->given[k].option->name, "compare") == 0)
+            files[count++] = arguments->given[k].value;
+    const drawing d = {plot, arguments};
+    return cli_guard(count, files, draw_and_clear, &d);
 }
 
 /* top.h5 becomes top.svg. The caller frees it. */
@@ -476,10 +504,8 @@ static int plot_command(const cli_arguments *arguments)
         code = cli_out_of_memory();
     } else {
         plot->path = path ? path : own;
-        code = draw(plot, arguments);
-        for (int k = 0; k < plot->curve_count; ++k) free_numbers(&plot->curves[k]);
-        free_numbers(&plot->x);
-        for (int r = 0; r < plot->result_count; ++r) ga_result_reader_close(plot->results[r]);
+        code = parse(plot, arguments);
+        if (code == EXIT_DONE) code = draw_guarded(plot, arguments);
         if (code == EXIT_DONE && !path) {
             cli_print_text(stdout, plot->path);
             puts("");
@@ -510,7 +536,7 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .operand = "RESULT [CHANNEL]",
+    .operand = "RESULT CHANNEL",
     .operand_repeats = true,
     .summary = "draw curves of a result",
     .details =

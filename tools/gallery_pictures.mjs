@@ -41,7 +41,8 @@ for (let k = 0; k < shots.length; k += 3) {
     window.galpha.play(false);
     window.galpha.setTime(start + p * (end - start));
   }, Number(part));
-  await page.waitForTimeout(300);
+  await page.keyboard.press("f"); /* show all, in the size it has now */
+  await page.waitForTimeout(500);
   await page.screenshot({ path: picture, type: "jpeg", quality: 80 });
   await page.close();
 }

@@ -9,6 +9,12 @@
  *     version 1 .. 3 (1), flags (1), lengths of name, type and shape (2 each), with version 3
  *     an encoding (1); name, type and shape, with version 1 up to a multiple of 8; data
  *
+ * One of kind 6 is a link of a group:
+ *
+ *     version 1 (1), flags (1); with flag 8 its type (1), with 4 its age (8), with 16 an
+ * encoding (1); length of the name (1, 2, 4 or 8, by the lowest two flags), name; address (8),
+ * or for types but 0 a length (2) and as many bytes
+ *
  * A type has its size at byte 4 (4); a shape begins with version and number of dimensions (1
  * each), and has their extents (8 each) from byte 8 on, or from byte 4 on with version 2. (HDF5
  * File Format Specification, IV.A.) Newer headers have a checksum, which HDF5 looks at.
@@ -20,6 +26,7 @@
 #include <string.h>
 
 enum {
+    LINK = 6,
     ATTRIBUTE = 12,
     CONTINUATION = 16,
     MAX_BLOCKS = 1000, /* of one header; more are a list that bites its tail */
@@ -80,6 +87,25 @@ static bool vet_attribute(const walk *w, const unsigned char *message, uint64_t 
            (!w->each || w->each(w->user, w->object, name));
 }
 
+static bool vet_link(const unsigned char *message, uint64_t length)
+{
+    if (length < 2 || message[0] != 1) return false;
+    const unsigned flags = message[1];
+    const int width = 1 << (flags & 3);
+    const uint64_t before = 2 + (flags >> 3 & 1u) + 8 * (flags >> 2 & 1u) + (flags >> 4 & 1u);
+    if (length < before + (uint64_t)width) return false;
+    const unsigned type = flags & 8 ? message[2] : 0;
+    const uint64_t name = number(message + before, width), at = before + (uint64_t)width;
+    /* types: hard 0, soft 1, others from 64 on; encodings: ASCII 0, UTF-8 1 */
+    if (flags > 31 || (type > 1 && type < 64) || (flags & 16 && message[before - 1] > 1))
+        return false;
+    if (name == 0 || name > length - at) return false;
+    const uint64_t left = length - at - name;
+    if (type == 0) return left >= 8;
+    return left > 2 && number(message + at + name, 2) > 0 &&
+           number(message + at + name, 2) <= left - 2;
+}
+
 static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
 {
     for (uint64_t at = 0; length - at >= 8;) {
@@ -87,6 +113,7 @@ static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
         const unsigned char *content = bytes + at + 8;
         if (size > length - at - 8) return false;
         if (kind == ATTRIBUTE && !vet_attribute(w, content, size)) return false;
+        if (kind == LINK && !vet_link(content, size)) return false;
         if (kind == CONTINUATION) {
             if (size < 16 || w->count == MAX_BLOCKS) return false;
             w->blocks[w->count++] = (block){number(content, 8), number(content + 8, 8)};

@@ -31,7 +31,7 @@ static const struct {
 };
 enum { NAMED = sizeof named / sizeof *named };
 
-static const ga_unit unknown = {0};
+static const ga_unit unknown = {0}, angle = {true, {0, 0, 0, 1}};
 
 bool ga_unit_equal(ga_unit a, ga_unit b)
 {
@@ -175,7 +175,7 @@ static operand unary(ga_operation operation, operand a)
     case GA_OP_ASIN:
     case GA_OP_ACOS:
     case GA_OP_ATAN:
-        return (operand){{is_plain(a.unit), {[RAD] = 1}}, false, 0};
+        return (operand){is_plain(a.unit) ? angle : unknown, false, 0};
     default:
         return (operand){{.known = is_plain(a.unit)}, false, 0};
     }
@@ -206,7 +206,7 @@ static operand binary(ga_operation operation, operand a, operand b)
         if (b.literal) return power_of(a, b.value);
         return (operand){{.known = is_plain(a.unit) && is_plain(b.unit)}, false, 0};
     case GA_OP_ATAN2:
-        return (operand){{common(a, b).known, {[RAD] = 1}}, false, 0};
+        return (operand){common(a, b).known ? angle : unknown, false, 0};
     default: /* comparisons and the like */
         return plain();
     }
