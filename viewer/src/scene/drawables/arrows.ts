@@ -177,9 +177,9 @@ class Arrows implements Drawn {
   missing(options: Options): string | null {
     const text: string[] = [];
     if (options.velocities && this.velocity.missing)
-      text.push(`${this.velocity.missing} bodies have no velocity in the result: add *.velocity to output.channels`);
+      text.push(`velocities of ${this.velocity.missing} bodies are not in the result: add *.velocity to output.channels`);
     if (options.reactions && this.reaction.missing)
-      text.push(`${this.reaction.missing} joints have no force in the result: add *.force to output.channels`);
+      text.push(`forces of ${this.reaction.missing} joints are not in the result: add *.force to output.channels`);
     return text.length ? text.join("; ") : null;
   }
 }
