@@ -163,12 +163,15 @@ static void write_page(run *r)
 {
     if (!r->page || r->rows == 0 || r->write_status != GA_OK) return;
     const char *result = r->file[HDF5].path;
-    const char *label = r->only_for_page ? cli_input_name(&r->input) : result;
+    const char *const *labels = NULL; /* the name of the file */
+    const char *name = cli_input_name(&r->input), *slash = strrchr(name, '/');
+    if (strcmp(name, r->input.path) == 0 && slash) name = slash + 1;
+    if (r->only_for_page) labels = &name;
     const cli_page page = {.path = r->page,
                            .count = 1,
                            .results = &result,
-                           .labels = &label,
-                           .title = cli_input_name(&r->input),
+                           .labels = labels,
+                           .title = name,
                            .quiet = r->quiet};
     r->page_code = cli_page_write(&page);
 }

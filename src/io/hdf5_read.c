@@ -80,6 +80,12 @@ static hid_t source_space(source from)
     return from.attribute ? H5Aget_space(from.id) : H5Dget_space(from.id);
 }
 
+/* HDF5 copies as much of an attribute as is asked for, whether or not there is so much. */
+static bool source_has(source from, size_t bytes)
+{
+    return !from.attribute || H5Aget_storage_size(from.id) >= bytes;
+}
+
 static bool source_read(source from, hid_t type, void *out)
 {
     return (from.attribute ? H5Aread(from.id, type, out)
@@ -124,7 +130,7 @@ static bool read_texts(hdf5 *s, source from, hsize_t count, const char **out)
                 H5Sget_simple_extent_npoints(space) == (hssize_t)count;
     const bool variable = good && H5Tis_variable_str(type) > 0;
     const size_t size = variable ? GA_HDF5_REFERENCE_SIZE : good ? H5Tget_size(type) : 0;
-    good = size > 0 && size <= s->content->file_size / count;
+    good = size > 0 && size <= s->content->file_size / count && source_has(from, size * count);
     char *bytes = good ? GA_NEW(char, size *count) : NULL;
     good = good && keep(s, bytes) &&
            source_read(from, variable ? s->heap->reference : type, bytes);

@@ -354,13 +354,23 @@ static size_t put_run(page *p, int run, size_t column)
     return column;
 }
 
+/* A model without a name of its own is called as its file, whose folder is nobody's business.
+ */
+static const char *without_folder(const char *name)
+{
+    return ends_with(name, ".yaml") || ends_with(name, ".yml") || ends_with(name, ".json")
+               ? file_name(name)
+               : name;
+}
+
 /* What the page is called: as told, or as the first model is, or as its file. */
 static const char *title_of(const page *p)
 {
     if (p->def->title) return p->def->title;
     const ga_attribute *a = ga_result_reader_attributes(p->results[0]);
     for (; a->name; ++a)
-        if (strcmp(a->name, "model") == 0 && a->text && a->text[0]) return a->text;
+        if (strcmp(a->name, "model") == 0 && a->text && a->text[0])
+            return without_folder(a->text);
     return label_of(p, 0);
 }
 

@@ -145,6 +145,7 @@ export class App {
         "div",
         { class: "view-tools" },
         h("div", { class: "view-names" }, ...views.map(([v, text]) => h("button", { type: "button", class: "text-button", text, title: `${text} view`, onclick: () => stage.view(v) }))),
+        button("cube", "Next view", () => stage.view(views[++this.viewed % views.length]![0]), { class: "icon-button next-view" }),
         button("fit", "Show all (F)", () => stage.fit()),
         button("camera", "Save a picture (P)", () => this.picture()),
       ),
@@ -199,7 +200,7 @@ export class App {
       h("h1", { text: this.state.title, title: this.state.title }),
       h("span", { class: "spacer" }),
       notices,
-      button("panel", "Panel (Tab)", () => this.togglePanel(), { class: "icon-button panel-toggle" }),
+      button("panel", "Panel (H)", () => this.togglePanel(), { class: "icon-button panel-toggle" }),
       theme,
       button("help", "Help (?)", () => this.toggleHelp()),
     );
@@ -461,6 +462,7 @@ export class App {
     this.info.resize();
   }
   private size: [number, number] = [0, 0];
+  private viewed = 0;
 
   invalidate(): void {
     this.dirty = true;
@@ -478,8 +480,8 @@ export class App {
         if (this.intervals.length > 600) this.intervals.splice(0, 300);
       }
       this.last = now;
-      /* a hidden or busy page must not jump */
-      const step = Math.min(passed, 0.25);
+      /* a page that was held up for long must not jump */
+      const step = Math.min(passed, 1);
       this.state.advance(step);
       this.measure(passed, step * this.state.speed);
     }

@@ -37,6 +37,7 @@ export class Run {
   private readonly byName = new Map<string, Channel>();
   private readonly tracks: Track[];
   private readonly indices = new Map<string, number>();
+  private readonly starts: Float64Array; /* poses of the scene, for bodies without channels */
   private readonly at: Place = { frame: -1, next: -1, part: 0 };
 
   constructor(header: RunHeader, store: ColumnStore) {
@@ -56,7 +57,8 @@ export class Run {
     const bodies = this.scene.bodies ?? [];
     bodies.forEach((b, i) => this.indices.set(b.name, i));
     this.tracks = bodies.map((b) => this.track(b));
-    this.poses = new Float64Array(bodies.length * POSE);
+    this.starts = Float64Array.from(bodies.flatMap((b) => [...vec3(b.position), ...quat(b.rotation)]));
+    this.poses = this.starts.slice();
     this.noticeMissing(bodies);
     this.pose(this.start);
   }
@@ -122,12 +124,8 @@ export class Run {
 
   private poseBody(i: number, p: Place, out: Float64Array, o: number): void {
     const { position, rotation } = this.tracks[i]!;
-    const body = this.scene.bodies![i]!;
     if (p.frame < 0 || !position) {
-      const x = vec3(body.position);
-      out[o] = x[0];
-      out[o + 1] = x[1];
-      out[o + 2] = x[2];
+      for (let k = 0; k < 3; ++k) out[o + k] = this.starts[i * POSE + k]!;
     } else {
       for (let k = 0; k < 3; ++k) {
         const c = position[k];
@@ -137,17 +135,16 @@ export class Run {
         }
         const a = c[p.frame]!;
         const x = p.part === 0 ? a : a + (c[p.next]! - a) * p.part;
-        if (x === x) out[o + k] = x;
+        if (x - x === 0) out[o + k] = x; /* finite */
       }
     }
     if (p.frame < 0 || !rotation) {
-      const q = quat(body.rotation);
-      for (let k = 0; k < 4; ++k) out[o + 3 + k] = q[k]!;
+      for (let k = 3; k < POSE; ++k) out[o + k] = this.starts[i * POSE + k]!;
     } else if (rotation.length < 4) {
       const c = rotation[0]!;
       const a = c[p.frame]!;
       const angle = p.part === 0 ? a : a + (c[p.next]! - a) * p.part;
-      if (angle === angle) {
+      if (angle - angle === 0) {
         out[o + 3] = Math.cos(angle / 2);
         out[o + 4] = 0;
         out[o + 5] = 0;
@@ -214,7 +211,7 @@ const scratchPlace: Place = { frame: 0, next: 0, part: 0 };
 const scratchPose = new Float64Array([0, 0, 0, 1, 0, 0, 0]);
 
 function hasNaN(column: Column): boolean {
-  for (let i = 0; i < column.length; ++i) if (column[i] !== column[i]) return true;
+  for (let i = 0; i < column.length; ++i) if (!Number.isFinite(column[i])) return true;
   return false;
 }
 

@@ -253,6 +253,7 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       else list.cylinder(b.index, from, to, r);
       for (const x of points)
         if (offLine(x, [0, 0, 0], s.axis) > r) list.capsule(b.index, mul(s.axis, clamp(dot(x, s.axis), start, end)), x, Math.min(0.8 * r, 0.3 * b.width));
+      if (list.detail === 2) return;
       const marker = list.color;
       list.color = darker(marker, 0.78);
       list.box(b.index, along(mul(add(from, to), 0.5), across(s.axis), r), [s.axis, across(s.axis), cross(s.axis, across(s.axis))],

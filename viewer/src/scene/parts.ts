@@ -49,6 +49,8 @@ export class PartList {
   owner = -1;
   color = 0x888888;
   metal = false;
+  /* 0: all there is; 1: solids of fewer faces; 2: crowds, what is too small to see is left out. */
+  detail: 0 | 1 | 2 = 0;
 
   private push(solid: string, body: number, c: Vec3, x: Vec3, y: Vec3, z: Vec3): void {
     const rows = [x[0], y[0], z[0], c[0], x[1], y[1], z[1], c[1], x[2], y[2], z[2], c[2]];
@@ -98,6 +100,7 @@ export class PartList {
   /* A rod with round ends. */
   capsule(body: number, p: Vec3, q: Vec3, r: number): void {
     this.cylinder(body, p, q, r);
+    if (this.detail === 2) return;
     this.ball(body, p, r);
     this.ball(body, q, r);
   }

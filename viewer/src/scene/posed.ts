@@ -6,6 +6,7 @@
 import {
   BufferGeometry,
   DataTexture,
+  DoubleSide,
   FloatType,
   FrontSide,
   Group,
@@ -163,7 +164,7 @@ function patch(material: Material, span: boolean, shared: Shared): void {
       .replace(
         "#include <emissivemap_fragment>",
         `#include <emissivemap_fragment>
-         if (vOwner >= 0.0 && abs(vOwner - uSelected) < 0.5) totalEmissiveRadiance += vec3(0.30, 0.16, 0.0);
+         if (vOwner >= 0.0 && abs(vOwner - uSelected) < 0.5) totalEmissiveRadiance += vec3(0.20, 0.11, 0.0);
          else if (vOwner >= 0.0 && abs(vOwner - uHover) < 0.5) totalEmissiveRadiance += vec3(0.10, 0.10, 0.12);`,
       );
   };
@@ -250,25 +251,26 @@ export class PosedScene {
       uTint: { value: look.ghost ?? new Color(1, 1, 1) },
       uTintPart: { value: look.ghost ? 0.92 : 0 },
     };
-    const coarse = list.parts.length > 3000;
     const batches = new Map<string, { span: boolean; items: (ScenePart | SceneSpan)[] }>();
     const put = (span: boolean, item: ScenePart | SceneSpan, metal: boolean): void => {
-      const key = `${item.category}|${span ? "s" : metal ? "m" : "p"}|${item.solid}`;
+      const style = span ? "s" : list.meshes.has(item.solid) ? "d" : metal ? "m" : "p";
+      const key = `${item.category}|${style}|${item.solid}`;
       let batch = batches.get(key);
       if (!batch) batches.set(key, (batch = { span, items: [] }));
       batch.items.push(item);
     };
-    for (const p of list.parts) put(false, p, p.metal);
+    /* the ground is the same for all results: once is enough */
+    for (const p of list.parts) if (!look.ghost || p.category !== "ground") put(false, p, p.metal);
     for (const s of list.spans) put(true, s, true);
     const made = new Map<string, MeshStandardMaterial>();
     for (const [key, batch] of batches) {
       const [category, style] = key.split("|") as [Category, string];
       let material = made.get(style);
-      if (!material) made.set(style, (material = this.material(batch.span, style !== "p", look)));
+      if (!material) made.set(style, (material = this.material(batch.span, style, look)));
       const name = batch.items[0]!.solid;
       const geometry = batch.span
-        ? spanInstances(spanSolid(name, coarse), batch.items as SceneSpan[])
-        : partGeometry(solid(name, coarse, list.meshes), batch.items as ScenePart[]);
+        ? spanInstances(spanSolid(name, list.detail > 0), batch.items as SceneSpan[])
+        : partGeometry(solid(name, list.detail, list.meshes), batch.items as ScenePart[]);
       const mesh = new Mesh(geometry, material);
       mesh.frustumCulled = false; /* its box is not where its vertices are */
       if (look.shadows && !look.ghost && category !== "ground") {
@@ -291,11 +293,12 @@ export class PosedScene {
     return g;
   }
 
-  private material(span: boolean, metal: boolean, look: Look): MeshStandardMaterial {
+  private material(span: boolean, style: string, look: Look): MeshStandardMaterial {
+    const metal = style === "m" || style === "s";
     const m = new MeshStandardMaterial({
       roughness: metal ? 0.38 : 0.52,
       metalness: metal ? 0.35 : 0.08,
-      side: FrontSide,
+      side: style === "d" ? DoubleSide : FrontSide, /* files of meshes do not always know their outside */
       transparent: !!look.ghost,
       opacity: look.ghost ? 0.42 : 1,
       depthWrite: !look.ghost,

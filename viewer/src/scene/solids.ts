@@ -105,14 +105,15 @@ function fromTriangles(xyz: Float32Array): BufferGeometry {
   return g;
 }
 
-export function solid(name: string, coarse: boolean, meshes: Map<string, Float32Array>): BufferGeometry {
+export function solid(name: string, detail: number, meshes: Map<string, Float32Array>): BufferGeometry {
   const mesh = meshes.get(name);
   if (mesh) return fromTriangles(mesh);
   const [kind, number] = name.split(":");
-  const sides = coarse ? 14 : 36;
+  const coarse = detail > 0;
+  const sides = [36, 10, 6][detail]!;
   switch (kind) {
     case "ball":
-      return new SphereGeometry(1, coarse ? 12 : 28, coarse ? 8 : 18);
+      return new SphereGeometry(1, [28, 9, 6][detail], [18, 6, 4][detail]);
     case "cylinder":
       return aboutZ(new CylinderGeometry(1, 1, 1, sides));
     case "cone":

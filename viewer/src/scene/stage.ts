@@ -53,8 +53,10 @@ export interface Hit {
 export const VIEWS = ["front", "back", "left", "right", "top", "bottom", "iso"] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-/* More bodies than this cast no shadows: the second pass would double the vertices. */
-const SHADOW_BODIES = 3000;
+/* More bodies than this cast no shadows, as a second pass would double the vertices, and are made of
+ * fewer faces; of a crowd only what can be seen is drawn. */
+const SHADOW_BODIES = 400;
+const CROWD = 3000;
 
 export class Stage {
   readonly canvas: HTMLCanvasElement;
@@ -135,6 +137,7 @@ export class Stage {
     const ghost = ghostIndex > 0 ? new Color(color) : null;
     const layout = layOut(run.scene);
     const list = new PartList();
+    list.detail = layout.bodies.length > CROWD ? 2 : layout.bodies.length > SHADOW_BODIES ? 1 : 0;
     const owners: Owner[] = [];
     const drawn: Drawn[] = [];
     const said = new Set<string>();

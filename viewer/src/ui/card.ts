@@ -52,8 +52,9 @@ export class Card {
       });
       const label = c.name.slice(s.owner.name.length + 1);
       const lines: HTMLElement[] = [];
-      for (let i = 0; i < cells.length; i += 4)
-        lines.push(h("tr", {}, h("th", { text: i ? "" : label, scope: "row" }), ...cells.slice(i, i + 4), h("td", { class: "unit", text: i ? "" : (c.unit ?? "") })));
+      const wide = cells.length === 4 ? 2 : 3; /* quaternions in two lines */
+      for (let i = 0; i < cells.length; i += wide)
+        lines.push(h("tr", {}, h("th", { text: i ? "" : label, title: label, scope: "row" }), ...cells.slice(i, i + wide), ...(cells.length > 1 && i + wide > cells.length - (3 - wide) ? Array.from({ length: 3 - Math.min(wide, cells.length - i) }, () => h("td", {})) : []), h("td", { class: "unit", text: i ? "" : (c.unit ?? "") })));
       return lines;
     });
     const trace = s.owner.kind === "body";

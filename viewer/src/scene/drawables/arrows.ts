@@ -25,7 +25,7 @@ const APPLIED = new Set(["force", "user", "plugin"]);
 /* Shaft and head of unit length along z, radius for a unit length; heads do not stretch, see update. */
 function parts(): { shaft: BufferGeometry; head: BufferGeometry } {
   const none = new Map<string, Float32Array>();
-  return { shaft: mergeGeometries([solid("cylinder", false, none).translate(0, 0, 0.5)]), head: solid("cone", false, none).translate(0, 0, 0.5) };
+  return { shaft: mergeGeometries([solid("cylinder", 1, none).translate(0, 0, 0.5)]), head: solid("cone", 0, none).translate(0, 0, 0.5) };
 }
 
 class ArrowSet {
@@ -177,9 +177,9 @@ class Arrows implements Drawn {
   missing(options: Options): string | null {
     const text: string[] = [];
     if (options.velocities && this.velocity.missing)
-      text.push(`${this.velocity.missing} bodies have no velocity in the result: add *.velocity to output.channels`);
+      text.push(`velocities of ${this.velocity.missing} bodies are not in the result: add *.velocity to output.channels`);
     if (options.reactions && this.reaction.missing)
-      text.push(`${this.reaction.missing} joints have no force in the result: add *.force to output.channels`);
+      text.push(`forces of ${this.reaction.missing} joints are not in the result: add *.force to output.channels`);
     return text.length ? text.join("; ") : null;
   }
 }

@@ -107,13 +107,13 @@ const revolute: Glyph = (v) => {
     list.color = v.driven ? DRIVEN : STEEL;
     list.cylinder(b.body, [b.origin[0], b.origin[1], from], [b.origin[0], b.origin[1], high + 0.62 * h], 0.34 * g);
     list.color = DARK_STEEL;
-    list.cylinder(b.body, [b.origin[0], b.origin[1], high + 0.62 * h], [b.origin[0], b.origin[1], high + 0.72 * h], 0.2 * g);
+    if (list.detail < 2) list.cylinder(b.body, [b.origin[0], b.origin[1], high + 0.62 * h], [b.origin[0], b.origin[1], high + 0.72 * h], 0.2 * g);
   } else {
     list.color = STEEL;
     list.cylinder(a.body, along(a.origin, a.z, -0.62 * g), along(a.origin, a.z, 0.62 * g), 0.6 * g);
     list.color = v.driven ? DRIVEN : DARK_STEEL;
     list.cylinder(b.body, along(b.origin, b.z, -0.95 * g), along(b.origin, b.z, 0.95 * g), 0.34 * g);
-    for (const k of [-0.8, 0.8]) list.cylinder(b.body, along(b.origin, b.z, (k - 0.1) * g), along(b.origin, b.z, (k + 0.1) * g), 0.6 * g);
+    if (list.detail < 2) for (const k of [-0.8, 0.8]) list.cylinder(b.body, along(b.origin, b.z, (k - 0.1) * g), along(b.origin, b.z, (k + 0.1) * g), 0.6 * g);
   }
   const f = grounded(v);
   if (f) pillar(v, f, 1.05 * g);
