@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { decimate, stride } from "../src/data/decimate";
 import { align, csv } from "../src/ui/curves";
+import { tickTexts } from "../src/ui/ticks";
 import { tokens } from "../src/ui/yaml";
 import { makeRun } from "./run.test";
 
@@ -38,6 +39,16 @@ describe("joining results", () => {
   it("as CSV", () => {
     expect(csv(curves)).toBe("time,r: x,r: x\n0,10,20\n0.5,,nan\n1,11,\n2,12,22\n");
     expect(csv([curves[0]!])).toBe("time,x\n0,10\n1,11\n2,12\n");
+  });
+});
+
+describe("labels of axes", () => {
+  it("tell neighbours apart", () => {
+    for (const [first, step] of [[5435.66, 0.02], [0, 0.2], [-1e-5, 2e-6], [1e7, 1e3], [0.1, 0.1], [7e6, 1e6]] as const) {
+      const values = Array.from({ length: 9 }, (_, i) => first + i * step);
+      expect(new Set(tickTexts(values, step)).size).toBe(9);
+    }
+    expect(tickTexts([-0.2, 1e-17, 0.2], 0.2)).toEqual(["\u22120.2", "0", "0.2"]);
   });
 });
 

@@ -3,8 +3,9 @@
 import uPlot from "uplot";
 import { RUN_COLORS, SERIES_COLORS } from "../scene/palette";
 import { align, type Curve } from "./curves";
-import { css, format, h } from "./dom";
+import { css, h } from "./dom";
 import type { State } from "./state";
+import { tickTexts } from "./ticks";
 
 export interface ChartOptions {
   height: number;
@@ -21,7 +22,10 @@ export function curveColor(curves: Curve[], k: number): string {
   return SERIES_COLORS[[...parts].indexOf(curves[k]!.part.name) % SERIES_COLORS.length]!;
 }
 
-const tick = (_u: uPlot, values: number[]): string[] => values.map((v) => (v === null ? "" : format(v, 5)));
+const tick = (_u: uPlot, values: number[], _axis: number, _space: number, step: number): string[] => tickTexts(values, step);
+
+/* Room for the longest label; mostly the same, so that panes stand in line. */
+const width = (_u: uPlot, values: string[] | null): number => Math.max(58, 18 + 6.6 * Math.max(0, ...(values ?? []).map((v) => v.length)));
 
 export class Chart {
   readonly root = h("div", { class: "chart" });
@@ -58,9 +62,9 @@ export class Chart {
   rebuild(): void {
     this.plot?.destroy();
     this.plot = null;
-    const width = Math.floor(this.root.clientWidth);
-    if (width < 40) return;
-    this.width = width;
+    const wide = Math.floor(this.root.clientWidth);
+    if (wide < 40) return;
+    this.width = wide;
     const text = css("--text-2");
     const line = css("--grid-line");
     const font = `11px ${css("--font") || "system-ui"}`;
@@ -73,8 +77,9 @@ export class Chart {
       labelFont: font,
     };
     const several = this.curves.some((c) => c.runIndex !== this.curves[0]!.runIndex);
+    const parts = new Set(this.curves.map((c) => c.part.name));
     const opts: uPlot.Options = {
-      width,
+      width: wide,
       height: this.options.height,
       pxAlign: 0, /* rounding to pixels makes stairs of flat curves */
       padding: [10, 12, 0, 0],
@@ -85,7 +90,7 @@ export class Chart {
       },
       axes: [
         { ...axis, size: 30, space: 56 },
-        { ...axis, size: 58, space: 30, ...(this.options.label ? { label: this.options.label, labelSize: 16, labelGap: 0 } : {}) },
+        { ...axis, size: width, space: 30, ...(this.options.label ? { label: this.options.label, labelSize: 16, labelGap: 0 } : {}) },
       ],
       cursor: {
         sync: { key: "galpha", setSeries: false },
@@ -99,7 +104,7 @@ export class Chart {
           label: c?.part.name ?? "",
           stroke: c ? curveColor(this.curves, k) : "transparent",
           width: 1.6,
-          dash: c ? DASHES[c.runIndex % DASHES.length] : [],
+          dash: c && parts.size > 1 ? DASHES[c.runIndex % DASHES.length] : [], /* colours alone tell results apart where they can */
           spanGaps: several,
           points: { show: c !== null && c.run.frames === 1 },
         })),

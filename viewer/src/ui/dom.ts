@@ -71,7 +71,7 @@ export function format(x: number, digits = 6): string {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
   if (x === 0) return "0";
   const a = Math.abs(x);
-  const text = a >= 1e6 || a < 1e-4 ? x.toExponential(digits - 2) : x.toPrecision(digits);
+  const text = a >= 1e6 || a < 1e-4 ? x.toExponential(Math.max(0, digits - 2)) : x.toPrecision(digits);
   return text.replace(/(\.\d*?)0+(e|$)/, "$1$2").replace(/\.(e|$)/, "$1").replace("-", "−").replace("e−", "e-").replace("e+", "e");
 }
 

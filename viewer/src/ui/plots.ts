@@ -1,5 +1,6 @@
 /* The panel of plots: a tree of channels that can be searched, and panes below it. A click on a channel
  * puts it into the active pane. */
+import type uPlot from "uplot";
 import type { Channel, Part } from "../data/run";
 import { Chart, curveColor } from "./chart";
 import { csv, type Curve } from "./curves";
@@ -114,18 +115,31 @@ export class Pane {
     if (curves.length) save(`${this.title()}.csv`, new Blob([csv(curves)], { type: "text/csv" }));
   }
 
-  /* The chart with title and legend, twice as fine. */
+  /* The chart drawn anew, large enough for a report, with title and legend. */
   async png(): Promise<void> {
     const blob = await this.picture();
     if (blob) save(`${this.title()}.png`, blob);
   }
 
-  picture(): Promise<Blob | null> {
-    const u = this.chart.plot;
-    if (!u) return Promise.resolve(null);
+  async picture(): Promise<Blob | null> {
+    const curves = this.curves();
+    if (!curves.length) return null;
+    const chart = new Chart(this.state, { height: 460 });
+    const host = h("div", { class: "offscreen" }, chart.root);
+    document.body.append(host);
+    chart.zoom(this.chart.isZoomed ? this.chart.range() : null);
+    chart.show(curves);
+    await new Promise((done) => requestAnimationFrame(done)); /* it draws when the script pauses */
+    const u = chart.plot;
+    const blob = u ? await this.compose(u, curves) : null;
+    u?.destroy();
+    host.remove();
+    return blob;
+  }
+
+  private compose(u: uPlot, curves: Curve[]): Promise<Blob | null> {
     const source = u.ctx.canvas;
     const ratio = source.width / Math.max(1, u.width);
-    const curves = this.curves();
     const row = 18;
     const head = 30 + row * curves.length;
     const canvas = h("canvas", { width: source.width, height: source.height + head * ratio });
