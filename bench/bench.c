@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "bench/bench.h"
 #include "bench/galpha.h"
+#include "bench/scaling.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,6 +106,8 @@ int main(int count, char **arguments)
     static bench b = {.models = BENCH_MODELS, .examples = BENCH_EXAMPLES, .longest = 40};
     const char *csv = NULL;
     b.program = arguments[0];
+    if (count == 5 && strcmp(arguments[1], "--child") == 0)
+        return scaling_child(&b, atoi(arguments[2]), atoi(arguments[3]), atoi(arguments[4]));
     for (int k = 1; k < count; ++k) {
         const char *name = arguments[k], *value = k + 1 < count ? arguments[k + 1] : NULL;
         if (strcmp(name, "--quick") == 0) {

@@ -43,6 +43,11 @@ static void apply_threads(int threads, ga_integrator_def *def, ga_sim_def *sim)
     (void)threads, (void)def, (void)sim;
 }
 
+void galpha_apply_threads(const bench_case *c, ga_sim_def *def)
+{
+    apply_threads(c->threads ? c->threads : 1, NULL, def);
+}
+
 void galpha_apply(const bench_case *c, ga_integrator_def *def, ga_control *control,
                   double *step)
 {
@@ -137,7 +142,7 @@ bool galpha_run_file(bench *b, const bench_case *c, bench_outcome *outcome)
     def.output_every = def.t_end;
     def.multipliers = GA_MULTIPLIERS_SCHEME;
     galpha_apply(c, &def.integrator, &def.control, &def.step);
-    apply_threads(c->threads ? c->threads : 1, NULL, &def);
+    galpha_apply_threads(c, &def);
     ga_sim *sim = NULL;
     ga_report report = {0};
     const double begin = c->threads > 1 ? bench_wall() : bench_clock();

@@ -54,6 +54,8 @@ void galpha_forget(void);
 /* Settings of mode, value, newton and threads in a definition. */
 void galpha_apply(const bench_case *c, ga_integrator_def *def, ga_control *control,
                   double *step);
+/* Threads of the whole simulation, where the library has such a setting. */
+void galpha_apply_threads(const bench_case *c, ga_sim_def *def);
 /* Whether `threads` of cases means anything. */
 bool galpha_has_threads(void);
 

@@ -113,7 +113,7 @@ static bool sample(bench *b, bench_row *row, double *seconds)
 static int choose_reps(const bench *b, const bench_row *rows, int count)
 {
     double round = 0;
-    const double budget = b->quick ? 3 : 30; /* seconds */
+    const double budget = b->quick ? 1.5 : 15; /* seconds */
     for (int k = 0; k < count; ++k)
         if (rows[k].ok) round += fmax(rows[k].times[0], b->quick ? 5e-3 : 2e-2);
     if (b->reps) return b->reps < MOST_REPS ? b->reps : MOST_REPS;

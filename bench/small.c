@@ -24,7 +24,7 @@ static const struct small {
     bench_function *loop, *ida;
     double h;      /* for costs of steps */
     double newton; /* tolerances of Newton's method to compare at */
-    double steps[5], tolerances[8], ida_tolerances[7];
+    double steps[5], tolerances[9], ida_tolerances[7];
 } problems[] = {
     {"Andrews",
      &squeezer,
@@ -33,7 +33,7 @@ static const struct small {
      1e-5,
      1e-9,
      {4e-5, 2e-5, 1e-5, 5e-6, 2.5e-6},
-     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7},
+     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8},
      {1e-5, 1e-6, 1e-7, 3e-8, 1e-8, 1e-9, 1e-10}},
     {"heavy top",
      &top,
@@ -42,9 +42,20 @@ static const struct small {
      2.5e-4,
      1e-9,
      {1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5},
-     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7},
+     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8},
      {1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11}},
 };
+
+/* galpha factors when it must, the loop at regular intervals: where it then does not converge,
+ * it gets more factorisations. */
+static void keep_converging(bench *b, bench_case *c, double error)
+{
+    for (int k = 0; k < 6 && c->factorizations < 1; ++k) {
+        bench_outcome o = {0};
+        if (c->run(b, c, &o) && o.error <= 2 * error) return;
+        c->factorizations = fmin(1, 2 * c->factorizations);
+    }
+}
 
 /* One run tells iterations and factorisations per step; the loop then takes as many. */
 static void compare_steps(bench *b, const struct small *p)
@@ -75,6 +86,7 @@ static void compare_steps(bench *b, const struct small *p)
         c.run = p->loop;
         c.iterations = (double)o.iterations / (double)o.steps;
         c.factorizations = (double)o.factorizations / (double)o.steps;
+        keep_converging(b, &c, o.error);
         cases[count++] = c;
     }
     int first = bench_measure(b, "small", cases, count);
@@ -108,7 +120,7 @@ static void compare_errors(bench *b, const struct small *p)
                                .setting = "h",
                                .run = galpha_run_callbacks,
                                .data = p->callbacks};
-    const int s = b->quick ? 4 : 5, t = b->quick ? 5 : 8;
+    const int s = b->quick ? 4 : 5, t = b->quick ? 5 : 9;
     int count = 0;
     for (int mode = GALPHA_INDEX3; mode <= GALPHA_SOI2; ++mode) {
         c.mode = mode, c.variant = galpha_mode_name(mode);

@@ -95,7 +95,8 @@ bool bench_write_csv(bench *b, const char *path)
         if (!row->ok) continue;
         bench_spread s = bench_spread_of(row->reps, row->times);
         fprintf(out,
-                "%s,%s,%d,%s,%s,%s,%.6g,%d,%d,%.6g,%.6g,%.6g,%ld,%ld,%ld,%ld,%.4g,%.4g,%.4g,"
+                "%s,\"%s\",%d,%s,\"%s\",%s,%.6g,%d,%d,%.6g,%.6g,%.6g,%ld,%ld,%ld,%ld,%.4g,%.4g,"
+                "%.4g,"
                 "%.6g\n",
                 row->experiment, row->c.problem, row->c.n, who_names[row->c.who],
                 row->c.variant, row->c.setting ? row->c.setting : "", row->c.value,
