@@ -8,9 +8,9 @@
  *   N-four-bar        ((N+1)/3 + N) th'' = ((N+1)/2 + N) g sin th, as the slider-crank
  *   planar chain      rods.h
  *   spatial chains    galpha itself, `extrapolate` with tolerance 1e-9; from 1e-8 to 1e-9 they
- *                     move by 1e-9 or less, so they are good to about 1e-10; MuJoCo's RK4,
- * which shares nothing with it, agrees (experiment mujoco) All errors are largest differences
- * of coordinates of points, in m. */
+ *                     move by 1e-9 or less (N = 100), so they are good to about 1e-10; MuJoCo's
+ * RK4, which shares nothing with it, agrees (experiment mujoco) All errors are largest
+ * differences of coordinates of points, in m. */
 #include "bench/precision.h"
 #include "bench/galpha.h"
 #include "bench/rods.h"
@@ -29,9 +29,19 @@ static const double crank_end[] = {0.09562471898023105, -0.0292559928895233, 0.6
 static const double disc_end[] = {2.77719890894, 3.23552939858, 0.69228187520};
 static const double bar_end[] = {0.18051222668672838, 0.98357274058231158};
 
-const double precision_spherical[15] = {0.5, 0,    0, 1.5, 0,    0, 4.5, 0,
-                                        0,   24.5, 0, 0,   89.5, 0, 0};
-const double precision_revolute[15] = {0.5, 0, 0, 1.5, 0, 0, 4.5, 0, 0, 24.5, 0, 0, 89.5, 0, 0};
+const double precision_spherical[15] = {
+    0.43096085537353063,  0.010171566042548244, -0.25331656159824373, 1.297892244062425,
+    0.030627680039708501, -0.75122241599992712, 3.9601187926019845,   0.093292690213638757,
+    -2.1312458260964573,  23.497342195421044,   0.53418524680842716,  -4.9048609555211957,
+    88.481293358120297,   1.9785107984872663,   -4.9049999999999212};
+const double precision_revolute[15] = {0.43468046957757378,    0,
+                                       -0.24708882890130807,   1.3082182917272838,
+                                       -0.0072816877978518213, -0.73365876585957812,
+                                       3.9609653435579371,     -0.019593609560975323,
+                                       -2.1326918627868192,    23.507458148443682,
+                                       -0.0038803401239365992, -4.8962622967357481,
+                                       88.507424654947926,     -4.921839724816721e-11,
+                                       -4.9049999998905216};
 
 static double crank_error(bench *b, const bench_case *c, int count, const double *values)
 {
