@@ -1,9 +1,11 @@
 /* make bench: runs the experiments, prints tables, writes CSV and a page.
  *
  *   galpha_bench [--quick] [--only NAME] [--reps N] [--out FOLDER] [--csv FILE] [--list]
+ *   galpha_bench --check      no times: do all of them get the right result?
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/bench.h"
+#include "bench/check.h"
 #include "bench/galpha.h"
 #include "bench/scaling.h"
 
@@ -27,7 +29,7 @@ static int usage(const char *why, const char *what)
 {
     fprintf(stderr,
             "galpha_bench: %s%s\nusage: galpha_bench [--quick] [--only NAME] [--reps N] "
-            "[--out FOLDER] [--csv FILE] [--list]\n",
+            "[--out FOLDER] [--csv FILE] [--list] [--check]\n",
             why, what);
     return 2;
 }
@@ -116,6 +118,7 @@ int main(int count, char **arguments)
             continue;
         }
         if (strcmp(name, "--list") == 0) return list();
+        if (strcmp(name, "--check") == 0) return check_run(&b);
         if (!value) return usage("unknown, or without a value: ", name);
         ++k;
         if (strcmp(name, "--only") == 0)
