@@ -114,7 +114,7 @@ int main(int count, char **arguments)
         const char *name = arguments[k], *value = k + 1 < count ? arguments[k + 1] : NULL;
         if (strcmp(name, "--quick") == 0) {
             b.quick = true;
-            b.longest = 1;
+            b.longest = 3;
             continue;
         }
         if (strcmp(name, "--list") == 0) return list();

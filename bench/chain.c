@@ -26,7 +26,8 @@ static double chain_error(bench *b, const bench_case *c, int count, const double
 static const galpha_file chain_file = {
     .name = "chain_planar.yaml", .parameter = "N", .error = chain_error};
 
-static const ida_options ggl = {.form = 0, .ordering = 1}, index1 = {.form = 1, .ordering = 0};
+static const ida_options ggl = {.form = 0, .ordering = 1, .newton = 0.1},
+                         index1 = {.form = 1, .ordering = 0};
 
 static int curve(bench_case *to, bench_case first, int count, const double *values)
 {
@@ -39,7 +40,8 @@ static int curve(bench_case *to, bench_case first, int count, const double *valu
 
 static int make_cases(const bench *b, int n, bench_case *cases)
 {
-    const double steps[] = {2e-3, 1e-3, 5e-4, 3.5e-4}, tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6};
+    const double steps[] = {2e-3, 1.4e-3, 7e-4, 4.5e-4},
+                 tolerances[] = {1e-3, 1e-4, 1e-5, 1e-6};
     const int s = b->quick ? 2 : 4, t = b->quick ? 2 : 4;
     const bench_case ours = {.problem = "planar chain",
                              .n = n,

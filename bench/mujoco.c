@@ -180,7 +180,7 @@ void bench_run_mujoco(bench *b)
 {
     static const int sizes[] = {10, 30, 90};
     for (int joints = SPHERICAL; joints <= REVOLUTE; ++joints)
-        for (int k = 0; k < (b->quick ? 2 : 3); ++k) {
+        for (int k = 0; k < (b->quick ? 1 : 3); ++k) {
             bench_case cases[8];
             int count = make_cases(sizes[k], joints, cases);
             int first = bench_measure(b, "mujoco", cases, count);

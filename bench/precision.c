@@ -152,6 +152,7 @@ void bench_run_precision(bench *b)
 {
     bench_case cases[64];
     for (int k = 0; k < BENCH_COUNT(problems); ++k) {
+        if (b->quick && problems[k].n == 40) continue; /* long */
         int count = make_cases(b, k, cases);
         int first = bench_measure(b, "precision", cases, count);
         bench_print(b, first, count);
