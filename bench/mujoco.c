@@ -178,7 +178,7 @@ static int make_cases(int n, int joints, bench_case *cases)
 
 void bench_run_mujoco(bench *b)
 {
-    static const int sizes[] = {10, 30, 90};
+    static const int sizes[] = {25, 50, 90};
     for (int joints = SPHERICAL; joints <= REVOLUTE; ++joints)
         for (int k = 0; k < (b->quick ? 1 : 3); ++k) {
             bench_case cases[8];
