@@ -101,7 +101,7 @@ struct bench {
         int figure_count;
         char *figures[16], *captions[16]; /* SVG */
         int note_count;
-        char *notes[16];
+        char *notes[48];
     } sections[32];
     char failure[BENCH_FAILURE];
 };
