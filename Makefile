@@ -2,7 +2,9 @@
 #
 #   make            build the release preset into build/release
 #   make demo       simulate a mechanism with the program, and draw the heavy top
+#   make gallery    pictures and curves of all examples, docs/gallery
 #   make test       build and run all tests
+#   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make format     let clang-format lay out the sources; make format-check only looks
 #   make install    into PREFIX (default /usr/local); DESTDIR is honoured
@@ -13,13 +15,14 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
+BENCH  ?=
 
 GALPHA = build/release/bin/galpha
 DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo test asan format format-check install clean
+.PHONY: build demo gallery test bench asan format format-check install clean
 
 ifeq ($(DEPS),skip)
 need = @:
@@ -41,11 +44,23 @@ demo:
 	build/release/examples/demo_heavy_top build/release/heavy_top.svg
 	@echo "The picture is build/release/heavy_top.svg"
 
+gallery:
+	$(call need,build test)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	tools/make_gallery $(GALPHA)
+
 test:
 	$(call need,build test)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
 	ctest --preset release --parallel $(JOBS)
+
+bench:
+	$(call need,build bench)
+	cmake --preset release -B build/bench -DGALPHA_BENCH=ON -DGALPHA_NATIVE=ON -DGALPHA_TESTS=OFF -DGALPHA_EXAMPLES=OFF
+	cmake --build build/bench --parallel $(JOBS) --target galpha_bench
+	build/bench/bin/galpha_bench --out build/bench/results $(BENCH)
 
 asan:
 	$(call need,build test)

@@ -250,7 +250,7 @@ void cli_print_overview(FILE *out)
         if (command->hidden) continue;
         char left[64], operand[CLI_OPERAND_SIZE];
         snprintf(left, sizeof left, "%s%s", command->name, cli_operand_text(command, operand));
-        fprintf(out, "  %-18s %s\n", left, command->summary);
+        fprintf(out, "  %-24s %s\n", left, command->summary);
     }
     fputs("\n  galpha COMMAND --help   shows the options of a command\n"
           "  galpha --version        shows the version\n",

@@ -13,7 +13,10 @@ static void print_options(const cli_command *command)
 
 static bool takes_file(const char *what)
 {
-    return what && (strcmp(what, "FILE") == 0 || strcmp(what, "MODEL") == 0);
+    static const char *const files[] = {"FILE", "MODEL", "RESULT"};
+    for (int k = 0; k < 3 && what; ++k)
+        if (strncmp(what, files[k], strlen(files[k])) == 0) return true;
+    return false;
 }
 
 /* `run:-o | run:--output | run:--csv) files ;;`, and nothing after other options with values.

@@ -1,9 +1,12 @@
 /* galpha run: simulates a model, writes results, sums up. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "cli/command.h"
 #include "cli/failure.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 
@@ -11,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CSV, HDF5, FILES };
 
@@ -22,6 +26,8 @@ typedef struct run {
         const char *path; /* null: not wanted */
         ga_result *result;
     } file[FILES];
+    const char *page;    /* null: not wanted */
+    char *only_for_page; /* an HDF5 result that nobody else wants; null: none */
     cli_progress progress;
     long rows;
     double began, wall;
@@ -30,6 +36,7 @@ typedef struct run {
     ga_status status; /* of the simulation */
     ga_report report;
     bool quiet;
+    int page_code; /* of writing the page */
 } run;
 
 /* --- while it runs ------------------------------------------------------------------------ */
@@ -68,16 +75,17 @@ static ga_eval step(void *user, const ga_sim *sim)
 
 /* --- files -------------------------------------------------------------------------------- */
 
-static ga_status open_files(run *r, const ga_channel *channels)
+static ga_status open_files(run *r, const ga_channel *channels, const char *scene)
 {
     static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
+    const ga_result_def def = {ga_sim_channel_count(r->sim), channels,
+                               ga_model_text(r->input.model), scene};
     for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
         ga_report report;
         if (r->file[k].path)
             note_write(r,
-                       ga_result_create(
-                           r->file[k].path, formats[k], ga_sim_channel_count(r->sim), channels,
-                           ga_model_text(r->input.model), &r->file[k].result, &report),
+                       ga_result_create_with(r->file[k].path, formats[k], &def,
+                                             &r->file[k].result, &report),
                        &report);
     }
     return r->write_status;
@@ -148,15 +156,44 @@ static void close_files(run *r)
     }
 }
 
+/* --- page --------------------------------------------------------------------------------- */
+
+/* What was computed is shown, also if that is not all. */
+static void write_page(run *r)
+{
+    if (!r->page || r->rows == 0 || r->write_status != GA_OK) return;
+    const char *result = r->file[HDF5].path;
+    const char *const *labels = NULL; /* the name of the file */
+    const char *name = cli_input_name(&r->input), *slash = strrchr(name, '/');
+    if (strcmp(name, r->input.path) == 0 && slash) name = slash + 1;
+    if (r->only_for_page) labels = &name;
+    const cli_page page = {.path = r->page,
+                           .count = 1,
+                           .results = &result,
+                           .labels = labels,
+                           .title = name,
+                           .quiet = r->quiet};
+    r->page_code = cli_page_write(&page);
+}
+
 /* --- summary ------------------------------------------------------------------------------ */
 
 static double total(const ga_energy *e) { return e->kinetic + e->potential; }
 
+/* Files that were asked for. */
+static bool is_wanted(const run *r, int k)
+{
+    return r->file[k].path && r->file[k].path != r->only_for_page;
+}
+
+static bool has_page(const run *r) { return r->page && r->rows && r->page_code == EXIT_DONE; }
+
 static void print_files(const run *r)
 {
     for (int k = 0; k < FILES; ++k)
-        if (r->file[k].path && r->rows)
+        if (is_wanted(r, k) && r->rows)
             printf("  results      %s, %ld rows\n", r->file[k].path, r->rows);
+    if (has_page(r)) printf("  page         %s\n", r->page);
 }
 
 static void print_summary(const run *r)
@@ -245,7 +282,8 @@ static void print_json(const run *r)
     print_final_json(&json, r);
     cli_json_list(&json, "files");
     for (int k = 0; k < FILES; ++k)
-        if (r->file[k].path && r->rows) cli_json_text(&json, NULL, r->file[k].path);
+        if (is_wanted(r, k) && r->rows) cli_json_text(&json, NULL, r->file[k].path);
+    if (has_page(r)) cli_json_text(&json, NULL, r->page);
     cli_json_end_list(&json);
     cli_json_list(&json, "warnings");
     for (int k = 0; ga_sim_warning(r->sim, k); ++k)
@@ -281,7 +319,7 @@ static int exit_code(const run *r)
     if (r->write_status != GA_OK) return cli_exit_code(r->write_status);
     if (r->status != GA_OK) return cli_exit_code(r->status);
     const int caught = cli_interrupt_caught();
-    return caught ? EXIT_SIGNAL + caught : EXIT_DONE;
+    return caught ? EXIT_SIGNAL + caught : r->page_code;
 }
 
 static int simulate(run *r)
@@ -303,7 +341,13 @@ static int simulate(run *r)
     if (!channels) return cli_out_of_memory();
     for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(r->sim, k);
     cli_interrupt_watch(); /* from here on there are files to close */
-    status = open_files(r, channels);
+    char *scene = r->file[HDF5].path ? ga_model_scene(r->input.model) : NULL;
+    if (r->file[HDF5].path && !scene) {
+        free(channels);
+        return cli_out_of_memory();
+    }
+    status = open_files(r, channels, scene);
+    ga_text_free(scene);
     free(channels);
     if (status == GA_OK) {
         r->progress = cli_progress_begin(!r->quiet, r->def.t_start, r->def.t_end);
@@ -313,6 +357,7 @@ static int simulate(run *r)
         cli_progress_end(&r->progress);
     }
     close_files(r);
+    write_page(r);
     tell(r);
     return exit_code(r);
 }
@@ -320,9 +365,9 @@ static int simulate(run *r)
 /* Two outputs in one file, or an output in place of the model, are slips. */
 static int check_paths(const run *r)
 {
-    const char *paths[] = {r->input.path, r->file[CSV].path, r->file[HDF5].path};
-    for (int i = 0; i < 3; ++i)
-        for (int k = i + 1; k < 3; ++k)
+    const char *paths[] = {r->input.path, r->file[CSV].path, r->file[HDF5].path, r->page};
+    for (int i = 0; i < 4; ++i)
+        for (int k = i + 1; k < 4; ++k)
             if (paths[i] && paths[k] && cli_same_file(paths[i], paths[k])) {
                 cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
@@ -330,13 +375,35 @@ static int check_paths(const run *r)
     return EXIT_DONE;
 }
 
+/* A page is made from an HDF5 result. If none is asked for, there is one beside the page until
+ * it is done. */
+static int prepare_page(run *r)
+{
+    if (!r->page) return EXIT_DONE;
+    const int code = cli_page_check();
+    if (code != EXIT_DONE || r->file[HDF5].path) return code;
+    const size_t size = strlen(r->page) + 32;
+    if (!(r->only_for_page = malloc(size))) return cli_out_of_memory();
+    snprintf(r->only_for_page, size, "%s.%ld.h5", r->page, (long)getpid());
+    r->file[HDF5].path = r->only_for_page;
+    return EXIT_DONE;
+}
+
+static void remove_result(run *r)
+{
+    if (r->only_for_page) unlink(r->only_for_page);
+    free(r->only_for_page);
+}
+
 static int run_command(const cli_arguments *arguments)
 {
     run r = {.quiet = cli_given(arguments, "quiet")};
     r.file[CSV].path = cli_value(arguments, "csv");
     r.file[HDF5].path = cli_value(arguments, "output");
+    r.page = cli_value(arguments, "view");
     r.input.path = arguments->operands[0];
     int code = check_paths(&r);
+    if (code == EXIT_DONE) code = prepare_page(&r);
     if (code != EXIT_DONE) return code;
     code = cli_input_read(&r.input, arguments);
     if (code == EXIT_DONE) {
@@ -346,16 +413,19 @@ static int run_command(const cli_arguments *arguments)
             r.def.output_every = r.def.t_end - r.def.t_start;
         r.def.progress = step;
         r.def.user = &r;
+        r.def.motion = r.page != NULL;
         code = simulate(&r);
     }
     ga_sim_destroy(r.sim);
     cli_input_free(&r.input);
+    remove_result(&r);
     return code;
 }
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write results to FILE, HDF5"},
     {"csv", 0, "FILE", "write results to FILE, comma-separated values"},
+    {"view", 0, "FILE", "write a page that shows the motion to FILE, HTML"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
     {"quiet", 'q', NULL, "no progress, no summary, no warnings of the start"},
@@ -368,6 +438,8 @@ const cli_command cli_run = {
     .summary = "simulate a model",
     .details =
         "MODEL is a model file, or - for standard input. --set may be given several times.\n"
+        "With --view results hold the positions and rotations of all bodies, whatever\n"
+        "output.channels says.\n"
         "Progress and errors go to stderr, the summary to stdout. Ctrl-C finishes the\n"
         "step and closes the files; a second one stops at once.\n\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"

@@ -1,7 +1,7 @@
 # find_package(galpha)                      gives galpha::galpha, the shared library
 # find_package(galpha COMPONENTS static)    gives galpha::galpha_static as well, and looks for
 #                                           what it must be linked with: KLU, LAPACKE, libfyaml, HDF5,
-#                                           Cairo
+#                                           Cairo, zlib
 include(CMakeFindDependencyMacro)
 
 set(galpha_shared_FOUND TRUE)
@@ -14,6 +14,7 @@ if("static" IN_LIST galpha_FIND_COMPONENTS)
     find_dependency(LibFyaml)
     find_dependency(HDF5C)
     find_dependency(Cairo)
+    find_dependency(ZLIB)
     find_dependency(Threads)
     list(POP_FRONT CMAKE_MODULE_PATH)
     include(${CMAKE_CURRENT_LIST_DIR}/galpha-static.cmake)

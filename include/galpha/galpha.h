@@ -14,6 +14,7 @@
 #include <galpha/messages.h>
 #include <galpha/method.h>
 #include <galpha/model.h>
+#include <galpha/page.h>
 #include <galpha/result.h>
 #include <galpha/sim.h>
 #include <galpha/simulate.h>

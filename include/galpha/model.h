@@ -52,6 +52,10 @@ GA_API const char *ga_model_text(const ga_model *model);
 GA_API int ga_model_dimension(const ga_model *model); /* 2 or 3 */
 GA_API int ga_model_body_count(const ga_model *model);
 GA_API const char *ga_model_body_name(const ga_model *model, int body);
+/* What a viewer needs to draw the model, as JSON: bodies with their shapes, joints and forces
+ * with their places. Null if memory is out; free with ga_text_free. docs/program.md describes
+ * it. */
+GA_API char *ga_model_scene(const ga_model *model);
 
 /* --- drafts ------------------------------------------------------------------------------- */
 

@@ -48,6 +48,8 @@ typedef struct ga_sim_def {
      * bodies, coordinates and reactions of joints, energy. */
     int channel_count;
     const char *const *channels;
+    /* Positions and rotations of all bodies too, whatever is named: for viewers. */
+    bool motion;
 } ga_sim_def;
 
 GA_API ga_sim_def ga_sim_def_of(const ga_model *model);

@@ -372,16 +372,22 @@ static bool select_name(selection *s, const char *name)
     return s->channels->count > before || s->memory;
 }
 
+/* Where bodies are. */
+static void select_motion(selection *s)
+{
+    for (int b = 0; b < s->model->body_count; ++b)
+        for (int k = 0; k < BODY_CHANNELS; ++k)
+            if (body_channels[k].standard)
+                add_body_channel(s, body_channels + k, b, NULL, NULL);
+}
+
 /* Where things are, what joints do, what it costs in energy. */
 static void select_standard(selection *s)
 {
     static const char *const of_joints[] = {"angle", "displacement", "angle1", "angle2", "x",
                                             "y",     "length",       "force",  "torque", NULL};
     const ga_model *model = s->model;
-    for (int b = 0; b < model->body_count; ++b)
-        for (int k = 0; k < BODY_CHANNELS; ++k)
-            if (body_channels[k].standard)
-                add_body_channel(s, body_channels + k, b, NULL, NULL);
+    select_motion(s);
     for (int e = 0; e < model->named_count; ++e) {
         const ga_element *element = model->named[e];
         if (!is_shown(model, element)) continue;
@@ -432,17 +438,18 @@ static ga_status unknown(const ga_model *model, const char *name, const ga_place
     return ga_fail(report, GA_ERR_INPUT, "%s", text);
 }
 
-ga_status ga_channels_create(const ga_model *model, int count, const char *const *names,
-                             const ga_place *places, ga_messages *messages,
-                             ga_channels *channels, ga_report *report)
+ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
+                             ga_messages *messages, ga_channels *channels, ga_report *report)
 {
     memset(channels, 0, sizeof *channels);
     selection s = {channels, model, false};
     ga_status status = GA_OK;
-    for (int k = 0; k < count; ++k)
-        if (!select_name(&s, names[k]))
-            status = unknown(model, names[k], places ? places + k : NULL, messages, report);
-    if (count == 0) select_standard(&s);
+    for (int k = 0; k < def->count; ++k)
+        if (!select_name(&s, def->names[k]))
+            status = unknown(model, def->names[k], def->places ? def->places + k : NULL,
+                             messages, report);
+    if (def->count == 0) select_standard(&s);
+    if (def->motion) select_motion(&s);
     channels->values = GA_NEW(double, channels->value_count);
     if (!channels->values || s.memory)
         status = ga_fail(report, GA_ERR_MEMORY, "no memory for %d channels", channels->count);

@@ -40,11 +40,18 @@ typedef struct ga_channels {
     double *values;
 } ga_channels;
 
-/* Chooses channels by names; count 0: a sensible set. An unknown name is an error, added to
- * messages at its place (places may be null). GA_OK, GA_ERR_INPUT or GA_ERR_MEMORY. */
-ga_status ga_channels_create(const ga_model *model, int count, const char *const *names,
-                             const ga_place *places, ga_messages *messages,
-                             ga_channels *channels, ga_report *report);
+/* What to choose. */
+typedef struct ga_channels_def {
+    int count; /* 0: a sensible set */
+    const char *const *names;
+    const ga_place *places; /* of the names; may be null */
+    bool motion;            /* positions and rotations of all bodies too */
+} ga_channels_def;
+
+/* An unknown name is an error, added to messages at its place. GA_OK, GA_ERR_INPUT or
+ * GA_ERR_MEMORY. */
+ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
+                             ga_messages *messages, ga_channels *channels, ga_report *report);
 void ga_channels_destroy(ga_channels *channels);
 /* Computes all values. */
 void ga_channels_fill(ga_channels *channels, const ga_moment *moment);

@@ -108,14 +108,15 @@ static ga_status choose_channels(ga_converge *s, ga_report *report)
                                              "*.effort",       "energy.total"};
     ga_channels all;
     for (size_t k = 0; k < sizeof candidates / sizeof *candidates; ++k) {
-        ga_status status =
-            ga_channels_create(s->model, 1, candidates + k, NULL, NULL, &all, report);
+        const ga_channels_def one = {.count = 1, .names = candidates + k};
+        ga_status status = ga_channels_create(s->model, &one, NULL, &all, report);
         if (status == GA_ERR_MEMORY) return status;
         if (status != GA_OK) continue;
         ga_channels_destroy(&all);
         s->names[s->name_count++] = candidates[k];
     }
-    GA_TRY(ga_channels_create(s->model, s->name_count, s->names, NULL, NULL, &all, report));
+    const ga_channels_def chosen = {.count = s->name_count, .names = s->names};
+    GA_TRY(ga_channels_create(s->model, &chosen, NULL, &all, report));
     s->quantities = GA_NEW(quantity, all.count);
     s->value_count = all.value_count;
     for (int k = 0, at = 0; s->quantities && k < all.count; ++k) {

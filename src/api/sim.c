@@ -348,8 +348,9 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
                               report));
     if (take_memory(sim) != GA_OK || create_pool(sim) != GA_OK)
         return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
-    GA_TRY(ga_channels_create(model, sim->def.channel_count, sim->def.channels, NULL, messages,
-                              &sim->channels, report));
+    const ga_channels_def chosen = {
+        .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
+    GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
     GA_TRY(find_breaks(sim, report));
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);

@@ -163,8 +163,8 @@ static ga_status check_channels(const ga_model *model, ga_messages *messages)
     if (!places) return GA_ERR_MEMORY;
     for (int k = 0; k < names->count; ++k) places[k] = list->entries[k].value.place;
     ga_channels channels;
-    ga_status status = ga_channels_create(model, names->count, names->texts, places, messages,
-                                          &channels, NULL);
+    const ga_channels_def chosen = {names->count, names->texts, places, false};
+    ga_status status = ga_channels_create(model, &chosen, messages, &channels, NULL);
     if (status == GA_OK) ga_channels_destroy(&channels);
     ga_free(places);
     return status;

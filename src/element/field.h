@@ -43,6 +43,8 @@ typedef enum ga_kind {
     GA_KIND_POINTS,    /* ga_point_list */
     GA_KIND_TOLERANCE, /* ga_tolerance: a number, or {relative: , absolute: } */
     GA_KIND_METHOD, /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
+    GA_KIND_COLOR,  /* const char *, as #rrggbb */
+    GA_KIND_SHAPES, /* ga_shape_list: a map with .group as its fields, or a list of such */
     GA_KIND_COUNT
 } ga_kind;
 
@@ -121,6 +123,13 @@ typedef struct ga_point_list {
     int count;
     const ga_named_point *points;
 } ga_point_list;
+
+/* What a body looks like; shapes are the model's. */
+typedef struct ga_shape ga_shape;
+typedef struct ga_shape_list {
+    int count;
+    const ga_shape *shapes;
+} ga_shape_list;
 
 typedef struct ga_tolerance {
     double relative, absolute; /* NaN: not given */

@@ -4,6 +4,7 @@
  *     /channels/top.position n x 3 numbers (n for a single number); attributes name, unit,
  *                            description, and parts (x, y, z) if there are several
  *     /model                 the text of the model
+ *     /scene                 what to draw, as JSON; not in every file
  *     /solver                attributes: settings, version, statistics, when the run is over
  *
  * All text is UTF-8. In the names of datasets `/` is written %2F, `%` is %25, and a name `.` is
@@ -22,6 +23,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "io/hdf5_driver.h"
+#include "io/hdf5_quiet.h"
 #include "io/writer.h"
 
 #include <errno.h>
@@ -53,26 +55,6 @@ typedef struct hdf5 {
 } hdf5;
 
 /* --- errors ------------------------------------------------------------------------------- */
-
-/* HDF5 prints its errors unless told otherwise; the caller's setting is restored. */
-typedef struct silence {
-    H5E_auto2_t print;
-    void *data;
-} silence;
-
-static silence begin_silence(void)
-{
-    silence before = {0};
-    H5Eget_auto2(H5E_DEFAULT, &before.print, &before.data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    return before;
-}
-
-static void end_silence(silence before)
-{
-    H5Eclear2(H5E_DEFAULT);
-    H5Eset_auto2(H5E_DEFAULT, before.print, before.data);
-}
 
 /* What the system said, if it said something. Otherwise columns may have different lengths now,
  * so that nothing more is to reach the file. */
@@ -120,11 +102,12 @@ static bool put_number(hid_t object, const char *name, double number)
     return put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &number);
 }
 
-static bool put_model(const hdf5 *s, const char *text)
+/* A dataset at the top that is one text. */
+static bool put_document(const hdf5 *s, const char *name, const char *text)
 {
     const hid_t space = H5Screate(H5S_SCALAR);
     const hid_t dataset =
-        H5Dcreate2(s->id, "model", s->text_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dcreate2(s->id, name, s->text_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const bool good = dataset >= 0 && H5Dwrite(dataset, s->text_type, H5S_ALL, H5S_ALL,
                                                H5P_DEFAULT, &text) >= 0;
     if (dataset >= 0) H5Dclose(dataset);
@@ -296,9 +279,9 @@ static ga_status commit(hdf5 *s, ga_report *report)
 
 static ga_status flush(void *state, ga_report *report)
 {
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status = commit(state, report);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
@@ -312,10 +295,10 @@ static ga_status write_row(void *state, double t, const double *values, ga_repor
         values += c->count;
     }
     if (++s->held < s->room) return GA_OK;
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status =
         s->room == MAX_ROWS ? commit(s, report) : store(s, report); /* see above */
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
@@ -354,7 +337,8 @@ static ga_status make_all(hdf5 *s, const ga_writer_content *content, ga_report *
     s->text_type = make_text_type();
     if (s->text_type < 0 || !make_file(s)) return fail(s, report, "create a file", "");
     s->column_count = 1;
-    if (!make_time(s) || !put_model(s, content->model_text) || !make_solver(s))
+    if (!make_time(s) || !put_document(s, "model", content->model_text) ||
+        (content->scene && !put_document(s, "scene", content->scene)) || !make_solver(s))
         return fail(s, report, "create a file", "");
     return make_channels(s, content, report);
 }
@@ -365,20 +349,20 @@ static ga_status open_hdf5(ga_file *file, const ga_writer_content *content, void
     hdf5 *s = GA_NEW(hdf5, 1);
     if (!s) return ga_fail(report, GA_ERR_MEMORY, "%s", ga_status_text(GA_ERR_MEMORY));
     *s = (hdf5){.target = {.file = file, .driver = -1}, .id = -1, .text_type = -1};
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status = make_all(s, content, report);
     if (status == GA_OK)
         *state = s;
     else
         release(s);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 
 static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_report *report)
 {
     hdf5 *s = state;
-    const silence before = begin_silence();
+    const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     ga_file *file = s->target.file;
     ga_status status = commit(s, report);
     if (status == GA_OK && !put_attributes(s, attributes))
@@ -386,7 +370,7 @@ static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_repo
     if (status == GA_OK) status = commit(s, report);
     release(s);
     if (status == GA_OK) status = ga_file_status(file, report);
-    end_silence(before);
+    ga_hdf5_quiet_end(before);
     return status;
 }
 

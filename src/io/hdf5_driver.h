@@ -2,7 +2,7 @@
 #ifndef GA_IO_HDF5_DRIVER_H
 #define GA_IO_HDF5_DRIVER_H
 
-#include "io/file.h"
+#include "base/file.h"
 
 #include <hdf5.h>
 
@@ -17,5 +17,20 @@ typedef struct ga_hdf5_target {
 hid_t ga_hdf5_driver_access(ga_hdf5_target *target);
 /* When the file is closed, not before: HDF5 looks at its driver until the end. */
 void ga_hdf5_driver_release(ga_hdf5_target *target);
+
+/* A file that is read. HDF5's own driver keeps descriptions it has read in a block of memory,
+ * and damaged files lead it beyond the end of that; here it reads them one by one. */
+typedef struct ga_hdf5_origin {
+    int descriptor; /* -1: none */
+    uint64_t size;  /* bytes */
+    hid_t driver;
+} ga_hdf5_origin;
+
+/* A property list for H5Fopen, like the above. */
+hid_t ga_hdf5_origin_access(ga_hdf5_origin *origin);
+void ga_hdf5_origin_release(ga_hdf5_origin *origin);
+/* All of `count` bytes, or false. */
+bool ga_hdf5_origin_read(const ga_hdf5_origin *origin, uint64_t address, size_t count,
+                         void *bytes);
 
 #endif

@@ -66,11 +66,23 @@ ga_status ga_result_create(const char *path, ga_result_format format, int channe
                            const ga_channel *channels, const char *model_text,
                            ga_result **result, ga_report *report)
 {
-    assert(path && result && channel_count >= 0 && (channels || channel_count == 0));
+    const ga_result_def def = {
+        .channel_count = channel_count, .channels = channels, .model_text = model_text};
+    return ga_result_create_with(path, format, &def, result, report);
+}
+
+ga_status ga_result_create_with(const char *path, ga_result_format format,
+                                const ga_result_def *def, ga_result **result, ga_report *report)
+{
+    assert(path && result && def->channel_count >= 0);
+    assert(def->channels || def->channel_count == 0);
     assert((size_t)format < sizeof writers / sizeof *writers);
     *result = NULL;
-    ga_writer_content content = {channel_count, channels, 0, model_text ? model_text : ""};
-    GA_TRY(count_values(channel_count, channels, &content.value_count, report));
+    ga_writer_content content = {.channel_count = def->channel_count,
+                                 .channels = def->channels,
+                                 .model_text = def->model_text ? def->model_text : "",
+                                 .scene = def->scene};
+    GA_TRY(count_values(def->channel_count, def->channels, &content.value_count, report));
     ga_result *r = GA_NEW(ga_result, 1);
     if (!r) return out_of_memory(report);
     r->type = writers[format];

@@ -3,7 +3,7 @@
 #ifndef GA_IO_WRITER_H
 #define GA_IO_WRITER_H
 
-#include "io/file.h"
+#include "base/file.h"
 
 #include <galpha/result.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@ typedef struct ga_writer_content {
     const ga_channel *channels;
     int value_count; /* of all channels, at least 0 */
     const char *model_text;
+    const char *scene; /* null: none */
 } ga_writer_content;
 
 typedef struct ga_writer_type {

@@ -1,6 +1,7 @@
 /* The kinds of fields. */
 #include "base/memory.h"
 #include "model/build.h"
+#include "model/shape.h"
 
 #include <galpha/lie.h>
 #include <math.h>
@@ -757,6 +758,9 @@ static void method_fallback(const ga_field *field, void *out)
 /* clang-format off */
 #define NUMBERS_SCHEMA(n) \
     "{\"type\":\"array\",\"items\":" NUMBER_SCHEMA ",\"minItems\":" #n ",\"maxItems\":" #n "}"
+#define SHAPES_SCHEMA(name) \
+    "{\"anyOf\":[{\"$ref\":\"#/$defs/" name "\"}," \
+    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/" name "\"}}]}"
 #define POINTS_SCHEMA(n) \
     "{\"type\":\"object\",\"propertyNames\":{\"pattern\":\"^[^.]+$\"}," \
     "\"additionalProperties\":" NUMBERS_SCHEMA(n) "}"
@@ -840,6 +844,12 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
     [GA_KIND_TOLERANCE] = {read_tolerance, tolerance_fallback,
                            BOTH("number or {relative, absolute}"),
                            BOTH("{\"$ref\":\"#/$defs/tolerance\"}")},
+    [GA_KIND_COLOR] = {ga_color_read, pointer_fallback, BOTH("colour"),
+                       BOTH("{\"$ref\":\"#/$defs/color\"}")},
+    [GA_KIND_SHAPES] = {ga_shape_read_list,
+                        list_fallback,
+                        BOTH("map or list of maps"),
+                        {SHAPES_SCHEMA("shape"), SHAPES_SCHEMA("shape2")}},
     [GA_KIND_METHOD] = {read_method, method_fallback, BOTH("word or coefficients"), BOTH(NULL)},
 };
 

@@ -19,6 +19,7 @@ typedef struct ga_body {
     double position[3], rotation[4];
     double velocity[3], angular_velocity[3];
     ga_point_list points;
+    ga_shape_list shape;
 } ga_body;
 
 /* What a name in the file stands for. */
@@ -38,7 +39,8 @@ struct ga_model {
     int element_count;
     ga_element **elements; /* joints, what acts along them, couplings, motions, forces */
     int rows, speed_rows, memory_count, event_count;
-    ga_names names; /* 2 * index + ga_named */
+    struct ga_mesh_file *meshes; /* of shapes, the one read last */
+    ga_names names;              /* 2 * index + ga_named */
     ga_settings settings;
 };
 

@@ -180,7 +180,7 @@ static void put_meaning(ga_buffer *out, const ga_field *field)
     if (field->where == GA_PLANAR) ga_buffer_add(out, " (planar models)");
 }
 
-/* Fields of groups stand below them, further in; the tables end that nesting. */
+/* Fields of groups and shapes stand below them, further in; the tables end that nesting. */
 static void add_fields(table *t, const ga_field *fields, size_t depth)
 {
     for (const ga_field *f = fields; f->name; ++f) {
@@ -193,7 +193,7 @@ static void add_fields(table *t, const ga_field *fields, size_t depth)
         next_cell(t);
         put_meaning(&t->rows, f);
         end_row(t);
-        if (f->kind == GA_KIND_GROUP) add_fields(t, f->group, depth + 1);
+        if (f->group) add_fields(t, f->group, depth + 1);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "data/function.h"
 #include "data/load.h"
+#include "model/shape.h"
 #include "model/tables.h"
 
 #include <stdio.h>
@@ -439,6 +440,40 @@ static void define_body(ga_buffer *b, int dimension)
     close(b, "}");
 }
 
+static void define_color(ga_buffer *b)
+{
+    define(b, "color");
+    put(b, "\"description\":\"a word, or #rrggbb\"");
+    put_key(b, "anyOf");
+    open(b, "[");
+    open(b, "{");
+    put_key(b, "enum");
+    open(b, "[");
+    for (const ga_color_name *c = ga_color_names; c->name; ++c) put_string(b, c->name);
+    close(b, "]");
+    close(b, "}");
+    put(b, "{\"type\":\"string\",\"pattern\":\"^#[0-9a-fA-F]{6}$\"}");
+    close(b, "]");
+    close(b, "}");
+}
+
+static void define_shape(ga_buffer *b, int dimension)
+{
+    open_definition(b, (label){"shape", NULL, dimension});
+    put(b, "\"description\":\"of a body: one form, and where it is\"");
+    put_object(b, ga_shape_fields, dimension);
+    put_key(b, "oneOf");
+    open(b, "[");
+    for (const char *const *form = ga_shape_forms; *form; ++form) {
+        open(b, "{");
+        put_words(b, "required", (const char *const[]){*form, NULL});
+        close(b, "}");
+    }
+    close(b, "]");
+    put(b, "\"dependentRequired\":{\"scale\":[\"mesh\"]}");
+    close(b, "}");
+}
+
 static label label_of(const ga_element_type *type, int dimension)
 {
     return (label){type->name, type->section, dimension};
@@ -684,6 +719,7 @@ static void define_all(ga_buffer *b)
     }
     define_function(b);
     define_names(b);
+    define_color(b);
     define(b, "simulate");
     put_object(b, ga_simulate_fields, 3);
     put(b, simulate_rules);
@@ -694,6 +730,7 @@ static void define_all(ga_buffer *b)
     for (int dimension = 3; dimension >= 2; --dimension) {
         define_file(b, dimension);
         define_repeat(b, dimension);
+        define_shape(b, dimension);
         define_body(b, dimension);
         for (const char *const *s = ga_element_sections; *s; ++s)
             define_elements(b, *s, dimension);

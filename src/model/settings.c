@@ -1,6 +1,7 @@
 #include "model/settings.h"
 
 #include "model/model.h"
+#include "model/shape.h"
 
 #include <math.h>
 
@@ -33,6 +34,9 @@ const ga_field ga_body_fields[] = {
     GA_FIELD(ga_body, SPIN, angular_velocity, "body axes; planar: a number", .unit = "rad/s"),
     GA_FIELD(ga_body, POINTS, points, "named points, body axes, from the centre of mass",
              .unit = "m"),
+    GA_FIELD(ga_body, SHAPES, shape, "what it looks like: a shape, or a list of them",
+             .group = ga_shape_fields,
+             .absent = "drawn from its inertia and what is attached to it"),
     {0},
 };
 

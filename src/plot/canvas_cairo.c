@@ -209,8 +209,10 @@ ga_canvas *ga_canvas_png(double width, double height, double dots_per_inch)
     drawing *d = GA_NEW(drawing, 1);
     if (!d) return NULL;
     const double scale = dots_per_inch / 72;
-    d->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * scale),
-                                            (int)ceil(height * scale));
+    const double round_off = 1e-6; /* 240 points at 150 dots per inch are 500 dots, not 501 */
+    d->surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width * scale - round_off),
+                                   (int)ceil(height * scale - round_off));
     return start(d, scale);
 }
 

@@ -1,11 +1,10 @@
-/* Files are written in one go, once the whole picture is there. */
-#define _POSIX_C_SOURCE 200809L /* strerror_r */
-
+/* Files are written in one go, once the whole picture is there; one that cannot be finished
+ * leaves nothing behind, and what was there before stays. */
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "plot/figure.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,22 +75,14 @@ static ga_status render(const ga_figure *f, picture kind, ga_buffer *bytes, ga_r
     return finished;
 }
 
-static ga_status fail_with(ga_report *report, const char *path, int error)
-{
-    char reason[128];
-    if (strerror_r(error, reason, sizeof reason) != 0)
-        snprintf(reason, sizeof reason, "error %d", error);
-    return ga_fail(report, GA_ERR_FILE, "%s: %s", path, reason);
-}
-
 static ga_status save(const char *path, const ga_buffer *bytes, ga_report *report)
 {
-    FILE *file = fopen(path, "wb");
-    if (!file) return fail_with(report, path, errno);
-    const bool whole = fwrite(bytes->text, 1, bytes->length, file) == bytes->length;
-    int error = whole ? 0 : errno;
-    if (fclose(file) != 0 && !error) error = errno;
-    return error ? fail_with(report, path, error) : GA_OK;
+    ga_file file;
+    GA_TRY(ga_file_create(&file, path, false, report));
+    ga_file_write(&file, bytes->text, bytes->length);
+    const ga_status status = ga_file_keep(&file, report);
+    const ga_status closed = ga_file_close(&file, status == GA_OK ? report : NULL);
+    return status != GA_OK ? status : closed;
 }
 
 ga_status ga_figure_write(const ga_figure *f, const char *path, ga_report *report)

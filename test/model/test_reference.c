@@ -52,7 +52,7 @@ static void check_fields(const char *page, const ga_field *fields, int depth)
         char start[80];
         snprintf(start, sizeof start, "\n%*s%s ", 2 + 2 * depth, "", f->name);
         if (!strstr(page, start)) fail_msg("no field %s in %s", f->name, page);
-        if (f->kind == GA_KIND_GROUP) check_fields(page, f->group, depth + 1);
+        if (f->group) check_fields(page, f->group, depth + 1);
     }
 }
 

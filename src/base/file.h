@@ -1,8 +1,8 @@
 /* A file that is being written: it has a temporary name until it is worth its own, and
  * remembers the first error. After that error nothing more goes to the disk, so what is there
  * stays as it was. */
-#ifndef GA_IO_FILE_H
-#define GA_IO_FILE_H
+#ifndef GA_BASE_FILE_H
+#define GA_BASE_FILE_H
 
 #include <galpha/status.h>
 #include <stdbool.h>

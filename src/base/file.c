@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700 /* realpath */
 
-#include "io/file.h"
+#include "base/file.h"
 
 #include "base/memory.h"
 #include "base/report.h"

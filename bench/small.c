@@ -1,0 +1,178 @@
+/* Experiment: Andrews' squeezer and the heavy top, through callbacks, against loops written for
+ * them that take the same number of iterations and factorisations per step; and against IDA for
+ * the same error. */
+#include "bench/galpha.h"
+#include "bench/ida.h"
+#include "bench/squeezer.h"
+#include "bench/top.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static ga_status create_top(pb_problem **problem)
+{
+    return pb_heavy_top_create(GA_GROUP_R3SO3, problem);
+}
+
+static const galpha_callbacks squeezer = {pb_andrews_relative_create, 0.03, squeezer_error},
+                              top = {create_top, 1, top_error};
+/* Each the best found, see docs/performance.md. */
+static const ida_options squeezer_forms[2] = {{.form = 0, .newton = 0.1},
+                                              {.form = 1, .newton = 0.1}},
+                         top_forms[2] = {{.form = 0, .newton = 0.1}, {.form = 1, .newton = 1}};
+
+static const struct small {
+    const char *name;
+    const galpha_callbacks *callbacks;
+    bench_function *loop, *ida;
+    const ida_options *forms;
+    double h;      /* for costs of steps */
+    double newton; /* tolerances of Newton's method to compare at */
+    double steps[5], tolerances[9], ida_tolerances[7];
+} problems[] = {
+    {"Andrews",
+     &squeezer,
+     squeezer_loop,
+     squeezer_ida,
+     squeezer_forms,
+     1e-5,
+     1e-9,
+     {4e-5, 2e-5, 1e-5, 5e-6, 2.5e-6},
+     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8},
+     {1e-5, 1e-6, 1e-7, 3e-8, 1e-8, 1e-9, 1e-10}},
+    {"heavy top",
+     &top,
+     top_loop,
+     top_ida,
+     top_forms,
+     2.5e-4,
+     1e-9,
+     {1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5},
+     {1e-2, 1e-3, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8},
+     {1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11}},
+};
+
+/* galpha factors when it must, the loop at regular intervals: where it then does not converge,
+ * it gets more factorisations. */
+static void keep_converging(bench *b, bench_case *c, double error)
+{
+    for (int k = 0; k < 6 && c->factorizations < 1; ++k) {
+        bench_outcome o = {0};
+        if (c->run(b, c, &o) && o.error <= 3 * error) return;
+        c->factorizations = fmin(1, 2 * c->factorizations);
+    }
+}
+
+/* One run tells iterations and factorisations per step; the loop then takes as many. */
+static void compare_steps(bench *b, const struct small *p)
+{
+    const bench_case ours = {.problem = p->name,
+                             .who = BENCH_GALPHA,
+                             .setting = "h",
+                             .value = p->h,
+                             .run = galpha_run_callbacks,
+                             .data = p->callbacks};
+    bench_case cases[6];
+    static const char *const names[3][2] = {
+        {"index 3", "as index 3"},
+        {"index 3, Newton 1e-9", "as index 3, Newton 1e-9"},
+        {"index 2", "index 3, as index 2"},
+    };
+    int count = 0;
+    for (int k = 0; k < 3; ++k) {
+        bench_case c = ours;
+        bench_outcome o = {0};
+        c.variant = names[k][0];
+        c.mode = k == 2 ? GALPHA_INDEX2 : GALPHA_INDEX3;
+        c.newton = k == 1 ? p->newton : 0;
+        if (!c.run(b, &c, &o)) continue;
+        cases[count++] = c;
+        c.who = BENCH_LOOP;
+        c.variant = names[k][1];
+        c.run = p->loop;
+        c.iterations = (double)o.iterations / (double)o.steps;
+        c.factorizations = (double)o.factorizations / (double)o.steps;
+        keep_converging(b, &c, o.error);
+        cases[count++] = c;
+    }
+    int first = bench_measure(b, "small", cases, count);
+    bench_print(b, first, count);
+    for (int k = first; k + 1 < first + count; k += 2) {
+        char what[160];
+        bench_spread r = bench_ratio(b, k, k + 1);
+        const bench_row *row = b->rows + k;
+        snprintf(what, sizeof what, "%s, %s: galpha / loop per step at equal iterations <= 1.3",
+                 p->name, row->c.variant);
+        bench_claim_add(b, row->ok, r.median <= 1.3, what,
+                        "%.2f [%.2f, %.2f], %.2f us per step, %.2f iterations", r.median, r.low,
+                        r.high, 1e6 * bench_median(row) / (double)row->outcome.steps,
+                        (double)row->outcome.iterations / (double)row->outcome.steps);
+    }
+}
+
+static int curve(bench_case *to, bench_case first, int count, const double *values)
+{
+    for (int k = 0; k < count; ++k) {
+        to[k] = first;
+        to[k].value = values[k];
+    }
+    return count;
+}
+
+static void compare_errors(bench *b, const struct small *p)
+{
+    bench_case cases[64], c = {.problem = p->name,
+                               .who = BENCH_GALPHA,
+                               .setting = "h",
+                               .run = galpha_run_callbacks,
+                               .data = p->callbacks};
+    const int s = b->quick ? 4 : 5, t = b->quick ? 5 : 9;
+    int count = 0;
+    for (int mode = GALPHA_INDEX3; mode <= GALPHA_SOI2; ++mode) {
+        c.mode = mode, c.variant = galpha_mode_name(mode);
+        count += curve(cases + count, c, s, p->steps);
+    }
+    c.setting = "tol";
+    int adaptive = count;
+    c.mode = GALPHA_ADAPTIVE, c.variant = "adaptive";
+    count += curve(cases + count, c, t, p->tolerances);
+    c.mode = GALPHA_EXTRAPOLATE, c.variant = "extrapolate";
+    count += curve(cases + count, c, t, p->tolerances);
+    c.who = BENCH_IDA, c.run = p->ida;
+    c.data = p->forms, c.variant = "GGL";
+    count += curve(cases + count, c, 7, p->ida_tolerances);
+    c.data = p->forms + 1, c.variant = "index 1";
+    count += curve(cases + count, c, 7, p->ida_tolerances);
+    int first = bench_measure(b, "small", cases, count);
+    bench_print(b, first, count);
+    bench_figure_precision(b, first, count, p->name);
+    static const double errors[] = {1e-3, 1e-4, 1e-5, 1e-6};
+    for (int k = 0; k < 4; ++k)
+        for (int mode = 0; mode < 2; ++mode) {
+            double ours[64], theirs[64];
+            const char *variant, *peer = "";
+            char what[160];
+            if (mode == 0 && errors[k] < 9e-6) continue; /* asked for with extrapolate only */
+            int n = bench_time_at(b, first + adaptive + mode * t, t, BENCH_GALPHA, errors[k],
+                                  ours, &variant);
+            int i = bench_time_at(b, first, count, BENCH_IDA, errors[k], theirs, &peer);
+            snprintf(what, sizeof what, "%s, error %.0e, %s: galpha / best IDA variant < 1",
+                     p->name, errors[k], mode ? "extrapolate" : "adaptive");
+            if (!n || !i) {
+                bench_claim_add(b, false, false, what, "%s does not get there",
+                                n ? "IDA" : "galpha");
+                continue;
+            }
+            bench_spread r = bench_ratio_of(n < i ? n : i, ours, theirs);
+            bench_claim_add(b, true, r.median < 1, what, "%.2f [%.2f, %.2f], IDA %s", r.median,
+                            r.low, r.high, peer);
+        }
+}
+
+void bench_run_small(bench *b)
+{
+    for (int k = 0; k < BENCH_COUNT(problems); ++k) {
+        compare_steps(b, problems + k);
+        compare_errors(b, problems + k);
+    }
+}

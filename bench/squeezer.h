@@ -1,0 +1,14 @@
+/* Andrews' squeezer written out by hand; equations in problems/andrews.c, relative angles. The
+ * error is the largest of the seven angles at t = 0.03, in rad. */
+#ifndef BENCH_SQUEEZER_H
+#define BENCH_SQUEEZER_H
+
+#include "bench/bench.h"
+
+double squeezer_error(const double *q);
+/* Generalized-alpha, index 3, rho_inf 0.9, 13 unknowns, value = h. */
+bench_function squeezer_loop;
+/* IDA, value = tolerance, data: ida_options, form 0: stabilised index 2, 1: index 1. */
+bench_function squeezer_ida;
+
+#endif

@@ -1,0 +1,76 @@
+#include "cli/page.h"
+
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/text.h"
+
+#include <galpha/galpha.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_page_check(void)
+{
+    if (ga_page_is_built_in()) return EXIT_DONE;
+    cli_error("this galpha was built without the viewer, which takes Node.js when it is built");
+    return EXIT_INPUT;
+}
+
+static bool has_positions(const ga_result_reader *result)
+{
+    static const char ending[] = ".position";
+    for (int k = 0; k < ga_result_reader_channel_count(result); ++k) {
+        const char *name = ga_result_reader_channels(result)[k].name;
+        const size_t length = strlen(name), m = sizeof ending - 1;
+        if (length > m && strcmp(name + length - m, ending) == 0) return true;
+    }
+    return false;
+}
+
+/* What a user might miss in the page. */
+static void tell(const char *file, const ga_result_reader *result, const ga_page_shown *shown)
+{
+    if (shown->every > 1)
+        cli_error("%s: the page shows %zu of %zu frames, to stay small", file, shown->frames,
+                  shown->frames_in_file);
+    if (shown->scene_damaged)
+        cli_error("warning: %s: the scene is damaged, bodies are drawn as boxes", file);
+    else if (!ga_result_reader_scene(result))
+        cli_error("warning: %s: there is no scene in it, bodies are drawn as boxes", file);
+    if (!has_positions(result))
+        cli_error("warning: %s: there are no positions of bodies in it, nothing will move",
+                  file);
+}
+
+static ga_status open_results(const cli_page *page, ga_result_reader **results,
+                              ga_report *report)
+{
+    for (int k = 0; k < page->count; ++k) {
+        const ga_status status = ga_result_open(page->results[k], results + k, report);
+        if (status != GA_OK) return status;
+    }
+    return GA_OK;
+}
+
+int cli_page_write(const cli_page *page)
+{
+    ga_result_reader **results = calloc((size_t)page->count, sizeof *results);
+    ga_page_shown *shown = calloc((size_t)page->count, sizeof *shown);
+    ga_report report;
+    int code = EXIT_DONE;
+    if (!results || !shown) {
+        code = cli_out_of_memory();
+    } else {
+        const ga_page_def def = {.title = page->title, .labels = page->labels};
+        ga_status status = open_results(page, results, &report);
+        if (status == GA_OK)
+            status = ga_page_write(page->path, page->count, results, &def, shown, &report);
+        if (status != GA_OK) cli_error("%s", report.message);
+        code = cli_exit_code(status);
+        for (int k = 0; k < page->count && status == GA_OK && !page->quiet; ++k)
+            tell(page->labels ? page->labels[k] : page->results[k], results[k], shown + k);
+    }
+    for (int k = 0; k < page->count && results; ++k) ga_result_reader_close(results[k]);
+    free(results);
+    free(shown);
+    return code;
+}

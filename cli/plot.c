@@ -1,0 +1,553 @@
+/* galpha plot: curves of results, over time or over each other. */
+#include "cli/plot.h"
+
+#include "cli/command.h"
+#include "cli/guard.h"
+#include "cli/input.h"
+#include "cli/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what to draw ------------------------------------------------------------------------- */
+
+static int refuse(const ga_report *report)
+{
+    cli_error("%s", report->message);
+    return cli_exit_code(report->status);
+}
+
+/* "did you mean": a name that is near, or where to look. */
+static int unknown_channel(const cli_picture *plot, int result, const char *name)
+{
+    char near[GA_RESULT_NAME_SIZE];
+    if (ga_result_suggest(plot->results[result], name, near))
+        cli_error("%s: there is no channel '%s'; did you mean '%s'?", plot->files[result], name,
+                  near);
+    else if (ga_result_reader_channel_count(plot->results[result]) > 0)
+        cli_error("%s: there is no channel '%s'; one it has is '%s'", plot->files[result], name,
+                  ga_result_reader_channels(plot->results[result])[0].name);
+    else
+        cli_error("%s: there are no channels in it", plot->files[result]);
+    return EXIT_INPUT;
+}
+
+static cli_curve *new_curve(cli_picture *plot, const char *text)
+{
+    if (plot->curve_count == CLI_PLOT_CURVES) {
+        cli_error("'%s' makes more than %d curves", text, CLI_PLOT_CURVES);
+        return NULL;
+    }
+    return &plot->curves[plot->curve_count++];
+}
+
+static bool set_name(cli_curve *curve, const char *name)
+{
+    if (strlen(name) >= sizeof curve->name) {
+        cli_error("'%.40s...' is too long, %d characters at most", name, CLI_PLOT_NAME - 1);
+        return false;
+    }
+    strcpy(curve->name, name);
+    return true;
+}
+
+static void set_unit(cli_curve *curve, const char *unit)
+{
+    snprintf(curve->unit, sizeof curve->unit, "%s", unit);
+}
+
+/* All that a name stands for; EXIT_DONE with nothing added if that is nothing. */
+static int add_columns(cli_picture *plot, const char *name, int operand)
+{
+    ga_result_column *columns = NULL;
+    int count = 0, code = EXIT_DONE;
+    ga_report report;
+    if (ga_result_select(plot->results[0], name, &columns, &count, &report) != GA_OK)
+        return refuse(&report);
+    for (int k = 0; k < count && code == EXIT_DONE; ++k) {
+        cli_curve *curve = new_curve(plot, name);
+        if (!curve || !set_name(curve, columns[k].name)) {
+            code = EXIT_INPUT;
+            break;
+        }
+        set_unit(curve, ga_result_reader_channels(plot->results[0])[columns[k].channel].unit);
+        curve->operand = operand;
+    }
+    ga_result_columns_free(columns);
+    return code;
+}
+
+/* A lone name that is none gets a better message than the compiler's. */
+static bool looks_like_name(const char *text)
+{
+    return !strpbrk(text, "+-*/^()<>=!&|?:, ") && !(text[0] >= '0' && text[0] <= '9');
+}
+
+static int compile(const cli_picture *plot, int result, const char *text,
+                   ga_result_expression **expression)
+{
+    ga_report report;
+    const ga_status status =
+        ga_result_expression_compile(plot->results[result], text, expression, &report);
+    if (status == GA_OK) return EXIT_DONE;
+    if (status == GA_ERR_INPUT && looks_like_name(text))
+        return unknown_channel(plot, result, text);
+    if (status == GA_ERR_INPUT)
+        cli_error("%s: '%s', column %d: %s", plot->files[result], text, report.column + 1,
+                  report.message);
+    else
+        cli_error("%s", report.message);
+    return cli_exit_code(status);
+}
+
+static int set_expression(cli_picture *plot, cli_curve *curve, const char *text)
+{
+    ga_result_expression *expression = NULL;
+    if (!set_name(curve, text)) return EXIT_INPUT;
+    const int code = compile(plot, 0, text, &expression);
+    if (code != EXIT_DONE) return code;
+    set_unit(curve, ga_result_expression_unit(expression));
+    curve->expression = true;
+    ga_result_expression_destroy(expression);
+    return EXIT_DONE;
+}
+
+static int add_word(cli_picture *plot, const char *word, int operand)
+{
+    const int before = plot->curve_count;
+    const int code = add_columns(plot, word, operand);
+    if (code != EXIT_DONE || plot->curve_count > before) return code;
+    cli_curve *curve = new_curve(plot, word);
+    if (!curve) return EXIT_INPUT;
+    curve->operand = operand;
+    return set_expression(plot, curve, word);
+}
+
+/* The horizontal axis: one column, or an expression. */
+static int set_x(cli_picture *plot, const char *text)
+{
+    plot->phase = text && strcmp(text, "time") != 0;
+    if (!plot->phase) {
+        strcpy(plot->x.name, "time");
+        set_unit(&plot->x, "s");
+        return EXIT_DONE;
+    }
+    ga_result_column *columns = NULL;
+    int count = 0;
+    ga_report report;
+    if (ga_result_select(plot->results[0], text, &columns, &count, &report) != GA_OK)
+        return refuse(&report);
+    int code = EXIT_DONE;
+    if (count > 1) {
+        cli_error("--x %s: %d numbers, expected one such as %s", text, count, columns[0].name);
+        code = EXIT_INPUT;
+    } else if (count == 1) {
+        code = set_name(&plot->x, columns[0].name) ? EXIT_DONE : EXIT_INPUT;
+        set_unit(&plot->x,
+                 ga_result_reader_channels(plot->results[0])[columns[0].channel].unit);
+    } else {
+        code = set_expression(plot, &plot->x, text);
+    }
+    ga_result_columns_free(columns);
+    return code;
+}
+
+/* --- numbers ------------------------------------------------------------------------------ */
+
+/* Frames first .. first + count - 1 of a result lie in the times asked for, and one more on
+ * each side, so that curves reach the edges. */
+static size_t choose_frames(const cli_picture *plot, int result, size_t *first)
+{
+    const double *t = ga_result_reader_times(plot->results[result]);
+    size_t last = ga_result_reader_frames(plot->results[result]) - 1;
+    *first = 0;
+    if (!plot->time.given) return last + 1;
+    while (*first < last && t[*first + 1] <= plot->time.low) ++*first;
+    while (last > *first && t[last - 1] >= plot->time.high) --last;
+    return last - *first + 1;
+}
+
+static int read_column(cli_picture *plot, int result, size_t first, cli_curve *curve)
+{
+    ga_result_reader *reader = plot->results[result];
+    ga_result_column *column = NULL;
+    int count = 0;
+    ga_report report;
+    if (ga_result_select(reader, curve->name, &column, &count, &report) != GA_OK)
+        return refuse(&report);
+    if (count != 1) {
+        ga_result_columns_free(column);
+        return unknown_channel(plot, result, curve->name);
+    }
+    const size_t parts = (size_t)ga_result_reader_channels(reader)[column->channel].count;
+    const size_t n = curve->count[result];
+    double *values = calloc(n * parts, sizeof *values);
+    ga_status status = GA_OK;
+    if (values)
+        status = ga_result_reader_read(reader, column->channel, first, 1, n, values, &report);
+    for (size_t k = 0; values && k < n; ++k)
+        curve->y[result][k] = values[k * parts + (size_t)column->part];
+    free(values);
+    ga_result_columns_free(column);
+    if (!values) return cli_out_of_memory();
+    return status == GA_OK ? EXIT_DONE : refuse(&report);
+}
+
+static int read_expression(cli_picture *plot, int result, size_t first, cli_curve *curve)
+{
+    ga_result_expression *expression = NULL;
+    const int code = compile(plot, result, curve->name, &expression);
+    if (code != EXIT_DONE) return code;
+    ga_report report;
+    const ga_status status = ga_result_expression_read(
+        expression, first, 1, curve->count[result], curve->y[result], &report);
+    ga_result_expression_destroy(expression);
+    return status == GA_OK ? EXIT_DONE : refuse(&report);
+}
+
+static int read_curve(cli_picture *plot, cli_curve *curve)
+{
+    for (int r = 0; r < plot->result_count; ++r) {
+        curve->count[r] = choose_frames(plot, r, &plot->first[r]);
+        curve->y[r] = calloc(curve->count[r], sizeof *curve->y[r]);
+        if (!curve->y[r]) return cli_out_of_memory();
+        const int code = curve->expression ? read_expression(plot, r, plot->first[r], curve)
+                                           : read_column(plot, r, plot->first[r], curve);
+        if (code != EXIT_DONE) return code;
+    }
+    return EXIT_DONE;
+}
+
+static void free_numbers(cli_curve *curve)
+{
+    for (int r = 0; r < CLI_PLOT_RESULTS; ++r) {
+        free(curve->y[r]);
+        curve->y[r] = NULL;
+    }
+}
+
+/* --- what to draw if nothing is asked for ------------------------------------------------- */
+
+/* Not just by what integration and rounding leave. */
+static bool moves(const cli_curve *curve)
+{
+    const double smallest = 1e-3; /* of the largest value; energies drift by less */
+    double low = INFINITY, high = -INFINITY;
+    for (size_t k = 0; k < curve->count[0]; ++k) {
+        low = fmin(low, curve->y[0][k]);
+        high = fmax(high, curve->y[0][k]);
+    }
+    return high - low > smallest * fmax(fabs(low), fabs(high));
+}
+
+/* Up to six curves that move: what joints do, where bodies are; then energies. */
+static int add_usual(cli_picture *plot)
+{
+    static const struct {
+        const char *name;
+        int most; /* that move */
+    } usual[] = {{"*.angle", 4},        {"*.displacement", 4},
+                 {"*.position", 6},     {"*.*.position", 6},
+                 {"energy.kinetic", 1}, {"energy.potential", 1},
+                 {"energy.total", 1},   {"*", 6}};
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k) {
+        if (k > 1 && k < 4 && plot->curve_count >= 4) continue;
+        if (k == 7 && plot->curve_count > 0) break;
+        /* alone it only shows what integration leaves of a constant */
+        if (k == 6 && (plot->curve_count == 0 ||
+                       strncmp(plot->curves[plot->curve_count - 1].name, "energy.", 7) != 0))
+            continue;
+        const int before = plot->curve_count;
+        int kept = before;
+        const int code = add_columns(plot, usual[k].name, (int)k);
+        if (code != EXIT_DONE && plot->curve_count < CLI_PLOT_CURVES) return code;
+        for (int i = before; i < plot->curve_count; ++i) {
+            cli_curve *curve = &plot->curves[i];
+            if (kept - before < usual[k].most) {
+                const int read = read_curve(plot, curve);
+                if (read != EXIT_DONE) return read;
+            }
+            if (!curve->y[0] || !moves(curve)) {
+                free_numbers(curve);
+                continue;
+            }
+            plot->curves[kept] = *curve;
+            if (kept++ != i) *curve = (cli_curve){0};
+        }
+        plot->curve_count = kept;
+    }
+    plot->stacked = true;
+    if (plot->curve_count > 0) return EXIT_DONE;
+    cli_error("%s: nothing in it moves; name a channel", plot->files[0]);
+    return EXIT_INPUT;
+}
+
+/* --- arguments ---------------------------------------------------------------------------- */
+
+static int parse_range(const cli_arguments *arguments, const char *option,
+                       cli_plot_range *range)
+{
+    const char *text = cli_value(arguments, option);
+    if (!text) return EXIT_DONE;
+    char *end;
+    range->given = true;
+    range->low = strtod(text, &end);
+    const bool first = end != text && *end == ':';
+    const char *second = end + 1;
+    if (first) range->high = strtod(second, &end);
+    if (first && end != second && !*end && isfinite(range->low) && isfinite(range->high) &&
+        range->low < range->high)
+        return EXIT_DONE;
+    cli_error("--%s %s: expected LOW:HIGH, two numbers", option, text);
+    return EXIT_INPUT;
+}
+
+static int parse_size(cli_picture *plot, const char *text)
+{
+    const double least = 100, most = 4000;
+    if (!text) return EXIT_DONE;
+    char *end;
+    plot->width = strtod(text, &end);
+    bool good = end != text && *end == 'x';
+    const char *second = end + 1;
+    if (good) {
+        plot->height = strtod(second, &end);
+        good = end != second && !*end;
+    }
+    if (good && plot->width >= least && plot->width <= most && plot->height >= least &&
+        plot->height <= most)
+        return EXIT_DONE;
+    cli_error("--size %s: expected WIDTHxHEIGHT in points, each from %g to %g", text, least,
+              most);
+    return EXIT_INPUT;
+}
+
+static int set_labels(cli_picture *plot, const cli_arguments *arguments)
+{
+    int n = 0;
+    for (int k = 0; k < arguments->given_count; ++k) {
+        if (strcmp(arguments->given[k].option->name, "label") != 0) continue;
+        if (n == plot->curve_count) {
+            cli_error("--label %s: there are only %d curves", arguments->given[k].value, n);
+            return EXIT_INPUT;
+        }
+        plot->curves[n++].label = arguments->given[k].value;
+    }
+    return EXIT_DONE;
+}
+
+static int check_logarithms(const cli_picture *plot)
+{
+    const struct {
+        bool log;
+        const char *axis;
+        const cli_plot_range *range;
+    } axes[] = {{plot->log_x, "x", &plot->x_range},
+                {plot->log_y, "y", &plot->y_range},
+                {plot->log_x && !plot->phase, "x", &plot->time}};
+    for (int k = 0; k < 3; ++k)
+        if (axes[k].log && axes[k].range->given && axes[k].range->low <= 0) {
+            cli_error("--log-%s: the range must be above 0", axes[k].axis);
+            return EXIT_INPUT;
+        }
+    return EXIT_DONE;
+}
+
+static int add_result(cli_picture *plot, const char *path)
+{
+    if (plot->result_count == CLI_PLOT_RESULTS) {
+        cli_error("more than %d results", CLI_PLOT_RESULTS);
+        return EXIT_INPUT;
+    }
+    if (cli_same_file(plot->path, path)) {
+        cli_error("%s would be overwritten by the picture", path);
+        return EXIT_INPUT;
+    }
+    ga_report report;
+    plot->files[plot->result_count] = path;
+    if (ga_result_open(path, &plot->results[plot->result_count], &report) != GA_OK)
+        return refuse(&report);
+    ++plot->result_count;
+    return EXIT_DONE;
+}
+
+static int open_results(cli_picture *plot, const cli_arguments *arguments)
+{
+    int code = add_result(plot, arguments->operands[0]);
+    for (int k = 0; k < arguments->given_count && code == EXIT_DONE; ++k)
+        if (strcmp(arguments->given[k].option->name, "compare") == 0)
+            code = add_result(plot, arguments->given[k].value);
+    return code;
+}
+
+static int parse(cli_picture *plot, const cli_arguments *arguments)
+{
+    plot->panels = cli_given(arguments, "panels");
+    plot->log_x = cli_given(arguments, "log-x");
+    plot->log_y = cli_given(arguments, "log-y");
+    plot->title = cli_value(arguments, "title");
+    plot->x_label = cli_value(arguments, "x-label");
+    plot->y_label = cli_value(arguments, "y-label");
+    int code = parse_size(plot, cli_value(arguments, "size"));
+    if (code == EXIT_DONE) code = parse_range(arguments, "range", &plot->time);
+    if (code == EXIT_DONE) code = parse_range(arguments, "x-range", &plot->x_range);
+    if (code == EXIT_DONE) code = parse_range(arguments, "y-range", &plot->y_range);
+    return code;
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static int choose_curves(cli_picture *plot, const cli_arguments *arguments)
+{
+    int code = set_x(plot, cli_value(arguments, "x"));
+    if (code != EXIT_DONE) return code;
+    if (plot->phase && (code = read_curve(plot, &plot->x)) != EXIT_DONE) return code;
+    if (arguments->operand_count == 1) {
+        code = add_usual(plot);
+    } else {
+        for (int k = 1; k < arguments->operand_count && code == EXIT_DONE; ++k)
+            code = add_word(plot, arguments->operands[k], k);
+        for (int k = 0; k < plot->curve_count && code == EXIT_DONE; ++k)
+            code = read_curve(plot, &plot->curves[k]);
+    }
+    if (code == EXIT_DONE) code = set_labels(plot, arguments);
+    return code == EXIT_DONE ? check_logarithms(plot) : code;
+}
+
+static bool any_number(const cli_picture *plot)
+{
+    for (int k = 0; k < plot->curve_count; ++k)
+        for (int r = 0; r < plot->result_count; ++r)
+            for (size_t n = 0; n < plot->curves[k].count[r]; ++n) {
+                const double y = plot->curves[k].y[r][n];
+                if (isfinite(y) && (y > 0 || !plot->log_y)) return true;
+            }
+    return false;
+}
+
+static int draw(cli_picture *plot, const cli_arguments *arguments)
+{
+    int code = open_results(plot, arguments);
+    if (code == EXIT_DONE) code = choose_curves(plot, arguments);
+    if (code != EXIT_DONE) return code;
+    if (!any_number(plot)) {
+        cli_error("there is nothing to draw: %s",
+                  plot->log_y ? "no number is above 0" : "no number is finite");
+        return EXIT_INPUT;
+    }
+    ga_report report;
+    return cli_plot_draw(plot, &report) == GA_OK ? EXIT_DONE : refuse(&report);
+}
+
+/* What runs in a process of its own. */
+typedef struct drawing {
+    cli_picture *plot;
+    const cli_arguments *arguments;
+} drawing;
+
+static int draw_and_clear(const void *user)
+{
+    const drawing *d = user;
+    const int code = draw(d->plot, d->arguments);
+    for (int k = 0; k < d->plot->curve_count; ++k) free_numbers(&d->plot->curves[k]);
+    free_numbers(&d->plot->x);
+    for (int r = 0; r < d->plot->result_count; ++r) ga_result_reader_close(d->plot->results[r]);
+    return code;
+}
+
+static int draw_guarded(cli_picture *plot, const cli_arguments *arguments)
+{
+    const char *files[CLI_PLOT_RESULTS];
+    int count = 0;
+    files[count++] = arguments->operands[0];
+    for (int k = 0; k < arguments->given_count && count < CLI_PLOT_RESULTS; ++k)
+        if (strcmp(arguments->given[k].option->name, "compare") == 0)
+            files[count++] = arguments->given[k].value;
+    const drawing d = {plot, arguments};
+    return cli_guard(count, files, draw_and_clear, &d);
+}
+
+/* top.h5 becomes top.svg. The caller frees it. */
+static char *default_path(const char *result)
+{
+    const char *slash = strrchr(result, '/'), *dot = strrchr(result, '.');
+    const char *name = slash ? slash + 1 : result;
+    const size_t stem = dot && dot > name ? (size_t)(dot - result) : strlen(result);
+    char *path = malloc(stem + sizeof ".svg");
+    if (!path) return NULL;
+    memcpy(path, result, stem);
+    memcpy(path + stem, ".svg", sizeof ".svg");
+    return path;
+}
+
+static bool is_picture(const char *path)
+{
+    static const char *const endings[] = {".svg", ".png", ".pdf"};
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; dot && k < 3; ++k)
+        if (strcmp(dot, endings[k]) == 0) return true;
+    return false;
+}
+
+static int plot_command(const cli_arguments *arguments)
+{
+    const char *path = cli_value(arguments, "output");
+    if (path && !is_picture(path)) {
+        cli_error("--output %s: expected a name that ends in .svg, .png or .pdf", path);
+        return EXIT_INPUT;
+    }
+    char *own = path ? NULL : default_path(arguments->operands[0]);
+    cli_picture *plot = calloc(1, sizeof *plot); /* too large for a stack */
+    int code = EXIT_DONE;
+    if (!plot || (!path && !own)) {
+        code = cli_out_of_memory();
+    } else {
+        plot->path = path ? path : own;
+        code = parse(plot, arguments);
+        if (code == EXIT_DONE) code = draw_guarded(plot, arguments);
+        if (code == EXIT_DONE && !path) {
+            cli_print_text(stdout, plot->path);
+            puts("");
+        }
+    }
+    free(plot);
+    free(own);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"output", 'o', "FILE", "the picture: .svg, .png or .pdf; default: RESULT with .svg"},
+    {"x", 0, "CHANNEL", "what to draw it over, instead of time"},
+    {"compare", 0, "FILE", "the same of another result, dashed; may be repeated"},
+    {"panels", 0, NULL, "a panel for each CHANNEL that is named"},
+    {"range", 0, "LOW:HIGH", "the times to draw, s"},
+    {"x-range", 0, "LOW:HIGH", "what the horizontal axis shows"},
+    {"y-range", 0, "LOW:HIGH", "what the vertical axis shows"},
+    {"log-x", 0, NULL, "logarithmic horizontal axis"},
+    {"log-y", 0, NULL, "logarithmic vertical axis"},
+    {"title", 0, "TEXT", "above the picture; default: the name of the model"},
+    {"label", 0, "TEXT", "of a curve; repeat it for the next one"},
+    {"x-label", 0, "TEXT", "of the horizontal axis"},
+    {"y-label", 0, "TEXT", "of the vertical axis"},
+    {"size", 0, "WIDTHxHEIGHT", "in points, 1/72 inch"},
+    {0},
+};
+
+const cli_command cli_plot = {
+    .name = "plot",
+    .operand = "RESULT CHANNEL",
+    .operand_repeats = true,
+    .summary = "draw curves of a result",
+    .details =
+        "RESULT is an HDF5 or CSV file that galpha wrote. A CHANNEL is a name,\n"
+        "top.position.x; top.position stands for all its parts, energy for all that begin\n"
+        "so, * for any word, as in *.position.z; or an expression of names and `time`,\n"
+        "\"sqrt(top.velocity.x^2 + top.velocity.y^2)\". Without any it draws what moves.\n\n"
+        "Curves of two units have an axis on the left and one on the right; of more, or of\n"
+        "many curves, a panel for each unit. With --x both axes have the same scale if both\n"
+        "are lengths. In texts x_{1} and x^{2} are lowered and raised.\n\n"
+        "Exit codes: 0 done, 2 bad input or usage, 3 a file cannot be read or written.\n",
+    .options = options,
+    .run = plot_command,
+};

@@ -1,0 +1,53 @@
+/* What `galpha plot` draws: curves with their numbers, and how the user wants them. */
+#ifndef CLI_PLOT_H
+#define CLI_PLOT_H
+
+#include <galpha/plot.h>
+#include <galpha/result.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    CLI_PLOT_CURVES = 64,  /* at most, per file */
+    CLI_PLOT_RESULTS = 16, /* files */
+    CLI_PLOT_UNIT = 64,
+    CLI_PLOT_NAME = 256,
+};
+
+/* One quantity of one file over another. */
+typedef struct cli_curve {
+    char name[CLI_PLOT_NAME]; /* top.position.x, or the text of an expression */
+    char unit[CLI_PLOT_UNIT];
+    const char *label; /* the user's; null: none */
+    int operand;       /* which of the words asked for it */
+    bool expression;
+    size_t count[CLI_PLOT_RESULTS];
+    double *y[CLI_PLOT_RESULTS];
+} cli_curve;
+
+typedef struct cli_plot_range {
+    bool given;
+    double low, high;
+} cli_plot_range;
+
+typedef struct cli_picture {
+    const char *path; /* of the picture */
+    int result_count;
+    const char *files[CLI_PLOT_RESULTS];
+    ga_result_reader *results[CLI_PLOT_RESULTS];
+    size_t first[CLI_PLOT_RESULTS]; /* frame drawn */
+    int curve_count;
+    cli_curve curves[CLI_PLOT_CURVES];
+    cli_curve x;  /* name "time": over time */
+    bool phase;   /* over something else */
+    bool panels;  /* one for each word of the command line */
+    bool stacked; /* one for each unit */
+    bool log_x, log_y;
+    const char *title, *x_label, *y_label; /* null: by what is drawn */
+    double width, height;                  /* 0: as needed */
+    cli_plot_range time, x_range, y_range;
+} cli_picture;
+
+ga_status cli_plot_draw(const cli_picture *plot, ga_report *report);
+
+#endif

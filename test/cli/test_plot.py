@@ -1,0 +1,299 @@
+#!/usr/bin/python3
+"""galpha plot: what is drawn, and what it says about results it cannot draw.
+
+    test_plot.py PROGRAM
+"""
+import math
+import os
+import re
+import struct
+import subprocess
+import xml.etree.ElementTree as xml
+
+import support
+
+MODEL = """galpha: 1
+name: two_rods <&>
+gravity: [0, 0, -9.81]
+bodies:
+  rod:
+    mass: 1
+    inertia: [0.1, 0.1, 0.1]
+    position: [1, 0, 0]
+joints:
+  hinge: {type: spherical, between: [ground, rod], at: [0, 0, 0]}
+simulate: {t_end: 1, step: 0.01}
+output:
+  every: 0.02
+  channels: [rod.position, rod.velocity, energy, hinge.force]
+"""
+
+
+def texts(path):
+    """What is written in an SVG picture."""
+    root = xml.parse(path).getroot()
+    return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def png_size(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", data[16:24])
+
+
+class Plot(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.write("model.yaml", MODEL)
+        self.run_it("run", "model.yaml", "-o", "a.h5", "--csv", "a.csv", "-q")
+
+    def plot(self, *words, code=0):
+        done = self.run_it("plot", *words, code=code)
+        if code:
+            self.assertEqual(done.err.count("\n"), 1, done.err)
+            self.assertEqual(done.out, "")
+            self.assertEqual([f for f in self.files() if f.startswith("out")], [])
+        else:
+            self.assertEqual(done.err, "")
+        return done
+
+    def drawn(self, *words):
+        self.plot(*words, "-o", "out.svg")
+        found = texts(self.path("out.svg"))
+        os.remove(self.path("out.svg"))
+        return found
+
+    def test_parts_title_and_units(self):
+        said = self.drawn("a.h5", "rod.position")
+        for text in ["two_rods <&>", "rod.position (m)", "time (s)", "x", "y", "z"]:
+            self.assertIn(text, said)
+
+    def test_one_curve_needs_no_legend(self):
+        said = self.drawn("a.h5", "rod.position.x")
+        self.assertIn("rod.position.x (m)", said)
+        self.assertNotIn("rod.position.x", said)
+
+    def test_two_units_have_two_axes(self):
+        said = self.drawn("a.h5", "rod.position.x", "energy.kinetic")
+        for text in ["rod.position.x (m)", "energy.kinetic (J)", "energy.kinetic (right)"]:
+            self.assertIn(text, said)
+        self.assertEqual(said.count("time (s)"), 1)
+
+    def test_three_units_have_panels(self):
+        said = self.drawn("a.h5", "rod.position.x", "energy", "hinge.force.x")
+        for text in ["rod.position.x (m)", "energy (J)", "hinge.force.x (N)", "kinetic"]:
+            self.assertIn(text, said)
+        self.assertEqual(said.count("time (s)"), 1)
+
+    def test_panels(self):
+        said = self.drawn("a.h5", "rod.position.x", "rod.position.z", "--panels")
+        self.assertIn("rod.position.x (m)", said)
+        self.assertIn("rod.position.z (m)", said)
+
+    def test_wildcards_and_common_words(self):
+        said = self.drawn("a.h5", "*.position.z", "*.velocity.z")
+        self.assertIn("rod.position.z (m)", said)
+        self.assertIn("rod.velocity.z (m/s)", [re.sub("s2", "s^2", s) for s in said])
+
+    def test_expression_with_its_unit(self):
+        said = self.drawn("a.h5", "hypot(rod.velocity.x, rod.velocity.z)*time")
+        self.assertIn("hypot(rod.velocity.x, rod.velocity.z)*time (m)", said)
+
+    def test_expression_values(self):
+        # the path has the extremes of the curve: constant 3 draws a level line at tick 3
+        said = self.drawn("a.h5", "3 + 0*rod.position.x")
+        self.assertIn("3.0", said)
+
+    def test_no_channels(self):
+        said = self.drawn("a.h5")
+        self.assertIn("energy (J)", said)
+        self.assertTrue(any(s.startswith("rod.position") for s in said), said)
+
+    def test_default_output(self):
+        done = self.plot("a.h5", "energy")
+        self.assertEqual(done.out, "a.svg\n")
+        self.assertIn("a.svg", self.files())
+
+    def test_phase_has_equal_scales(self):
+        """The rod keeps its length: the path is as wide as it is high in the picture."""
+        self.plot("a.h5", "rod.position.z", "--x", "rod.position.x", "-o", "out.svg")
+        said = texts(self.path("out.svg"))
+        self.assertIn("rod.position.x (m)", said)
+        self.assertIn("rod.position.z (m)", said)
+        numbers = self.longest_path("out.svg")
+        # from (1, 0) down through (0, -1) up towards (-1, 0): points on one circle
+        start = numbers[0]
+        lowest = max(numbers, key=lambda p: p[1])
+        radius = lowest[1] - start[1]
+        self.assertAlmostEqual(abs(start[0] - lowest[0]), radius, delta=0.01 * radius)
+        for x, y in numbers:
+            r = math.hypot(x - lowest[0], y - start[1])
+            self.assertAlmostEqual(r, radius, delta=0.01 * radius)
+
+    def longest_path(self, name):
+        root = xml.parse(self.path(name)).getroot()
+        best = max(
+            (p.get("d") for p in root.iter() if p.get("stroke-width") == "1.5"), key=len
+        )
+        points, x, y = [], 0.0, 0.0
+        for command, rest in re.findall(r"([MmLlHhVv])([^MmLlHhVvZz]*)", best):
+            values = [float(v) for v in re.findall(r"-?\d*\.?\d+", rest)]
+            step = {"h": 1, "v": 1}.get(command.lower(), 2)
+            for k in range(0, len(values), step):
+                if command.lower() == "h":
+                    x = values[k] + (x if command == "h" else 0)
+                elif command.lower() == "v":
+                    y = values[k] + (y if command == "v" else 0)
+                elif command in "ml":
+                    x, y = x + values[k], y + values[k + 1]
+                else:
+                    x, y = values[k], values[k + 1]
+                points.append((x, y))
+        return points
+
+    def test_compare(self):
+        self.run_it("run", "model.yaml", "-o", "b.h5", "-q", "--set", "gravity=[0,0,-5]")
+        said = self.drawn("a.h5", "rod.position.x", "rod.position.z", "--compare", "b.h5")
+        for text in ["x", "z", "a.h5", "b.h5", "rod.position (m)"]:
+            self.assertEqual(said.count(text), 1, said)
+        said = self.drawn("a.h5", "rod.position.x", "--compare", "b.h5", "--compare", "a.csv")
+        for text in ["a.h5", "b.h5", "a.csv"]:
+            self.assertIn(text, said)
+
+    def test_compare_with_missing_channel(self):
+        self.run_it(
+            "run", "model.yaml", "-o", "c.h5", "-q", "--set", "output.channels=[rod.velocity]"
+        )
+        done = self.plot(
+            "a.h5", "rod.position.x", "--compare", "c.h5", "-o", "out.svg", code=2
+        )
+        self.assertIn("c.h5: there is no channel 'rod.position.x'", done.err)
+
+    def test_csv(self):
+        """Without units, which the format does not have, and titled by the file."""
+        said = self.drawn("a.csv", "rod.position")
+        for text in ["x", "y", "z", "rod.position", "a.csv"]:
+            self.assertIn(text, said)
+
+    def test_words_of_the_user(self):
+        said = self.drawn(
+            "a.h5", "rod.position.x", "rod.position.z", "--title", "A & B", "--label", "first",
+            "--label", "second", "--x-label", "t", "--y-label", "here",
+        )  # fmt: skip
+        for text in ["A & B", "first", "second", "t", "here"]:
+            self.assertIn(text, said)
+
+    def test_formats_and_size(self):
+        self.plot("a.h5", "energy", "-o", "out.png", "--size", "360x240")
+        self.assertEqual(png_size(self.path("out.png")), (750, 500))
+        self.plot("a.h5", "energy", "-o", "out.pdf")
+        with open(self.path("out.pdf"), "rb") as file:
+            self.assertEqual(file.read(5), b"%PDF-")
+        self.plot("a.h5", "energy", "-o", "out.svg", "--size", "360x240")
+        box = xml.parse(self.path("out.svg")).getroot().get("viewBox").split()
+        self.assertEqual([float(n) for n in box[2:]], [360, 240])
+
+    def test_ranges(self):
+        said = self.drawn("a.h5", "rod.position.z", "--range", "0.2:0.4")
+        self.assertIn("0.30", [s.replace("0.3", "0.30") if s == "0.3" else s for s in said])
+        self.assertNotIn("1.0", said)
+        said = self.drawn("a.h5", "rod.position.z", "--y-range=-8:8")
+        self.assertTrue(any(s.endswith("8") or s.endswith("5") for s in said), said)
+
+    def test_logarithms(self):
+        said = self.drawn("a.h5", "energy.kinetic", "--log-y")
+        self.assertTrue(any(s.startswith("10") for s in said), said)
+        done = self.plot("a.h5", "0 - 1 - rod.position.x^2", "--log-y", "-o", "out.svg", code=2)
+        self.assertIn("no number is above 0", done.err)
+
+    def test_mistakes(self):
+        for words, message in [
+            (["a.h5", "rod.positon"], "did you mean 'rod.position'?"),
+            (["a.h5", "rod.positon.x"], "did you mean 'rod.position.x'?"),
+            (["a.h5", "nothing.like.that.at.all"], "there is no channel"),
+            (["a.h5", "2*rod.positon.x"], "column 3: unknown name 'rod.positon.x'"),
+            (["a.h5", "rod.position.x +"], "expected"),
+            (["a.h5", "rod.position + 1"], "unknown name 'rod.position'"),
+            (["a.h5", "energy", "--x", "rod.position"], "3 numbers, expected one"),
+            (["a.h5", "energy", "--x", "rod.positions"], "did you mean 'rod.position'?"),
+            (["a.h5", "energy", "--size", "10x10"], "expected WIDTHxHEIGHT"),
+            (["a.h5", "energy", "--size", "wide"], "expected WIDTHxHEIGHT"),
+            (["a.h5", "energy", "--range", "2:1"], "expected LOW:HIGH"),
+            (["a.h5", "energy", "--range", "2"], "expected LOW:HIGH"),
+            (["a.h5", "energy", "--y-range", "0:nan"], "expected LOW:HIGH"),
+            (["a.h5", "energy.total", "--label", "a", "--label", "b"], "only 1 curves"),
+            (["a.h5", "energy", "--log-y", "--y-range=-1:1"], "must be above 0"),
+            (["a.h5", "energy", "--title"], "value is missing"),
+            (["a.h5", "energy", "--pannels"], "did you mean '--panels'?"),
+            (["model.yaml", "energy"], "neither HDF5 nor a CSV file"),
+            (["a.h5", "energy", "--compare", "model.yaml"], "neither HDF5 nor a CSV file"),
+        ]:
+            if words[-1] != "--title":
+                words = [*words, "-o", "out.svg"]
+            done = self.plot(*words, code=2)
+            self.assertIn(message, done.err)
+            self.assertTrue(done.err.startswith("galpha: "), done.err)
+        done = self.plot("a.h5", "energy", "-o", "out.gif", code=2)
+        self.assertIn(".svg, .png or .pdf", done.err)
+        self.run_it("plot", code=2)
+
+    def test_files_that_cannot_be_used(self):
+        self.plot("none.h5", "-o", "out.svg", code=3)
+        self.plot("a.h5", "-o", "nowhere/out.svg", code=3)
+        os.link(self.path("a.h5"), self.path("same.svg"))
+        done = self.plot("a.h5", "-o", "same.svg", code=2)
+        self.assertIn("would be overwritten", done.err)
+        with open(self.path("a.h5"), "rb") as file:
+            whole = file.read()
+        for damaged in [whole[: len(whole) // 2], whole[:100], b"\x89HDF\r\n\x1a\n", b"", b"\0"]:
+            with open(self.path("damaged.h5"), "wb") as file:
+                file.write(damaged)
+            done = self.plot("damaged.h5", "-o", "out.svg", code=2)
+            self.assertIn("damaged.h5", done.err)
+
+    def test_failed_write_leaves_the_old_picture(self):
+        limit = ["sh", "-c", "ulimit -f 1; trap '' XFSZ; exec \"$@\"", "sh"]
+        self.write("old.svg", "old")
+        done = subprocess.run(
+            [*limit, support.PROGRAM, "plot", "a.h5", "-o", "old.svg"],
+            cwd=self.folder.name,
+            capture_output=True,
+        )
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"old.svg", done.stderr)
+        with open(self.path("old.svg")) as file:
+            self.assertEqual(file.read(), "old")
+        self.assertEqual([f for f in self.files() if "part" in f], [])
+
+    def test_not_finite_numbers_are_gaps(self):
+        self.write("gap.csv", "time,x\n0,1\n1,nan\n2,inf\n3,2\n4,3\n")
+        self.drawn("gap.csv", "x")
+        self.write("gap.csv", "time,x\n0,nan\n1,nan\n")
+        done = self.plot("gap.csv", "x", "-o", "out.svg", code=2)
+        self.assertIn("no number is finite", done.err)
+
+    def test_one_frame(self):
+        self.write("one.csv", "time,x\n0,1\n")
+        self.drawn("one.csv", "x")
+
+    def test_names_that_are_markup(self):
+        self.write("odd.csv", 'time,"<script>alert(1)</script>.x",a_b^c\n0,1,2\n1,2,3\n')
+        said = self.drawn("odd.csv", "<script>alert(1)</script>.x", "a_b^c")
+        self.assertIn("<script>alert(1)</script>.x", said)
+        self.assertIn("a_b^c", said)
+
+    def test_long_run_keeps_its_extremes(self):
+        """A spike of one frame in half a million is in the picture, which stays small."""
+        rows = ["time,x"]
+        rows += [f"{k},{100 if k == 123457 else math.sin(k / 5000):.6f}" for k in range(500000)]
+        self.write("long.csv", "\n".join(rows) + "\n")
+        self.plot("long.csv", "x", "-o", "out.svg")
+        self.assertLess(os.path.getsize(self.path("out.svg")), 100000)
+        points = self.longest_path("out.svg")
+        heights = sorted(p[1] for p in points)
+        self.assertGreater(heights[2] - heights[0], 50)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,99 @@
+/* Boxes: of a body in its own axes, and of all that ever happens in the world. */
+import { transform } from "../data/run";
+import type { Vec3 } from "../data/format";
+import type { RunView } from "./stage";
+
+export interface Box {
+  low: Vec3;
+  high: Vec3;
+  centre: Vec3;
+  size: Vec3;
+}
+
+class Grow {
+  readonly low: Vec3 = [Infinity, Infinity, Infinity];
+  readonly high: Vec3 = [-Infinity, -Infinity, -Infinity];
+  see(p: ArrayLike<number>): void {
+    for (let k = 0; k < 3; ++k) {
+      const x = p[k]!;
+      if (!Number.isFinite(x)) continue;
+      if (x < this.low[k]!) this.low[k] = x;
+      if (x > this.high[k]!) this.high[k] = x;
+    }
+  }
+  box(fallback: number): Box {
+    for (let k = 0; k < 3; ++k)
+      if (!(this.low[k]! <= this.high[k]!)) {
+        this.low[k] = -fallback / 2;
+        this.high[k] = fallback / 2;
+      }
+    const { low, high } = this;
+    return {
+      low,
+      high,
+      centre: [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2],
+      size: [high[0] - low[0], high[1] - low[1], high[2] - low[2]],
+    };
+  }
+}
+
+/* Half sizes of a part's box: its solid lies within [-e, e] of each of its axes. */
+function seePart(rows: number[], solid: string, grow: Grow): void {
+  const flat = solid === "box" || solid === "wedge" ? 0.5 : 1;
+  const deep = solid === "ball" || solid === "ring" || solid === "arc" || solid.startsWith("mesh") ? 1 : 0.5;
+  for (let i = 0; i < 8; ++i) {
+    const x = i & 1 ? flat : -flat;
+    const y = i & 2 ? flat : -flat;
+    const z = i & 4 ? deep : -deep;
+    grow.see([0, 1, 2].map((r) => rows[4 * r]! * x + rows[4 * r + 1]! * y + rows[4 * r + 2]! * z + rows[4 * r + 3]!));
+  }
+}
+
+function bodyBoxes(view: RunView): (Grow | undefined)[] {
+  const out: (Grow | undefined)[] = [];
+  for (const p of view.list.parts) {
+    if (p.category !== "bodies") continue;
+    const g = (out[p.body] ??= new Grow());
+    const mesh = view.list.meshes.get(p.solid);
+    if (mesh) {
+      const step = Math.max(3, 3 * Math.floor(mesh.length / 3000));
+      for (let i = 0; i + 2 < mesh.length; i += step)
+        g.see([0, 1, 2].map((r) => p.rows[4 * r]! * mesh[i]! + p.rows[4 * r + 1]! * mesh[i + 1]! + p.rows[4 * r + 2]! * mesh[i + 2]! + p.rows[4 * r + 3]!));
+    } else seePart(p.rows, p.solid, g);
+  }
+  return out;
+}
+
+export function bounds(view: RunView, body: number): Box {
+  return (bodyBoxes(view)[body] ?? new Grow()).box(0);
+}
+
+/* Of all results over all frames, by samples: enough of them for small models. */
+export function motionBox(views: RunView[]): Box {
+  const grow = new Grow();
+  let size = 1;
+  const p = [0, 0, 0];
+  for (const view of views) {
+    size = view.layout.size;
+    const { run } = view;
+    const boxes = bodyBoxes(view);
+    const n = Math.max(1, run.scene.bodies?.length ?? 0);
+    const samples = Math.max(8, Math.min(120, Math.floor(40000 / n)));
+    const step = run.frames > 1 ? Math.max(1, Math.floor((run.frames - 1) / samples)) : 1;
+    for (let i = 0; i < Math.max(1, run.frames); i += step) {
+      run.pose(run.frames ? run.times[i]! : 0);
+      boxes.forEach((g, body) => {
+        if (!g || body < 0) return;
+        for (let c = 0; c < 8; ++c) {
+          transform(run.poses, 7 * body, [c & 1 ? g.high[0] : g.low[0], c & 2 ? g.high[1] : g.low[1], c & 4 ? g.high[2] : g.low[2]], p, 0);
+          grow.see(p);
+        }
+      });
+    }
+    /* anchors on the ground belong to the picture, planes and pillars do not */
+    for (const s of view.list.spans) for (const e of [s.a, s.b]) if (e.body < 0) grow.see(e.point);
+    for (const j of run.scene.joints ?? [])
+      for (const side of [j.a, j.b]) if (side && side.body < 0 && side.position && j.type !== "rolling-disc") grow.see(side.position.length > 2 ? side.position : [...side.position, 0]);
+  }
+  return grow.box(size);
+}

@@ -1,0 +1,185 @@
+/* Inertia against solids whose moments are in every textbook; sizes and default shapes against the
+ * geometry they stand for. */
+import { describe, expect, it } from "vitest";
+import type { SceneData, Vec3 } from "../src/data/format";
+import { drawDefault, hull } from "../src/geometry/default_shape";
+import { equivalentBox, equivalentCylinder, principal } from "../src/geometry/inertia";
+import { layOut, teeth } from "../src/geometry/layout";
+import { across, cross, dot, norm, rotate } from "../src/geometry/vector";
+import { PartList } from "../src/scene/parts";
+
+const boxInertia = (m: number, [a, b, c]: Vec3): number[] => [(m * (b * b + c * c)) / 12, (m * (a * a + c * c)) / 12, (m * (a * a + b * b)) / 12];
+
+function draw(scene: SceneData): PartList {
+  const list = new PartList();
+  const layout = layOut(scene);
+  for (const b of layout.bodies) drawDefault(list, b, layout);
+  return list;
+}
+
+/* Box of all parts of a body, from the corners of their solids. */
+function extent(list: PartList, body: number): [Vec3, Vec3] {
+  const low: Vec3 = [Infinity, Infinity, Infinity];
+  const high: Vec3 = [-Infinity, -Infinity, -Infinity];
+  for (const p of list.parts.filter((x) => x.body === body))
+    for (let c = 0; c < 8; ++c) {
+      const r = p.solid === "box" ? 0.5 : p.solid === "wedge" ? 0.5 : 1;
+      const z = p.solid === "ball" ? 1 : 0.5;
+      const v = [c & 1 ? r : -r, c & 2 ? r : -r, c & 4 ? z : -z];
+      for (let k = 0; k < 3; ++k) {
+        const x = p.rows[4 * k]! * v[0]! + p.rows[4 * k + 1]! * v[1]! + p.rows[4 * k + 2]! * v[2]! + p.rows[4 * k + 3]!;
+        low[k] = Math.min(low[k]!, x);
+        high[k] = Math.max(high[k]!, x);
+      }
+    }
+  return [low, high];
+}
+
+describe("inertia", () => {
+  it("a turned box is found again, with its axes", () => {
+    const size: Vec3 = [3, 2, 1];
+    const q = [0.5, 0.5, -0.5, 0.5].map((x, i) => x + 0.1 * i);
+    const n = Math.hypot(...q);
+    const u = q.map((x) => x / n) as [number, number, number, number];
+    const d = boxInertia(5, size);
+    const R = [0, 1, 2].map((k) => rotate(u, [k === 0 ? 1 : 0, k === 1 ? 1 : 0, k === 2 ? 1 : 0]));
+    const J = (i: number, j: number): number => [0, 1, 2].reduce((s, k) => s + d[k]! * R[k]![i]! * R[k]![j]!, 0);
+    const p = principal([J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)]);
+    equivalentBox(p.moments, 5).forEach((x, k) => expect(x).toBeCloseTo(size[k]!, 9));
+    p.axes.forEach((a, k) => expect(Math.abs(dot(a, R[k]!))).toBeCloseTo(1, 9));
+  });
+  it("a cylinder is found again", () => {
+    const m = 4;
+    const r = 0.3;
+    const h = 0.8;
+    const c = equivalentCylinder((m * r * r) / 2, (m * (3 * r * r + h * h)) / 12, m);
+    expect(c.radius).toBeCloseTo(r, 12);
+    expect(c.height).toBeCloseTo(h, 12);
+  });
+  it("nothing breaks without mass", () => {
+    expect(equivalentBox([0, 0, 0], 0)).toEqual([0, 0, 0]);
+    expect(principal([]).moments).toEqual([0, 0, 0]);
+  });
+});
+
+describe("vectors", () => {
+  it("across is a unit vector across", () => {
+    for (const v of [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0]] as Vec3[]) {
+      expect(dot(across(v), v)).toBeCloseTo(0, 12);
+      expect(norm(across(v))).toBeCloseTo(1, 12);
+      expect(norm(cross(v, across(v)))).toBeCloseTo(1, 12);
+    }
+  });
+});
+
+describe("default shapes", () => {
+  const rod = { name: "rod", mass: 1, inertia: boxInertia(1, [1, 0.02, 0.02]), position: [0.5, 0, 0] };
+  it("a pendulum's rod reaches from its joint to its other end", () => {
+    const list = draw({ format: 1, bodies: [rod], joints: [{ name: "j", type: "revolute", a: { body: -1 }, b: { body: 0, position: [-0.5, 0, 0] } }] });
+    const [low, high] = extent(list, 0);
+    expect(low[0]).toBeLessThan(-0.49);
+    expect(high[0]).toBeGreaterThan(0.48);
+    expect(high[0]).toBeLessThan(0.6);
+    expect(high[2] - low[2]).toBeLessThan(0.2);
+  });
+  it("a top is a disc of its radius on a rod to its pivot", () => {
+    const list = draw({
+      format: 1,
+      bodies: [{ name: "top", mass: 15, inertia: [0.234375, 0.46875, 0.234375], position: [0, 1, 0] }],
+      joints: [{ name: "p", type: "spherical", a: { body: -1 }, b: { body: 0, position: [0, -1, 0] } }],
+    });
+    const [low, high] = extent(list, 0);
+    expect(low[1]).toBeLessThan(-0.99);
+    expect(high[0]).toBeCloseTo(0.25, 1);
+    expect(high[1]).toBeLessThan(0.1);
+  });
+  it("a planar link is a bar between its pins", () => {
+    const list = draw({
+      format: 1,
+      dimension: 2,
+      bodies: [{ name: "bar", mass: 1, inertia: [0, 0, 1 / 12], position: [0, 0] }],
+      joints: [
+        { name: "a", type: "revolute", a: { body: -1, position: [-0.5, 0, 0] }, b: { body: 0, position: [-0.5, 0, 0] } },
+        { name: "b", type: "point-on-line", a: { body: -1, position: [0.5, 0, 0] }, b: { body: 0, position: [0.5, 0, 0] } },
+      ],
+    });
+    const [low, high] = extent(list, 0);
+    expect(high[0] - low[0]).toBeGreaterThan(1);
+    expect(high[0] - low[0]).toBeLessThan(1.2);
+  });
+  it("a platform with six points is a plate, a point mass a ball", () => {
+    const six = [0, 1, 2, 3, 4, 5].map((k) => [Math.cos(k), Math.sin(k), 0]);
+    const list = draw({
+      format: 1,
+      bodies: [
+        { name: "p", mass: 100, inertia: [9, 9, 18] },
+        { name: "m", kind: "point-mass", mass: 1, position: [0, 0, 1] },
+      ],
+      joints: six.map((p, k) => ({ name: `j${k}`, type: "spherical", a: { body: -1, position: p }, b: { body: 0, position: p } })),
+    });
+    expect(list.parts.filter((p) => p.solid === "wedge").length).toBe(4);
+    expect(list.parts.filter((p) => p.body === 1).map((p) => p.solid)).toEqual(["ball"]);
+  });
+  it("every body gets something finite, whatever its numbers", () => {
+    for (const mass of [0, 1, NaN, 1e30])
+      for (const inertia of [[], [0, 0, 0], [1, 1, 1], [NaN, 1, 1], [1e-9, 1e9, 1]])
+        for (const dimension of [2, 3]) {
+          const list = draw({ format: 1, dimension, bodies: [{ name: "b", mass, inertia }, { name: "c", mass, inertia, position: [1, 0, 0] }] });
+          expect(list.parts.some((p) => p.body === 0)).toBe(true);
+          expect(list.parts.every((p) => p.rows.every(Number.isFinite))).toBe(true);
+        }
+  });
+  it("hulls are convex and in order", () => {
+    const p: Vec3[] = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0]];
+    expect(hull(p, [1, 0, 0], [0, 1, 0]).sort()).toEqual([0, 1, 2, 3]);
+  });
+});
+
+describe("gears", () => {
+  it("teeth are whole and in proportion", () => {
+    for (const [a, b] of [[12, 36], [15, 45], [17, 23], [1, 1]] as const) {
+      const [n, m] = teeth(a / b);
+      expect(n / m).toBeCloseTo(a / b, 4);
+      expect(Math.min(n, m)).toBeGreaterThanOrEqual(12);
+    }
+  });
+  it("pitch circles touch", () => {
+    const scene: SceneData = {
+      format: 1,
+      dimension: 2,
+      bodies: [{ name: "a", mass: 1, inertia: [0, 0, 1e-4], position: [0, 0] }, { name: "b", mass: 1, inertia: [0, 0, 1e-3], position: [0.4, 0] }],
+      joints: [
+        { name: "p", type: "revolute", a: { body: -1 }, b: { body: 0 } },
+        { name: "q", type: "revolute", a: { body: -1, position: [0.4, 0, 0] }, b: { body: 1 } },
+        { name: "g", type: "gear", joints: ["p", "q"], ratio: -1 / 3 },
+      ],
+    };
+    const [pair] = layOut(scene).gears;
+    expect(pair!.wheels[0]!.radius).toBeCloseTo(0.1, 12);
+    expect(pair!.wheels[1]!.radius).toBeCloseTo(0.3, 12);
+    /* a tooth of the first points at the second, a gap of the second at the first */
+    expect(pair!.wheels[0]!.phase).toBeCloseTo(0, 12);
+    const gap = (pair!.wheels[1]!.phase - Math.PI) / ((2 * Math.PI) / pair!.wheels[1]!.teeth);
+    expect(Math.abs(gap - Math.floor(gap))).toBeCloseTo(0.5, 9);
+  });
+});
+
+describe("layout", () => {
+  it("does not depend on units: a model a thousand times as large has parts a thousand times as large", () => {
+    const scene = (s: number): SceneData => ({
+      format: 1,
+      bodies: [{ name: "b", mass: 2, inertia: boxInertia(2, [s, 0.1 * s, 0.1 * s]), position: [s / 2, 0, 0] }],
+      joints: [{ name: "j", type: "revolute", a: { body: -1 }, b: { body: 0, position: [-s / 2, 0, 0] } }],
+    });
+    const small = draw(scene(1)).parts;
+    const large = draw(scene(1000)).parts;
+    expect(large.length).toBe(small.length);
+    small.forEach((p, i) => p.rows.forEach((x, k) => expect(large[i]!.rows[k]! / 1000).toBeCloseTo(x, 9)));
+  });
+  it("neighbours of a planar chain lie in different layers", () => {
+    const bodies = [0, 1, 2, 3].map((i) => ({ name: `b${i}`, mass: 1, inertia: [0, 0, 1], position: [i, 0] }));
+    const joints = [1, 2, 3].map((i) => ({ name: `j${i}`, type: "revolute", a: { body: i - 1 }, b: { body: i } }));
+    const l = layOut({ format: 1, dimension: 2, bodies, joints });
+    for (let i = 1; i < 4; ++i) expect(l.bodies[i]!.layer).not.toBe(l.bodies[i - 1]!.layer);
+  });
+});
