@@ -1025,7 +1025,8 @@ static void test_rank_lost_for_good(void **state)
             ga_report report;
             assert_status(ga_integrator_start(run, 0, q0, v0, 0.06, &report), GA_OK, report);
             ga_status status = ga_integrator_run(run, 3, NULL, NULL, &report);
-            const bool held = status == GA_OK && fabs(ga_integrator_q(run)[0]) < 1e-6 &&
+            /* where Phi is 1e-10, q = sqrt(2 Phi) */
+            const bool held = status == GA_OK && fabs(ga_integrator_q(run)[0]) < 1.5e-5 &&
                               ga_integrator_statistics(run).position_residual_max < 1e-10;
             if (status != GA_ERR_SINGULAR && status != GA_ERR_NO_CONVERGE && !held)
                 fail_msg("index %d, solver %d: %s at t = %g, q = %g, |Phi| %g: %s",
