@@ -101,6 +101,9 @@ void ga_regular_reset(ga_stepper *s, double t)
     g->eps = g->eps_next = 0;
     g->least = g->least_old = INFINITY;
     g->alert = 0;
+    g->rested = 0;
+    g->ahead = 0;
+    g->row_length = 0;
     g->t_old = t;
     g->rank = 0;
     memset(g->D, 0, (size_t)s->mp * sizeof *g->D);
@@ -211,12 +214,15 @@ void ga_regular_filter(ga_stepper *s, double *x)
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)
 {
     ga_regular *g = &s->regular;
-    double *force = g->part, sum = 0;
+    double *force = g->part, length = g->row_length;
     if (s->nv == 0 || s->mp == 0) return 0;
     memset(force, 0, (size_t)s->nv * sizeof *force);
     ga_coords_multiply_transposed(&s->dae.G, G, 1, l, force);
-    for (int k = 0; k < s->dae.G.count; ++k) sum += G[k] * G[k];
-    return sum > 0 ? ga_norm_max(s->nv, force) / sqrt(sum / s->mp) : 0;
+    if (!(length > 0)) { /* there was no matrix yet */
+        for (int k = 0; k < s->dae.G.count; ++k) length += G[k] * G[k];
+        length = sqrt(length / s->mp);
+    }
+    return length > 0 ? ga_norm_max(s->nv, force) / length : 0;
 }
 
 /* --- multipliers of minimal norm ---------------------------------------------------------- */
@@ -353,10 +359,24 @@ bool ga_regular_doubts(const ga_stepper *s)
     return !(ga_factor_rcond(s->factor) > HEALTHY_PIVOT);
 }
 
+/* Far from singular positions, and not on the way to one, every fourth look will do. */
+static bool may_rest(const ga_stepper *s)
+{
+    enum { MOST = 3, STEPS = 32 };
+    const ga_regular *g = &s->regular;
+    return g->watching && g->rested < MOST && g->least_old > 4 * SINGULAR &&
+           g->ahead > STEPS * s->h;
+}
+
 bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
     if (s->mp == 0 || g->asleep) return false;
+    if (may_rest(s)) {
+        ++g->rested;
+        return false;
+    }
+    g->rested = 0;
     g->seen = true;
     if (!g->watching && !g->active && !ga_regular_doubts(s)) {
         g->least = INFINITY;
@@ -404,6 +424,8 @@ void ga_regular_accept(ga_stepper *s)
     g->seen = false;
     if (distance(s) < FEW_STEPS * s->h) ga_regular_alert(s);
     if (!(g->least < INFINITY)) return; /* t_old is where least_old was */
+    const double fall = (sqrt(g->least_old) - sqrt(g->least)) / (s->t1 - g->t_old);
+    g->ahead = fall > 0 ? sqrt(g->least) / fall : g->least_old < INFINITY ? INFINITY : 0;
     g->least_old = g->least;
     g->t_old = s->t1;
 }

@@ -156,6 +156,8 @@ typedef struct ga_regular {
         least_old; /* the eigenvalue, and that of the last accepted step that had one */
     double t_old;  /* where that was */
     int alert;     /* for so many steps a singular position may be near */
+    int rested;    /* looks left out since the last one */
+    double ahead;  /* time to the next singular position, at the speed of the last two looks */
 } ga_regular;
 
 struct ga_stepper {
