@@ -255,7 +255,8 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
 {
     ga_regular *g = &s->regular;
     if (!(g->eps > 0)) return;
-    const bool anew = s->now.steps == 0 || (s->fresh && g->least < SINGULAR);
+    const bool anew =
+        s->now.steps == 0 || (s->fresh && g->least < SINGULAR && ga_regular_weakens(s));
     double *z = g->rows;
     if (anew)
         memset(g->share, 0, (size_t)s->nv * sizeof *g->share);
