@@ -363,9 +363,9 @@ bool ga_regular_doubts(const ga_stepper *s)
 /* Far from singular positions, and not on the way to one, every fourth look will do. */
 static bool may_rest(const ga_stepper *s)
 {
-    enum { MOST = 3, STEPS = 32 };
+    enum { MOST = 3, STEPS = 64 };
     const ga_regular *g = &s->regular;
-    return g->watching && g->rested < MOST && g->least_old > 4 * SINGULAR &&
+    return g->watching && g->rested < MOST && g->least_old > 0.1 * SINGULAR &&
            g->ahead > STEPS * s->h;
 }
 
