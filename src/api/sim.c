@@ -328,14 +328,14 @@ static ga_status take_memory(ga_sim *sim)
 }
 
 /* From here on waking a thread costs less than it saves. */
-enum { MANY_BODIES = 4000 };
+enum { MANY_BODIES = 4000, FEW_BODIES = 512 };
 
 static ga_status create_pool(ga_sim *sim)
 {
     int threads = sim->def.threads;
     if (threads == 0)
         threads = sim->model->body_count >= MANY_BODIES && ga_pool_processors() > 1 ? 2 : 1;
-    if (threads == 1) return GA_OK;
+    if (threads == 1 || sim->model->body_count < FEW_BODIES) return GA_OK;
     GA_TRY(ga_pool_create(threads, &sim->pool));
     ga_assembly_use(sim->assembly, sim->pool);
     return GA_OK;
