@@ -423,9 +423,61 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
     return perturb(s, h, now->vd, vdd, now->v);
 }
 
+/* Small corrections of q with one factorisation, until they are at round-off. False: too slow,
+ * or not to be trusted. */
+static bool slide_position(ga_stepper *s)
+{
+    enum { MOST = 4 };
+    ga_state *now = &s->now;
+    double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
+    for (int iteration = 0; iteration < MOST; ++iteration) {
+        if (ga_dae_constraint(&s->dae, now->t, now->q, s->Phi) != GA_OK) return false;
+        for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
+        ga_saddle_lift(s, bottom, step);
+        const double change = ga_norm_max(s->nv, step);
+        if (change <= round_off * fmax(ga_norm_max(s->nq, now->q), DBL_MIN)) return true;
+        if (!(change <= 0.01 * before)) return false;
+        before = change;
+        ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, now->q);
+    }
+    return false;
+}
+
+/* The same for v; leaves B in now->G. */
+static bool slide_velocity(ga_stepper *s)
+{
+    enum { MOST = 4 };
+    ga_state *now = &s->now;
+    double before = INFINITY, *w = s->start.c, *step = s->start.step;
+    if (ga_dae_gradient(&s->dae, now->t, now->q, now->v, now->G) != GA_OK) return false;
+    for (int iteration = 0; iteration < MOST; ++iteration) {
+        if (ga_dae_velocity(&s->dae, now->t, now->q, now->v, now->G, w) != GA_OK) return false;
+        for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
+        ga_saddle_lift(s, w, step);
+        const double change = ga_norm_max(s->nv, step);
+        const bool done = change <= round_off * ga_norm_max(s->nv, now->v);
+        if (!done && !(change <= 0.01 * before)) return false;
+        before = change;
+        for (int i = 0; i < s->nv; ++i) now->v[i] += step[i];
+        if (done) return true;
+    }
+    return false;
+}
+
+/* What is to be corrected is an estimate of the error, so one factorisation serves for all of
+ * it. */
+static bool slide(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    if (s->p || s->regular.active) return false;
+    if (ga_saddle_factor_at(s, now->t, now->q, now->v, false) != GA_OK) return false;
+    return slide_position(s) && slide_velocity(s);
+}
+
 ga_status ga_start_project(ga_stepper *s)
 {
     ga_state *now = &s->now;
+    if (s->mp && slide(s)) return GA_OK;
     if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
     if (s->mp) GA_TRY(project_velocity(s, now->t, now->q, now->v));
     if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->G);
