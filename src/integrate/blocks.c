@@ -189,7 +189,8 @@ static void fill(double *x, int n, double value)
 }
 
 /* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
- * so many matrices share it. */
+ * so many matrices share it. The number itself is of no importance: 1, 8, 32 and 64 differ by
+ * round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
 /* Row and column factors relative to the units of the matrix above. */

@@ -19,9 +19,10 @@
 #include "integrate/stepper.h"
 #include "la/buckets.h"
 
-/* A body has six coordinates at most, a joint constrains six. */
+/* A node has six velocities at most, and six rows hold it. */
 enum { LARGEST = 6 };
-/* Entries of G in the pieces its rows touch: a joint in the plane fills two thirds. */
+/* Entries of G in the pieces its rows touch: two points held together in the plane fill two
+ * thirds. */
 static const double WELL_FILLED = 0.6;
 
 typedef struct pieces {
