@@ -151,6 +151,9 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->usable = false;
     s->served = 0;
     s->life = 10; /* a first guess */
+    s->wear = s->worn_by = s->spent = 0;
+    s->worn = false;
+    s->unseen = 1000; /* never */
     s->scaled_for = 0;
     s->round_off = 1;
     s->estimates = s->steady = false;

@@ -464,12 +464,53 @@ static bool slide_velocity(ga_stepper *s)
     return false;
 }
 
+/* Both at once with the matrix of the step just made, if it has rows for both levels:
+ * dq = c_q T u, dv = c_v (u + B_n^T x). */
+static bool slide_back(ga_stepper *s)
+{
+    enum { MOST = 4 };
+    ga_state *now = &s->now;
+    ga_dae *dae = &s->dae;
+    double *step = s->start.step, *dvd = s->work, *w = s->r + s->nv, before = INFINITY;
+    if (!s->form->has_eta || !s->usable) return false;
+    for (int iteration = 0; iteration < MOST; ++iteration) {
+        const ga_point at = {.t = now->t, .q = now->q, .v = now->v};
+        const ga_values values = {.G = now->G, .Phi = s->Phi, .w = s->rate};
+        if (ga_dae_evaluate(dae, &at, &values) != GA_OK) return false;
+        memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
+        memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
+        ga_coords_multiply(&dae->B, now->G, 1, now->v, w);
+        for (int i = 0; i < s->mp; ++i) w[i] /= s->c_v;
+        for (int i = 0; i < s->m; ++i) s->r[s->place[GA_AT_ETA] + i] = s->Phi[i] / s->c_q;
+        ga_block_solve_once(s, s->r, s->x);
+        memset(step, 0, (size_t)s->nv * sizeof *step);
+        if (s->flat)
+            for (int i = 0; i < s->nv; ++i) step[i] = -s->c_q * s->x[i];
+        else
+            ga_coords_multiply(&dae->T, s->T, -s->c_q, s->x, step);
+        memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
+        ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
+        const double q = fmax(ga_norm_max(s->nq, now->q), DBL_MIN);
+        const double v = fmax(ga_norm_max(s->nv, now->v), DBL_MIN);
+        const double change =
+            fmax(ga_norm_max(s->nv, step) / q, s->c_v * ga_norm_max(s->nv, dvd) / v);
+        const bool done = change <= round_off * fmax(1, 0.25 * sqrt(s->n));
+        if (!done && !(change <= 0.01 * before)) return false;
+        before = change;
+        for (int i = 0; i < s->nv; ++i) now->v[i] -= s->c_v * dvd[i];
+        if (done) return true;
+        ga_dae_update(dae, GA_MAP_EXP, now->q, step, now->q);
+    }
+    return false;
+}
+
 /* What is to be corrected is an estimate of the error, so one factorisation serves for all of
  * it. */
 static bool slide(ga_stepper *s)
 {
     const ga_state *now = &s->now;
     if (s->p || s->regular.active) return false;
+    if (slide_back(s)) return true;
     if (ga_saddle_factor_at(s, now->t, now->q, now->v, false) != GA_OK) return false;
     return slide_position(s) && slide_velocity(s);
 }

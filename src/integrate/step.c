@@ -128,10 +128,19 @@ static bool to_round_off(const ga_stepper *s)
     return newton_relative(s) == 0 && s->def.absolute_q == 0 && s->def.absolute_v == 0;
 }
 
+/* Is it asked for clearly less? */
+static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
+
+/* Tolerance of multipliers by that of q and v, where the control of errors sets both. */
+static const double MULTIPLIERS_SHARE = 100;
+
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON, relative = newton_relative(s);
+    const bool through_q = s->m && !s->form->velocity_level; /* v hangs on Phi through q */
+    /* round-off adds up like a random walk; where it is not asked for, it is not tried */
+    const double level = is_tolerant(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -141,19 +150,24 @@ static ga_size measure(ga_stepper *s)
             floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
         double tolerance_q = def->absolute_q + relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + relative * s->scale.v[k];
+        const double floor_vq = through_q ? floor_q * s->c_v / s->c_q : 0;
+        tolerance_q = fmax(tolerance_q, level * floor_q);
+        tolerance_v = fmax(tolerance_v, level * (floor_v + floor_vq));
         s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
         s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
-        if (s->m && !s->form->velocity_level) floor_v += floor_q * s->c_v / s->c_q;
+        floor_v += floor_vq;
         size.units = fmax(size.units, weighted(s->delta_q[k], floor_q));
         size.units = fmax(size.units, weighted(s->delta_v[k], floor_v));
         size.coarse = fmax(size.coarse, s->delta_q[k] / fmax(floor_q, eps));
-        size.coarse = fmax(
-            size.coarse,
-            s->delta_v[k] /
-                fmax(floor_v, eps * (s->m && !s->form->velocity_level ? s->c_v / s->c_q : 1)));
+        size.coarse =
+            fmax(size.coarse,
+                 s->delta_v[k] / fmax(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
     }
-    double tolerance_lambda = def->absolute_lambda + relative * s->scale.lambda;
+    /* errors of lambda do not go on to later steps */
+    const double share = relative == s->enough ? MULTIPLIERS_SHARE : 1;
+    double tolerance_lambda = def->absolute_lambda + share * relative * s->scale.lambda;
+    tolerance_lambda = fmax(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;
@@ -176,11 +190,57 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
     return true;
 }
 
+enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
+
+/* The same where a tolerance above round-off is asked for. Old tangents contract the first
+ * increment, which is mostly the error of the prediction, faster than what is left of it later.
+ * So they get no more credit than what was seen of them in third iterations, in this step or in
+ * steps before it; `wear` is the rate they lose in a step. */
+static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
+{
+    const bool first = s->iteration == 1, late = s->iteration > 2;
+    const ga_size size = measure(s);
+    const double age = s->fresh ? 0 : s->served;
+    const bool known = s->fresh || late || s->unseen <= UNSEEN;
+    const double worst = known ? s->wear * age : 0.5;
+    double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
+    for (int k = 0; k < KINDS; ++k) {
+        const double norm = size.norm[k], contraction = norm / before->norm[k];
+        double trusted = fmax(contraction, worst);
+        if (k != MULTIPLIERS || late) rest = fmax(rest, norm);
+        if (s->form->second_system) trusted = fmax(trusted, 0.05);
+        if (first || norm <= 1) trusted = 0.5; /* no credit */
+        left = fmax(left, trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY);
+        if (norm <= 1 || first) continue;
+        rate = fmax(rate, contraction);
+        growth = fmin(growth, contraction);
+        if (k != MULTIPLIERS) motion = fmax(motion, contraction);
+        /* a good guess of lambda suffers from a bad one of v' at first */
+        if (k != MULTIPLIERS || late) pace = fmax(pace, contraction);
+    }
+    if (age > 0 && late) {
+        s->worn_by = fmin(motion, 1) / age;
+        s->wear = fmax(s->wear, fmin(rate, 1) / age);
+        s->unseen = 0;
+    }
+    s->units = size.units;
+    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
+    before->stalled += stalled;
+    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
+    if (left <= 1) return CONVERGED;
+    if (first) return GOES_ON;
+    if (stalled && before->stalled > 1) return CONVERGED;
+    if (stalled) return GOES_ON;
+    if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
+    return rest * pow(pace, s->fresh ? 5 : 3) > 1 ? SLOW : GOES_ON;
+}
+
 /* After an increment: enough, or hopeless? */
 static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
+    if (is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
@@ -401,10 +461,18 @@ static ga_status begin(ga_stepper *s, double h)
     return GA_OK;
 }
 
+/* What new tangents and factors cost, in iterations; measured on chains, Andrews' mechanism and
+ * the heavy top. */
+static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 : 3; }
+
 /* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise. */
+ * it was when they turned out slow in the middle of a step, and grows a little otherwise. Where
+ * a tolerance is asked for with fixed steps, they are also renewed as soon as a step costs more
+ * than the average since they were made, their making included: then the average is as small as
+ * it can be. */
 static void learn_life(ga_stepper *s, bool began_fresh)
 {
+    if (s->fresh) s->spent = renewal(s);
     if (began_fresh) {
         s->served = 1;
         s->life *= 1.1;
@@ -414,6 +482,8 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     } else {
         ++s->served;
     }
+    s->spent += s->iteration;
+    s->worn = is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
 }
 
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
@@ -428,6 +498,9 @@ static bool runs_away(const ga_stepper *s, const ga_scales *before)
     return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * fmax(size, 1);
 }
 
+/* Tangents this old spoil estimates of errors, which are responses of the linearised step. */
+static const double ESTIMATE_WEAR = 0.04;
+
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
@@ -437,7 +510,9 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
-    bool refresh = !s->usable || s->served >= s->life || s->def.newton == GA_NEWTON_FULL;
+    const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
+    bool refresh = !s->usable || spoils || s->worn || s->served >= s->life ||
+                   s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;
@@ -452,6 +527,8 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
                        to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
+        s->wear *= 0.97;
+        ++s->unseen;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);

@@ -215,6 +215,10 @@ struct ga_stepper {
     bool fresh;        /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
+    double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
+    int unseen;           /* steps since that was seen */
+    double spent;         /* since they were made, in iterations */
+    bool worn;            /* new ones are cheaper */
 
     /* Newton */
     double *r, *x;
