@@ -64,10 +64,11 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
  * compiler. */
 KERNEL double largest(const dense *d, int first, const int c, const double *x)
 {
+    const int ld = d->ld;
     quad most;
     double size = 0;
     set_zero(&most);
-    for (int i = first + 4; i < d->ld; i += 4) raise(&most, x + i);
+    for (int i = first + 4; i < ld; i += 4) raise(&most, x + i);
     for (int i = c; i < 4; ++i) size = greater(fabs(x[first + i]), size);
     return greater(largest_of(&most), size);
 }
@@ -75,8 +76,9 @@ KERNEL double largest(const dense *d, int first, const int c, const double *x)
 /* The first of the largest; the first of all, if all are NaN. */
 KERNEL int find_pivot(const dense *d, int first, const int c, const double *x)
 {
+    const int n = d->n;
     const double size = largest(d, first, c, x);
-    for (int i = first + c; i < d->n; ++i)
+    for (int i = first + c; i < n; ++i)
         if (fabs(x[i]) == size) return i;
     return first + c;
 }
@@ -150,6 +152,7 @@ KERNEL void solve_triangle(const double *l, size_t ld, double *u)
 KERNEL bool factor_column(const dense *d, int first, const int c, const int width)
 {
     const size_t ld = (size_t)d->ld;
+    const int below = first + 4, end = d->ld;
     double *panel = d->lu + (size_t)first * ld, *x = panel + (size_t)c * ld;
     const int j = first + c, p = d->pivot[j] = find_pivot(d, first, c, x);
     const double size = fabs(x[p]);
@@ -158,7 +161,7 @@ KERNEL bool factor_column(const dense *d, int first, const int c, const int widt
         for (int k = 0; k < width; ++k) swap(panel + (size_t)k * ld, j, p);
     const double factor = 1 / x[j];
     for (int i = c + 1; i < 4; ++i) x[first + i] *= factor;
-    for (int i = first + 4; i < d->ld; i += 4) {
+    for (int i = below; i < end; i += 4) {
         quad l;
         load(&l, x + i);
         scale(&l, factor);
@@ -168,7 +171,7 @@ KERNEL bool factor_column(const dense *d, int first, const int c, const int widt
         double *y = panel + (size_t)k * ld;
         const double u = y[j];
         for (int i = c + 1; i < 4; ++i) y[first + i] -= x[first + i] * u;
-        for (int i = first + 4; i < d->ld; i += 4) {
+        for (int i = below; i < end; i += 4) {
             quad z;
             load(&z, y + i);
             subtract_at(&z, x + i, u);
@@ -178,11 +181,13 @@ KERNEL bool factor_column(const dense *d, int first, const int c, const int widt
     return true;
 }
 
-/* Up to the column that fails: the number of those that do not. */
+/* The number of columns that did not fail. */
 KERNEL int factor_panel(const dense *d, int first, const int width)
 {
-    for (int c = 0; c < 4; ++c)
-        if (c < width && !factor_column(d, first, c, width)) return c;
+    if (!factor_column(d, first, 0, width)) return 0;
+    if (width > 1 && !factor_column(d, first, 1, width)) return 1;
+    if (width > 2 && !factor_column(d, first, 2, width)) return 2;
+    if (width > 3 && !factor_column(d, first, 3, width)) return 3;
     return width;
 }
 
@@ -302,7 +307,9 @@ static void load_column(const ga_matrix *m, int j, double *x)
     const int n = m->n;
     if (m->full) {
         const double *from = m->values + (size_t)j * (size_t)n;
-        for (int i = 0; i < n; ++i) x[i] = from[i];
+        int i = 0;
+        for (; i + 4 <= n; i += 4) memcpy(x + i, from + i, 4 * sizeof *x);
+        for (; i < n; ++i) x[i] = from[i];
     } else {
         for (int i = 0; i < n; ++i) x[i] = 0;
         for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) x[m->rowind[k]] = m->values[k];
