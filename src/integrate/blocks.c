@@ -293,10 +293,7 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x)
 
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
 {
-    const double *restrict row = s->row_scale, *restrict col = s->col_scale;
-    for (int i = 0; i < s->n; ++i) x[i] = r[i] * row[i];
-    ga_factor_solve(s->factor, x);
-    for (int i = 0; i < s->n; ++i) x[i] *= col[i];
+    ga_factor_solve_scaled(s->factor, s->row_scale, r, s->col_scale, x);
 }
 
 const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {

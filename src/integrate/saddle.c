@@ -113,10 +113,7 @@ static void compute_defect(const ga_stepper *s, ga_saddle *k)
 
 void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
 {
-    int n = k->matrix.n;
-    for (int i = 0; i < n; ++i) x[i] = rhs[i] * k->row_scale[i];
-    ga_factor_solve(k->factor, x);
-    for (int i = 0; i < n; ++i) x[i] *= k->col_scale[i];
+    ga_factor_solve_scaled(k->factor, k->row_scale, rhs, k->col_scale, x);
 }
 
 /* l - F^n l: without its part in the null space of G^T. F maps the other directions to

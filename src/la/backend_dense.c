@@ -5,9 +5,8 @@
  *
  * Columns are padded to whole fours of rows, where panels begin as well: what lies below a
  * panel is vectors of four. Columns to the right are taken in pairs, so that each number of L
- * read serves twice. L keeps the order of rows in which its panel was made: whoever uses a
- * panel does its swaps first. Multiplications and additions come in a fixed order: results do
- * not depend on threads, alignment or processor.
+ * read serves twice. Multiplications and additions come in a fixed order: results do not depend
+ * on threads, alignment or processor.
  *
  * Why not dgetrf: OpenBLAS runs it on several threads from n = 100, and then the last bits
  * depend on OPENBLAS_NUM_THREADS. */
@@ -22,6 +21,7 @@ typedef struct dense {
     int n, ld;    /* rows, and with padding */
     double *lu;   /* n columns of ld numbers */
     int *pivot;   /* row k was swapped with row pivot[k] >= k */
+    int *order;   /* P: so row order[k] is now row k */
     double *size; /* largest number in each column; then the pivot relative to it */
     double *x;    /* ld numbers, for solving */
 } dense;
@@ -31,6 +31,7 @@ static void destroy(void *data)
     dense *d = data;
     ga_free(d->lu);
     ga_free(d->pivot);
+    ga_free(d->order);
     ga_free(d->size);
     ga_free(d->x);
     ga_free(d);
@@ -47,9 +48,10 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     d->ld = (int)ld;
     d->lu = ga_alloc(n, ld * sizeof(double));
     d->pivot = GA_NEW(int, n);
+    d->order = GA_NEW(int, n);
     d->size = GA_NEW(double, n);
     d->x = GA_NEW(double, ld);
-    if (!d->lu || !d->pivot || !d->size || !d->x) {
+    if (!d->lu || !d->pivot || !d->order || !d->size || !d->x) {
         destroy(d);
         return GA_ERR_MEMORY;
     }
@@ -216,37 +218,54 @@ KERNEL void update(const dense *d, int j)
     }
 }
 
+/* What the panel j .. end-1 means for the columns left of it, and for P. */
+KERNEL void reorder(const dense *d, int j, int end)
+{
+    for (int k = j; k < end; ++k) {
+        const int p = d->pivot[k];
+        if (p == k) continue;
+        const int t = d->order[k];
+        d->order[k] = d->order[p];
+        d->order[p] = t;
+        for (int i = 0; i < j; ++i) swap(d->lu + (size_t)i * (size_t)d->ld, k, p);
+    }
+}
+
 /* The column that fails, or n. */
 KERNEL int factor(const dense *d)
 {
-    int j = 0, good = 4;
-    for (int k = 0; k < d->n; ++k)
+    const int n = d->n;
+    for (int k = 0; k < n; ++k) {
         d->size[k] = largest(d, 0, 0, d->lu + (size_t)k * (size_t)d->ld);
-    for (; j + 4 <= d->n && good == 4; j += 4) {
-        good = factor_panel(d, j, 4);
-        if (good == 4) update(d, j);
+        d->order[k] = k;
     }
-    if (good < 4) return j - 4 + good;
-    if (d->n - j == 1) return j + factor_panel(d, j, 1);
-    if (d->n - j == 2) return j + factor_panel(d, j, 2);
-    if (d->n - j == 3) return j + factor_panel(d, j, 3);
-    return j;
+    for (int j = 0, end; j < n; j = end) {
+        const int width = n - j < 4 ? n - j : 4;
+        int good = 0;
+        end = j + width;
+        if (width == 4) good = factor_panel(d, j, 4);
+        if (width == 3) good = factor_panel(d, j, 3);
+        if (width == 2) good = factor_panel(d, j, 2);
+        if (width == 1) good = factor_panel(d, j, 1);
+        if (good < width) return j + good;
+        reorder(d, j, end);
+        if (end < n) update(d, j);
+    }
+    return n;
 }
 
 /* --- solving ------------------------------------------------------------------------------ */
 
-/* L y = P x. */
+/* L y = x. */
 KERNEL void eliminate(const dense *d, double *x)
 {
     const size_t ld = (size_t)d->ld;
     int j = 0;
     for (; j + 4 <= d->n; j += 4) {
         const double *l = d->lu + (size_t)j * ld + j;
-        swap_rows(d->pivot, j, j + 4, x);
         solve_triangle(l, ld, x + j);
         subtract4(d->ld - j - 4, l + 4, ld, x + j, x + j + 4);
     }
-    swap_rows(d->pivot, j, d->n, x);
     for (; j < d->n; ++j)
         for (int i = j + 1; i < d->n; ++i) x[i] -= d->lu[(size_t)j * ld + (size_t)i] * x[j];
 }
@@ -345,10 +364,21 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
 
 static void solve(void *data, double *x)
 {
-    dense *d = data;
-    memcpy(d->x, x, (size_t)d->n * sizeof *x);
+    const dense *d = data;
+    for (int i = 0; i < d->n; ++i) d->x[i] = x[d->order[i]];
     CHOOSE(solve)(d, d->x);
     memcpy(x, d->x, (size_t)d->n * sizeof *x);
+}
+
+static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
+                         double *x)
+{
+    const dense *d = data;
+    const int n = d->n, *restrict order = d->order;
+    double *restrict y = d->x;
+    for (int i = 0; i < n; ++i) y[i] = rhs[order[i]] * row[order[i]];
+    CHOOSE(solve)(d, y);
+    for (int i = 0; i < n; ++i) x[i] = y[i] * col[i];
 }
 
 const ga_backend ga_backend_dense = {
@@ -357,4 +387,5 @@ const ga_backend ga_backend_dense = {
     .destroy = destroy,
     .numeric = numeric,
     .solve = solve,
+    .solve_scaled = solve_scaled,
 };
