@@ -340,6 +340,9 @@ const double *ga_regular_row_sizes(ga_stepper *s, const double *G);
 void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *value);
 /* The same for the iteration matrix to be assembled. */
 void ga_regular_prepare(ga_stepper *s);
+/* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
+ * nothing to filter. */
+bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l);
 /* x - F x, x a solution with the iteration matrix. */
 void ga_regular_filter(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */

@@ -3,14 +3,34 @@
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/quad.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Four at a time; NaN, if 0 x shows that there may be one, is left to the caller. */
+static bool all_fours(int *i, int n, const double *x, double *largest)
+{
+    quad sizes, zeros;
+    double at[4];
+    set_zero(&sizes);
+    set_zero(&zeros);
+    for (; *i + 4 <= n; *i += 4) {
+        raise(&sizes, x + *i);
+        add_at(&zeros, x + *i, 0);
+    }
+    store(at, &zeros);
+    *largest = largest_of(&sizes);
+    return at[0] + at[1] + at[2] + at[3] == 0;
+}
+
 double ga_norm_max(int n, const double *x)
 {
+    enum { FEW = 16 };
     double largest = 0;
-    for (int i = 0; i < n; ++i) {
+    int i = 0;
+    if (n >= FEW && !all_fours(&i, n, x, &largest)) i = 0;
+    for (; i < n; ++i) {
         double size = fabs(x[i]);
         if (isnan(size)) return size;
         if (size > largest) largest = size;
