@@ -248,8 +248,7 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
     ga_regular_prepare(s);
     for (int k = 0; k < s->form->term_count; ++k) {
         ga_term term = s->form->terms[k].term;
-        double c = coefficient(s, term);
-        if (c != 0) ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
+        ga_matrix_add(&s->matrix, k, coefficient(s, term), s->term_values[term]);
     }
     choose_scaling(s, scaling);
     ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);

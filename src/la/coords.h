@@ -35,7 +35,6 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
 typedef struct ga_product {
     ga_coords result;
     int *start, *ia, *ib;
-    int run; /* so many places in a row have the same ib, and each ia one more: A is full */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);

@@ -30,7 +30,6 @@ typedef struct ga_matrix {
     int blocks;
     int *block_start; /* blocks + 1 offsets into slot */
     int *slot;        /* slot of each entry of each block, in block order */
-    int *run;         /* of each block: slots come in runs of so many, one after the other */
 } ga_matrix;
 
 /* Sparse backends get every diagonal place as a slot, even if no block fills it. */

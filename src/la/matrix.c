@@ -100,34 +100,6 @@ done:
     return status;
 }
 
-/* The largest number that divides all runs of successive slots in a block. */
-static int find_run(int count, const int *slot)
-{
-    int run = 0;
-    for (int k = 0, length; k < count && run != 1; k += length) {
-        length = 1;
-        while (k + length < count && slot[k + length] == slot[k + length - 1] + 1) ++length;
-        int a = length, b = run;
-        while (b) {
-            int rest = a % b;
-            a = b;
-            b = rest;
-        }
-        run = a;
-    }
-    return run;
-}
-
-static ga_status find_runs(ga_matrix *m)
-{
-    m->run = GA_NEW(int, m->blocks);
-    if (!m->run) return GA_ERR_MEMORY;
-    for (int b = 0; b < m->blocks; ++b)
-        m->run[b] =
-            find_run(m->block_start[b + 1] - m->block_start[b], m->slot + m->block_start[b]);
-    return GA_OK;
-}
-
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
                            ga_matrix *matrix)
 {
@@ -135,7 +107,6 @@ ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
     ga_status status = count_entries(matrix, block);
     if (status == GA_OK)
         status = full ? create_full(matrix, block) : create_compressed(matrix, block);
-    if (status == GA_OK) status = find_runs(matrix);
     if (status == GA_OK) {
         matrix->values = GA_NEW(double, matrix->count);
         if (!matrix->values) status = GA_ERR_MEMORY;
@@ -151,7 +122,6 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->values);
     ga_free(matrix->block_start);
     ga_free(matrix->slot);
-    ga_free(matrix->run);
     *matrix = (ga_matrix){0};
 }
 
@@ -160,21 +130,11 @@ void ga_matrix_clear(ga_matrix *matrix)
     memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
 }
 
-/* Runs shorter than this are not worth a loop. */
-enum { SHORT_RUN = 4 };
-
-void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *restrict values)
+void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
     const int *slot = matrix->slot + matrix->block_start[k];
-    const int count = matrix->block_start[k + 1] - matrix->block_start[k];
-    const int run = matrix->run[k];
-    double *restrict to = matrix->values;
-    if (run < SHORT_RUN) {
-        for (int e = 0; e < count; ++e) to[slot[e]] += scale * values[e];
-        return;
-    }
-    for (int e = 0; e < count; e += run)
-        for (int i = 0; i < run; ++i) to[slot[e] + i] += scale * values[e + i];
+    int count = matrix->block_start[k + 1] - matrix->block_start[k];
+    for (int e = 0; e < count; ++e) matrix->values[slot[e]] += scale * values[e];
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
@@ -186,15 +146,11 @@ void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, 
     }
 }
 
-void ga_matrix_scale(ga_matrix *matrix, const double *restrict r, const double *restrict c)
+void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
 {
-    const int n = matrix->n;
-    double *restrict values = matrix->values;
-    for (int j = 0; matrix->full && j < n; ++j, values += n)
-        for (int i = 0; i < n; ++i) values[i] *= r[i] * c[j];
-    for (int j = 0; !matrix->full && j < n; ++j)
-        for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; ++k)
-            values[k] *= r[matrix->rowind[k]] * c[j];
+    for (int j = 0; j < matrix->n; ++j)
+        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
+            matrix->values[k] *= r[row_of(matrix, j, k)] * c[j];
 }
 
 /* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN and what is

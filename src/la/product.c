@@ -8,7 +8,6 @@
 #include "base/report.h"
 #include "la/buckets.h"
 #include "la/coords.h"
-#include "la/quad.h"
 
 #include <limits.h>
 
@@ -106,8 +105,6 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
         !product->result.col)
         return GA_ERR_MEMORY;
     fill_product(w, terms, product);
-    product->run = A->layout == GA_BY_COLUMNS && A->rows ? A->rows : 1;
-    if (places == (long long)A->rows * B->cols) product->result.layout = GA_BY_COLUMNS;
     return GA_OK;
 }
 
@@ -130,49 +127,9 @@ void ga_product_destroy(ga_product *product)
     *product = (ga_product){0};
 }
 
-/* Rows i .. i+w-1 of a column of the result, w known to the compiler. */
-KERNEL void add_some(const int w, int terms, const int *ia, const int *ib, const double *a,
-                     const double *b, double *values)
-{
-    double sum[4] = {0};
-    for (int t = 0; t < terms; ++t)
-        for (int v = 0; v < w; ++v) sum[v] += a[ia[t] + v] * b[ib[t]];
-    for (int v = 0; v < w; ++v) values[v] = sum[v];
-}
-
-KERNEL void add_four(int terms, const int *ia, const int *ib, const double *a, const double *b,
-                     double *values)
-{
-    quad sum;
-    set_zero(&sum);
-    for (int t = 0; t < terms; ++t) add_at(&sum, a + ia[t], b[ib[t]]);
-    store(values, &sum);
-}
-
-/* A is full: whole columns of the result, four rows at a time; the last four may overlap those
- * before. */
-static void add_columns(const ga_product *product, const double *a, const double *b,
-                        double *values)
-{
-    const int run = product->run;
-    for (int k = 0; k < product->result.count; k += run) {
-        const int first = product->start[k], terms = product->start[k + 1] - first;
-        const int *ia = product->ia + first, *ib = product->ib + first;
-        double *to = values + k;
-        for (int i = 0; i + 4 <= run; i += 4) add_four(terms, ia, ib, a + i, b, to + i);
-        if (run == 2) add_some(2, terms, ia, ib, a, b, to);
-        if (run == 3) add_some(3, terms, ia, ib, a, b, to);
-        if (run > 4 && run % 4) add_four(terms, ia, ib, a + run - 4, b, to + run - 4);
-    }
-}
-
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
-    if (product->run > 1) {
-        add_columns(product, a, b, values);
-        return;
-    }
     const int *ia = product->ia, *ib = product->ib;
     for (int k = 0, p = 0; k < product->result.count; ++k) {
         double sum = 0;
