@@ -457,12 +457,7 @@ static ga_status stack(ga_coords *first, ga_coords *second, ga_coords *both, int
         row[k] = from->row[at] + (upper ? 0 : first->rows);
         col[k] = from->col[at];
     }
-    *both = (ga_coords){first->rows + second->rows,
-                        first->cols,
-                        count,
-                        row,
-                        col,
-                        second->rows ? GA_LISTED : first->layout};
+    *both = (ga_coords){first->rows + second->rows, first->cols, count, row, col, GA_LISTED};
     *second_rows = second->row;
     ga_free(first->row);
     ga_free(first->col);
@@ -537,6 +532,8 @@ static ga_status create(ga_dae *dae)
         GA_TRY(structure(&sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
     GA_TRY(create_parts(dae));
     GA_TRY(create_colors(dae));
+    dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
+    dae->Z.layout = dae->p ? GA_LISTED : dae->ZB.layout;
 
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
