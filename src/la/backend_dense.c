@@ -12,7 +12,7 @@
  * depend on OPENBLAS_NUM_THREADS. */
 #include "base/memory.h"
 #include "la/backend.h"
-#include "la/quad.h"
+#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
-#include "la/quad.h"
+#include "la/fours.h"
 
 #include <limits.h>
 

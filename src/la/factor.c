@@ -130,6 +130,10 @@ void ga_factor_solve(const ga_factor *factor, double *x)
     if (factor->data) factor->backend->solve(factor->data, x);
 }
 
+double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
+
+int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }
+
 void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const double *rhs,
                             const double *col, double *x)
 {
@@ -142,7 +146,3 @@ void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const do
     ga_factor_solve(factor, x);
     for (int i = 0; i < n; ++i) x[i] *= col[i];
 }
-
-double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
-
-int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }

@@ -1,13 +1,43 @@
 /* Kernels for fronts; see front.h. Written once for any number of pivots, and compiled for
  * each of the small ones, so that their loops have constant bounds; and all of that twice, for
- * any processor and for those with AVX2. Four rows are one vector. */
+ * any processor and for those with AVX2.
+ *
+ * Four rows are one vector, and arithmetic is on vectors explicitly: left to itself, the
+ * compiler finds other directions to vectorise in, and spends its time shuffling. */
 #include "la/front.h"
-#include "la/quad.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+#if defined(__GNUC__)
+#define KERNEL static inline __attribute__((always_inline))
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
+KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
+KERNEL void set_zero(quad *x) { *x = (quad){0}; }
+KERNEL void scale(quad *x, double a) { *x *= a; }
+KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
+#else
+#define KERNEL static inline
+typedef struct quad {
+    double at[4];
+} quad;
+#define EACH for (int v = 0; v < 4; ++v)
+KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
+KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
+KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
+KERNEL void scale(quad *x, double a) { EACH x->at[v] *= a; }
+KERNEL void add(quad *x, const quad *y, double a) { EACH x->at[v] += y->at[v] * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { EACH x->at[v] -= y->at[v] * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z)
+{
+    EACH x->at[v] += y->at[v] * z->at[v];
+}
+#endif
 
 KERNEL double sum_of(const quad *x)
 {
@@ -34,6 +64,21 @@ KERNEL double sum_of(const quad *x)
 #define FOR_PIVOTS(c, from, k, step)                                                           \
     for (int c = from; c < (k); ++c) step;
 #endif
+
+/* x += y a, and x -= y a, with y in memory. */
+KERNEL void add_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    add(x, &z, a);
+}
+
+KERNEL void subtract_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    subtract(x, &z, a);
+}
 
 /* A diagonal entry this large relative to its column stays the pivot: most bodies then need no
  * swaps, which take time. */

@@ -3,7 +3,7 @@
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/quad.h"
+#include "la/fours.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * A KERNEL becomes part of whatever calls it, so that one text can be compiled for any
  * processor and again for those with AVX2. Neither fuses operations: same bits. Names are
  * plain, as those of statics: for files that are kernels, not for headers. */
-#ifndef GA_LA_QUAD_H
-#define GA_LA_QUAD_H
+#ifndef GA_LA_FOURS_H
+#define GA_LA_FOURS_H
 
 #include <math.h>
 #include <string.h>
