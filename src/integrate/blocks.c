@@ -104,6 +104,10 @@ void ga_block_divide(int n, double c, double *r)
 static double mean_diagonal(const ga_coords *A, const double *values)
 {
     double sum = 0;
+    if (A->layout != GA_LISTED) {
+        for (int i = 0; i < A->rows; ++i) sum += values[i * (A->rows + 1)];
+        return sum / A->rows;
+    }
     for (int k = 0; k < A->count; ++k)
         if (A->row[k] == A->col[k]) sum += values[k];
     return sum / A->rows;
