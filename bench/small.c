@@ -9,13 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
-static ga_status create_top(pb_problem **problem)
-{
-    return pb_heavy_top_create(GA_GROUP_R3SO3, problem);
-}
-
-static const galpha_callbacks squeezer = {pb_andrews_relative_create, 0.03, squeezer_error},
-                              top = {create_top, 1, top_error};
+static const galpha_callbacks squeezer = {squeezer_create, 0.03, squeezer_error},
+                              top = {top_create, 1, top_error};
 /* Each the best found, see docs/performance.md. */
 static const ida_options squeezer_forms[2] = {{.form = 0, .newton = 0.1},
                                               {.form = 1, .newton = 0.1}},

@@ -208,6 +208,99 @@ static void put_damping(const place *p, const double *v, double factor, double *
     A[6 * ld + 6] -= s * p->cO * v[5];
 }
 
+/* --- callbacks ---------------------------------------------------------------------------- */
+
+/* What the callbacks at one configuration share. */
+static struct {
+    bool known;
+    double q[7];
+    place at;
+} memory;
+
+static const place *recall(const double *q)
+{
+    if (!memory.known || memcmp(q, memory.q, sizeof memory.q) != 0) {
+        place_at(q, &memory.at);
+        memcpy(memory.q, q, sizeof memory.q);
+        memory.known = true;
+    }
+    return &memory.at;
+}
+
+static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    (void)user;
+    static const double rest[7] = {0};
+    const place *p = recall(at->q);
+    if (wanted->mass) {
+        memset(wanted->mass, 0, 49 * sizeof(double));
+        put_mass(p, 1, wanted->mass, 7);
+    }
+    if (wanted->gradient) {
+        memset(wanted->gradient, 0, 42 * sizeof(double));
+        put_gradient(p, 1, wanted->gradient, 6, true);
+    }
+    if (wanted->constraint) loops(p, wanted->constraint);
+    if (wanted->force) {
+        dynamics(p, at->v, rest, wanted->force);
+        for (int i = 0; i < 7; ++i) wanted->force[i] = -wanted->force[i];
+    }
+    return GA_EVAL_OK;
+}
+
+/* A is row-major. */
+static ga_eval give(const double *A, double *out)
+{
+    for (int j = 0; j < 7; ++j)
+        for (int i = 0; i < 7; ++i) out[i + 7 * j] = A[7 * i + j];
+    return GA_EVAL_OK;
+}
+
+static ga_eval stiffness(void *user, const ga_point *at, double *K)
+{
+    (void)user;
+    const place *p = recall(at->q);
+    double A[49] = {0};
+    put_stiffness(p, at->v, at->vd, 1, A, 7);
+    put_reaction_stiffness(p, at->lambda, 1, A, 7);
+    return give(A, K);
+}
+
+static ga_eval damping(void *user, const ga_point *at, double *C)
+{
+    (void)user;
+    double A[49] = {0};
+    put_damping(recall(at->q), at->v, 1, A, 7);
+    return give(A, C);
+}
+
+static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
+{
+    (void)user;
+    const place *p = recall(at->q);
+    const double *v = at->v;
+    double gx[7] = {v[0], v[0] + v[1], v[2], v[3] + v[4], v[4], v[5] + v[6], v[6]}, gy[7];
+    for (int k = 0; k < 7; ++k) {
+        gy[k] = -gx[k] * p->y[k];
+        gx[k] = -gx[k] * p->x[k];
+    }
+    memset(Z, 0, 42 * sizeof *Z);
+    put_loops(gx, gy, 1, Z, 6, true);
+    return GA_EVAL_OK;
+}
+
+ga_status squeezer_create(pb_problem **problem)
+{
+    ga_status status = pb_andrews_relative_create(problem);
+    if (status != GA_OK) return status;
+    ga_system *system = &(*problem)->system;
+    system->all = all;
+    system->stiffness = stiffness;
+    system->damping = damping;
+    system->velocity_stiffness = velocity_stiffness;
+    return GA_OK;
+}
+
 /* --- the loop ----------------------------------------------------------------------------- */
 
 enum { N = 13 };

@@ -5,6 +5,11 @@
 
 #include "bench/bench.h"
 
+#include <problems/problems.h>
+
+/* Callbacks as one writes them who cares for speed: sines once for each configuration, as the
+ * loop and IDA have it. */
+ga_status squeezer_create(pb_problem **problem);
 double squeezer_error(const double *q);
 /* Generalized-alpha, index 3, rho_inf 0.9, 13 unknowns, value = h. */
 bench_function squeezer_loop;

@@ -71,6 +71,42 @@ static void arm_columns(const double *R, double *first, double *third)
     for (int i = 0; i < 3; ++i) first[i] = -R[3 * i + 2], third[i] = R[3 * i];
 }
 
+/* Mass is constant, and asked for once; Phi, B = (-I, -R X~) and the force take R once. */
+static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    (void)user;
+    double R[9];
+    rotation(at->q + 3, R);
+    if (wanted->mass) {
+        memset(wanted->mass, 0, 36 * sizeof(double));
+        for (int i = 0; i < 3; ++i) {
+            wanted->mass[7 * i] = m;
+            wanted->mass[7 * (i + 3)] = J[i];
+        }
+    }
+    if (wanted->gradient) {
+        double *B = wanted->gradient, first[3], third[3];
+        memset(B, 0, 18 * sizeof *B);
+        arm_columns(R, first, third);
+        for (int i = 0; i < 3; ++i) B[4 * i] = -1, B[9 + i] = -first[i], B[15 + i] = -third[i];
+    }
+    for (int i = 0; wanted->constraint && i < 3; ++i)
+        wanted->constraint[i] = R[3 * i + 1] - at->q[i];
+    if (wanted->force) {
+        double *f = wanted->force;
+        gyroscopic(at->v + 3, f + 3);
+        for (int i = 0; i < 3; ++i) f[i] = i == 2 ? -m * g : 0, f[3 + i] = -f[3 + i];
+    }
+    return GA_EVAL_OK;
+}
+
+ga_status top_create(pb_problem **problem)
+{
+    ga_status status = pb_heavy_top_create(GA_GROUP_R3SO3, problem);
+    if (status == GA_OK) (*problem)->system.all = all;
+    return status;
+}
+
 enum { N = 9 };
 
 /* Unknowns (x'', Omega', l); rows: force, torque, constraint/c_q. */

@@ -6,6 +6,10 @@
 
 #include "bench/bench.h"
 
+#include <problems/problems.h>
+
+/* Callbacks that make the matrix of rotation once for each configuration. */
+ga_status top_create(pb_problem **problem);
 /* q = (x, quaternion), of any length. */
 double top_error(const double *q);
 /* Generalized-alpha on R3xSO(3), index 3, rho_inf 0.9, 9 unknowns, value = h. */

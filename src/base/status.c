@@ -28,6 +28,7 @@ ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
     memset(report, 0, sizeof *report);
     report->status = status;
     report->row = report->column = -1;
+    if (status == GA_OK) return status; /* nothing to say, at every step */
     va_list args;
     va_start(args, format);
     vsnprintf(report->message, sizeof report->message, format, args);

@@ -15,6 +15,7 @@
  * dynamics, which adds c_q p B^T B T to the first block. Phi = 0 in the end, so the solution is
  * the same.
  */
+#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -32,9 +33,17 @@ ga_status ga_block_evaluate(ga_stepper *s, bool force)
     if (s->form->velocity_level || s->p) values.w = s->rate;
     if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
     const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-    GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
+    s->filled = values;
+    GA_TRY(ga_dae_fill(&s->dae, &at, &values));
     if (values.M) s->has_mass = s->dae.M_known;
-    return GA_OK;
+    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, &values); /* G need not show */
+}
+
+ga_status ga_block_look(ga_stepper *s, int n, const double *r)
+{
+    if (ga_all_finite(n, r)) return GA_OK;
+    GA_TRY(ga_dae_look(&s->dae, &s->filled));
+    return GA_ERR_NO_CONVERGE; /* overflow on the way */
 }
 
 ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f)
@@ -47,11 +56,13 @@ ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double 
 
 static void augment(ga_stepper *s)
 {
-    for (int i = 0; i < s->m; ++i) s->mu[i] = s->lambda[i] + s->penalty * s->Phi[i];
-    for (int i = s->m; i < s->mp; ++i) s->mu[i] = s->lambda[i];
+    const double penalty = s->penalty, *restrict lambda = s->lambda, *restrict Phi = s->Phi;
+    double *restrict mu = s->mu;
+    for (int i = 0; i < s->m; ++i) mu[i] = lambda[i] + penalty * Phi[i];
+    for (int i = s->m; i < s->mp; ++i) mu[i] = lambda[i];
 }
 
-ga_status ga_block_dynamics(ga_stepper *s, double *r)
+ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
 {
     const double *f;
     augment(s);
@@ -62,10 +73,10 @@ ga_status ga_block_dynamics(ga_stepper *s, double *r)
     return GA_OK;
 }
 
-void ga_block_position(ga_stepper *s, double *r)
+void ga_block_position(ga_stepper *s, double *restrict r)
 {
-    memcpy(r, s->Phi, (size_t)s->m * sizeof *r);
-    ga_block_divide(s->m, s->c_q, r);
+    const double c_q = s->c_q, *restrict Phi = s->Phi;
+    for (int i = 0; i < s->m; ++i) r[i] = Phi[i] / c_q;
 }
 
 void ga_block_velocity(ga_stepper *s, double *w)
@@ -93,6 +104,10 @@ void ga_block_divide(int n, double c, double *r)
 static double mean_diagonal(const ga_coords *A, const double *values)
 {
     double sum = 0;
+    if (A->layout != GA_LISTED) {
+        for (int i = 0; i < A->rows; ++i) sum += values[i * (A->rows + 1)];
+        return sum / A->rows;
+    }
     for (int k = 0; k < A->count; ++k)
         if (A->row[k] == A->col[k]) sum += values[k];
     return sum / A->rows;
@@ -121,6 +136,7 @@ static double dymore_scale(const ga_stepper *s)
 ga_status ga_block_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
+    GA_TRY(ga_dae_look(dae, &s->filled));
     augment(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
     const double *vd = s->form->weighted ? s->zero : s->vd;
@@ -280,9 +296,7 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x)
 
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
 {
-    for (int i = 0; i < s->n; ++i) x[i] = r[i] * s->row_scale[i];
-    ga_factor_solve(s->factor, x);
-    for (int i = 0; i < s->n; ++i) x[i] *= s->col_scale[i];
+    ga_factor_solve_scaled(s->factor, s->row_scale, r, s->col_scale, x);
 }
 
 const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {

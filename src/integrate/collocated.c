@@ -18,10 +18,13 @@ ga_status ga_collocated_begin(ga_stepper *s)
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
         for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
+    const double *restrict vd = now->vd, *restrict an = s->an, *restrict vn = s->vn;
+    double *restrict a1 = s->a1, *restrict U0 = s->U0, *restrict v0 = s->v0;
     for (int i = 0; i < s->nv; ++i) {
-        s->a1[i] = (af * now->vd[i] - am * s->an[i]) / (1 - am);
-        s->U0[i] = h * (s->vn[i] + h * ((0.5 - beta) * s->an[i] + beta * s->a1[i]));
-        s->v0[i] = s->vn[i] + h * ((1 - gamma) * s->an[i] + gamma * s->a1[i]);
+        const double a = (af * vd[i] - am * an[i]) / (1 - am);
+        a1[i] = a;
+        U0[i] = h * (vn[i] + h * ((0.5 - beta) * an[i] + beta * a));
+        v0[i] = vn[i] + h * ((1 - gamma) * an[i] + gamma * a);
     }
     return GA_OK;
 }
@@ -37,9 +40,12 @@ void ga_collocated_predict(ga_stepper *s)
 
 void ga_collocated_evaluate(ga_stepper *s)
 {
+    const double c_v = s->c_v, c_q = s->c_q;
+    const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
+    double *restrict v = s->v, *restrict U = s->U;
     for (int i = 0; i < s->nv; ++i) {
-        s->v[i] = s->v0[i] + s->c_v * s->vd[i];
-        s->U[i] = s->U0[i] + s->c_q * s->vd[i];
+        v[i] = v0[i] + c_v * vd[i];
+        U[i] = U0[i] + c_q * vd[i];
     }
     if (s->form->has_eta)
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
@@ -48,6 +54,10 @@ void ga_collocated_evaluate(ga_stepper *s)
 
 void ga_collocated_finish(ga_stepper *s)
 {
-    for (int i = 0; i < s->nv; ++i) s->a[i] = s->a1[i] + s->c_a * s->vd[i];
-    for (int i = 0; i < s->nv; ++i) s->an[i] += s->kappa * s->vd[i];
+    const double c_a = s->c_a, kappa = s->kappa, *restrict a1 = s->a1, *restrict vd = s->vd;
+    double *restrict a = s->a, *restrict an = s->an;
+    for (int i = 0; i < s->nv; ++i) {
+        a[i] = a1[i] + c_a * vd[i];
+        an[i] += kappa * vd[i];
+    }
 }

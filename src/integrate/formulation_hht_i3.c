@@ -11,7 +11,8 @@ static ga_status residual(ga_stepper *s)
     ga_block_position(s, s->r + s->nv);
     GA_TRY(ga_block_nonholonomic(s, s->v_tilde, s->r + s->nv + s->m));
     ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
-    return ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r);
+    GA_TRY(ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r));
+    return ga_block_look(s, s->n, s->r);
 }
 
 /* x = (da, c d lambda). */

@@ -3,26 +3,31 @@
 #include "base/report.h"
 #include "integrate/stepper.h"
 
+#include <string.h>
+
 static ga_status residual(ga_stepper *s)
 {
     ga_block_velocity(s, s->r + s->nv); /* (B v + Phi_t, k)/c_v */
     ga_block_divide(s->mp, s->c_v, s->r + s->nv);
     ga_block_position(s, s->r + s->nv + s->mp); /* Phi/c_q              */
-    return ga_block_dynamics(s, s->r);          /* M vd - f + G^T mu    */
+    GA_TRY(ga_block_dynamics(s, s->r));         /* M vd - f + G^T mu    */
+    return ga_block_look(s, s->n, s->r);
 }
 
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. */
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    const double *dl = s->x + s->nv, *dx = s->x + s->nv + s->mp;
-    double *dvd = s->work;
-    for (int i = 0; i < s->nv; ++i) dvd[i] = s->x[i];
+    const double *restrict u = s->x, *restrict dl = u + s->nv, *restrict dx = dl + s->mp;
+    const double c_eta = s->c_q / s->h;
+    double *restrict vd = s->vd, *restrict lambda = s->lambda, *restrict eta = s->eta;
+    double *restrict dvd = s->work;
+    memcpy(dvd, u, (size_t)s->nv * sizeof *dvd);
     ga_coords_multiply_transposed(&s->dae.B, s->now.G, 1, dx, dvd);
-    for (int i = 0; i < s->nv; ++i) s->vd[i] -= dvd[i];
-    for (int i = 0; i < s->mp; ++i) s->lambda[i] -= dl[i];
-    for (int i = 0; i < s->m; ++i) s->eta[i] -= s->c_q / s->h * dx[i];
-    ga_step_measure(s, s->x, dvd, dl);
+    for (int i = 0; i < s->nv; ++i) vd[i] -= dvd[i];
+    for (int i = 0; i < s->mp; ++i) lambda[i] -= dl[i];
+    for (int i = 0; i < s->m; ++i) eta[i] -= c_eta * dx[i];
+    ga_step_measure(s, u, dvd, dl);
 }
 
 static const ga_term_place terms[] = {

@@ -8,15 +8,18 @@ static ga_status residual(ga_stepper *s)
     ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
     GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
     ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
-    return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
+    GA_TRY(ga_block_dynamics(s, s->r)); /* M vd - f + G^T mu  */
+    return ga_block_look(s, s->n, s->r);
 }
 
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    for (int i = 0; i < s->nv; ++i) s->vd[i] -= s->x[i];
-    for (int i = 0; i < s->mp; ++i) s->lambda[i] -= s->x[s->nv + i];
-    ga_step_measure(s, s->x, s->x, s->x + s->nv);
+    const double *restrict x = s->x, *restrict dl = x + s->nv;
+    double *restrict vd = s->vd, *restrict lambda = s->lambda;
+    for (int i = 0; i < s->nv; ++i) vd[i] -= x[i];
+    for (int i = 0; i < s->mp; ++i) lambda[i] -= dl[i];
+    ga_step_measure(s, x, x, dl);
 }
 
 extern const ga_formulation_type ga_formulation_index3;

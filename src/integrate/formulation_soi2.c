@@ -49,7 +49,8 @@ static ga_status residual(ga_stepper *s)
     GA_TRY(difference(s, s->r, rhs));
     ga_block_velocity(s, rhs + s->nv);
     ga_block_divide(s->mp, s->c_v, rhs + s->nv);
-    return GA_OK;
+    GA_TRY(ga_block_look(s, s->n, s->r));
+    return ga_block_look(s, s->nv + s->mp, rhs);
 }
 
 /* One pass through both systems: x of the first, then k->x of the second. */

@@ -194,12 +194,27 @@ static void weigh_solution(ga_stepper *s, const double *x)
         if (!g->kept[i]) g->rhs[eta + i] = g->eta_value[i] * x[eta + i];
 }
 
-/* What a solution needs of multipliers is in proportion to its accelerations. */
-static bool is_clean(const ga_stepper *s, const double *x)
+bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l)
 {
-    const double size = ga_norm_max(s->nv, x), row = s->regular.row_length;
-    if (ga_norm_max(s->mp, x + s->nv) > s->typical_reaction * size) return false;
-    return !s->form->has_eta || ga_norm_max(s->m, x + s->place[GA_AT_ETA]) * row <= size;
+    return ga_norm_max(s->mp, l) <= s->typical_reaction * ga_norm_max(s->nv, u);
+}
+
+/* What it needs of eta, to the velocities it stands for: B_n^T x. */
+static bool is_clean_eta(ga_stepper *s, const double *u, const double *x)
+{
+    enum { MARGIN = 8 };
+    const double size = ga_norm_max(s->m, x) * s->regular.row_length;
+    double *moved = s->regular.part;
+    if (size <= ga_norm_max(s->nv, u)) return true;
+    memset(moved, 0, (size_t)s->nv * sizeof *moved);
+    ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, x, moved);
+    return size <= MARGIN * ga_norm_max(s->nv, moved);
+}
+
+static bool is_clean(ga_stepper *s, const double *x)
+{
+    if (!ga_regular_is_clean(s, x, x + s->place[GA_AT_MULT])) return false;
+    return !s->form->has_eta || is_clean_eta(s, x, x + s->place[GA_AT_ETA]);
 }
 
 void ga_regular_filter(ga_stepper *s, double *x)
@@ -269,7 +284,9 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
     for (int i = 0; !keep && i < s->mp; ++i) s->lambda[i] -= z[i];
     for (int i = 0; !keep && s->form->weighted && i < s->mp; ++i) s->l_tilde[i] -= z[i];
     if (!s->form->second_system || keep) return;
+    for (int i = 0; i < s->nv; ++i) s->work[i] = s->a_tilde[i] - s->vd[i];
     for (int i = 0; i < s->mp; ++i) z[i] = s->l_tilde[i] - s->lambda[i];
+    if (ga_regular_is_clean(s, s->work, z)) return;
     const double *l = apply_filter(s, z);
     for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= l[i];
 }
@@ -360,13 +377,14 @@ bool ga_regular_doubts(const ga_stepper *s)
     return !(ga_factor_rcond(s->factor) > HEALTHY_PIVOT);
 }
 
-/* Far from singular positions, and not on the way to one, every fourth look will do. */
+/* Far from singular positions, and not on the way to one, every eighth look will do, if it is
+ * not too long ago. */
 static bool may_rest(const ga_stepper *s)
 {
-    enum { MOST = 3, STEPS = 64 };
+    enum { MOST = 7, AHEAD = 64, AGO = 16 };
     const ga_regular *g = &s->regular;
     return g->watching && g->rested < MOST && g->least_old > 0.1 * SINGULAR &&
-           g->ahead > STEPS * s->h;
+           g->ahead > AHEAD * s->h && s->t1 - g->t_old <= AGO * s->h;
 }
 
 bool ga_regular_watch(ga_stepper *s)

@@ -113,10 +113,7 @@ static void compute_defect(const ga_stepper *s, ga_saddle *k)
 
 void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
 {
-    int n = k->matrix.n;
-    for (int i = 0; i < n; ++i) x[i] = rhs[i] * k->row_scale[i];
-    ga_factor_solve(k->factor, x);
-    for (int i = 0; i < n; ++i) x[i] *= k->col_scale[i];
+    ga_factor_solve_scaled(k->factor, k->row_scale, rhs, k->col_scale, x);
 }
 
 /* l - F^n l: without its part in the null space of G^T. F maps the other directions to
@@ -137,7 +134,8 @@ static void filter(const ga_stepper *s, ga_saddle *k, int n, double *l)
     for (int i = 0; k->with_forces && l == k->x + s->nv && i < s->nv; ++i) k->x[i] -= x[i];
 }
 
-/* Sweeps are what makes up for -e. */
+/* Sweeps are what makes up for -e. Without any, in the steps of SOI2, a solution without traces
+ * of null vectors may stay as it is. */
 void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
 {
     int n = k->matrix.n;
@@ -152,7 +150,8 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
-    if (k->eps > 0) filter(s, k, sweeps > 1 ? 2 : 1, k->x + s->nv);
+    const bool clean = sweeps == 1 && ga_regular_is_clean(s, k->x, k->x + s->nv);
+    if (k->eps > 0 && !clean) filter(s, k, sweeps > 1 ? 2 : 1, k->x + s->nv);
 }
 
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)

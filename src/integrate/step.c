@@ -356,8 +356,10 @@ static ga_status check_residuals(ga_stepper *s)
     const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
     const double velocity =
         fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) + 1e2 * s->def.absolute_v;
-    const double *length = ga_regular_row_sizes(s, s->G);
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
+    if (ga_norm_max(s->m, s->Phi) <= position && ga_norm_max(s->mp - first, s->w) <= velocity)
+        return GA_OK;
+    const double *length = ga_regular_row_sizes(s, s->G);
     for (int i = 0; i < s->mp; ++i) {
         bool bad = i < s->m && fabs(s->Phi[i]) > position * fmax(1, sqrt(length[i]));
         if (i >= first) bad |= fabs(s->w[i - first]) > velocity * fmax(1, sqrt(length[i]));

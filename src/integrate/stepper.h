@@ -188,6 +188,7 @@ struct ga_stepper {
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
     double *a_tilde, *l_tilde, *v_tilde;
     double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
+    ga_values filled;                   /* those of them that are new, not looked at yet */
     bool has_mass;                      /* M is constant, and there */
     double *work, *work2, *zero;        /* nv */
 
@@ -300,8 +301,11 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
 void ga_weighted_finish(ga_stepper *s);
 
 /* blocks.c: shared by the formulations; all at the trial state */
-/* M (collocated only), G, Phi, Phi_t, k, and the force if asked for. */
+/* M (collocated only), G, Phi, Phi_t, k, and the force if asked for. What is not finite in them
+ * shows in the residual, or when tangents are made of them. */
 ga_status ga_block_evaluate(ga_stepper *s, bool force);
+/* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
+ga_status ga_block_look(ga_stepper *s, int n, const double *r);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
 /* w, or only k, the latter for any v. */
@@ -340,6 +344,9 @@ const double *ga_regular_row_sizes(ga_stepper *s, const double *G);
 void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *value);
 /* The same for the iteration matrix to be assembled. */
 void ga_regular_prepare(ga_stepper *s);
+/* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
+ * nothing to filter. */
+bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l);
 /* x - F x, x a solution with the iteration matrix. */
 void ga_regular_filter(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */

@@ -10,6 +10,9 @@ typedef struct ga_backend {
     ga_status (*create)(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
                         void **data);
     void (*destroy)(void *data);
+    /* ga_factor_solve_scaled; null if there is nothing to gain. */
+    void (*solve_scaled)(void *data, const double *row, const double *rhs, const double *col,
+                         double *x);
     /* Values are finite. On GA_ERR_SINGULAR *column is the column to blame. Sets *rcond to the
      * smallest |u_ii| relative to the size of column i; factor.c judges it. *column: that i. */
     ga_status (*numeric)(void *data, const ga_matrix *matrix, double *rcond, int *column);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
+#include "la/fours.h"
 
 #include <limits.h>
 
@@ -11,6 +12,15 @@ static ga_status fail_create(ga_coords *coords)
 {
     ga_coords_destroy(coords);
     return GA_ERR_MEMORY;
+}
+
+static bool is_by_columns(const ga_coords *c)
+{
+    if (c->count != (long long)c->rows * c->cols) return false;
+    for (int j = 0, k = 0; j < c->cols; ++j)
+        for (int i = 0; i < c->rows; ++i, ++k)
+            if (c->row[k] != i || c->col[k] != j) return false;
+    return true;
 }
 
 ga_status ga_coords_create(int rows, int cols, int count, const int *row, const int *col,
@@ -40,6 +50,7 @@ ga_status ga_coords_create(int rows, int cols, int count, const int *row, const 
                 coords->col[k] = j;
             }
     }
+    if (is_by_columns(coords)) coords->layout = GA_BY_COLUMNS;
     return GA_OK;
 }
 
@@ -52,23 +63,106 @@ void ga_coords_destroy(ga_coords *coords)
 
 ga_coords ga_coords_transposed(const ga_coords *coords)
 {
+    static const ga_layout transposed[] = {
+        [GA_LISTED] = GA_LISTED, [GA_BY_COLUMNS] = GA_BY_ROWS, [GA_BY_ROWS] = GA_BY_COLUMNS};
     return (ga_coords){.rows = coords->cols,
                        .cols = coords->rows,
                        .count = coords->count,
                        .row = coords->col,
-                       .col = coords->row};
+                       .col = coords->row,
+                       .layout = transposed[coords->layout]};
+}
+
+/* --- products with a vector --------------------------------------------------------------- */
+
+/* Full matrices are n columns of m numbers. All sums are taken in the order of the
+ * list, so that the layout makes no difference to the bits. */
+typedef struct full {
+    int m, n;
+    const double *values;
+    double alpha;
+} full;
+
+/* y(i:i+3) += alpha A(i:i+3,:) x */
+KERNEL void add_four(const full *A, int i, const double *restrict x, double *restrict y)
+{
+    const double *a = A->values + i, alpha = A->alpha;
+    quad sum;
+    load(&sum, y + i);
+    for (int j = 0; j < A->n; ++j, a += A->m) {
+        quad term;
+        load(&term, a);
+        scale(&term, alpha);
+        add(&sum, &term, x[j]);
+    }
+    store(y + i, &sum);
+}
+
+/* The same for w rows, w < 4 known to the compiler. */
+KERNEL void add_some(const full *A, int i, const int w, const double *restrict x,
+                     double *restrict y)
+{
+    const double *a = A->values + i, alpha = A->alpha;
+    double sum[4];
+    for (int v = 0; v < w; ++v) sum[v] = y[i + v];
+    for (int j = 0; j < A->n; ++j, a += A->m)
+        for (int v = 0; v < w; ++v) sum[v] += alpha * a[v] * x[j];
+    for (int v = 0; v < w; ++v) y[i + v] = sum[v];
+}
+
+static void add_full(const full *A, const double *restrict x, double *restrict y)
+{
+    int i = 0;
+    for (; i + 4 <= A->m; i += 4) add_four(A, i, x, y);
+    if (A->m - i == 1) add_some(A, i, 1, x, y);
+    if (A->m - i == 2) add_some(A, i, 2, x, y);
+    if (A->m - i == 3) add_some(A, i, 3, x, y);
+}
+
+/* y(j:j+w-1) += alpha A(:,j:j+w-1)^T x, w known to the compiler. */
+KERNEL void add_dots(const full *A, int j, const int w, const double *restrict x,
+                     double *restrict y)
+{
+    const double *a = A->values + (size_t)j * (size_t)A->m, alpha = A->alpha;
+    const int m = A->m;
+    double sum[4];
+    for (int v = 0; v < w; ++v) sum[v] = y[j + v];
+    for (int i = 0; i < m; ++i)
+        for (int v = 0; v < w; ++v) sum[v] += alpha * a[i + v * m] * x[i];
+    for (int v = 0; v < w; ++v) y[j + v] = sum[v];
+}
+
+static void add_full_transposed(const full *A, const double *restrict x, double *restrict y)
+{
+    int j = 0;
+    for (; j + 4 <= A->n; j += 4) add_dots(A, j, 4, x, y);
+    if (A->n - j == 1) add_dots(A, j, 1, x, y);
+    if (A->n - j == 2) add_dots(A, j, 2, x, y);
+    if (A->n - j == 3) add_dots(A, j, 3, x, y);
+}
+
+static void add_listed(int count, const int *row, const int *col, const double *values,
+                       double alpha, const double *x, double *y)
+{
+    for (int k = 0; k < count; ++k) y[row[k]] += alpha * values[k] * x[col[k]];
 }
 
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
-    for (int k = 0; k < A->count; ++k) y[A->row[k]] += alpha * values[k] * x[A->col[k]];
+    if (A->layout == GA_BY_COLUMNS)
+        add_full(&(full){A->rows, A->cols, values, alpha}, x, y);
+    else if (A->layout == GA_BY_ROWS)
+        add_full_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
+    else
+        add_listed(A->count, A->row, A->col, values, alpha, x, y);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    for (int k = 0; k < A->count; ++k) y[A->col[k]] += alpha * values[k] * x[A->row[k]];
+    const ga_coords transposed = ga_coords_transposed(A);
+    ga_coords_multiply(&transposed, values, alpha, x, y);
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

@@ -6,9 +6,13 @@
 #include <galpha/status.h>
 #include <stdbool.h>
 
+/* Entries one by one; or all places in order, column by column or row by row. */
+typedef enum ga_layout { GA_LISTED, GA_BY_COLUMNS, GA_BY_ROWS } ga_layout;
+
 typedef struct ga_coords {
     int rows, cols, count;
     int *row, *col;
+    ga_layout layout; /* GA_LISTED is always true */
 } ga_coords;
 
 /* Copies count entries; row == NULL means a full matrix, column-major. The caller has checked

@@ -133,3 +133,16 @@ void ga_factor_solve(const ga_factor *factor, double *x)
 double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
 
 int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }
+
+void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const double *rhs,
+                            const double *col, double *x)
+{
+    const int n = factor->matrix->n;
+    if (factor->data && factor->backend->solve_scaled) {
+        factor->backend->solve_scaled(factor->data, row, rhs, col, x);
+        return;
+    }
+    for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];
+    ga_factor_solve(factor, x);
+    for (int i = 0; i < n; ++i) x[i] *= col[i];
+}

@@ -95,5 +95,8 @@ double ga_factor_rcond(const ga_factor *factor);
 /* The column with the zero or smallest pivot, or the first NaN or Inf, after GA_ERR_SINGULAR;
  * or -1. */
 int ga_factor_singular_column(const ga_factor *factor);
+/* x = C A^-1 R rhs with diagonal matrices R and C; x may be rhs. No allocation. */
+void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const double *rhs,
+                            const double *col, double *x);
 
 #endif

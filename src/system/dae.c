@@ -3,14 +3,34 @@
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/fours.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Four at a time; NaN, if 0 x shows that there may be one, is left to the caller. */
+static bool all_fours(int *i, int n, const double *x, double *largest)
+{
+    quad sizes, zeros;
+    double at[4];
+    set_zero(&sizes);
+    set_zero(&zeros);
+    for (; *i + 4 <= n; *i += 4) {
+        raise(&sizes, x + *i);
+        add_at(&zeros, x + *i, 0);
+    }
+    store(at, &zeros);
+    *largest = largest_of(&sizes);
+    return at[0] + at[1] + at[2] + at[3] == 0;
+}
+
 double ga_norm_max(int n, const double *x)
 {
+    enum { FEW = 16 };
     double largest = 0;
-    for (int i = 0; i < n; ++i) {
+    int i = 0;
+    if (n >= FEW && !all_fours(&i, n, x, &largest)) i = 0;
+    for (; i < n; ++i) {
         double size = fabs(x[i]);
         if (isnan(size)) return size;
         if (size > largest) largest = size;
@@ -33,28 +53,36 @@ double ga_dae_translation(const ga_dae *dae, const double *q)
     return largest;
 }
 
-/* Turns a callback's answer into a status; looks for NaN and infinity. */
-static ga_status judge(ga_dae *dae, const char *what, ga_eval answer, int n, const double *out)
+static ga_status blame(ga_dae *dae, const char *what, int row, ga_status status)
 {
-    ga_status status = GA_OK;
-    int row = -1;
-    if (answer == GA_EVAL_OK) {
-        if (ga_all_finite(n, out)) return GA_OK;
-        status = GA_ERR_NOT_FINITE;
-        for (row = 0; row < n - 1 && isfinite(out[row]);) ++row;
-    } else {
-        status = answer == GA_EVAL_RECOVERABLE ? GA_ERR_RECOVERABLE : GA_ERR_CALLBACK;
-    }
     dae->fault.what = what;
     dae->fault.row = row;
     dae->fault.status = status;
     return status;
 }
 
+/* Turns a callback's answer into a status. */
+static ga_status judge(ga_dae *dae, const char *what, ga_eval answer)
+{
+    if (answer == GA_EVAL_OK) return GA_OK;
+    return blame(dae, what, -1,
+                 answer == GA_EVAL_RECOVERABLE ? GA_ERR_RECOVERABLE : GA_ERR_CALLBACK);
+}
+
+/* Looks for NaN and infinity. */
+static ga_status look_at(ga_dae *dae, const char *what, int n, const double *out)
+{
+    if (ga_all_finite(n, out)) return GA_OK;
+    int row = 0;
+    while (row < n - 1 && isfinite(out[row])) ++row;
+    return blame(dae, what, row, GA_ERR_NOT_FINITE);
+}
+
 static ga_status call(ga_dae *dae, const char *what, ga_callback *callback, const ga_point *at,
                       int n, double *out)
 {
-    return judge(dae, what, callback(dae->sys.user, at, out), n, out);
+    GA_TRY(judge(dae, what, callback(dae->sys.user, at, out)));
+    return look_at(dae, what, n, out);
 }
 
 void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
@@ -198,19 +226,6 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
     return call(dae, "force_multipliers", dae->sys.force_multipliers, at, dae->L.count, L);
 }
 
-/* One after the other. */
-static ga_status evaluate_singly(ga_dae *dae, const ga_point *at, const ga_values *values)
-{
-    if (values->M) GA_TRY(ga_dae_mass(dae, at->t, at->q, values->M));
-    if (values->G) GA_TRY(ga_dae_gradient(dae, at->t, at->q, at->v, values->G));
-    if (values->Phi) GA_TRY(ga_dae_constraint(dae, at->t, at->q, values->Phi));
-    if (values->w) {
-        GA_TRY(ga_dae_rate(dae, at->t, at->q, values->w));
-        GA_TRY(ga_dae_nonholonomic(dae, at->t, at->q, at->v, values->w + dae->m));
-    }
-    return values->f ? ga_dae_force(dae, at, values->f) : GA_OK;
-}
-
 /* Does the user compute all of G and w himself? */
 static bool offers_all(const ga_dae *dae)
 {
@@ -232,13 +247,54 @@ static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
     return wanted;
 }
 
-ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values)
+/* One after the other; difference quotients for what is left out. */
+static ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *wanted)
 {
-    if (!offers_all(dae)) return evaluate_singly(dae, at, values);
+    const ga_system *sys = &dae->sys;
+    const ga_point place = {.t = at->t, .q = at->q},
+                   motion = {.t = at->t, .q = at->q, .v = at->v};
+    void *user = sys->user;
+    if (wanted->mass) GA_TRY(judge(dae, "mass", sys->mass(user, &place, wanted->mass)));
+    if (wanted->gradient && sys->gradient)
+        GA_TRY(judge(dae, "gradient", sys->gradient(user, &place, wanted->gradient)));
+    else if (wanted->gradient)
+        GA_TRY(ga_difference_gradient(dae, at->t, at->q, wanted->gradient));
+    if (wanted->nonholonomic_gradient && sys->nonholonomic_gradient)
+        GA_TRY(judge(dae, "nonholonomic_gradient",
+                     sys->nonholonomic_gradient(user, &motion, wanted->nonholonomic_gradient)));
+    else if (wanted->nonholonomic_gradient)
+        GA_TRY(ga_difference_nonholonomic_gradient(dae, at->t, at->q, at->v,
+                                                   wanted->nonholonomic_gradient));
+    if (wanted->constraint)
+        GA_TRY(judge(dae, "constraint", sys->constraint(user, &place, wanted->constraint)));
+    if (wanted->rate && sys->constraint_rate)
+        GA_TRY(judge(dae, "constraint_rate", sys->constraint_rate(user, &place, wanted->rate)));
+    else if (wanted->rate)
+        GA_TRY(ga_difference_rate(dae, at->t, at->q, wanted->rate));
+    if (wanted->nonholonomic)
+        GA_TRY(
+            judge(dae, "nonholonomic", sys->nonholonomic(user, &motion, wanted->nonholonomic)));
+    return wanted->force ? judge(dae, "force", sys->force(user, at, wanted->force)) : GA_OK;
+}
+
+ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
+{
     const ga_wanted wanted = list_wanted(dae, values);
-    const ga_eval answer = dae->sys.all(dae->sys.user, at, &wanted);
-    if (answer != GA_EVAL_OK) return judge(dae, "all", answer, 0, NULL);
+    if (offers_all(dae))
+        GA_TRY(judge(dae, "all", dae->sys.all(dae->sys.user, at, &wanted)));
+    else
+        GA_TRY(fill_singly(dae, at, &wanted));
     if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
+    if (!values->M) return GA_OK;
+    if (wanted.mass && dae->sys.mass_is_constant) /* the only time it can be looked at */
+        GA_TRY(look_at(dae, "mass", dae->M.count, wanted.mass));
+    keep_mass(dae, values->M);
+    return GA_OK;
+}
+
+ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
+{
+    const ga_wanted wanted = list_wanted(dae, values);
     const struct {
         const char *name;
         const double *out;
@@ -251,10 +307,14 @@ ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *valu
                  {"nonholonomic", wanted.nonholonomic, dae->p},
                  {"force", wanted.force, dae->nv}};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
-        if (parts[k].out)
-            GA_TRY(judge(dae, parts[k].name, GA_EVAL_OK, parts[k].count, parts[k].out));
-    if (values->M) keep_mass(dae, values->M);
+        if (parts[k].out) GA_TRY(look_at(dae, parts[k].name, parts[k].count, parts[k].out));
     return GA_OK;
+}
+
+ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values)
+{
+    GA_TRY(ga_dae_fill(dae, at, values));
+    return ga_dae_look(dae, values);
 }
 
 ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
@@ -356,7 +416,7 @@ static ga_status node_structure(const ga_dae *dae, int (*flat_of)(ga_node node),
             for (int i = flat; i < n; ++i) row[at] = offset + i, col[at] = offset + j, ++at;
         offset += n;
     }
-    *result = (ga_coords){dae->nv, dae->nv, count, row, col};
+    *result = (ga_coords){dae->nv, dae->nv, count, row, col, GA_LISTED};
     return GA_OK;
 }
 
@@ -397,7 +457,7 @@ static ga_status stack(ga_coords *first, ga_coords *second, ga_coords *both, int
         row[k] = from->row[at] + (upper ? 0 : first->rows);
         col[k] = from->col[at];
     }
-    *both = (ga_coords){first->rows + second->rows, first->cols, count, row, col};
+    *both = (ga_coords){first->rows + second->rows, first->cols, count, row, col, GA_LISTED};
     *second_rows = second->row;
     ga_free(first->row);
     ga_free(first->col);
@@ -472,6 +532,8 @@ static ga_status create(ga_dae *dae)
         GA_TRY(structure(&sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
     GA_TRY(create_parts(dae));
     GA_TRY(create_colors(dae));
+    dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
+    dae->Z.layout = dae->p ? GA_LISTED : dae->ZB.layout;
 
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =

@@ -69,6 +69,9 @@ typedef struct ga_values {
 
 /* All of it, in one call of the user's if he offers that. */
 ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values);
+/* The two parts of it: the numbers as they come, and a look at whether they are finite. */
+ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
+ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
 
 ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M);
 ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f);

@@ -322,6 +322,55 @@ static ga_eval fail_after(probe *p, probe_kind kind, const ga_point *at, double 
     return GA_EVAL_OK;
 }
 
+/* The same between renewals of the tangents, in all formulations: what is not finite shows in
+ * the residual, and is traced back to its callback. */
+static void test_nan_between_tangents(void **state)
+{
+    (void)state;
+    static const case_name names[3] = {CASE_RHEONOMIC_BODY, CASE_REACTIONS_IN_FORCE,
+                                       CASE_CHAIN};
+    int checked = 0;
+    for (int c = 0; c < 3; ++c) {
+        pb_problem *p = case_create(names[c]);
+        const double h = case_step(names[c]);
+        for (int form = 0; form < GA_FORMULATION_COUNT; ++form)
+            for (int kind = 0; kind < PROBE_KINDS; ++kind)
+                for (int how = 0; how < 2; ++how) {
+                    ga_integrator_def def = definition((ga_formulation)form);
+                    def.max_halvings = 2;
+                    probe faulty;
+                    probe_wrap(&faulty, &p->system);
+                    fault f = {(probe_kind)kind, p->t0 + 5.5 * h, how, 0, 0};
+                    f.entry = faulty.size[kind] / 2;
+                    faulty.data = &f;
+                    ga_integrator *run = begin(&faulty.system, &def, p, h);
+                    faulty.tamper = fail_after;
+                    ga_report report;
+                    for (int n = 0; n < 5; ++n)
+                        assert_status(ga_integrator_step(run, &report), GA_OK, report);
+                    const snapshot before = take(run, &p->system);
+                    ga_status status = ga_integrator_step(run, &report);
+                    if (f.hits == 0) { /* absent, or not used on the way */
+                        assert_int_equal(status, GA_OK);
+                        ga_integrator_destroy(run);
+                        continue;
+                    }
+                    const snapshot after = take(run, &p->system);
+                    assert_int_equal(status, GA_ERR_NOT_FINITE);
+                    assert_true(same_bits(&before, &after));
+                    assert_message(report, probe_name((probe_kind)kind));
+                    assert_int_equal(report.row, f.entry);
+                    ++checked;
+                    /* it is over */
+                    faulty.tamper = NULL;
+                    assert_status(ga_integrator_step(run, &report), GA_OK, report);
+                    ga_integrator_destroy(run);
+                }
+        pb_destroy(p);
+    }
+    assert_true(checked > 60);
+}
+
 /* NaN, inf or a refusal from each callback at a chosen time: caught, named, nothing lost; and
  * when it is over, the run goes on. */
 static void test_callbacks_that_fail_on_the_way(void **state)
@@ -1179,6 +1228,7 @@ int main(void)
         cmocka_unit_test(test_too_few_iterations_with_halving),
         cmocka_unit_test(test_wrong_tangents),
         cmocka_unit_test(test_callbacks_that_fail_on_the_way),
+        cmocka_unit_test(test_nan_between_tangents),
         cmocka_unit_test(test_failure_leaves_nothing_behind),
         cmocka_unit_test(test_halving_keeps_grid_and_order),
         cmocka_unit_test(test_halving_limit),

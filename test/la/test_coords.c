@@ -101,6 +101,48 @@ static void multiplies(void **state)
     free(a), free(full), free(x), free(y), free(before), free(z);
 }
 
+/* Full matrices have loops of their own, to the bit those of the list. */
+static void full_is_as_listed(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    const double factors[] = {1, -1, -0.7};
+    for (int rows = 1; rows <= 13; ++rows)
+        for (int cols = 1; cols <= 13; ++cols) {
+            ga_coords A;
+            assert_int_equal(ga_coords_create(rows, cols, 0, NULL, NULL, &A), GA_OK);
+            assert_int_equal(A.layout, GA_BY_COLUMNS);
+            const int n = rows + cols;
+            double *a = random_values(&seed, A.count), *x = random_values(&seed, n);
+            double *y = random_values(&seed, n), *z = doubles(n);
+            ga_coords At = ga_coords_transposed(&A), copy, listed[2] = {A, At};
+            assert_int_equal(At.layout, GA_BY_ROWS);
+            assert_int_equal(ga_coords_create(rows, cols, A.count, A.row, A.col, &copy), GA_OK);
+            assert_int_equal(copy.layout, GA_BY_COLUMNS);
+            for (int k = 0; k < 6; ++k) {
+                const ga_coords *full = k % 2 ? &At : &A;
+                listed[k % 2].layout = GA_LISTED;
+                memcpy(z, y, (size_t)n * sizeof *z);
+                ga_coords_multiply(full, a, factors[k / 2], x, y);
+                ga_coords_multiply(&listed[k % 2], a, factors[k / 2], x, z);
+                ga_coords_multiply_transposed(full, a, factors[k / 2], x, y);
+                ga_coords_multiply_transposed(&listed[k % 2], a, factors[k / 2], x, z);
+                assert_memory_equal(y, z, (size_t)n * sizeof *z);
+            }
+            free(a), free(x), free(y), free(z);
+            ga_coords_destroy(&copy);
+            ga_coords_destroy(&A);
+        }
+    /* all places, but in another order, or not all */
+    const int row[] = {0, 1, 1, 0}, col[] = {0, 0, 1, 1};
+    for (int count = 3; count <= 4; ++count) {
+        ga_coords A;
+        assert_int_equal(ga_coords_create(2, 2, count, row, col, &A), GA_OK);
+        assert_int_equal(A.layout, GA_LISTED);
+        ga_coords_destroy(&A);
+    }
+}
+
 static void marks_first_entries(void **state)
 {
     (void)state;
@@ -122,7 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_entries),      cmocka_unit_test(full_is_column_major),
         cmocka_unit_test(empty_is_fine),       cmocka_unit_test(multiplies),
-        cmocka_unit_test(marks_first_entries),
+        cmocka_unit_test(marks_first_entries), cmocka_unit_test(full_is_as_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

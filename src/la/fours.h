@@ -1,0 +1,80 @@
+/* Four numbers as one vector, for kernels on small dense matrices. Left to itself, the compiler
+ * finds other directions to vectorise in, and spends its time shuffling.
+ *
+ * A KERNEL becomes part of whatever calls it, so that one text can be compiled for any
+ * processor and again for those with AVX2. Neither fuses operations: same bits. Names are
+ * plain, as those of statics: for files that are kernels, not for headers. */
+#ifndef GA_LA_FOURS_H
+#define GA_LA_FOURS_H
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define KERNEL static inline __attribute__((always_inline))
+typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
+KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
+KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
+KERNEL void set_zero(quad *x) { *x = (quad){0}; }
+KERNEL void scale(quad *x, double a) { *x *= a; }
+KERNEL void minus(quad *x, const quad *y) { *x -= *y; }
+KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
+/* x := max(x, |y|) each; a NaN in y is left out. */
+typedef long long quad_mask __attribute__((vector_size(32), aligned(8), may_alias));
+KERNEL void raise(quad *x, const double *y)
+{
+    const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
+    const quad size = (quad)(*(const quad_mask *)y & ~sign);
+    const quad_mask more = size > *x;
+    *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
+}
+#else
+#define KERNEL static inline
+typedef struct quad {
+    double at[4];
+} quad;
+#define EACH for (int v = 0; v < 4; ++v)
+KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
+KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
+KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
+KERNEL void scale(quad *x, double a) { EACH x->at[v] *= a; }
+KERNEL void minus(quad *x, const quad *y) { EACH x->at[v] -= y->at[v]; }
+KERNEL void add(quad *x, const quad *y, double a) { EACH x->at[v] += y->at[v] * a; }
+KERNEL void subtract(quad *x, const quad *y, double a) { EACH x->at[v] -= y->at[v] * a; }
+KERNEL void add_products(quad *x, const quad *y, const quad *z)
+{
+    EACH x->at[v] += y->at[v] * z->at[v];
+}
+KERNEL void raise(quad *x, const double *y)
+{
+    EACH x->at[v] = fabs(y[v]) > x->at[v] ? fabs(y[v]) : x->at[v];
+}
+#endif
+
+KERNEL double greater(double a, double b) { return a > b ? a : b; }
+
+KERNEL double largest_of(const quad *x)
+{
+    double s[4];
+    store(s, x);
+    return greater(greater(s[0], s[1]), greater(s[2], s[3]));
+}
+
+/* x += y a, and x -= y a, with y in memory. */
+KERNEL void add_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    add(x, &z, a);
+}
+
+KERNEL void subtract_at(quad *x, const double *y, double a)
+{
+    quad z;
+    load(&z, y);
+    subtract(x, &z, a);
+}
+
+#endif
