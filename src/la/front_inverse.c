@@ -6,7 +6,7 @@
  * Putting -1 in x, and 0 in row and column c of A, all four are A - x y^T / d, y_c = 1. Rows
  * are swapped for pivots; this swaps columns of the inverse, in the end.
  *
- * Up to 8 pivots, A stays in registers. */
+ * Up to 8 pivots, A stays in registers as long as no rows are swapped. */
 #include "la/front_inverse.h"
 
 #include "la/quad.h"
@@ -15,50 +15,77 @@ enum { IN_REGISTERS = 8 };
 
 /* --- the inverse -------------------------------------------------------------------------- */
 
-/* A as k columns of q vectors, a; memory is room for the rare case that rows are swapped. */
-KERNEL void swap_pivot(const int k, const int q, quad *a, double *A, int c, int p)
+/* Takes column c out of A, with -1 in the place of the pivot, and leaves that of the unit
+ * matrix; returns 1 / pivot. */
+KERNEL double take_out(const int q, const int c, quad *restrict a, quad *restrict x)
 {
-    FOR_PIVOTS(j, 0, k * q, store(A + 4 * j, &a[j]))
-    swap_rows(k, A + c, A + p, 4 * q);
-    FOR_PIVOTS(j, 0, k * q, load(&a[j], A + 4 * j))
-}
-
-/* Column j, given pivot c. */
-KERNEL void update_column(const int q, const int c, double d, const quad *restrict x,
-                          quad *restrict a)
-{
-    const double y = get_lane(&a[c / 4], c % 4) * d;
-    set_lane(&a[c / 4], c % 4, 0);
-    for (int i = 0; i < q; ++i) subtract(&a[i], &x[i], y);
-}
-
-KERNEL bool eliminate(const int k, const int q, const int c, quad *a, double *A,
-                      int *restrict swap, double *restrict reciprocals)
-{
-    double column[GA_FRONT_INVERSE_MOST];
-    quad x[GA_FRONT_INVERSE_MOST / 4];
-    for (int i = 0; i < q; ++i) store(column + 4 * i, &a[c * q + i]);
-    const int p = choose_pivot(k, column, c);
-    if (p < 0) return false;
-    swap[c] = p;
-    if (__builtin_expect(p != c, 0)) {
-        if (k <= IN_REGISTERS)
-            swap_pivot(k, q, a, A, c, p);
-        else
-            swap_rows(k, (double *)a + c, (double *)a + p, 4 * q);
-    }
     for (int i = 0; i < q; ++i) {
-        x[i] = a[c * q + i];
-        set_zero(&a[c * q + i]);
+        x[i] = a[i];
+        set_zero(&a[i]);
     }
     const double d = 1 / get_lane(&x[c / 4], c % 4);
-    reciprocals[c] = d;
     set_lane(&x[c / 4], c % 4, -1);
-    set_lane(&a[c * q + c / 4], c % 4, 1);
-    if (k <= IN_REGISTERS) {
-        FOR_PIVOTS(j, 0, k, update_column(q, c, d, x, a + j * q))
-    } else {
-        for (int j = 0; j < k; ++j) update_column(q, c, d, x, a + j * q);
+    set_lane(&a[c / 4], c % 4, 1);
+    return d;
+}
+
+/* Pivot c, with A in registers, k columns of q vectors. False: not without a swap. */
+KERNEL bool eliminate(const int k, const int q, const int c, quad *restrict a,
+                      double *restrict reciprocals)
+{
+    double column[IN_REGISTERS];
+    quad x[IN_REGISTERS / 4];
+    for (int i = 0; i < q; ++i) store(column + 4 * i, &a[c * q + i]);
+    if (choose_pivot(k, column, c) != c) return false;
+    const double d = reciprocals[c] = take_out(q, c, a + c * q, x);
+    FOR_PIVOTS(j, 0, k, {
+        const double y = get_lane(&a[j * q + c / 4], c % 4) * d;
+        set_lane(&a[j * q + c / 4], c % 4, 0);
+        for (int i = 0; i < q; ++i) subtract(&a[j * q + i], &x[i], y);
+    })
+    return true;
+}
+
+/* 1 and 0 outside of the pivot's row, 0 and -1 in it, when loaded from the right place. */
+enum { WIDTH = 2 * GA_FRONT_INVERSE_MOST - 1 };
+static const double BUT_ONE[WIDTH] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0,
+                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const double MINUS_ONE[WIDTH] = {[GA_FRONT_INVERSE_MOST - 1] = -1};
+
+/* In memory, with swaps. The same numbers come out. */
+KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *restrict swap,
+                                double *restrict reciprocals)
+{
+    const int k4 = ga_front_padded(k), q = k4 / 4;
+    const int p = choose_pivot(k, A + c * k4, c);
+    if (p < 0) return false;
+    swap[c] = p;
+    if (p != c) swap_rows(k, A + c, A + p, k4);
+    const double d = reciprocals[c] = 1 / A[c + c * k4];
+    quad x[GA_FRONT_INVERSE_MOST / 4], others[GA_FRONT_INVERSE_MOST / 4];
+    for (int i = 0; i < q; ++i) {
+        quad row, minus_one;
+        load(&others[i], BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
+        load(&row, A + c * k4 + 4 * i);
+        load(&minus_one, MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
+        add_products(&minus_one, &row, &others[i]);
+        x[i] = minus_one;
+    }
+    KEEP_ROLLED
+    for (int j = 0; j < k; ++j) {
+        const double y = A[c + j * k4] * d;
+        for (int i = 0; i < q; ++i) {
+            quad row, result;
+            load(&row, A + j * k4 + 4 * i);
+            set_zero(&result);
+            subtract(&result, &x[i], y);
+            add_products(&result, &row, &others[i]);
+            store(A + j * k4 + 4 * i, &result);
+        }
+    }
+    for (int i = 0; i < q; ++i) {
+        scale(&x[i], -d);
+        store(A + c * k4 + 4 * i, &x[i]);
     }
     return true;
 }
@@ -71,32 +98,43 @@ KERNEL double sum_of_squares(int count, const quad *a)
     return sum_of(&s);
 }
 
+/* A is as it was if this fails. */
+KERNEL bool invert_in_registers(const int k, double *restrict A, double *restrict reciprocals,
+                                double *restrict condition)
+{
+    const int q = ga_front_padded(k) / 4;
+    quad a[IN_REGISTERS * IN_REGISTERS / 4];
+    FOR_PIVOTS(j, 0, k * q, load(&a[j], A + 4 * j))
+    *condition = sum_of_squares(k * q, a);
+    FOR_PIVOTS(c, 0, k, {
+        if (!eliminate(k, q, c, a, reciprocals)) return false;
+    })
+    *condition *= sum_of_squares(k * q, a);
+    FOR_PIVOTS(j, 0, k * q, store(A + 4 * j, &a[j]))
+    return true;
+}
+
+KERNEL bool invert_in_memory(const int k, double *A, double *restrict reciprocals,
+                             double *restrict condition)
+{
+    const int k4 = ga_front_padded(k), count = k * k4 / 4;
+    int swap[GA_FRONT_INVERSE_MOST];
+    *condition = sum_of_squares(count, (const quad *)A);
+    KEEP_ROLLED
+    for (int c = 0; c < k; ++c)
+        if (!eliminate_in_memory(k, c, A, swap, reciprocals)) return false;
+    *condition *= sum_of_squares(count, (const quad *)A);
+    for (int c = k - 1; c >= 0; --c)
+        if (swap[c] != c) swap_rows(k4, A + c * k4, A + swap[c] * k4, 1);
+    return true;
+}
+
 /* False: a pivot of no use. *condition: |A|^2 |A^-1|^2. */
 KERNEL bool invert(const int k, double *A, double *restrict reciprocals,
                    double *restrict condition)
 {
-    const int q = ga_front_padded(k) / 4;
-    int swap[GA_FRONT_INVERSE_MOST];
-    quad own[IN_REGISTERS * IN_REGISTERS / 4], *a = k <= IN_REGISTERS ? own : (quad *)A;
-    if (k <= IN_REGISTERS) {
-        FOR_PIVOTS(j, 0, k, {
-            for (int i = 0; i < q; ++i) load(&own[j * q + i], A + 4 * (j * q + i));
-        })
-    }
-    *condition = sum_of_squares(k * q, a);
-    FOR_PIVOTS(c, 0, k, {
-        if (!eliminate(k, q, c, a, A, swap, reciprocals)) return false;
-    })
-    *condition *= sum_of_squares(k * q, a);
-    if (k <= IN_REGISTERS) {
-        FOR_PIVOTS(j, 0, k, {
-            for (int i = 0; i < q; ++i) store(A + 4 * (j * q + i), &own[j * q + i]);
-        })
-    }
-    for (int c = k - 1; c >= 0; --c)
-        if (__builtin_expect(swap[c] != c, 0))
-            swap_rows(4 * q, A + c * 4 * q, A + swap[c] * 4 * q, 1);
-    return true;
+    if (k <= IN_REGISTERS && invert_in_registers(k, A, reciprocals, condition)) return true;
+    return invert_in_memory(k, A, reciprocals, condition);
 }
 
 /* --- the front ---------------------------------------------------------------------------- */
@@ -110,6 +148,7 @@ KERNEL double multiply_lower(const int k, const int r4, const double *restrict D
     set_zero(&squares);
     for (int i = 0; i < r4; i += 4) {
         FOR_PIVOTS(p, 0, k, load(&x[p], L + p * r4 + i))
+        KEEP_ROLLED
         for (int c = 0; c < k; ++c) {
             quad s;
             set_zero(&s);
@@ -234,37 +273,43 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-#define INSTANCE(name, attribute, pivots, rest)                                                \
-    attribute static bool factor_##name(int k, int r, double *F, double *S,                    \
-                                        double *reciprocals, double *work,                     \
-                                        ga_front_sizes *sizes)                                 \
+#define FACTOR(name, attribute, pivots)                                                        \
+    attribute static bool factor_##name##_##pivots(int k, int r, double *F, double *S,         \
+                                                   double *reciprocals, double *work,          \
+                                                   ga_front_sizes *sizes)                      \
     {                                                                                          \
-        (void)k, (void)r;                                                                      \
-        return factor(pivots, rest, F, S, reciprocals, work, sizes);                           \
-    }                                                                                          \
-    attribute static void forward_##name(int k, int r, int count, const double *F, double *y,  \
-                                         double *all, const int *others)                       \
+        (void)k;                                                                               \
+        return factor(pivots, r, F, S, reciprocals, work, sizes);                              \
+    }
+
+#define SOLVE(name, attribute, pivots, rest)                                                   \
+    attribute static void forward_##name##_##pivots##_##rest(                                  \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
     {                                                                                          \
         (void)k, (void)r;                                                                      \
         forward(pivots, rest, count, F, y, all, others);                                       \
     }                                                                                          \
-    attribute static void backward_##name(int k, int r, int count, const double *F, double *y, \
-                                          double *all, const int *others)                      \
+    attribute static void backward_##name##_##pivots##_##rest(                                 \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
     {                                                                                          \
         (void)k, (void)r;                                                                      \
         backward(pivots, rest, count, F, y, all, others);                                      \
     }
 
-/* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space;
- * behind them, for any number of others. */
+/* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
+ */
 #define SHAPES(X, name, attribute)                                                             \
+    X(name, attribute, 3, 2)                                                                   \
+    X(name, attribute, 3, 4)                                                                   \
     X(name, attribute, 5, 2)                                                                   \
+    X(name, attribute, 6, 3)                                                                   \
+    X(name, attribute, 6, 5)                                                                   \
+    X(name, attribute, 6, 6)                                                                   \
     X(name, attribute, 7, 4)                                                                   \
     X(name, attribute, 9, 3)                                                                   \
     X(name, attribute, 11, 5)                                                                  \
     X(name, attribute, 11, 11)                                                                 \
-    X(name, attribute, 12, 6)                                                                  \
-    X(name, attribute, 16, 16)
+    X(name, attribute, 12, 6)
 
 #define PIVOTS(X, name, attribute)                                                             \
     X(name, attribute, 1)                                                                      \
@@ -278,24 +323,21 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
     X(name, attribute, 9)                                                                      \
     X(name, attribute, 10)                                                                     \
     X(name, attribute, 11)                                                                     \
-    X(name, attribute, 12)                                                                     \
-    X(name, attribute, 13)                                                                     \
-    X(name, attribute, 14)                                                                     \
-    X(name, attribute, 15)                                                                     \
-    X(name, attribute, 16)
+    X(name, attribute, 12)
 
-#define SHAPE(name, attribute, k, r) INSTANCE(name##_##k##_##r, attribute, k, r)
+#define SOLVE_ANY(name, attribute, k) SOLVE(name, attribute, k, r)
 #define SHAPE_ENTRY(name, attribute, k, r)                                                     \
-    {k, r, factor_##name##_##k##_##r, forward_##name##_##k##_##r, backward_##name##_##k##_##r},
-#define PIVOT(name, attribute, k) INSTANCE(name##_##k, attribute, k, r)
-#define PIVOT_ENTRY(name, attribute, k)                                                        \
-    {k, -1, factor_##name##_##k, forward_##name##_##k, backward_##name##_##k},
+    {k, r, factor_##name##_##k, forward_##name##_##k##_##r, backward_##name##_##k##_##r},
+#define ANY_ENTRY(name, attribute, k)                                                          \
+    {k, -1, factor_##name##_##k, forward_##name##_##k##_r, backward_##name##_##k##_r},
 
+/* The first in the table that fits is taken. */
 #define INSTANCES(name, attribute)                                                             \
-    SHAPES(SHAPE, name, attribute)                                                             \
-    PIVOTS(PIVOT, name, attribute)                                                             \
-    static const ga_front_inverse kernels_##name[] = {                                         \
-        SHAPES(SHAPE_ENTRY, name, attribute) PIVOTS(PIVOT_ENTRY, name, attribute)};
+    PIVOTS(FACTOR, name, attribute)                                                            \
+    PIVOTS(SOLVE_ANY, name, attribute)                                                         \
+    SHAPES(SOLVE, name, attribute)                                                             \
+    static const ga_front_inverse kernels_##name[] = {SHAPES(SHAPE_ENTRY, name, attribute)     \
+                                                          PIVOTS(ANY_ENTRY, name, attribute)};
 
 INSTANCES(plain, )
 

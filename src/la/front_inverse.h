@@ -14,8 +14,8 @@
 
 #include "la/front.h"
 
-/* With more pivots than these, inverses take more time than they save. */
-enum { GA_FRONT_INVERSE_MOST = 16 };
+/* With more pivots than these, factoring loses what two or three solutions gain. */
+enum { GA_FRONT_INVERSE_MOST = 12 };
 
 /* Of squares: the condition of A, |A|^2 |D|^2 in Frobenius' norm; and of entries of L D. */
 typedef struct ga_front_sizes {

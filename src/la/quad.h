@@ -61,6 +61,11 @@ KERNEL double sum_of(const quad *x)
 #elif defined(__GNUC__)
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define KEEP_ROLLED _Pragma("GCC unroll 1")
+#else
+#define KEEP_ROLLED
+#endif
 #if defined(UNROLL)
 #define FOR_PIVOTS(c, from, k, step)                                                           \
     if (__builtin_constant_p(k)) {                                                             \
