@@ -281,7 +281,7 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x)
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
 {
     for (int i = 0; i < s->n; ++i) x[i] = r[i] * s->row_scale[i];
-    ga_factor_solve(s->factor, x);
+    ga_factor_solve_rough(s->factor, x);
     for (int i = 0; i < s->n; ++i) x[i] *= s->col_scale[i];
 }
 

@@ -202,6 +202,7 @@ struct ga_stepper {
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
     ga_matrix matrix;
+    ga_pool *pool;           /* borrowed; null: one thread */
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
@@ -250,6 +251,8 @@ struct ga_stepper {
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
                             ga_stepper *s, ga_report *report);
 void ga_stepper_destroy(ga_stepper *s); /* a zeroed one is fine */
+/* Threads from now on, or none; they must outlive their use. The same bits come out. */
+ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool);
 void ga_state_copy(ga_state *to, const ga_state *from);
 
 /* step.c */

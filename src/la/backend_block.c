@@ -42,6 +42,9 @@ static const double MULTIPLIER_LIMIT = 1e3;
 /* Of an inverse, |A| |A^-1|: its solutions have a defect of so many units of round-off. */
 static const double CONDITION_LIMIT = 1e4;
 static const double REFINE_LIMIT = 1e3;
+/* Who iterates need not have this done within an iteration. Long chains have a growth of half
+ * their number of bodies, where halves meet. */
+static const double REFINE_LIMIT_ROUGH = 1e6;
 static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
@@ -79,10 +82,10 @@ typedef struct front {
 
 /* What a factorisation has shown. */
 typedef struct finding {
-    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
-    int column;     /* of that pivot */
-    double squares; /* of the multipliers of a front, their largest sum */
-    bool mixed;     /* not all fronts are inverted */
+    double pivot;  /* the smallest, by the size of its column: as its reciprocal */
+    int column;    /* of that pivot */
+    double growth; /* largest |l| |u| of one pivot, where multipliers are large */
+    bool mixed;    /* not all fronts are inverted */
     bool failed;
 } finding;
 
@@ -102,7 +105,8 @@ typedef struct blocks {
     part *part;   /* and one more, for the fronts above */
     int slots;    /* of all parts; they follow the unknowns in y */
     int *above;   /* the unknown of each slot */
-    double entry; /* the largest of the matrix */
+    double entry; /* the largest of the matrix; by pieces of it */
+    double largest[PARTS];
     double *part_memory;
     int n, fronts;
     front *front; /* and one more, where the lists end */
@@ -115,9 +119,9 @@ typedef struct blocks {
     join *joins;
     double *factors, *stack;
     int *swap;
-    double *y;            /* for solving */
+    double *x, *y;        /* for solving; x is the caller's */
     double *rhs, *defect; /* for refinement */
-    bool refine, mixed;
+    bool refine, refine_rough, mixed;
     void *klu; /* created when it is needed first */
     bool use_klu;
     int failures; /* where KLU did better */
@@ -653,6 +657,19 @@ static void judge_pivots(const blocks *s, const front *f, const double *reciproc
     }
 }
 
+static double growth(const front *f, const double *F)
+{
+    const int r4 = ga_front_padded(f->r);
+    const double *L = F + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
+    double most = 0;
+    for (int p = 0; p < f->k; ++p) {
+        const double product =
+            ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
+        if (!(product <= most)) most = product;
+    }
+    return most;
+}
+
 /* Whether that went well enough to be left at that. */
 static bool invert_front(const blocks *s, const front *f, double *F, double *S, part *p)
 {
@@ -686,7 +703,8 @@ static bool factor_front(const blocks *s, int i, part *p)
     double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
     if (!(squares >= 0)) return false;
     p->found.mixed = true;
-    p->found.squares = squares > p->found.squares ? squares : p->found.squares;
+    if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
+        p->found.growth = fmax(p->found.growth, growth(f, F));
     judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
     return true;
 }
@@ -725,7 +743,7 @@ static finding gather(const blocks *s)
         const finding *found = &s->part[p].found;
         all.failed = all.failed || found->failed;
         all.mixed = all.mixed || found->mixed;
-        if (found->squares > all.squares) all.squares = found->squares;
+        if (found->growth > all.growth) all.growth = found->growth;
         if (found->pivot <= all.pivot) continue;
         all.pivot = found->pivot;
         all.column = found->column;
@@ -733,30 +751,22 @@ static finding gather(const blocks *s)
     return all;
 }
 
-/* Largest |l| |u| of one pivot. */
-static double growth(const blocks *s)
+/* In as many pieces as there are parts, about. */
+static void find_largest(void *data, int piece)
 {
-    double most = 0;
-    for (int i = 0; i < s->fronts; ++i) {
-        const front *f = &s->front[i];
-        if (f->inverted) continue; /* its multipliers have been looked at */
-        const int r4 = ga_front_padded(f->r);
-        const double *L = s->factors + f->at + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
-        for (int p = 0; p < f->k; ++p) {
-            double product =
-                ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
-            if (!(product <= most)) most = product;
-        }
-    }
-    return most;
+    blocks *s = data;
+    const int size = s->matrix->count / PARTS, from = piece * size;
+    const int end = piece == PARTS - 1 ? s->matrix->count : from + size;
+    s->largest[piece] = ga_front_largest(end - from, s->matrix->values + from);
 }
 
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    s->refine = false;
+    s->refine = s->refine_rough = false;
     *rcond = 0;
-    s->entry = ga_front_largest(s->matrix->count, s->matrix->values);
+    ga_pool_run(s->parts > 1 ? s->pool : NULL, PARTS, find_largest, s);
+    s->entry = ga_front_largest(PARTS, s->largest);
     ga_pool_run(s->pool, s->parts, factor_part, s);
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
@@ -767,9 +777,9 @@ static bool factor_fronts(blocks *s, double *rcond, int *column)
     *rcond = fmin(1 / found.pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
-    if (found.squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT) return true;
-    double grown = growth(s) / s->entry;
+    const double grown = found.growth / s->entry;
     s->refine = grown > REFINE_LIMIT;
+    s->refine_rough = grown > REFINE_LIMIT_ROUGH;
     if (grown <= GROWTH_LIMIT) return true;
     *rcond = 0;
     return false;
@@ -836,38 +846,57 @@ static void backward_one(const blocks *s, const front *f, double *restrict t, do
         f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
 }
 
+static bool in_row(const front *f) { return f->inverted && f->row_end > 0; }
+
 static void forward(const blocks *s, int from, int end, double *t, double *work)
 {
     for (int i = from, next; i < end; i = next) {
         const front *f = &s->front[i];
-        next = s->mixed || f->row_end == 0 ? i + 1 : f->row_end;
-        if (f->inverted && f->row_end > 0)
+        next = i + 1;
+        if (in_row(f)) {
+            if (!s->mixed) next = f->row_end;
+            while (next < f->row_end && s->front[next].inverted) ++next;
             f->inverse->forward(f->k, f->r, next - i, s->factors + f->at, s->y + f->first, s->y,
                                 s->others + f->others);
-        else
+        } else {
             forward_one(s, f, t, work);
+        }
     }
 }
 
 static void backward(const blocks *s, int from, int end, double *t, double *work)
 {
-    for (int next = end; next > from;) {
-        const front *f = &s->front[next - 1];
-        const int last = next;
-        next = s->mixed || f->row_end == 0 ? next - 1 : f->row_from;
-        f = &s->front[next];
-        if (f->inverted && f->row_end > 0)
-            f->inverse->backward(f->k, f->r, last - next, s->factors + f->at, s->y + f->first,
+    for (int i = end, next; i > from; i = next) {
+        const front *f = &s->front[i - 1];
+        next = i - 1;
+        if (in_row(f)) {
+            if (!s->mixed) next = f->row_from;
+            while (next > f->row_from && s->front[next - 1].inverted) --next;
+            f = &s->front[next];
+            f->inverse->backward(f->k, f->r, i - next, s->factors + f->at, s->y + f->first,
                                  s->y, s->others + f->others);
-        else
+        } else {
             backward_one(s, f, t, work);
+        }
     }
+}
+
+/* Unknowns of fronts from .. end - 1 into the order of elimination, and back. */
+static void gather_unknowns(const blocks *s, int from, int end)
+{
+    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->y[i] = s->x[s->row[i]];
+}
+
+static void scatter_unknowns(const blocks *s, int from, int end)
+{
+    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->x[s->col[i]] = s->y[i];
 }
 
 static void forward_part(void *data, int number)
 {
     const blocks *s = data;
     const part *p = &s->part[number];
+    gather_unknowns(s, p->from, p->end);
     forward(s, p->from, p->end, p->t, p->work);
 }
 
@@ -876,13 +905,16 @@ static void backward_part(void *data, int number)
     const blocks *s = data;
     const part *p = &s->part[number];
     backward(s, p->from, p->end, p->t, p->work);
+    scatter_unknowns(s, p->from, p->end);
 }
 
 static void solve_once(blocks *s, double *x)
 {
     double *y = s->y, *slot = s->y + s->n;
     const part *above = &s->part[s->parts];
-    for (int i = 0; i < s->n; ++i) y[i] = x[s->row[i]];
+    s->x = x;
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        gather_unknowns(s, from, s->part[p].from);
     for (int k = 0; k < s->slots; ++k) slot[k] = 0;
     ga_pool_run(s->pool, s->parts, forward_part, s);
     for (int k = 0; k < s->slots; ++k) y[s->above[k]] += slot[k];
@@ -892,20 +924,12 @@ static void solve_once(blocks *s, double *x)
         backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above->t, above->work);
     for (int k = 0; k < s->slots; ++k) slot[k] = y[s->above[k]];
     ga_pool_run(s->pool, s->parts, backward_part, s);
-    for (int i = 0; i < s->n; ++i) x[s->col[i]] = y[i];
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        scatter_unknowns(s, from, s->part[p].from);
 }
 
-static void solve(void *data, double *x)
+static void solve_refined(blocks *s, double *x)
 {
-    blocks *s = data;
-    if (s->use_klu) {
-        ga_backend_klu.solve(s->klu, x);
-        return;
-    }
-    if (!s->refine) {
-        solve_once(s, x);
-        return;
-    }
     memcpy(s->rhs, x, (size_t)s->n * sizeof *x);
     solve_once(s, x);
     memcpy(s->defect, s->rhs, (size_t)s->n * sizeof *x);
@@ -914,14 +938,38 @@ static void solve(void *data, double *x)
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
+static void solve(void *data, double *x)
+{
+    blocks *s = data;
+    if (s->use_klu)
+        ga_backend_klu.solve(s->klu, x);
+    else if (s->refine)
+        solve_refined(s, x);
+    else
+        solve_once(s, x);
+}
+
+static void solve_rough(void *data, double *x)
+{
+    blocks *s = data;
+    if (s->use_klu || s->refine_rough)
+        solve(s, x);
+    else
+        solve_once(s, x);
+}
+
 static double operations(const void *data) { return ((const blocks *)data)->flops; }
+
+static void use(void *data, ga_pool *pool) { ((blocks *)data)->pool = pool; }
 
 const ga_backend ga_backend_block = {
     .name = "block",
     .create = create,
     .destroy = destroy,
+    .use = use,
     .numeric = numeric,
     .solve = solve,
+    .solve_rough = solve_rough,
     .forget = forget,
     .operations = operations,
 };

@@ -3,7 +3,8 @@
 #ifndef GA_LA_COORDS_H
 #define GA_LA_COORDS_H
 
-#include <galpha/status.h>
+#include "base/pool.h"
+
 #include <stdbool.h>
 
 typedef struct ga_coords {
@@ -31,6 +32,7 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
 typedef struct ga_product {
     ga_coords result;
     int *start, *ia, *ib;
+    ga_pool *pool; /* borrowed; null: one thread */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);
