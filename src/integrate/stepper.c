@@ -283,7 +283,13 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
     ga_product *products[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
                               &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
     for (size_t k = 0; k < sizeof products / sizeof *products; ++k) products[k]->pool = pool;
-    s->pool = pool;
+    GA_TRY(ga_coords_use(&s->dae.M, pool));
+    GA_TRY(ga_coords_use(&s->dae.G, pool));
+    if (s->p == 0) { /* B is all of G */
+        s->dae.B.pool = pool;
+        s->dae.B.by_row = s->dae.G.by_row;
+        s->dae.B.by_col = s->dae.G.by_col;
+    }
     GA_TRY(share(&s->matrix, s->factor, pool));
     GA_TRY(share(&s->saddle.matrix, s->saddle.factor, pool));
     return share(&s->second.matrix, s->second.factor, pool);

@@ -202,7 +202,6 @@ struct ga_stepper {
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
     ga_matrix matrix;
-    ga_pool *pool;           /* borrowed; null: one thread */
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;

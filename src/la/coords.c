@@ -47,7 +47,17 @@ void ga_coords_destroy(ga_coords *coords)
 {
     ga_free(coords->row);
     ga_free(coords->col);
+    ga_division_destroy(&coords->by_row);
+    ga_division_destroy(&coords->by_col);
     *coords = (ga_coords){0};
+}
+
+ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
+{
+    A->pool = pool;
+    if (!pool || A->by_row.pieces + A->by_col.pieces > 0) return GA_OK;
+    GA_TRY(ga_division_create(A->count, A->row, A->rows, &A->by_row));
+    return ga_division_create(A->count, A->col, A->cols, &A->by_col);
 }
 
 ga_coords ga_coords_transposed(const ga_coords *coords)
@@ -62,13 +72,13 @@ ga_coords ga_coords_transposed(const ga_coords *coords)
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
-    for (int k = 0; k < A->count; ++k) y[A->row[k]] += alpha * values[k] * x[A->col[k]];
+    ga_division_add(&A->by_row, A->pool, A->count, A->row, A->col, values, alpha, x, y);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    for (int k = 0; k < A->count; ++k) y[A->col[k]] += alpha * values[k] * x[A->row[k]];
+    ga_division_add(&A->by_col, A->pool, A->count, A->col, A->row, values, alpha, x, y);
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

@@ -3,13 +3,15 @@
 #ifndef GA_LA_COORDS_H
 #define GA_LA_COORDS_H
 
-#include "base/pool.h"
+#include "la/division.h"
 
 #include <stdbool.h>
 
 typedef struct ga_coords {
     int rows, cols, count;
     int *row, *col;
+    ga_pool *pool;              /* borrowed; null: one thread */
+    ga_division by_row, by_col; /* products for threads */
 } ga_coords;
 
 /* Copies count entries; row == NULL means a full matrix, column-major. The caller has checked
@@ -17,6 +19,9 @@ typedef struct ga_coords {
 ga_status ga_coords_create(int rows, int cols, int count, const int *row, const int *col,
                            ga_coords *coords);
 void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */
+
+/* Threads for products with this one, not with views taken before. The same bits come out. */
+ga_status ga_coords_use(ga_coords *coords, ga_pool *pool);
 
 /* The same arrays seen as the transposed matrix; owns nothing. */
 ga_coords ga_coords_transposed(const ga_coords *coords);
