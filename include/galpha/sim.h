@@ -32,7 +32,7 @@ typedef struct ga_sim_def {
     ga_control control; /* error control */
     ga_integrator_def integrator;
     ga_kinematics kinematics; /* in planar models: their planar versions */
-    /* For sums over bodies and joints, 64 at most; 0: two where there are thousands, else one.
+    /* For large models, 64 at most; 0: two where there are thousands of bodies, else one.
      * Results are the same, bit for bit. */
     int threads;
     double output_every;        /* 0: every step */

@@ -1,5 +1,6 @@
 /* <galpha/integrate.h>: the stepper behind an opaque handle. */
 #include "api/integrator.h"
+#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -71,6 +72,11 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     g->method_warnings = g->warnings;
     *integrator = g;
     return GA_OK;
+}
+
+ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
+{
+    return ga_stepper_use(&g->stepper, pool);
 }
 
 void ga_integrator_destroy(ga_integrator *g)

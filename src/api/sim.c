@@ -1,5 +1,6 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
+#include "api/integrator_use.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
@@ -356,6 +357,8 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
                                 report));
+    if (ga_integrator_use(sim->integrator, sim->pool) != GA_OK)
+        return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     while (ga_integrator_warning(sim->integrator, sim->method_warnings)) ++sim->method_warnings;
     return GA_OK;
 }

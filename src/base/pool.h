@@ -25,4 +25,16 @@ int ga_pool_processors(void);
  * be called from inside work, nor by two threads at once. No allocation. */
 void ga_pool_run(ga_pool *pool, int parts, ga_pool_work *work, void *data);
 
+/* Long arrays in pieces, whose borders depend on nothing but their number. */
+enum { GA_POOL_PIECE = 8192 };
+static inline int ga_pool_pieces(int count)
+{
+    return count / GA_POOL_PIECE + (count % GA_POOL_PIECE > 0);
+}
+static inline int ga_pool_start(int piece) { return piece * GA_POOL_PIECE; }
+static inline int ga_pool_end(int count, int piece)
+{
+    return count - piece * GA_POOL_PIECE > GA_POOL_PIECE ? (piece + 1) * GA_POOL_PIECE : count;
+}
+
 #endif

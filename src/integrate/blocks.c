@@ -296,7 +296,7 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x)
 
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
 {
-    ga_factor_solve_scaled(s->factor, s->row_scale, r, s->col_scale, x);
+    ga_factor_solve_scaled(s->factor, true, s->row_scale, r, s->col_scale, x);
 }
 
 const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {

@@ -113,7 +113,7 @@ static void compute_defect(const ga_stepper *s, ga_saddle *k)
 
 void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
 {
-    ga_factor_solve_scaled(k->factor, k->row_scale, rhs, k->col_scale, x);
+    ga_factor_solve_scaled(k->factor, false, k->row_scale, rhs, k->col_scale, x);
 }
 
 /* l - F^n l: without its part in the null space of G^T. F maps the other directions to

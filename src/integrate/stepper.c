@@ -271,6 +271,30 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
     return ga_fail(report, GA_OK, "%s", "");
 }
 
+static ga_status share(ga_matrix *matrix, ga_factor *factor, ga_pool *pool)
+{
+    if (!factor) return GA_OK;
+    ga_factor_use(factor, pool);
+    return ga_matrix_use(matrix, pool);
+}
+
+ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
+{
+    ga_product *products[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
+                              &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
+    for (size_t k = 0; k < sizeof products / sizeof *products; ++k) products[k]->pool = pool;
+    GA_TRY(ga_coords_use(&s->dae.M, pool));
+    GA_TRY(ga_coords_use(&s->dae.G, pool));
+    if (s->p == 0) { /* B is all of G */
+        s->dae.B.pool = pool;
+        s->dae.B.by_row = s->dae.G.by_row;
+        s->dae.B.by_col = s->dae.G.by_col;
+    }
+    GA_TRY(share(&s->matrix, s->factor, pool));
+    GA_TRY(share(&s->saddle.matrix, s->saddle.factor, pool));
+    return share(&s->second.matrix, s->second.factor, pool);
+}
+
 void ga_stepper_destroy(ga_stepper *s)
 {
     ga_saddle_destroy(&s->saddle);

@@ -255,6 +255,8 @@ struct ga_stepper {
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
                             ga_stepper *s, ga_report *report);
 void ga_stepper_destroy(ga_stepper *s); /* a zeroed one is fine */
+/* Threads from now on, or none; they must outlive their use. The same bits come out. */
+ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool);
 void ga_state_copy(ga_state *to, const ga_state *from);
 
 /* step.c */

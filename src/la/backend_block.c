@@ -16,6 +16,9 @@
  * of the stack, and in a solution a place of its own for what it adds to unknowns above it, so
  * the same numbers are added in the same order by any number of threads.
  *
+ * Small fronts are solved with by the inverse of A (front_inverse.h) where it is conditioned
+ * well enough for that; all others by substitution (front.h).
+ *
  * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
  * above MULTIPLIER_LIMIT in L make one look at the growth, the largest |l| |u| by the largest
  * entry of the matrix, which bounds the backward error in units of round-off. Above
@@ -29,14 +32,19 @@
 #include "la/backend.h"
 #include "la/buckets.h"
 #include "la/elimination.h"
-#include "la/front.h"
+#include "la/front_inverse.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
 static const double MULTIPLIER_LIMIT = 1e3;
+/* Of an inverse, |A| |A^-1|: its solutions have a defect of so many units of round-off. */
+static const double CONDITION_LIMIT = 1e4;
 static const double REFINE_LIMIT = 1e3;
+/* Who iterates need not have this done within an iteration. Long chains have a growth of half
+ * their number of bodies, where halves meet. */
+static const double REFINE_LIMIT_ROUGH = 1e6;
 static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
@@ -44,6 +52,9 @@ static const double PIVOT_LIMIT = 1e-14;
 enum { PATIENCE = 3 };
 /* Parts of the work for threads, about; a small number serves any number of them. */
 enum { PARTS = 8 };
+/* With more others than these a front is not inverted: D U would take up to four times the
+ * place of U. */
+enum { INVERSE_OTHERS = 64 };
 
 /* Consecutive values of the matrix. */
 typedef struct run {
@@ -57,20 +68,24 @@ typedef struct join {
 
 typedef struct front {
     const ga_front_kernels *kernels;
-    size_t at;        /* in factors: A, L, U^T */
-    size_t stack;     /* S, apart from those of its children */
-    int k, r;         /* pivots, others */
-    int first;        /* number of the first pivot in the order of elimination */
-    int others;       /* in the list of others */
-    int runs, places; /* where its runs and its places begin */
-    int joins;        /* where its joins to the parent begin */
+    const ga_front_inverse *inverse; /* null: too large */
+    size_t at;                       /* in factors: A, L, U^T */
+    size_t stack;                    /* S, apart from those of its children */
+    int k, r;                        /* pivots, others */
+    int first;                       /* number of the first pivot in the order of elimination */
+    int others;                      /* in the list of others */
+    int runs, places;                /* where its runs and its places begin */
+    int joins;                       /* where its joins to the parent begin */
+    int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
+    bool inverted;         /* by the last factorisation */
 } front;
 
 /* What a factorisation has shown. */
 typedef struct finding {
-    double pivot;   /* the smallest, by the size of its column: as its reciprocal */
-    int column;     /* of that pivot */
-    double squares; /* of the multipliers of a front, their largest sum */
+    double pivot;  /* the smallest, by the size of its column: as its reciprocal */
+    int column;    /* of that pivot */
+    double growth; /* largest |l| |u| of one pivot, where multipliers are large */
+    bool mixed;    /* not all fronts are inverted */
     bool failed;
 } finding;
 
@@ -90,7 +105,8 @@ typedef struct blocks {
     part *part;   /* and one more, for the fronts above */
     int slots;    /* of all parts; they follow the unknowns in y */
     int *above;   /* the unknown of each slot */
-    double entry; /* the largest of the matrix */
+    double entry; /* the largest of the matrix; by pieces of it */
+    double largest[PARTS];
     double *part_memory;
     int n, fronts;
     front *front; /* and one more, where the lists end */
@@ -103,9 +119,9 @@ typedef struct blocks {
     join *joins;
     double *factors, *stack;
     int *swap;
-    double *y;            /* for solving */
+    double *x, *y;        /* for solving; x is the caller's */
     double *rhs, *defect; /* for refinement */
-    bool refine;
+    bool refine, refine_rough, mixed;
     void *klu; /* created when it is needed first */
     bool use_klu;
     int failures; /* where KLU did better */
@@ -157,7 +173,10 @@ static ga_status number_unknowns(blocks *s, const ga_partition *p, const ga_elim
     return status;
 }
 
-static size_t front_size(const front *f) { return ga_front_size(f->k, f->r); }
+static size_t front_size(const front *f)
+{
+    return f->inverse ? ga_front_inverse_size(f->k, f->r) : ga_front_size(f->k, f->r);
+}
 
 static size_t others_size(const front *f)
 {
@@ -187,9 +206,11 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         for (int k = e->start[i]; k < e->start[i + 1]; ++k) f->k += e->size[e->block[k]];
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             f->r += e->size[e->rest[k]];
-        if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 8)) return GA_ERR_MEMORY;
+        if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 16)) return GA_ERR_MEMORY;
         if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
         f->kernels = ga_front_kernels_get(f->k);
+        if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= INVERSE_OTHERS)
+            f->inverse = ga_front_inverse_get(f->k, f->r);
         f->at = factors;
         f->others = others;
         factors += front_size(f);
@@ -286,6 +307,36 @@ static ga_status plan_slots(blocks *s)
     return s->y ? GA_OK : GA_ERR_MEMORY;
 }
 
+static bool in_one_piece(const blocks *s, const front *f)
+{
+    const int *others = s->others + f->others;
+    for (int k = 1; k < f->r; ++k)
+        if (others[k] != others[0] + k) return false;
+    return true;
+}
+
+/* Fronts of one shape that follow each other in a part, or between parts. */
+static void plan_rows(blocks *s)
+{
+    for (int i = 0, from = 0, p = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        while (s->part[p].end <= i && p < s->parts) ++p;
+        const bool border = i == s->part[p].from || (p > 0 && i == s->part[p - 1].end);
+        if (!f->inverse || !in_one_piece(s, f)) {
+            from = i + 1;
+            continue;
+        }
+        if (border || s->front[from].k != f->k || s->front[from].r != f->r) from = i;
+        f->row_from = from;
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) {
+        front *f = &s->front[i];
+        if (!f->inverse || !in_one_piece(s, f)) continue;
+        const bool last = i + 1 == s->fronts || f[1].row_from != f->row_from;
+        f->row_end = last ? i + 1 : f[1].row_end;
+    }
+}
+
 /* Small systems stay in one piece: to wake a thread takes longer. */
 static ga_status plan_parts(blocks *s, const ga_elimination *e)
 {
@@ -297,7 +348,7 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         choose_parts(s, e, work);
         ga_free(work);
     }
-    int largest = 0, most_pivots = 0;
+    int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * INVERSE_OTHERS / 4;
     for (int i = 0; i < s->fronts; ++i) {
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
@@ -499,6 +550,7 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
     if (status == GA_OK) status = plan_joins(s, e);
     if (status == GA_OK) status = plan_places(s);
     if (status == GA_OK) status = plan_slots(s); /* from here others are places in y */
+    if (status == GA_OK) plan_rows(s);
     s->child_start = e->child_start, e->child_start = NULL;
     s->child = e->child, e->child = NULL;
     return status;
@@ -591,11 +643,11 @@ static double column_size(const ga_matrix *m, int j)
 }
 
 /* The size of a column is needed only where it might make the pivot the smallest. */
-static void judge_pivots(const blocks *s, const front *f, const double *F, finding *found)
+static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
+                         finding *found)
 {
-    const int step = ga_front_padded(f->k) + 1;
     for (int p = 0; p < f->k; ++p) {
-        double pivot = fabs(F[p * step]);
+        double pivot = fabs(reciprocals[p * step]);
         if (pivot * s->entry <= found->pivot) continue;
         int column = s->col[f->first + p];
         pivot *= column_size(s->matrix, column);
@@ -605,17 +657,55 @@ static void judge_pivots(const blocks *s, const front *f, const double *F, findi
     }
 }
 
-static bool factor_front(const blocks *s, int i, part *p)
+static double growth(const front *f, const double *F)
 {
-    const front *f = &s->front[i];
-    double *F = s->factors + f->at, *S = s->stack + f->stack;
+    const int r4 = ga_front_padded(f->r);
+    const double *L = F + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
+    double most = 0;
+    for (int p = 0; p < f->k; ++p) {
+        const double product =
+            ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
+        if (!(product <= most)) most = product;
+    }
+    return most;
+}
+
+/* Whether that went well enough to be left at that. */
+static bool invert_front(const blocks *s, const front *f, double *F, double *S, part *p)
+{
+    double reciprocals[GA_FRONT_INVERSE_MOST];
+    ga_front_sizes sizes;
+    if (!f->inverse->factor(f->k, f->r, F, S, reciprocals, p->work, &sizes)) return false;
+    if (!(sizes.condition <= CONDITION_LIMIT * CONDITION_LIMIT)) return false;
+    if (!(sizes.multipliers <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT)) return false;
+    judge_pivots(s, f, reciprocals, 1, &p->found);
+    return true;
+}
+
+static void collect(const blocks *s, int i, const front *f, double *F, double *S)
+{
     memset(S, 0, others_size(f) * sizeof *S);
     for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
         take_over(s, &s->front[s->child[c]], f, F, S);
+}
+
+static bool factor_front(const blocks *s, int i, part *p)
+{
+    front *f = &s->front[i];
+    double *F = s->factors + f->at, *S = s->stack + f->stack;
+    collect(s, i, f, F, S);
+    f->inverted = f->inverse && invert_front(s, f, F, S, p);
+    if (f->inverted) return true;
+    if (f->inverse) { /* once more */
+        assemble(s, i);
+        collect(s, i, f, F, S);
+    }
     double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
     if (!(squares >= 0)) return false;
-    p->found.squares = squares > p->found.squares ? squares : p->found.squares;
-    judge_pivots(s, f, F, &p->found);
+    p->found.mixed = true;
+    if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
+        p->found.growth = fmax(p->found.growth, growth(f, F));
+    judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
     return true;
 }
 
@@ -652,7 +742,8 @@ static finding gather(const blocks *s)
     for (int p = 0; p <= s->parts; ++p) {
         const finding *found = &s->part[p].found;
         all.failed = all.failed || found->failed;
-        if (found->squares > all.squares) all.squares = found->squares;
+        all.mixed = all.mixed || found->mixed;
+        if (found->growth > all.growth) all.growth = found->growth;
         if (found->pivot <= all.pivot) continue;
         all.pivot = found->pivot;
         all.column = found->column;
@@ -660,41 +751,35 @@ static finding gather(const blocks *s)
     return all;
 }
 
-/* Largest |l| |u| of one pivot. */
-static double growth(const blocks *s)
+/* In as many pieces as there are parts, about. */
+static void find_largest(void *data, int piece)
 {
-    double most = 0;
-    for (int i = 0; i < s->fronts; ++i) {
-        const front *f = &s->front[i];
-        const int r4 = ga_front_padded(f->r);
-        const double *L = s->factors + f->at + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
-        for (int p = 0; p < f->k; ++p) {
-            double product =
-                ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
-            if (!(product <= most)) most = product;
-        }
-    }
-    return most;
+    blocks *s = data;
+    const int size = s->matrix->count / PARTS, from = piece * size;
+    const int end = piece == PARTS - 1 ? s->matrix->count : from + size;
+    s->largest[piece] = ga_front_largest(end - from, s->matrix->values + from);
 }
 
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    s->refine = false;
+    s->refine = s->refine_rough = false;
     *rcond = 0;
-    s->entry = ga_front_largest(s->matrix->count, s->matrix->values);
+    ga_pool_run(s->parts > 1 ? s->pool : NULL, PARTS, find_largest, s);
+    s->entry = ga_front_largest(PARTS, s->largest);
     ga_pool_run(s->pool, s->parts, factor_part, s);
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
     factor_above(s);
     finding found = gather(s);
     if (found.failed) return false;
+    s->mixed = found.mixed;
     *rcond = fmin(1 / found.pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
-    if (found.squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT) return true;
-    double grown = growth(s) / s->entry;
+    const double grown = found.growth / s->entry;
     s->refine = grown > REFINE_LIMIT;
+    s->refine_rough = grown > REFINE_LIMIT_ROUGH;
     if (grown <= GROWTH_LIMIT) return true;
     *rcond = 0;
     return false;
@@ -730,34 +815,88 @@ static void forget(void *data)
 
 /* --- solution ----------------------------------------------------------------------------- */
 
-static void forward(const blocks *s, int from, int end, double *restrict t, double *work)
+/* t: room for the others of a front, where they are scattered. */
+static void forward_one(const blocks *s, const front *f, double *restrict t, double *work)
 {
+    static const int start = 0;
     double *restrict y = s->y;
-    for (int i = from; i < end; ++i) {
-        const front *f = &s->front[i];
-        const int *others = s->others + f->others;
-        f->kernels->forward(f->k, f->r, s->factors + f->at, s->swap + f->first, y + f->first, t,
-                            work);
+    const int *others = s->others + f->others;
+    const double *F = s->factors + f->at;
+    if (f->inverted) {
+        for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
+        f->inverse->forward(f->k, f->r, 1, F, y + f->first, t, &start);
+        for (int k = 0; k < f->r; ++k) y[others[k]] = t[k];
+    } else {
+        f->kernels->forward(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
 }
 
-static void backward(const blocks *s, int from, int end, double *restrict t, double *work)
+static void backward_one(const blocks *s, const front *f, double *restrict t, double *work)
 {
+    static const int start = 0;
     double *restrict y = s->y;
-    for (int i = end - 1; i >= from; --i) {
+    const int *others = s->others + f->others;
+    const double *F = s->factors + f->at;
+    for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
+    for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
+    if (f->inverted)
+        f->inverse->backward(f->k, f->r, 1, F, y + f->first, t, &start);
+    else
+        f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
+}
+
+static bool in_row(const front *f) { return f->inverted && f->row_end > 0; }
+
+static void forward(const blocks *s, int from, int end, double *t, double *work)
+{
+    for (int i = from, next; i < end; i = next) {
         const front *f = &s->front[i];
-        const int *others = s->others + f->others;
-        for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
-        for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-        f->kernels->backward(f->k, f->r, s->factors + f->at, t, y + f->first, work);
+        next = i + 1;
+        if (in_row(f)) {
+            if (!s->mixed) next = f->row_end;
+            while (next < f->row_end && s->front[next].inverted) ++next;
+            f->inverse->forward(f->k, f->r, next - i, s->factors + f->at, s->y + f->first, s->y,
+                                s->others + f->others);
+        } else {
+            forward_one(s, f, t, work);
+        }
     }
+}
+
+static void backward(const blocks *s, int from, int end, double *t, double *work)
+{
+    for (int i = end, next; i > from; i = next) {
+        const front *f = &s->front[i - 1];
+        next = i - 1;
+        if (in_row(f)) {
+            if (!s->mixed) next = f->row_from;
+            while (next > f->row_from && s->front[next - 1].inverted) --next;
+            f = &s->front[next];
+            f->inverse->backward(f->k, f->r, i - next, s->factors + f->at, s->y + f->first,
+                                 s->y, s->others + f->others);
+        } else {
+            backward_one(s, f, t, work);
+        }
+    }
+}
+
+/* Unknowns of fronts from .. end - 1 into the order of elimination, and back. */
+static void gather_unknowns(const blocks *s, int from, int end)
+{
+    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->y[i] = s->x[s->row[i]];
+}
+
+static void scatter_unknowns(const blocks *s, int from, int end)
+{
+    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->x[s->col[i]] = s->y[i];
 }
 
 static void forward_part(void *data, int number)
 {
     const blocks *s = data;
     const part *p = &s->part[number];
+    gather_unknowns(s, p->from, p->end);
     forward(s, p->from, p->end, p->t, p->work);
 }
 
@@ -766,13 +905,16 @@ static void backward_part(void *data, int number)
     const blocks *s = data;
     const part *p = &s->part[number];
     backward(s, p->from, p->end, p->t, p->work);
+    scatter_unknowns(s, p->from, p->end);
 }
 
 static void solve_once(blocks *s, double *x)
 {
     double *y = s->y, *slot = s->y + s->n;
     const part *above = &s->part[s->parts];
-    for (int i = 0; i < s->n; ++i) y[i] = x[s->row[i]];
+    s->x = x;
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        gather_unknowns(s, from, s->part[p].from);
     for (int k = 0; k < s->slots; ++k) slot[k] = 0;
     ga_pool_run(s->pool, s->parts, forward_part, s);
     for (int k = 0; k < s->slots; ++k) y[s->above[k]] += slot[k];
@@ -782,20 +924,12 @@ static void solve_once(blocks *s, double *x)
         backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above->t, above->work);
     for (int k = 0; k < s->slots; ++k) slot[k] = y[s->above[k]];
     ga_pool_run(s->pool, s->parts, backward_part, s);
-    for (int i = 0; i < s->n; ++i) x[s->col[i]] = y[i];
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        scatter_unknowns(s, from, s->part[p].from);
 }
 
-static void solve(void *data, double *x)
+static void solve_refined(blocks *s, double *x)
 {
-    blocks *s = data;
-    if (s->use_klu) {
-        ga_backend_klu.solve(s->klu, x);
-        return;
-    }
-    if (!s->refine) {
-        solve_once(s, x);
-        return;
-    }
     memcpy(s->rhs, x, (size_t)s->n * sizeof *x);
     solve_once(s, x);
     memcpy(s->defect, s->rhs, (size_t)s->n * sizeof *x);
@@ -804,14 +938,38 @@ static void solve(void *data, double *x)
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
+static void solve(void *data, double *x)
+{
+    blocks *s = data;
+    if (s->use_klu)
+        ga_backend_klu.solve(s->klu, x);
+    else if (s->refine)
+        solve_refined(s, x);
+    else
+        solve_once(s, x);
+}
+
+static void solve_rough(void *data, double *x)
+{
+    blocks *s = data;
+    if (s->use_klu || s->refine_rough)
+        solve(s, x);
+    else
+        solve_once(s, x);
+}
+
 static double operations(const void *data) { return ((const blocks *)data)->flops; }
+
+static void use(void *data, ga_pool *pool) { ((blocks *)data)->pool = pool; }
 
 const ga_backend ga_backend_block = {
     .name = "block",
     .create = create,
     .destroy = destroy,
+    .use = use,
     .numeric = numeric,
     .solve = solve,
+    .solve_rough = solve_rough,
     .forget = forget,
     .operations = operations,
 };

@@ -58,7 +58,17 @@ void ga_coords_destroy(ga_coords *coords)
 {
     ga_free(coords->row);
     ga_free(coords->col);
+    ga_division_destroy(&coords->by_row);
+    ga_division_destroy(&coords->by_col);
     *coords = (ga_coords){0};
+}
+
+ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
+{
+    A->pool = pool;
+    if (!pool || A->by_row.pieces + A->by_col.pieces > 0) return GA_OK;
+    GA_TRY(ga_division_create(A->count, A->row, A->rows, &A->by_row));
+    return ga_division_create(A->count, A->col, A->cols, &A->by_col);
 }
 
 ga_coords ga_coords_transposed(const ga_coords *coords)
@@ -141,12 +151,6 @@ static void add_full_transposed(const full *A, const double *restrict x, double 
     if (A->n - j == 3) add_dots(A, j, 3, x, y);
 }
 
-static void add_listed(int count, const int *row, const int *col, const double *values,
-                       double alpha, const double *x, double *y)
-{
-    for (int k = 0; k < count; ++k) y[row[k]] += alpha * values[k] * x[col[k]];
-}
-
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
@@ -155,14 +159,18 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
     else if (A->layout == GA_BY_ROWS)
         add_full_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
     else
-        add_listed(A->count, A->row, A->col, values, alpha, x, y);
+        ga_division_add(&A->by_row, A->pool, A->count, A->row, A->col, values, alpha, x, y);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    const ga_coords transposed = ga_coords_transposed(A);
-    ga_coords_multiply(&transposed, values, alpha, x, y);
+    if (A->layout == GA_BY_COLUMNS)
+        add_full_transposed(&(full){A->rows, A->cols, values, alpha}, x, y);
+    else if (A->layout == GA_BY_ROWS)
+        add_full(&(full){A->cols, A->rows, values, alpha}, x, y);
+    else
+        ga_division_add(&A->by_col, A->pool, A->count, A->col, A->row, values, alpha, x, y);
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

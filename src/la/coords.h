@@ -3,7 +3,8 @@
 #ifndef GA_LA_COORDS_H
 #define GA_LA_COORDS_H
 
-#include <galpha/status.h>
+#include "la/division.h"
+
 #include <stdbool.h>
 
 /* Entries one by one; or all places in order, column by column or row by row. */
@@ -13,6 +14,8 @@ typedef struct ga_coords {
     int rows, cols, count;
     int *row, *col;
     ga_layout layout; /* GA_LISTED is always true */
+    ga_pool *pool;              /* borrowed; null: one thread */
+    ga_division by_row, by_col; /* products for threads */
 } ga_coords;
 
 /* Copies count entries; row == NULL means a full matrix, column-major. The caller has checked
@@ -20,6 +23,9 @@ typedef struct ga_coords {
 ga_status ga_coords_create(int rows, int cols, int count, const int *row, const int *col,
                            ga_coords *coords);
 void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */
+
+/* Threads for products with this one, not with views taken before. The same bits come out. */
+ga_status ga_coords_use(ga_coords *coords, ga_pool *pool);
 
 /* The same arrays seen as the transposed matrix; owns nothing. */
 ga_coords ga_coords_transposed(const ga_coords *coords);
@@ -35,6 +41,7 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
 typedef struct ga_product {
     ga_coords result;
     int *start, *ia, *ib;
+    ga_pool *pool; /* borrowed; null: one thread */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);

@@ -7,10 +7,12 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 
 struct ga_factor {
     const ga_backend *backend;
     const ga_matrix *matrix;
+    ga_pool *pool;
     void *data; /* null for an empty matrix */
     double rcond;
     int singular_column;
@@ -53,6 +55,7 @@ static ga_status create(const ga_matrix *matrix, ga_backend_kind kind,
     if (!f) return GA_ERR_MEMORY;
     f->backend = backends[kind];
     f->matrix = matrix;
+    f->pool = pool;
     f->rcond = 1;
     f->singular_column = -1;
     if (matrix->n > 0) {
@@ -84,6 +87,12 @@ void ga_factor_destroy(ga_factor *factor)
     ga_free(factor);
 }
 
+void ga_factor_use(ga_factor *factor, ga_pool *pool)
+{
+    factor->pool = pool;
+    if (factor->data && factor->backend->use) factor->backend->use(factor->data, pool);
+}
+
 static int column_not_finite(const ga_matrix *m)
 {
     for (int j = 0; j < m->n; ++j) {
@@ -94,6 +103,25 @@ static int column_not_finite(const ga_matrix *m)
     return -1;
 }
 
+typedef struct task {
+    const ga_matrix *matrix;
+    atomic_bool found;
+} task;
+
+static void check_piece(void *data, int piece)
+{
+    task *t = data;
+    const int from = ga_pool_start(piece), end = ga_pool_end(t->matrix->count, piece);
+    if (!ga_all_finite(end - from, t->matrix->values + from)) atomic_store(&t->found, true);
+}
+
+static bool all_finite(const ga_factor *f)
+{
+    task t = {.matrix = f->matrix};
+    ga_pool_run(f->pool, ga_pool_pieces(f->matrix->count), check_piece, &t);
+    return !atomic_load(&t.found);
+}
+
 /* NaN and Inf are looked for in the values: a NaN outside the diagonal blocks of KLU, or in
  * the last row of L, would never reach a pivot. The pivots show overflow on the way. */
 ga_status ga_factor_numeric(ga_factor *factor)
@@ -101,7 +129,7 @@ ga_status ga_factor_numeric(ga_factor *factor)
     const ga_matrix *m = factor->matrix;
     if (!factor->data) return GA_OK;
     factor->rcond = 0;
-    if (!ga_all_finite(m->count, m->values)) {
+    if (!all_finite(factor)) {
         factor->singular_column = column_not_finite(m);
         return GA_ERR_SINGULAR;
     }
@@ -130,12 +158,20 @@ void ga_factor_solve(const ga_factor *factor, double *x)
     if (factor->data) factor->backend->solve(factor->data, x);
 }
 
+void ga_factor_solve_rough(const ga_factor *factor, double *x)
+{
+    if (factor->data && factor->backend->solve_rough)
+        factor->backend->solve_rough(factor->data, x);
+    else
+        ga_factor_solve(factor, x);
+}
+
 double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
 
 int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }
 
-void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const double *rhs,
-                            const double *col, double *x)
+void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *row,
+                            const double *rhs, const double *col, double *x)
 {
     const int n = factor->matrix->n;
     if (factor->data && factor->backend->solve_scaled) {
@@ -143,6 +179,9 @@ void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const do
         return;
     }
     for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];
-    ga_factor_solve(factor, x);
+    if (rough)
+        ga_factor_solve_rough(factor, x);
+    else
+        ga_factor_solve(factor, x);
     for (int i = 0; i < n; ++i) x[i] *= col[i];
 }

@@ -30,12 +30,16 @@ typedef struct ga_matrix {
     int blocks;
     int *block_start; /* blocks + 1 offsets into slot */
     int *slot;        /* slot of each entry of each block, in block order */
+    ga_pool *pool;    /* borrowed; null: one thread */
+    bool *apart;      /* of each block: no two pieces of it have a slot in common */
 } ga_matrix;
 
 /* Sparse backends get every diagonal place as a slot, even if no block fills it. */
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
                            ga_matrix *matrix);
 void ga_matrix_destroy(ga_matrix *matrix);
+/* Threads for what follows. The same bits come out. */
+ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool);
 void ga_matrix_clear(ga_matrix *matrix);
 /* matrix += scale * block k with these values. */
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values);
@@ -78,6 +82,8 @@ ga_status ga_factor_create(const ga_matrix *matrix, ga_backend_kind kind, ga_fac
 ga_status ga_factor_create_blocks(const ga_matrix *matrix, const ga_partition *partition,
                                   ga_pool *pool, ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);
+/* Other threads from now on, or none. Backends that have no use for them do not mind. */
+void ga_factor_use(ga_factor *factor, ga_pool *pool);
 /* Factors matrix->values. KLU reuses its pivot order and factors anew when pivot growth shows
  * that it no longer fits (the only case that may allocate after the first call).
  * GA_ERR_SINGULAR: exactly or numerically singular (rcond below machine epsilon, the cheap
@@ -90,13 +96,16 @@ void ga_factor_forget(ga_factor *factor);
 double ga_factor_operations(const ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
+/* The same with a defect of up to 1e6 units of round-off: for iterations, which correct it. */
+void ga_factor_solve_rough(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */
 double ga_factor_rcond(const ga_factor *factor);
 /* The column with the zero or smallest pivot, or the first NaN or Inf, after GA_ERR_SINGULAR;
  * or -1. */
 int ga_factor_singular_column(const ga_factor *factor);
-/* x = C A^-1 R rhs with diagonal matrices R and C; x may be rhs. No allocation. */
-void ga_factor_solve_scaled(const ga_factor *factor, const double *row, const double *rhs,
-                            const double *col, double *x);
+/* x = C A^-1 R rhs with diagonal matrices R and C; x may be rhs. rough: as above. No
+ * allocation. */
+void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *row,
+                            const double *rhs, const double *col, double *x);
 
 #endif

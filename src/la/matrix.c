@@ -122,19 +122,96 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->values);
     ga_free(matrix->block_start);
     ga_free(matrix->slot);
+    ga_free(matrix->apart);
     *matrix = (ga_matrix){0};
+}
+
+/* --- in pieces, for threads --------------------------------------------------------------- */
+
+static int entries_of(const ga_matrix *m, int k)
+{
+    return m->block_start[k + 1] - m->block_start[k];
+}
+
+/* owner: of each slot, the piece that was there last, by an offset that grows. */
+static bool lie_apart(const ga_matrix *m, int k, int offset, int *owner)
+{
+    const int *slot = m->slot + m->block_start[k];
+    for (int e = 0; e < entries_of(m, k); ++e) {
+        const int piece = offset + e / GA_POOL_PIECE;
+        if (owner[slot[e]] >= offset && owner[slot[e]] != piece) return false;
+        owner[slot[e]] = piece;
+    }
+    return true;
+}
+
+ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool)
+{
+    matrix->pool = pool;
+    if (!pool || matrix->apart) return GA_OK;
+    int *owner = GA_NEW(int, matrix->count);
+    matrix->apart = GA_NEW(bool, matrix->blocks);
+    const bool memory = owner && matrix->apart;
+    for (int k = 0, offset = 1; memory && k < matrix->blocks; ++k) {
+        matrix->apart[k] = lie_apart(matrix, k, offset, owner);
+        offset += ga_pool_pieces(entries_of(matrix, k));
+    }
+    ga_free(owner);
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+typedef struct task {
+    ga_matrix *matrix;
+    const int *slot;
+    int count;
+    double scale;
+    const double *values, *r, *c;
+} task;
+
+static void clear_piece(void *data, int piece)
+{
+    const task *t = data;
+    const int from = ga_pool_start(piece), end = ga_pool_end(t->count, piece);
+    memset(t->matrix->values + from, 0, (size_t)(end - from) * sizeof *t->values);
+}
+
+static void add_piece(void *data, int piece)
+{
+    const task *t = data;
+    double *to = t->matrix->values;
+    for (int e = ga_pool_start(piece), end = ga_pool_end(t->count, piece); e < end; ++e)
+        to[t->slot[e]] += t->scale * t->values[e];
+}
+
+/* Of columns. */
+static void scale_piece(void *data, int piece)
+{
+    const task *t = data;
+    const ga_matrix *m = t->matrix;
+    for (int j = ga_pool_start(piece), last = ga_pool_end(t->count, piece); j < last; ++j)
+        for (int k = column_start(m, j), end = column_start(m, j + 1); k < end; ++k)
+            m->values[k] *= t->r[row_of(m, j, k)] * t->c[j];
+}
+
+static void run_pieces(task *t, ga_pool *pool, ga_pool_work *work)
+{
+    ga_pool_run(pool, ga_pool_pieces(t->count), work, t);
 }
 
 void ga_matrix_clear(ga_matrix *matrix)
 {
-    memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
+    run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
 }
 
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
-    const int *slot = matrix->slot + matrix->block_start[k];
-    int count = matrix->block_start[k + 1] - matrix->block_start[k];
-    for (int e = 0; e < count; ++e) matrix->values[slot[e]] += scale * values[e];
+    const bool divided = matrix->apart && matrix->apart[k];
+    task t = {.matrix = matrix,
+              .slot = matrix->slot + matrix->block_start[k],
+              .count = entries_of(matrix, k),
+              .scale = scale,
+              .values = values};
+    run_pieces(&t, divided ? matrix->pool : NULL, add_piece);
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
@@ -148,9 +225,8 @@ void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, 
 
 void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
 {
-    for (int j = 0; j < matrix->n; ++j)
-        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
-            matrix->values[k] *= r[row_of(matrix, j, k)] * c[j];
+    task t = {.matrix = matrix, .count = matrix->n, .r = r, .c = c};
+    run_pieces(&t, matrix->pool, scale_piece);
 }
 
 /* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN and what is

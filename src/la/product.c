@@ -127,13 +127,29 @@ void ga_product_destroy(ga_product *product)
     *product = (ga_product){0};
 }
 
+typedef struct task {
+    const ga_product *product;
+    const double *a, *b;
+    double *values;
+} task;
+
+static void evaluate_piece(void *data, int piece)
+{
+    const task *t = data;
+    const ga_product *product = t->product;
+    const int *ia = product->ia, *ib = product->ib;
+    int k = ga_pool_start(piece), p = product->start[k];
+    for (const int last = ga_pool_end(product->result.count, piece); k < last; ++k) {
+        double sum = 0;
+        for (const int end = product->start[k + 1]; p < end; ++p)
+            sum += t->a[ia[p]] * t->b[ib[p]];
+        t->values[k] = sum;
+    }
+}
+
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
-    const int *ia = product->ia, *ib = product->ib;
-    for (int k = 0, p = 0; k < product->result.count; ++k) {
-        double sum = 0;
-        for (const int end = product->start[k + 1]; p < end; ++p) sum += a[ia[p]] * b[ib[p]];
-        values[k] = sum;
-    }
+    ga_pool_run(product->pool, ga_pool_pieces(product->result.count), evaluate_piece,
+                &(task){product, a, b, values});
 }

@@ -416,7 +416,8 @@ static ga_status node_structure(const ga_dae *dae, int (*flat_of)(ga_node node),
             for (int i = flat; i < n; ++i) row[at] = offset + i, col[at] = offset + j, ++at;
         offset += n;
     }
-    *result = (ga_coords){dae->nv, dae->nv, count, row, col, GA_LISTED};
+    *result =
+        (ga_coords){.rows = dae->nv, .cols = dae->nv, .count = count, .row = row, .col = col};
     return GA_OK;
 }
 
@@ -457,7 +458,11 @@ static ga_status stack(ga_coords *first, ga_coords *second, ga_coords *both, int
         row[k] = from->row[at] + (upper ? 0 : first->rows);
         col[k] = from->col[at];
     }
-    *both = (ga_coords){first->rows + second->rows, first->cols, count, row, col, GA_LISTED};
+    *both = (ga_coords){.rows = first->rows + second->rows,
+                        .cols = first->cols,
+                        .count = count,
+                        .row = row,
+                        .col = col};
     *second_rows = second->row;
     ga_free(first->row);
     ga_free(first->col);

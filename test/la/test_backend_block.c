@@ -462,6 +462,66 @@ static void chains_are_cut(void **state)
     end(m);
 }
 
+/* No front has more than some of the work below it, where a graph can be cut: two subtrees with
+ * about half of the fronts each. */
+static void check_halves(const mechanism *m)
+{
+    ga_elimination plan;
+    assert_int_equal(ga_elimination_create(&m->matrix, &m->partition, &plan), GA_OK);
+    int *below = zeroed(plan.fronts, sizeof *below);
+    for (int f = 0; f < plan.fronts; ++f) {
+        ++below[f];
+        if (plan.parent[f] >= 0) below[plan.parent[f]] += below[f];
+    }
+    int halves = 0;
+    for (int f = 0; f < plan.fronts; ++f)
+        halves += plan.parent[f] >= 0 && below[f] > 0.4 * plan.fronts &&
+                  below[f] < 0.6 * plan.fronts && below[plan.parent[f]] > 0.9 * plan.fronts;
+    assert_int_equal(halves, 2);
+    free(below);
+    ga_elimination_destroy(&plan);
+}
+
+/* Joints that know their neighbours, as those of index 2 do: no group alone cuts the chain. The
+ * same bits, too. */
+static void ladders_are_cut(void **state)
+{
+    (void)state;
+    enum { BODIES = 6000, SIZE = 3, ROWS = 2 };
+    uint64_t seed = 9;
+    joint *list = zeroed(2 * BODIES, sizeof *list);
+    const int joints = connect(&seed, CHAIN, BODIES, list);
+    mechanism *m = begin(BODIES, joints, SIZE, ROWS);
+    for (int b = 0; b < BODIES; ++b) put_mass(m, &seed, b, 1);
+    for (int j = 0; j < joints; ++j) put_joint(m, &seed, j, list[j], false);
+    for (int j = 0; j + 1 < joints; ++j) {
+        put(m, joint_at(m, j), joint_at(m, j + 1), 0.1);
+        put(m, joint_at(m, j + 1), joint_at(m, j), 0.1);
+    }
+    finish(m);
+    check_halves(m);
+    double *x[2];
+    for (int threads = 1; threads <= 2; ++threads) {
+        ga_pool *pool = NULL;
+        ga_factor *f;
+        double residual;
+        assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+        assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f), GA_OK);
+        ga_factor_use(f, pool);
+        assert_int_equal(ga_factor_numeric(f), GA_OK);
+        compare(m, f, f, &residual);
+        assert_true(residual < 1e-13);
+        seed = 11;
+        x[threads - 1] = random_values(&seed, m->n);
+        ga_factor_solve_rough(f, x[threads - 1]);
+        ga_factor_destroy(f);
+        ga_pool_destroy(pool);
+    }
+    assert_memory_equal(x[0], x[1], (size_t)m->n * sizeof(double));
+    free(x[0]), free(x[1]), free(list);
+    end(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,7 +529,7 @@ int main(void)
         cmocka_unit_test(solves_redundant),  cmocka_unit_test(names_singular),
         cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
         cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
-        cmocka_unit_test(chains_are_cut),
+        cmocka_unit_test(ladders_are_cut),   cmocka_unit_test(chains_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

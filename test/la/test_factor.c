@@ -134,8 +134,8 @@ static void solves_scaled(void **state)
             for (int i = 0; i < n; ++i) x[i] = b[i] * row[i];
             ga_factor_solve(s.factor, x);
             for (int i = 0; i < n; ++i) x[i] *= col[i];
-            ga_factor_solve_scaled(s.factor, row, b, col, y);
-            ga_factor_solve_scaled(s.factor, row, b, col, b);
+            ga_factor_solve_scaled(s.factor, false, row, b, col, y);
+            ga_factor_solve_scaled(s.factor, false, row, b, col, b);
             assert_memory_equal(x, y, (size_t)n * sizeof *x);
             assert_memory_equal(x, b, (size_t)n * sizeof *x);
             free(row), free(col), free(b), free(x), free(y);

@@ -1,0 +1,98 @@
+/* Divided products; see division.h. */
+#include "la/division.h"
+
+#include "base/memory.h"
+
+/* With more late entries than one in so many there is little to gain. */
+enum { FEW = 8 };
+
+/* first: the first piece at each place, + 1. Counts late entries, and lists them if there is a
+ * list. */
+static int find_late(int count, const int *place, int *first, ga_division *d)
+{
+    int late = 0;
+    for (int k = 0; k < count; ++k) {
+        const int piece = k / GA_POOL_PIECE;
+        int *owner = &first[place[k]];
+        if (d->start && k == ga_pool_start(piece)) d->start[piece] = late;
+        if (*owner == 0) *owner = piece + 1;
+        if (*owner == piece + 1) continue;
+        if (d->late) d->late[late] = k;
+        ++late;
+    }
+    return late;
+}
+
+static ga_status list_late(int count, const int *place, int late, int *first, ga_division *d)
+{
+    const int pieces = ga_pool_pieces(count);
+    d->start = GA_NEW(int, (size_t)pieces + 1);
+    d->late = GA_NEW(int, late);
+    if (!d->start || !d->late) {
+        ga_division_destroy(d);
+        return GA_ERR_MEMORY;
+    }
+    d->start[pieces] = find_late(count, place, first, d);
+    d->pieces = pieces;
+    return GA_OK;
+}
+
+ga_status ga_division_create(int count, const int *place, int places, ga_division *d)
+{
+    *d = (ga_division){0};
+    if (ga_pool_pieces(count) < 2) return GA_OK;
+    int *first = GA_NEW(int, places);
+    if (!first) return GA_ERR_MEMORY;
+    const int late = find_late(count, place, first, d);
+    ga_status status = GA_OK;
+    if (late <= count / FEW) status = list_late(count, place, late, first, d);
+    ga_free(first);
+    return status;
+}
+
+void ga_division_destroy(ga_division *d)
+{
+    ga_free(d->start);
+    ga_free(d->late);
+    *d = (ga_division){0};
+}
+
+typedef struct task {
+    const ga_division *division;
+    int count;
+    const int *place, *from;
+    const double *values, *x;
+    double alpha, *y;
+} task;
+
+static void add_entries(const task *t, int from, int end)
+{
+    for (int k = from; k < end; ++k)
+        t->y[t->place[k]] += t->alpha * t->values[k] * t->x[t->from[k]];
+}
+
+/* A piece but for its late entries. */
+static void add_piece(void *data, int piece)
+{
+    const task *t = data;
+    const ga_division *d = t->division;
+    int from = ga_pool_start(piece);
+    for (int k = d->start[piece]; k < d->start[piece + 1]; ++k) {
+        add_entries(t, from, d->late[k]);
+        from = d->late[k] + 1;
+    }
+    add_entries(t, from, ga_pool_end(t->count, piece));
+}
+
+void ga_division_add(const ga_division *d, ga_pool *pool, int count, const int *place,
+                     const int *from, const double *values, double alpha, const double *x,
+                     double *y)
+{
+    task t = {d, count, place, from, values, x, alpha, y};
+    if (!pool || d->pieces == 0) {
+        add_entries(&t, 0, count);
+        return;
+    }
+    ga_pool_run(pool, d->pieces, add_piece, &t);
+    for (int k = 0; k < d->start[d->pieces]; ++k) add_entries(&t, d->late[k], d->late[k] + 1);
+}

@@ -1,0 +1,365 @@
+/* Inverses of pivots by Gauss and Jordan, in place: with pivot d in row and column c of A, x
+ * its column and y^T its row,
+ *
+ *     A - x y^T / d  outside of both,   row y^T / d,   column -x / d,   and 1 / d at the pivot.
+ *
+ * Putting -1 in x, and 0 in row and column c of A, all four are A - x y^T / d, y_c = 1. Rows
+ * are swapped for pivots; this swaps columns of the inverse, in the end.
+ *
+ * Up to 8 pivots, A stays in registers as long as no rows are swapped. */
+#include "la/front_inverse.h"
+
+#include "la/quad.h"
+
+enum { IN_REGISTERS = 8 };
+
+/* --- the inverse -------------------------------------------------------------------------- */
+
+/* Takes column c out of A, with -1 in the place of the pivot, and leaves that of the unit
+ * matrix; returns 1 / pivot. */
+KERNEL double take_out(const int q, const int c, quad *restrict a, quad *restrict x)
+{
+    for (int i = 0; i < q; ++i) {
+        x[i] = a[i];
+        set_zero(&a[i]);
+    }
+    const double d = 1 / get_lane(&x[c / 4], c % 4);
+    set_lane(&x[c / 4], c % 4, -1);
+    set_lane(&a[c / 4], c % 4, 1);
+    return d;
+}
+
+/* Pivot c, with A in registers, k columns of q vectors. False: not without a swap. */
+KERNEL bool eliminate(const int k, const int q, const int c, quad *restrict a,
+                      double *restrict reciprocals)
+{
+    double column[IN_REGISTERS];
+    quad x[IN_REGISTERS / 4];
+    for (int i = 0; i < q; ++i) store(column + 4 * i, &a[c * q + i]);
+    if (choose_pivot(k, column, c) != c) return false;
+    const double d = reciprocals[c] = take_out(q, c, a + c * q, x);
+    FOR_PIVOTS(j, 0, k, {
+        const double y = get_lane(&a[j * q + c / 4], c % 4) * d;
+        set_lane(&a[j * q + c / 4], c % 4, 0);
+        for (int i = 0; i < q; ++i) subtract(&a[j * q + i], &x[i], y);
+    })
+    return true;
+}
+
+/* 1 and 0 outside of the pivot's row, 0 and -1 in it, when loaded from the right place. */
+enum { WIDTH = 2 * GA_FRONT_INVERSE_MOST - 1 };
+static const double BUT_ONE[WIDTH] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0,
+                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const double MINUS_ONE[WIDTH] = {[GA_FRONT_INVERSE_MOST - 1] = -1};
+
+/* In memory, with swaps. The same numbers come out. */
+KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *restrict swap,
+                                double *restrict reciprocals)
+{
+    const int k4 = ga_front_padded(k), q = k4 / 4;
+    const int p = choose_pivot(k, A + c * k4, c);
+    if (p < 0) return false;
+    swap[c] = p;
+    if (p != c) swap_rows(k, A + c, A + p, k4);
+    const double d = reciprocals[c] = 1 / A[c + c * k4];
+    quad x[GA_FRONT_INVERSE_MOST / 4], others[GA_FRONT_INVERSE_MOST / 4];
+    for (int i = 0; i < q; ++i) {
+        quad row, minus_one;
+        load(&others[i], BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
+        load(&row, A + c * k4 + 4 * i);
+        load(&minus_one, MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
+        add_products(&minus_one, &row, &others[i]);
+        x[i] = minus_one;
+    }
+    KEEP_ROLLED
+    for (int j = 0; j < k; ++j) {
+        const double y = A[c + j * k4] * d;
+        for (int i = 0; i < q; ++i) {
+            quad row, result;
+            load(&row, A + j * k4 + 4 * i);
+            set_zero(&result);
+            subtract(&result, &x[i], y);
+            add_products(&result, &row, &others[i]);
+            store(A + j * k4 + 4 * i, &result);
+        }
+    }
+    for (int i = 0; i < q; ++i) {
+        scale(&x[i], -d);
+        store(A + c * k4 + 4 * i, &x[i]);
+    }
+    return true;
+}
+
+KERNEL double sum_of_squares(int count, const quad *a)
+{
+    quad s;
+    set_zero(&s);
+    for (int i = 0; i < count; ++i) add_products(&s, &a[i], &a[i]);
+    return sum_of(&s);
+}
+
+/* A is as it was if this fails. */
+KERNEL bool invert_in_registers(const int k, double *restrict A, double *restrict reciprocals,
+                                double *restrict condition)
+{
+    const int q = ga_front_padded(k) / 4;
+    quad a[IN_REGISTERS * IN_REGISTERS / 4];
+    FOR_PIVOTS(j, 0, k * q, load(&a[j], A + 4 * j))
+    *condition = sum_of_squares(k * q, a);
+    FOR_PIVOTS(c, 0, k, {
+        if (!eliminate(k, q, c, a, reciprocals)) return false;
+    })
+    *condition *= sum_of_squares(k * q, a);
+    FOR_PIVOTS(j, 0, k * q, store(A + 4 * j, &a[j]))
+    return true;
+}
+
+KERNEL bool invert_in_memory(const int k, double *A, double *restrict reciprocals,
+                             double *restrict condition)
+{
+    const int k4 = ga_front_padded(k), count = k * k4 / 4;
+    int swap[GA_FRONT_INVERSE_MOST];
+    *condition = sum_of_squares(count, (const quad *)A);
+    KEEP_ROLLED
+    for (int c = 0; c < k; ++c)
+        if (!eliminate_in_memory(k, c, A, swap, reciprocals)) return false;
+    *condition *= sum_of_squares(count, (const quad *)A);
+    for (int c = k - 1; c >= 0; --c)
+        if (swap[c] != c) swap_rows(k4, A + c * k4, A + swap[c] * k4, 1);
+    return true;
+}
+
+/* False: a pivot of no use. *condition: |A|^2 |A^-1|^2. */
+KERNEL bool invert(const int k, double *A, double *restrict reciprocals,
+                   double *restrict condition)
+{
+    if (k <= IN_REGISTERS && invert_in_registers(k, A, reciprocals, condition)) return true;
+    return invert_in_memory(k, A, reciprocals, condition);
+}
+
+/* --- the front ---------------------------------------------------------------------------- */
+
+/* L D, four rows at a time, and the sum of its squares. */
+KERNEL double multiply_lower(const int k, const int r4, const double *restrict D,
+                             double *restrict L)
+{
+    const int k4 = ga_front_padded(k);
+    quad x[GA_FRONT_INVERSE_MOST], squares;
+    set_zero(&squares);
+    for (int i = 0; i < r4; i += 4) {
+        FOR_PIVOTS(p, 0, k, load(&x[p], L + p * r4 + i))
+        KEEP_ROLLED
+        for (int c = 0; c < k; ++c) {
+            quad s;
+            set_zero(&s);
+            FOR_PIVOTS(p, 0, k, add(&s, &x[p], D[p + c * k4]))
+            add_products(&squares, &s, &s);
+            store(L + c * r4 + i, &s);
+        }
+    }
+    return sum_of(&squares);
+}
+
+/* D U from U^T. */
+KERNEL void multiply_upper(const int k, const int r, const double *restrict D,
+                           const double *restrict U, double *restrict DU)
+{
+    const int k4 = ga_front_padded(k), q = k4 / 4, r4 = ga_front_padded(r);
+    for (int j = 0; j < r; ++j) {
+        quad s[GA_FRONT_INVERSE_MOST / 4];
+        for (int i = 0; i < q; ++i) set_zero(&s[i]);
+        FOR_PIVOTS(p, 0, k, {
+            for (int i = 0; i < q; ++i) add_at(&s[i], D + p * k4 + 4 * i, U[j + p * r4]);
+        })
+        for (int i = 0; i < q; ++i) store(DU + j * k4 + 4 * i, &s[i]);
+    }
+}
+
+KERNEL bool factor(const int k, const int r, double *F, double *S, double *reciprocals,
+                   double *work, ga_front_sizes *sizes)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    double *L = F + k * k4, *U = L + k * r4;
+    if (!invert(k, F, reciprocals, &sizes->condition)) return false;
+    sizes->multipliers = multiply_lower(k, r4, F, L);
+    update_others(k, r, r4, L, U, S);
+    multiply_upper(k, r, F, U, work);
+    memcpy(U, work, (size_t)(k4 * r) * sizeof *U);
+    return true;
+}
+
+/* --- solution ----------------------------------------------------------------------------- */
+
+/* Up to four numbers; exactly these are touched: the next may be written by others. */
+KERNEL void load_some(quad *x, const double *y, int count)
+{
+    if (count >= 4) {
+        load(x, y);
+        return;
+    }
+    set_zero(x);
+    set_lane(x, 0, y[0]);
+    if (count > 1) set_lane(x, 1, y[1]);
+    if (count > 2) set_lane(x, 2, y[2]);
+}
+
+KERNEL void store_some(double *y, const quad *x, int count)
+{
+    if (count >= 4) {
+        store(y, x);
+        return;
+    }
+    y[0] = get_lane(x, 0);
+    if (count > 1) y[1] = get_lane(x, 1);
+    if (count > 2) y[2] = get_lane(x, 2);
+}
+
+/* Four rows of a product; two sums, neither of which waits for the other. */
+KERNEL void multiply(quad *x, const int k, const int rows, const double *restrict A,
+                     const double *restrict y)
+{
+    quad a, b;
+    set_zero(&a);
+    set_zero(&b);
+    FOR_PIVOTS(p, 0, k, { add_at(p % 2 ? &b : &a, A + p * rows, y[p]); })
+    add(&a, &b, 1);
+    *x = a;
+}
+
+KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
+                    double *all, const int *restrict others)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const size_t size = ga_front_inverse_size(k, r);
+    for (; count > 0; --count, F += size, y += k, others += r) {
+        double own[GA_FRONT_INVERSE_MOST];
+        FOR_PIVOTS(p, 0, k, own[p] = y[p])
+        for (int i = 0; i < r; i += 4) {
+            double *to = all + others[0] + i;
+            quad x, z;
+            multiply(&x, k, r4, F + k * k4 + i, own);
+            load_some(&z, to, r - i);
+            subtract(&z, &x, 1);
+            store_some(to, &z, r - i);
+        }
+        for (int i = 0; i < k; i += 4) {
+            quad x;
+            multiply(&x, k, k4, F + i, own);
+            store_some(y + i, &x, k - i);
+        }
+    }
+}
+
+KERNEL void backward(const int k, const int r, int count, const double *restrict F, double *y,
+                     double *all, const int *restrict others)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const size_t size = ga_front_inverse_size(k, r);
+    F += (size_t)count * size + (size_t)(k * (k4 + r4));
+    y += count * k;
+    others += count * r;
+    for (; count > 0; --count) {
+        F -= size, y -= k, others -= r;
+        const double *from = r > 0 ? all + others[0] : all;
+        for (int i = 0; i < k; i += 4) {
+            quad x, z;
+            multiply(&x, r, k4, F + i, from);
+            load_some(&z, y + i, k - i);
+            subtract(&z, &x, 1);
+            store_some(y + i, &z, k - i);
+        }
+    }
+}
+
+/* --- instances ---------------------------------------------------------------------------- */
+
+#define FACTOR(name, attribute, pivots)                                                        \
+    attribute static bool factor_##name##_##pivots(int k, int r, double *F, double *S,         \
+                                                   double *reciprocals, double *work,          \
+                                                   ga_front_sizes *sizes)                      \
+    {                                                                                          \
+        (void)k;                                                                               \
+        return factor(pivots, r, F, S, reciprocals, work, sizes);                              \
+    }
+
+#define SOLVE(name, attribute, pivots, rest)                                                   \
+    attribute static void forward_##name##_##pivots##_##rest(                                  \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
+    {                                                                                          \
+        (void)k, (void)r;                                                                      \
+        forward(pivots, rest, count, F, y, all, others);                                       \
+    }                                                                                          \
+    attribute static void backward_##name##_##pivots##_##rest(                                 \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
+    {                                                                                          \
+        (void)k, (void)r;                                                                      \
+        backward(pivots, rest, count, F, y, all, others);                                      \
+    }
+
+/* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
+ */
+#define SHAPES(X, name, attribute)                                                             \
+    X(name, attribute, 3, 2)                                                                   \
+    X(name, attribute, 3, 4)                                                                   \
+    X(name, attribute, 5, 2)                                                                   \
+    X(name, attribute, 6, 3)                                                                   \
+    X(name, attribute, 6, 5)                                                                   \
+    X(name, attribute, 6, 6)                                                                   \
+    X(name, attribute, 7, 4)                                                                   \
+    X(name, attribute, 9, 3)                                                                   \
+    X(name, attribute, 11, 5)                                                                  \
+    X(name, attribute, 11, 11)                                                                 \
+    X(name, attribute, 12, 6)
+
+#define PIVOTS(X, name, attribute)                                                             \
+    X(name, attribute, 1)                                                                      \
+    X(name, attribute, 2)                                                                      \
+    X(name, attribute, 3)                                                                      \
+    X(name, attribute, 4)                                                                      \
+    X(name, attribute, 5)                                                                      \
+    X(name, attribute, 6)                                                                      \
+    X(name, attribute, 7)                                                                      \
+    X(name, attribute, 8)                                                                      \
+    X(name, attribute, 9)                                                                      \
+    X(name, attribute, 10)                                                                     \
+    X(name, attribute, 11)                                                                     \
+    X(name, attribute, 12)
+
+#define SOLVE_ANY(name, attribute, k) SOLVE(name, attribute, k, r)
+#define SHAPE_ENTRY(name, attribute, k, r)                                                     \
+    {k, r, factor_##name##_##k, forward_##name##_##k##_##r, backward_##name##_##k##_##r},
+#define ANY_ENTRY(name, attribute, k)                                                          \
+    {k, -1, factor_##name##_##k, forward_##name##_##k##_r, backward_##name##_##k##_r},
+
+/* The first in the table that fits is taken. */
+#define INSTANCES(name, attribute)                                                             \
+    PIVOTS(FACTOR, name, attribute)                                                            \
+    PIVOTS(SOLVE_ANY, name, attribute)                                                         \
+    SHAPES(SOLVE, name, attribute)                                                             \
+    static const ga_front_inverse kernels_##name[] = {SHAPES(SHAPE_ENTRY, name, attribute)     \
+                                                          PIVOTS(ANY_ENTRY, name, attribute)};
+
+INSTANCES(plain, )
+
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
+INSTANCES(avx2, __attribute__((target("avx2"))))
+#endif
+
+static const ga_front_inverse *look_up(const ga_front_inverse *kernels, int k, int r)
+{
+    while (kernels->k != k || (kernels->r != r && kernels->r >= 0)) ++kernels;
+    return kernels;
+}
+
+const ga_front_inverse *ga_front_inverse_plain(int k, int r)
+{
+    return look_up(kernels_plain, k, r);
+}
+
+const ga_front_inverse *ga_front_inverse_get(int k, int r)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
+    if (__builtin_cpu_supports("avx2")) return look_up(kernels_avx2, k, r);
+#endif
+    return ga_front_inverse_plain(k, r);
+}

@@ -1,0 +1,52 @@
+/* Fronts (front.h) solved with by the inverse of their pivots:
+ *
+ *     D = A^-1,  L D,  D U,  S - L D U        forward:  y_2 -= (L D) y_1,  y_1 = D y_1
+ *                                             backward: y_1 -= (D U) y_2
+ *
+ * Products with constant matrices take the place of substitutions, whose every step waits for
+ * the one before: most of the time of a long row of small fronts. Factoring takes up to twice
+ * the operations, and the defect of a solution grows with the condition of A. So the condition
+ * is reported, and where it is large the front is to be assembled again for front.h.
+ *
+ * In memory: A (k4 x k), L (r4 x k), U^T (r4 x k) before, D U (k4 x r) in its place after. */
+#ifndef GA_LA_FRONT_INVERSE_H
+#define GA_LA_FRONT_INVERSE_H
+
+#include "la/front.h"
+
+/* With more pivots than these, factoring loses what two or three solutions gain. */
+enum { GA_FRONT_INVERSE_MOST = 12 };
+
+/* Of squares: the condition of A, |A|^2 |D|^2 in Frobenius' norm; and of entries of L D. */
+typedef struct ga_front_sizes {
+    double condition, multipliers;
+} ga_front_sizes;
+
+/* reciprocals: of the k pivots. work has room for k4 max(r, 4) numbers. False: a pivot of no
+ * use. */
+typedef bool ga_front_invert(int k, int r, double *F, double *S, double *reciprocals,
+                             double *work, ga_front_sizes *sizes);
+/* Of `count` fronts that follow each other in F and y, the others of each in one piece:
+ * y[others[i r]] .. of the i-th. Backward takes the last front first. */
+typedef void ga_front_sweep(int k, int r, int count, const double *F, double *y, double *all,
+                            const int *others);
+
+typedef struct ga_front_inverse {
+    int k, r; /* r < 0: any */
+    ga_front_invert *factor;
+    ga_front_sweep *forward, *backward;
+} ga_front_inverse;
+
+/* For k <= GA_FRONT_INVERSE_MOST pivots: the fastest on this machine, and those for any. */
+const ga_front_inverse *ga_front_inverse_get(int k, int r);
+const ga_front_inverse *ga_front_inverse_plain(int k, int r);
+
+/* Numbers in F; for either kind of kernels. */
+static inline size_t ga_front_inverse_size(int k, int r)
+{
+    const size_t before = (size_t)k * (size_t)ga_front_padded(r),
+                 after = (size_t)r * (size_t)ga_front_padded(k);
+    return ga_front_size(k, r) + (after > before ? after - before : 0);
+}
+
+#endif
