@@ -488,6 +488,14 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     s->worn = is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
 }
 
+/* A life between one step and two lets every other step begin with old tangents and renew them
+ * on the way. Large systems, where that costs most, wait until two have been earned. */
+static double whole_life(const ga_stepper *s)
+{
+    enum { LARGE = 500 };
+    return s->n > LARGE ? floor(s->life) : s->life;
+}
+
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
  * mirror image in a constraint. No step carries anything a hundred times as far as velocities
  * and accelerations at its beginning account for, unless that is little compared with sizes
@@ -513,7 +521,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
-    bool refresh = !s->usable || spoils || s->worn || s->served >= s->life ||
+    bool refresh = !s->usable || spoils || s->worn || s->served >= whole_life(s) ||
                    s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {

@@ -13,7 +13,7 @@ typedef enum ga_layout { GA_LISTED, GA_BY_COLUMNS, GA_BY_ROWS } ga_layout;
 typedef struct ga_coords {
     int rows, cols, count;
     int *row, *col;
-    ga_layout layout; /* GA_LISTED is always true */
+    ga_layout layout;           /* GA_LISTED is always true */
     ga_pool *pool;              /* borrowed; null: one thread */
     ga_division by_row, by_col; /* products for threads */
 } ga_coords;
