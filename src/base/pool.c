@@ -1,5 +1,6 @@
 /* A run is announced by a ticket; threads spin for it a little while, because the next run
- * usually follows within microseconds, and then sleep. */
+ * usually follows within microseconds, and then sleep. So does the caller until the last part
+ * is done: on a busy machine whoever does it may have to wait for a processor. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/pool.h"
 
@@ -24,8 +25,8 @@ struct ga_pool {
     int threads;
     helper *helpers; /* threads - 1 */
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool has_lock, has_wake;
+    pthread_cond_t wake, done;
+    bool has_lock, has_wake, has_done;
 
     ga_pool_work *work;
     void *data;
@@ -34,6 +35,7 @@ struct ga_pool {
     atomic_int busy;      /* helpers that may still look at the run */
     atomic_uint ticket;   /* number of runs announced */
     atomic_bool sleeping; /* somebody may be waiting for `wake` */
+    atomic_bool awaited;  /* the caller may be waiting for `done` */
     atomic_bool closing;
 };
 
@@ -71,8 +73,25 @@ static void *help(void *argument)
         await_ticket(pool, seen);
         if (atomic_load(&pool->closing)) return NULL;
         take_parts(pool);
-        atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_acq_rel);
+        if (atomic_fetch_sub(&pool->busy, 1) > 1 || !atomic_load(&pool->awaited)) continue;
+        pthread_mutex_lock(&pool->lock);
+        pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->lock);
     }
+}
+
+/* Until all helpers are through with the run. */
+static void await_helpers(ga_pool *pool)
+{
+    for (int spin = 0; spin < SPINS; ++spin) {
+        if (atomic_load_explicit(&pool->busy, memory_order_acquire) == 0) return;
+        pause_a_little(spin);
+    }
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->awaited, true);
+    while (atomic_load(&pool->busy) > 0) pthread_cond_wait(&pool->done, &pool->lock);
+    atomic_store(&pool->awaited, false);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void announce(ga_pool *pool)
@@ -94,7 +113,8 @@ ga_status ga_pool_create(int threads, ga_pool **out)
     pool->helpers = GA_NEW(helper, threads - 1);
     pool->has_lock = pthread_mutex_init(&pool->lock, NULL) == 0;
     pool->has_wake = pthread_cond_init(&pool->wake, NULL) == 0;
-    bool good = pool->helpers && pool->has_lock && pool->has_wake;
+    pool->has_done = pthread_cond_init(&pool->done, NULL) == 0;
+    bool good = pool->helpers && pool->has_lock && pool->has_wake && pool->has_done;
     for (int k = 0; good && k < threads - 1; ++k) {
         pool->helpers[k].pool = pool;
         good = pthread_create(&pool->helpers[k].thread, NULL, help, pool->helpers + k) == 0;
@@ -118,6 +138,7 @@ void ga_pool_destroy(ga_pool *pool)
     }
     for (int k = 0; pool->helpers && k < pool->threads - 1; ++k)
         if (pool->helpers[k].running) pthread_join(pool->helpers[k].thread, NULL);
+    if (pool->has_done) pthread_cond_destroy(&pool->done);
     if (pool->has_wake) pthread_cond_destroy(&pool->wake);
     if (pool->has_lock) pthread_mutex_destroy(&pool->lock);
     ga_free(pool->helpers);
@@ -145,6 +166,5 @@ void ga_pool_run(ga_pool *pool, int parts, ga_pool_work *work, void *data)
     atomic_store(&pool->busy, pool->threads - 1);
     announce(pool);
     take_parts(pool);
-    for (int spin = 0; atomic_load_explicit(&pool->busy, memory_order_acquire) > 0; ++spin)
-        pause_a_little(spin);
+    await_helpers(pool);
 }

@@ -33,9 +33,7 @@
  *
  * Halves. The order in a long chain goes from one end to the other, and two threads would have
  * nothing to share. So a large graph that falls apart without some group has the group that
- * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan). If
- * there is none, as where joints know each other besides their bodies, the groups at one
- * distance from an end do the same: these levels also cut the graph.
+ * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan).
  *
  * Fronts. Groups are fronts; a front is joined to its parent where the zeros that this stores
  * and computes with cost less than a front of its own.
@@ -330,60 +328,6 @@ static int choose_separator(const graph *g, const search *x, int n)
     return best;
 }
 
-/* Groups in the order of their distance from the first, -1 for what cannot be reached. */
-static int visit_by_distance(const graph *g, int first, int *distance, int *queue)
-{
-    int count = 1;
-    for (int i = 0; i < g->groups; ++i) distance[i] = -1;
-    distance[first] = 0;
-    queue[0] = first;
-    for (int k = 0; k < count; ++k)
-        for (int b = blocks_from(g, queue[k]); b < blocks_end(g, queue[k]); ++b)
-            for (int e = g->start[b]; e < g->start[b] + g->length[b]; ++e) {
-                int other = g->group[g->list[e]];
-                if (distance[other] >= 0) continue;
-                distance[other] = distance[queue[k]] + 1;
-                queue[count++] = other;
-            }
-    return count;
-}
-
-/* A level is worth it if its front, full, takes little of the time. */
-static bool is_thin(double weight, double n) { return 16 * weight * weight <= n; }
-
-/* The lightest level between 9/20 and 11/20 of the way, and of these the one nearest to the
- * middle; or -1. */
-static int choose_level(const graph *g, int count, const int *distance, const int *queue, int n)
-{
-    int best = -1, least = n, weight = 0;
-    double before = 0, nearest = n;
-    for (int k = 0; k < count; ++k) {
-        weight += group_weight(g, queue[k]);
-        if (k + 1 < count && distance[queue[k + 1]] == distance[queue[k]]) continue;
-        const double after = (double)n - before - weight, way = fabs(after - before);
-        const bool better = weight < least || (weight == least && way < nearest);
-        if (before < 0.55 * n && after < 0.55 * n && better && is_thin(weight, n))
-            least = weight, nearest = way, best = distance[queue[k]];
-        before += weight;
-        weight = 0;
-    }
-    return best;
-}
-
-static void put_last(graph *g, int group)
-{
-    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) g->hub[b] = true;
-}
-
-static void cut_at_level(graph *g, int n, int *distance, int *queue)
-{
-    int count = visit_by_distance(g, 0, distance, queue);
-    count = visit_by_distance(g, queue[count - 1], distance, queue);
-    const int level = choose_level(g, count, distance, queue, n);
-    for (int k = 0; level >= 0 && k < count; ++k)
-        if (distance[queue[k]] == level) put_last(g, queue[k]);
-}
-
 static ga_status cut_in_halves(graph *g, int n)
 {
     if (n < GA_ELIMINATION_LARGE) return GA_OK;
@@ -397,9 +341,8 @@ static ga_status cut_in_halves(graph *g, int n)
         if (x.number[i] == 0) number = visit_all(g, &x, i, number);
     int separator = choose_separator(g, &x, n);
     if (separator >= 0)
-        put_last(g, separator);
-    else
-        cut_at_level(g, n, x.number, x.low);
+        for (int b = blocks_from(g, separator); b < blocks_end(g, separator); ++b)
+            g->hub[b] = true;
     ga_free(memory);
     return GA_OK;
 }
