@@ -197,10 +197,11 @@ struct ga_stepper {
     ga_coords Bt, Gt; /* transposed views; B_eta is the B_n of the terms with eta */
     bool flat;        /* T is the identity */
     ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
-    double *KT_values, *BT_values, *ZT_values, *ZNT_values, *BtBT_values, *MBt_values,
-        *CBt_values, *GBt_values;
+    double *BT_values, *ZT_values;
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
+    const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
+    const double *term_factors[GA_TERM_COUNT][2];
     ga_matrix matrix;
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;

@@ -2,6 +2,7 @@
  *
  * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
  * is built once and gives every block entry its slot; assembling is one multiply-add per entry.
+ * Slots are stored in pieces, of which large models have many that are alike: matrix.c.
  * Backends (backend.def): own LU on a full matrix, KLU on compressed columns, own LU by blocks
  * for saddle matrices. */
 #ifndef GA_LA_FACTOR_H
@@ -9,6 +10,7 @@
 
 #include "base/pool.h"
 #include "la/coords.h"
+#include "la/lists.h"
 
 typedef enum ga_backend_kind {
     GA_BACKEND_DENSE,
@@ -22,14 +24,21 @@ typedef struct ga_block {
     int row0, col0;          /* where its (0,0) stands */
 } ga_block;
 
+/* Entries of a block that follow each other: their slots are those of a list, from `first` on.
+ */
+typedef struct ga_matrix_piece {
+    int list, first;
+} ga_matrix_piece;
+
 typedef struct ga_matrix {
     int n, count;         /* order, number of slots */
     bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
     int *colptr, *rowind; /* compressed columns, rows ascending */
     double *values;       /* count numbers */
     int blocks;
-    int *block_start; /* blocks + 1 offsets into slot */
-    int *slot;        /* slot of each entry of each block, in block order */
+    int *piece_start; /* blocks + 1: pieces of each block, in the order of its entries */
+    ga_matrix_piece *piece;
+    ga_lists slots;
 } ga_matrix;
 
 /* Sparse backends get every diagonal place as a slot, even if no block fills it. */
@@ -39,6 +48,9 @@ void ga_matrix_destroy(ga_matrix *matrix);
 void ga_matrix_clear(ga_matrix *matrix);
 /* matrix += scale * block k with these values. */
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values);
+/* The same for a block whose coords were the result of a product. */
+void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
+                           const double *a, const double *b);
 /* y += alpha A x. */
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
 /* values[i,j] *= r[i] * c[j]. */

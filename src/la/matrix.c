@@ -16,23 +16,30 @@ static int row_of(const ga_matrix *m, int j, int k)
     return m->full ? k - j * m->n : m->rowind[k];
 }
 
-static ga_status count_entries(ga_matrix *m, const ga_block *block)
+/* --- slots of the entries */
+
+typedef struct entries {
+    int *start; /* blocks + 1: of each block among all */
+    int *slot;  /* of each entry of each block, in block order */
+} entries;
+
+static ga_status count_entries(int blocks, const ga_block *block, entries *x)
 {
-    m->block_start = GA_NEW(int, (size_t)m->blocks + 1);
-    if (!m->block_start) return GA_ERR_MEMORY;
-    for (int b = 0; b < m->blocks; ++b) {
-        if (block[b].coords->count > INT_MAX - m->block_start[b]) return GA_ERR_MEMORY;
-        m->block_start[b + 1] = m->block_start[b] + block[b].coords->count;
+    x->start = GA_NEW(int, (size_t)blocks + 1);
+    if (!x->start) return GA_ERR_MEMORY;
+    for (int b = 0; b < blocks; ++b) {
+        if (block[b].coords->count > INT_MAX - x->start[b]) return GA_ERR_MEMORY;
+        x->start[b + 1] = x->start[b] + block[b].coords->count;
     }
-    m->slot = GA_NEW(int, m->block_start[m->blocks]);
-    return m->slot ? GA_OK : GA_ERR_MEMORY;
+    x->slot = GA_NEW(int, x->start[blocks]);
+    return x->slot ? GA_OK : GA_ERR_MEMORY;
 }
 
-static ga_status create_full(ga_matrix *m, const ga_block *block)
+static ga_status create_full(ga_matrix *m, const ga_block *block, const entries *x)
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
-    int *slot = m->slot;
+    int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
         for (int k = 0; k < c->count; ++k)
@@ -56,9 +63,11 @@ static void list_places(const ga_matrix *m, const ga_block *block, int *row, int
 }
 
 /* item: all places by column, then row. First pass: count; second pass (rowind set): fill. */
-static int compress(ga_matrix *m, int places, const int *item, const int *row, const int *col)
+static int compress(ga_matrix *m, const entries *x, const int *item, const int *row,
+                    const int *col)
 {
-    int entries = m->block_start[m->blocks], k = -1;
+    const int count = x->start[m->blocks], places = count + m->n;
+    int k = -1;
     for (int p = 0; p < places; ++p) {
         int e = item[p];
         if (p == 0 || row[e] != row[item[p - 1]] || col[e] != col[item[p - 1]]) {
@@ -68,17 +77,17 @@ static int compress(ga_matrix *m, int places, const int *item, const int *row, c
                 m->colptr[col[e] + 1] = k + 1;
             }
         }
-        if (e < entries) m->slot[e] = k;
+        if (e < count) x->slot[e] = k;
     }
     return k + 1;
 }
 
 /* Two counting sorts: by row, then stably by column. */
-static ga_status create_compressed(ga_matrix *m, const ga_block *block)
+static ga_status create_compressed(ga_matrix *m, const ga_block *block, const entries *x)
 {
-    int entries = m->block_start[m->blocks];
-    if (m->n > INT_MAX - entries) return GA_ERR_MEMORY;
-    int places = entries + m->n;
+    const int count = x->start[m->blocks];
+    if (m->n > INT_MAX - count) return GA_ERR_MEMORY;
+    int places = count + m->n;
     ga_buckets by_row = {0}, by_col = {0};
     ga_status status = GA_ERR_MEMORY;
     int *row = GA_NEW(int, places), *col = GA_NEW(int, places);
@@ -87,10 +96,10 @@ static ga_status create_compressed(ga_matrix *m, const ga_block *block)
     list_places(m, block, row, col);
     if (ga_buckets_create(m->n, places, row, NULL, &by_row) != GA_OK) goto done;
     if (ga_buckets_create(m->n, places, col, by_row.item, &by_col) != GA_OK) goto done;
-    m->count = compress(m, places, by_col.item, row, col);
+    m->count = compress(m, x, by_col.item, row, col);
     m->rowind = GA_NEW(int, m->count);
     if (!m->rowind) goto done;
-    compress(m, places, by_col.item, row, col); /* no column is empty: the diagonal is there */
+    compress(m, x, by_col.item, row, col); /* no column is empty: the diagonal is there */
     status = GA_OK;
 done:
     ga_buckets_destroy(&by_row);
@@ -100,17 +109,70 @@ done:
     return status;
 }
 
+/* --- pieces */
+
+/* Slots of one element's entries, less the first of them, are those of another of its kind. An
+ * element's entries are not told apart, but its rows and columns are: a piece ends where
+ * neither the row nor the column goes on, nor the diagonal. A full matrix is small: one piece.
+ * The entry after the piece that begins with k. */
+static int end_piece(const ga_matrix *m, const ga_coords *c, int k)
+{
+    if (m->full) return c->count;
+    for (++k; k < c->count; ++k) {
+        if (c->row[k] == c->row[k - 1] || c->col[k] == c->col[k - 1]) continue;
+        if (c->row[k] != c->row[k - 1] + 1 || c->col[k] != c->col[k - 1] + 1) break;
+    }
+    return k;
+}
+
+static ga_status count_pieces(ga_matrix *m, const ga_block *block)
+{
+    m->piece_start = GA_NEW(int, (size_t)m->blocks + 1);
+    if (!m->piece_start) return GA_ERR_MEMORY;
+    int count = 0;
+    for (int b = 0; b < m->blocks; ++b) {
+        const ga_coords *c = block[b].coords;
+        for (int k = 0; k < c->count; k = end_piece(m, c, k)) ++count;
+        m->piece_start[b + 1] = count;
+    }
+    m->piece = GA_NEW(ga_matrix_piece, count);
+    return m->piece ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Slots are made relative in place. */
+static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries *x)
+{
+    GA_TRY(count_pieces(m, block));
+    ga_matrix_piece *piece = m->piece;
+    for (int b = 0; b < m->blocks; ++b) {
+        int *slot = x->slot + x->start[b];
+        for (int k = 0, end; k < block[b].coords->count; k = end, ++piece) {
+            end = end_piece(m, block[b].coords, k);
+            piece->first = slot[k];
+            for (int e = k; e < end; ++e) slot[e] -= piece->first;
+            GA_TRY(ga_lists_add(&m->slots, end - k, slot + k, &piece->list));
+        }
+    }
+    return ga_lists_finish(&m->slots);
+}
+
+static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
+{
+    GA_TRY(count_entries(m->blocks, block, x));
+    GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
+    GA_TRY(make_pieces(m, block, x));
+    m->values = GA_NEW(double, m->count);
+    return m->values ? GA_OK : GA_ERR_MEMORY;
+}
+
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
                            ga_matrix *matrix)
 {
     *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
-    ga_status status = count_entries(matrix, block);
-    if (status == GA_OK)
-        status = full ? create_full(matrix, block) : create_compressed(matrix, block);
-    if (status == GA_OK) {
-        matrix->values = GA_NEW(double, matrix->count);
-        if (!matrix->values) status = GA_ERR_MEMORY;
-    }
+    entries x = {0};
+    ga_status status = create(matrix, block, &x);
+    ga_free(x.start);
+    ga_free(x.slot);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
 }
@@ -120,8 +182,9 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->colptr);
     ga_free(matrix->rowind);
     ga_free(matrix->values);
-    ga_free(matrix->block_start);
-    ga_free(matrix->slot);
+    ga_free(matrix->piece_start);
+    ga_free(matrix->piece);
+    ga_lists_destroy(&matrix->slots);
     *matrix = (ga_matrix){0};
 }
 
@@ -130,11 +193,39 @@ void ga_matrix_clear(ga_matrix *matrix)
     memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
 }
 
+/* values[slot] += scale * x. */
+static void add(int count, const int *slot, double scale, const double *x, double *values)
+{
+    for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
+}
+
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
-    const int *slot = matrix->slot + matrix->block_start[k];
-    int count = matrix->block_start[k + 1] - matrix->block_start[k];
-    for (int e = 0; e < count; ++e) matrix->values[slot[e]] += scale * values[e];
+    const int *slot = matrix->slots.item, *start = matrix->slots.start;
+    for (int p = matrix->piece_start[k]; p < matrix->piece_start[k + 1]; ++p) {
+        const ga_matrix_piece at = matrix->piece[p];
+        const int count = start[at.list + 1] - start[at.list];
+        add(count, slot + start[at.list], scale, values, matrix->values + at.first);
+        values += count;
+    }
+}
+
+/* The result is sorted by columns: they end where a piece ends, or within one. */
+void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
+                           const double *a, const double *b)
+{
+    const int *slot = NULL, *end = NULL;
+    const ga_matrix_piece *next = matrix->piece + matrix->piece_start[k], *piece = next;
+    for (int c = 0; c < product->columns; ++c) {
+        const int count = ga_product_evaluate_column(product, c, a, b, product->work);
+        if (slot == end) {
+            piece = next++;
+            slot = matrix->slots.item + matrix->slots.start[piece->list];
+            end = matrix->slots.item + matrix->slots.start[piece->list + 1];
+        }
+        add(count, slot, scale, product->work, matrix->values + piece->first);
+        slot += count;
+    }
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
