@@ -33,8 +33,7 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
     bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
                   (k->G = GA_NEW(double, dae->G.count)) &&
                   (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&
-                  (k->col_scale = GA_NEW(double, n)) &&
-                  (k->scale_work = GA_NEW(double, 2 * n)) && (k->x = GA_NEW(double, n)) &&
+                  (k->col_scale = GA_NEW(double, n)) && (k->x = GA_NEW(double, n)) &&
                   (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n)) &&
                   (k->diagonal = GA_NEW(double, s->mp)) && (k->kept = GA_NEW(double, s->mp));
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -44,8 +43,8 @@ void ga_saddle_destroy(ga_saddle *k)
 {
     ga_factor_destroy(k->factor);
     ga_matrix_destroy(&k->matrix);
-    void *memory[] = {k->diagonal,  k->kept,       k->M, k->G,   k->L,     k->row_scale,
-                      k->col_scale, k->scale_work, k->x, k->rhs, k->defect};
+    void *memory[] = {k->diagonal,  k->kept,      k->M, k->G,   k->L,
+                      k->row_scale, k->col_scale, k->x, k->rhs, k->defect};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     memset(k, 0, sizeof *k);
 }
@@ -82,7 +81,7 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
     if (holonomic || s->regular.active)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     for (int i = 0; i < k->matrix.n; ++i) k->row_scale[i] = k->col_scale[i] = 1;
-    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->scale_work);
+    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->scale_work);
     ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     ++s->stats.factorizations;
     ga_status status = ga_factor_numeric(k->factor);

@@ -525,7 +525,7 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const double shift = keep ? 0 : s->method.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
-    for (int i = 0; i < s->nv; ++i)
+    for (int i = 0; s->form->weighted && i < s->nv; ++i)
         s->Man[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);
     if (!s->m || s->form->velocity_level) return GA_OK;

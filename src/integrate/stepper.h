@@ -128,7 +128,7 @@ typedef struct ga_saddle {
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
-    double *row_scale, *col_scale, *scale_work;
+    double *row_scale, *col_scale;
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
 
@@ -142,7 +142,7 @@ typedef struct ga_regular {
     double *value, *eta_value;
     bool *off, *kept;            /* rows that are zero: as last looked at, and in the matrix */
     ga_coords multipliers, etas; /* diagonals */
-    double *rhs, *part, *rows;   /* workspace: n, n, mp */
+    double *rhs, *part, *rows;   /* workspace: n, n (both in scale_work), mp */
     double *share;               /* x of this trial */
     ga_dependence found;         /* at the start */
     int rank;                    /* of G, there */

@@ -30,6 +30,7 @@
 #include "la/buckets.h"
 #include "la/elimination.h"
 #include "la/front.h"
+#include "la/lists.h"
 
 #include <limits.h>
 #include <math.h>
@@ -62,7 +63,7 @@ typedef struct front {
     int k, r;         /* pivots, others */
     int first;        /* number of the first pivot in the order of elimination */
     int others;       /* in the list of others */
-    int runs, places; /* where its runs and its places begin */
+    int runs, places; /* where its runs and its places begin; fronts share places */
     int joins;        /* where its joins to the parent begin */
 } front;
 
@@ -441,43 +442,72 @@ static int count_runs(const entries *x, int entries_count)
     return count;
 }
 
-static ga_status plan_places(blocks *s)
+/* Places of the entries of front i, and their runs from `runs` on; the next run. */
+static int list_places(blocks *s, entries *x, int i, int runs, int *list)
 {
-    const ga_matrix *m = s->matrix;
-    entries x = {0};
-    ga_status status = sort_entries(s, &x);
+    front *f = &s->front[i];
+    const int first = x->by_front.start[i], *item = x->by_front.item;
+    f->runs = runs;
+    for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
+    for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
+    for (int k = first; k < x->by_front.start[i + 1]; ++k) {
+        int row = x->row_number[s->matrix->rowind[item[k]]];
+        *list++ = place(f, x->local[row], x->local[x->col[item[k]]]);
+        if (k > first && item[k] == item[k - 1] + 1)
+            ++s->runs[runs - 1].count;
+        else
+            s->runs[runs++] = (run){item[k], 1};
+    }
+    return runs;
+}
+
+/* The lists of places, in short numbers where all fit, and where in them those of each front
+ * begin. */
+static ga_status keep_places(blocks *s, const ga_lists *lists)
+{
+    const int count = lists->count ? lists->start[lists->count] : 0;
     bool wide = false;
     for (int i = 0; i < s->fronts; ++i) wide |= front_size(&s->front[i]) > USHRT_MAX;
-    if (status == GA_OK) {
-        s->runs = GA_NEW(run, count_runs(&x, m->count));
+    if (wide)
+        s->wide_places = GA_NEW(int, count);
+    else
+        s->places = GA_NEW(unsigned short, count);
+    if (!s->places && !s->wide_places) return GA_ERR_MEMORY;
+    for (int k = 0; k < count; ++k)
         if (wide)
-            s->wide_places = GA_NEW(int, m->count);
+            s->wide_places[k] = lists->item[k];
         else
-            s->places = GA_NEW(unsigned short, m->count);
-        if (!s->runs || (!s->places && !s->wide_places)) status = GA_ERR_MEMORY;
-    }
-    int runs = 0;
+            s->places[k] = (unsigned short)lists->item[k];
+    for (int i = 0; i < s->fronts; ++i) s->front[i].places = lists->start[s->front[i].places];
+    return GA_OK;
+}
+
+/* Fronts of like parts have the same places, which are kept once. */
+static ga_status plan_places(blocks *s)
+{
+    entries x = {0};
+    ga_lists lists = {0};
+    int runs = 0, most = 0, *list = NULL;
+    ga_status status = sort_entries(s, &x);
     for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
-        front *f = &s->front[i];
-        f->runs = runs;
-        f->places = x.by_front.start[i];
-        for (int k = 0; k < f->k; ++k) x.local[f->first + k] = k;
-        for (int k = 0; k < f->r; ++k) x.local[s->others[f->others + k]] = f->k + k;
-        for (int k = f->places; k < x.by_front.start[i + 1]; ++k) {
-            int entry = x.by_front.item[k];
-            int a = x.local[x.row_number[m->rowind[entry]]], b = x.local[x.col[entry]];
-            if (wide)
-                s->wide_places[k] = place(f, a, b);
-            else
-                s->places[k] = (unsigned short)place(f, a, b);
-            if (k > f->places && entry == x.by_front.item[k - 1] + 1)
-                ++s->runs[runs - 1].count;
-            else
-                s->runs[runs++] = (run){entry, 1};
-        }
+        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
+        if (count > most) most = count;
+    }
+    if (status == GA_OK) {
+        s->runs = GA_NEW(run, count_runs(&x, s->matrix->count));
+        list = GA_NEW(int, most);
+        if (!s->runs || !list) status = GA_ERR_MEMORY;
+    }
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
+        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
+        runs = list_places(s, &x, i, runs, list);
+        status = ga_lists_add(&lists, count, list, &s->front[i].places);
     }
     s->front[s->fronts].runs = runs;
     destroy_entries(&x);
+    ga_free(list);
+    if (status == GA_OK) status = keep_places(s, &lists);
+    ga_lists_destroy(&lists);
     return status;
 }
 
