@@ -17,6 +17,19 @@
 
 enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL, BLOCK_COUNT };
 
+/* A start is over before the first step begins, and so the two may have their factors in one
+ * place. From so many unknowns on memory is worth the factorisation that an output of
+ * accelerations in the middle of a run takes more. */
+enum { SHARE_FROM = 4096 };
+
+/* The second system of SOI2 is in use together with the first. */
+static void share_factors(ga_stepper *s, ga_saddle *k)
+{
+    if (k == &s->saddle && s->n >= SHARE_FROM) ga_factor_share(k->factor, s->factor);
+}
+
+ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->saddle.factor); }
+
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
 {
     const ga_dae *dae = &s->dae;
@@ -30,6 +43,7 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
         [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
     GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
+    share_factors(s, k);
     bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
                   (k->G = GA_NEW(double, dae->G.count)) &&
                   (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&

@@ -385,6 +385,8 @@ ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *part
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
 void ga_saddle_destroy(ga_saddle *saddle);
+/* Memory of its own for the factors of s->saddle: it will be used again and again. */
+ga_status ga_saddle_keep(ga_stepper *s);
 /* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
  * puts G^T - L (G^T only if reactions are added) in place of G^T. */
 ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces);

@@ -103,6 +103,10 @@ typedef struct blocks {
     int *wide_places;       /* then these */
     join *joins;
     double *factors, *stack;
+    size_t factors_size;
+    struct blocks *partner; /* uses the same factors, or null */
+    bool borrowed;          /* they are the partner's */
+    bool lost;              /* the partner has them in use */
     int *swap;
     double *y;            /* for solving */
     double *rhs, *defect; /* for refinement */
@@ -116,6 +120,8 @@ typedef struct blocks {
 static void destroy(void *data)
 {
     blocks *s = data;
+    if (s->partner) s->partner->partner = NULL;
+    if (s->borrowed) s->factors = NULL;
     void *memory[] = {s->part,   s->above, s->part_memory, s->front,  s->child_start,
                       s->child,  s->row,   s->col,         s->others, s->runs,
                       s->places, s->joins, s->wide_places, s->swap,   s->factors,
@@ -200,6 +206,7 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
     s->factors = GA_NEW(double, factors);
+    s->factors_size = factors;
     if (!s->others || !s->factors) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
@@ -710,7 +717,8 @@ static double growth(const blocks *s)
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    s->refine = false;
+    s->refine = s->lost = false;
+    if (s->partner) s->partner->lost = true;
     *rcond = 0;
     s->entry = ga_front_largest(s->matrix->count, s->matrix->values);
     ga_pool_run(s->pool, s->parts, factor_part, s);
@@ -822,6 +830,9 @@ static void solve(void *data, double *x)
         ga_backend_klu.solve(s->klu, x);
         return;
     }
+    double rcond;
+    int column;
+    if (s->lost) factor_fronts(s, &rcond, &column); /* it went well before */
     if (!s->refine) {
         solve_once(s, x);
         return;
@@ -834,6 +845,24 @@ static void solve(void *data, double *x)
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
+static ga_status share(void *data, void *lender)
+{
+    blocks *s = data, *other = lender;
+    if (!other && !s->borrowed) return GA_OK;
+    if (other && (s->partner || other->partner || other->factors_size < s->factors_size))
+        return GA_OK;
+    double *factors = other ? other->factors : GA_NEW(double, s->factors_size);
+    if (!factors) return GA_ERR_MEMORY;
+    if (other) ga_free(s->factors);
+    if (!other && s->partner) s->partner->partner = NULL;
+    s->factors = factors;
+    s->partner = other;
+    s->borrowed = other != NULL;
+    s->lost = true; /* if it ever had any */
+    if (other) other->partner = s;
+    return GA_OK;
+}
+
 static double operations(const void *data) { return ((const blocks *)data)->flops; }
 
 const ga_backend ga_backend_block = {
@@ -844,4 +873,5 @@ const ga_backend ga_backend_block = {
     .solve = solve,
     .forget = forget,
     .operations = operations,
+    .share = share,
 };

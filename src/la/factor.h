@@ -100,6 +100,13 @@ ga_status ga_factor_numeric(ga_factor *factor);
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */
 double ga_factor_operations(const ga_factor *factor);
+/* From now on both have their factors in the memory of the lender, which outlives the other.
+ * Whoever solves after the other has factored makes his anew, with the same bits: values of
+ * matrices must be those he has factored. It costs time if they take turns, and does nothing
+ * where backends are different, know no sharing, or the lender has too little. */
+void ga_factor_share(ga_factor *factor, ga_factor *lender);
+/* Memory of its own again. */
+ga_status ga_factor_unshare(ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* Cheap reciprocal condition estimate of the last factorisation. */
