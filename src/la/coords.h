@@ -26,20 +26,27 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y);
 
-/* A column of a product: its plan, for entries of A and B from these on. */
+/* Terms of a product: a plan, for entries of A and B from these on. */
+typedef struct ga_product_part {
+    int plan, a, b;
+    int place; /* its places are counted from this one of the column */
+} ga_product_part;
+
+/* A column of a product with one part; or, plan < 0, ~plan places in the parts a .. b - 1. */
 typedef struct ga_product_column {
     int plan, a, b;
 } ga_product_column;
 
-/* A B, planned once, column by column; columns that are alike share a plan. result has each
- * place once, sorted by column, then row. A plan has the places plan_start[p] ..
- * plan_start[p+1] - 1, one after the other; the value of place k is the sum of
- * a[ia[t]] * b[ib[t]] over the terms start[k] <= t < start[k + 1]. */
+/* A B, planned once, column by column; columns that are alike share plans. result has each
+ * place once, sorted by column, then row. Plan p has what is added to the places to[k] of a
+ * column, plan_start[p] <= k < plan_start[p+1]: the sum of a[ia[t]] * b[ib[t]] over the terms
+ * start[k] <= t < start[k + 1]. */
 typedef struct ga_product {
     ga_coords result;
     int columns; /* that are not empty; ascending */
     ga_product_column *column;
-    int *plan_start, *start, *ia, *ib;
+    ga_product_part *part;
+    int *plan_start, *to, *start, *ia, *ib;
     double *work; /* for a column */
 } ga_product;
 

@@ -6,7 +6,11 @@
  * the column of A it meets. Rows and entries are counted from those of its first term, and then
  * columns of like parts, the joints of a chain for instance, have the same list. Each list is
  * kept once, and its terms are sorted by place, and by entries of A and B within one: that is a
- * plan. Everything is linear in the number of terms but for the sorting of different lists. */
+ * plan. Everything is linear in the number of terms but for the sorting of different lists.
+ *
+ * Neighbours may be stored apart, elements of another type for instance. So where entries of A
+ * are in regions far from each other, each region has a list, with places in the column instead
+ * of rows. Regions follow each other in the order of entries, so that sums are the same. */
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
@@ -16,19 +20,29 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
-/* Of a list: relative to its first term. */
+/* of A; within a list: relative to its first term, and a place for the row if in regions */
 typedef struct term {
     int row, ia, ib;
 } term;
 
+/* Entries of A in a column: from least to most. */
+typedef struct region {
+    int least, most;
+} region;
+
+/* Entries that are not further apart are in one region. More regions than this, or more terms,
+ * are not worth the search. */
+enum { REACH = 128, MOST_REGIONS = 8, MOST_TERMS = 1024 };
+
 typedef struct workspace {
     ga_buckets a_cols, b_cols;
-    ga_lists lists;       /* three numbers per term */
-    int *list;            /* of the column at hand */
-    term *terms, *sorted; /* of a list */
-    int *rows;            /* of the places of all plans */
+    ga_lists lists;       /* three numbers per term, and one more if in regions */
+    int *list;            /* of the column or region at hand */
+    term *terms, *sorted; /* of a column, or of a list */
     int most;             /* terms in a column */
+    int parts, part_room; /* of columns in regions */
 } workspace;
 
 static void destroy_workspace(workspace *w)
@@ -39,8 +53,9 @@ static void destroy_workspace(workspace *w)
     ga_free(w->list);
     ga_free(w->terms);
     ga_free(w->sorted);
-    ga_free(w->rows);
 }
+
+/* --- lists */
 
 static int column_length(const ga_buckets *b, int j) { return b->start[j + 1] - b->start[j]; }
 
@@ -59,24 +74,130 @@ static ga_status count_terms(const ga_coords *B, workspace *w, int *columns)
         if (total - before > w->most) w->most = total - before;
         *columns += total > before;
     }
-    return w->most > INT_MAX / 3 ? GA_ERR_MEMORY : GA_OK;
+    return w->most >= INT_MAX / 3 ? GA_ERR_MEMORY : GA_OK;
 }
 
-/* Lists the terms of column j; how many they are, and the first. */
-static int list_terms(const ga_coords *A, const ga_coords *B, workspace *w, int j, term *first)
+/* The terms of column j; how many they are. */
+static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w, int j)
 {
-    int *list = w->list;
+    term *t = w->terms;
     for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
         const int ib = w->b_cols.item[p], k = B->row[ib];
         for (int q = w->a_cols.start[k]; q < w->a_cols.start[k + 1]; ++q) {
             const int ia = w->a_cols.item[q];
-            if (list == w->list) *first = (term){A->row[ia], ia, ib};
-            *list++ = A->row[ia] - first->row;
-            *list++ = ia - first->ia;
-            *list++ = ib - first->ib;
+            *t++ = (term){A->row[ia], ia, ib};
         }
     }
-    return (int)((list - w->list) / 3);
+    return (int)(t - w->terms);
+}
+
+/* The region of an entry, or -1. */
+static int find_region(int regions, const region *r, int ia, int reach)
+{
+    for (int k = regions - 1; k >= 0; --k)
+        if (ia >= r[k].least - reach && ia <= r[k].most + reach) return k;
+    return -1;
+}
+
+/* Regions in the order of entries; 1 if they are not worth it, or not apart in the end. */
+static int find_regions(const workspace *w, int terms, region *r)
+{
+    int regions = 0;
+    if (terms > MOST_TERMS) return 1;
+    for (int t = 0; t < terms; ++t) {
+        const int ia = w->terms[t].ia;
+        int k = find_region(regions, r, ia, REACH);
+        if (k < 0) {
+            if (regions == MOST_REGIONS) return 1;
+            k = regions++;
+            r[k] = (region){ia, ia};
+        }
+        if (ia < r[k].least) r[k].least = ia;
+        if (ia > r[k].most) r[k].most = ia;
+    }
+    for (int k = 1; k < regions; ++k)
+        for (int i = k; i > 0 && r[i].least < r[i - 1].least; --i) {
+            const region swap = r[i];
+            r[i] = r[i - 1];
+            r[i - 1] = swap;
+        }
+    for (int k = 1; k < regions; ++k)
+        if (r[k].least <= r[k - 1].most) return 1;
+    return regions;
+}
+
+/* Rows of the terms become places in the column; how many there are. */
+static int number_places(workspace *w, int terms)
+{
+    int *rows = w->list, count = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int t = 0; t < terms; ++t) {
+            const int row = w->terms[t].row;
+            int low = 0, high = count;
+            while (low < high) {
+                const int middle = (low + high) / 2;
+                if (rows[middle] < row)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (pass == 1) {
+                w->terms[t].row = low;
+            } else if (low == count || rows[low] != row) {
+                memmove(rows + low + 1, rows + low, (size_t)(count - low) * sizeof *rows);
+                rows[low] = row;
+                ++count;
+            }
+        }
+    return count;
+}
+
+/* Adds the list of the terms in a region (null: of all); the first of them. */
+static ga_status add_list(workspace *w, int terms, const region *r, int *plan, term *first)
+{
+    int *list = w->list;
+    for (int t = 0; t < terms; ++t) {
+        const term *x = &w->terms[t];
+        if (r && (x->ia < r->least || x->ia > r->most)) continue;
+        if (list == w->list) *first = *x;
+        *list++ = x->row - first->row;
+        *list++ = x->ia - first->ia;
+        *list++ = x->ib - first->ib;
+    }
+    if (r) *list++ = 0; /* not to be taken for rows */
+    return ga_lists_add(&w->lists, (int)(list - w->list), w->list, plan);
+}
+
+static ga_status resize_parts(workspace *w, ga_product *product, int room)
+{
+    ga_product_part *other = GA_NEW(ga_product_part, room);
+    if (!other) return GA_ERR_MEMORY;
+    if (w->parts) memcpy(other, product->part, (size_t)w->parts * sizeof *other);
+    ga_free(product->part);
+    product->part = other;
+    w->part_room = room;
+    return GA_OK;
+}
+
+static ga_status add_part(workspace *w, ga_product *product, ga_product_part part)
+{
+    if (w->parts > INT_MAX / 2 - 16) return GA_ERR_MEMORY;
+    if (w->parts == w->part_room) GA_TRY(resize_parts(w, product, 2 * w->parts + 16));
+    product->part[w->parts++] = part;
+    return GA_OK;
+}
+
+static ga_status list_regions(workspace *w, int terms, int regions, const region *r,
+                              ga_product *product, ga_product_column *column)
+{
+    *column = (ga_product_column){~number_places(w, terms), w->parts, w->parts + regions};
+    for (int k = 0; k < regions; ++k) {
+        term first = {0};
+        int plan;
+        GA_TRY(add_list(w, terms, &r[k], &plan, &first));
+        GA_TRY(add_part(w, product, (ga_product_part){plan, first.ia, first.ib, first.row}));
+    }
+    return GA_OK;
 }
 
 static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace *w,
@@ -84,15 +205,24 @@ static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace 
 {
     ga_product_column *column = product->column;
     for (int j = 0; j < B->cols; ++j) {
-        term first = {0};
-        const int terms = list_terms(A, B, w, j, &first);
+        const int terms = list_terms(A, B, w, j);
         if (!terms) continue;
-        int plan;
-        GA_TRY(ga_lists_add(&w->lists, 3 * terms, w->list, &plan));
-        *column++ = (ga_product_column){plan, first.ia, first.ib};
+        region r[MOST_REGIONS];
+        const int regions = find_regions(w, terms, r);
+        if (regions > 1) {
+            GA_TRY(list_regions(w, terms, regions, r, product, column));
+        } else {
+            term first = {0};
+            GA_TRY(add_list(w, terms, NULL, &column->plan, &first));
+            column->a = first.ia;
+            column->b = first.ib;
+        }
+        ++column;
     }
-    return GA_OK;
+    return w->parts < w->part_room ? resize_parts(w, product, w->parts) : GA_OK;
 }
+
+/* --- plans */
 
 static bool in_order(const term *x, const term *y)
 {
@@ -124,13 +254,14 @@ static void sort_terms(workspace *w, int count)
 static int make_plan(workspace *w, int p, int first, int place, ga_product *product)
 {
     const int *list = w->lists.item + w->lists.start[p];
-    const int count = (w->lists.start[p + 1] - w->lists.start[p]) / 3;
+    const int length = w->lists.start[p + 1] - w->lists.start[p], count = length / 3;
+    const bool in_region = length % 3;
     for (int k = 0; k < count; ++k)
         w->terms[k] = (term){list[3 * k], list[3 * k + 1], list[3 * k + 2]};
     sort_terms(w, count);
-    for (int k = 0; k < count; ++k) {
+    for (int k = 0, at = 0; k < count; ++k) {
         if (k == 0 || w->terms[k].row != w->terms[k - 1].row) {
-            w->rows[place] = w->terms[k].row;
+            product->to[place] = in_region ? w->terms[k].row : at++;
             product->start[place++] = first + k;
         }
         product->ia[first + k] = w->terms[k].ia;
@@ -141,47 +272,65 @@ static int make_plan(workspace *w, int p, int first, int place, ga_product *prod
 
 static ga_status make_plans(workspace *w, ga_product *product)
 {
-    const int plans = w->lists.count, terms = plans ? w->lists.start[plans] / 3 : 0;
-    bool memory = (w->terms = GA_NEW(term, w->most)) && (w->sorted = GA_NEW(term, w->most)) &&
-                  (w->rows = GA_NEW(int, terms)) &&
-                  (product->plan_start = GA_NEW(int, (size_t)plans + 1)) &&
+    const int plans = w->lists.count;
+    int terms = 0, place = 0;
+    for (int p = 0; p < plans; ++p) terms += (w->lists.start[p + 1] - w->lists.start[p]) / 3;
+    bool memory = (product->plan_start = GA_NEW(int, (size_t)plans + 1)) &&
+                  (product->to = GA_NEW(int, terms)) &&
                   (product->start = GA_NEW(int, (size_t)terms + 1)) &&
                   (product->ia = GA_NEW(int, terms)) && (product->ib = GA_NEW(int, terms));
     if (!memory) return GA_ERR_MEMORY;
-    int place = 0, most = 0;
-    for (int p = 0; p < plans; ++p) {
+    for (int p = 0, first = 0; p < plans; ++p) {
         product->plan_start[p] = place;
-        place = make_plan(w, p, w->lists.start[p] / 3, place, product);
-        const int places = place - product->plan_start[p];
-        if (places > most) most = places;
+        place = make_plan(w, p, first, place, product);
+        first += (w->lists.start[p + 1] - w->lists.start[p]) / 3;
     }
     product->plan_start[plans] = place;
     product->start[place] = terms;
-    product->work = GA_NEW(double, most);
-    return product->work ? GA_OK : GA_ERR_MEMORY;
+    return GA_OK;
+}
+
+/* --- the result */
+
+static int count_places(const ga_product *product, int c)
+{
+    const int plan = product->column[c].plan;
+    return plan < 0 ? ~plan : product->plan_start[plan + 1] - product->plan_start[plan];
+}
+
+static void list_places(const ga_product *product, const ga_coords *A, int plan, int a,
+                        int *row)
+{
+    for (int k = product->plan_start[plan]; k < product->plan_start[plan + 1]; ++k)
+        row[product->to[k]] = A->row[a + product->ia[product->start[k]]];
 }
 
 /* Rows and columns of the result. */
-static ga_status list_places(const ga_coords *A, const ga_coords *B, const workspace *w,
-                             ga_product *product)
+static ga_status make_result(const ga_coords *A, const ga_coords *B, ga_product *product)
 {
     ga_coords *result = &product->result;
-    const int *plan_start = product->plan_start;
+    int most = 0;
     *result = (ga_coords){.rows = A->rows, .cols = B->cols};
     for (int c = 0; c < product->columns; ++c) {
-        const int plan = product->column[c].plan;
-        result->count += plan_start[plan + 1] - plan_start[plan];
+        const int count = count_places(product, c);
+        result->count += count;
+        most = count > most ? count : most;
     }
-    result->row = GA_NEW(int, result->count);
-    result->col = GA_NEW(int, result->count);
-    if (!result->row || !result->col) return GA_ERR_MEMORY;
+    bool memory = (result->row = GA_NEW(int, result->count)) &&
+                  (result->col = GA_NEW(int, result->count)) &&
+                  (product->work = GA_NEW(double, most));
+    if (!memory) return GA_ERR_MEMORY;
     for (int c = 0, k = 0; c < product->columns; ++c) {
         const ga_product_column at = product->column[c];
-        const int row = A->row[at.a], col = B->col[at.b];
-        for (int p = plan_start[at.plan]; p < plan_start[at.plan + 1]; ++p, ++k) {
-            result->row[k] = row + w->rows[p];
-            result->col[k] = col;
+        const int end = k + count_places(product, c);
+        int *row = result->row + k;
+        if (at.plan >= 0) list_places(product, A, at.plan, at.a, row);
+        for (int p = at.a; at.plan < 0 && p < at.b; ++p) {
+            const ga_product_part part = product->part[p];
+            list_places(product, A, part.plan, part.a, row + part.place);
         }
+        const int col = B->col[at.plan < 0 ? product->part[at.a].b : at.b];
+        for (; k < end; ++k) result->col[k] = col;
     }
     return GA_OK;
 }
@@ -191,12 +340,13 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
     GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
     GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
     GA_TRY(count_terms(B, w, &product->columns));
-    w->list = GA_NEW(int, 3 * (size_t)w->most);
-    product->column = GA_NEW(ga_product_column, product->columns);
-    if (!w->list || !product->column) return GA_ERR_MEMORY;
+    bool memory = (w->list = GA_NEW(int, 3 * (size_t)w->most + 1)) &&
+                  (w->terms = GA_NEW(term, w->most)) && (w->sorted = GA_NEW(term, w->most)) &&
+                  (product->column = GA_NEW(ga_product_column, product->columns));
+    if (!memory) return GA_ERR_MEMORY;
     GA_TRY(list_columns(A, B, w, product));
     GA_TRY(make_plans(w, product));
-    return list_places(A, B, w, product);
+    return make_result(A, B, product);
 }
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product)
@@ -212,12 +362,9 @@ ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *
 void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
-    ga_free(product->column);
-    ga_free(product->plan_start);
-    ga_free(product->start);
-    ga_free(product->ia);
-    ga_free(product->ib);
-    ga_free(product->work);
+    void *memory[] = {product->column, product->part, product->plan_start, product->to,
+                      product->start,  product->ia,   product->ib,         product->work};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     *product = (ga_product){0};
 }
 
@@ -228,10 +375,32 @@ void ga_product_drop_places(ga_product *product)
     product->result.row = product->result.col = NULL;
 }
 
+/* --- evaluation */
+
+static void add_terms(const ga_product *product, int plan, const double *a, const double *b,
+                      double *values)
+{
+    const int *ia = product->ia, *ib = product->ib, *to = product->to;
+    const int first = product->plan_start[plan], end = product->plan_start[plan + 1];
+    for (int k = first, p = product->start[first]; k < end; ++k) {
+        double sum = values[to[k]];
+        for (const int last = product->start[k + 1]; p < last; ++p) sum += a[ia[p]] * b[ib[p]];
+        values[to[k]] = sum;
+    }
+}
+
 int ga_product_evaluate_column(const ga_product *product, int c, const double *a,
                                const double *b, double *values)
 {
     const ga_product_column at = product->column[c];
+    if (at.plan < 0) {
+        memset(values, 0, (size_t)~at.plan * sizeof *values);
+        for (int p = at.a; p < at.b; ++p) {
+            const ga_product_part part = product->part[p];
+            add_terms(product, part.plan, a + part.a, b + part.b, values + part.place);
+        }
+        return ~at.plan;
+    }
     const int *ia = product->ia, *ib = product->ib;
     const int first = product->plan_start[at.plan], end = product->plan_start[at.plan + 1];
     a += at.a;

@@ -109,6 +109,21 @@ static ga_coords chain(int joints, int height, int width, unsigned mask, const i
     return A;
 }
 
+static int count_plans(const ga_coords *A, const ga_coords *B)
+{
+    ga_product p;
+    int plans = 0;
+    assert_int_equal(ga_product_create(A, B, &p), GA_OK);
+    for (int c = 0; c < p.columns; ++c) {
+        const ga_product_column at = p.column[c];
+        if (at.plan >= plans) plans = at.plan + 1;
+        for (int k = at.a; at.plan < 0 && k < at.b; ++k)
+            if (p.part[k].plan >= plans) plans = p.part[k].plan + 1;
+    }
+    ga_product_destroy(&p);
+    return plans;
+}
+
 /* Columns of like joints share plans: as many for a long chain as for a short one. Where joints
  * are numbered at random there is less to share, and the values are as right. */
 static void like_columns_share_plans(void **state)
@@ -129,17 +144,48 @@ static void like_columns_share_plans(void **state)
         ga_coords Gt = ga_coords_transposed(&G);
         check(&G, &Gt, &seed);
         check(&Gt, &G, &seed);
-        ga_product p;
-        assert_int_equal(ga_product_create(&G, &Gt, &p), GA_OK);
-        plans[k] = 0;
-        for (int c = 0; c < p.columns; ++c)
-            if (p.column[c].plan >= plans[k]) plans[k] = p.column[c].plan + 1;
-        assert_true(p.columns <= 5 * joints);
-        ga_product_destroy(&p);
+        plans[k] = count_plans(&G, &Gt);
         ga_coords_destroy(&G);
     }
     assert_int_equal(plans[0], plans[1]);
     assert_true(plans[0] <= 15); /* of the first, the last and any other joint */
+}
+
+/* Every ninth joint is stored behind all others, far from its neighbours: plans are shared as
+ * well, and sums are those of terms in the order of entries, bit by bit. */
+static void plans_in_regions(void **state)
+{
+    (void)state;
+    enum { MOST = 90 };
+    uint64_t seed = 7;
+    int plans[2];
+    for (int k = 0; k < 2; ++k) {
+        const int joints = k ? MOST : 45;
+        int order[MOST], count = 0;
+        for (int n = 0; n < joints; ++n)
+            if (n % 9) order[count++] = n;
+        for (int n = 0; n < joints; n += 9) order[count++] = n;
+        ga_coords G = chain(joints, 5, 6, 0x6d35a6d3, order), Gt = ga_coords_transposed(&G);
+        plans[k] = count_plans(&G, &Gt);
+        check(&G, &Gt, &seed);
+        ga_product p;
+        assert_int_equal(ga_product_create(&G, &Gt, &p), GA_OK);
+        double *a = random_values(&seed, G.count), *b = random_values(&seed, G.count);
+        double *values = doubles(p.result.count);
+        ga_product_evaluate(&p, a, b, values);
+        for (int e = 0; e < p.result.count; ++e) {
+            double sum = 0;
+            for (int ia = 0; ia < G.count; ++ia)
+                for (int ib = 0; G.row[ia] == p.result.row[e] && ib < G.count; ++ib)
+                    if (G.row[ib] == p.result.col[e] && G.col[ib] == G.col[ia])
+                        sum += a[ia] * b[ib];
+            assert_true(values[e] == sum);
+        }
+        free(a), free(b), free(values);
+        ga_product_destroy(&p);
+        ga_coords_destroy(&G);
+    }
+    assert_int_equal(plans[0], plans[1]);
 }
 
 /* Evaluation needs no places, and columns one by one give the same bits. */
@@ -168,9 +214,9 @@ static void columns_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_full),   cmocka_unit_test(empty_is_fine),
-        cmocka_unit_test(too_many_terms),     cmocka_unit_test(like_columns_share_plans),
-        cmocka_unit_test(columns_one_by_one),
+        cmocka_unit_test(agrees_with_full), cmocka_unit_test(empty_is_fine),
+        cmocka_unit_test(too_many_terms),   cmocka_unit_test(like_columns_share_plans),
+        cmocka_unit_test(plans_in_regions), cmocka_unit_test(columns_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
