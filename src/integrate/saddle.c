@@ -106,6 +106,7 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
 ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const double *v,
                               bool holonomic)
 {
+    if (s->saddle.here) return GA_OK;
     GA_TRY(ga_dae_mass(&s->dae, t, q, s->saddle.M));
     GA_TRY(ga_dae_gradient(&s->dae, t, q, v, s->saddle.G));
     return ga_saddle_factor(s, &s->saddle, holonomic, false);
@@ -221,13 +222,15 @@ ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const
 {
     ga_saddle *k = &s->saddle;
     ga_dae *dae = &s->dae;
-    GA_TRY(ga_dae_mass(dae, t, q, k->M));
-    GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    if (!k->here) {
+        GA_TRY(ga_dae_mass(dae, t, q, k->M));
+        GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    }
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, s->start.c));
     if (dae->sys.force_uses_multipliers) return solve_nonlinear(s, t, q, v, vd, multipliers);
     ga_point at = {.t = t, .q = q, .v = v};
     GA_TRY(ga_dae_force(dae, &at, s->start.f));
-    GA_TRY(ga_saddle_factor(s, k, false, false));
+    if (!k->here) GA_TRY(ga_saddle_factor(s, k, false, false));
     memcpy(k->rhs, s->start.f, (size_t)s->nv * sizeof *k->rhs);
     memcpy(k->rhs + s->nv, s->start.c, (size_t)s->mp * sizeof *k->rhs);
     ga_saddle_solve(s, k, 2);

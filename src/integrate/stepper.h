@@ -128,6 +128,7 @@ typedef struct ga_saddle {
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
+    bool here;        /* during a start: factored at s->now, where it depends on q alone */
     double *row_scale, *col_scale;
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;

@@ -8,16 +8,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Multiplication by an odd constant with many ones, and the upper half folded in. */
+/* Two numbers at a time: multiplication by an odd constant with many ones, and the upper half
+ * folded in. */
 static uint64_t hash(int count, const int *item)
 {
-    uint64_t h = (uint64_t)count;
-    for (int k = 0; k < count; ++k) {
-        h = (h ^ (uint32_t)item[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (uint64_t)count, two;
+    for (int k = 0; k + 1 < count; k += 2) {
+        memcpy(&two, item + k, sizeof two);
+        h = (h ^ two) * UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 32;
     }
-    return h;
+    if (count % 2) h = (h ^ (uint32_t)item[count - 1]) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
 }
+
+_Static_assert(2 * sizeof(int) == sizeof(uint64_t), "two numbers at a time");
 
 /* The slot of the list, or the free one it belongs in. */
 static int find(const ga_lists *l, int count, const int *item)

@@ -1,7 +1,6 @@
 /* Assembly of square matrices from blocks; see factor.h. */
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "la/factor.h"
 
 #include <limits.h>
@@ -48,64 +47,100 @@ static ga_status create_full(ga_matrix *m, const ga_block *block, const entries 
     return GA_OK;
 }
 
-/* Places of all block entries, then of the diagonal. */
-static void list_places(const ga_matrix *m, const ga_block *block, int *row, int *col)
+/* An entry in its column, or the diagonal: then it has no number. */
+typedef struct place {
+    int row, entry;
+} place;
+
+/* Counts the places of each column, or puts them there from colptr on, which then ends up at
+ * the beginnings of the next columns. */
+static void gather_columns(ga_matrix *m, const ga_block *block, place *places)
 {
-    int e = 0;
+    int *at = m->colptr, e = 0;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        for (int k = 0; k < c->count; ++k, ++e) {
-            row[e] = block[b].row0 + c->row[k];
-            col[e] = block[b].col0 + c->col[k];
-        }
+        const int row0 = block[b].row0, col0 = block[b].col0;
+        if (places)
+            for (int k = 0; k < c->count; ++k, ++e)
+                places[at[col0 + c->col[k]]++] = (place){row0 + c->row[k], e};
+        else
+            for (int k = 0; k < c->count; ++k) ++at[col0 + c->col[k] + 1];
     }
-    for (int i = 0; i < m->n; ++i, ++e) row[e] = col[e] = i;
+    for (int i = 0; i < m->n; ++i)
+        if (places)
+            places[at[i]++] = (place){i, -1};
+        else
+            ++at[i + 1];
 }
 
-/* item: all places by column, then row. First pass: count; second pass (rowind set): fill. */
-static int compress(ga_matrix *m, const entries *x, const int *item, const int *row,
-                    const int *col)
+/* Stably by row. Columns are short, and blocks bring pieces that are in order; long columns,
+ * of a body with many joints, are sorted by halves. */
+static void sort_places(int count, place *x, place *work)
 {
-    const int count = x->start[m->blocks], places = count + m->n;
-    int k = -1;
-    for (int p = 0; p < places; ++p) {
-        int e = item[p];
-        if (p == 0 || row[e] != row[item[p - 1]] || col[e] != col[item[p - 1]]) {
-            ++k;
-            if (m->rowind) {
-                m->rowind[k] = row[e];
-                m->colptr[col[e] + 1] = k + 1;
-            }
-        }
-        if (e < count) x->slot[e] = k;
+    enum { FEW = 64 };
+    if (count > FEW) {
+        const int half = count / 2;
+        sort_places(half, x, work);
+        sort_places(count - half, x + half, work);
+        memcpy(work, x, (size_t)half * sizeof *x);
+        for (int i = 0, j = half, k = 0; i < half; ++k)
+            x[k] = j == count || work[i].row <= x[j].row ? work[i++] : x[j++];
+        return;
     }
-    return k + 1;
+    for (int i = 1; i < count; ++i) {
+        const place one = x[i];
+        int k = i;
+        for (; k > 0 && x[k - 1].row > one.row; --k) x[k] = x[k - 1];
+        x[k] = one;
+    }
 }
 
-/* Two counting sorts: by row, then stably by column. */
+/* Equal rows of a sorted column share a slot, the first of which is `slot`; the next one. Rows
+ * come to stand in the places' own memory. */
+static int compress(int count, const place *column, int slot, int *rows, const entries *x)
+{
+    for (int k = 0; k < count; ++k) {
+        const place at = column[k];
+        if (k == 0 || at.row != rows[slot - 1]) rows[slot++] = at.row;
+        if (at.entry >= 0) x->slot[at.entry] = slot - 1;
+    }
+    return slot;
+}
+
 static ga_status create_compressed(ga_matrix *m, const ga_block *block, const entries *x)
 {
-    const int count = x->start[m->blocks];
-    if (m->n > INT_MAX - count) return GA_ERR_MEMORY;
-    int places = count + m->n;
-    ga_buckets by_row = {0}, by_col = {0};
+    const int count = x->start[m->blocks], n = m->n;
+    if (n > INT_MAX - count) return GA_ERR_MEMORY;
+    int longest = 0;
+    m->colptr = GA_NEW(int, (size_t)n + 1);
+    place *places = GA_NEW(place, count + n), *work = NULL;
     ga_status status = GA_ERR_MEMORY;
-    int *row = GA_NEW(int, places), *col = GA_NEW(int, places);
-    m->colptr = GA_NEW(int, (size_t)m->n + 1);
-    if (!row || !col || !m->colptr) goto done;
-    list_places(m, block, row, col);
-    if (ga_buckets_create(m->n, places, row, NULL, &by_row) != GA_OK) goto done;
-    if (ga_buckets_create(m->n, places, col, by_row.item, &by_col) != GA_OK) goto done;
-    m->count = compress(m, x, by_col.item, row, col);
+    if (!m->colptr || !places) goto done;
+    gather_columns(m, block, NULL);
+    for (int j = 0; j < n; ++j) {
+        if (m->colptr[j + 1] > longest) longest = m->colptr[j + 1];
+        m->colptr[j + 1] += m->colptr[j];
+    }
+    gather_columns(m, block, places);
+    if (!(work = GA_NEW(place, longest))) goto done;
+    /* colptr[j] is where column j ends by now; its rows overtake no place not yet read */
+    int *rows = (int *)places;
+    for (int j = 0, from = 0; j < n; ++j) {
+        const int end = m->colptr[j];
+        sort_places(end - from, places + from, work);
+        memcpy(work, places + from, (size_t)(end - from) * sizeof *work);
+        m->colptr[j] = m->count;
+        m->count = compress(end - from, work, m->count, rows, x);
+        from = end;
+    }
+    m->colptr[n] = m->count;
     m->rowind = GA_NEW(int, m->count);
     if (!m->rowind) goto done;
-    compress(m, x, by_col.item, row, col); /* no column is empty: the diagonal is there */
+    memcpy(m->rowind, rows, (size_t)m->count * sizeof *rows);
     status = GA_OK;
 done:
-    ga_buckets_destroy(&by_row);
-    ga_buckets_destroy(&by_col);
-    ga_free(row);
-    ga_free(col);
+    ga_free(places);
+    ga_free(work);
     return status;
 }
 

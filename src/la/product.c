@@ -20,6 +20,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* of A; within a list: relative to its first term, and a place for the row if in regions */
@@ -35,6 +36,7 @@ typedef struct region {
 /* Entries that are not further apart are in one region. More regions than this, or more terms,
  * are not worth the search. */
 enum { REACH = 128, MOST_REGIONS = 8, MOST_TERMS = 1024 };
+enum { GUESSES = 1024 }; /* a power of two */
 
 typedef struct workspace {
     ga_buckets a_cols, b_cols;
@@ -43,6 +45,8 @@ typedef struct workspace {
     term *terms, *sorted; /* of a column, or of a list */
     int most;             /* terms in a column */
     int parts, part_room; /* of columns in regions */
+    int after[GUESSES]; /* the list that came after those before, when last seen; 1 + its number
+                         */
 } workspace;
 
 static void destroy_workspace(workspace *w)
@@ -200,24 +204,60 @@ static ga_status list_regions(workspace *w, int terms, int regions, const region
     return GA_OK;
 }
 
+/* Is this the list of column j? To compare takes a fraction of the time it takes to look for a
+ * list. */
+static bool is_list(const ga_coords *A, const ga_coords *B, const workspace *w, int number,
+                    int j, ga_product_column *column)
+{
+    const int *list = w->lists.item + w->lists.start[number];
+    const int *const end = w->lists.item + w->lists.start[number + 1];
+    term first = {0};
+    if ((end - list) % 3) return false; /* of a region */
+    bool begun = false;
+    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+        const int ib = w->b_cols.item[p], k = B->row[ib];
+        const int *q = w->a_cols.item + w->a_cols.start[k];
+        const int *const last = w->a_cols.item + w->a_cols.start[k + 1];
+        if (last - q > (end - list) / 3) return false;
+        if (!begun && q < last) first = (term){A->row[*q], *q, ib}, begun = true;
+        for (; q < last; ++q, list += 3)
+            if (list[0] != A->row[*q] - first.row || list[1] != *q - first.ia ||
+                list[2] != ib - first.ib)
+                return false;
+    }
+    if (list == end) *column = (ga_product_column){number, first.ia, first.ib};
+    return list == end;
+}
+
+/* From the terms in w. */
+static ga_status list_column(workspace *w, int terms, ga_product *product,
+                             ga_product_column *column)
+{
+    region r[MOST_REGIONS];
+    const int regions = find_regions(w, terms, r);
+    if (regions > 1) return list_regions(w, terms, regions, r, product, column);
+    term first = {0};
+    GA_TRY(add_list(w, terms, NULL, &column->plan, &first));
+    column->a = first.ia;
+    column->b = first.ib;
+    return GA_OK;
+}
+
+/* A list is expected after the same ones as before: `history` has those of the last columns. */
 static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace *w,
                               ga_product *product)
 {
     ga_product_column *column = product->column;
+    uint32_t history = 0;
     for (int j = 0; j < B->cols; ++j) {
-        const int terms = list_terms(A, B, w, j);
-        if (!terms) continue;
-        region r[MOST_REGIONS];
-        const int regions = find_regions(w, terms, r);
-        if (regions > 1) {
-            GA_TRY(list_regions(w, terms, regions, r, product, column));
-        } else {
-            term first = {0};
-            GA_TRY(add_list(w, terms, NULL, &column->plan, &first));
-            column->a = first.ia;
-            column->b = first.ib;
+        int *after = &w->after[history * UINT32_C(0x9e3779b1) >> 22 & (GUESSES - 1)];
+        if (!*after || !is_list(A, B, w, *after - 1, j, column)) {
+            const int terms = list_terms(A, B, w, j);
+            if (!terms) continue;
+            GA_TRY(list_column(w, terms, product, column));
+            if (column->plan >= 0) *after = column->plan + 1;
         }
-        ++column;
+        history = history << 5 ^ (uint32_t)column++->plan;
     }
     return w->parts < w->part_room ? resize_parts(w, product, w->parts) : GA_OK;
 }
