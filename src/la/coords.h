@@ -59,6 +59,9 @@ void ga_product_evaluate(const ga_product *product, const double *a, const doubl
 /* The values of column c of product->column alone; how many they are. */
 int ga_product_evaluate_column(const ga_product *product, int c, const double *a,
                                const double *b, double *values);
+/* values[slot[k]] += scale * value k of that column. */
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *values);
 
 /* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
  * order of decreasing column length. */

@@ -250,16 +250,16 @@ void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_prod
                            const double *a, const double *b)
 {
     const int *slot = NULL, *end = NULL;
-    const ga_matrix_piece *next = matrix->piece + matrix->piece_start[k], *piece = next;
+    const ga_matrix_piece *next = matrix->piece + matrix->piece_start[k];
+    double *values = matrix->values;
     for (int c = 0; c < product->columns; ++c) {
-        const int count = ga_product_evaluate_column(product, c, a, b, product->work);
         if (slot == end) {
-            piece = next++;
-            slot = matrix->slots.item + matrix->slots.start[piece->list];
-            end = matrix->slots.item + matrix->slots.start[piece->list + 1];
+            const int *start = matrix->slots.start + next->list;
+            slot = matrix->slots.item + start[0];
+            end = matrix->slots.item + start[1];
+            values = matrix->values + next++->first;
         }
-        add(count, slot, scale, product->work, matrix->values + piece->first);
-        slot += count;
+        slot += ga_product_add_column(product, c, a, b, scale, slot, values);
     }
 }
 

@@ -429,16 +429,23 @@ static void add_terms(const ga_product *product, int plan, const double *a, cons
     }
 }
 
+/* The values of a column with parts. */
+static void evaluate_parts(const ga_product *product, ga_product_column at, const double *a,
+                           const double *b, double *values)
+{
+    for (int k = 0; k < ~at.plan; ++k) values[k] = 0;
+    for (int p = at.a; p < at.b; ++p) {
+        const ga_product_part part = product->part[p];
+        add_terms(product, part.plan, a + part.a, b + part.b, values + part.place);
+    }
+}
+
 int ga_product_evaluate_column(const ga_product *product, int c, const double *a,
                                const double *b, double *values)
 {
     const ga_product_column at = product->column[c];
     if (at.plan < 0) {
-        memset(values, 0, (size_t)~at.plan * sizeof *values);
-        for (int p = at.a; p < at.b; ++p) {
-            const ga_product_part part = product->part[p];
-            add_terms(product, part.plan, a + part.a, b + part.b, values + part.place);
-        }
+        evaluate_parts(product, at, a, b, values);
         return ~at.plan;
     }
     const int *ia = product->ia, *ib = product->ib;
@@ -451,6 +458,31 @@ int ga_product_evaluate_column(const ga_product *product, int c, const double *a
         *values++ = sum;
     }
     return end - first;
+}
+
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *restrict values)
+{
+    const ga_product_column at = product->column[c];
+    if (at.plan < 0) {
+        evaluate_parts(product, at, a, b, product->work);
+        for (int k = 0; k < ~at.plan; ++k) values[slot[k]] += scale * product->work[k];
+        return ~at.plan;
+    }
+    const int *restrict ia = product->ia, *restrict ib = product->ib;
+    const int first = product->plan_start[at.plan];
+    const int *start = product->start + first;
+    const int *const end = product->start + product->plan_start[at.plan + 1];
+    const int count = (int)(end - start);
+    a += at.a;
+    b += at.b;
+    for (int p = *start; start < end; ++slot) {
+        const int last = *++start;
+        double sum = 0;
+        for (; p < last; ++p) sum += a[ia[p]] * b[ib[p]];
+        values[*slot] += scale * sum;
+    }
+    return count;
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
