@@ -208,6 +208,9 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     s->factors = GA_NEW(double, factors);
     s->factors_size = factors;
     if (!s->others || !s->factors) return GA_ERR_MEMORY;
+    /* the system provides pages when they are written to: now, not in the first factorisation
+     */
+    memset(s->factors, 0, factors * sizeof *s->factors);
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)

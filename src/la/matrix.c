@@ -197,7 +197,9 @@ static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
     GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
     GA_TRY(make_pieces(m, block, x));
     m->values = GA_NEW(double, m->count);
-    return m->values ? GA_OK : GA_ERR_MEMORY;
+    if (!m->values) return GA_ERR_MEMORY;
+    ga_matrix_clear(m); /* the system provides pages when they are written to: now */
+    return GA_OK;
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
