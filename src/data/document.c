@@ -161,5 +161,6 @@ void ga_document_destroy(ga_document *document)
     if (!document) return;
     ga_names_free(&document->parameter_names);
     ga_arena_free(&document->arena);
+    ga_arena_free(&document->repeated);
     ga_free(document);
 }

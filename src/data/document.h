@@ -37,6 +37,10 @@ typedef struct ga_document {
     int parameter_count;
     ga_parameter *parameters; /* in the order of the file */
     ga_names parameter_names; /* their indices */
+    /* What repeat blocks have become, until it is dropped; not its texts, which stay. */
+    ga_arena repeated;
+    int section_count;
+    ga_value **sections; /* of the root that hold it */
 } ga_document;
 
 typedef struct ga_document_options {
@@ -58,6 +62,9 @@ ga_status ga_document_parse(const char *name, const char *text, size_t length,
                             const ga_document_options *options, ga_document **document,
                             ga_messages *messages);
 void ga_document_destroy(ga_document *document);
+/* Frees what repeat blocks have become: the model has been made from it. Their sections are
+ * empty then. */
+void ga_document_drop_repeats(ga_document *document);
 
 /* Constants, parameters and the loop variables of a scope. */
 ga_symbol ga_document_symbol(const ga_document *document, const ga_scope *scope,

@@ -168,6 +168,12 @@ static bool evaluate_braces(expander *x, const ga_value *scalar, size_t open, si
     return ga_read_integer(&loader->reader, &inside, result);
 }
 
+static bool out_of_memory(expander *x)
+{
+    x->loader->reader.out_of_memory = true;
+    return false;
+}
+
 /* Replaces {...} by integers and {{ }} by braces. False after an error. */
 static bool substitute(expander *x, const ga_value *scalar, const char **out)
 {
@@ -179,13 +185,11 @@ static bool substitute(expander *x, const ga_value *scalar, const char **out)
     }
     size_t braces = 0, used = 0;
     for (const char *c = text; *c; ++c) braces += *c == '{';
-    enum { LONGEST_INTEGER = 24 };
+    enum { LONGEST_INTEGER = 24, SHORT = 200 };
     const size_t size = strlen(text) + LONGEST_INTEGER * braces + 1;
-    char *result = GA_ARENA_NEW(&x->loader->document->arena, char, size);
-    if (!result) {
-        reader->out_of_memory = true;
-        return false;
-    }
+    ga_arena *arena = &x->loader->document->arena;
+    char fits[SHORT], *result = size <= SHORT ? fits : GA_ARENA_NEW(arena, char, size);
+    if (!result) return out_of_memory(x);
     for (size_t k = 0; text[k]; ++k) {
         const char c = text[k];
         if (c != '{' && c != '}') {
@@ -212,6 +216,10 @@ static bool substitute(expander *x, const ga_value *scalar, const char **out)
             used += (size_t)snprintf(result + used, size - used, "%ld", value);
             k += length + 1;
         }
+    }
+    if (result == fits) { /* and takes no more than it needs */
+        result = ga_arena_text_n(arena, fits, used);
+        if (!result) return out_of_memory(x);
     }
     *out = result;
     return true;
@@ -285,7 +293,7 @@ static bool copy_value(expander *x, const ga_value *value, const ga_scope *scope
                                "{%s} without quotes is a map in YAML; write \"{%s}\"",
                                value->entries[0].key, value->entries[0].key);
     copy->count = 0;
-    copy->entries = GA_ARENA_NEW(&x->loader->document->arena, ga_entry, value->count);
+    copy->entries = GA_ARENA_NEW(&x->loader->document->repeated, ga_entry, value->count);
     if (!copy->entries) {
         reader->out_of_memory = true;
         return false;
@@ -305,12 +313,6 @@ static bool copy_value(expander *x, const ga_value *value, const ga_scope *scope
 
 /* Sections ----------------------------------------------------------------------------------
  */
-
-static bool out_of_memory(expander *x)
-{
-    x->loader->reader.out_of_memory = true;
-    return false;
-}
 
 /* Adds an entry unless its name is taken. */
 static bool append(expander *x, section *s, const ga_entry *entry)
@@ -563,7 +565,7 @@ static bool expand_block(expander *x, const ga_value *map, const ga_scope *outer
     block b = {.map = map};
     if (!read_block(x, &b, outer)) return false;
     for (long k = 0; k < b.count; ++k) {
-        ga_scope *scope = GA_ARENA_NEW(&x->loader->document->arena, ga_scope, 1);
+        ga_scope *scope = GA_ARENA_NEW(&x->loader->document->repeated, ga_scope, 1);
         if (!scope) return out_of_memory(x);
         *scope = (ga_scope){b.index, (double)(b.from + k), outer};
         if (!spend(x, map) || !expand_once(x, &b, scope)) return false;
@@ -587,17 +589,18 @@ static bool expand_blocks(expander *x, const ga_value *value, const ga_scope *ou
 /* The root with the sections in place of what they grew from, and without `repeat`. */
 static ga_status rebuild_root(expander *x)
 {
-    ga_arena *arena = &x->loader->document->arena;
-    ga_value *root = &x->loader->document->root;
-    ga_entry *entries = GA_ARENA_NEW(arena, ga_entry, root->count + x->count);
-    if (!entries) return GA_ERR_MEMORY;
+    ga_document *document = x->loader->document;
+    ga_value *root = &document->root;
+    ga_entry *entries = GA_ARENA_NEW(&document->arena, ga_entry, root->count + x->count);
+    document->sections = GA_ARENA_NEW(&document->arena, ga_value *, x->count);
+    if (!entries || !document->sections) return GA_ERR_MEMORY;
     int n = 0;
     for (int k = 0; k < root->count; ++k)
         if (strcmp(root->entries[k].key, "repeat") != 0) entries[n++] = root->entries[k];
     for (int k = 0; k < x->count; ++k) {
         const section *s = &x->sections[k];
         ga_value map = s->map;
-        map.entries = GA_ARENA_NEW(arena, ga_entry, map.count);
+        map.entries = GA_ARENA_NEW(&document->repeated, ga_entry, map.count);
         if (!map.entries) return GA_ERR_MEMORY;
         if (map.count)
             memcpy(map.entries, s->map.entries, (size_t)map.count * sizeof *map.entries);
@@ -607,6 +610,7 @@ static ga_status rebuild_root(expander *x)
             entries[n++] = (ga_entry){s->key, map.place, map};
         else
             entries[at].value = map;
+        document->sections[document->section_count++] = &entries[at].value;
     }
     root->entries = entries;
     root->count = n;
@@ -628,4 +632,13 @@ ga_status ga_load_repeats(ga_loader *loader)
     }
     ga_free(x.sections);
     return status;
+}
+
+void ga_document_drop_repeats(ga_document *document)
+{
+    for (int k = 0; k < document->section_count; ++k) {
+        document->sections[k]->entries = NULL;
+        document->sections[k]->count = 0;
+    }
+    ga_arena_free(&document->repeated);
 }

@@ -151,20 +151,10 @@ ga_status ga_block_tangents(ga_stepper *s)
     GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
-        ga_product_evaluate(&s->KT, s->K, s->T, s->KT_values);
-        ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
-        if (s->form->velocity_level) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
-        ga_product_evaluate(&s->ZNT, s->Z + dae->ZB.count, s->T, s->ZNT_values);
+        if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
+        if (s->ZT_values) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
     }
-    if (s->form->has_eta) {
-        memcpy(s->B_eta, s->now.G, (size_t)dae->B.count * sizeof *s->B_eta);
-        ga_product_evaluate(&s->MBt, s->M_tangent, s->B_eta, s->MBt_values);
-        ga_product_evaluate(&s->CBt, s->C, s->B_eta, s->CBt_values);
-        ga_product_evaluate(&s->GBt, s->G_tangent, s->B_eta, s->GBt_values);
-    }
-    if (s->def.penalty != 0)
-        ga_product_evaluate(&s->BtBT, s->G_tangent, s->term_values[GA_TERM_POSITION],
-                            s->BtBT_values);
+    if (s->form->has_eta) memcpy(s->B_eta, s->now.G, (size_t)dae->B.count * sizeof *s->B_eta);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     if (!s->form->second_system) return GA_OK;
@@ -252,7 +242,12 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
     ga_regular_prepare(s);
     for (int k = 0; k < s->form->term_count; ++k) {
         ga_term term = s->form->terms[k].term;
-        ga_matrix_add(&s->matrix, k, coefficient(s, term), s->term_values[term]);
+        const ga_product *product = s->term_product[term];
+        const double c = coefficient(s, term), *const *factors = s->term_factors[term];
+        if (product)
+            ga_matrix_add_product(&s->matrix, k, c, product, factors[0], factors[1]);
+        else
+            ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
     }
     choose_scaling(s, scaling);
     ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);
@@ -314,18 +309,58 @@ const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {
 
 /* --- creation ---------------------------------------------------------------------------- */
 
-static ga_status product(const ga_coords *A, const ga_coords *B, ga_product *plan,
-                         double **values)
-{
-    GA_TRY(ga_product_create(A, B, plan));
-    *values = GA_NEW(double, plan->result.count);
-    return *values ? GA_OK : GA_ERR_MEMORY;
-}
-
 static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords, const double *values)
 {
     s->term_coords[term] = *coords;
     s->term_values[term] = values;
+}
+
+typedef struct operand {
+    const ga_coords *coords;
+    const double *values;
+} operand;
+
+/* The term is A B. values (may be null) keeps them, for others than the iteration matrix. */
+static ga_status set_product(ga_stepper *s, ga_term term, operand A, operand B,
+                             ga_product *plan, double **values)
+{
+    GA_TRY(ga_product_create(A.coords, B.coords, plan));
+    s->term_coords[term] = plan->result;
+    if (values) {
+        s->term_values[term] = *values = GA_NEW(double, plan->result.count);
+        return *values ? GA_OK : GA_ERR_MEMORY;
+    }
+    s->term_product[term] = plan;
+    s->term_factors[term][0] = A.values;
+    s->term_factors[term][1] = B.values;
+    return GA_OK;
+}
+
+static ga_status create_products(ga_stepper *s)
+{
+    const ga_dae *dae = &s->dae;
+    const bool penalty = s->def.penalty != 0;
+    const operand K = {&dae->K, s->K}, T = {&dae->T, s->T}, B = {&dae->B, s->G_tangent},
+                  Z = {&dae->Z, s->Z}, ZN = {&dae->ZN, s->Z + dae->ZB.count},
+                  M = {&dae->M, s->M_tangent}, C = {&dae->C, s->C}, G = {&dae->G, s->G_tangent},
+                  Bt = {&s->Bt, s->G_tangent}, Bnt = {&s->Bt, s->B_eta};
+    if (!s->flat) {
+        GA_TRY(set_product(s, GA_TERM_STIFFNESS, K, T, &s->KT, NULL));
+        GA_TRY(set_product(s, GA_TERM_POSITION, B, T, &s->BT, penalty ? &s->BT_values : NULL));
+        if (s->form->velocity_level)
+            GA_TRY(set_product(s, GA_TERM_VELOCITY_STIFFNESS, Z, T, &s->ZT,
+                               s->form->second_system ? &s->ZT_values : NULL));
+        GA_TRY(set_product(s, GA_TERM_NONHOLONOMIC_STIFFNESS, ZN, T, &s->ZNT, NULL));
+    }
+    if (penalty) {
+        const operand BT = {&s->term_coords[GA_TERM_POSITION],
+                            s->term_values[GA_TERM_POSITION]};
+        GA_TRY(set_product(s, GA_TERM_PENALTY, Bt, BT, &s->BtBT, NULL));
+    }
+    if (!s->form->has_eta) return GA_OK;
+    GA_TRY(set_product(s, GA_TERM_ETA_MASS, M, Bnt, &s->MBt, NULL));
+    GA_TRY(set_product(s, GA_TERM_ETA_DAMPING, C, Bnt, &s->CBt, NULL));
+    return set_product(s, GA_TERM_ETA_VELOCITY, G, Bnt, &s->GBt, NULL);
 }
 
 static ga_status create_terms(ga_stepper *s)
@@ -345,28 +380,20 @@ static ga_status create_terms(ga_stepper *s)
     set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, s->Z + dae->ZB.count);
     set_term(s, GA_TERM_REGULAR, &s->regular.multipliers, s->regular.value);
     set_term(s, GA_TERM_ETA_REGULAR, &s->regular.etas, s->regular.eta_value);
-    if (!s->flat) {
-        GA_TRY(product(&dae->K, &dae->T, &s->KT, &s->KT_values));
-        GA_TRY(product(&dae->B, &dae->T, &s->BT, &s->BT_values));
-        GA_TRY(product(&dae->Z, &dae->T, &s->ZT, &s->ZT_values));
-        GA_TRY(product(&dae->ZN, &dae->T, &s->ZNT, &s->ZNT_values));
-        set_term(s, GA_TERM_STIFFNESS, &s->KT.result, s->KT_values);
-        set_term(s, GA_TERM_POSITION, &s->BT.result, s->BT_values);
-        set_term(s, GA_TERM_VELOCITY_STIFFNESS, &s->ZT.result, s->ZT_values);
-        set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &s->ZNT.result, s->ZNT_values);
-    }
-    if (s->def.penalty != 0) {
-        GA_TRY(product(&s->Bt, &s->term_coords[GA_TERM_POSITION], &s->BtBT, &s->BtBT_values));
-        set_term(s, GA_TERM_PENALTY, &s->BtBT.result, s->BtBT_values);
-    }
-    if (!s->form->has_eta) return GA_OK;
-    GA_TRY(product(&dae->M, &s->Bt, &s->MBt, &s->MBt_values));
-    GA_TRY(product(&dae->C, &s->Bt, &s->CBt, &s->CBt_values));
-    GA_TRY(product(&dae->G, &s->Bt, &s->GBt, &s->GBt_values));
-    set_term(s, GA_TERM_ETA_MASS, &s->MBt.result, s->MBt_values);
-    set_term(s, GA_TERM_ETA_DAMPING, &s->CBt.result, s->CBt_values);
-    set_term(s, GA_TERM_ETA_VELOCITY, &s->GBt.result, s->GBt_values);
-    return GA_OK;
+    return create_products(s);
+}
+
+/* What only the pattern of the matrix was made from. */
+static void drop_places(ga_stepper *s)
+{
+    ga_product *plans[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
+                           &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
+    for (int term = 0; term < GA_TERM_COUNT; ++term)
+        for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k)
+            if (s->term_product[term] == plans[k]) {
+                ga_product_drop_places(plans[k]);
+                s->term_coords[term] = plans[k]->result;
+            }
 }
 
 /* Where the choice is free: so few unknowns that nothing is faster than a full matrix; and so
@@ -423,24 +450,24 @@ ga_status ga_block_create(ga_stepper *s)
     }
     s->backend = choose_backend(s);
     GA_TRY(create_matrix(s, blocks));
-    if (!better_full(s)) return GA_OK;
-    ga_factor_destroy(s->factor);
-    ga_matrix_destroy(&s->matrix);
-    s->factor = NULL;
-    s->backend = GA_BACKEND_DENSE;
-    return create_matrix(s, blocks);
+    if (better_full(s)) {
+        ga_factor_destroy(s->factor);
+        ga_matrix_destroy(&s->matrix);
+        s->factor = NULL;
+        s->backend = GA_BACKEND_DENSE;
+        GA_TRY(create_matrix(s, blocks));
+    }
+    drop_places(s);
+    return GA_OK;
 }
 
 void ga_block_destroy(ga_stepper *s)
 {
     ga_product *plans[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
                            &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
-    double *values[] = {s->KT_values,   s->BT_values,  s->ZT_values,  s->ZNT_values,
-                        s->BtBT_values, s->MBt_values, s->CBt_values, s->GBt_values};
-    for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) {
-        ga_product_destroy(plans[k]);
-        ga_free(values[k]);
-    }
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) ga_product_destroy(plans[k]);
+    ga_free(s->BT_values);
+    ga_free(s->ZT_values);
     ga_factor_destroy(s->factor);
     ga_matrix_destroy(&s->matrix);
 }

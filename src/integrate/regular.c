@@ -65,9 +65,10 @@ ga_status ga_regular_create(ga_stepper *s)
     ga_regular *g = &s->regular;
     GA_TRY(create_diagonal(s->mp, &g->multipliers));
     GA_TRY(create_diagonal(s->m, &g->etas));
+    g->rhs = s->scale_work; /* nothing is scaled while these are in use */
+    g->part = s->scale_work + s->n;
     bool memory = (g->D = GA_NEW(double, s->mp)) && (g->size = GA_NEW(double, s->mp)) &&
                   (g->value = GA_NEW(double, s->mp)) && (g->eta_value = GA_NEW(double, s->m)) &&
-                  (g->rhs = GA_NEW(double, s->n)) && (g->part = GA_NEW(double, s->n)) &&
                   (g->weak = GA_NEW(double, s->mp)) && (g->rows = GA_NEW(double, s->mp)) &&
                   (g->share = GA_NEW(double, s->nv)) && (g->off = GA_NEW(bool, s->mp)) &&
                   (g->kept = GA_NEW(bool, s->mp));
@@ -77,8 +78,8 @@ ga_status ga_regular_create(ga_stepper *s)
 void ga_regular_destroy(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    void *memory[] = {g->D,    g->size, g->value, g->eta_value, g->rhs, g->part,
-                      g->weak, g->rows, g->share, g->off,       g->kept};
+    void *memory[] = {g->D,    g->size,  g->value, g->eta_value, g->weak,
+                      g->rows, g->share, g->off,   g->kept};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_coords_destroy(&g->multipliers);
     ga_coords_destroy(&g->etas);

@@ -11,6 +11,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Accelerations at events, projections after an extrapolation, and in index 3 velocities for
+ * another step size need the system of the start in the middle of a run. */
+static bool needs_saddle(const ga_stepper *s, const ga_simulation *def)
+{
+    const bool adaptive = def->control.relative > 0;
+    return def->events.count > 0 || (adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
+                                                  !s->form->velocity_level));
+}
+
 ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run)
 {
     memset(run, 0, sizeof *run);
@@ -20,6 +29,7 @@ ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run)
     run->last_output = -INFINITY;
     ga_status status = ga_controller_create(s, &def->control, &run->control);
     if (status == GA_OK) status = ga_watch_create(s, &def->events, &run->watch);
+    if (status == GA_OK && needs_saddle(s, def)) status = ga_saddle_keep(s);
     bool memory = (run->q = GA_NEW(double, s->nq)) && (run->v = GA_NEW(double, s->nv)) &&
                   (run->vd = GA_NEW(double, s->nv)) &&
                   (run->multipliers = GA_NEW(double, s->mp));

@@ -17,6 +17,19 @@
 
 enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL, BLOCK_COUNT };
 
+/* A start is over before the first step begins, and so the two may have their factors in one
+ * place. From so many unknowns on memory is worth the factorisation that an output of
+ * accelerations in the middle of a run takes more. */
+enum { SHARE_FROM = 4096 };
+
+/* The second system of SOI2 is in use together with the first. */
+static void share_factors(ga_stepper *s, ga_saddle *k)
+{
+    if (k == &s->saddle && s->n >= SHARE_FROM) ga_factor_share(k->factor, s->factor);
+}
+
+ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->saddle.factor); }
+
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
 {
     const ga_dae *dae = &s->dae;
@@ -30,11 +43,11 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
         [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
     GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
+    share_factors(s, k);
     bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
                   (k->G = GA_NEW(double, dae->G.count)) &&
                   (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&
-                  (k->col_scale = GA_NEW(double, n)) &&
-                  (k->scale_work = GA_NEW(double, 2 * n)) && (k->x = GA_NEW(double, n)) &&
+                  (k->col_scale = GA_NEW(double, n)) && (k->x = GA_NEW(double, n)) &&
                   (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n)) &&
                   (k->diagonal = GA_NEW(double, s->mp)) && (k->kept = GA_NEW(double, s->mp));
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -44,8 +57,8 @@ void ga_saddle_destroy(ga_saddle *k)
 {
     ga_factor_destroy(k->factor);
     ga_matrix_destroy(&k->matrix);
-    void *memory[] = {k->diagonal,  k->kept,       k->M, k->G,   k->L,     k->row_scale,
-                      k->col_scale, k->scale_work, k->x, k->rhs, k->defect};
+    void *memory[] = {k->diagonal,  k->kept,      k->M, k->G,   k->L,
+                      k->row_scale, k->col_scale, k->x, k->rhs, k->defect};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     memset(k, 0, sizeof *k);
 }
@@ -82,7 +95,7 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
     if (holonomic || s->regular.active)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     for (int i = 0; i < k->matrix.n; ++i) k->row_scale[i] = k->col_scale[i] = 1;
-    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->scale_work);
+    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->scale_work);
     ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     ++s->stats.factorizations;
     ga_status status = ga_factor_numeric(k->factor);
@@ -93,6 +106,7 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
 ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const double *v,
                               bool holonomic)
 {
+    if (s->saddle.here) return GA_OK;
     GA_TRY(ga_dae_mass(&s->dae, t, q, s->saddle.M));
     GA_TRY(ga_dae_gradient(&s->dae, t, q, v, s->saddle.G));
     return ga_saddle_factor(s, &s->saddle, holonomic, false);
@@ -207,13 +221,15 @@ ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const
 {
     ga_saddle *k = &s->saddle;
     ga_dae *dae = &s->dae;
-    GA_TRY(ga_dae_mass(dae, t, q, k->M));
-    GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    if (!k->here) {
+        GA_TRY(ga_dae_mass(dae, t, q, k->M));
+        GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    }
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, s->start.c));
     if (dae->sys.force_uses_multipliers) return solve_nonlinear(s, t, q, v, vd, multipliers);
     ga_point at = {.t = t, .q = q, .v = v};
     GA_TRY(ga_dae_force(dae, &at, s->start.f));
-    GA_TRY(ga_saddle_factor(s, k, false, false));
+    if (!k->here) GA_TRY(ga_saddle_factor(s, k, false, false));
     memcpy(k->rhs, s->start.f, (size_t)s->nv * sizeof *k->rhs);
     memcpy(k->rhs + s->nv, s->start.c, (size_t)s->mp * sizeof *k->rhs);
     ga_saddle_solve(s, k, 2);

@@ -78,6 +78,7 @@ static ga_status find_rank(ga_stepper *s, double t, const double *q, const doubl
     g->rank = s->mp;
     if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > 1e-8) {
         ga_regular_survey(s);
+        s->saddle.here = !s->p && !s->regular.active;
         return GA_OK;
     }
     ga_status search =
@@ -201,6 +202,7 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         if (done) return GA_OK;
         if (!isfinite(change)) break;
         before = change;
+        s->saddle.here = false;
         ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
     }
     return positions_inconsistent(s, t, report);
@@ -274,8 +276,8 @@ static ga_status start_force(ga_stepper *s)
     return GA_OK;
 }
 
-ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
-                              const double *guess, ga_report *report)
+static ga_status start(ga_stepper *s, double t0, const double *q0, const double *v0,
+                       const double *guess, ga_report *report)
 {
     ga_state *now = &s->now;
     memset(now->memory, 0, now->memory_size * sizeof *now->memory);
@@ -296,6 +298,16 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, now->G);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
+}
+
+/* One factorisation serves for all that is done at the same position. */
+ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
+                              const double *guess, ga_report *report)
+{
+    s->saddle.here = false;
+    ga_status status = start(s, t0, q0, v0, guess, report);
+    s->saddle.here = false;
+    return status;
 }
 
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
@@ -566,7 +578,7 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const double shift = keep ? 0 : s->method.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
-    for (int i = 0; i < s->nv; ++i)
+    for (int i = 0; s->form->weighted && i < s->nv; ++i)
         s->Man[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);
     if (!s->m || s->form->velocity_level) return GA_OK;

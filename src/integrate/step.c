@@ -413,7 +413,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     const ga_state *now = &s->now;
     copy(s->an, now->a, s->nv);
     copy(s->vn, now->v, s->nv);
-    copy(s->Man, now->Ma, s->nv);
+    if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
     s->h = h;
     s->t1 = now->t;
     s->usable = false;
@@ -459,7 +459,7 @@ static ga_status begin(ga_stepper *s, double h)
     }
     copy(s->an, now->a, s->nv);
     copy(s->vn, now->v, s->nv);
-    copy(s->Man, now->Ma, s->nv);
+    if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
     return GA_OK;
 }
 

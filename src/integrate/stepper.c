@@ -23,6 +23,7 @@ static double *carve(carver *c, int n)
 static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
 {
     carver c = {memory, 0};
+    const int weighted_nv = s->form->weighted ? s->nv : 0;
     state->q = carve(&c, s->nq);
     state->v = carve(&c, s->nv);
     state->q_old = carve(&c, s->nq);
@@ -38,11 +39,11 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
         state->lambda_old[k] = carve(&c, s->mp);
     }
     state->G = carve(&c, s->dae.G.count);
-    state->Ma = carve(&c, s->nv);
-    state->Ma_used = carve(&c, s->nv);
-    state->F = carve(&c, s->nv);
-    state->a_tilde = carve(&c, s->nv);
-    state->l_tilde = carve(&c, s->mp);
+    state->Ma = carve(&c, weighted_nv);
+    state->Ma_used = carve(&c, weighted_nv);
+    state->F = carve(&c, weighted_nv);
+    state->a_tilde = carve(&c, weighted_nv);
+    state->l_tilde = carve(&c, s->form->weighted ? s->mp : 0);
     state->share = carve(&c, s->nv);
     return c.used;
 }
@@ -148,16 +149,17 @@ static int list_arrays(ga_stepper *s, ga_array *list)
 {
     const ga_dae *dae = &s->dae;
     const int nv = s->nv, mp = s->mp, n = s->n;
+    const int weighted_nv = s->form && s->form->weighted ? nv : 0;
     const ga_array all[] = {
         {&s->vn, nv},
         {&s->an, nv},
-        {&s->Man, nv},
+        {&s->Man, weighted_nv},
         {&s->U0, nv},
         {&s->v0, nv},
         {&s->a1, nv},
-        {&s->rest, nv},
-        {&s->Ma1, nv},
-        {&s->F1, nv},
+        {&s->rest, weighted_nv},
+        {&s->Ma1, weighted_nv},
+        {&s->F1, weighted_nv},
         {&s->q, s->nq},
         {&s->v, nv},
         {&s->vd, nv},
@@ -166,9 +168,9 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->eta, s->m},
         {&s->U, nv},
         {&s->mu, mp},
-        {&s->a_tilde, nv},
+        {&s->a_tilde, weighted_nv},
         {&s->l_tilde, mp},
-        {&s->v_tilde, nv},
+        {&s->v_tilde, weighted_nv},
         {&s->M, dae->M.count},
         {&s->G, dae->G.count},
         {&s->Phi, s->m},
@@ -280,9 +282,9 @@ static ga_status share(ga_matrix *matrix, ga_factor *factor, ga_pool *pool)
 
 ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
-    ga_product *products[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
-                              &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
-    for (size_t k = 0; k < sizeof products / sizeof *products; ++k) products[k]->pool = pool;
+    const ga_product *products[GA_TERM_COUNT];
+    for (int k = 0; k < s->form->term_count; ++k)
+        products[k] = s->term_product[s->form->terms[k].term];
     GA_TRY(ga_coords_use(&s->dae.M, pool));
     GA_TRY(ga_coords_use(&s->dae.G, pool));
     if (s->p == 0) { /* B is all of G */
@@ -291,6 +293,7 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_col = s->dae.G.by_col;
     }
     GA_TRY(share(&s->matrix, s->factor, pool));
+    GA_TRY(ga_matrix_use_products(&s->matrix, products));
     GA_TRY(share(&s->saddle.matrix, s->saddle.factor, pool));
     return share(&s->second.matrix, s->second.factor, pool);
 }

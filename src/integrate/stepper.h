@@ -128,7 +128,8 @@ typedef struct ga_saddle {
     double *M, *G, *L;
     bool with_forces; /* the factored matrix has G^T - L in place of G^T */
     bool holonomic;   /* N is left out: psi = 0 */
-    double *row_scale, *col_scale, *scale_work;
+    bool here;        /* during a start: factored at s->now, where it depends on q alone */
+    double *row_scale, *col_scale;
     double *x, *rhs, *defect; /* nv + mp each */
 } ga_saddle;
 
@@ -142,7 +143,7 @@ typedef struct ga_regular {
     double *value, *eta_value;
     bool *off, *kept;            /* rows that are zero: as last looked at, and in the matrix */
     ga_coords multipliers, etas; /* diagonals */
-    double *rhs, *part, *rows;   /* workspace: n, n, mp */
+    double *rhs, *part, *rows;   /* workspace: n, n (both in scale_work), mp */
     double *share;               /* x of this trial */
     ga_dependence found;         /* at the start */
     int rank;                    /* of G, there */
@@ -198,10 +199,11 @@ struct ga_stepper {
     ga_coords Bt, Gt; /* transposed views; B_eta is the B_n of the terms with eta */
     bool flat;        /* T is the identity */
     ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
-    double *KT_values, *BT_values, *ZT_values, *ZNT_values, *BtBT_values, *MBt_values,
-        *CBt_values, *GBt_values;
+    double *BT_values, *ZT_values;
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
     const double *term_values[GA_TERM_COUNT];
+    const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
+    const double *term_factors[GA_TERM_COUNT][2];
     ga_matrix matrix;
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
@@ -397,6 +399,8 @@ ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *part
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
 void ga_saddle_destroy(ga_saddle *saddle);
+/* Memory of its own for the factors of s->saddle: it will be used again and again. */
+ga_status ga_saddle_keep(ga_stepper *s);
 /* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
  * puts G^T - L (G^T only if reactions are added) in place of G^T. */
 ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces);

@@ -21,6 +21,8 @@ typedef struct ga_backend {
     void (*solve_rough)(void *data, double *x); /* null: like solve */
     void (*forget)(void *data);                 /* the choice of pivots; null if none is kept */
     double (*operations)(const void *data); /* of a factorisation; null if not known before */
+    /* See factor.h; null if factors are not shared. lender null: no longer. */
+    ga_status (*share)(void *data, void *lender);
 } ga_backend;
 
 #define GA_BACKEND(kind, table) extern const ga_backend table;

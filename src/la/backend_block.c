@@ -33,6 +33,7 @@
 #include "la/buckets.h"
 #include "la/elimination.h"
 #include "la/front_inverse.h"
+#include "la/lists.h"
 
 #include <limits.h>
 #include <math.h>
@@ -74,8 +75,8 @@ typedef struct front {
     int k, r;                        /* pivots, others */
     int first;                       /* number of the first pivot in the order of elimination */
     int others;                      /* in the list of others */
-    int runs, places;                /* where its runs and its places begin */
-    int joins;                       /* where its joins to the parent begin */
+    int runs, places;      /* where its runs and its places begin; fronts share places */
+    int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     bool inverted;         /* by the last factorisation */
 } front;
@@ -118,6 +119,10 @@ typedef struct blocks {
     int *wide_places;       /* then these */
     join *joins;
     double *factors, *stack;
+    size_t factors_size;
+    struct blocks *partner; /* uses the same factors, or null */
+    bool borrowed;          /* they are the partner's */
+    bool lost;              /* the partner has them in use */
     int *swap;
     double *x, *y;        /* for solving; x is the caller's */
     double *rhs, *defect; /* for refinement */
@@ -131,6 +136,8 @@ typedef struct blocks {
 static void destroy(void *data)
 {
     blocks *s = data;
+    if (s->partner) s->partner->partner = NULL;
+    if (s->borrowed) s->factors = NULL;
     void *memory[] = {s->part,   s->above, s->part_memory, s->front,  s->child_start,
                       s->child,  s->row,   s->col,         s->others, s->runs,
                       s->places, s->joins, s->wide_places, s->swap,   s->factors,
@@ -220,7 +227,11 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
     s->factors = GA_NEW(double, factors);
+    s->factors_size = factors;
     if (!s->others || !s->factors) return GA_ERR_MEMORY;
+    /* the system provides pages when they are written to: now, not in the first factorisation
+     */
+    memset(s->factors, 0, factors * sizeof *s->factors);
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
@@ -492,43 +503,72 @@ static int count_runs(const entries *x, int entries_count)
     return count;
 }
 
-static ga_status plan_places(blocks *s)
+/* Places of the entries of front i, and their runs from `runs` on; the next run. */
+static int list_places(blocks *s, entries *x, int i, int runs, int *list)
 {
-    const ga_matrix *m = s->matrix;
-    entries x = {0};
-    ga_status status = sort_entries(s, &x);
+    front *f = &s->front[i];
+    const int first = x->by_front.start[i], *item = x->by_front.item;
+    f->runs = runs;
+    for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
+    for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
+    for (int k = first; k < x->by_front.start[i + 1]; ++k) {
+        int row = x->row_number[s->matrix->rowind[item[k]]];
+        *list++ = place(f, x->local[row], x->local[x->col[item[k]]]);
+        if (k > first && item[k] == item[k - 1] + 1)
+            ++s->runs[runs - 1].count;
+        else
+            s->runs[runs++] = (run){item[k], 1};
+    }
+    return runs;
+}
+
+/* The lists of places, in short numbers where all fit, and where in them those of each front
+ * begin. */
+static ga_status keep_places(blocks *s, const ga_lists *lists)
+{
+    const int count = lists->count ? lists->start[lists->count] : 0;
     bool wide = false;
     for (int i = 0; i < s->fronts; ++i) wide |= front_size(&s->front[i]) > USHRT_MAX;
-    if (status == GA_OK) {
-        s->runs = GA_NEW(run, count_runs(&x, m->count));
+    if (wide)
+        s->wide_places = GA_NEW(int, count);
+    else
+        s->places = GA_NEW(unsigned short, count);
+    if (!s->places && !s->wide_places) return GA_ERR_MEMORY;
+    for (int k = 0; k < count; ++k)
         if (wide)
-            s->wide_places = GA_NEW(int, m->count);
+            s->wide_places[k] = lists->item[k];
         else
-            s->places = GA_NEW(unsigned short, m->count);
-        if (!s->runs || (!s->places && !s->wide_places)) status = GA_ERR_MEMORY;
-    }
-    int runs = 0;
+            s->places[k] = (unsigned short)lists->item[k];
+    for (int i = 0; i < s->fronts; ++i) s->front[i].places = lists->start[s->front[i].places];
+    return GA_OK;
+}
+
+/* Fronts of like parts have the same places, which are kept once. */
+static ga_status plan_places(blocks *s)
+{
+    entries x = {0};
+    ga_lists lists = {0};
+    int runs = 0, most = 0, *list = NULL;
+    ga_status status = sort_entries(s, &x);
     for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
-        front *f = &s->front[i];
-        f->runs = runs;
-        f->places = x.by_front.start[i];
-        for (int k = 0; k < f->k; ++k) x.local[f->first + k] = k;
-        for (int k = 0; k < f->r; ++k) x.local[s->others[f->others + k]] = f->k + k;
-        for (int k = f->places; k < x.by_front.start[i + 1]; ++k) {
-            int entry = x.by_front.item[k];
-            int a = x.local[x.row_number[m->rowind[entry]]], b = x.local[x.col[entry]];
-            if (wide)
-                s->wide_places[k] = place(f, a, b);
-            else
-                s->places[k] = (unsigned short)place(f, a, b);
-            if (k > f->places && entry == x.by_front.item[k - 1] + 1)
-                ++s->runs[runs - 1].count;
-            else
-                s->runs[runs++] = (run){entry, 1};
-        }
+        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
+        if (count > most) most = count;
+    }
+    if (status == GA_OK) {
+        s->runs = GA_NEW(run, count_runs(&x, s->matrix->count));
+        list = GA_NEW(int, most);
+        if (!s->runs || !list) status = GA_ERR_MEMORY;
+    }
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
+        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
+        runs = list_places(s, &x, i, runs, list);
+        status = ga_lists_add(&lists, count, list, &s->front[i].places);
     }
     s->front[s->fronts].runs = runs;
     destroy_entries(&x);
+    ga_free(list);
+    if (status == GA_OK) status = keep_places(s, &lists);
+    ga_lists_destroy(&lists);
     return status;
 }
 
@@ -763,7 +803,8 @@ static void find_largest(void *data, int piece)
 /* False if the factors are not to be used. */
 static bool factor_fronts(blocks *s, double *rcond, int *column)
 {
-    s->refine = s->refine_rough = false;
+    s->refine = s->refine_rough = s->lost = false;
+    if (s->partner) s->partner->lost = true;
     *rcond = 0;
     ga_pool_run(s->parts > 1 ? s->pool : NULL, PARTS, find_largest, s);
     s->entry = ga_front_largest(PARTS, s->largest);
@@ -938,9 +979,18 @@ static void solve_refined(blocks *s, double *x)
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
 
+/* Factors that the partner has overwritten are made anew; it went well before. */
+static void regain(blocks *s)
+{
+    double rcond;
+    int column;
+    if (s->lost) factor_fronts(s, &rcond, &column);
+}
+
 static void solve(void *data, double *x)
 {
     blocks *s = data;
+    if (!s->use_klu) regain(s);
     if (s->use_klu)
         ga_backend_klu.solve(s->klu, x);
     else if (s->refine)
@@ -952,10 +1002,29 @@ static void solve(void *data, double *x)
 static void solve_rough(void *data, double *x)
 {
     blocks *s = data;
+    if (!s->use_klu) regain(s);
     if (s->use_klu || s->refine_rough)
         solve(s, x);
     else
         solve_once(s, x);
+}
+
+static ga_status share(void *data, void *lender)
+{
+    blocks *s = data, *other = lender;
+    if (!other && !s->borrowed) return GA_OK;
+    if (other && (s->partner || other->partner || other->factors_size < s->factors_size))
+        return GA_OK;
+    double *factors = other ? other->factors : GA_NEW(double, s->factors_size);
+    if (!factors) return GA_ERR_MEMORY;
+    if (other) ga_free(s->factors);
+    if (!other && s->partner) s->partner->partner = NULL;
+    s->factors = factors;
+    s->partner = other;
+    s->borrowed = other != NULL;
+    s->lost = true; /* if it ever had any */
+    if (other) other->partner = s;
+    return GA_OK;
 }
 
 static double operations(const void *data) { return ((const blocks *)data)->flops; }
@@ -972,4 +1041,5 @@ const ga_backend ga_backend_block = {
     .solve_rough = solve_rough,
     .forget = forget,
     .operations = operations,
+    .share = share,
 };

@@ -36,18 +36,44 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y);
 
-/* A B, planned once: value k of the result is the sum of a[ia[p]] * b[ib[p]] over the terms
- * start[k] <= p < start[k + 1]. result has each place once, sorted by column, then row. */
+/* Terms of a product: a plan, for entries of A and B from these on. */
+typedef struct ga_product_part {
+    int plan, a, b;
+    int place; /* its places are counted from this one of the column */
+} ga_product_part;
+
+/* A column of a product with one part; or, plan < 0, ~plan places in the parts a .. b - 1. */
+typedef struct ga_product_column {
+    int plan, a, b;
+} ga_product_column;
+
+/* A B, planned once, column by column; columns that are alike share plans. result has each
+ * place once, sorted by column, then row. Plan p has what is added to the places to[k] of a
+ * column, plan_start[p] <= k < plan_start[p+1]: the sum of a[ia[t]] * b[ib[t]] over the terms
+ * start[k] <= t < start[k + 1]. */
 typedef struct ga_product {
     ga_coords result;
-    int *start, *ia, *ib;
-    ga_pool *pool; /* borrowed; null: one thread */
+    int columns; /* that are not empty; ascending */
+    ga_product_column *column;
+    ga_product_part *part;
+    int *plan_start, *to, *start, *ia, *ib;
+    double *work; /* for a column, */
+    int width;    /* of so many places at most */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);
 void ga_product_destroy(ga_product *product);
+/* Frees rows and columns of the result; evaluation does not need them. */
+void ga_product_drop_places(ga_product *product);
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values);
+/* The values of column c of product->column alone; how many they are. */
+int ga_product_column_places(const ga_product *product, int c);
+int ga_product_evaluate_column(const ga_product *product, int c, const double *a,
+                               const double *b, double *values);
+/* values[slot[k]] += scale * value k of that column. */
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *restrict values, double *work);
 
 /* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
  * order of decreasing column length. */

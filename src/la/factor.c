@@ -153,6 +153,18 @@ double ga_factor_operations(const ga_factor *factor)
     return known ? factor->backend->operations(factor->data) : 0;
 }
 
+void ga_factor_share(ga_factor *factor, ga_factor *lender)
+{
+    if (!factor->data || !lender->data || factor->backend != lender->backend) return;
+    if (factor->backend->share) factor->backend->share(factor->data, lender->data);
+}
+
+ga_status ga_factor_unshare(ga_factor *factor)
+{
+    if (!factor->data || !factor->backend->share) return GA_OK;
+    return factor->backend->share(factor->data, NULL);
+}
+
 void ga_factor_solve(const ga_factor *factor, double *x)
 {
     if (factor->data) factor->backend->solve(factor->data, x);

@@ -2,6 +2,7 @@
  *
  * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
  * is built once and gives every block entry its slot; assembling is one multiply-add per entry.
+ * Slots are stored in pieces, of which large models have many that are alike: matrix.c.
  * Backends (backend.def): own LU on a full matrix, KLU on compressed columns, own LU by blocks
  * for saddle matrices. */
 #ifndef GA_LA_FACTOR_H
@@ -9,6 +10,7 @@
 
 #include "base/pool.h"
 #include "la/coords.h"
+#include "la/lists.h"
 
 typedef enum ga_backend_kind {
     GA_BACKEND_DENSE,
@@ -22,16 +24,28 @@ typedef struct ga_block {
     int row0, col0;          /* where its (0,0) stands */
 } ga_block;
 
+/* Entries of a block that follow each other: their slots are those of a list, from `first` on.
+ */
+typedef struct ga_matrix_piece {
+    int list, first;
+} ga_matrix_piece;
+
 typedef struct ga_matrix {
     int n, count;         /* order, number of slots */
     bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
     int *colptr, *rowind; /* compressed columns, rows ascending */
     double *values;       /* count numbers */
     int blocks;
-    int *block_start; /* blocks + 1 offsets into slot */
-    int *slot;        /* slot of each entry of each block, in block order */
-    ga_pool *pool;    /* borrowed; null: one thread */
-    bool *apart;      /* of each block: no two pieces of it have a slot in common */
+    int *piece_start; /* blocks + 1: pieces of each block, in the order of its entries */
+    ga_matrix_piece *piece;
+    ga_lists slots;
+    ga_pool *pool; /* borrowed; null: one thread */
+    /* Pieces in groups, for threads: where the groups of each block begin; the entry and the
+     * column of a product each begins with; whether the groups of a block have no slot in
+     * common; space for a column in each. */
+    int *group_start, *group_entry, *group_column;
+    bool *apart;
+    double *group_work;
 } ga_matrix;
 
 /* Sparse backends get every diagonal place as a slot, even if no block fills it. */
@@ -40,9 +54,14 @@ ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
 void ga_matrix_destroy(ga_matrix *matrix);
 /* Threads for what follows. The same bits come out. */
 ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool);
+/* After it: products[k], or null, is what ga_matrix_add_product will add for block k. */
+ga_status ga_matrix_use_products(ga_matrix *matrix, const ga_product *const *products);
 void ga_matrix_clear(ga_matrix *matrix);
 /* matrix += scale * block k with these values. */
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values);
+/* The same for a block whose coords were the result of a product. */
+void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
+                           const double *a, const double *b);
 /* y += alpha A x. */
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
 /* values[i,j] *= r[i] * c[j]. */
@@ -94,6 +113,13 @@ ga_status ga_factor_numeric(ga_factor *factor);
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */
 double ga_factor_operations(const ga_factor *factor);
+/* From now on both have their factors in the memory of the lender, which outlives the other.
+ * Whoever solves after the other has factored makes his anew, with the same bits: values of
+ * matrices must be those he has factored. It costs time if they take turns, and does nothing
+ * where backends are different, know no sharing, or the lender has too little. */
+void ga_factor_share(ga_factor *factor, ga_factor *lender);
+/* Memory of its own again. */
+ga_status ga_factor_unshare(ga_factor *factor);
 /* In place. No allocation. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 /* The same with a defect of up to 1e6 units of round-off: for iterations, which correct it. */

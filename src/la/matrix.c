@@ -1,7 +1,6 @@
 /* Assembly of square matrices from blocks; see factor.h. */
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "la/factor.h"
 
 #include <limits.h>
@@ -16,23 +15,30 @@ static int row_of(const ga_matrix *m, int j, int k)
     return m->full ? k - j * m->n : m->rowind[k];
 }
 
-static ga_status count_entries(ga_matrix *m, const ga_block *block)
+/* --- slots of the entries */
+
+typedef struct entries {
+    int *start; /* blocks + 1: of each block among all */
+    int *slot;  /* of each entry of each block, in block order */
+} entries;
+
+static ga_status count_entries(int blocks, const ga_block *block, entries *x)
 {
-    m->block_start = GA_NEW(int, (size_t)m->blocks + 1);
-    if (!m->block_start) return GA_ERR_MEMORY;
-    for (int b = 0; b < m->blocks; ++b) {
-        if (block[b].coords->count > INT_MAX - m->block_start[b]) return GA_ERR_MEMORY;
-        m->block_start[b + 1] = m->block_start[b] + block[b].coords->count;
+    x->start = GA_NEW(int, (size_t)blocks + 1);
+    if (!x->start) return GA_ERR_MEMORY;
+    for (int b = 0; b < blocks; ++b) {
+        if (block[b].coords->count > INT_MAX - x->start[b]) return GA_ERR_MEMORY;
+        x->start[b + 1] = x->start[b] + block[b].coords->count;
     }
-    m->slot = GA_NEW(int, m->block_start[m->blocks]);
-    return m->slot ? GA_OK : GA_ERR_MEMORY;
+    x->slot = GA_NEW(int, x->start[blocks]);
+    return x->slot ? GA_OK : GA_ERR_MEMORY;
 }
 
-static ga_status create_full(ga_matrix *m, const ga_block *block)
+static ga_status create_full(ga_matrix *m, const ga_block *block, const entries *x)
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
-    int *slot = m->slot;
+    int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
         for (int k = 0; k < c->count; ++k)
@@ -41,76 +47,169 @@ static ga_status create_full(ga_matrix *m, const ga_block *block)
     return GA_OK;
 }
 
-/* Places of all block entries, then of the diagonal. */
-static void list_places(const ga_matrix *m, const ga_block *block, int *row, int *col)
+/* An entry in its column, or the diagonal: then it has no number. */
+typedef struct place {
+    int row, entry;
+} place;
+
+/* Counts the places of each column, or puts them there from colptr on, which then ends up at
+ * the beginnings of the next columns. */
+static void gather_columns(ga_matrix *m, const ga_block *block, place *places)
 {
-    int e = 0;
+    int *at = m->colptr, e = 0;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        for (int k = 0; k < c->count; ++k, ++e) {
-            row[e] = block[b].row0 + c->row[k];
-            col[e] = block[b].col0 + c->col[k];
-        }
+        const int row0 = block[b].row0, col0 = block[b].col0;
+        if (places)
+            for (int k = 0; k < c->count; ++k, ++e)
+                places[at[col0 + c->col[k]]++] = (place){row0 + c->row[k], e};
+        else
+            for (int k = 0; k < c->count; ++k) ++at[col0 + c->col[k] + 1];
     }
-    for (int i = 0; i < m->n; ++i, ++e) row[e] = col[e] = i;
+    for (int i = 0; i < m->n; ++i)
+        if (places)
+            places[at[i]++] = (place){i, -1};
+        else
+            ++at[i + 1];
 }
 
-/* item: all places by column, then row. First pass: count; second pass (rowind set): fill. */
-static int compress(ga_matrix *m, int places, const int *item, const int *row, const int *col)
+/* Stably by row. Columns are short, and blocks bring pieces that are in order; long columns,
+ * of a body with many joints, are sorted by halves. */
+static void sort_places(int count, place *x, place *work)
 {
-    int entries = m->block_start[m->blocks], k = -1;
-    for (int p = 0; p < places; ++p) {
-        int e = item[p];
-        if (p == 0 || row[e] != row[item[p - 1]] || col[e] != col[item[p - 1]]) {
-            ++k;
-            if (m->rowind) {
-                m->rowind[k] = row[e];
-                m->colptr[col[e] + 1] = k + 1;
-            }
-        }
-        if (e < entries) m->slot[e] = k;
+    enum { FEW = 64 };
+    if (count > FEW) {
+        const int half = count / 2;
+        sort_places(half, x, work);
+        sort_places(count - half, x + half, work);
+        memcpy(work, x, (size_t)half * sizeof *x);
+        for (int i = 0, j = half, k = 0; i < half; ++k)
+            x[k] = j == count || work[i].row <= x[j].row ? work[i++] : x[j++];
+        return;
     }
-    return k + 1;
+    for (int i = 1; i < count; ++i) {
+        const place one = x[i];
+        int k = i;
+        for (; k > 0 && x[k - 1].row > one.row; --k) x[k] = x[k - 1];
+        x[k] = one;
+    }
 }
 
-/* Two counting sorts: by row, then stably by column. */
-static ga_status create_compressed(ga_matrix *m, const ga_block *block)
+/* Equal rows of a sorted column share a slot, the first of which is `slot`; the next one. Rows
+ * come to stand in the places' own memory. */
+static int compress(int count, const place *column, int slot, int *rows, const entries *x)
 {
-    int entries = m->block_start[m->blocks];
-    if (m->n > INT_MAX - entries) return GA_ERR_MEMORY;
-    int places = entries + m->n;
-    ga_buckets by_row = {0}, by_col = {0};
+    for (int k = 0; k < count; ++k) {
+        const place at = column[k];
+        if (k == 0 || at.row != rows[slot - 1]) rows[slot++] = at.row;
+        if (at.entry >= 0) x->slot[at.entry] = slot - 1;
+    }
+    return slot;
+}
+
+static ga_status create_compressed(ga_matrix *m, const ga_block *block, const entries *x)
+{
+    const int count = x->start[m->blocks], n = m->n;
+    if (n > INT_MAX - count) return GA_ERR_MEMORY;
+    int longest = 0;
+    m->colptr = GA_NEW(int, (size_t)n + 1);
+    place *places = GA_NEW(place, count + n), *work = NULL;
     ga_status status = GA_ERR_MEMORY;
-    int *row = GA_NEW(int, places), *col = GA_NEW(int, places);
-    m->colptr = GA_NEW(int, (size_t)m->n + 1);
-    if (!row || !col || !m->colptr) goto done;
-    list_places(m, block, row, col);
-    if (ga_buckets_create(m->n, places, row, NULL, &by_row) != GA_OK) goto done;
-    if (ga_buckets_create(m->n, places, col, by_row.item, &by_col) != GA_OK) goto done;
-    m->count = compress(m, places, by_col.item, row, col);
+    if (!m->colptr || !places) goto done;
+    gather_columns(m, block, NULL);
+    for (int j = 0; j < n; ++j) {
+        if (m->colptr[j + 1] > longest) longest = m->colptr[j + 1];
+        m->colptr[j + 1] += m->colptr[j];
+    }
+    gather_columns(m, block, places);
+    if (!(work = GA_NEW(place, longest))) goto done;
+    /* colptr[j] is where column j ends by now; its rows overtake no place not yet read */
+    int *rows = (int *)places;
+    for (int j = 0, from = 0; j < n; ++j) {
+        const int end = m->colptr[j];
+        sort_places(end - from, places + from, work);
+        memcpy(work, places + from, (size_t)(end - from) * sizeof *work);
+        m->colptr[j] = m->count;
+        m->count = compress(end - from, work, m->count, rows, x);
+        from = end;
+    }
+    m->colptr[n] = m->count;
     m->rowind = GA_NEW(int, m->count);
     if (!m->rowind) goto done;
-    compress(m, places, by_col.item, row, col); /* no column is empty: the diagonal is there */
+    memcpy(m->rowind, rows, (size_t)m->count * sizeof *rows);
     status = GA_OK;
 done:
-    ga_buckets_destroy(&by_row);
-    ga_buckets_destroy(&by_col);
-    ga_free(row);
-    ga_free(col);
+    ga_free(places);
+    ga_free(work);
     return status;
+}
+
+/* --- pieces */
+
+/* Slots of one element's entries, less the first of them, are those of another of its kind. An
+ * element's entries are not told apart, but its rows and columns are: a piece ends where
+ * neither the row nor the column goes on, nor the diagonal. A full matrix is small: one piece.
+ * The entry after the piece that begins with k. */
+static int end_piece(const ga_matrix *m, const ga_coords *c, int k)
+{
+    if (m->full) return c->count;
+    for (++k; k < c->count; ++k) {
+        if (c->row[k] == c->row[k - 1] || c->col[k] == c->col[k - 1]) continue;
+        if (c->row[k] != c->row[k - 1] + 1 || c->col[k] != c->col[k - 1] + 1) break;
+    }
+    return k;
+}
+
+static ga_status count_pieces(ga_matrix *m, const ga_block *block)
+{
+    m->piece_start = GA_NEW(int, (size_t)m->blocks + 1);
+    if (!m->piece_start) return GA_ERR_MEMORY;
+    int count = 0;
+    for (int b = 0; b < m->blocks; ++b) {
+        const ga_coords *c = block[b].coords;
+        for (int k = 0; k < c->count; k = end_piece(m, c, k)) ++count;
+        m->piece_start[b + 1] = count;
+    }
+    m->piece = GA_NEW(ga_matrix_piece, count);
+    return m->piece ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Slots are made relative in place. */
+static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries *x)
+{
+    GA_TRY(count_pieces(m, block));
+    ga_matrix_piece *piece = m->piece;
+    for (int b = 0; b < m->blocks; ++b) {
+        int *slot = x->slot + x->start[b];
+        for (int k = 0, end; k < block[b].coords->count; k = end, ++piece) {
+            end = end_piece(m, block[b].coords, k);
+            piece->first = slot[k];
+            for (int e = k; e < end; ++e) slot[e] -= piece->first;
+            GA_TRY(ga_lists_add(&m->slots, end - k, slot + k, &piece->list));
+        }
+    }
+    return ga_lists_finish(&m->slots);
+}
+
+static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
+{
+    GA_TRY(count_entries(m->blocks, block, x));
+    GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
+    GA_TRY(make_pieces(m, block, x));
+    m->values = GA_NEW(double, m->count);
+    if (!m->values) return GA_ERR_MEMORY;
+    ga_matrix_clear(m); /* the system provides pages when they are written to: now */
+    return GA_OK;
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
                            ga_matrix *matrix)
 {
     *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
-    ga_status status = count_entries(matrix, block);
-    if (status == GA_OK)
-        status = full ? create_full(matrix, block) : create_compressed(matrix, block);
-    if (status == GA_OK) {
-        matrix->values = GA_NEW(double, matrix->count);
-        if (!matrix->values) status = GA_ERR_MEMORY;
-    }
+    entries x = {0};
+    ga_status status = create(matrix, block, &x);
+    ga_free(x.start);
+    ga_free(x.slot);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
 }
@@ -120,52 +219,108 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->colptr);
     ga_free(matrix->rowind);
     ga_free(matrix->values);
-    ga_free(matrix->block_start);
-    ga_free(matrix->slot);
+    ga_free(matrix->piece_start);
+    ga_free(matrix->piece);
+    ga_lists_destroy(&matrix->slots);
+    ga_free(matrix->group_start);
+    ga_free(matrix->group_entry);
+    ga_free(matrix->group_column);
     ga_free(matrix->apart);
+    ga_free(matrix->group_work);
     *matrix = (ga_matrix){0};
 }
 
 /* --- in pieces, for threads --------------------------------------------------------------- */
 
-static int entries_of(const ga_matrix *m, int k)
+enum { GROUP = 512 }; /* pieces */
+
+static int list_length(const ga_matrix *m, int piece)
 {
-    return m->block_start[k + 1] - m->block_start[k];
+    const int *start = m->slots.start + m->piece[piece].list;
+    return start[1] - start[0];
 }
 
-/* owner: of each slot, the piece that was there last, by an offset that grows. */
-static bool lie_apart(const ga_matrix *m, int k, int offset, int *owner)
+static int groups_of(const ga_matrix *m, int k)
 {
-    const int *slot = m->slot + m->block_start[k];
-    for (int e = 0; e < entries_of(m, k); ++e) {
-        const int piece = offset + e / GA_POOL_PIECE;
-        if (owner[slot[e]] >= offset && owner[slot[e]] != piece) return false;
-        owner[slot[e]] = piece;
+    const int pieces = m->piece_start[k + 1] - m->piece_start[k];
+    return pieces / GROUP + (pieces % GROUP > 0);
+}
+
+static int group_from(const ga_matrix *m, int k, int group)
+{
+    return m->piece_start[k] + group * GROUP;
+}
+
+static int group_end(const ga_matrix *m, int k, int group)
+{
+    const int end = group_from(m, k, group + 1), last = m->piece_start[k + 1];
+    return end < last ? end : last;
+}
+
+/* Sets where groups begin. owner: of each slot, the group that was there last. */
+static bool lie_apart(ga_matrix *m, int k, int *owner)
+{
+    bool apart = true;
+    int entry = 0;
+    for (int group = 0; group < groups_of(m, k); ++group) {
+        const int number = m->group_start[k] + group;
+        m->group_entry[number] = entry;
+        for (int p = group_from(m, k, group); p < group_end(m, k, group); ++p) {
+            const int *slot = m->slots.item + m->slots.start[m->piece[p].list];
+            for (int e = 0; e < list_length(m, p); ++e, ++entry) {
+                int *at = owner + m->piece[p].first + slot[e];
+                apart &= *at <= m->group_start[k] || *at == number + 1;
+                *at = number + 1;
+            }
+        }
     }
-    return true;
+    return apart;
 }
 
 ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool)
 {
     matrix->pool = pool;
     if (!pool || matrix->apart) return GA_OK;
+    const int blocks = matrix->blocks;
     int *owner = GA_NEW(int, matrix->count);
-    matrix->apart = GA_NEW(bool, matrix->blocks);
-    const bool memory = owner && matrix->apart;
-    for (int k = 0, offset = 1; memory && k < matrix->blocks; ++k) {
-        matrix->apart[k] = lie_apart(matrix, k, offset, owner);
-        offset += ga_pool_pieces(entries_of(matrix, k));
-    }
+    bool memory = owner && (matrix->group_start = GA_NEW(int, blocks + 1));
+    for (int k = 0; memory && k < blocks; ++k)
+        matrix->group_start[k + 1] = matrix->group_start[k] + groups_of(matrix, k);
+    const int groups = memory ? matrix->group_start[blocks] : 0;
+    memory = memory && (matrix->group_entry = GA_NEW(int, groups)) &&
+             (matrix->group_column = GA_NEW(int, groups)) &&
+             (matrix->apart = GA_NEW(bool, blocks));
+    for (int k = 0; memory && k < blocks; ++k) matrix->apart[k] = lie_apart(matrix, k, owner);
     ga_free(owner);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
+ga_status ga_matrix_use_products(ga_matrix *matrix, const ga_product *const *products)
+{
+    if (!matrix->pool || matrix->group_work) return GA_OK;
+    int width = 1, most = 1;
+    for (int k = 0; k < matrix->blocks; ++k) {
+        const ga_product *product = products[k];
+        if (!product) continue;
+        if (product->width > width) width = product->width;
+        if (groups_of(matrix, k) > most) most = groups_of(matrix, k);
+        for (int c = 0, entry = 0, g = matrix->group_start[k]; c < product->columns; ++c) {
+            if (g < matrix->group_start[k + 1] && matrix->group_entry[g] == entry)
+                matrix->group_column[g++] = c;
+            entry += ga_product_column_places(product, c);
+        }
+    }
+    matrix->group_work = GA_NEW(double, (size_t)most *(size_t)width);
+    return matrix->group_work ? GA_OK : GA_ERR_MEMORY;
+}
+
 typedef struct task {
     ga_matrix *matrix;
-    const int *slot;
-    int count;
+    int block, count;
     double scale;
     const double *values, *r, *c;
+    const ga_product *product;
+    const double *a, *b;
 } task;
 
 static void clear_piece(void *data, int piece)
@@ -173,14 +328,6 @@ static void clear_piece(void *data, int piece)
     const task *t = data;
     const int from = ga_pool_start(piece), end = ga_pool_end(t->count, piece);
     memset(t->matrix->values + from, 0, (size_t)(end - from) * sizeof *t->values);
-}
-
-static void add_piece(void *data, int piece)
-{
-    const task *t = data;
-    double *to = t->matrix->values;
-    for (int e = ga_pool_start(piece), end = ga_pool_end(t->count, piece); e < end; ++e)
-        to[t->slot[e]] += t->scale * t->values[e];
 }
 
 /* Of columns. */
@@ -203,15 +350,75 @@ void ga_matrix_clear(ga_matrix *matrix)
     run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
 }
 
+/* values[slot] += scale * x. */
+static void add(int count, const int *slot, double scale, const double *x, double *values)
+{
+    for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
+}
+
+static void add_pieces(const task *t, int from, int end, const double *values)
+{
+    const ga_matrix *m = t->matrix;
+    const int *slot = m->slots.item, *start = m->slots.start;
+    for (int p = from; p < end; ++p) {
+        const ga_matrix_piece at = m->piece[p];
+        const int count = start[at.list + 1] - start[at.list];
+        add(count, slot + start[at.list], t->scale, values, m->values + at.first);
+        values += count;
+    }
+}
+
+static void add_group(void *data, int group)
+{
+    const task *t = data;
+    const ga_matrix *m = t->matrix;
+    const int k = t->block;
+    add_pieces(t, group_from(m, k, group), group_end(m, k, group),
+               t->values + m->group_entry[m->group_start[k] + group]);
+}
+
+static bool divided(const ga_matrix *m, int k) { return m->pool && m->apart && m->apart[k]; }
+
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
-    const bool divided = matrix->apart && matrix->apart[k];
-    task t = {.matrix = matrix,
-              .slot = matrix->slot + matrix->block_start[k],
-              .count = entries_of(matrix, k),
-              .scale = scale,
-              .values = values};
-    run_pieces(&t, divided ? matrix->pool : NULL, add_piece);
+    task t = {.matrix = matrix, .block = k, .scale = scale, .values = values};
+    if (divided(matrix, k))
+        ga_pool_run(matrix->pool, groups_of(matrix, k), add_group, &t);
+    else
+        add_pieces(&t, matrix->piece_start[k], matrix->piece_start[k + 1], values);
+}
+
+/* The result is sorted by columns: they end where a piece ends, or within one. */
+static void add_columns(const task *t, int piece, int piece_end, int column, double *work)
+{
+    const ga_matrix *m = t->matrix;
+    for (int c = column; piece < piece_end; ++piece) {
+        const int *start = m->slots.start + m->piece[piece].list;
+        const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
+        while (slot < end)
+            slot += ga_product_add_column(t->product, c++, t->a, t->b, t->scale, slot,
+                                          m->values + m->piece[piece].first, work);
+    }
+}
+
+static void add_product_group(void *data, int group)
+{
+    const task *t = data;
+    const ga_matrix *m = t->matrix;
+    const int k = t->block;
+    add_columns(t, group_from(m, k, group), group_end(m, k, group),
+                m->group_column[m->group_start[k] + group],
+                m->group_work + (size_t)group * (size_t)t->product->width);
+}
+
+void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
+                           const double *a, const double *b)
+{
+    task t = {.matrix = matrix, .block = k, .scale = scale, .product = product, .a = a, .b = b};
+    if (divided(matrix, k) && matrix->group_work)
+        ga_pool_run(matrix->pool, groups_of(matrix, k), add_product_group, &t);
+    else
+        add_columns(&t, matrix->piece_start[k], matrix->piece_start[k + 1], 0, product->work);
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)

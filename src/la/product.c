@@ -2,110 +2,391 @@
  *
  *     (A B)(i,j) = sum over entries a at (i,k) and b at (k,j) of a b
  *
- * Terms are listed row by row of A and then sorted stably by column; both passes are linear in
- * the number of terms. Equal places are neighbours afterwards and share a slot. */
+ * The terms of a column are listed as they come: entry by entry of that column of B, for each
+ * the column of A it meets. Rows and entries are counted from those of its first term, and then
+ * columns of like parts, the joints of a chain for instance, have the same list. Each list is
+ * kept once, and its terms are sorted by place, and by entries of A and B within one: that is a
+ * plan. Everything is linear in the number of terms but for the sorting of different lists.
+ *
+ * Neighbours may be stored apart, elements of another type for instance. So where entries of A
+ * are in regions far from each other, each region has a list, with places in the column instead
+ * of rows. Regions follow each other in the order of entries, so that sums are the same. */
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
 #include "la/coords.h"
+#include "la/lists.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* of A; within a list: relative to its first term, and a place for the row if in regions */
+typedef struct term {
+    int row, ia, ib;
+} term;
+
+/* Entries of A in a column: from least to most. */
+typedef struct region {
+    int least, most;
+} region;
+
+/* Entries that are not further apart are in one region. More regions than this, or more terms,
+ * are not worth the search. */
+enum { REACH = 128, MOST_REGIONS = 8, MOST_TERMS = 1024 };
+enum { GUESSES = 1024 }; /* a power of two */
 
 typedef struct workspace {
-    ga_buckets a_rows, b_rows, columns;
-    int *row, *col, *ia, *ib; /* of each term, row by row */
+    ga_buckets a_cols, b_cols;
+    ga_lists lists;       /* three numbers per term, and one more if in regions */
+    int *list;            /* of the column or region at hand */
+    term *terms, *sorted; /* of a column, or of a list */
+    int most;             /* terms in a column */
+    int parts, part_room; /* of columns in regions */
+    int after[GUESSES]; /* the list that came after those before, when last seen; 1 + its number
+                         */
 } workspace;
 
 static void destroy_workspace(workspace *w)
 {
-    ga_buckets_destroy(&w->a_rows);
-    ga_buckets_destroy(&w->b_rows);
-    ga_buckets_destroy(&w->columns);
-    ga_free(w->row);
-    ga_free(w->col);
-    ga_free(w->ia);
-    ga_free(w->ib);
+    ga_buckets_destroy(&w->a_cols);
+    ga_buckets_destroy(&w->b_cols);
+    ga_lists_destroy(&w->lists);
+    ga_free(w->list);
+    ga_free(w->terms);
+    ga_free(w->sorted);
 }
 
-static ga_status count_terms(const ga_coords *A, const ga_buckets *b_rows, int *terms)
+/* --- lists */
+
+static int column_length(const ga_buckets *b, int j) { return b->start[j + 1] - b->start[j]; }
+
+/* Columns that are not empty, and the most terms in one. */
+static ga_status count_terms(const ga_coords *B, workspace *w, int *columns)
 {
-    *terms = 0;
-    for (int k = 0; k < A->count; ++k) {
-        int more = b_rows->start[A->col[k] + 1] - b_rows->start[A->col[k]];
-        if (more > INT_MAX - *terms) return GA_ERR_MEMORY;
-        *terms += more;
+    int total = 0;
+    *columns = 0;
+    for (int j = 0; j < B->cols; ++j) {
+        const int before = total;
+        for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+            int more = column_length(&w->a_cols, B->row[w->b_cols.item[p]]);
+            if (more > INT_MAX - total) return GA_ERR_MEMORY;
+            total += more;
+        }
+        if (total - before > w->most) w->most = total - before;
+        *columns += total > before;
+    }
+    return w->most >= INT_MAX / 3 ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* The terms of column j; how many they are. */
+static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w, int j)
+{
+    term *t = w->terms;
+    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+        const int ib = w->b_cols.item[p], k = B->row[ib];
+        for (int q = w->a_cols.start[k]; q < w->a_cols.start[k + 1]; ++q) {
+            const int ia = w->a_cols.item[q];
+            *t++ = (term){A->row[ia], ia, ib};
+        }
+    }
+    return (int)(t - w->terms);
+}
+
+/* The region of an entry, or -1. */
+static int find_region(int regions, const region *r, int ia, int reach)
+{
+    for (int k = regions - 1; k >= 0; --k)
+        if (ia >= r[k].least - reach && ia <= r[k].most + reach) return k;
+    return -1;
+}
+
+/* Regions in the order of entries; 1 if they are not worth it, or not apart in the end. */
+static int find_regions(const workspace *w, int terms, region *r)
+{
+    int regions = 0;
+    if (terms > MOST_TERMS) return 1;
+    for (int t = 0; t < terms; ++t) {
+        const int ia = w->terms[t].ia;
+        int k = find_region(regions, r, ia, REACH);
+        if (k < 0) {
+            if (regions == MOST_REGIONS) return 1;
+            k = regions++;
+            r[k] = (region){ia, ia};
+        }
+        if (ia < r[k].least) r[k].least = ia;
+        if (ia > r[k].most) r[k].most = ia;
+    }
+    for (int k = 1; k < regions; ++k)
+        for (int i = k; i > 0 && r[i].least < r[i - 1].least; --i) {
+            const region swap = r[i];
+            r[i] = r[i - 1];
+            r[i - 1] = swap;
+        }
+    for (int k = 1; k < regions; ++k)
+        if (r[k].least <= r[k - 1].most) return 1;
+    return regions;
+}
+
+/* Rows of the terms become places in the column; how many there are. */
+static int number_places(workspace *w, int terms)
+{
+    int *rows = w->list, count = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int t = 0; t < terms; ++t) {
+            const int row = w->terms[t].row;
+            int low = 0, high = count;
+            while (low < high) {
+                const int middle = (low + high) / 2;
+                if (rows[middle] < row)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (pass == 1) {
+                w->terms[t].row = low;
+            } else if (low == count || rows[low] != row) {
+                memmove(rows + low + 1, rows + low, (size_t)(count - low) * sizeof *rows);
+                rows[low] = row;
+                ++count;
+            }
+        }
+    return count;
+}
+
+/* Adds the list of the terms in a region (null: of all); the first of them. */
+static ga_status add_list(workspace *w, int terms, const region *r, int *plan, term *first)
+{
+    int *list = w->list;
+    for (int t = 0; t < terms; ++t) {
+        const term *x = &w->terms[t];
+        if (r && (x->ia < r->least || x->ia > r->most)) continue;
+        if (list == w->list) *first = *x;
+        *list++ = x->row - first->row;
+        *list++ = x->ia - first->ia;
+        *list++ = x->ib - first->ib;
+    }
+    if (r) *list++ = 0; /* not to be taken for rows */
+    return ga_lists_add(&w->lists, (int)(list - w->list), w->list, plan);
+}
+
+static ga_status resize_parts(workspace *w, ga_product *product, int room)
+{
+    ga_product_part *other = GA_NEW(ga_product_part, room);
+    if (!other) return GA_ERR_MEMORY;
+    if (w->parts) memcpy(other, product->part, (size_t)w->parts * sizeof *other);
+    ga_free(product->part);
+    product->part = other;
+    w->part_room = room;
+    return GA_OK;
+}
+
+static ga_status add_part(workspace *w, ga_product *product, ga_product_part part)
+{
+    if (w->parts > INT_MAX / 2 - 16) return GA_ERR_MEMORY;
+    if (w->parts == w->part_room) GA_TRY(resize_parts(w, product, 2 * w->parts + 16));
+    product->part[w->parts++] = part;
+    return GA_OK;
+}
+
+static ga_status list_regions(workspace *w, int terms, int regions, const region *r,
+                              ga_product *product, ga_product_column *column)
+{
+    *column = (ga_product_column){~number_places(w, terms), w->parts, w->parts + regions};
+    for (int k = 0; k < regions; ++k) {
+        term first = {0};
+        int plan;
+        GA_TRY(add_list(w, terms, &r[k], &plan, &first));
+        GA_TRY(add_part(w, product, (ga_product_part){plan, first.ia, first.ib, first.row}));
     }
     return GA_OK;
 }
 
-static void list_terms(const ga_coords *A, const ga_coords *B, workspace *w)
+/* Is this the list of column j? To compare takes a fraction of the time it takes to look for a
+ * list. */
+static bool is_list(const ga_coords *A, const ga_coords *B, const workspace *w, int number,
+                    int j, ga_product_column *column)
 {
-    int t = 0;
-    for (int p = 0; p < A->count; ++p) {
-        int ia = w->a_rows.item[p], k = A->col[ia];
-        for (int q = w->b_rows.start[k]; q < w->b_rows.start[k + 1]; ++q, ++t) {
-            w->ia[t] = ia;
-            w->ib[t] = w->b_rows.item[q];
-            w->row[t] = A->row[ia];
-            w->col[t] = B->col[w->ib[t]];
+    const int *list = w->lists.item + w->lists.start[number];
+    const int *const end = w->lists.item + w->lists.start[number + 1];
+    term first = {0};
+    if ((end - list) % 3) return false; /* of a region */
+    bool begun = false;
+    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+        const int ib = w->b_cols.item[p], k = B->row[ib];
+        const int *q = w->a_cols.item + w->a_cols.start[k];
+        const int *const last = w->a_cols.item + w->a_cols.start[k + 1];
+        if (last - q > (end - list) / 3) return false;
+        if (!begun && q < last) first = (term){A->row[*q], *q, ib}, begun = true;
+        for (; q < last; ++q, list += 3)
+            if (list[0] != A->row[*q] - first.row || list[1] != *q - first.ia ||
+                list[2] != ib - first.ib)
+                return false;
+    }
+    if (list == end) *column = (ga_product_column){number, first.ia, first.ib};
+    return list == end;
+}
+
+/* From the terms in w. */
+static ga_status list_column(workspace *w, int terms, ga_product *product,
+                             ga_product_column *column)
+{
+    region r[MOST_REGIONS];
+    const int regions = find_regions(w, terms, r);
+    if (regions > 1) return list_regions(w, terms, regions, r, product, column);
+    term first = {0};
+    GA_TRY(add_list(w, terms, NULL, &column->plan, &first));
+    column->a = first.ia;
+    column->b = first.ib;
+    return GA_OK;
+}
+
+/* A list is expected after the same ones as before: `history` has those of the last columns. */
+static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace *w,
+                              ga_product *product)
+{
+    ga_product_column *column = product->column;
+    uint32_t history = 0;
+    for (int j = 0; j < B->cols; ++j) {
+        int *after = &w->after[history * UINT32_C(0x9e3779b1) >> 22 & (GUESSES - 1)];
+        if (!*after || !is_list(A, B, w, *after - 1, j, column)) {
+            const int terms = list_terms(A, B, w, j);
+            if (!terms) continue;
+            GA_TRY(list_column(w, terms, product, column));
+            if (column->plan >= 0) *after = column->plan + 1;
         }
+        history = history << 5 ^ (uint32_t)column++->plan;
+    }
+    return w->parts < w->part_room ? resize_parts(w, product, w->parts) : GA_OK;
+}
+
+/* --- plans */
+
+static bool in_order(const term *x, const term *y)
+{
+    if (x->row != y->row) return x->row < y->row;
+    return x->ia != y->ia ? x->ia < y->ia : x->ib <= y->ib;
+}
+
+/* Merges pieces of twice the length again and again; the result is in w->terms. */
+static void sort_terms(workspace *w, int count)
+{
+    for (int length = 1; length<count; length = length> count / 2 ? count : 2 * length) {
+        const term *from = w->terms;
+        term *to = w->sorted;
+        for (int k = 0; k < count;) {
+            const int middle = length < count - k ? k + length : count;
+            const int end = length < count - middle ? middle + length : count;
+            for (int x = k, y = middle; k < end; ++k) {
+                const bool left = y == end || (x < middle && in_order(&from[x], &from[y]));
+                *to++ = from[left ? x++ : y++];
+            }
+        }
+        term *swap = w->terms;
+        w->terms = w->sorted;
+        w->sorted = swap;
     }
 }
 
-/* True if the p-th term by column stands at another place than the one before it. */
-static bool new_place(const workspace *w, int p)
+/* Places of list p from `place` on, its terms from `first` on; the next place. */
+static int make_plan(workspace *w, int p, int first, int place, ga_product *product)
 {
-    if (p == 0) return true;
-    int t = w->columns.item[p], before = w->columns.item[p - 1];
-    return w->row[t] != w->row[before] || w->col[t] != w->col[before];
+    const int *list = w->lists.item + w->lists.start[p];
+    const int length = w->lists.start[p + 1] - w->lists.start[p], count = length / 3;
+    const bool in_region = length % 3;
+    for (int k = 0; k < count; ++k)
+        w->terms[k] = (term){list[3 * k], list[3 * k + 1], list[3 * k + 2]};
+    sort_terms(w, count);
+    for (int k = 0, at = 0; k < count; ++k) {
+        if (k == 0 || w->terms[k].row != w->terms[k - 1].row) {
+            product->to[place] = in_region ? w->terms[k].row : at++;
+            product->start[place++] = first + k;
+        }
+        product->ia[first + k] = w->terms[k].ia;
+        product->ib[first + k] = w->terms[k].ib;
+    }
+    return place;
 }
 
-static void fill_product(const workspace *w, int terms, ga_product *product)
+static ga_status make_plans(workspace *w, ga_product *product)
 {
-    int place = -1;
-    for (int p = 0; p < terms; ++p) {
-        int t = w->columns.item[p];
-        if (new_place(w, p)) {
-            ++place;
-            product->result.row[place] = w->row[t];
-            product->result.col[place] = w->col[t];
-            product->start[place] = p;
-        }
-        product->ia[p] = w->ia[t];
-        product->ib[p] = w->ib[t];
+    const int plans = w->lists.count;
+    int terms = 0, place = 0;
+    for (int p = 0; p < plans; ++p) terms += (w->lists.start[p + 1] - w->lists.start[p]) / 3;
+    bool memory = (product->plan_start = GA_NEW(int, (size_t)plans + 1)) &&
+                  (product->to = GA_NEW(int, terms)) &&
+                  (product->start = GA_NEW(int, (size_t)terms + 1)) &&
+                  (product->ia = GA_NEW(int, terms)) && (product->ib = GA_NEW(int, terms));
+    if (!memory) return GA_ERR_MEMORY;
+    for (int p = 0, first = 0; p < plans; ++p) {
+        product->plan_start[p] = place;
+        place = make_plan(w, p, first, place, product);
+        first += (w->lists.start[p + 1] - w->lists.start[p]) / 3;
     }
-    product->start[product->result.count] = terms;
+    product->plan_start[plans] = place;
+    product->start[place] = terms;
+    return GA_OK;
+}
+
+/* --- the result */
+
+static int count_places(const ga_product *product, int c)
+{
+    const int plan = product->column[c].plan;
+    return plan < 0 ? ~plan : product->plan_start[plan + 1] - product->plan_start[plan];
+}
+
+static void list_places(const ga_product *product, const ga_coords *A, int plan, int a,
+                        int *row)
+{
+    for (int k = product->plan_start[plan]; k < product->plan_start[plan + 1]; ++k)
+        row[product->to[k]] = A->row[a + product->ia[product->start[k]]];
+}
+
+/* Rows and columns of the result. */
+static ga_status make_result(const ga_coords *A, const ga_coords *B, ga_product *product)
+{
+    ga_coords *result = &product->result;
+    int most = 0;
+    *result = (ga_coords){.rows = A->rows, .cols = B->cols};
+    for (int c = 0; c < product->columns; ++c) {
+        const int count = count_places(product, c);
+        result->count += count;
+        most = count > most ? count : most;
+    }
+    bool memory = (result->row = GA_NEW(int, result->count)) &&
+                  (result->col = GA_NEW(int, result->count)) &&
+                  (product->work = GA_NEW(double, product->width = most));
+    if (!memory) return GA_ERR_MEMORY;
+    for (int c = 0, k = 0; c < product->columns; ++c) {
+        const ga_product_column at = product->column[c];
+        const int end = k + count_places(product, c);
+        int *row = result->row + k;
+        if (at.plan >= 0) list_places(product, A, at.plan, at.a, row);
+        for (int p = at.a; at.plan < 0 && p < at.b; ++p) {
+            const ga_product_part part = product->part[p];
+            list_places(product, A, part.plan, part.a, row + part.place);
+        }
+        const int col = B->col[at.plan < 0 ? product->part[at.a].b : at.b];
+        for (; k < end; ++k) result->col[k] = col;
+    }
+    return GA_OK;
 }
 
 static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_product *product)
 {
-    GA_TRY(ga_buckets_create(A->rows, A->count, A->row, NULL, &w->a_rows));
-    GA_TRY(ga_buckets_create(B->rows, B->count, B->row, NULL, &w->b_rows));
-    int terms;
-    GA_TRY(count_terms(A, &w->b_rows, &terms));
-    w->row = GA_NEW(int, terms);
-    w->col = GA_NEW(int, terms);
-    w->ia = GA_NEW(int, terms);
-    w->ib = GA_NEW(int, terms);
-    if (!w->row || !w->col || !w->ia || !w->ib) return GA_ERR_MEMORY;
-    list_terms(A, B, w);
-    GA_TRY(ga_buckets_create(B->cols, terms, w->col, NULL, &w->columns));
-
-    int places = 0;
-    for (int p = 0; p < terms; ++p) places += new_place(w, p);
-    product->start = GA_NEW(int, (size_t)places + 1);
-    product->ia = GA_NEW(int, terms);
-    product->ib = GA_NEW(int, terms);
-    product->result = (ga_coords){.rows = A->rows,
-                                  .cols = B->cols,
-                                  .count = places,
-                                  .row = GA_NEW(int, places),
-                                  .col = GA_NEW(int, places)};
-    if (!product->start || !product->ia || !product->ib || !product->result.row ||
-        !product->result.col)
-        return GA_ERR_MEMORY;
-    fill_product(w, terms, product);
-    return GA_OK;
+    GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
+    GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
+    GA_TRY(count_terms(B, w, &product->columns));
+    bool memory = (w->list = GA_NEW(int, 3 * (size_t)w->most + 1)) &&
+                  (w->terms = GA_NEW(term, w->most)) && (w->sorted = GA_NEW(term, w->most)) &&
+                  (product->column = GA_NEW(ga_product_column, product->columns));
+    if (!memory) return GA_ERR_MEMORY;
+    GA_TRY(list_columns(A, B, w, product));
+    GA_TRY(make_plans(w, product));
+    return make_result(A, B, product);
 }
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product)
@@ -121,35 +402,98 @@ ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *
 void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
-    ga_free(product->start);
-    ga_free(product->ia);
-    ga_free(product->ib);
+    void *memory[] = {product->column, product->part, product->plan_start, product->to,
+                      product->start,  product->ia,   product->ib,         product->work};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     *product = (ga_product){0};
 }
 
-typedef struct task {
-    const ga_product *product;
-    const double *a, *b;
-    double *values;
-} task;
-
-static void evaluate_piece(void *data, int piece)
+void ga_product_drop_places(ga_product *product)
 {
-    const task *t = data;
-    const ga_product *product = t->product;
-    const int *ia = product->ia, *ib = product->ib;
-    int k = ga_pool_start(piece), p = product->start[k];
-    for (const int last = ga_pool_end(product->result.count, piece); k < last; ++k) {
-        double sum = 0;
-        for (const int end = product->start[k + 1]; p < end; ++p)
-            sum += t->a[ia[p]] * t->b[ib[p]];
-        t->values[k] = sum;
+    ga_free(product->result.row);
+    ga_free(product->result.col);
+    product->result.row = product->result.col = NULL;
+}
+
+/* --- evaluation */
+
+static void add_terms(const ga_product *product, int plan, const double *a, const double *b,
+                      double *values)
+{
+    const int *ia = product->ia, *ib = product->ib, *to = product->to;
+    const int first = product->plan_start[plan], end = product->plan_start[plan + 1];
+    for (int k = first, p = product->start[first]; k < end; ++k) {
+        double sum = values[to[k]];
+        for (const int last = product->start[k + 1]; p < last; ++p) sum += a[ia[p]] * b[ib[p]];
+        values[to[k]] = sum;
     }
+}
+
+/* The values of a column with parts. */
+static void evaluate_parts(const ga_product *product, ga_product_column at, const double *a,
+                           const double *b, double *values)
+{
+    for (int k = 0; k < ~at.plan; ++k) values[k] = 0;
+    for (int p = at.a; p < at.b; ++p) {
+        const ga_product_part part = product->part[p];
+        add_terms(product, part.plan, a + part.a, b + part.b, values + part.place);
+    }
+}
+
+int ga_product_column_places(const ga_product *product, int c)
+{
+    const int plan = product->column[c].plan;
+    return plan < 0 ? ~plan : product->plan_start[plan + 1] - product->plan_start[plan];
+}
+
+int ga_product_evaluate_column(const ga_product *product, int c, const double *a,
+                               const double *b, double *values)
+{
+    const ga_product_column at = product->column[c];
+    if (at.plan < 0) {
+        evaluate_parts(product, at, a, b, values);
+        return ~at.plan;
+    }
+    const int *ia = product->ia, *ib = product->ib;
+    const int first = product->plan_start[at.plan], end = product->plan_start[at.plan + 1];
+    a += at.a;
+    b += at.b;
+    for (int k = first, p = product->start[first]; k < end; ++k) {
+        double sum = 0;
+        for (const int last = product->start[k + 1]; p < last; ++p) sum += a[ia[p]] * b[ib[p]];
+        *values++ = sum;
+    }
+    return end - first;
+}
+
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *restrict values, double *work)
+{
+    const ga_product_column at = product->column[c];
+    if (at.plan < 0) {
+        evaluate_parts(product, at, a, b, work);
+        for (int k = 0; k < ~at.plan; ++k) values[slot[k]] += scale * work[k];
+        return ~at.plan;
+    }
+    const int *restrict ia = product->ia, *restrict ib = product->ib;
+    const int first = product->plan_start[at.plan];
+    const int *start = product->start + first;
+    const int *const end = product->start + product->plan_start[at.plan + 1];
+    const int count = (int)(end - start);
+    a += at.a;
+    b += at.b;
+    for (int p = *start; start < end; ++slot) {
+        const int last = *++start;
+        double sum = 0;
+        for (; p < last; ++p) sum += a[ia[p]] * b[ib[p]];
+        values[*slot] += scale * sum;
+    }
+    return count;
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
-    ga_pool_run(product->pool, ga_pool_pieces(product->result.count), evaluate_piece,
-                &(task){product, a, b, values});
+    for (int c = 0; c < product->columns; ++c)
+        values += ga_product_evaluate_column(product, c, a, b, values);
 }

@@ -667,6 +667,7 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
     ga_status status = b.reader.out_of_memory ? GA_ERR_MEMORY
                        : b.reader.errors      ? GA_ERR_INPUT
                                               : GA_OK;
+    ga_document_drop_repeats(document);
     if (status != GA_OK) {
         ga_model_destroy(*model);
         *model = NULL;

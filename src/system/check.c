@@ -29,6 +29,7 @@ typedef struct checker {
     ga_dae given;     /* as the user defined it */
     ga_dae tangents;  /* all tangents by full difference quotients, B as given */
     ga_dae gradients; /* B by full difference quotients of Phi */
+    ga_coords all;    /* full structure of their Z */
     ga_point at;
     double *zero;                       /* stands for a null vd */
     double *multipliers;                /* lambda and psi in one array */
@@ -174,15 +175,12 @@ static ga_status create(checker *c, const ga_system *system)
 
     /* full also for Z, which otherwise would be derived from B */
     int n = ga_system_nv(system), m = system->constraint_count;
-    ga_coords all = {0};
-    GA_TRY(ga_coords_create(m, n, 0, NULL, NULL, &all));
-    tangents.velocity_stiffness_pattern = (ga_pattern){all.count, all.row, all.col};
+    GA_TRY(ga_coords_create(m, n, 0, NULL, NULL, &c->all));
+    tangents.velocity_stiffness_pattern = (ga_pattern){c->all.count, c->all.row, c->all.col};
     gradients.velocity_stiffness_pattern = tangents.velocity_stiffness_pattern;
-    ga_status status = ga_dae_create(system, &c->given);
-    if (!status) status = ga_dae_create(&tangents, &c->tangents);
-    if (!status) status = ga_dae_create(&gradients, &c->gradients);
-    ga_coords_destroy(&all);
-    GA_TRY(status);
+    GA_TRY(ga_dae_create(system, &c->given));
+    GA_TRY(ga_dae_create(&tangents, &c->tangents));
+    GA_TRY(ga_dae_create(&gradients, &c->gradients));
 
     const ga_dae *dae = &c->given;
     int rows = largest(n, dae->mp), count = rows;
@@ -200,6 +198,7 @@ static void destroy(checker *c)
     ga_dae_destroy(&c->given);
     ga_dae_destroy(&c->tangents);
     ga_dae_destroy(&c->gradients);
+    ga_coords_destroy(&c->all);
     ga_free(c->zero);
     ga_free(c->multipliers);
     ga_free(c->values);

@@ -5,6 +5,7 @@
 #include "base/report.h"
 #include "la/fours.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -385,9 +386,27 @@ void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
 
 /* --- creation ------------------------------------------------------------------------- */
 
-static ga_status structure(const ga_pattern *pattern, int rows, int cols, ga_coords *coords)
+/* To be freed with the rest: arrays that may be null. */
+static void own(ga_dae *dae, const ga_coords *coords)
 {
-    return ga_coords_create(rows, cols, pattern->count, pattern->row, pattern->col, coords);
+    assert(dae->owned_count + 2 <= GA_DAE_MAX_OWNED);
+    dae->owned[dae->owned_count++] = coords->row;
+    dae->owned[dae->owned_count++] = coords->col;
+}
+
+/* A view of what is declared; a full matrix is written out. */
+static ga_status structure(ga_dae *dae, const ga_pattern *pattern, int rows, int cols,
+                           ga_coords *coords)
+{
+    *coords = (ga_coords){.rows = rows,
+                          .cols = cols,
+                          .count = pattern->count,
+                          .row = (int *)pattern->row,
+                          .col = (int *)pattern->col};
+    if (pattern->row) return GA_OK;
+    GA_TRY(ga_coords_create(rows, cols, 0, NULL, NULL, coords));
+    own(dae, coords);
+    return GA_OK;
 }
 
 /* Block-diagonal by nodes: the diagonal of their first `flat` components, and a full block of
@@ -435,73 +454,51 @@ static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
     if (status == GA_OK)
         status = ga_coords_create(of->rows, dae->nv, product.result.count, product.result.row,
                                   product.result.col, result);
+    if (status == GA_OK) own(dae, result);
     ga_product_destroy(&product);
     ga_coords_destroy(&nodes);
     return status;
 }
 
-/* Two matrices, one below the other: first->rows + second->rows rows. The rows of the second
- * are kept aside, so that it stays in use as a view. */
-static ga_status stack(ga_coords *first, ga_coords *second, ga_coords *both, int **second_rows)
+/* Two matrices, one below the other: first->rows + second->rows rows. The first becomes a view
+ * of both, the second keeps its rows. */
+static ga_status stack(ga_dae *dae, ga_coords *first, const ga_coords *second, ga_coords *both)
 {
-    int count = first->count + second->count;
-    int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
-    if (!row || !col) {
-        ga_free(row);
-        ga_free(col);
-        return GA_ERR_MEMORY;
-    }
+    const int count = first->count + second->count;
+    *both = *first;
+    both->rows = first->rows + second->rows;
+    if (!second->count) return GA_OK;
+    *both = (ga_coords){.rows = both->rows,
+                        .cols = first->cols,
+                        .count = count,
+                        .row = GA_NEW(int, count),
+                        .col = GA_NEW(int, count)};
+    own(dae, both);
+    if (!both->row || !both->col) return GA_ERR_MEMORY;
     for (int k = 0; k < count; ++k) {
         bool upper = k < first->count;
         const ga_coords *from = upper ? first : second;
         int at = upper ? k : k - first->count;
-        row[k] = from->row[at] + (upper ? 0 : first->rows);
-        col[k] = from->col[at];
+        both->row[k] = from->row[at] + (upper ? 0 : first->rows);
+        both->col[k] = from->col[at];
     }
-    *both = (ga_coords){.rows = first->rows + second->rows,
-                        .cols = first->cols,
-                        .count = count,
-                        .row = row,
-                        .col = col};
-    *second_rows = second->row;
-    ga_free(first->row);
-    ga_free(first->col);
-    ga_free(second->col);
-    first->row = row;
-    first->col = col;
-    second->col = col + first->count;
+    first->row = both->row;
+    first->col = both->col;
     return GA_OK;
 }
 
-/* The parts own their arrays until they are stacked. */
 static ga_status create_parts(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
-    ga_coords parts[4] = {{0}}; /* B, N, ZB, ZN */
     const ga_pattern *given = &sys->velocity_stiffness_pattern;
     bool declared = given->row || sys->velocity_stiffness;
-    ga_status status = structure(&sys->gradient_pattern, dae->m, dae->nv, &parts[0]);
-    if (!status)
-        status = structure(&sys->nonholonomic_gradient_pattern, dae->p, dae->nv, &parts[1]);
-    if (!status)
-        status = declared ? structure(given, dae->m, dae->nv, &parts[2])
-                          : filled_up(dae, &parts[0], &parts[2]);
-    if (!status)
-        status = structure(&sys->nonholonomic_stiffness_pattern, dae->p, dae->nv, &parts[3]);
-    if (!status) status = stack(&parts[0], &parts[1], &dae->G, &dae->rows_N);
-    if (!status) {
-        dae->B = parts[0];
-        dae->N = parts[1];
-        parts[0] = parts[1] = (ga_coords){0};
-        status = stack(&parts[2], &parts[3], &dae->Z, &dae->rows_ZN);
-    }
-    if (!status) {
-        dae->ZB = parts[2];
-        dae->ZN = parts[3];
-        return GA_OK;
-    }
-    for (int k = 0; k < 4; ++k) ga_coords_destroy(&parts[k]);
-    return status;
+    GA_TRY(structure(dae, &sys->gradient_pattern, dae->m, dae->nv, &dae->B));
+    GA_TRY(structure(dae, &sys->nonholonomic_gradient_pattern, dae->p, dae->nv, &dae->N));
+    GA_TRY(declared ? structure(dae, given, dae->m, dae->nv, &dae->ZB)
+                    : filled_up(dae, &dae->B, &dae->ZB));
+    GA_TRY(structure(dae, &sys->nonholonomic_stiffness_pattern, dae->p, dae->nv, &dae->ZN));
+    GA_TRY(stack(dae, &dae->B, &dae->N, &dae->G));
+    return stack(dae, &dae->ZB, &dae->ZN, &dae->Z);
 }
 
 static ga_status color(const ga_coords *coords, ga_coloring *coloring, bool **first)
@@ -529,12 +526,13 @@ static ga_status create(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
     GA_TRY(node_structure(dae, flat_components, &dae->T));
-    GA_TRY(structure(&sys->mass_pattern, dae->nv, dae->nv, &dae->M));
-    GA_TRY(structure(&sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
-    GA_TRY(structure(&sys->damping_pattern, dae->nv, dae->nv, &dae->C));
+    own(dae, &dae->T);
+    GA_TRY(structure(dae, &sys->mass_pattern, dae->nv, dae->nv, &dae->M));
+    GA_TRY(structure(dae, &sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
+    GA_TRY(structure(dae, &sys->damping_pattern, dae->nv, dae->nv, &dae->C));
     dae->L = (ga_coords){.rows = dae->nv, .cols = dae->mp};
     if (sys->force_uses_multipliers)
-        GA_TRY(structure(&sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
+        GA_TRY(structure(dae, &sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
     GA_TRY(create_parts(dae));
     GA_TRY(create_colors(dae));
     dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
@@ -582,17 +580,21 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
 
 void ga_dae_destroy(ga_dae *dae)
 {
-    ga_coords *coords[] = {&dae->M, &dae->G, &dae->K, &dae->C, &dae->Z, &dae->L, &dae->T};
-    for (size_t k = 0; k < sizeof coords / sizeof *coords; ++k) ga_coords_destroy(coords[k]);
+    for (int k = 0; k < dae->owned_count; ++k) ga_free(dae->owned[k]);
+    ga_coords *divided[] = {&dae->M, &dae->G}; /* B shares those of G */
+    for (size_t k = 0; k < sizeof divided / sizeof *divided; ++k) {
+        ga_division_destroy(&divided[k]->by_row);
+        ga_division_destroy(&divided[k]->by_col);
+    }
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
     for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
-    void *memory[] = {dae->rows_N,      dae->rows_ZN,    dae->first_B,   dae->first_N,
-                      dae->first_K,     dae->first_C,    dae->first_ZB,  dae->first_ZN,
-                      dae->first_L,     dae->M_constant, dae->direction, dae->q_plus,
-                      dae->q_minus,     dae->q_side,     dae->v_work,    dae->v_side,
-                      dae->lambda_work, dae->plus,       dae->minus,     dae->r_plus,
-                      dae->r_minus,     dae->M_work,     dae->G_work,    dae->rate_work};
+    void *memory[] = {dae->first_B,   dae->first_N,  dae->first_K,     dae->first_C,
+                      dae->first_ZB,  dae->first_ZN, dae->first_L,     dae->M_constant,
+                      dae->direction, dae->q_plus,   dae->q_minus,     dae->q_side,
+                      dae->v_work,    dae->v_side,   dae->lambda_work, dae->plus,
+                      dae->minus,     dae->r_plus,   dae->r_minus,     dae->M_work,
+                      dae->G_work,    dae->rate_work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

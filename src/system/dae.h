@@ -22,6 +22,8 @@
 
 #include <galpha/system.h>
 
+enum { GA_DAE_MAX_OWNED = 24 };
+
 typedef struct ga_dae {
     ga_system sys;
     int nq, nv, m, p, mp; /* mp = m + p */
@@ -30,11 +32,12 @@ typedef struct ga_dae {
     bool reactions_added;
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
-    ga_coords M, G, K, C, Z, L; /* structures; L is empty unless forces use multipliers */
-    ga_coords B, N;             /* the two parts of G; views, N with rows from 0 */
-    ga_coords ZB, ZN;           /* the two parts of Z; views */
-    ga_coords T;                /* tangent operators, block-diagonal by node */
-    int *rows_N, *rows_ZN;      /* row indices of these views */
+    ga_coords M, G, K, C, Z, L;   /* structures; L is empty unless forces use multipliers */
+    ga_coords B, N;               /* the two parts of G; views, N with rows from 0 */
+    ga_coords ZB, ZN;             /* the two parts of Z; views */
+    ga_coords T;                  /* tangent operators, block-diagonal by node */
+    int *owned[GA_DAE_MAX_OWNED]; /* arrays of these that are not the system's */
+    int owned_count;
     /* for what is left out: columns that move together, and entries that get the value */
     ga_coloring color_B, color_N, color_K, color_C, color_ZB, color_ZN, color_L;
     bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;

@@ -362,6 +362,58 @@ static void allocates_only_at_creation(void **state)
     end(m);
 }
 
+/* Two factors in one memory, taking turns, give the bits of two that have their own; nothing is
+ * allocated, also where one of them is left to KLU; and they can part again. */
+static void shares_memory(void **state)
+{
+    (void)state;
+    uint64_t seed = 14;
+    joint list[100];
+    int joints = connect(&seed, TREE, 40, list);
+    mechanism *large = build(&seed, 40, 6, 5, joints, list, 0);
+    mechanism *small = build(&seed, 40, 3, 2, joints, list, 0);
+    mechanism *of[2] = {small, large};
+    ga_factor *own[2], *shared[2];
+    double *x = doubles(large->n), *y = doubles(large->n);
+    for (int k = 0; k < 2; ++k) {
+        ga_status status =
+            ga_factor_create_blocks(&of[k]->matrix, &of[k]->partition, NULL, &own[k]);
+        assert_int_equal(status, GA_OK);
+        status = ga_factor_create_blocks(&of[k]->matrix, &of[k]->partition, NULL, &shared[k]);
+        assert_int_equal(status, GA_OK);
+    }
+    ga_factor_share(shared[1], shared[0]); /* too little there */
+    ga_factor_share(shared[0], shared[1]);
+    for (int round = 0; round < 12; ++round) {
+        if (round == 9) assert_int_equal(ga_factor_unshare(shared[0]), GA_OK);
+        if (round == 6) /* a body without mass, whose joints hold it: not for the blocks */
+            for (int j = 0; j < 3; ++j)
+                for (int k = small->matrix.colptr[j]; k < small->matrix.colptr[j + 1]; ++k)
+                    if (small->matrix.rowind[k] < joint_at(small, 0))
+                        small->matrix.values[k] = 1e-20;
+        for (int k = 0; k < 2 && round % 3 == 0; ++k) {
+            const ga_status status = ga_factor_numeric(own[k]);
+            assert_int_equal(ga_factor_numeric(shared[k]), status);
+            assert_true(ga_factor_rcond(shared[k]) == ga_factor_rcond(own[k]));
+        }
+        const int k = round % 2;
+        if (ga_factor_rcond(own[k]) < 1e-15) continue;
+        for (int i = 0; i < of[k]->n; ++i) x[i] = y[i] = random_value(&seed);
+        start_counting(0, false);
+        ga_factor_solve(shared[k], x);
+        stop_counting();
+        assert_int_equal(watch.taken, 0);
+        ga_factor_solve(own[k], y);
+        for (int i = 0; i < of[k]->n; ++i) assert_true(x[i] == y[i]);
+    }
+    for (int k = 0; k < 2; ++k) {
+        ga_factor_destroy(own[k]);
+        ga_factor_destroy(shared[k]);
+        end(of[k]);
+    }
+    free(x), free(y);
+}
+
 /* Work and structure grow in proportion: long chains, and a hub with thousands of joints. */
 static void costs_are_linear(void **state)
 {
@@ -509,6 +561,7 @@ int main(void)
         cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
         cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
         cmocka_unit_test(ladders_agree),     cmocka_unit_test(chains_are_cut),
+        cmocka_unit_test(shares_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

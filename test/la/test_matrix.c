@@ -202,12 +202,94 @@ static void edges(void **state)
     assert_int_equal(ga_matrix_create(1, 2, block, false, &m), GA_ERR_MEMORY);
 }
 
+/* M + c A B, added as computed and by its values: the same bits, and those of full loops up to
+ * round-off. Diagonal, tridiagonal and random factors. */
+static void adds_products(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    uint64_t seed = 12;
+    int row[3 * N], col[3 * N], count = 0;
+    for (int j = 0; j < N; ++j)
+        for (int i = j > 0 ? j - 1 : 0; i <= j + 1 && i < N; ++i)
+            row[count] = i, col[count++] = j;
+    int diagonal[N];
+    for (int i = 0; i < N; ++i) diagonal[i] = i;
+    ga_coords A[3];
+    assert_int_equal(ga_coords_create(N, N, N, diagonal, diagonal, &A[0]), GA_OK);
+    assert_int_equal(ga_coords_create(N, N, count, row, col, &A[1]), GA_OK);
+    A[2] = random_coords(&seed, N, N, 70);
+    for (int k = 0; k < 18; ++k) {
+        const ga_coords *left = &A[k / 2 % 3], *right = &A[k / 6];
+        const bool full = k % 2;
+        double *a = random_values(&seed, left->count), *b = random_values(&seed, right->count);
+        double *values = random_values(&seed, A[1].count);
+        ga_product p;
+        assert_int_equal(ga_product_create(left, right, &p), GA_OK);
+        double *product = doubles(p.result.count);
+        ga_product_evaluate(&p, a, b, product);
+        const ga_block block[] = {{&A[1], 3, 2}, {&p.result, 1, 4}};
+        ga_matrix one, other;
+        assert_int_equal(ga_matrix_create(N + 4, 2, block, full, &one), GA_OK);
+        assert_int_equal(ga_matrix_create(N + 4, 2, block, full, &other), GA_OK);
+        double *truth = doubles((N + 4) * (N + 4)), *copy = doubles((N + 4) * (N + 4));
+        for (int e = 0; e < A[1].count; ++e)
+            truth[3 + A[1].row[e] + (2 + A[1].col[e]) * (N + 4)] += values[e];
+        for (int e = 0; e < p.result.count; ++e)
+            truth[1 + p.result.row[e] + (4 + p.result.col[e]) * (N + 4)] += 0.7 * product[e];
+        ga_product_drop_places(&p);
+        ga_matrix_add(&one, 0, 1, values);
+        ga_matrix_add_product(&one, 1, 0.7, &p, a, b);
+        ga_matrix_add(&other, 0, 1, values);
+        ga_matrix_add(&other, 1, 0.7, product);
+        for (int e = 0; e < one.count; ++e) assert_true(one.values[e] == other.values[e]);
+        ga_matrix_to_full(&one, copy);
+        for (int e = 0; e < (N + 4) * (N + 4); ++e)
+            assert_true(fabs(copy[e] - truth[e]) < 1e-15);
+        ga_matrix_destroy(&one);
+        ga_matrix_destroy(&other);
+        ga_product_destroy(&p);
+        free(a), free(b), free(values), free(product), free(truth), free(copy);
+    }
+    for (int k = 0; k < 3; ++k) ga_coords_destroy(&A[k]);
+}
+
+/* What is alike in a long matrix is stored once. */
+static void like_pieces_share_slots(void **state)
+{
+    (void)state;
+    int lists[2];
+    for (int k = 0; k < 2; ++k) {
+        const int bodies = k ? 300 : 30;
+        int *row = zeroed(9 * bodies, sizeof(int)), *col = zeroed(9 * bodies, sizeof(int));
+        for (int n = 0; n < bodies; ++n)
+            for (int e = 0; e < 9; ++e)
+                row[9 * n + e] = 3 * n + e % 3, col[9 * n + e] = 3 * n + e / 3;
+        ga_coords M;
+        assert_int_equal(ga_coords_create(3 * bodies, 3 * bodies, 9 * bodies, row, col, &M),
+                         GA_OK);
+        const ga_block block = {&M, 0, 0};
+        ga_matrix m;
+        assert_int_equal(ga_matrix_create(3 * bodies, 1, &block, false, &m), GA_OK);
+        lists[k] = m.slots.count;
+        ga_matrix_destroy(&m);
+        ga_coords_destroy(&M);
+        free(row), free(col);
+    }
+    assert_int_equal(lists[0], lists[1]);
+    assert_true(lists[0] <= 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(assembles),    cmocka_unit_test(multiplies_and_scales),
-        cmocka_unit_test(equilibrates), cmocka_unit_test(survives_what_is_not_finite),
+        cmocka_unit_test(assembles),
+        cmocka_unit_test(multiplies_and_scales),
+        cmocka_unit_test(equilibrates),
+        cmocka_unit_test(survives_what_is_not_finite),
         cmocka_unit_test(edges),
+        cmocka_unit_test(adds_products),
+        cmocka_unit_test(like_pieces_share_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

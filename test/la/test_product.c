@@ -88,12 +88,135 @@ static void too_many_terms(void **state)
     ga_coords_destroy(&A);
 }
 
+/* Rows of a chain: row block i has entries in column blocks i and i + 1, at `mask` of its
+ * places; entries joint by joint, in the order given. */
+static ga_coords chain(int joints, int height, int width, unsigned mask, const int *order)
+{
+    int *row = zeroed(2 * joints * height * width, sizeof(int)), count = 0;
+    int *col = zeroed(2 * joints * height * width, sizeof(int));
+    for (int n = 0; n < joints; ++n)
+        for (int i = 0; i < height; ++i)
+            for (int j = 0; j < 2 * width; ++j) {
+                const int joint = order ? order[n] : n;
+                if (!(mask >> (i * 2 * width + j) % 31 & 1)) continue;
+                row[count] = joint * height + i;
+                col[count++] = joint * width + j;
+            }
+    ga_coords A;
+    if (ga_coords_create(joints * height, (joints + 1) * width, count, row, col, &A) != GA_OK)
+        abort();
+    free(row), free(col);
+    return A;
+}
+
+static int count_plans(const ga_coords *A, const ga_coords *B)
+{
+    ga_product p;
+    int plans = 0;
+    assert_int_equal(ga_product_create(A, B, &p), GA_OK);
+    for (int c = 0; c < p.columns; ++c) {
+        const ga_product_column at = p.column[c];
+        if (at.plan >= plans) plans = at.plan + 1;
+        for (int k = at.a; at.plan < 0 && k < at.b; ++k)
+            if (p.part[k].plan >= plans) plans = p.part[k].plan + 1;
+    }
+    ga_product_destroy(&p);
+    return plans;
+}
+
+/* Columns of like joints share plans: as many for a long chain as for a short one. Where joints
+ * are numbered at random there is less to share, and the values are as right. */
+static void like_columns_share_plans(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    int plans[3];
+    for (int k = 0; k < 3; ++k) {
+        const int joints = k == 0 ? 8 : 20;
+        int order[20];
+        for (int n = 0; n < joints; ++n) order[n] = n;
+        for (int n = joints - 1; n > 0; --n) {
+            const int other = random_below(&seed, n + 1), kept = order[n];
+            order[n] = order[other];
+            order[other] = kept;
+        }
+        ga_coords G = chain(joints, 5, 6, 0x6d35a6d3, k == 2 ? order : NULL);
+        ga_coords Gt = ga_coords_transposed(&G);
+        check(&G, &Gt, &seed);
+        check(&Gt, &G, &seed);
+        plans[k] = count_plans(&G, &Gt);
+        ga_coords_destroy(&G);
+    }
+    assert_int_equal(plans[0], plans[1]);
+    assert_true(plans[0] <= 15); /* of the first, the last and any other joint */
+}
+
+/* Every ninth joint is stored behind all others, far from its neighbours: plans are shared as
+ * well, and sums are those of terms in the order of entries, bit by bit. */
+static void plans_in_regions(void **state)
+{
+    (void)state;
+    enum { MOST = 90 };
+    uint64_t seed = 7;
+    int plans[2];
+    for (int k = 0; k < 2; ++k) {
+        const int joints = k ? MOST : 45;
+        int order[MOST], count = 0;
+        for (int n = 0; n < joints; ++n)
+            if (n % 9) order[count++] = n;
+        for (int n = 0; n < joints; n += 9) order[count++] = n;
+        ga_coords G = chain(joints, 5, 6, 0x6d35a6d3, order), Gt = ga_coords_transposed(&G);
+        plans[k] = count_plans(&G, &Gt);
+        check(&G, &Gt, &seed);
+        ga_product p;
+        assert_int_equal(ga_product_create(&G, &Gt, &p), GA_OK);
+        double *a = random_values(&seed, G.count), *b = random_values(&seed, G.count);
+        double *values = doubles(p.result.count);
+        ga_product_evaluate(&p, a, b, values);
+        for (int e = 0; e < p.result.count; ++e) {
+            double sum = 0;
+            for (int ia = 0; ia < G.count; ++ia)
+                for (int ib = 0; G.row[ia] == p.result.row[e] && ib < G.count; ++ib)
+                    if (G.row[ib] == p.result.col[e] && G.col[ib] == G.col[ia])
+                        sum += a[ia] * b[ib];
+            assert_true(values[e] == sum);
+        }
+        free(a), free(b), free(values);
+        ga_product_destroy(&p);
+        ga_coords_destroy(&G);
+    }
+    assert_int_equal(plans[0], plans[1]);
+}
+
+/* Evaluation needs no places, and columns one by one give the same bits. */
+static void columns_one_by_one(void **state)
+{
+    (void)state;
+    uint64_t seed = 6;
+    ga_coords G = chain(9, 5, 6, 0x6d35a6d3, NULL), Gt = ga_coords_transposed(&G);
+    ga_product p;
+    assert_int_equal(ga_product_create(&Gt, &G, &p), GA_OK);
+    double *a = random_values(&seed, G.count), *b = random_values(&seed, G.count);
+    double *all = doubles(p.result.count), *some = doubles(p.result.count);
+    ga_product_evaluate(&p, a, b, all);
+    ga_product_drop_places(&p);
+    assert_null(p.result.row);
+    int count = 0;
+    for (int c = 0; c < p.columns; ++c)
+        count += ga_product_evaluate_column(&p, c, a, b, some + count);
+    assert_int_equal(count, p.result.count);
+    for (int k = 0; k < count; ++k) assert_true(all[k] == some[k]);
+    free(a), free(b), free(all), free(some);
+    ga_product_destroy(&p);
+    ga_coords_destroy(&G);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_full),
-        cmocka_unit_test(empty_is_fine),
-        cmocka_unit_test(too_many_terms),
+        cmocka_unit_test(agrees_with_full), cmocka_unit_test(empty_is_fine),
+        cmocka_unit_test(too_many_terms),   cmocka_unit_test(like_columns_share_plans),
+        cmocka_unit_test(plans_in_regions), cmocka_unit_test(columns_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

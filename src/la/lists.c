@@ -1,0 +1,120 @@
+/* Lists of numbers, each kept once; see lists.h. A hash table with linear probing, at most half
+ * full, finds them. */
+#include "la/lists.h"
+#include "base/memory.h"
+#include "base/report.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Two numbers at a time: multiplication by an odd constant with many ones, and the upper half
+ * folded in. */
+static uint64_t hash(int count, const int *item)
+{
+    uint64_t h = (uint64_t)count, two;
+    for (int k = 0; k + 1 < count; k += 2) {
+        memcpy(&two, item + k, sizeof two);
+        h = (h ^ two) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
+    }
+    if (count % 2) h = (h ^ (uint32_t)item[count - 1]) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+_Static_assert(2 * sizeof(int) == sizeof(uint64_t), "two numbers at a time");
+
+/* The slot of the list, or the free one it belongs in. */
+static int find(const ga_lists *l, int count, const int *item)
+{
+    const int mask = l->slots - 1;
+    int slot = (int)(hash(count, item) & (uint64_t)mask);
+    for (; l->table[slot]; slot = (slot + 1) & mask) {
+        const int *start = l->start + l->table[slot] - 1;
+        if (start[1] - start[0] != count) continue;
+        if (!count || !memcmp(l->item + start[0], item, (size_t)count * sizeof *item)) break;
+    }
+    return slot;
+}
+
+/* An array of so many ints in place of one with `used`; at least one. */
+static ga_status resize(int **array, int used, int size)
+{
+    int *other = GA_NEW(int, size);
+    if (!other) return GA_ERR_MEMORY;
+    if (used) memcpy(other, *array, (size_t)used * sizeof *other);
+    ga_free(*array);
+    *array = other;
+    return GA_OK;
+}
+
+/* Twice as large, but enough for `least`. */
+static int larger(int room, int least)
+{
+    const int twice = room > INT_MAX / 2 ? INT_MAX : 2 * room;
+    return twice > least ? twice : least;
+}
+
+static ga_status grow_table(ga_lists *l)
+{
+    const int slots = l->slots ? 2 * l->slots : 16;
+    int *table = GA_NEW(int, slots);
+    if (!table) return GA_ERR_MEMORY;
+    ga_free(l->table);
+    l->table = table;
+    l->slots = slots;
+    for (int k = 0; k < l->count; ++k)
+        table[find(l, l->start[k + 1] - l->start[k], l->item + l->start[k])] = k + 1;
+    return GA_OK;
+}
+
+static ga_status make_room(ga_lists *l, int count)
+{
+    const int used = l->count ? l->start[l->count] : 0;
+    if (count > INT_MAX - used || l->count > INT_MAX / 4) return GA_ERR_MEMORY;
+    if (2 * (l->count + 1) > l->slots) GA_TRY(grow_table(l));
+    if (l->count + 2 > l->room) {
+        const int room = larger(l->room, 16);
+        GA_TRY(resize(&l->start, l->count ? l->count + 1 : 0, room));
+        l->room = room;
+    }
+    if (used + count > l->item_room) {
+        const int room = larger(l->item_room, used + count);
+        GA_TRY(resize(&l->item, used, room));
+        l->item_room = room;
+    }
+    return GA_OK;
+}
+
+ga_status ga_lists_add(ga_lists *l, int count, const int *item, int *number)
+{
+    int slot = l->table ? find(l, count, item) : 0;
+    if (!l->table || !l->table[slot]) {
+        GA_TRY(make_room(l, count));
+        slot = find(l, count, item);
+        const int used = l->start[l->count];
+        if (count) memcpy(l->item + used, item, (size_t)count * sizeof *item);
+        l->table[slot] = ++l->count;
+        l->start[l->count] = used + count;
+    }
+    *number = l->table[slot] - 1;
+    return GA_OK;
+}
+
+ga_status ga_lists_finish(ga_lists *l)
+{
+    ga_free(l->table);
+    l->table = NULL;
+    if (!l->count) return GA_OK;
+    const int used = l->start[l->count];
+    GA_TRY(resize(&l->start, l->count + 1, l->count + 1));
+    return resize(&l->item, used, used);
+}
+
+void ga_lists_destroy(ga_lists *l)
+{
+    ga_free(l->start);
+    ga_free(l->item);
+    ga_free(l->table);
+    *l = (ga_lists){0};
+}
