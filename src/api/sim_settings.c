@@ -63,6 +63,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     integrator.scaling = (ga_scaling)s->scaling;
     integrator.penalty = s->penalty;
     if (!s->cut_steps) integrator.max_halvings = 0;
+    if (!isnan(s->newton_tolerance)) integrator.relative = s->newton_tolerance;
     if (!isnan(s->max_projection)) integrator.max_projection = s->max_projection;
     return (ga_sim_def){
         .t_start = s->t_start,

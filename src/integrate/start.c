@@ -64,6 +64,14 @@ static double dependence_tolerance(const ga_stepper *s)
     return fmax(1e-10, fmin(1e2 * s->dae.noise, 1e-5));
 }
 
+/* A row that is so far from what the others span leaves a pivot of the square of that. Long
+ * chains have small pivots, too: they turn as one heavy body. */
+static double clear_pivot(const ga_stepper *s)
+{
+    const double distance = 10 * dependence_tolerance(s);
+    return fmax(distance * distance, 1e-11);
+}
+
 /* Which rows of G depend on others, from the values in s->saddle. A dependent row leaves the
  * saddle matrix with a pivot at round-off, so where its pivots are all far from that, no search
  * is needed. Afterwards the saddle is factored. */
@@ -76,7 +84,7 @@ static ga_status find_rank(ga_stepper *s, double t, const double *q, const doubl
     if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(s, status, t, report);
     ga_regular_weigh(s, s->saddle.M, s->saddle.G);
     g->rank = s->mp;
-    if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > 1e-8) {
+    if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > clear_pivot(s)) {
         ga_regular_survey(s);
         s->saddle.here = !s->p && !s->regular.active;
         return GA_OK;

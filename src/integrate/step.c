@@ -430,6 +430,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
 /* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
 ga_status ga_step_warm(ga_stepper *s)
 {
+    if (s->backend != GA_BACKEND_KLU) return GA_OK; /* all they need is there from the start */
     ga_statistics stats = s->stats;
     s->regular.asleep = true;
     ga_status status = ga_step_linearise(s, s->now.h);

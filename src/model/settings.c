@@ -76,6 +76,11 @@ const ga_field ga_simulate_fields[] = {
     GA_FIELD(S, CHOICE, map, "how increments turn bodies", .choices = maps),
     GA_FIELD(S, CHOICE, newton, "matrix kept while it serves, or new in every iteration",
              .choices = newtons),
+    GA_FIELD(S, NUMBER, newton_tolerance,
+             "increments of an iteration that are small enough, by the largest position, "
+             "velocity and reaction so far; 0: round-off",
+             .range = GA_FRACTION, .fallback = {NAN},
+             .absent = "0, or far below what `tolerance` asks for"),
     GA_FIELD(S, CHOICE, solver, "linear solver", .choices = solvers),
     GA_FIELD(S, CHOICE, scaling, "scaling of the linear equations", .choices = scalings),
     GA_FIELD(S, NUMBER, penalty, "augmented Lagrangian of index3; 0: none",

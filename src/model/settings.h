@@ -18,6 +18,7 @@ typedef struct ga_simulate_settings {
     double penalty;
     bool cut_steps;
     double max_projection;
+    double newton_tolerance;
     int threads;
 } ga_simulate_settings;
 

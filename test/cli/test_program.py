@@ -71,6 +71,20 @@ class Program(support.Case):
         self.assertEqual(said["steps"]["accepted"], 100)
         self.assertAlmostEqual(math.hypot(*said["final"]["bob.position"]), 2, delta=1e-10)
 
+    def test_newton_tolerance(self):
+        """Fewer iterations, and the end differs by no more than is asked for, step by step."""
+        runs = []
+        for tolerance in ("0", "1e-7"):
+            said = self.run_it(
+                "run", "pendulum.yaml", "--json", "--set", f"simulate.newton_tolerance={tolerance}"
+            )
+            runs.append(json.loads(said.stdout))
+        exact, loose = runs
+        self.assertLess(loose["newton_iterations"], exact["newton_iterations"])
+        self.assertEqual(loose["steps"], exact["steps"])
+        allowed = 1e-7 * exact["steps"]["accepted"]
+        self.assertLess(abs(loose["energy"]["final"] - exact["energy"]["final"]), allowed * 10)
+
     def test_check(self):
         said = self.json_of("check", "pendulum.yaml", "--json")
         self.assertEqual(said["bodies"], 1)
