@@ -1,49 +1,22 @@
-/* What the kernels of fronts are made of. Four rows are one vector, and arithmetic is on
- * vectors explicitly: left to itself, the compiler finds other directions to vectorise in, and
- * spends its time shuffling. */
+/* What the kernels of fronts are made of besides fours.h; four rows are one vector. */
 #ifndef GA_LA_QUAD_H
 #define GA_LA_QUAD_H
 
+#include "la/fours.h"
+
 #include <float.h>
-#include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #if defined(__GNUC__)
-#define KERNEL static inline __attribute__((always_inline))
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
-KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
-KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
-KERNEL void set_zero(quad *x) { *x = (quad){0}; }
-KERNEL void scale(quad *x, double a) { *x *= a; }
-KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
-KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
-KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
 KERNEL double get_lane(const quad *x, int v) { return (*x)[v]; }
 /* by masks: the compiler would go through memory */
-typedef long long quad_bits __attribute__((vector_size(32), aligned(8), may_alias));
 KERNEL void set_lane(quad *x, int v, double a)
 {
-    const quad_bits at = {-(v == 0), -(v == 1), -(v == 2), -(v == 3)};
+    const quad_mask at = {-(v == 0), -(v == 1), -(v == 2), -(v == 3)};
     const quad all = {a, a, a, a};
-    *x = (quad)(((quad_bits)*x & ~at) | ((quad_bits)all & at));
+    *x = (quad)(((quad_mask)*x & ~at) | ((quad_mask)all & at));
 }
 #else
-#define KERNEL static inline
-typedef struct quad {
-    double at[4];
-} quad;
-#define EACH for (int v = 0; v < 4; ++v)
-KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
-KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
-KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
-KERNEL void scale(quad *x, double a) { EACH x->at[v] *= a; }
-KERNEL void add(quad *x, const quad *y, double a) { EACH x->at[v] += y->at[v] * a; }
-KERNEL void subtract(quad *x, const quad *y, double a) { EACH x->at[v] -= y->at[v] * a; }
-KERNEL void add_products(quad *x, const quad *y, const quad *z)
-{
-    EACH x->at[v] += y->at[v] * z->at[v];
-}
 KERNEL double get_lane(const quad *x, int v) { return x->at[v]; }
 KERNEL void set_lane(quad *x, int v, double a) { x->at[v] = a; }
 #endif
@@ -78,21 +51,6 @@ KERNEL double sum_of(const quad *x)
 #define FOR_PIVOTS(c, from, k, step)                                                           \
     for (int c = from; c < (k); ++c) step;
 #endif
-
-/* x += y a, and x -= y a, with y in memory. */
-KERNEL void add_at(quad *x, const double *y, double a)
-{
-    quad z;
-    load(&z, y);
-    add(x, &z, a);
-}
-
-KERNEL void subtract_at(quad *x, const double *y, double a)
-{
-    quad z;
-    load(&z, y);
-    subtract(x, &z, a);
-}
 
 /* A diagonal entry this large relative to its column stays the pivot: most bodies then need no
  * swaps, which take time. */
