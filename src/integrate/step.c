@@ -192,10 +192,10 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
-/* The same where a tolerance above round-off is asked for. Old tangents contract the first
- * increment, which is mostly the error of the prediction, faster than what is left of it later.
- * So they get no more credit than what was seen of them in third iterations, in this step or in
- * steps before it; `wear` is the rate they lose in a step. */
+/* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
+ * tangents contract the first increment, which is mostly the error of the prediction, faster
+ * than what is left of it later. So they get no more credit than what was seen of them in third
+ * iterations, in this step or in steps before it; `wear` is the rate they lose in a step. */
 static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
 {
     const bool first = s->iteration == 1, late = s->iteration > 2;
@@ -235,7 +235,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     return rest * pow(pace, s->fresh ? 5 : 3) > 1 ? SLOW : GOES_ON;
 }
 
-/* After an increment: enough, or hopeless? */
+/* The same, down to round-off where nothing else is asked for. */
 static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];

@@ -273,7 +273,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1);
 ga_status ga_step_accept(ga_stepper *s);
 /* Tangents at the current state, with the coefficients of a step of size h. */
 ga_status ga_step_linearise(ga_stepper *s, double h);
-/* Evaluates and factors once at the current state, so that the steps need no memory. */
+/* KLU: evaluates and factors once at the current state, so that the steps need no memory. */
 ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 /* Other tangents or a smaller step may help. */
 bool ga_step_may_retry(ga_status status);
