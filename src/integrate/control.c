@@ -223,12 +223,18 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
  * too much for Richardson extrapolation on three levels. */
 static const double NEWTON_SHARE = 1e-5, NEWTON_LARGEST = 1e-11;
 
+/* With extrapolation constraints are met by ga_start_project; and new tangents in every step
+ * leave the square of an increment, so that most steps are done much better than that. */
+static const double NEWTON_SHARE_SLIDING = 1e-3;
+
 ga_status ga_controller_start(ga_controller *c, double h_guess)
 {
     ga_stepper *s = c->s;
     double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
     s->estimates = true;
     s->enough = fmin(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
+    s->slides = c->def.mode == GA_ERROR_EXTRAPOLATE;
+    if (s->slides) s->enough = NEWTON_SHARE_SLIDING * c->def.relative;
     s->steady = c->def.mode == GA_ERROR_POSITIONS;
     observe_sizes(c, s->now.q, s->now.v_exact);
     if (c->def.mode == GA_ERROR_POSITIONS) {

@@ -97,12 +97,16 @@ typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 
+/* What was seen of the iteration is forgotten slowly, by this factor in a step. */
+static const double FADE = 0.97;
+
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
     double delta_v[2];
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
+    bool fresh;  /* were the tangents new? */
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -192,6 +196,32 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
+/* Largest increment of q and v, in units of their tolerances. */
+static double motion_of(const double *norm) { return fmax(norm[POSITION], norm[VELOCITY]); }
+
+/* What the second increment will be, from the first one: new tangents leave its square, old
+ * ones what they have lost, as seen in steps before. */
+static double foresee(const ga_stepper *s, int kind, const double *norm)
+{
+    const double motion = motion_of(norm);
+    const ga_memory *m = &s->memory[s->fresh];
+    if (m->good_for == 0) return INFINITY;
+    return 4 * m->rate[kind] * motion * (s->fresh ? motion : s->served);
+}
+
+/* Remembers how the second increment came out of the first one. */
+static void remember(ga_stepper *s, const double *first, const double *second)
+{
+    const double motion = motion_of(first);
+    ga_memory *m = &s->memory[s->fresh];
+    if (!(motion > 0)) return;
+    for (int k = 0; k < KINDS; ++k) {
+        const double rate = second[k] / motion / (s->fresh ? motion : s->served);
+        m->rate[k] = fmax(rate, FADE * m->rate[k]);
+    }
+    m->good_for = UNSEEN;
+}
+
 /* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
  * tangents contract the first increment, which is mostly the error of the prediction, faster
  * than what is left of it later. So they get no more credit than what was seen of them in third
@@ -204,13 +234,16 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
+    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, size.norm);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
         double trusted = fmax(contraction, worst);
         if (k != MULTIPLIERS || late) rest = fmax(rest, norm);
         if (s->form->second_system) trusted = fmax(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
-        left = fmax(left, trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY);
+        double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
+        if (first && !s->form->second_system) next = fmin(next, foresee(s, k, size.norm));
+        left = fmax(left, next);
         if (norm <= 1 || first) continue;
         rate = fmax(rate, contraction);
         growth = fmin(growth, contraction);
@@ -226,6 +259,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     before->stalled += stalled;
+    before->fresh = s->fresh;
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
@@ -263,7 +297,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
-                            before->stalled + stalled};
+                            before->stalled + stalled,
+                            s->fresh};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (settled) {
@@ -286,7 +321,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -324,9 +359,16 @@ static bool finite_trial(const ga_stepper *s)
     return sum == 0;
 }
 
+void ga_step_record(ga_stepper *s, double position, double velocity)
+{
+    s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
+    s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+}
+
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */
 static ga_status measure_residuals(ga_stepper *s)
 {
+    if (s->slides && !s->regular.active) return GA_OK;
     double position, velocity;
     const bool both = s->form->velocity_level;
     if (!s->evaluated) {
@@ -343,8 +385,7 @@ static ga_status measure_residuals(ga_stepper *s)
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
         velocity = ga_norm_max(s->p, s->w);
     }
-    s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
-    s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+    if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;
 }
 
@@ -538,8 +579,10 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
                        to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
-        s->wear *= 0.97;
+        s->wear *= FADE;
+        s->worn_by *= 0.995; /* so that old tangents are tried again some day */
         ++s->unseen;
+        if (s->memory[s->fresh].good_for) --s->memory[s->fresh].good_for;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);
