@@ -164,7 +164,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->scaled_for = 0;
     s->round_off = 1;
     s->estimates = s->steady = s->slides = false;
-    s->enough = 0;
+    s->enough = s->enough_lambda = 0;
     s->dense.steps = -1;
     ga_factor_forget(s->factor);
     ga_factor_forget(s->saddle.factor);

@@ -135,9 +135,6 @@ static bool to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
-/* Tolerance of multipliers by that of q and v, where the control of errors sets both. */
-static const double MULTIPLIERS_SHARE = 100;
-
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
@@ -168,9 +165,8 @@ static ga_size measure(ga_stepper *s)
                  s->delta_v[k] / fmax(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
     }
-    /* errors of lambda do not go on to later steps */
-    const double share = relative == s->enough ? MULTIPLIERS_SHARE : 1;
-    double tolerance_lambda = def->absolute_lambda + share * relative * s->scale.lambda;
+    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
+    double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
     tolerance_lambda = fmax(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;

@@ -214,15 +214,16 @@ struct ga_stepper {
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;    /* so many matrices more these scales serve, */
-    double scaled_c_q; /* if c_q stays near this */
-    double penalty;    /* p in use */
-    bool steady;       /* no extrapolation: accelerations may be those of stiff modes */
-    bool estimates;    /* errors are estimated, which takes all of Z */
-    bool slides;       /* steps end off the constraints, ga_start_project takes them back */
-    double enough;     /* relative tolerance of Newton's method where no other is given */
-    bool usable;       /* there is a factorisation */
-    bool fresh;        /* its tangents are of this attempt */
+    int scaled_for;       /* so many matrices more these scales serve, */
+    double scaled_c_q;    /* if c_q stays near this */
+    double penalty;       /* p in use */
+    bool steady;          /* no extrapolation: accelerations may be those of stiff modes */
+    bool estimates;       /* errors are estimated, which takes all of Z */
+    bool slides;          /* steps end off the constraints, ga_start_project takes them back */
+    double enough;        /* relative tolerance of Newton's method where no other is given, */
+    double enough_lambda; /* and for multipliers */
+    bool usable;          /* there is a factorisation */
+    bool fresh;           /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
