@@ -135,13 +135,17 @@ static bool to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
+/* Large systems have much round-off, and new tangents in the middle of a step cost most. */
+static bool is_large(const ga_stepper *s) { return s->n > 500; }
+
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON, relative = newton_relative(s);
     const bool through_q = s->m && !s->form->velocity_level; /* v hangs on Phi through q */
-    /* round-off adds up like a random walk; where it is not asked for, it is not tried */
-    const double level = is_tolerant(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
+    /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
+     * is not tried */
+    const double level = is_tolerant(s) || is_large(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -528,11 +532,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
  * on the way. Large systems, where that costs most, wait until two have been earned. */
-static double whole_life(const ga_stepper *s)
-{
-    enum { LARGE = 500 };
-    return s->n > LARGE ? floor(s->life) : s->life;
-}
+static double whole_life(const ga_stepper *s) { return is_large(s) ? floor(s->life) : s->life; }
 
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
  * mirror image in a constraint. No step carries anything a hundred times as far as velocities
