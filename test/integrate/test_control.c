@@ -389,6 +389,61 @@ static void factors_serve_many_steps(void **state)
     }
 }
 
+/* One increment is enough where those of the steps before tell what a second one would be: at
+ * small steps with old tangents, and with new ones, as `extrapolate` has in every step. The
+ * error is that of a run that goes to round-off, and so are the constraints: positions on 1e-13
+ * of their size, velocities on the 1e-11 that they are asked for, or on 1e-13 where every step
+ * ends with a projection; 10 for several rows. */
+static void one_iteration_is_the_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        case_name problem;
+        ga_error_mode mode;
+        double tolerance, iterations; /* per step; UNSEEN in step.c makes it 1.13 at least */
+    } rows[] = {{CASE_PENDULUM, GA_ERROR_FULL, 1e-6, 1.3},
+                {CASE_TOP_R3SO3, GA_ERROR_FULL, 1e-6, 1.3},
+                {CASE_ANDREWS_RELATIVE, GA_ERROR_FULL, 1e-6, 1.5},
+                {CASES, GA_ERROR_FULL, 1e-6, 1.5},
+                {CASE_PENDULUM, GA_ERROR_EXTRAPOLATE, 1e-5, 1.3},
+                {CASE_TOP_R3SO3, GA_ERROR_EXTRAPOLATE, 1e-5, 1.3},
+                {CASE_ANDREWS_RELATIVE, GA_ERROR_EXTRAPOLATE, 1e-6, 1.5}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+        pb_problem *p = create(rows[k].problem);
+        ga_simulation s = simulation(p, rows[k].tolerance);
+        s.control.mode = rows[k].mode;
+        accuracy a[2];
+        double speed = 0; /* at the end: Andrews' mechanism begins at rest */
+        for (int exact = 0; exact < 2; ++exact) {
+            ga_integrator_def def = ga_integrator_def_default();
+            ga_integrator *run = NULL;
+            ga_report report;
+            def.relative = exact ? 1e-15 : 0;
+            assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK, report);
+            a[exact] = run_problem(p, run, &s);
+            speed = largest_of(ga_integrator_v(run), ga_system_nv(&p->system));
+            ga_integrator_destroy(run);
+        }
+        const double size = largest_of(p->q0, ga_system_nq(&p->system)) + 1;
+        const double fine = rows[k].mode == GA_ERROR_FULL ? 1e-10 : 1e-12;
+        if (print_all)
+            printf("%s, mode %d: %.3f iterations per step, error/tolerance %.4f (%.4f to "
+                   "round-off), |Phi| %.1e, |w| %.1e, speed %.1e\n",
+                   p->name, (int)rows[k].mode,
+                   (double)a[0].work.iterations / (double)a[0].steps.accepted, a[0].worst,
+                   a[1].worst, a[0].work.position_residual_max, a[0].work.velocity_residual_max,
+                   speed);
+        assert_below((double)a[0].work.iterations,
+                     rows[k].iterations * (double)a[0].steps.accepted, p->name);
+        /* what extrapolation leaves has no estimate, and on Andrews' mechanism changes sign */
+        assert_below(a[0].worst, (rows[k].mode == GA_ERROR_FULL ? 1.1 : 2) * a[1].worst,
+                     p->name);
+        assert_below(a[0].work.position_residual_max, 1e-13 * size, p->name);
+        assert_below(a[0].work.velocity_residual_max, fine * speed, p->name);
+        pb_destroy(p);
+    }
+}
+
 /* While a step is tried, rejected and tried again, the state is that of the last one. */
 typedef struct guard {
     record *record;
@@ -858,6 +913,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(sizes_are_kept),
         cmocka_unit_test(factors_serve_many_steps),
+        cmocka_unit_test(one_iteration_is_the_rule),
         cmocka_unit_test(rejections_leave_no_trace),
         cmocka_unit_test(absolute_tolerances_have_kinds),
         cmocka_unit_test(jumps_are_passed_with_one_restart),
