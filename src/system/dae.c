@@ -336,6 +336,10 @@ ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, cons
 
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
 {
+    if (dae->commutative && map == GA_MAP_EXP) { /* q and x are numbered alike, and add up */
+        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
+        return;
+    }
     ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
 }
 
