@@ -91,37 +91,18 @@ static void sort_elements(ga_assembly *a, int *of)
     }
 }
 
-static ga_status take_batch(ga_batch *batch)
-{
-    size_t count = (size_t)batch->count;
-    batch->nodes = GA_NEW(int, 2 * count);
-    batch->row = GA_NEW(int, count);
-    batch->data = GA_NEW(double, count *(size_t)batch->kernel->numbers);
-    batch->count = 0; /* until they are filled in */
-    return batch->nodes && batch->row && batch->data ? GA_OK : GA_ERR_MEMORY;
-}
-
-static void add_joint(ga_batch *batch, const ga_joint *joint)
-{
-    int k = batch->count++;
-    batch->nodes[2 * k] = joint->element.nodes[0];
-    batch->nodes[2 * k + 1] = joint->element.nodes[1];
-    batch->row[k] = joint->element.row;
-    ga_kernel_pack(batch->kernel, joint,
-                   batch->data + (size_t)k * (size_t)batch->kernel->numbers);
-}
-
 static ga_status fill_batches(ga_assembly *a, const int *of)
 {
     int rest = 0;
     for (int e = 0; e < a->model->element_count; ++e) rest += of[e] < 0;
     if (!(a->rest = GA_NEW(int, rest))) return GA_ERR_MEMORY;
-    for (int k = 0; k < a->batch_count; ++k) GA_TRY(take_batch(a->batches + k));
+    for (int k = 0; k < a->batch_count; ++k)
+        GA_TRY(ga_batch_reserve(a->batches + k, a->batches[k].count));
     for (int e = 0; e < a->model->element_count; ++e) {
         if (of[e] < 0)
             a->rest[a->rest_count++] = e;
         else
-            add_joint(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
+            ga_batch_add(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
     }
     return GA_OK;
 }
