@@ -532,6 +532,7 @@ static ga_status create(ga_dae *dae)
     GA_TRY(node_structure(dae, flat_components, &dae->T));
     own(dae, &dae->T);
     GA_TRY(structure(dae, &sys->mass_pattern, dae->nv, dae->nv, &dae->M));
+    dae->M.diagonal = ga_coords_is_diagonal(&dae->M);
     GA_TRY(structure(dae, &sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
     GA_TRY(structure(dae, &sys->damping_pattern, dae->nv, dae->nv, &dae->C));
     dae->L = (ga_coords){.rows = dae->nv, .cols = dae->mp};
