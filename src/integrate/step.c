@@ -11,6 +11,7 @@
  * Failing. Old tangents are renewed first; then the step is cut in two, up to max_halvings
  * times; then the state is put back and the reason reported.
  */
+#include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
 
@@ -44,10 +45,7 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
 
 static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    for (int i = 0; i < s->nv; ++i) {
-        double value = factor * fabs(x[i]);
-        if (!(value <= size[s->kind[i]])) size[s->kind[i]] = value;
-    }
+    ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -317,11 +315,9 @@ static ga_status iterate(ga_stepper *s, bool refresh)
 /* Overflow that no callback has looked at. */
 static bool finite_trial(const ga_stepper *s)
 {
-    double sum = 0;
-    for (int i = 0; i < s->nq; ++i) sum += 0 * s->q[i];
-    for (int i = 0; i < s->nv; ++i) sum += 0 * (s->v[i] + s->vd[i] + s->a[i]);
-    for (int i = 0; i < s->mp; ++i) sum += 0 * s->lambda[i];
-    return sum == 0;
+    return ga_all_finite(s->nq, s->q) && ga_all_finite(s->nv, s->v) &&
+           ga_all_finite(s->nv, s->vd) && ga_all_finite(s->nv, s->a) &&
+           ga_all_finite(s->mp, s->lambda);
 }
 
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */

@@ -39,17 +39,61 @@ double ga_norm_max(int n, const double *x)
     return largest;
 }
 
+/* The same for two kinds. */
+static bool all_fours_by_kind(int *i, int n, const double *x, const int *kind, double *largest)
+{
+    quad sizes[2], zeros;
+    double at[4];
+    set_zero(&sizes[0]);
+    set_zero(&sizes[1]);
+    set_zero(&zeros);
+    for (; *i + 4 <= n; *i += 4) {
+        raise_one(sizes, x + *i, kind + *i);
+        add_at(&zeros, x + *i, 0);
+    }
+    store(at, &zeros);
+    for (int k = 0; k < 2; ++k) largest[k] = largest_of(&sizes[k]);
+    return at[0] + at[1] + at[2] + at[3] == 0;
+}
+
+static void raise_to(double value, double *size)
+{
+    if (!(value <= *size)) *size = value;
+}
+
+void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    enum { FEW = 16 };
+    double largest[2] = {0, 0};
+    int i = 0;
+    if (n >= FEW && all_fours_by_kind(&i, n, x, kind, largest))
+        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
+    else
+        i = 0;
+    for (; i < n; ++i) raise_to(factor * fabs(x[i]), size + kind[i]);
+}
+
+/* Coordinates of a node, translations among them, which come first. */
+typedef struct extent {
+    int nq, translations;
+} extent;
+
+static extent extent_of(ga_node node)
+{
+    static const extent extents[] = {
+        [GA_GROUP_SO2] = {1, 0}, [GA_GROUP_SO3] = {4, 0},   [GA_GROUP_R2SO2] = {3, 2},
+        [GA_GROUP_SE2] = {3, 2}, [GA_GROUP_R3SO3] = {7, 3}, [GA_GROUP_SE3] = {7, 3}};
+    return node.group == GA_GROUP_RN ? (extent){node.n, node.n} : extents[node.group];
+}
+
 double ga_dae_translation(const ga_dae *dae, const double *q)
 {
     double largest = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        ga_node node = dae->sys.nodes[k];
-        int nq = ga_node_nq(node), count = nq;
-        if (node.group == GA_GROUP_R3SO3 || node.group == GA_GROUP_SE3) count = 3;
-        if (node.group == GA_GROUP_R2SO2 || node.group == GA_GROUP_SE2) count = 2;
-        if (node.group == GA_GROUP_SO2 || node.group == GA_GROUP_SO3) count = 0;
-        largest = fmax(largest, ga_norm_max(count, q));
-        q += nq;
+        const extent node = extent_of(dae->sys.nodes[k]);
+        for (int i = 0; i < node.translations; ++i)
+            largest = fabs(q[i]) > largest ? fabs(q[i]) : largest;
+        q += node.nq;
     }
     return largest;
 }
