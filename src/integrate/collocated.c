@@ -43,6 +43,7 @@ void ga_collocated_predict(ga_stepper *s)
     const ga_state *now = &s->now;
     ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
     ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    if (!s->form->has_eta) return;
     double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }

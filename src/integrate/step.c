@@ -386,7 +386,7 @@ ga_status ga_step_accept(ga_stepper *s)
     copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
     copy(now->lambda, s->lambda, s->mp);
-    copy(now->eta, s->eta, s->m);
+    if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);
         copy(now->Ma, s->Ma1, s->nv);
@@ -575,6 +575,8 @@ static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
+    if (!s->kept) ga_state_copy(&s->saved, &s->now);
+    s->kept = true;
     s->free_end = false;
     GA_TRY(advance(s, 0.5 * h, middle, halvings - 1));
     s->free_end = free_end;
@@ -637,12 +639,13 @@ static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_repor
     if (!(t1 > s->now.t))
         return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
                        h, s->now.t);
-    ga_state_copy(&s->saved, &s->now);
+    s->kept = s->keeps; /* else it will be before the first piece: attempts change nothing */
+    if (s->kept) ga_state_copy(&s->saved, &s->now);
     ga_statistics stats = s->stats;
     ga_status status = advance(s, h, t1, s->def.max_halvings);
     if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
     ga_step_explain(s, status, h, report);
-    ga_state_copy(&s->now, &s->saved);
+    if (s->kept) ga_state_copy(&s->now, &s->saved);
     s->stats.steps = stats.steps; /* of the pieces nothing is kept */
     s->stats.position_residual_max = stats.position_residual_max;
     s->stats.velocity_residual_max = stats.velocity_residual_max;

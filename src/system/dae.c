@@ -9,20 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Four at a time; NaN, if 0 x shows that there may be one, is left to the caller. */
-static bool all_fours(int *i, int n, const double *x, double *largest)
+/* Eight at a time, as two vectors that do not wait for each other; NaN, if 0 x shows that there
+ * may be one, is left to the caller. */
+static bool all_eights(int *i, int n, const double *x, double *largest)
 {
-    quad sizes, zeros;
-    double at[4];
-    set_zero(&sizes);
-    set_zero(&zeros);
-    for (; *i + 4 <= n; *i += 4) {
-        raise(&sizes, x + *i);
-        add_at(&zeros, x + *i, 0);
-    }
-    store(at, &zeros);
-    *largest = largest_of(&sizes);
-    return at[0] + at[1] + at[2] + at[3] == 0;
+    quad sizes[2], zeros[2];
+    double at[2][4];
+    for (int k = 0; k < 2; ++k) set_zero(&sizes[k]), set_zero(&zeros[k]);
+    for (; *i + 8 <= n; *i += 8)
+        for (int k = 0; k < 2; ++k) {
+            raise(&sizes[k], x + *i + 4 * k);
+            add_at(&zeros[k], x + *i + 4 * k, 0);
+        }
+    for (int k = 0; k < 2; ++k) store(at[k], &zeros[k]);
+    *largest = greater(largest_of(&sizes[0]), largest_of(&sizes[1]));
+    double sum = 0;
+    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
+    return sum == 0;
 }
 
 double ga_norm_max(int n, const double *x)
@@ -30,7 +33,7 @@ double ga_norm_max(int n, const double *x)
     enum { FEW = 16 };
     double largest = 0;
     int i = 0;
-    if (n >= FEW && !all_fours(&i, n, x, &largest)) i = 0;
+    if (n >= FEW && !all_eights(&i, n, x, &largest)) i = 0;
     for (; i < n; ++i) {
         double size = fabs(x[i]);
         if (isnan(size)) return size;
@@ -40,20 +43,25 @@ double ga_norm_max(int n, const double *x)
 }
 
 /* The same for two kinds. */
-static bool all_fours_by_kind(int *i, int n, const double *x, const int *kind, double *largest)
+static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
+                               double largest[2])
 {
-    quad sizes[2], zeros;
-    double at[4];
-    set_zero(&sizes[0]);
-    set_zero(&sizes[1]);
-    set_zero(&zeros);
-    for (; *i + 4 <= n; *i += 4) {
-        raise_one(sizes, x + *i, kind + *i);
-        add_at(&zeros, x + *i, 0);
+    quad sizes[2][2], zeros[2];
+    double at[2][4];
+    for (int k = 0; k < 2; ++k)
+        set_zero(&sizes[k][0]), set_zero(&sizes[k][1]), set_zero(&zeros[k]);
+    for (; *i + 8 <= n; *i += 8)
+        for (int k = 0; k < 2; ++k) {
+            raise_one(sizes[k], x + *i + 4 * k, kind + *i + 4 * k);
+            add_at(&zeros[k], x + *i + 4 * k, 0);
+        }
+    for (int k = 0; k < 2; ++k) {
+        store(at[k], &zeros[k]);
+        largest[k] = greater(largest_of(&sizes[0][k]), largest_of(&sizes[1][k]));
     }
-    store(at, &zeros);
-    for (int k = 0; k < 2; ++k) largest[k] = largest_of(&sizes[k]);
-    return at[0] + at[1] + at[2] + at[3] == 0;
+    double sum = 0;
+    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
+    return sum == 0;
 }
 
 static void raise_to(double value, double *size)
@@ -66,7 +74,7 @@ void ga_norm_raise(int n, const double *x, const int *kind, double factor, doubl
     enum { FEW = 16 };
     double largest[2] = {0, 0};
     int i = 0;
-    if (n >= FEW && all_fours_by_kind(&i, n, x, kind, largest))
+    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
         for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
     else
         i = 0;
