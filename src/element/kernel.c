@@ -34,6 +34,11 @@
 #else
 #define TEMPLATE static inline
 #endif
+#if defined(__GNUC__) && !defined(__clang__) /* which does it without being told */
+#define UNROLL _Pragma("GCC unroll 80")
+#else
+#define UNROLL
+#endif
 
 /* How many rows of each form, in this order; tilts have one b in common, turns are three. */
 typedef struct shape {
@@ -610,6 +615,64 @@ TEMPLATE void swept2(const shape s, const double *data, const void *first, const
     }
 }
 
+/* --- side by side ---------------------------------------------------------------------------
+ *
+ * The v-th joint is taken out, treated as if it were alone, and put back; compilers see that
+ * all v are alike and take several at a time.
+ */
+enum { LANES = GA_KERNEL_LANES };
+
+TEMPLATE void take(int count, const double *from, int v, double *to)
+{
+    UNROLL
+    for (int k = 0; k < count; ++k) to[k] = from[k * LANES + v];
+}
+
+TEMPLATE void give(int count, const double *from, int v, double *to)
+{
+    UNROLL
+    for (int k = 0; k < count; ++k) to[k * LANES + v] = from[k];
+}
+
+/* not by {0}, which would stay an array */
+TEMPLATE void blank(int rows, int columns, double *local)
+{
+    UNROLL
+    for (int k = 0; k < rows * columns; ++k) local[k] = 0;
+}
+
+TEMPLATE void lane2(const shape s, int numbers, int rows, int v, const double *data,
+                    const double *places, double *Phi, double *B)
+{
+    double own[GA_KERNEL_MAX_NUMBERS], place[8], values[GA_KERNEL_MAX_ROWS],
+        local[GA_KERNEL_MAX_ROWS * WIDE];
+    blank(rows, WIDE, local);
+    take(numbers, data, v, own);
+    take(8, places, v, place);
+    const ga_plane a = {{place[0], place[1]}, place[2], place[3], {0, 0}, 0, 0};
+    const ga_plane b = {{place[4], place[5]}, place[6], place[7], {0, 0}, 0, 0};
+    rows2(s, own, &a, &b, values, B ? local : NULL);
+    give(rows, values, v, Phi);
+    if (B) give(rows * WIDE, local, v, B);
+}
+
+TEMPLATE void lane3(const shape s, int numbers, int rows, int v, const double *data,
+                    const double *places, double *Phi, double *B)
+{
+    double own[GA_KERNEL_MAX_NUMBERS], values[GA_KERNEL_MAX_ROWS],
+        local[GA_KERNEL_MAX_ROWS * SIDE];
+    ga_frame a, b;
+    blank(rows, SIDE, local);
+    take(numbers, data, v, own);
+    take(3, places, v, a.x);
+    take(9, places + 3 * LANES, v, a.R);
+    take(3, places + 12 * LANES, v, b.x);
+    take(9, places + 15 * LANES, v, b.R);
+    rows3(s, own, &a, &b, values, B ? local : NULL);
+    give(rows, values, v, Phi);
+    if (B) give(rows * SIDE, local, v, B);
+}
+
 /* --- one kernel for each shape --------------------------------------------------------------
  */
 
@@ -631,12 +694,33 @@ TEMPLATE void swept2(const shape s, const double *data, const void *first, const
     X(line, 2, 0, 1, 0, 0, 0)                                                                  \
     X(link, 2, 0, 0, 0, 0, 1)
 
+/* Constants: both arms; E of each `world`; a of each `along`; b, then a of each `tilt`; the
+ * axes of both markers for turns, in the plane T and S; the length. */
+#define NUMBERS3(worlds, alongs, tilts, turns, lengths)                                        \
+    (6 + 3 * (worlds) + 3 * (alongs) + ((tilts) > 0 ? 3 : 0) + 3 * (tilts) +                   \
+     ((turns) > 0 ? 18 : 0) + (lengths))
+#define NUMBERS2(worlds, alongs, tilts, turns, lengths)                                        \
+    (4 + 2 * (worlds) + 2 * (alongs) + 2 * (turns) + (lengths))
+
 #define FUNCTIONS(name, dimension, worlds, alongs, tilts, turns, lengths)                      \
     static void name##_rows(const double *data, const void *a, const void *b, double *Phi,     \
                             double *B)                                                         \
     {                                                                                          \
         const shape s = {worlds, alongs, tilts, turns, lengths};                               \
         rows##dimension(s, data, a, b, Phi, B);                                                \
+    }                                                                                          \
+    static void name##_many(const double *restrict data, const double *restrict places,        \
+                            double *restrict Phi, double *restrict B)                          \
+    {                                                                                          \
+        const shape s = {worlds, alongs, tilts, turns, lengths};                               \
+        const int numbers = NUMBERS##dimension(worlds, alongs, tilts, turns, lengths);         \
+        const int rows = (worlds) + (alongs) + (tilts) + (turns) + (lengths);                  \
+        if (B)                                                                                 \
+            for (int v = 0; v < LANES; ++v)                                                    \
+                lane##dimension(s, numbers, rows, v, data, places, Phi, B);                    \
+        else                                                                                   \
+            for (int v = 0; v < LANES; ++v)                                                    \
+                lane##dimension(s, numbers, rows, v, data, places, Phi, NULL);                 \
     }                                                                                          \
     static void name##_geometric(const double *data, const void *a, const void *b,             \
                                  const double *lambda, double *K, double *push)                \
@@ -651,16 +735,9 @@ TEMPLATE void swept2(const shape s, const double *data, const void *first, const
     }
 SHAPES(FUNCTIONS)
 
-/* Constants: both arms; E of each `world`; a of each `along`; b, then a of each `tilt`; the
- * axes of both markers for turns, in the plane T and S; the length. */
-#define NUMBERS3(worlds, alongs, tilts, turns, lengths)                                        \
-    (6 + 3 * (worlds) + 3 * (alongs) + ((tilts) > 0 ? 3 : 0) + 3 * (tilts) +                   \
-     ((turns) > 0 ? 18 : 0) + (lengths))
-#define NUMBERS2(worlds, alongs, tilts, turns, lengths)                                        \
-    (4 + 2 * (worlds) + 2 * (alongs) + 2 * (turns) + (lengths))
 #define KERNEL(name, dimension, worlds, alongs, tilts, turns, lengths)                         \
     {{(worlds) + (alongs) + (tilts) + (turns) + (lengths), 2 * 3 * ((dimension)-1),            \
-      NUMBERS##dimension(worlds, alongs, tilts, turns, lengths), name##_rows,                  \
+      NUMBERS##dimension(worlds, alongs, tilts, turns, lengths), name##_rows, name##_many,     \
       name##_geometric, name##_swept},                                                         \
      dimension,                                                                                \
      {worlds, alongs, tilts, turns, lengths}},

@@ -26,6 +26,7 @@ typedef struct ga_plane {
 enum {
     GA_KERNEL_MAX_ROWS = GA_JOINT_MAX_ROWS,
     GA_KERNEL_MAX_NUMBERS = 40,
+    GA_KERNEL_LANES = 8, /* joints side by side */
 };
 
 /* a, b: the two bodies, ga_frame in space, ga_plane in the plane. Arrays have a column for each
@@ -36,6 +37,11 @@ typedef struct ga_kernel {
     int numbers; /* constants of one joint */
     /* Phi, and B unless it is null; row-major */
     void (*rows_of)(const double *data, const void *a, const void *b, double *Phi, double *B);
+    /* The same for GA_KERNEL_LANES joints, with the bits of each alone: number k of joint v
+     * stands at [k * GA_KERNEL_LANES + v] of each array, B with zeros. places has
+     * GA_KERNEL_PLACE numbers of the first bodies, then of the second: x and R; in the plane x,
+     * c and s. */
+    void (*rows_of_many)(const double *data, const double *places, double *Phi, double *B);
     /* K = D (B^T lambda), and the force sum of lambda_k dPhi_k/dx_b, minus that on x_a */
     void (*geometric)(const double *data, const void *a, const void *b, const double *lambda,
                       double *K, double *push);

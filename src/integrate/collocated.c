@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+/* What of an, U and v does not depend on the unknowns. */
+static void know(const ga_stepper *s, const double *restrict vd, const double *restrict an,
+                 const double *restrict vn, double *restrict a1, double *restrict U0,
+                 double *restrict v0)
+{
+    const ga_method *p = &s->def.method;
+    const double h = s->h, am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
+    const int n = s->nv;
+    for (int i = 0; i < n; ++i) {
+        const double a = (af * vd[i] - am * an[i]) / (1 - am);
+        a1[i] = a;
+        U0[i] = h * (vn[i] + h * ((0.5 - beta) * an[i] + beta * a));
+        v0[i] = vn[i] + h * ((1 - gamma) * an[i] + gamma * a);
+    }
+}
+
 ga_status ga_collocated_begin(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
@@ -18,14 +34,7 @@ ga_status ga_collocated_begin(ga_stepper *s)
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
         for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
-    const double *restrict vd = now->vd, *restrict an = s->an, *restrict vn = s->vn;
-    double *restrict a1 = s->a1, *restrict U0 = s->U0, *restrict v0 = s->v0;
-    for (int i = 0; i < s->nv; ++i) {
-        const double a = (af * vd[i] - am * an[i]) / (1 - am);
-        a1[i] = a;
-        U0[i] = h * (vn[i] + h * ((0.5 - beta) * an[i] + beta * a));
-        v0[i] = vn[i] + h * ((1 - gamma) * an[i] + gamma * a);
-    }
+    know(s, now->vd, s->an, s->vn, s->a1, s->U0, s->v0);
     return GA_OK;
 }
 
@@ -34,6 +43,7 @@ void ga_collocated_predict(ga_stepper *s)
     const ga_state *now = &s->now;
     ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
     ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    if (!s->form->has_eta) return;
     double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }

@@ -89,9 +89,13 @@ static void put_out(ga_run *run, double t)
 /* The same, as the scheme has it, to whoever follows the steps. */
 static void tell_accepted(ga_run *run, double t)
 {
+    const ga_state *now = &run->s->now;
     if (!run->def.accepted) return;
-    ga_dense(run->s, t, run->q, run->v, run->vd, run->multipliers);
-    ga_sample sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
+    ga_sample sample = sample_of(run, t, now->q, now->v, now->vd, now->lambda);
+    if (t != now->t) {
+        ga_dense(run->s, t, run->q, run->v, run->vd, run->multipliers);
+        sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
+    }
     if (run->def.accepted(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
 }
 
@@ -524,6 +528,7 @@ ga_status ga_run_simulate(ga_run *run, ga_report *report)
     ga_stepper *s = run->s;
     run->t0 = s->now.t;
     run->control.duration = run->def.t_end - run->t0;
+    s->keeps = run->record || run->def.events.count > 0; /* what follows a step may fail */
     ga_state_copy(&s->saved, &s->now);
     ga_status status = start_first(run, report);
     if (status != GA_OK) {
@@ -533,6 +538,7 @@ ga_status ga_run_simulate(ga_run *run, ga_report *report)
     tell_start(run, run->t0);
     plan_next(run);
     if (!run->stopped) status = run_to_end(run, report);
+    s->keeps = false;
     if (status != GA_OK && !run->stopped) put_out_last(run);
     if (run->adaptive) { /* whoever steps on by hand begins a grid here */
         s->t_start = s->now.t;

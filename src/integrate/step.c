@@ -11,6 +11,7 @@
  * Failing. Old tangents are renewed first; then the step is cut in two, up to max_halvings
  * times; then the state is put back and the reason reported.
  */
+#include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
 
@@ -44,10 +45,7 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
 
 static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    for (int i = 0; i < s->nv; ++i) {
-        double value = factor * fabs(x[i]);
-        if (!(value <= size[s->kind[i]])) size[s->kind[i]] = value;
-    }
+    ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -352,11 +350,9 @@ static ga_status iterate(ga_stepper *s, bool refresh)
 /* Overflow that no callback has looked at. */
 static bool finite_trial(const ga_stepper *s)
 {
-    double sum = 0;
-    for (int i = 0; i < s->nq; ++i) sum += 0 * s->q[i];
-    for (int i = 0; i < s->nv; ++i) sum += 0 * (s->v[i] + s->vd[i] + s->a[i]);
-    for (int i = 0; i < s->mp; ++i) sum += 0 * s->lambda[i];
-    return sum == 0;
+    return ga_all_finite(s->nq, s->q) && ga_all_finite(s->nv, s->v) &&
+           ga_all_finite(s->nv, s->vd) && ga_all_finite(s->nv, s->a) &&
+           ga_all_finite(s->mp, s->lambda);
 }
 
 void ga_step_record(ga_stepper *s, double position, double velocity)
@@ -431,7 +427,7 @@ ga_status ga_step_accept(ga_stepper *s)
     copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
     copy(now->lambda, s->lambda, s->mp);
-    copy(now->eta, s->eta, s->m);
+    if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);
         copy(now->Ma, s->Ma1, s->nv);
@@ -618,6 +614,8 @@ static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
     double middle = s->now.t + 0.5 * h;
     if (!(middle > s->now.t && middle < t1)) return status;
     ++s->stats.halvings;
+    if (!s->kept) ga_state_copy(&s->saved, &s->now);
+    s->kept = true;
     s->free_end = false;
     GA_TRY(advance(s, 0.5 * h, middle, halvings - 1));
     s->free_end = free_end;
@@ -680,12 +678,13 @@ static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_repor
     if (!(t1 > s->now.t))
         return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
                        h, s->now.t);
-    ga_state_copy(&s->saved, &s->now);
+    s->kept = s->keeps; /* else it will be before the first piece: attempts change nothing */
+    if (s->kept) ga_state_copy(&s->saved, &s->now);
     ga_statistics stats = s->stats;
     ga_status status = advance(s, h, t1, s->def.max_halvings);
     if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
     ga_step_explain(s, status, h, report);
-    ga_state_copy(&s->now, &s->saved);
+    if (s->kept) ga_state_copy(&s->now, &s->saved);
     s->stats.steps = stats.steps; /* of the pieces nothing is kept */
     s->stats.position_residual_max = stats.position_residual_max;
     s->stats.velocity_residual_max = stats.velocity_residual_max;

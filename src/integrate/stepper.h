@@ -182,6 +182,8 @@ struct ga_stepper {
 
     ga_state now;   /* changes only when a step is accepted */
     ga_state saved; /* where a grid step began, while it is cut in pieces */
+    bool keeps;     /* ... and when it is done: somebody may want to go back */
+    bool kept;      /* it is there */
 
     /* this step */
     double h, t1, c_q, c_v, c_a, kappa, weight;

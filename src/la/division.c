@@ -65,10 +65,20 @@ typedef struct task {
     double alpha, *y;
 } task;
 
+/* Most products are plain sums: 1 needs no multiplication. */
 static void add_entries(const task *t, int from, int end)
 {
-    for (int k = from; k < end; ++k)
-        t->y[t->place[k]] += t->alpha * t->values[k] * t->x[t->from[k]];
+    const int *restrict place = t->place, *restrict column = t->from;
+    const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
+    double *restrict y = t->y;
+    int k = from;
+    for (; alpha == 1 && k + 4 <= end; k += 4) {
+        y[place[k]] += values[k] * x[column[k]];
+        y[place[k + 1]] += values[k + 1] * x[column[k + 1]];
+        y[place[k + 2]] += values[k + 2] * x[column[k + 2]];
+        y[place[k + 3]] += values[k + 3] * x[column[k + 3]];
+    }
+    for (; k < end; ++k) y[place[k]] += alpha * values[k] * x[column[k]];
 }
 
 /* A piece but for its late entries. */

@@ -30,6 +30,34 @@ KERNEL void raise(quad *x, const double *y)
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
 }
+/* The same for the one of two that `which`, 0 or 1, says. */
+typedef int quad_int __attribute__((vector_size(16), aligned(4), may_alias));
+KERNEL void raise_one(quad x[2], const double *y, const int *which)
+{
+    const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
+    const quad_mask second = -__builtin_convertvector(*(const quad_int *)which, quad_mask);
+    const quad_mask size = *(const quad_mask *)y & ~sign;
+    for (int k = 0; k < 2; ++k) {
+        const quad own = (quad)(size & (k ? second : ~second));
+        const quad_mask more = own > x[k];
+        x[k] = (quad)(((quad_mask)own & more) | ((quad_mask)x[k] & ~more));
+    }
+}
+#if defined(__clang__)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (quad_mask){__VA_ARGS__})
+#endif
+/* Rows become columns. */
+KERNEL void transpose(quad x[4])
+{
+    const quad a = PICK(x[0], x[1], 0, 4, 2, 6), b = PICK(x[0], x[1], 1, 5, 3, 7),
+               c = PICK(x[2], x[3], 0, 4, 2, 6), d = PICK(x[2], x[3], 1, 5, 3, 7);
+    x[0] = PICK(a, c, 0, 1, 4, 5);
+    x[1] = PICK(b, d, 0, 1, 4, 5);
+    x[2] = PICK(a, c, 2, 3, 6, 7);
+    x[3] = PICK(b, d, 2, 3, 6, 7);
+}
 #else
 #define KERNEL static inline
 typedef struct quad {
@@ -50,6 +78,20 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z)
 KERNEL void raise(quad *x, const double *y)
 {
     EACH x->at[v] = fabs(y[v]) > x->at[v] ? fabs(y[v]) : x->at[v];
+}
+KERNEL void raise_one(quad x[2], const double *y, const int *which)
+{
+    EACH
+    {
+        double *at = &x[which[v]].at[v];
+        *at = fabs(y[v]) > *at ? fabs(y[v]) : *at;
+    }
+}
+KERNEL void transpose(quad x[4])
+{
+    quad y[4];
+    memcpy(y, x, sizeof y);
+    for (int i = 0; i < 4; ++i) EACH x[i].at[v] = y[v].at[i];
 }
 #endif
 

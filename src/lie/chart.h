@@ -16,6 +16,8 @@
 #ifndef GA_LIE_CHART_H
 #define GA_LIE_CHART_H
 
+#include <stdbool.h>
+
 /* x -> unit quaternion (w, v x). */
 typedef struct ga_rotor {
     double w, v;
@@ -28,11 +30,13 @@ typedef struct ga_jet {
 
 typedef struct ga_chart {
     ga_rotor (*rotor)(double s);
+    void (*rotors)(int n, const double *s, double *w, double *v); /* of n numbers s */
     /* f with x = f (vector part), for a quaternion with scalar part w >= 0 and squared length
      * n2 of its vector part. */
     double (*unrotor)(double w, double n2);
     double (*angle)(double x); /* the same in the plane: angle about a fixed axis */
     double (*unangle)(double angle);
+    bool plain_angles; /* angle(x) = x */
     /* r = rotor(s), so that a caller who needs both pays for one sine and cosine. */
     void (*tangent)(double s, ga_rotor r, int order, ga_jet *jet);
     void (*tangent_inverse)(double s, int order, ga_jet *jet);

@@ -16,6 +16,14 @@ static ga_rotor rotor(double s)
     return (ga_rotor){w, w / 2};
 }
 
+static void rotors(int n, const double *restrict s, double *restrict w, double *restrict v)
+{
+    for (int i = 0; i < n; ++i) {
+        const ga_rotor r = rotor(s[i]);
+        w[i] = r.w, v[i] = r.v;
+    }
+}
+
 /* Grows without bound as w -> 0 (angle pi), and is not finite there. */
 static double unrotor(double w, double n2)
 {
@@ -49,6 +57,7 @@ static void tangent_inverse(double s, int order, ga_jet *jet)
 
 const ga_chart ga_chart_cayley = {
     .rotor = rotor,
+    .rotors = rotors,
     .unrotor = unrotor,
     .angle = angle,
     .unangle = unangle,

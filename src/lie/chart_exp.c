@@ -121,6 +121,20 @@ static ga_rotor rotor(double s)
     return (ga_rotor){cos(t / 2), sin(t / 2) / t};
 }
 
+/* All near zero in the end is what Newton's method makes of them. */
+static void rotors(int n, const double *restrict s, double *restrict w, double *restrict v)
+{
+    for (int i = 0; i < n; ++i) {
+        w[i] = horner(half_cos, near_half_terms, s[i] / 4);
+        v[i] = horner(half_sin, near_half_terms, s[i] / 4);
+    }
+    for (int i = 0; i < n; ++i) {
+        if (s[i] < near_zero) continue;
+        const ga_rotor r = rotor(s[i]);
+        w[i] = r.w, v[i] = r.v;
+    }
+}
+
 /* f = t / sin(t/2) with t = 2 atan2(n, w) in [0, pi]. The arctangent of the two lengths is
  * accurate at every angle; an arccosine of w is not near 0, an arcsine of n not near pi. */
 static double unrotor(double w, double n2)
@@ -222,9 +236,11 @@ static void tangent_inverse(double s, int order, ga_jet *jet)
 
 const ga_chart ga_chart_exp = {
     .rotor = rotor,
+    .rotors = rotors,
     .unrotor = unrotor,
     .angle = same,
     .unangle = same,
+    .plain_angles = true,
     .tangent = tangent,
     .tangent_inverse = tangent_inverse,
 };

@@ -141,6 +141,22 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
     }
 }
 
+enum { SOME = 4 }; /* fewer nodes are as fast one by one */
+
+void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, const double *x,
+                       double *q1)
+{
+    const ga_group_type *g = type_of(node);
+    if (!g || (g->adds_up && chart_of(map)->plain_angles)) {
+        add(count * (g ? g->nv : node.n), q, x, q1);
+    } else if (g->update && count >= SOME) {
+        g->update(chart_of(map), count, q, x, q1);
+    } else {
+        for (int i = 0; i < count; ++i)
+            ga_lie_update(node, map, q + g->nq * i, x + g->nv * i, q1 + g->nq * i);
+    }
+}
+
 void ga_lie_difference(ga_node node, const double *a, const double *b, double *x)
 {
     const ga_group_type *g = type_of(node);

@@ -15,6 +15,11 @@ typedef struct ga_group_type {
     void (*compose)(const double *a, const double *b, double *ab);   /* ab may be a or b */
     void (*inverse)(const double *a, double *inv);                   /* inv may be a */
     void (*relative)(const double *a, const double *b, double *rel); /* a^-1 o b */
+    bool adds_up; /* but for the map of its angle, q o x is q + x */
+    /* q1 = q o map(x) for count nodes, one behind the other; null: nothing better than each by
+     * itself. q1 may be q. */
+    void (*update)(const ga_chart *chart, int count, const double *q, const double *x,
+                   double *q1);
     void (*map)(const ga_chart *chart, const double *x, double *q);
     void (*unmap)(const ga_chart *chart, const double *q, double *x);
     void (*bracket)(const double *x, const double *y, double *z);
@@ -30,6 +35,9 @@ typedef struct ga_group_type {
 extern const ga_group_type ga_group_so2, ga_group_r2so2, ga_group_se2;
 extern const ga_group_type ga_group_so3, ga_group_r3so3, ga_group_se3;
 
+/* ga_lie_update for count nodes of one group, one behind the other. */
+void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, const double *x,
+                       double *q1);
 /* x with a o exp(x) = b. */
 void ga_lie_difference(ga_node node, const double *a, const double *b, double *x);
 

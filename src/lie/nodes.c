@@ -17,14 +17,24 @@ int ga_nodes_nv(int count, const ga_node *nodes)
     return nv;
 }
 
+/* How many of these nodes, from the first on, are of one kind. */
+static int run_length(int count, const ga_node *nodes)
+{
+    int k = 1;
+    while (k < count && nodes[k].group == nodes[0].group && nodes[k].n == nodes[0].n) ++k;
+    return k;
+}
+
 void ga_nodes_update(int count, const ga_node *nodes, ga_map map, const double *q,
                      const double *x, double *q1)
 {
-    for (int i = 0; i < count; ++i) {
-        ga_lie_update(nodes[i], map, q, x, q1);
-        q += ga_node_nq(nodes[i]);
-        q1 += ga_node_nq(nodes[i]);
-        x += ga_node_nv(nodes[i]);
+    for (int i = 0, run; i < count; i += run) {
+        run = run_length(count - i, nodes + i);
+        const int nq = run * ga_node_nq(nodes[i]);
+        ga_lie_update_all(nodes[i], run, map, q, x, q1);
+        q += nq;
+        q1 += nq;
+        x += run * ga_node_nv(nodes[i]);
     }
 }
 

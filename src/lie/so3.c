@@ -64,12 +64,70 @@ static void defect(const double *x, double *c)
     ga_vec3_store(ga_vec3_scale(ga_vec3_dot(w, w) / 12, w), c);
 }
 
+/* p o map(x) for as many at a time as a compiler takes for vectors; `turned` has the product
+ * before it is brought back to unit length, and the factor for that, or 0: leave it to
+ * ga_quat_normalise. */
+enum { MANY = 8 };
+
+typedef struct turned {
+    double p[4][MANY], x[3][MANY], factor[MANY];
+} turned;
+
+static void turn_many(const ga_chart *chart, turned *t)
+{
+    double s[MANY], w[MANY], f[MANY];
+    for (int v = 0; v < MANY; ++v) {
+        const ga_vec3 x = {t->x[0][v], t->x[1][v], t->x[2][v]};
+        s[v] = ga_vec3_dot(x, x);
+    }
+    chart->rotors(MANY, s, w, f);
+    for (int v = 0; v < MANY; ++v) {
+        const ga_vec3 x = {t->x[0][v], t->x[1][v], t->x[2][v]};
+        const ga_quat p = {t->p[0][v], {t->p[1][v], t->p[2][v], t->p[3][v]}};
+        const ga_quat r = ga_quat_product(p, (ga_quat){w[v], ga_vec3_scale(f[v], x)});
+        s[v] = ga_quat_square(r);
+        t->p[0][v] = r.w, t->p[1][v] = r.v.x, t->p[2][v] = r.v.y, t->p[3][v] = r.v.z;
+    }
+    for (int v = 0; v < MANY; ++v) f[v] = ga_quat_factor(s[v]);
+    for (int v = 0; v < MANY; ++v) t->factor[v] = fabs(s[v] - 1) < GA_QUAT_NEAR ? f[v] : 0;
+    for (int v = 0; v < MANY; ++v)
+        t->factor[v] = fabs(s[v] - 1) <= GA_QUAT_UNIT ? 1 : t->factor[v];
+}
+
+/* The rotations of `count` <= MANY nodes of nq and nv numbers. */
+static void update_rotations(const ga_chart *chart, int count, int nq, int nv, const double *q,
+                             const double *x, double *q1)
+{
+    turned t = {.p = {{1, 1, 1, 1, 1, 1, 1, 1}}};
+    for (int v = 0; v < count; ++v) {
+        for (int k = 0; k < 4; ++k) t.p[k][v] = q[nq * v + k];
+        for (int k = 0; k < 3; ++k) t.x[k][v] = x[nv * v + k];
+    }
+    turn_many(chart, &t);
+    for (int v = 0; v < count; ++v) {
+        const double f = t.factor[v];
+        ga_quat p = {t.p[0][v], {t.p[1][v], t.p[2][v], t.p[3][v]}};
+        p = f > 0 ? (ga_quat){f * p.w, ga_vec3_scale(f, p.v)} : ga_quat_normalise(p);
+        ga_quat_store(p, q1 + nq * v);
+    }
+}
+
+static void update(const ga_chart *chart, int count, const double *q, const double *x,
+                   double *q1)
+{
+    for (int i = 0; i < count; i += MANY) {
+        const int some = count - i < MANY ? count - i : MANY;
+        update_rotations(chart, some, 4, 3, q + 4 * i, x + 3 * i, q1 + 4 * i);
+    }
+}
+
 const ga_group_type ga_group_so3 = {
     .nq = 4,
     .nv = 3,
     .turning = 3,
     .order = 0,
     .identity = {1},
+    .update = update,
     .compose = compose,
     .inverse = inverse,
     .relative = relative,
@@ -92,6 +150,17 @@ static void product_compose(const double *a, const double *b, double *ab)
 {
     ga_vec3_store(ga_vec3_add(ga_vec3_load(a), ga_vec3_load(b)), ab);
     compose(a + 3, b + 3, ab + 3);
+}
+
+static void product_update(const ga_chart *chart, int count, const double *q, const double *x,
+                           double *q1)
+{
+    for (int i = 0; i < count; i += MANY, q += 7 * MANY, x += 6 * MANY, q1 += 7 * MANY) {
+        const int some = count - i < MANY ? count - i : MANY;
+        update_rotations(chart, some, 7, 6, q + 3, x + 3, q1 + 3);
+        for (int v = 0; v < some; ++v)
+            for (int k = 0; k < 3; ++k) q1[7 * v + k] = q[7 * v + k] + x[6 * v + k];
+    }
 }
 
 static void product_inverse(const double *a, double *inv)
@@ -163,6 +232,7 @@ const ga_group_type ga_group_r3so3 = {
     .turning = 3,
     .order = 0,
     .identity = {0, 0, 0, 1},
+    .update = product_update,
     .compose = product_compose,
     .inverse = product_inverse,
     .relative = product_relative,

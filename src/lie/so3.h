@@ -51,11 +51,18 @@ static inline ga_quat ga_quat_product(ga_quat a, ga_quat b)
  * leading digits of that entry alone, an error that comes back with every turn and adds up
  * linearly: 8e-12 after 1e7 products, against 3e-12 this way. Newton's step for 1/sqrt(n2) is
  * off by (3/8)(n2 - 1)^2 < 4e-17 where it is used. */
+#define GA_QUAT_UNIT (8 * 0x1p-52)
+#define GA_QUAT_NEAR 1e-8
+
+static inline double ga_quat_square(ga_quat p) { return p.w * p.w + ga_vec3_dot(p.v, p.v); }
+
+static inline double ga_quat_factor(double n2) { return 1.5 - 0.5 * n2; } /* Newton's */
+
 static inline ga_quat ga_quat_normalise(ga_quat p)
 {
-    double n2 = p.w * p.w + ga_vec3_dot(p.v, p.v);
-    if (fabs(n2 - 1) <= 8 * 0x1p-52) return p;
-    double f = fabs(n2 - 1) < 1e-8 ? 1.5 - 0.5 * n2 : 1 / sqrt(n2);
+    double n2 = ga_quat_square(p);
+    if (fabs(n2 - 1) <= GA_QUAT_UNIT) return p;
+    double f = fabs(n2 - 1) < GA_QUAT_NEAR ? ga_quat_factor(n2) : 1 / sqrt(n2);
     return (ga_quat){f * p.w, ga_vec3_scale(f, p.v)};
 }
 

@@ -71,7 +71,11 @@ static inline void turn(double x, double *c, double *s)
 
 void ga_turns(int n, const double *restrict x, double *restrict c, double *restrict s)
 {
-    for (int k = 0; k < n; ++k) turn(x[k], c + k, s + k);
-    for (int k = 0; k < n; ++k)
+    int64_t far = 0;
+    for (int k = 0; k < n; ++k) {
+        turn(x[k], c + k, s + k);
+        far |= !(fabs(x[k]) < farthest);
+    }
+    for (int k = 0; far && k < n; ++k)
         if (!(fabs(x[k]) < farthest)) c[k] = cos(x[k]), s[k] = sin(x[k]);
 }

@@ -3,7 +3,6 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "lie/turns.h"
 #include "model/pattern.h"
 
 #include <string.h>
@@ -91,37 +90,18 @@ static void sort_elements(ga_assembly *a, int *of)
     }
 }
 
-static ga_status take_batch(ga_batch *batch)
-{
-    size_t count = (size_t)batch->count;
-    batch->nodes = GA_NEW(int, 2 * count);
-    batch->row = GA_NEW(int, count);
-    batch->data = GA_NEW(double, count *(size_t)batch->kernel->numbers);
-    batch->count = 0; /* until they are filled in */
-    return batch->nodes && batch->row && batch->data ? GA_OK : GA_ERR_MEMORY;
-}
-
-static void add_joint(ga_batch *batch, const ga_joint *joint)
-{
-    int k = batch->count++;
-    batch->nodes[2 * k] = joint->element.nodes[0];
-    batch->nodes[2 * k + 1] = joint->element.nodes[1];
-    batch->row[k] = joint->element.row;
-    ga_kernel_pack(batch->kernel, joint,
-                   batch->data + (size_t)k * (size_t)batch->kernel->numbers);
-}
-
 static ga_status fill_batches(ga_assembly *a, const int *of)
 {
     int rest = 0;
     for (int e = 0; e < a->model->element_count; ++e) rest += of[e] < 0;
     if (!(a->rest = GA_NEW(int, rest))) return GA_ERR_MEMORY;
-    for (int k = 0; k < a->batch_count; ++k) GA_TRY(take_batch(a->batches + k));
+    for (int k = 0; k < a->batch_count; ++k)
+        GA_TRY(ga_batch_reserve(a->batches + k, a->batches[k].count));
     for (int e = 0; e < a->model->element_count; ++e) {
         if (of[e] < 0)
             a->rest[a->rest_count++] = e;
         else
-            add_joint(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
+            ga_batch_add(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
     }
     return GA_OK;
 }
@@ -263,47 +243,47 @@ typedef struct sweep {
     double *values;          /* K, Z or the right-hand side */
 } sweep;
 
-static void body_force(const ga_assembly *a, int i, double *f);
+static void body_forces(const ga_assembly *a, int from, int to, double *f);
 
-/* Nodes of a planar model, cosines and sines of all together. */
-static void place_flat(ga_assembly *a, int from, int to)
+/* The first node behind `from` that is of another kind; at most `to`. */
+static int run_end(const ga_assembly *a, int from, int to)
 {
-    double angle[PART] = {0}, c[PART], s[PART];
-    for (int i = from; i < to; ++i)
-        angle[i - from] = a->kinds[i] == GA_NODE_POINT2 ? 0 : a->q[a->q_at[i] + 2];
-    ga_turns(to - from, angle, c, s);
-    for (int i = from; i < to; ++i) {
-        const double *q = a->q + a->q_at[i];
-        ga_plane *p = a->planes + i;
-        p->x[0] = q[0], p->x[1] = q[1];
-        p->angle = angle[i - from];
-        p->c = c[i - from], p->s = s[i - from];
-    }
+    int i = from + 1;
+    while (i < to && a->kinds[i] == a->kinds[from]) ++i;
+    return i;
+}
+
+/* Nodes of one kind. */
+static void sweep_run(const sweep *s, int from, int to)
+{
+    ga_assembly *a = s->a;
+    const ga_node_kind kind = a->kinds[from];
+    const double *q = s->at->q + a->q_at[from], *v = s->move ? s->at->v + a->v_at[from] : NULL;
+    const int count = to - from;
+    if (s->place && a->planes) ga_node_place_flat(kind, count, q, a->planes + from);
+    if (s->place && !a->planes) ga_node_place_all(kind, count, q, a->frames + from);
+    if (s->move && a->planes) ga_node_move_flat(kind, count, v, a->planes + from);
+    if (s->move && !a->planes) ga_node_move_all(kind, count, v, a->frames + from);
+    if (s->wanted && s->wanted->force)
+        body_forces(a, from, to, s->wanted->force + a->v_at[from]);
+}
+
+static void copy_part(const int *at, int from, int to, const double *x, double *y)
+{
+    memcpy(y + at[from], x + at[from], (size_t)(at[to] - at[from]) * sizeof *y);
 }
 
 static void sweep_nodes(void *data, int part)
 {
     const sweep *s = data;
     ga_assembly *a = s->a;
-    int from = part * PART, to = part_end(a->model->body_count, part);
-    const double *q = s->at->q, *v = s->at->v;
-    double *force = s->wanted ? s->wanted->force : NULL;
-    if (s->place) {
-        memcpy(a->q + a->q_at[from], q + a->q_at[from],
-               (size_t)(a->q_at[to] - a->q_at[from]) * sizeof *q);
-        if (a->planes) place_flat(a, from, to);
-        for (int i = from; !a->planes && i < to; ++i)
-            ga_node_place(a->kinds[i], q + a->q_at[i], a->frames + i);
+    const int from = part * PART, to = part_end(a->model->body_count, part);
+    if (s->place) copy_part(a->q_at, from, to, s->at->q, a->q);
+    if (s->move) copy_part(a->v_at, from, to, s->at->v, a->v);
+    for (int i = from, end; i < to; i = end) {
+        end = run_end(a, i, to);
+        sweep_run(s, i, end);
     }
-    if (s->move) {
-        memcpy(a->v + a->v_at[from], v + a->v_at[from],
-               (size_t)(a->v_at[to] - a->v_at[from]) * sizeof *v);
-        for (int i = from; a->planes && i < to; ++i)
-            ga_node_move_flat(a->kinds[i], v + a->v_at[i], a->planes + i);
-        for (int i = from; !a->planes && i < to; ++i)
-            ga_node_move(a->kinds[i], v + a->v_at[i], a->frames + i);
-    }
-    for (int i = from; force && i < to; ++i) body_force(a, i, force + a->v_at[i]);
 }
 
 /* Planar: frames of the planes. */
@@ -690,38 +670,51 @@ static void inertia_times(const double *J, const double *w, double *Jw)
     for (int i = 0; i < 3; ++i) Jw[i] = J[i] * w[0] + J[3 + i] * w[1] + J[6 + i] * w[2];
 }
 
-static void flat_force(const ga_assembly *a, int i, double *f)
+/* R^T (m g) - m w x u = R^T (m g - m w x x') */
+static void turned_flat_force(const ga_plane *p, double m, double *f)
 {
-    const double m = a->mass[i], *g = a->model->gravity;
-    const ga_plane *p = a->planes + i;
-    f[0] = m * g[0];
-    f[1] = m * g[1];
-    if (a->kinds[i] != GA_NODE_POINT2) f[2] = 0;
-    if (a->kinds[i] != GA_NODE_SE2) return;
-    /* R^T (m g) - m w x u = R^T (m g - m w x x') */
-    double x = f[0] + m * p->w * p->v[1], y = f[1] - m * p->w * p->v[0];
+    const double x = f[0] + m * p->w * p->v[1], y = f[1] - m * p->w * p->v[0];
     f[0] = p->c * x + p->s * y;
     f[1] = p->c * y - p->s * x;
 }
 
-/* Gravity and gyroscopic forces of one body; m w x u only where u is a coordinate. */
-static void body_force(const ga_assembly *a, int i, double *f)
+static void flat_forces(const ga_assembly *a, int from, int to, double *f)
 {
-    if (a->planes) {
-        flat_force(a, i, f);
-        return;
+    const ga_node_kind kind = a->kinds[from];
+    const double g[2] = {a->model->gravity[0], a->model->gravity[1]};
+    const int n = kind == GA_NODE_POINT2 ? 2 : 3;
+    for (int i = from; i < to; ++i, f += n) {
+        const double m = a->mass[i];
+        f[0] = m * g[0];
+        f[1] = m * g[1];
+        if (n == 3) f[2] = 0;
+        if (kind == GA_NODE_SE2) turned_flat_force(a->planes + i, m, f);
     }
+}
+
+/* Gravity and gyroscopic forces of one body; m w x u only where u is a coordinate. */
+static void body_force(const ga_assembly *a, ga_node_kind kind, int i, double *f)
+{
     const ga_frame *frame = a->frames + i;
     const double m = a->mass[i], *g = a->model->gravity, *R = frame->R;
     double Jw[3], gyro[3];
     for (int k = 0; k < 3; ++k) f[k] = m * g[k];
-    if (a->kinds[i] == GA_NODE_POINT3) return;
+    if (kind == GA_NODE_POINT3) return;
     inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
     cross(Jw, frame->w, f + 3); /* minus w x J w */
-    if (a->kinds[i] != GA_NODE_SE3) return;
+    if (kind != GA_NODE_SE3) return;
     cross(frame->w, frame->u, gyro);
     for (int k = 0; k < 3; ++k)
         f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]) - m * gyro[k];
+}
+
+/* The same for nodes of one kind. */
+static void body_forces(const ga_assembly *a, int from, int to, double *f)
+{
+    const ga_node_kind kind = a->kinds[from];
+    const int n = kind == GA_NODE_POINT3 ? 3 : 6;
+    if (a->planes) flat_forces(a, from, to, f);
+    for (int i = from; !a->planes && i < to; ++i, f += n) body_force(a, kind, i, f);
 }
 
 static void scatter(const ga_target *target, int r, const double *local, double *values)

@@ -9,8 +9,12 @@
 #include "model/batch.h"
 
 #include "base/fault.h"
+#include "base/memory.h"
+#include "la/fours.h"
 
 #include <string.h>
+
+enum { LANES = GA_KERNEL_LANES };
 
 static bool is_turned(int kind) { return kind == GA_NODE_SE3 || kind == GA_NODE_SE2; }
 
@@ -309,16 +313,47 @@ bool ga_batch_is_same(const ga_batch *a, const ga_batch *b)
 /* --- many joints ---------------------------------------------------------------------------
  */
 
+ga_status ga_batch_reserve(ga_batch *batch, int count)
+{
+    const size_t room = ((size_t)count + LANES - 1) / LANES * LANES;
+    batch->nodes = GA_NEW(int, 2 * room);
+    batch->row = GA_NEW(int, count);
+    batch->data = GA_NEW(double, room *(size_t)batch->kernel->numbers);
+    batch->count = 0;
+    if (!batch->nodes || !batch->row || !batch->data) return GA_ERR_MEMORY;
+    for (size_t k = 0; k < 2 * room; ++k) batch->nodes[k] = GA_GROUND;
+    return GA_OK;
+}
+
+/* Where the first number of the k-th joint stands; the others follow in steps of LANES. */
+static inline double *data_of(const ga_batch *batch, int k)
+{
+    const int v = k % LANES;
+    return batch->data + (size_t)(k - v) * (size_t)batch->kernel->numbers + v;
+}
+
+void ga_batch_add(ga_batch *batch, const ga_joint *joint)
+{
+    const int k = batch->count++;
+    double own[GA_KERNEL_MAX_NUMBERS], *data = data_of(batch, k);
+    ga_kernel_pack(batch->kernel, joint, own);
+    for (int i = 0; i < batch->kernel->numbers; ++i) data[i * LANES] = own[i];
+    batch->nodes[2 * k] = joint->element.nodes[0];
+    batch->nodes[2 * k + 1] = joint->element.nodes[1];
+    batch->row[k] = joint->element.row;
+}
+
 /* The k-th joint. */
 typedef struct item {
-    const double *data;
+    double data[GA_KERNEL_MAX_NUMBERS];
     const void *place[2];
 } item;
 
-static inline item item_of(const ga_batch *batch, ga_places at, int k)
+static inline void get_item(const ga_batch *batch, ga_places at, int k, item *it)
 {
-    return (item){batch->data + (size_t)k * (size_t)batch->kernel->numbers,
-                  {place_of(at, batch->nodes[2 * k]), place_of(at, batch->nodes[2 * k + 1])}};
+    const double *data = data_of(batch, k);
+    for (int i = 0; i < batch->kernel->numbers; ++i) it->data[i] = data[i * LANES];
+    for (int b = 0; b < 2; ++b) it->place[b] = place_of(at, batch->nodes[2 * k + b]);
 }
 
 static inline void scatter(const ga_batch *batch, int matrix, int k, const double *local,
@@ -329,19 +364,83 @@ static inline void scatter(const ga_batch *batch, int matrix, int k, const doubl
     for (int i = 0; i < mask->count; ++i) out[i] = local[mask->entry[i]];
 }
 
+/* Bodies side by side: x and R; x, c and s in the plane. */
+enum { PLACE = 12, FLAT_PLACE = 4 };
+
+static void gather(const ga_batch *batch, ga_places at, int k, double *places)
+{
+    const int size = at.planes ? FLAT_PLACE : PLACE;
+    for (int v = 0; v < LANES; v += 4)
+        for (int b = 0; b < 2; ++b) {
+            const int *nodes = batch->nodes + 2 * (k + v) + b;
+            const double *from[4];
+            for (int i = 0; i < 4; ++i)
+                from[i] = at.planes ? at.planes[nodes[2 * i]].x : at.frames[nodes[2 * i]].x;
+            for (int c = 0; c < size; c += 4) {
+                double *to = places + (size * b + c) * LANES + v;
+                quad x[4];
+                for (int i = 0; i < 4; ++i) load(x + i, from[i] + c);
+                transpose(x);
+                for (int i = 0; i < 4; ++i) store(to + i * LANES, x + i);
+            }
+        }
+}
+
+/* Of `some` joints, side by side, what the mask keeps: one joint behind the other, four numbers
+ * at a time. */
+static void scatter_some(const ga_batch_mask *mask, int some, const double *local, double *out)
+{
+    const int count = mask->count;
+    for (int i = 0; count < 4 && i < count; ++i)
+        for (int v = 0; v < some; ++v) out[v * count + i] = local[mask->entry[i] * LANES + v];
+    for (int i = 0; count >= 4 && i < count; i += 4) {
+        const int first = i + 4 > count ? count - 4 : i; /* the last ones twice, perhaps */
+        const unsigned char *entry = mask->entry + first;
+        for (int v = 0; v < some; v += 4) {
+            double *to = out + v * count + first;
+            quad x[4];
+            for (int c = 0; c < 4; ++c) load(x + c, local + entry[c] * LANES + v);
+            transpose(x);
+            for (int c = 0; c < 4 && v + c < some; ++c) store(to + c * count, x + c);
+        }
+    }
+}
+
+/* Rows of joints side by side, in the axes of nodes. */
+static void turn_many(const ga_batch *batch, ga_places at, int k, int some, double *local)
+{
+    const int size = batch->kernel->rows * batch->kernel->columns;
+    double B[GA_BATCH_SIZE];
+    for (int v = 0; v < some; ++v) {
+        for (int i = 0; i < size; ++i) B[i] = local[i * LANES + v];
+        for (int b = 0; b < 2; ++b) {
+            if (!is_turned(batch->kind[b])) continue;
+            axes x = axes_of(batch, place_of(at, batch->nodes[2 * (k + v) + b]));
+            turn_rows(&x, batch->kernel, b, B);
+        }
+        for (int i = 0; i < size; ++i) local[i * LANES + v] = B[i];
+    }
+}
+
 void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
                    double *B)
 {
+    const ga_kernel *kernel = batch->kernel;
+    const ga_batch_mask *mask = batch->mask + GA_BATCH_GRADIENT;
     const bool turned = B && any_turned(batch);
-    double values[GA_KERNEL_MAX_ROWS], local[GA_BATCH_SIZE];
-    for (int k = from; k < to; ++k) {
-        const item it = item_of(batch, at, k);
-        double *out = Phi ? Phi + batch->row[k] : values;
-        if (turned)
-            turned_rows(batch, it.data, it.place, out, local);
-        else
-            batch->kernel->rows_of(it.data, it.place[0], it.place[1], out, B ? local : NULL);
-        if (B) scatter(batch, GA_BATCH_GRADIENT, k, local, B);
+    double places[2 * PLACE * LANES], values[GA_KERNEL_MAX_ROWS * LANES],
+        local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
+    for (int k = from; k < to; k += LANES) {
+        const int some = to - k < LANES ? to - k : LANES;
+        gather(batch, at, k, places);
+        kernel->rows_of_many(data_of(batch, k), places, values, B ? local : NULL);
+        if (turned) turn_many(batch, at, k, some, local);
+        if (B)
+            scatter_some(mask, some, local,
+                         B + batch->value[GA_BATCH_GRADIENT] + (ptrdiff_t)k * mask->count);
+        for (int v = 0; Phi && v < some; ++v)
+            for (int r = 0; r < kernel->rows; ++r)
+                Phi[batch->row[k + v] + r] = values[r * LANES + v];
     }
 }
 
@@ -350,8 +449,9 @@ void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,
 {
     const bool turned = any_turned(batch);
     double push[3], local[GA_BATCH_SIZE], own[GA_KERNEL_MAX_ROWS];
+    item it;
     for (int k = from; k < to; ++k) {
-        const item it = item_of(batch, at, k);
+        get_item(batch, at, k, &it);
         const double *multipliers = lambda + batch->row[k];
         for (int r = 0; GA_FAULT(tangent) && r < batch->kernel->rows; ++r)
             own[r] = -multipliers[r];
@@ -369,8 +469,9 @@ void ga_batch_swept(const ga_batch *batch, ga_places at, int from, int to, doubl
 {
     const bool turned = any_turned(batch);
     double local[GA_BATCH_SIZE];
+    item it;
     for (int k = from; k < to; ++k) {
-        const item it = item_of(batch, at, k);
+        get_item(batch, at, k, &it);
         if (turned)
             turned_swept(batch, it.data, it.place, local);
         else
@@ -384,9 +485,10 @@ void ga_batch_acceleration(const ga_batch *batch, ga_places at, int from, int to
 {
     const ga_batch_mask *mask = batch->mask + GA_BATCH_SWEPT;
     double local[GA_BATCH_SIZE];
+    item it;
     int n = batch->kernel->columns, which;
     for (int k = from; k < to; ++k) {
-        const item it = item_of(batch, at, k);
+        get_item(batch, at, k, &it);
         double *out = c + batch->row[k];
         turned_swept(batch, it.data, it.place, local);
         memset(out, 0, (size_t)batch->kernel->rows * sizeof *out);

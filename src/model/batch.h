@@ -27,9 +27,9 @@ typedef struct ga_batch {
     int value[GA_BATCH_MATRICES]; /* where its first joint's values are among all */
 
     int count;
-    int *nodes; /* two for each joint */
+    int *nodes; /* two for each joint; up to a multiple of GA_KERNEL_LANES joints, the ground */
     int *row;   /* its first */
-    double *data;
+    double *data; /* numbers of GA_KERNEL_LANES joints side by side, as kernels have them */
 } ga_batch;
 
 /* Where nodes are: ga_frame, or ga_plane in planar models; [GA_GROUND] too. */
@@ -44,6 +44,9 @@ bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind 
                        ga_batch *batch, double *data);
 /* The masks, which follow from the constants. */
 void ga_batch_find_masks(ga_batch *batch, const double *data);
+/* Room for so many joints, of which there is none yet; arrays are freed by the caller. */
+ga_status ga_batch_reserve(ga_batch *batch, int count);
+void ga_batch_add(ga_batch *batch, const ga_joint *joint);
 /* Same kernel and kinds of nodes; and the same masks too. */
 bool ga_batch_is_like(const ga_batch *a, const ga_batch *b);
 bool ga_batch_is_same(const ga_batch *a, const ga_batch *b);
@@ -51,7 +54,8 @@ bool ga_batch_is_same(const ga_batch *a, const ga_batch *b);
  */
 int ga_batch_column(const ga_batch *batch, int column, int *which);
 
-/* For joints from <= k < to. Phi or B may be null; arrays are those of the whole model. */
+/* For joints from <= k < to, `from` a multiple of GA_KERNEL_LANES. Phi or B may be null; arrays
+ * are those of the whole model. */
 void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
                    double *B);
 void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,

@@ -1,5 +1,8 @@
 #include "model/node.h"
 
+#include "lie/so3.h"
+#include "lie/turns.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -104,12 +107,75 @@ void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
     memcpy(frame->w, twist + 3, sizeof frame->w);
 }
 
-void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane)
+void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *frames)
 {
-    const bool turned = kind == GA_NODE_SE2;
-    plane->v[0] = turned ? plane->c * v[0] - plane->s * v[1] : v[0];
-    plane->v[1] = turned ? plane->s * v[0] + plane->c * v[1] : v[1];
-    plane->w = kind == GA_NODE_POINT2 ? 0 : v[2];
+    const int n = ga_node_nq(ga_node_of(kind));
+    if (kind != GA_NODE_R3SO3 && kind != GA_NODE_SE3) {
+        for (int i = 0; i < count; ++i) ga_node_place(kind, q + n * i, frames + i);
+        return;
+    }
+    for (int i = 0; i < count; ++i, q += 7, ++frames) {
+        memcpy(frames->x, q, sizeof frames->x);
+        ga_quat_matrix(ga_quat_load(q + 3), 3, frames->R);
+    }
+}
+
+void ga_node_move_all(ga_node_kind kind, int count, const double *v, ga_frame *frames)
+{
+    const int n = ga_node_nv(ga_node_of(kind));
+    if (kind != GA_NODE_R3SO3) {
+        for (int i = 0; i < count; ++i) ga_node_move(kind, v + n * i, frames + i);
+        return;
+    }
+    for (int i = 0; i < count; ++i, v += 6, ++frames) {
+        turn_back(frames->R, v, frames->u);
+        memcpy(frames->w, v + 3, sizeof frames->w);
+    }
+}
+
+static void place_points(int count, const double *q, ga_plane *planes)
+{
+    for (int i = 0; i < count; ++i, q += 2, ++planes) {
+        planes->x[0] = q[0], planes->x[1] = q[1];
+        planes->c = 1, planes->s = 0;
+        planes->angle = 0;
+    }
+}
+
+/* Cosines and sines of many together. */
+void ga_node_place_flat(ga_node_kind kind, int count, const double *q, ga_plane *planes)
+{
+    enum { MANY = 128 };
+    double angle[MANY], c[MANY], s[MANY];
+    if (kind == GA_NODE_POINT2) {
+        place_points(count, q, planes);
+        return;
+    }
+    for (int from = 0; from < count; from += MANY) {
+        const int n = count - from < MANY ? count - from : MANY;
+        for (int i = 0; i < n; ++i) angle[i] = q[3 * i + 2];
+        ga_turns(n, angle, c, s);
+        for (int i = 0; i < n; ++i, q += 3, ++planes) {
+            planes->x[0] = q[0], planes->x[1] = q[1];
+            planes->c = c[i], planes->s = s[i];
+            planes->angle = angle[i];
+        }
+    }
+}
+
+void ga_node_move_flat(ga_node_kind kind, int count, const double *v, ga_plane *planes)
+{
+    const int n = kind == GA_NODE_POINT2 ? 2 : 3;
+    for (int i = 0; kind != GA_NODE_SE2 && i < count; ++i, v += n) {
+        planes[i].v[0] = v[0], planes[i].v[1] = v[1];
+        planes[i].w = n == 2 ? 0 : v[2];
+    }
+    for (int i = 0; kind == GA_NODE_SE2 && i < count; ++i, v += n) {
+        ga_plane *p = planes + i;
+        p->v[0] = p->c * v[0] - p->s * v[1];
+        p->v[1] = p->s * v[0] + p->c * v[1];
+        p->w = v[2];
+    }
 }
 
 void ga_node_frame(const ga_plane *plane, ga_frame *frame)

@@ -35,8 +35,13 @@ bool ga_node_is_mixed(ga_node_kind kind);
 /* x and R of the frame; then u and w, from v. */
 void ga_node_place(ga_node_kind kind, const double *q, ga_frame *frame);
 void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame);
-/* v and w of a plane from v; the frame of a plane, x and R only. */
-void ga_node_move_flat(ga_node_kind kind, const double *v, ga_plane *plane);
+/* The same for count nodes of one kind, one behind the other; in the plane: x, c, s and angle
+ * of planes, then v and w. */
+void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *frames);
+void ga_node_move_all(ga_node_kind kind, int count, const double *v, ga_frame *frames);
+void ga_node_place_flat(ga_node_kind kind, int count, const double *q, ga_plane *planes);
+void ga_node_move_flat(ga_node_kind kind, int count, const double *v, ga_plane *planes);
+/* The frame of a plane, x and R only. */
 void ga_node_frame(const ga_plane *plane, ga_frame *frame);
 /* The inverse: coordinates of a frame. Planar angles lie in (-pi, pi]. */
 void ga_node_coordinates(ga_node_kind kind, const double x[3], const double quaternion[4],

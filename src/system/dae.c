@@ -9,20 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Four at a time; NaN, if 0 x shows that there may be one, is left to the caller. */
-static bool all_fours(int *i, int n, const double *x, double *largest)
+/* Eight at a time, as two vectors that do not wait for each other; NaN, if 0 x shows that there
+ * may be one, is left to the caller. */
+static bool all_eights(int *i, int n, const double *x, double *largest)
 {
-    quad sizes, zeros;
-    double at[4];
-    set_zero(&sizes);
-    set_zero(&zeros);
-    for (; *i + 4 <= n; *i += 4) {
-        raise(&sizes, x + *i);
-        add_at(&zeros, x + *i, 0);
-    }
-    store(at, &zeros);
-    *largest = largest_of(&sizes);
-    return at[0] + at[1] + at[2] + at[3] == 0;
+    quad sizes[2], zeros[2];
+    double at[2][4];
+    for (int k = 0; k < 2; ++k) set_zero(&sizes[k]), set_zero(&zeros[k]);
+    for (; *i + 8 <= n; *i += 8)
+        for (int k = 0; k < 2; ++k) {
+            raise(&sizes[k], x + *i + 4 * k);
+            add_at(&zeros[k], x + *i + 4 * k, 0);
+        }
+    for (int k = 0; k < 2; ++k) store(at[k], &zeros[k]);
+    *largest = greater(largest_of(&sizes[0]), largest_of(&sizes[1]));
+    double sum = 0;
+    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
+    return sum == 0;
 }
 
 double ga_norm_max(int n, const double *x)
@@ -30,7 +33,7 @@ double ga_norm_max(int n, const double *x)
     enum { FEW = 16 };
     double largest = 0;
     int i = 0;
-    if (n >= FEW && !all_fours(&i, n, x, &largest)) i = 0;
+    if (n >= FEW && !all_eights(&i, n, x, &largest)) i = 0;
     for (; i < n; ++i) {
         double size = fabs(x[i]);
         if (isnan(size)) return size;
@@ -39,17 +42,66 @@ double ga_norm_max(int n, const double *x)
     return largest;
 }
 
+/* The same for two kinds. */
+static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
+                               double largest[2])
+{
+    quad sizes[2][2], zeros[2];
+    double at[2][4];
+    for (int k = 0; k < 2; ++k)
+        set_zero(&sizes[k][0]), set_zero(&sizes[k][1]), set_zero(&zeros[k]);
+    for (; *i + 8 <= n; *i += 8)
+        for (int k = 0; k < 2; ++k) {
+            raise_one(sizes[k], x + *i + 4 * k, kind + *i + 4 * k);
+            add_at(&zeros[k], x + *i + 4 * k, 0);
+        }
+    for (int k = 0; k < 2; ++k) {
+        store(at[k], &zeros[k]);
+        largest[k] = greater(largest_of(&sizes[0][k]), largest_of(&sizes[1][k]));
+    }
+    double sum = 0;
+    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
+    return sum == 0;
+}
+
+static void raise_to(double value, double *size)
+{
+    if (!(value <= *size)) *size = value;
+}
+
+void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    enum { FEW = 16 };
+    double largest[2] = {0, 0};
+    int i = 0;
+    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
+        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
+    else
+        i = 0;
+    for (; i < n; ++i) raise_to(factor * fabs(x[i]), size + kind[i]);
+}
+
+/* Coordinates of a node, translations among them, which come first. */
+typedef struct extent {
+    int nq, translations;
+} extent;
+
+static extent extent_of(ga_node node)
+{
+    static const extent extents[] = {
+        [GA_GROUP_SO2] = {1, 0}, [GA_GROUP_SO3] = {4, 0},   [GA_GROUP_R2SO2] = {3, 2},
+        [GA_GROUP_SE2] = {3, 2}, [GA_GROUP_R3SO3] = {7, 3}, [GA_GROUP_SE3] = {7, 3}};
+    return node.group == GA_GROUP_RN ? (extent){node.n, node.n} : extents[node.group];
+}
+
 double ga_dae_translation(const ga_dae *dae, const double *q)
 {
     double largest = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        ga_node node = dae->sys.nodes[k];
-        int nq = ga_node_nq(node), count = nq;
-        if (node.group == GA_GROUP_R3SO3 || node.group == GA_GROUP_SE3) count = 3;
-        if (node.group == GA_GROUP_R2SO2 || node.group == GA_GROUP_SE2) count = 2;
-        if (node.group == GA_GROUP_SO2 || node.group == GA_GROUP_SO3) count = 0;
-        largest = fmax(largest, ga_norm_max(count, q));
-        q += nq;
+        const extent node = extent_of(dae->sys.nodes[k]);
+        for (int i = 0; i < node.translations; ++i)
+            largest = fabs(q[i]) > largest ? fabs(q[i]) : largest;
+        q += node.nq;
     }
     return largest;
 }
@@ -336,6 +388,10 @@ ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, cons
 
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
 {
+    if (dae->commutative && map == GA_MAP_EXP) { /* q and x are numbered alike, and add up */
+        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
+        return;
+    }
     ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
 }
 
@@ -528,6 +584,7 @@ static ga_status create(ga_dae *dae)
     GA_TRY(node_structure(dae, flat_components, &dae->T));
     own(dae, &dae->T);
     GA_TRY(structure(dae, &sys->mass_pattern, dae->nv, dae->nv, &dae->M));
+    dae->M.diagonal = ga_coords_is_diagonal(&dae->M);
     GA_TRY(structure(dae, &sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
     GA_TRY(structure(dae, &sys->damping_pattern, dae->nv, dae->nv, &dae->C));
     dae->L = (ga_coords){.rows = dae->nv, .cols = dae->mp};

@@ -131,5 +131,7 @@ ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
+/* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. */
+void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
 
 #endif

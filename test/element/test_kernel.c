@@ -188,6 +188,57 @@ static void test_kernels(void **state)
             }
 }
 
+/* Joints side by side have the bits of each alone, one of them with lengths of zero; B has
+ * zeros where a kernel writes nothing. */
+static void compare_many(const kernel_case *c, int dimension, unsigned seed)
+{
+    enum { LANES = GA_KERNEL_LANES, MOST = 6 * SIDE };
+    const ga_kernel *kernel = NULL;
+    double data[GA_KERNEL_MAX_NUMBERS * LANES], places[2 * 12 * LANES];
+    double Phi[LANES][6], B[LANES][MOST] = {{0}}, all_Phi[6 * LANES], all_B[MOST * LANES];
+    const int size = dimension == 3 ? 12 : 4;
+    for (int v = 0; v < LANES; ++v) {
+        rig r;
+        double own[GA_KERNEL_MAX_NUMBERS];
+        rig_init(&r, dimension, seed + (unsigned)v);
+        ga_joint *joint = make(&r, c->name, v % 3 ? 0 : GA_GROUND, 1);
+        kernel = ga_kernel_of(joint, dimension);
+        ga_kernel_pack(kernel, joint, own);
+        for (int b = 1; v != 2 && b <= RIG_NODES; ++b) rig_frame(&r, &r.store[b], 0.4);
+        const ga_frame *frame[2] = {&r.state.frames[v % 3 ? 0 : GA_GROUND], &r.state.frames[1]};
+        const ga_plane plane[2] = {flatten(frame[0]), flatten(frame[1])};
+        const void *place[2];
+        for (int b = 0; b < 2; ++b) {
+            place[b] = dimension == 3 ? (const void *)frame[b] : (const void *)(plane + b);
+            const double *from = dimension == 3 ? frame[b]->x : plane[b].x;
+            for (int k = 0; k < size; ++k) places[(b * size + k) * LANES + v] = from[k];
+        }
+        for (int k = 0; k < kernel->numbers; ++k) data[k * LANES + v] = own[k];
+        kernel->rows_of(own, place[0], place[1], Phi[v], B[v]);
+        rig_free(&r);
+    }
+    for (int round = 0; round < 2; ++round) {
+        memset(all_Phi, 0, sizeof all_Phi);
+        kernel->rows_of_many(data, places, all_Phi, round ? all_B : NULL);
+        for (int v = 0; v < LANES; ++v) {
+            for (int k = 0; k < kernel->rows; ++k)
+                assert_true(all_Phi[k * LANES + v] == Phi[v][k]);
+            for (int k = 0; round && k < kernel->rows * kernel->columns; ++k)
+                assert_true(all_B[k * LANES + v] == B[v][k]);
+        }
+    }
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        for (unsigned seed = 1; seed <= 5; ++seed) {
+            if (cases[i].planar) compare_many(&cases[i], 2, seed);
+            if (cases[i].spatial) compare_many(&cases[i], 3, seed);
+        }
+}
+
 /* Where more acts than the reaction, or rows are of other kinds, there is none. */
 static void test_none(void **state)
 {
@@ -214,6 +265,7 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_many),
                                        cmocka_unit_test(test_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

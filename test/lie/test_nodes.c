@@ -126,12 +126,53 @@ static void test_products(void **state)
     }
 }
 
+/* Many nodes of one kind are updated together: the bits are those of each alone, whatever the
+ * angle, for quaternions that are not of unit length, and for what is no number. */
+static void test_runs(void **state)
+{
+    (void)state;
+    enum { most = 21 };
+    static const double sizes[] = {1e-9, 0.1, 1.5, 40};
+    uint64_t seed = 47;
+    for (int k = 0; k < 7 * 8 * most; ++k) {
+        const int many = k % most + 1;
+        const ga_map map = k / most % 2 ? GA_MAP_CAYLEY : GA_MAP_EXP;
+        const double size = sizes[k / most / 2 % 4];
+        ga_node run[most];
+        for (int i = 0; i < many; ++i)
+            run[i] = (ga_node){(ga_group)(k / most / 8), k / most / 8 == GA_GROUP_RN ? 5 : 0};
+        const int n = ga_node_nq(*run), m = ga_node_nv(*run);
+        double x[6 * most], q[7 * most], q1[7 * most + 1], alone[7];
+        random_vector(&seed, m * many, size, x);
+        for (int i = 0; i < many; ++i) {
+            double y[6];
+            random_vector(&seed, m, 1.5, y);
+            ga_lie_map(*run, GA_MAP_EXP, y, q + n * i);
+            if (i % 5 == 3) q[n * i + n - 1] += 1e-9;
+            if (i % 5 == 4) q[n * i + n - 1] *= 1.25;
+        }
+        if (many > 2) x[m] = NAN;
+        q1[n * many] = 12345;
+        ga_nodes_update(many, run, map, q, x, q1);
+        assert_true(q1[n * many] == 12345);
+        for (int i = 0; i < many; ++i) {
+            ga_lie_update(*run, map, q + n * i, x + m * i, alone);
+            for (int c = 0; c < n; ++c)
+                assert_true(alone[c] == q1[n * i + c] ||
+                            (isnan(alone[c]) && isnan(q1[n * i + c])));
+        }
+        ga_nodes_update(many, run, map, q, x, q);
+        assert_memory_equal(q, q1, (size_t)(n * many) * sizeof *q);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rn),
         cmocka_unit_test(test_products),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
