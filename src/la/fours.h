@@ -22,6 +22,7 @@ KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
 KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
 KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
 KERNEL void times(quad *x, const quad *y) { *x *= *y; }
+KERNEL void over(quad *x, const quad *y) { *x /= *y; }
 /* x := max(x, |y|) each; a NaN in y is left out. */
 typedef long long quad_mask __attribute__((vector_size(32), aligned(8), may_alias));
 KERNEL void raise_by(quad *x, const quad *y)
@@ -30,6 +31,11 @@ KERNEL void raise_by(quad *x, const quad *y)
     const quad size = (quad)((quad_mask)*y & ~sign);
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
+}
+/* The first count < 4 numbers, and zeros. */
+KERNEL void load_first(quad *x, const double *from, int count)
+{
+    *x = (quad){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
 }
 #else
 #define KERNEL static inline
@@ -49,9 +55,14 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z)
     EACH x->at[v] += y->at[v] * z->at[v];
 }
 KERNEL void times(quad *x, const quad *y) { EACH x->at[v] *= y->at[v]; }
+KERNEL void over(quad *x, const quad *y) { EACH x->at[v] /= y->at[v]; }
 KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
+}
+KERNEL void load_first(quad *x, const double *from, int count)
+{
+    EACH x->at[v] = v < count ? from[v] : 0;
 }
 #endif
 
