@@ -314,7 +314,10 @@ static ga_status extrapolate(ga_controller *c)
 static ga_status accept(ga_controller *c)
 {
     ga_stepper *s = c->s;
-    GA_TRY(ga_step_accept(s));
+    s->slides = c->def.mode == GA_ERROR_EXTRAPOLATE && ga_start_slides(s);
+    const ga_status status = ga_step_accept(s);
+    s->slides = false;
+    GA_TRY(status);
     observe_sizes(c, s->now.q, s->now.v);
     return c->def.mode == GA_ERROR_EXTRAPOLATE ? extrapolate(c) : GA_OK;
 }

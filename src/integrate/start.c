@@ -484,6 +484,11 @@ static bool slide_velocity(ga_stepper *s)
     return false;
 }
 
+bool ga_start_slides(const ga_stepper *s)
+{
+    return s->form->has_eta && s->usable && s->mp && !s->p && !s->regular.active;
+}
+
 /* Both at once with the matrix of the step just made, if it has rows for both levels:
  * dq = c_q T u, dv = c_v (u + B_n^T x). */
 static bool slide_back(ga_stepper *s)
@@ -492,7 +497,7 @@ static bool slide_back(ga_stepper *s)
     ga_state *now = &s->now;
     ga_dae *dae = &s->dae;
     double *step = s->start.step, *dvd = s->work, *w = s->r + s->nv, before = INFINITY;
-    if (!s->form->has_eta || !s->usable) return false;
+    if (!ga_start_slides(s)) return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
         const ga_point at = {.t = now->t, .q = now->q, .v = now->v};
         const ga_values values = {.G = now->G, .Phi = s->Phi, .w = s->rate};
@@ -500,6 +505,7 @@ static bool slide_back(ga_stepper *s)
         memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
         memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
         ga_coords_multiply(&dae->B, now->G, 1, now->v, w);
+        const double position = ga_norm_max(s->m, s->Phi), velocity = ga_norm_max(s->mp, w);
         for (int i = 0; i < s->mp; ++i) w[i] /= s->c_v;
         for (int i = 0; i < s->m; ++i) s->r[s->place[GA_AT_ETA] + i] = s->Phi[i] / s->c_q;
         ga_block_solve_once(s, s->r, s->x);
@@ -518,7 +524,11 @@ static bool slide_back(ga_stepper *s)
         if (!done && !(change <= 0.01 * before)) return false;
         before = change;
         for (int i = 0; i < s->nv; ++i) now->v[i] -= s->c_v * dvd[i];
-        if (done) return true;
+        if (done) {
+            s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
+            s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+            return true;
+        }
         ga_dae_update(dae, GA_MAP_EXP, now->q, step, now->q);
     }
     return false;

@@ -232,9 +232,10 @@ struct ga_stepper {
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
-    double round_off;                   /* level of the last increments, in units of 4 eps */
-    double typical_reaction;            /* multiplier that goes with a unit of acceleration */
-    int singular;                       /* column of a singular matrix, or -1 */
+    bool slides; /* what is accepted goes on to ga_start_project, which evaluates them anew */
+    double round_off;        /* level of the last increments, in units of 4 eps */
+    double typical_reaction; /* multiplier that goes with a unit of acceleration */
+    int singular;            /* column of a singular matrix, or -1 */
 
     int *kind;        /* of each velocity component: 0 translation, 1 rotation */
     ga_saddle saddle; /* for starts */
@@ -392,6 +393,8 @@ ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vd
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
 /* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
 ga_status ga_start_project(ga_stepper *s);
+/* Will it evaluate everything there, and leave B in now->G? */
+bool ga_start_slides(const ga_stepper *s);
 
 /* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted */
 ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
