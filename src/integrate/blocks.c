@@ -244,6 +244,7 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
         ga_term term = s->form->terms[k].term;
         const ga_product *product = s->term_product[term];
         const double c = coefficient(s, term), *const *factors = s->term_factors[term];
+        if (c == 0) continue;
         if (product)
             ga_matrix_add_product(&s->matrix, k, c, product, factors[0], factors[1]);
         else

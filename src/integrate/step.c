@@ -414,7 +414,7 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(measure_residuals(s));
     GA_TRY(check_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
+    if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->vd_old[0], now->vd, s->nv);
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);

@@ -1,12 +1,21 @@
-/* LU with partial pivoting of a full matrix, P A = L U, four columns at a time:
+/* LU with partial pivoting of a full matrix, P A Q = L U, four columns at a time:
  *
  *     factor the panel of columns j .. j+3;
- *     for every column x to the right:  u = L_panel^-1 x(j:j+3),  x(j+4:) -= L_panel u.
+ *     for every column x to the right:  u = L_block^-1 x(pivots),  x -= L_panel u.
  *
- * Columns are padded to whole fours of rows, where panels begin as well: what lies below a
- * panel is vectors of four. Columns to the right are taken in pairs, so that each number of L
- * read serves twice. Multiplications and additions come in a fixed order: results do not depend
- * on threads, alignment or processor.
+ * Rows stay where they are: P is the list of rows of the pivots. L is zero in rows that had
+ * their pivot before, and what x keeps there is of no use any more: its numbers are in u.
+ *
+ * Q sorts columns by where their last number other than zero is: saddle matrices have columns
+ * of multipliers that end with the equations of motion. What is below stays zero until the last
+ * of such columns is a pivot, and is left out: half of the work and more.
+ *
+ * The matrix is padded to whole fours, so that everything is vectors of four. Columns to the
+ * right are taken in pairs, so that each number of L read serves twice. The 4 x 4 blocks of L
+ * and of U = D N at the pivots have inverses of L and N: solving is products, with one division
+ * of four at once, and does not wait for one number after the other. Pivots are divided by, not
+ * multiplied with reciprocals: that keeps what is exact. Multiplications and additions come in
+ * a fixed order: results do not depend on threads, alignment or processor.
  *
  * Why not dgetrf: OpenBLAS runs it on several threads from n = 100, and then the last bits
  * depend on OPENBLAS_NUM_THREADS. */
@@ -16,85 +25,320 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 
 typedef struct dense {
-    int n, ld;    /* rows, and with padding */
-    double *lu;   /* n columns of ld numbers */
-    int *pivot;   /* row k was swapped with row pivot[k] >= k */
-    int *order;   /* P: so row order[k] is now row k */
-    double *size; /* largest number in each column; then the pivot relative to it */
-    double *x;    /* ld numbers, for solving */
+    int n, ld;        /* unknowns, and with padding */
+    double *l, *u;    /* ld columns of ld numbers each; rows of A, rows of U */
+    double *diagonal; /* D */
+    double *inverse;  /* of each panel's blocks of L and N, 16 numbers each */
+    int *row;         /* P: of each pivot */
+    int *column;      /* Q: column k was column[k] of A */
+    int *reach;       /* rows of column k that are not zero, in whole fours; ascending */
+    int *from;        /* rows before are zero in panel j/4, in whole fours */
+    int *work;        /* ld + 1 */
+    int64_t *free;    /* of each row: -1 until it has a pivot, then 0 */
+    double *size;     /* largest number in each column */
+    double *x, *y;    /* for solving */
 } dense;
 
 static void destroy(void *data)
 {
     dense *d = data;
-    ga_free(d->lu);
-    ga_free(d->pivot);
-    ga_free(d->order);
-    ga_free(d->size);
-    ga_free(d->x);
+    void *memory[] = {d->l,    d->u,    d->diagonal, d->inverse, d->row, d->column, d->reach,
+                      d->from, d->work, d->free,     d->size,    d->x,   d->y};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
+
+/* Rows have numbers that fit into what a key of a pivot has left for them. */
+enum { LAST = 0xffff };
 
 static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
                         void **data)
 {
     (void)partition, (void)pool;
+    if (matrix->n > LAST - 3) return GA_ERR_MEMORY;
     dense *d = GA_NEW(dense, 1);
     if (!d) return GA_ERR_MEMORY;
     const size_t n = (size_t)matrix->n, ld = (n + 3) & ~(size_t)3;
     d->n = matrix->n;
     d->ld = (int)ld;
-    d->lu = ga_alloc(n, ld * sizeof(double));
-    d->pivot = GA_NEW(int, n);
-    d->order = GA_NEW(int, n);
-    d->size = GA_NEW(double, n);
-    d->x = GA_NEW(double, ld);
-    if (!d->lu || !d->pivot || !d->order || !d->size || !d->x) {
+    bool memory = (d->l = ga_alloc(ld, ld * sizeof(double))) &&
+                  (d->u = ga_alloc(ld, ld * sizeof(double))) &&
+                  (d->diagonal = GA_NEW(double, ld)) && (d->inverse = GA_NEW(double, 8 * ld)) &&
+                  (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
+                  (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
+                  (d->work = GA_NEW(int, ld + 1)) && (d->free = GA_NEW(int64_t, ld)) &&
+                  (d->size = GA_NEW(double, ld)) && (d->x = GA_NEW(double, ld)) &&
+                  (d->y = GA_NEW(double, ld));
+    if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;
     }
+    for (int k = 0; k < d->ld; ++k) d->column[k] = k; /* and reach 0: to be sorted */
     *data = d;
     return GA_OK;
 }
 
-/* --- factorisation ----------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------- */
 
-/* Column c of the panel that begins at row and column `first`, top to bottom: its part in the
- * rows of the panel, from row c on, and the whole fours below. c is a number known to the
- * compiler. */
-KERNEL double largest(const dense *d, int first, const int c, const double *x)
+static int whole_fours(int n) { return (n + 3) & ~3; }
+
+/* Where the last number of column j that is not zero stands, in whole fours of rows. */
+static int measure_reach(const ga_matrix *m, int j)
 {
-    const int ld = d->ld;
-    quad most;
-    double size = 0;
+    if (m->full) {
+        const double *x = m->values + (size_t)j * (size_t)m->n;
+        int i = m->n;
+        while (i > 0 && x[i - 1] == 0) --i;
+        return whole_fours(i);
+    }
+    int k = m->colptr[j + 1];
+    while (k > m->colptr[j] && m->values[k - 1] == 0) --k;
+    return k > m->colptr[j] ? whole_fours(m->rowind[k - 1] + 1) : 0;
+}
+
+/* Q: stable, so that columns of equal reach stay in order. */
+static void sort_columns(const dense *d, const ga_matrix *m)
+{
+    int *start = d->work, *reach = d->row; /* which has no other use yet */
+    for (int i = 0; i <= d->ld / 4; ++i) start[i] = 0;
+    for (int j = 0; j < d->n; ++j) {
+        reach[j] = measure_reach(m, j);
+        if (reach[j] < d->ld) ++start[reach[j] / 4 + 1];
+    }
+    for (int i = 1; i <= d->ld / 4; ++i) start[i] += start[i - 1];
+    for (int j = 0; j < d->n; ++j) {
+        const int k = start[reach[j] / 4]++;
+        d->column[k] = j;
+        d->reach[k] = reach[j];
+    }
+    for (int k = d->n; k < d->ld; ++k) d->reach[k] = d->ld;
+}
+
+/* Column j, as n numbers in a row. */
+static const double *find_column(const dense *d, const ga_matrix *m, int j)
+{
+    if (m->full) return m->values + (size_t)j * (size_t)m->n;
+    double *x = d->x;
+    for (int i = 0; i < m->n; ++i) x[i] = 0;
+    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) x[m->rowind[k]] = m->values[k];
+    return x;
+}
+
+/* The largest of the numbers above `reach`; those below are to be zero, or it is INFINITY. */
+KERNEL double load_column(int n, const double *from, int reach, double *x)
+{
+    const int whole = n & ~3;
+    quad most, y;
+    int i = 0;
     set_zero(&most);
-    for (int i = first + 4; i < ld; i += 4) raise(&most, x + i);
-    for (int i = c; i < 4; ++i) size = greater(fabs(x[first + i]), size);
-    return greater(largest_of(&most), size);
+    for (; i < whole && i < reach; i += 4) {
+        load(&y, from + i);
+        store(x + i, &y);
+        raise_by(&most, &y);
+    }
+    const double size = largest_of(&most);
+    if (i == n) return size;
+    set_zero(&most);
+    for (; i < whole; i += 4) {
+        load(&y, from + i);
+        store(x + i, &y);
+        raise_by(&most, &y);
+    }
+    if (i < n) {
+        load_first(&y, from + i, n - i);
+        store(x + i, &y);
+        raise_by(&most, &y);
+    }
+    const double rest = largest_of(&most);
+    if (n <= reach) return greater(size, rest);
+    return rest > 0 ? INFINITY : size;
 }
 
-/* The first of the largest; the first of all, if all are NaN. */
-KERNEL int find_pivot(const dense *d, int first, const int c, const double *x)
+/* Do the numbers in the last four rows above `reach` say that it is so? */
+KERNEL bool reaches(int n, const double *x, int reach)
 {
-    const int n = d->n;
-    const double size = largest(d, first, c, x);
-    for (int i = first + c; i < n; ++i)
-        if (fabs(x[i]) == size) return i;
-    return first + c;
+    const int end = reach < n ? reach : n;
+    for (int i = reach > 4 ? reach - 4 : 0; i < end; ++i)
+        if (x[i] != 0) return true;
+    return reach == 0;
 }
 
-KERNEL void swap(double *x, int i, int j)
+/* False if columns do not end where they did the last time: Q depends on nothing but the
+ * matrix. */
+KERNEL bool load_columns(const dense *d, const ga_matrix *m)
 {
-    const double t = x[i];
-    x[i] = x[j];
-    x[j] = t;
+    const size_t ld = (size_t)d->ld;
+    bool same = true;
+    for (int k = 0; k < d->n; ++k) {
+        const double *from = find_column(d, m, d->column[k]);
+        const double size = load_column(d->n, from, d->reach[k], d->l + (size_t)k * ld);
+        d->size[k] = size;
+        same &= size < INFINITY && reaches(d->n, from, d->reach[k]);
+    }
+    return same;
 }
 
-KERNEL void swap_rows(const int *pivot, int first, int end, double *x)
+/* --- factorisation ------------------------------------------------------------------------ */
+
+/* Keys of four numbers: larger for larger ones, and of equal ones for the first. The last bits
+ * of a number make room for how many rows are left, so that one comparison tells both. Zero,
+ * the smallest of all, for rows that are not free. */
+#if defined(__GNUC__)
+typedef quad_mask keys;
+KERNEL void set_keys(keys *most, keys *left, int row)
 {
-    for (int k = first; k < end; ++k) swap(x, k, pivot[k]);
+    *most = (keys){0};
+    *left = (keys){LAST - row, LAST - row - 1, LAST - row - 2, LAST - row - 3};
+}
+KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+{
+    const keys key =
+        (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *(const keys *)free;
+    const keys more = key > *most;
+    *most = (key & more) | (*most & ~more);
+}
+KERNEL void next_rows(keys *left) { *left -= 4; }
+/* From now on row is not free, if it is one of these. */
+KERNEL void take_row(const keys *left, int row, int64_t *free)
+{
+    const long long key = LAST - row;
+    *(keys *)free &= *left != key;
+}
+KERNEL void keep(quad *x, const int64_t *free) { *x = (quad)((keys)*x & *(const keys *)free); }
+KERNEL int64_t key_at(const keys *most, int v) { return (*most)[v]; }
+#else
+typedef struct keys {
+    int64_t at[4];
+} keys;
+KERNEL void set_keys(keys *most, keys *left, int row)
+{
+    EACH most->at[v] = 0;
+    EACH left->at[v] = LAST - row - v;
+}
+KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+{
+    int64_t bits[4];
+    memcpy(bits, x, sizeof bits);
+    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free[v];
+    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
+}
+KERNEL void next_rows(keys *left) { EACH left->at[v] -= 4; }
+KERNEL void take_row(const keys *left, int row, int64_t *free)
+{
+    EACH if (left->at[v] == LAST - row) free[v] = 0;
+}
+KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at[v] : 0; }
+KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
+#endif
+
+KERNEL int row_of(const keys *most)
+{
+    const int64_t a = key_at(most, 0), b = key_at(most, 1), c = key_at(most, 2),
+                  d = key_at(most, 3), x = a > b ? a : b, y = c > d ? c : d;
+    return LAST - (int)((x > y ? x : y) & LAST);
+}
+
+/* A panel: columns from `first` on, rows from `from` to `end`. */
+typedef struct panel {
+    int first, from, end;
+    size_t ld;
+    double *l;
+    int64_t *free;
+    double pivot[4], u[4][4]; /* D; U = D N above the diagonal */
+    int row[4];
+} panel;
+
+/* The row of the first pivot. */
+KERNEL int find_pivot(const panel *p)
+{
+    keys most, left;
+    set_keys(&most, &left, p->from);
+    for (int i = p->from; i < p->end; i += 4) {
+        quad x;
+        load(&x, p->l + i);
+        raise_keys(&most, &left, &x, p->free + i);
+        next_rows(&left);
+    }
+    return row_of(&most);
+}
+
+/* Column c, which is known to the compiler, is eliminated from those right of it; the row of
+ * the next pivot. */
+KERNEL int eliminate_column(panel *p, const int c)
+{
+    double *x = p->l + (size_t)c * p->ld;
+    const double factor = 1 / p->pivot[c], *u = p->u[c];
+    keys most, left;
+    for (int k = c + 1; k < 4; ++k) p->u[c][k] = p->l[(size_t)k * p->ld + (size_t)p->row[c]];
+    set_keys(&most, &left, p->from);
+    for (int i = p->from; i < p->end; i += 4) {
+        quad l, y;
+        take_row(&left, p->row[c], p->free + i);
+        load(&l, x + i);
+        scale(&l, factor);
+        keep(&l, p->free + i);
+        store(x + i, &l);
+        for (int k = c + 1; k < 4; ++k) {
+            double *to = p->l + (size_t)k * p->ld + i;
+            load(&y, to);
+            subtract(&y, &l, u[k]);
+            store(to, &y);
+            if (k == c + 1) raise_keys(&most, &left, &y, p->free + i);
+        }
+        next_rows(&left);
+    }
+    return c < 3 ? row_of(&most) : 0;
+}
+
+/* False at a pivot of no use. The matrix arrives equilibrated: one whose reciprocal overflows
+ * is a zero. */
+KERNEL bool factor_column(panel *p, const int c, int left)
+{
+    const double pivot = p->l[(size_t)c * p->ld + (size_t)p->row[c]], size = fabs(pivot);
+    if (!(size >= DBL_MIN && size < INFINITY)) return false;
+    p->pivot[c] = pivot;
+    if (c + 1 == left) return true; /* the last of all */
+    const int next = eliminate_column(p, c);
+    if (c < 3) p->row[c + 1] = next;
+    return true;
+}
+
+/* The number of columns that did not fail, of those that are left. Padding has pivots 1 in rows
+ * of its own. */
+KERNEL int factor_panel(panel *p, int left)
+{
+    p->row[0] = find_pivot(p);
+    if (!factor_column(p, 0, left)) return 0;
+    if (left > 1 && !factor_column(p, 1, left)) return 1;
+    if (left > 2 && !factor_column(p, 2, left)) return 2;
+    if (left > 3 && !factor_column(p, 3, left)) return 3;
+    for (int c = left; c < 4; ++c) {
+        p->row[c] = p->first + c;
+        p->pivot[c] = 1;
+    }
+    return 4;
+}
+
+/* L^-1 and N^-1 of the panel's blocks, column by column. */
+KERNEL void invert_blocks(const panel *p, double *inverse)
+{
+    const double *a = p->l, *b = a + p->ld, *c = b + p->ld, (*u)[4] = p->u, *d = p->pivot;
+    const int *row = p->row;
+    const double a1 = a[row[1]], a2 = a[row[2]], a3 = a[row[3]];
+    const double b2 = b[row[2]], b3 = b[row[3]], c3 = c[row[3]];
+    const double m2 = b2 * a1 - a2, m3 = c3 * b2 - b3, m4 = b3 * a1 - a3 - c3 * m2;
+    const double L[16] = {1, -a1, m2, m4, 0, 1, -b2, m3, 0, 0, 1, -c3, 0, 0, 0, 1};
+    const double r0 = 1 / d[0], r1 = 1 / d[1], r2 = 1 / d[2];
+    const double n01 = u[0][1] * r0, n02 = u[0][2] * r0, n03 = u[0][3] * r0;
+    const double n12 = u[1][2] * r1, n13 = u[1][3] * r1, n23 = u[2][3] * r2;
+    const double i02 = n01 * n12 - n02, i13 = n12 * n23 - n13;
+    const double i03 = n01 * n13 - n03 - n23 * i02;
+    const double N[16] = {1, 0, 0, 0, -n01, 1, 0, 0, i02, -n12, 1, 0, i03, i13, -n23, 1};
+    memcpy(inverse, L, sizeof L);
+    memcpy(inverse + 16, N, sizeof N);
 }
 
 /* The sum of four columns times u[0..3], from row i on. */
@@ -115,22 +359,32 @@ KERNEL void take_off(double *x, const quad *sum)
     store(x, &y);
 }
 
-/* x -= four columns times u, count rows in whole fours; for two columns x, y with u, v. */
-KERNEL void subtract4(int count, const double *l, size_t ld, const double *u, double *x)
+/* y := L^-1 of a block times the numbers of x in four rows. */
+KERNEL void solve_block(const double *inverse, const int *row, const double *x, double *y)
+{
+    const double a[4] = {x[row[0]], x[row[1]], x[row[2]], x[row[3]]};
+    quad sum;
+    sum4(&sum, inverse, 4, 0, a);
+    store(y, &sum);
+}
+
+/* x -= four columns times u, in rows from .. end, whole fours; for two columns x, y with u, v.
+ */
+KERNEL void subtract4(int from, int end, const double *l, size_t ld, const double *u, double *x)
 {
     const double a[4] = {u[0], u[1], u[2], u[3]};
-    for (int i = 0; i < count; i += 4) {
+    for (int i = from; i < end; i += 4) {
         quad sum;
         sum4(&sum, l, ld, i, a);
         take_off(x + i, &sum);
     }
 }
 
-KERNEL void subtract4_pair(int count, const double *l, size_t ld, const double *u, double *x,
-                           const double *v, double *y)
+KERNEL void subtract4_pair(int from, int end, const double *l, size_t ld, const double *u,
+                           double *x, const double *v, double *y)
 {
     const double a[4] = {u[0], u[1], u[2], u[3]}, b[4] = {v[0], v[1], v[2], v[3]};
-    for (int i = 0; i < count; i += 4) {
+    for (int i = from; i < end; i += 4) {
         quad s, t;
         sum4(&s, l, ld, i, a);
         sum4(&t, l, ld, i, b);
@@ -139,222 +393,128 @@ KERNEL void subtract4_pair(int count, const double *l, size_t ld, const double *
     }
 }
 
-/* u := L^-1 u for the unit lower triangle of four columns at l. */
-KERNEL void solve_triangle(const double *l, size_t ld, double *u)
+/* All columns right of the panel; there is padding for the last to have a partner. */
+KERNEL void update(const dense *d, const panel *p, const double *inverse)
 {
-    const double *l1 = l + ld, *l2 = l1 + ld, u0 = u[0];
-    const double u1 = u[1] - l[1] * u0, u2 = u[2] - (l[2] * u0 + l1[2] * u1);
-    u[1] = u1;
-    u[2] = u2;
-    u[3] -= l[3] * u0 + l1[3] * u1 + l2[3] * u2;
-}
-
-/* False at a pivot of no use. The matrix arrives equilibrated: one whose reciprocal overflows
- * is a zero. */
-KERNEL bool factor_column(const dense *d, int first, const int c, const int width)
-{
-    const size_t ld = (size_t)d->ld;
-    const int below = first + 4, end = d->ld;
-    double *panel = d->lu + (size_t)first * ld, *x = panel + (size_t)c * ld;
-    const int j = first + c, p = d->pivot[j] = find_pivot(d, first, c, x);
-    const double size = fabs(x[p]);
-    if (!(size >= DBL_MIN && size < INFINITY)) return false;
-    if (p != j)
-        for (int k = 0; k < width; ++k) swap(panel + (size_t)k * ld, j, p);
-    const double factor = 1 / x[j];
-    for (int i = c + 1; i < 4; ++i) x[first + i] *= factor;
-    for (int i = below; i < end; i += 4) {
-        quad l;
-        load(&l, x + i);
-        scale(&l, factor);
-        store(x + i, &l);
-    }
-    for (int k = c + 1; k < width; ++k) {
-        double *y = panel + (size_t)k * ld;
-        const double u = y[j];
-        for (int i = c + 1; i < 4; ++i) y[first + i] -= x[first + i] * u;
-        for (int i = below; i < end; i += 4) {
-            quad z;
-            load(&z, y + i);
-            subtract_at(&z, x + i, u);
-            store(y + i, &z);
-        }
-    }
-    return true;
-}
-
-/* The number of columns that did not fail. */
-KERNEL int factor_panel(const dense *d, int first, const int width)
-{
-    if (!factor_column(d, first, 0, width)) return 0;
-    if (width > 1 && !factor_column(d, first, 1, width)) return 1;
-    if (width > 2 && !factor_column(d, first, 2, width)) return 2;
-    if (width > 3 && !factor_column(d, first, 3, width)) return 3;
-    return width;
-}
-
-/* All columns right of the panel j .. j+3. */
-KERNEL void update(const dense *d, int j)
-{
-    const size_t ld = (size_t)d->ld;
-    const double *l = d->lu + (size_t)j * ld + j;
-    const int below = d->ld - j - 4;
-    int k = j + 4;
-    for (; k + 2 <= d->n; k += 2) {
-        double *x = d->lu + (size_t)k * ld, *y = x + ld;
-        swap_rows(d->pivot, j, j + 4, x);
-        swap_rows(d->pivot, j, j + 4, y);
-        x += j, y += j;
-        solve_triangle(l, ld, x);
-        solve_triangle(l, ld, y);
-        subtract4_pair(below, l + 4, ld, x, x + 4, y, y + 4);
-    }
-    if (k < d->n) {
-        double *x = d->lu + (size_t)k * ld;
-        swap_rows(d->pivot, j, j + 4, x);
-        x += j;
-        solve_triangle(l, ld, x);
-        subtract4(below, l + 4, ld, x, x + 4);
+    const size_t ld = p->ld;
+    const int j = p->first, row[4] = {p->row[0], p->row[1], p->row[2], p->row[3]};
+    for (int k = j + 4; k < d->n; k += 2) {
+        double *x = d->l + (size_t)k * ld, *y = x + ld;
+        double *u = d->u + (size_t)k * ld + j, *v = u + ld;
+        solve_block(inverse, row, x, u);
+        solve_block(inverse, row, y, v);
+        subtract4_pair(p->from, p->end, p->l, ld, u, x, v, y);
     }
 }
 
-/* What the panel j .. end-1 means for the columns left of it, and for P. */
-KERNEL void reorder(const dense *d, int j, int end)
+/* Whole fours that have all their pivots. */
+KERNEL int skip_rows(const dense *d, int from)
 {
-    for (int k = j; k < end; ++k) {
-        const int p = d->pivot[k];
-        if (p == k) continue;
-        const int t = d->order[k];
-        d->order[k] = d->order[p];
-        d->order[p] = t;
-        for (int i = 0; i < j; ++i) swap(d->lu + (size_t)i * (size_t)d->ld, k, p);
-    }
+    const int64_t *f = d->free;
+    while (from < d->ld && !(f[from] | f[from + 1] | f[from + 2] | f[from + 3])) from += 4;
+    return from;
 }
 
 /* The column that fails, or n. */
 KERNEL int factor(const dense *d)
 {
-    const int n = d->n;
-    for (int k = 0; k < n; ++k) {
-        d->size[k] = largest(d, 0, 0, d->lu + (size_t)k * (size_t)d->ld);
-        d->order[k] = k;
+    const size_t ld = (size_t)d->ld;
+    for (int i = 0; i < d->ld; ++i) d->free[i] = -1;
+    for (int j = 0, from = 0; j < d->ld; j += 4) {
+        double *inverse = d->inverse + 8 * (size_t)j;
+        panel p = {.first = j,
+                   .from = from = skip_rows(d, from),
+                   .end = d->reach[j + 3],
+                   .ld = ld,
+                   .l = d->l + (size_t)j * ld,
+                   .free = d->free};
+        const int good = factor_panel(&p, d->n - j);
+        if (good < 4) return j + good;
+        d->from[j / 4] = from;
+        memcpy(d->row + j, p.row, sizeof p.row);
+        memcpy(d->diagonal + j, p.pivot, sizeof p.pivot);
+        invert_blocks(&p, inverse);
+        update(d, &p, inverse);
     }
-    for (int j = 0, end; j < n; j = end) {
-        const int width = n - j < 4 ? n - j : 4;
-        int good = 0;
-        end = j + width;
-        if (width == 4) good = factor_panel(d, j, 4);
-        if (width == 3) good = factor_panel(d, j, 3);
-        if (width == 2) good = factor_panel(d, j, 2);
-        if (width == 1) good = factor_panel(d, j, 1);
-        if (good < width) return j + good;
-        reorder(d, j, end);
-        if (end < n) update(d, j);
-    }
-    return n;
+    return d->n;
 }
 
 /* --- solving ------------------------------------------------------------------------------ */
 
-/* L y = x. */
-KERNEL void eliminate(const dense *d, double *x)
+/* L y = x; x is overwritten. */
+KERNEL void eliminate(const dense *d, double *x, double *y)
 {
     const size_t ld = (size_t)d->ld;
-    int j = 0;
-    for (; j + 4 <= d->n; j += 4) {
-        const double *l = d->lu + (size_t)j * ld + j;
-        solve_triangle(l, ld, x + j);
-        subtract4(d->ld - j - 4, l + 4, ld, x + j, x + j + 4);
-    }
-    for (; j < d->n; ++j)
-        for (int i = j + 1; i < d->n; ++i) x[i] -= d->lu[(size_t)j * ld + (size_t)i] * x[j];
-}
-
-/* U x = y from the last column back, four columns at a time: so the rows above them do not come
- * in whole fours. */
-KERNEL void substitute(const dense *d, double *x)
-{
-    const size_t ld = (size_t)d->ld;
-    int j = d->n;
-    for (; j >= 4; j -= 4) {
-        const double *u0 = d->lu + (size_t)(j - 4) * ld, *u1 = u0 + ld, *u2 = u1 + ld,
-                     *u3 = u2 + ld;
-        const double y3 = x[j - 1] / u3[j - 1];
-        const double y2 = (x[j - 2] - u3[j - 2] * y3) / u2[j - 2];
-        const double y1 = (x[j - 3] - u3[j - 3] * y3 - u2[j - 3] * y2) / u1[j - 3];
-        const double y0 =
-            (x[j - 4] - u3[j - 4] * y3 - u2[j - 4] * y2 - u1[j - 4] * y1) / u0[j - 4];
-        const double y[4] = {y0, y1, y2, y3};
-        const int fours = (j - 4) & ~3;
-        for (int i = fours; i < j - 4; ++i)
-            x[i] -= u0[i] * y0 + u1[i] * y1 + u2[i] * y2 + u3[i] * y3;
-        subtract4(fours, u0, ld, y, x);
-        x[j - 4] = y0;
-        x[j - 3] = y1;
-        x[j - 2] = y2;
-        x[j - 1] = y3;
-    }
-    while (--j >= 0) {
-        const double *u = d->lu + (size_t)j * ld;
-        x[j] /= u[j];
-        for (int i = 0; i < j; ++i) x[i] -= u[i] * x[j];
+    for (int j = 0; j < d->ld; j += 4) {
+        solve_block(d->inverse + 8 * (size_t)j, d->row + j, x, y + j);
+        if (j + 4 < d->ld)
+            subtract4(d->from[j / 4], d->reach[j + 3], d->l + (size_t)j * ld, ld, y + j, x);
     }
 }
 
-KERNEL void solve_both(const dense *d, double *x)
+/* U x = y from the last column back, in place. */
+KERNEL void substitute(const dense *d, double *y)
 {
-    eliminate(d, x);
-    substitute(d, x);
+    const size_t ld = (size_t)d->ld;
+    for (int j = d->ld - 4; j >= 0; j -= 4) {
+        static const int rows[4] = {0, 1, 2, 3};
+        quad x, pivots;
+        load(&x, y + j);
+        load(&pivots, d->diagonal + j);
+        over(&x, &pivots);
+        store(y + j, &x);
+        solve_block(d->inverse + 8 * (size_t)j + 16, rows, y + j, y + j);
+        subtract4(0, j, d->u + (size_t)j * ld, ld, y + j, y);
+    }
+}
+
+KERNEL void solve_both(const dense *d, double *x, double *y)
+{
+    eliminate(d, x, y);
+    substitute(d, y);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
 
+static bool load_plain(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
 static int factor_plain(const dense *d) { return factor(d); }
-static void solve_plain(const dense *d, double *x) { solve_both(d, x); }
+static void solve_plain(const dense *d, double *x, double *y) { solve_both(d, x, y); }
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
+AVX2 static bool load_avx2(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
 AVX2 static int factor_avx2(const dense *d) { return factor(d); }
-AVX2 static void solve_avx2(const dense *d, double *x) { solve_both(d, x); }
+AVX2 static void solve_avx2(const dense *d, double *x, double *y) { solve_both(d, x, y); }
 #define CHOOSE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
 #else
 #define CHOOSE(name) name##_plain
 #endif
 
-static void load_column(const ga_matrix *m, int j, double *x)
-{
-    const int n = m->n;
-    if (m->full) {
-        const double *from = m->values + (size_t)j * (size_t)n;
-        int i = 0;
-        for (; i + 4 <= n; i += 4) memcpy(x + i, from + i, 4 * sizeof *x);
-        for (; i < n; ++i) x[i] = from[i];
-    } else {
-        for (int i = 0; i < n; ++i) x[i] = 0;
-        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) x[m->rowind[k]] = m->values[k];
-    }
-}
-
 /* Smallest pivot relative to its column, whatever the scaling of the columns. */
-static double judge_pivots(dense *d, int *column)
+static double judge_pivots(const dense *d, int *column)
 {
-    const size_t ld = (size_t)d->ld;
-    for (int j = 0; j < d->n; ++j) d->size[j] = fabs(d->lu[(size_t)j * (ld + 1)]) / d->size[j];
     double smallest = INFINITY;
-    for (int j = 0; j < d->n; ++j)
-        if (d->size[j] < smallest) {
-            smallest = d->size[j];
-            *column = j;
-        }
-    return fmin(smallest, 1);
+    int worst = 0;
+    for (int k = 0; k < d->n; ++k) {
+        const double pivot = fabs(d->diagonal[k]) / d->size[k];
+        if (!(pivot < smallest)) continue;
+        smallest = pivot;
+        worst = k;
+    }
+    *column = d->column[worst];
+    return smallest < 1 ? smallest : 1;
 }
 
 static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
 {
-    dense *d = data;
-    for (int j = 0; j < d->n; ++j) load_column(matrix, j, d->lu + (size_t)j * (size_t)d->ld);
-    *column = CHOOSE(factor)(d);
-    if (*column < d->n) {
+    const dense *d = data;
+    if (!CHOOSE(load)(d, matrix)) {
+        sort_columns(d, matrix);
+        CHOOSE(load)(d, matrix);
+    }
+    const int failed = CHOOSE(factor)(d);
+    if (failed < d->n) {
+        *column = d->column[failed];
         *rcond = 0;
         return GA_ERR_SINGULAR;
     }
@@ -362,23 +522,25 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return GA_OK;
 }
 
-static void solve(void *data, double *x)
-{
-    const dense *d = data;
-    for (int i = 0; i < d->n; ++i) d->x[i] = x[d->order[i]];
-    CHOOSE(solve)(d, d->x);
-    memcpy(x, d->x, (size_t)d->n * sizeof *x);
-}
-
 static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
                          double *x)
 {
     const dense *d = data;
-    const int n = d->n, *restrict order = d->order;
+    const int n = d->n, *restrict column = d->column;
     double *restrict y = d->x;
-    for (int i = 0; i < n; ++i) y[i] = rhs[order[i]] * row[order[i]];
-    CHOOSE(solve)(d, y);
-    for (int i = 0; i < n; ++i) x[i] = y[i] * col[i];
+    for (int i = 0; i < n; ++i) y[i] = rhs[i] * row[i];
+    for (int i = n; i < d->ld; ++i) y[i] = 0;
+    CHOOSE(solve)(d, d->x, d->y);
+    for (int k = 0; k < n; ++k) x[column[k]] = d->y[k] * col[column[k]];
+}
+
+static void solve(void *data, double *x)
+{
+    const dense *d = data;
+    for (int i = 0; i < d->n; ++i) d->x[i] = x[i];
+    for (int i = d->n; i < d->ld; ++i) d->x[i] = 0;
+    CHOOSE(solve)(d, d->x, d->y);
+    for (int k = 0; k < d->n; ++k) x[d->column[k]] = d->y[k];
 }
 
 const ga_backend ga_backend_dense = {

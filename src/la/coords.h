@@ -62,6 +62,8 @@ typedef struct ga_product {
     int *plan_start, *to, *start, *ia, *ib;
     double *work; /* for a column, */
     int width;    /* of so many places at most */
+    bool tall;    /* A is full, column by column: terms of a place are those of the first, one
+                     entry of A further on for each place */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);

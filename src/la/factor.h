@@ -39,6 +39,7 @@ typedef struct ga_matrix {
     int *piece_start; /* blocks + 1: pieces of each block, in the order of its entries */
     ga_matrix_piece *piece;
     ga_lists slots;
+    int *run;      /* full: slots of a block follow each other, so many each time; or 1 */
     ga_pool *pool; /* borrowed; null: one thread */
     /* Pieces in groups, for threads: where the groups of each block begin; the entry and the
      * column of a product each begins with; whether the groups of a block have no slot in

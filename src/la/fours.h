@@ -21,12 +21,14 @@ KERNEL void minus(quad *x, const quad *y) { *x -= *y; }
 KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
 KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
 KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
+KERNEL void times(quad *x, const quad *y) { *x *= *y; }
+KERNEL void over(quad *x, const quad *y) { *x /= *y; }
 /* x := max(x, |y|) each; a NaN in y is left out. */
 typedef long long quad_mask __attribute__((vector_size(32), aligned(8), may_alias));
-KERNEL void raise(quad *x, const double *y)
+KERNEL void raise_by(quad *x, const quad *y)
 {
     const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
-    const quad size = (quad)(*(const quad_mask *)y & ~sign);
+    const quad size = (quad)((quad_mask)*y & ~sign);
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
 }
@@ -58,6 +60,11 @@ KERNEL void transpose(quad x[4])
     x[2] = PICK(a, c, 2, 3, 6, 7);
     x[3] = PICK(b, d, 2, 3, 6, 7);
 }
+/* The first count < 4 numbers, and zeros. */
+KERNEL void load_first(quad *x, const double *from, int count)
+{
+    *x = (quad){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
+}
 #else
 #define KERNEL static inline
 typedef struct quad {
@@ -75,9 +82,15 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z)
 {
     EACH x->at[v] += y->at[v] * z->at[v];
 }
-KERNEL void raise(quad *x, const double *y)
+KERNEL void times(quad *x, const quad *y) { EACH x->at[v] *= y->at[v]; }
+KERNEL void over(quad *x, const quad *y) { EACH x->at[v] /= y->at[v]; }
+KERNEL void raise_by(quad *x, const quad *y)
 {
-    EACH x->at[v] = fabs(y[v]) > x->at[v] ? fabs(y[v]) : x->at[v];
+    EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
+}
+KERNEL void load_first(quad *x, const double *from, int count)
+{
+    EACH x->at[v] = v < count ? from[v] : 0;
 }
 KERNEL void raise_one(quad x[2], const double *y, const int *which)
 {
@@ -94,6 +107,13 @@ KERNEL void transpose(quad x[4])
     for (int i = 0; i < 4; ++i) EACH x[i].at[v] = y[v].at[i];
 }
 #endif
+
+KERNEL void raise(quad *x, const double *y)
+{
+    quad z;
+    load(&z, y);
+    raise_by(x, &z);
+}
 
 KERNEL double greater(double a, double b) { return a > b ? a : b; }
 
@@ -117,6 +137,26 @@ KERNEL void subtract_at(quad *x, const double *y, double a)
     quad z;
     load(&z, y);
     subtract(x, &z, a);
+}
+
+/* to += a x, count numbers. Those that do not fill a four are part of a last one, which is
+ * computed before others are stored. */
+KERNEL void add_run(int count, double a, const double *x, double *to)
+{
+    if (count < 4) {
+        for (int i = 0; i < count; ++i) to[i] += a * x[i];
+        return;
+    }
+    quad last;
+    load(&last, to + count - 4);
+    add_at(&last, x + count - 4, a);
+    for (int i = 0; i + 4 <= count; i += 4) {
+        quad y;
+        load(&y, to + i);
+        add_at(&y, x + i, a);
+        store(to + i, &y);
+    }
+    store(to + count - 4, &last);
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/factor.h"
+#include "la/fours.h"
 
 #include <limits.h>
 #include <math.h>
@@ -38,9 +39,11 @@ static ga_status create_full(ga_matrix *m, const ga_block *block, const entries 
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
+    if (!(m->run = GA_NEW(int, m->blocks))) return GA_ERR_MEMORY;
     int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
+        m->run[b] = c->layout == GA_BY_COLUMNS ? c->rows : 1;
         for (int k = 0; k < c->count; ++k)
             *slot++ = block[b].row0 + c->row[k] + (block[b].col0 + c->col[k]) * m->n;
     }
@@ -222,6 +225,7 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->piece_start);
     ga_free(matrix->piece);
     ga_lists_destroy(&matrix->slots);
+    ga_free(matrix->run);
     ga_free(matrix->group_start);
     ga_free(matrix->group_entry);
     ga_free(matrix->group_column);
@@ -330,14 +334,22 @@ static void clear_piece(void *data, int piece)
     memset(t->matrix->values + from, 0, (size_t)(end - from) * sizeof *t->values);
 }
 
+static void scale_column(int n, double *restrict x, const double *restrict r, double c)
+{
+    for (int i = 0; i < n; ++i) x[i] *= r[i] * c;
+}
+
 /* Of columns. */
 static void scale_piece(void *data, int piece)
 {
     const task *t = data;
     const ga_matrix *m = t->matrix;
-    for (int j = ga_pool_start(piece), last = ga_pool_end(t->count, piece); j < last; ++j)
+    const int first = ga_pool_start(piece), last = ga_pool_end(t->count, piece);
+    for (int j = first; m->full && j < last; ++j)
+        scale_column(m->n, m->values + (size_t)j * (size_t)m->n, t->r, t->c[j]);
+    for (int j = first; !m->full && j < last; ++j)
         for (int k = column_start(m, j), end = column_start(m, j + 1); k < end; ++k)
-            m->values[k] *= t->r[row_of(m, j, k)] * t->c[j];
+            m->values[k] *= t->r[m->rowind[k]] * t->c[j];
 }
 
 static void run_pieces(task *t, ga_pool *pool, ga_pool_work *work)
@@ -351,9 +363,22 @@ void ga_matrix_clear(ga_matrix *matrix)
 }
 
 /* values[slot] += scale * x. */
-static void add(int count, const int *slot, double scale, const double *x, double *values)
+static void scatter(int count, const int *slot, double scale, const double *x, double *values)
 {
     for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
+}
+
+/* Of a full matrix: one piece. */
+static void add_runs(const task *t, const double *x)
+{
+    const ga_matrix *m = t->matrix;
+    const int run = m->run[t->block], piece = m->piece_start[t->block];
+    if (m->piece_start[t->block + 1] == piece) return;
+    const int *start = m->slots.start + m->piece[piece].list;
+    double *values = m->values + m->piece[piece].first;
+    for (const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
+         slot < end; slot += run, x += run)
+        add_run(run, t->scale, x, values + *slot);
 }
 
 static void add_pieces(const task *t, int from, int end, const double *values)
@@ -363,7 +388,7 @@ static void add_pieces(const task *t, int from, int end, const double *values)
     for (int p = from; p < end; ++p) {
         const ga_matrix_piece at = m->piece[p];
         const int count = start[at.list + 1] - start[at.list];
-        add(count, slot + start[at.list], t->scale, values, m->values + at.first);
+        scatter(count, slot + start[at.list], t->scale, values, m->values + at.first);
         values += count;
     }
 }
@@ -384,6 +409,8 @@ void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
     task t = {.matrix = matrix, .block = k, .scale = scale, .values = values};
     if (divided(matrix, k))
         ga_pool_run(matrix->pool, groups_of(matrix, k), add_group, &t);
+    else if (matrix->full && matrix->run[k] > 1)
+        add_runs(&t, values);
     else
         add_pieces(&t, matrix->piece_start[k], matrix->piece_start[k + 1], values);
 }
@@ -452,6 +479,32 @@ static double ruiz_factor(double largest)
     return largest;
 }
 
+/* Largest entries of rows so far, and of column x, after scaling. */
+static double raise_column(int n, const double *x, const double *r, double c, double *row_max)
+{
+    double largest = 0;
+    int i = 0;
+    quad most;
+    set_zero(&most);
+    for (; i + 4 <= n; i += 4) {
+        quad y, factor, row;
+        load(&y, x + i);
+        load(&factor, r + i);
+        load(&row, row_max + i);
+        times(&y, &factor);
+        scale(&y, c);
+        raise_by(&row, &y);
+        raise_by(&most, &y);
+        store(row_max + i, &row);
+    }
+    for (; i < n; ++i) {
+        const double a = fabs(x[i]) * r[i] * c;
+        row_max[i] = greater(a, row_max[i]);
+        largest = greater(a, largest);
+    }
+    return greater(largest_of(&most), largest);
+}
+
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work)
 {
@@ -459,10 +512,13 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
     double *row_max = work, *col_max = work + n;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         memset(work, 0, 2 * (size_t)n * sizeof *work);
-        for (int j = 0; j < n; ++j)
+        for (int j = 0; matrix->full && j < n; ++j)
+            col_max[j] =
+                raise_column(n, matrix->values + (size_t)j * (size_t)n, r, c[j], row_max);
+        for (int j = 0; !matrix->full && j < n; ++j)
             for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end;
                  ++k) {
-                int i = row_of(matrix, j, k);
+                int i = matrix->rowind[k];
                 double a = fabs(matrix->values[k]) * r[i] * c[j];
                 if (a > row_max[i]) row_max[i] = a;
                 if (a > col_max[j]) col_max[j] = a;

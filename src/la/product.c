@@ -15,6 +15,7 @@
 #include "base/report.h"
 #include "la/buckets.h"
 #include "la/coords.h"
+#include "la/fours.h"
 #include "la/lists.h"
 
 #include <limits.h>
@@ -234,7 +235,7 @@ static ga_status list_column(workspace *w, int terms, ga_product *product,
                              ga_product_column *column)
 {
     region r[MOST_REGIONS];
-    const int regions = find_regions(w, terms, r);
+    const int regions = product->tall ? 1 : find_regions(w, terms, r);
     if (regions > 1) return list_regions(w, terms, regions, r, product, column);
     term first = {0};
     GA_TRY(add_list(w, terms, NULL, &column->plan, &first));
@@ -377,6 +378,7 @@ static ga_status make_result(const ga_coords *A, const ga_coords *B, ga_product 
 
 static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_product *product)
 {
+    product->tall = A->layout == GA_BY_COLUMNS;
     GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
     GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
     GA_TRY(count_terms(B, w, &product->columns));
@@ -416,6 +418,59 @@ void ga_product_drop_places(ga_product *product)
 }
 
 /* --- evaluation */
+
+/* A column of a product with a full matrix: so many terms, for each place one row of A. */
+typedef struct tall {
+    int terms;
+    const int *ia, *ib;
+    const double *a, *b;
+    double scale;
+} tall;
+
+/* Rows i to i+3 and j to j+3 of the sums, so that one need not wait for the other; times scale,
+ * added to what is there. */
+KERNEL void add_fours(const tall *c, int i, int j, double *to)
+{
+    const double *a = c->a + c->ia[0], first = c->b[c->ib[0]];
+    quad x, y, sum;
+    load(&x, a + i);
+    load(&y, a + j);
+    scale(&x, first);
+    scale(&y, first);
+    for (int t = 1; t < c->terms; ++t) {
+        const double *at = c->a + c->ia[t], factor = c->b[c->ib[t]];
+        add_at(&x, at + i, factor);
+        add_at(&y, at + j, factor);
+    }
+    load(&sum, to + j);
+    add(&sum, &y, c->scale);
+    y = sum;
+    load(&sum, to + i);
+    add(&sum, &x, c->scale);
+    store(to + i, &sum);
+    store(to + j, &y);
+}
+
+/* The same for w < 4 rows, w known to the compiler. */
+KERNEL void add_some(const tall *c, int i, const int w, double *to)
+{
+    double sum[3] = {0, 0, 0};
+    for (int t = 0; t < c->terms; ++t)
+        for (int v = 0; v < w; ++v) sum[v] += c->a[c->ia[t] + i + v] * c->b[c->ib[t]];
+    for (int v = 0; v < w; ++v) to[i + v] += c->scale * sum[v];
+}
+
+/* Eight rows at a time; the last fours have rows in common if they are fewer. */
+static void add_tall(const tall *c, int rows, double *to)
+{
+    int i = 0;
+    for (; i + 8 <= rows; i += 8) add_fours(c, i, i + 4, to);
+    const int left = rows - i;
+    if (left == 1) add_some(c, i, 1, to);
+    if (left == 2) add_some(c, i, 2, to);
+    if (left == 3) add_some(c, i, 3, to);
+    if (left >= 4) add_fours(c, i, rows - 4, to);
+}
 
 static void add_terms(const ga_product *product, int plan, const double *a, const double *b,
                       double *values)
@@ -482,6 +537,11 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
     const int count = (int)(end - start);
     a += at.a;
     b += at.b;
+    if (product->tall && slot[count - 1] - slot[0] == count - 1) {
+        const tall rows = {start[1] - start[0], ia + *start, ib + *start, a, b, scale};
+        add_tall(&rows, count, values + slot[0]);
+        return count;
+    }
     for (int p = *start; start < end; ++slot) {
         const int last = *++start;
         double sum = 0;

@@ -302,6 +302,84 @@ static void reports_rank_deficiency(void **state)
         }
 }
 
+/* Columns of a full matrix that end here and there, as in [S G^T X; G 0 Y; B 0 0]: column j
+ * shows ends[j] numbers. */
+static void cut_columns(ga_matrix *m, const double *full, const int *ends)
+{
+    for (int j = 0; j < m->n; ++j)
+        for (int i = 0; i < m->n; ++i)
+            m->values[i + j * m->n] = i < ends[j] ? full[i + j * m->n] : 0;
+}
+
+static double defect(const ga_matrix *m, const double *x, const double *b)
+{
+    double worst = 0;
+    for (int i = 0; i < m->n; ++i) {
+        double sum = -b[i], size = fabs(b[i]);
+        for (int j = 0; j < m->n; ++j) {
+            sum += m->values[i + j * m->n] * x[j];
+            size += fabs(m->values[i + j * m->n] * x[j]);
+        }
+        worst = fmax(worst, fabs(sum) / size);
+    }
+    return worst;
+}
+
+/* Whatever zeros there are, and have been before: the same bits as with a factor that has seen
+ * nothing yet. */
+static void full_matrices_with_zeros(void **state)
+{
+    (void)state;
+    uint64_t seed = 31;
+    const ga_coords none = {0};
+    const ga_block block = {&none, 0, 0};
+    for (int n = 1; n <= 33; ++n) {
+        double *full = random_values(&seed, n * n), *b = random_values(&seed, n);
+        double *x = doubles(n), *y = doubles(n);
+        int *ends = zeroed(n, sizeof(int));
+        ga_matrix m;
+        ga_factor *old, *fresh;
+        assert_int_equal(ga_matrix_create(n, 1, &block, true, &m), GA_OK);
+        assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &old), GA_OK);
+        for (int pass = 0; pass < 8; ++pass) {
+            /* a permuted matrix with a staircase of zeros has full rank */
+            for (int j = 0; j < n; ++j) ends[j] = j + 1 + random_below(&seed, n - j);
+            for (int j = n - 1; j > 0; --j) {
+                const int k = random_below(&seed, j + 1), t = ends[j];
+                ends[j] = ends[k];
+                ends[k] = t;
+            }
+            cut_columns(&m, full, ends);
+            assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &fresh), GA_OK);
+            const ga_status status = ga_factor_numeric(fresh);
+            assert_int_equal(ga_factor_numeric(old), status);
+            assert_true(ga_factor_rcond(old) == ga_factor_rcond(fresh));
+            assert_int_equal(ga_factor_singular_column(old), ga_factor_singular_column(fresh));
+            if (status == GA_OK) {
+                memcpy(x, b, (size_t)n * sizeof *x);
+                memcpy(y, b, (size_t)n * sizeof *y);
+                ga_factor_solve(old, x);
+                ga_factor_solve(fresh, y);
+                for (int i = 0; i < n; ++i) assert_true(x[i] == y[i]);
+                assert_true(defect(&m, x, b) < 1e-12);
+            }
+            /* no number in the last row: singular, wherever that is noticed */
+            for (int j = 0; j < n; ++j) m.values[n - 1 + j * n] = 0;
+            assert_int_equal(ga_factor_numeric(old), GA_ERR_SINGULAR);
+            /* a column of zeros is named */
+            cut_columns(&m, full, ends);
+            const int empty = random_below(&seed, n);
+            for (int i = 0; i < n; ++i) m.values[i + empty * n] = 0;
+            assert_int_equal(ga_factor_numeric(old), GA_ERR_SINGULAR);
+            assert_int_equal(ga_factor_singular_column(old), empty);
+            ga_factor_destroy(fresh);
+        }
+        ga_factor_destroy(old);
+        ga_matrix_destroy(&m);
+        free(full), free(b), free(x), free(y), free(ends);
+    }
+}
+
 static void structurally_singular(void **state)
 {
     (void)state;
@@ -364,6 +442,7 @@ int main(void)
         cmocka_unit_test(tolerates_bad_scaling_after_equilibration),
         cmocka_unit_test(reports_singular),
         cmocka_unit_test(reports_rank_deficiency),
+        cmocka_unit_test(full_matrices_with_zeros),
         cmocka_unit_test(structurally_singular),
         cmocka_unit_test(edges),
     };

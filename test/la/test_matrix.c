@@ -254,6 +254,47 @@ static void adds_products(void **state)
     for (int k = 0; k < 3; ++k) ga_coords_destroy(&A[k]);
 }
 
+/* Full blocks of every size, and their products with full and other blocks, add the same bits
+ * as if entries were listed one by one. */
+static void full_blocks_are_lists(void **state)
+{
+    (void)state;
+    enum { MOST = 21, N = 3 * MOST };
+    uint64_t seed = 5;
+    for (int rows = 1; rows <= MOST; ++rows) {
+        const int inner = 1 + random_below(&seed, MOST), cols = 1 + random_below(&seed, MOST);
+        ga_coords A[2], B = {0}, Bt;
+        for (int k = 0; k < 2; ++k)
+            assert_int_equal(ga_coords_create(rows, inner, 0, NULL, NULL, &A[k]), GA_OK);
+        A[1].layout = GA_LISTED;
+        if (rows % 2)
+            B = random_coords(&seed, cols, inner, inner * cols);
+        else
+            assert_int_equal(ga_coords_create(cols, inner, 0, NULL, NULL, &B), GA_OK);
+        Bt = ga_coords_transposed(&B);
+        double *a = random_values(&seed, A->count), *b = random_values(&seed, B.count);
+        ga_matrix m[2];
+        for (int k = 0; k < 2; ++k) {
+            ga_product product;
+            assert_int_equal(ga_product_create(&A[k], &Bt, &product), GA_OK);
+            const ga_block block[] = {{&A[k], 2, 1}, {&Bt, 1, 3}, {&product.result, 5, 4}};
+            assert_int_equal(ga_matrix_create(N, 3, block, true, &m[k]), GA_OK);
+            ga_matrix_add(&m[k], 0, 0.3, a);
+            ga_matrix_add(&m[k], 1, 0.7, b);
+            ga_matrix_add_product(&m[k], 2, 1.1, &product, a, b);
+            ga_matrix_add(&m[k], 0, -3, a);
+            ga_product_destroy(&product);
+        }
+        for (int k = 0; k < N * N; ++k) assert_true(m[0].values[k] == m[1].values[k]);
+        for (int k = 0; k < 2; ++k) {
+            ga_matrix_destroy(&m[k]);
+            ga_coords_destroy(&A[k]);
+        }
+        ga_coords_destroy(&B);
+        free(a), free(b);
+    }
+}
+
 /* What is alike in a long matrix is stored once. */
 static void like_pieces_share_slots(void **state)
 {
@@ -289,6 +330,7 @@ int main(void)
         cmocka_unit_test(survives_what_is_not_finite),
         cmocka_unit_test(edges),
         cmocka_unit_test(adds_products),
+        cmocka_unit_test(full_blocks_are_lists),
         cmocka_unit_test(like_pieces_share_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
