@@ -159,6 +159,7 @@ ga_status ga_document_parse(const char *name, const char *text, size_t length,
 void ga_document_destroy(ga_document *document)
 {
     if (!document) return;
+    ga_read_forget(document);
     ga_names_free(&document->parameter_names);
     ga_arena_free(&document->arena);
     ga_arena_free(&document->repeated);

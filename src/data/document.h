@@ -40,7 +40,8 @@ typedef struct ga_document {
     /* What repeat blocks have become, until it is dropped; not its texts, which stay. */
     ga_arena repeated;
     int section_count;
-    ga_value **sections; /* of the root that hold it */
+    ga_value **sections;          /* of the root that hold it */
+    struct ga_programs *programs; /* its expressions, once they are read; see read.c */
 } ga_document;
 
 typedef struct ga_document_options {

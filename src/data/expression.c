@@ -367,6 +367,11 @@ bool ga_expression_is_constant(const ga_expression *expression)
     return expression->slots == 0;
 }
 
+bool ga_expression_is_simplified(const ga_expression *expression)
+{
+    return expression->simplified;
+}
+
 int ga_expression_variables(const ga_expression *expression)
 {
     return expression->slots ? expression->variable[expression->slots - 1] + 1 : 0;

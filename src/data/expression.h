@@ -56,6 +56,9 @@ void ga_expression_destroy(ga_expression *expression);
 /* True if variable k occurs. A constant expression uses none. */
 bool ga_expression_uses(const ga_expression *expression, int k);
 bool ga_expression_is_constant(const ga_expression *expression);
+/* True if its value is not that of the text with numbers in place of the variables, where these
+ * are out of the ordinary: 0*x is 0. */
+bool ga_expression_is_simplified(const ga_expression *expression);
 /* One more than the largest variable that occurs. */
 int ga_expression_variables(const ga_expression *expression);
 

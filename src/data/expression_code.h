@@ -105,7 +105,8 @@ typedef struct ga_instruction {
 struct ga_expression {
     int count;
     ga_instruction *code;
-    int slots; /* variables that occur, in ascending order */
+    bool simplified; /* something was left out, as in 0*x, that need not be 0 for every x */
+    int slots;       /* variables that occur, in ascending order */
     int variable[GA_EXPRESSION_MAX_VARIABLES];
 };
 

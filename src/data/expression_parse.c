@@ -50,6 +50,7 @@ typedef struct parser {
     int names;           /* of symbols, once known; -1 before */
     int nesting;
     int count;
+    bool simplified;
     ga_instruction *code; /* as many as the text has characters, which is enough */
 } parser;
 
@@ -249,6 +250,7 @@ static void emit_binary(parser *p, ga_operation operation, int start, int middle
     const bool constant_a = is_constant(p, start, middle);
     const bool constant_b = is_constant(p, middle, p->count);
     const double a = p->code[start].value, b = p->code[middle].value;
+    const int before = p->count;
     if (constant_a && constant_b)
         emit_constant(p, start, ga_operation_value(operation, a, b));
     else if (operation == GA_OP_MULTIPLY && ((constant_a && a == 0) || (constant_b && b == 0)))
@@ -259,6 +261,7 @@ static void emit_binary(parser *p, ga_operation operation, int start, int middle
         p->count = middle;
     else
         emit(p, operation, 0, 0);
+    p->simplified |= p->count <= before && !(constant_a && constant_b);
 }
 
 /* A choice: its condition starts at `start`, BRANCH and JUMP are where the fields say. */
@@ -670,6 +673,7 @@ static bool parse(parser *p, ga_expression *e)
     if (!parse_conditional(p)) return false;
     if (p->token.kind != TOKEN_END) return fail_trailing(p);
     e->count = p->count;
+    e->simplified = p->simplified;
     if (stack_depth(e) > GA_EXPRESSION_STACK)
         return fail(p, 0, "too many pending operations: more than %d", GA_EXPRESSION_STACK);
     assign_slots(e);

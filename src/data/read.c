@@ -288,19 +288,112 @@ bool ga_read_expression(ga_reader *reader, const ga_value *value, const ga_symbo
            compile(reader, value, symbols, expression);
 }
 
+/* Expressions of repeat blocks are compiled once, with the loop variables as variables: copies
+ * of a scalar share its text. Those that would not have the very value they have with numbers
+ * are not remembered; nor is what has braces, of which each copy has a text of its own. */
+
+enum { PROGRAMS = 64 }; /* a power of two */
+
+typedef struct program {
+    const char *text;      /* null: none */
+    const ga_scope *scope; /* one it was read in */
+    ga_expression *expression;
+} program;
+
+struct ga_programs {
+    program item[PROGRAMS];
+};
+
+void ga_read_forget(ga_document *document)
+{
+    for (int k = 0; document->programs && k < PROGRAMS; ++k)
+        ga_expression_destroy(document->programs->item[k].expression);
+    ga_free(document->programs);
+    document->programs = NULL;
+}
+
+static ga_symbol find_loop_name(void *user, const char *name, size_t length)
+{
+    const name_space *space = user;
+    int k = 0;
+    for (const ga_scope *scope = space->scope; scope; scope = scope->outer, ++k)
+        if (strlen(scope->name) == length && !memcmp(scope->name, name, length))
+            return (ga_symbol){GA_SYMBOL_VARIABLE, 0, k};
+    return ga_document_symbol(space->document, NULL, name, length);
+}
+
+static bool have_same_names(const ga_scope *a, const ga_scope *b)
+{
+    for (; a && b && a->name == b->name; a = a->outer) b = b->outer;
+    return !a && !b;
+}
+
+static program *find_program(const ga_document *document, const ga_value *value)
+{
+    const uintptr_t at = (uintptr_t)value->text;
+    return &document->programs->item[(at ^ at >> 6) % PROGRAMS];
+}
+
+/* The value of an expression that is known; false if it is not. */
+static bool evaluate_known(const ga_reader *reader, const ga_value *value, double *x)
+{
+    double variable[GA_EXPRESSION_MAX_VARIABLES];
+    if (!value->scope || !reader->document->programs) return false;
+    const program *p = find_program(reader->document, value);
+    if (p->text != value->text || !have_same_names(p->scope, value->scope)) return false;
+    int k = 0;
+    for (const ga_scope *scope = value->scope; scope; scope = scope->outer)
+        variable[k++] = scope->value;
+    *x = ga_expression_value(p->expression, variable);
+    return true;
+}
+
+static ga_status remember(ga_reader *reader, const ga_value *value)
+{
+    ga_document *document = reader->document;
+    int depth = 0;
+    for (const ga_scope *scope = value->scope; scope; scope = scope->outer) ++depth;
+    if (depth == 0 || depth > GA_EXPRESSION_MAX_VARIABLES || !value->verbatim) return GA_OK;
+    if (!document->programs && !(document->programs = GA_NEW(struct ga_programs, 1)))
+        return GA_ERR_MEMORY;
+    name_space space = {document, value->scope, NULL, -1, false};
+    const ga_symbols symbols = {&space, find_loop_name, NULL};
+    ga_expression *expression = NULL;
+    ga_expression_error error = {0};
+    const ga_status status = ga_expression_compile(value->text, &symbols, &expression, &error);
+    if (status != GA_OK) return status == GA_ERR_MEMORY ? status : GA_OK;
+    if (ga_expression_is_simplified(expression)) {
+        ga_expression_destroy(expression);
+        return GA_OK;
+    }
+    program *p = find_program(document, value);
+    ga_expression_destroy(p->expression);
+    *p = (program){value->text, value->scope, expression};
+    return GA_OK;
+}
+
 /* Values ------------------------------------------------------------------------------------
  */
+
+/* What is not a plain number. */
+static bool evaluate(ga_reader *reader, const ga_value *value, double *x)
+{
+    ga_expression *expression = NULL;
+    if (!ga_read_expression(reader, value, NULL, &expression)) return false;
+    *x = ga_expression_value(expression, NULL);
+    ga_expression_destroy(expression);
+    if (remember(reader, value) == GA_OK) return true;
+    return out_of_memory(reader, value->place);
+}
 
 bool ga_read_number(ga_reader *reader, const ga_value *value, double *x)
 {
     if (value->kind != GA_VALUE_SCALAR) return wrong_kind(reader, value, "a number");
     double result = 0;
-    const size_t length = ga_number_scan(value->text, &result);
-    if (!length || value->text[length]) {
-        ga_expression *expression = NULL;
-        if (!ga_read_expression(reader, value, NULL, &expression)) return false;
-        result = ga_expression_value(expression, NULL);
-        ga_expression_destroy(expression);
+    if (!evaluate_known(reader, value, &result)) {
+        const size_t length = ga_number_scan(value->text, &result);
+        const bool plain = length && !value->text[length];
+        if (!plain && !evaluate(reader, value, &result)) return false;
     }
     if (!isfinite(result))
         return ga_reader_error(reader, value->place, "`%.*s%s` is %s, a number must be finite",

@@ -56,5 +56,7 @@ bool ga_read_choice(ga_reader *reader, const ga_value *value, const char *const 
 /* Like ga_read_number for a text given directly, with more symbols (may be null). */
 bool ga_read_expression(ga_reader *reader, const ga_value *value, const ga_symbols *symbols,
                         ga_expression **expression);
+/* Frees what is remembered of expressions in repeat blocks; before their scopes are. */
+void ga_read_forget(ga_document *document);
 
 #endif

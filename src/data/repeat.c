@@ -640,5 +640,6 @@ void ga_document_drop_repeats(ga_document *document)
         document->sections[k]->entries = NULL;
         document->sections[k]->count = 0;
     }
+    ga_read_forget(document);
     ga_arena_free(&document->repeated);
 }

@@ -168,9 +168,21 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
     if (k->eps > 0 && !clean) filter(s, k, sweeps > 1 ? 2 : 1, k->x + s->nv);
 }
 
+static bool is_zero(int n, const double *x)
+{
+    for (int i = 0; i < n; ++i)
+        if (x[i] != 0) return false;
+    return true;
+}
+
+/* Starts at rest, and models drawn with care, have nothing to lift. */
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
 {
     ga_saddle *k = &s->saddle;
+    if (is_zero(s->mp, bottom)) {
+        memset(y, 0, (size_t)s->nv * sizeof *y);
+        return;
+    }
     memset(k->rhs, 0, (size_t)s->nv * sizeof *k->rhs);
     memcpy(k->rhs + s->nv, bottom, (size_t)s->mp * sizeof *k->rhs);
     ga_saddle_solve(s, k, 2);

@@ -226,12 +226,9 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
-    s->factors = GA_NEW(double, factors);
+    s->factors = GA_NEW_WHOLE(double, factors);
     s->factors_size = factors;
     if (!s->others || !s->factors) return GA_ERR_MEMORY;
-    /* the system provides pages when they are written to: now, not in the first factorisation
-     */
-    memset(s->factors, 0, factors * sizeof *s->factors);
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
@@ -447,42 +444,92 @@ static ga_status plan_joins(blocks *s, const ga_elimination *e)
 
 typedef struct entries {
     int *row_number, *col_number; /* of the matrix's rows and columns */
-    int *col;                     /* of each entry */
-    int *front;                   /* it belongs to: that of the pivot that comes first */
+    int *front;                   /* of each number */
     int *local;                   /* of each number: its row in the front at hand */
-    ga_buckets by_front;
+    int *at;                      /* of each front: runs, then where the next one goes */
+    int *last;                    /* of each front: the entry after its last so far */
+    int *col;                     /* of each run: the column it begins in */
 } entries;
 
 static void destroy_entries(entries *x)
 {
     ga_free(x->row_number);
     ga_free(x->col_number);
-    ga_free(x->col);
     ga_free(x->front);
     ga_free(x->local);
-    ga_buckets_destroy(&x->by_front);
+    ga_free(x->at);
+    ga_free(x->last);
+    ga_free(x->col);
 }
 
-static ga_status sort_entries(const blocks *s, entries *x)
+static ga_status create_entries(const blocks *s, entries *x)
 {
-    const ga_matrix *m = s->matrix;
+    const size_t fronts = (size_t)s->fronts;
     bool memory = (x->row_number = GA_NEW(int, s->n)) && (x->col_number = GA_NEW(int, s->n)) &&
-                  (x->col = GA_NEW(int, m->count)) && (x->front = GA_NEW(int, m->count)) &&
-                  (x->local = GA_NEW(int, s->n));
+                  (x->front = GA_NEW(int, s->n)) && (x->local = GA_NEW(int, s->n)) &&
+                  (x->at = GA_NEW(int, fronts + 1)) && (x->last = GA_NEW(int, fronts));
     if (!memory) return GA_ERR_MEMORY;
     for (int i = 0; i < s->n; ++i) {
         x->row_number[s->row[i]] = i;
         x->col_number[s->col[i]] = i;
     }
     for (int i = 0; i < s->fronts; ++i)
-        for (int k = 0; k < s->front[i].k; ++k) x->local[s->front[i].first + k] = i;
-    for (int j = 0; j < m->n; ++j)
-        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-            int row = x->row_number[m->rowind[k]], col = x->col_number[j];
-            x->col[k] = col;
-            x->front[k] = x->local[row < col ? row : col];
+        for (int k = 0; k < s->front[i].k; ++k) x->front[s->front[i].first + k] = i;
+    return GA_OK;
+}
+
+/* An entry belongs to the front of that one of its pivots which comes first. Counts the runs of
+ * all fronts, or puts them where they belong; runs go on over columns. */
+static void gather_runs(const blocks *s, entries *x)
+{
+    const ga_matrix *m = s->matrix;
+    for (int j = 0; j < m->n; ++j) {
+        const int col = x->col_number[j];
+        for (int k = m->colptr[j], end = k; end < m->colptr[j + 1]; k = end) {
+            const int row = x->row_number[m->rowind[k]];
+            const int f = x->front[row < col ? row : col];
+            for (++end; end < m->colptr[j + 1]; ++end) {
+                const int next = x->row_number[m->rowind[end]];
+                if (x->front[next < col ? next : col] != f) break;
+            }
+            const bool goes_on = k > 0 && x->last[f] == k;
+            x->last[f] = end;
+            if (!s->runs) {
+                x->at[f] += !goes_on;
+            } else if (goes_on) {
+                s->runs[x->at[f] - 1].count += end - k;
+            } else {
+                s->runs[x->at[f]] = (run){k, end - k};
+                x->col[x->at[f]++] = j;
+            }
         }
-    return ga_buckets_create(s->fronts, m->count, x->front, NULL, &x->by_front);
+    }
+}
+
+/* Runs, front by front; the most entries of one. */
+static ga_status sort_entries(blocks *s, entries *x, int *most)
+{
+    GA_TRY(create_entries(s, x));
+    gather_runs(s, x);
+    int count = 0;
+    for (int i = 0; i <= s->fronts; ++i) {
+        const int runs = x->at[i];
+        s->front[i].runs = x->at[i] = count;
+        count += runs;
+    }
+    s->runs = GA_NEW_WHOLE(run, count);
+    x->col = GA_NEW_WHOLE(int, count);
+    if (!s->runs || !x->col) return GA_ERR_MEMORY;
+    memset(x->last, 0, (size_t)s->fronts * sizeof *x->last);
+    gather_runs(s, x);
+    *most = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        int entries_count = 0;
+        for (int e = s->front[i].runs; e < s->front[i + 1].runs; ++e)
+            entries_count += s->runs[e].count;
+        if (entries_count > *most) *most = entries_count;
+    }
+    return GA_OK;
 }
 
 /* Where row a and column b of a front lie in its memory. */
@@ -493,33 +540,24 @@ static int place(const front *f, int a, int b)
     return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
 }
 
-static int count_runs(const entries *x, int entries_count)
+/* Places of the entries of front i; how many they are. */
+static int list_places(const blocks *s, const entries *x, int i, int *list)
 {
+    const ga_matrix *m = s->matrix;
+    const front *f = &s->front[i];
     int count = 0;
-    const int *item = x->by_front.item;
-    for (int k = 0; k < entries_count; ++k)
-        count +=
-            k == 0 || item[k] != item[k - 1] + 1 || x->front[item[k]] != x->front[item[k - 1]];
-    return count;
-}
-
-/* Places of the entries of front i, and their runs from `runs` on; the next run. */
-static int list_places(blocks *s, entries *x, int i, int runs, int *list)
-{
-    front *f = &s->front[i];
-    const int first = x->by_front.start[i], *item = x->by_front.item;
-    f->runs = runs;
     for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
     for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
-    for (int k = first; k < x->by_front.start[i + 1]; ++k) {
-        int row = x->row_number[s->matrix->rowind[item[k]]];
-        *list++ = place(f, x->local[row], x->local[x->col[item[k]]]);
-        if (k > first && item[k] == item[k - 1] + 1)
-            ++s->runs[runs - 1].count;
-        else
-            s->runs[runs++] = (run){item[k], 1};
+    for (int e = f->runs; e < f[1].runs; ++e) {
+        const run r = s->runs[e];
+        for (int k = r.from, j = x->col[e]; k < r.from + r.count; ++j) {
+            const int col = x->local[x->col_number[j]], last = r.from + r.count;
+            const int end = m->colptr[j + 1] < last ? m->colptr[j + 1] : last;
+            for (; k < end; ++k)
+                list[count++] = place(f, x->local[x->row_number[m->rowind[k]]], col);
+        }
     }
-    return runs;
+    return count;
 }
 
 /* The lists of places, in short numbers where all fit, and where in them those of each front
@@ -548,23 +586,13 @@ static ga_status plan_places(blocks *s)
 {
     entries x = {0};
     ga_lists lists = {0};
-    int runs = 0, most = 0, *list = NULL;
-    ga_status status = sort_entries(s, &x);
+    int most = 0, *list = NULL;
+    ga_status status = sort_entries(s, &x, &most);
+    if (status == GA_OK && !(list = GA_NEW(int, most))) status = GA_ERR_MEMORY;
     for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
-        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
-        if (count > most) most = count;
-    }
-    if (status == GA_OK) {
-        s->runs = GA_NEW(run, count_runs(&x, s->matrix->count));
-        list = GA_NEW(int, most);
-        if (!s->runs || !list) status = GA_ERR_MEMORY;
-    }
-    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
-        const int count = x.by_front.start[i + 1] - x.by_front.start[i];
-        runs = list_places(s, &x, i, runs, list);
+        const int count = list_places(s, &x, i, list);
         status = ga_lists_add(&lists, count, list, &s->front[i].places);
     }
-    s->front[s->fronts].runs = runs;
     destroy_entries(&x);
     ga_free(list);
     if (status == GA_OK) status = keep_places(s, &lists);

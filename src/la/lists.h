@@ -12,6 +12,8 @@ typedef struct ga_lists {
     int room, item_room;
     int *table; /* for finding: 1 + a list, or 0; null when finished */
     int slots;  /* of the table, a power of two */
+    int *after; /* the list that last came after each; as in the table */
+    int last;   /* the one added last; 1 + its number, or 0 */
 } ga_lists;
 
 /* Adds a list, unless there is one with the same items; its number. On a zeroed ga_lists. */

@@ -31,7 +31,7 @@ static ga_status count_entries(int blocks, const ga_block *block, entries *x)
         if (block[b].coords->count > INT_MAX - x->start[b]) return GA_ERR_MEMORY;
         x->start[b + 1] = x->start[b] + block[b].coords->count;
     }
-    x->slot = GA_NEW(int, x->start[blocks]);
+    x->slot = GA_NEW_WHOLE(int, x->start[blocks]);
     return x->slot ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -50,99 +50,124 @@ static ga_status create_full(ga_matrix *m, const ga_block *block, const entries 
     return GA_OK;
 }
 
-/* An entry in its column, or the diagonal: then it has no number. */
-typedef struct place {
-    int row, entry;
-} place;
+/* Consecutive entries of a block in consecutive rows of a column; or a place on the diagonal:
+ * then it has no number. Blocks are made column by column mostly, and strips are few. */
+typedef struct strip {
+    int row, count, entry;
+} strip;
 
-/* Counts the places of each column, or puts them there from colptr on, which then ends up at
- * the beginnings of the next columns. */
-static void gather_columns(ga_matrix *m, const ga_block *block, place *places)
+/* The entry after the strip that begins with k. */
+static int end_strip(const ga_coords *c, int k)
 {
-    int *at = m->colptr, e = 0;
+    const int col = c->col[k], row = c->row[k] - k;
+    for (++k; k < c->count && c->col[k] == col && c->row[k] - k == row;) ++k;
+    return k;
+}
+
+/* Counts the strips of each column, or puts them there from colptr on, which then ends up at
+ * the beginnings of the next columns. */
+static void gather_strips(ga_matrix *m, const ga_block *block, const entries *x, strip *strips)
+{
+    int *at = m->colptr;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        const int row0 = block[b].row0, col0 = block[b].col0;
-        if (places)
-            for (int k = 0; k < c->count; ++k, ++e)
-                places[at[col0 + c->col[k]]++] = (place){row0 + c->row[k], e};
-        else
-            for (int k = 0; k < c->count; ++k) ++at[col0 + c->col[k] + 1];
+        const int row0 = block[b].row0, col0 = block[b].col0, first = x->start[b];
+        for (int k = 0, end; k < c->count; k = end) {
+            end = end_strip(c, k);
+            const int col = col0 + c->col[k];
+            if (strips)
+                strips[at[col]++] = (strip){row0 + c->row[k], end - k, first + k};
+            else
+                ++at[col + 1];
+        }
     }
     for (int i = 0; i < m->n; ++i)
-        if (places)
-            places[at[i]++] = (place){i, -1};
+        if (strips)
+            strips[at[i]++] = (strip){i, 1, -1};
         else
             ++at[i + 1];
 }
 
-/* Stably by row. Columns are short, and blocks bring pieces that are in order; long columns,
+/* By the first row. Columns are short, and blocks bring pieces that are in order; long columns,
  * of a body with many joints, are sorted by halves. */
-static void sort_places(int count, place *x, place *work)
+static void sort_strips(int count, strip *x, strip *work)
 {
     enum { FEW = 64 };
     if (count > FEW) {
         const int half = count / 2;
-        sort_places(half, x, work);
-        sort_places(count - half, x + half, work);
+        sort_strips(half, x, work);
+        sort_strips(count - half, x + half, work);
         memcpy(work, x, (size_t)half * sizeof *x);
         for (int i = 0, j = half, k = 0; i < half; ++k)
             x[k] = j == count || work[i].row <= x[j].row ? work[i++] : x[j++];
         return;
     }
     for (int i = 1; i < count; ++i) {
-        const place one = x[i];
+        const strip one = x[i];
         int k = i;
         for (; k > 0 && x[k - 1].row > one.row; --k) x[k] = x[k - 1];
         x[k] = one;
     }
 }
 
-/* Equal rows of a sorted column share a slot, the first of which is `slot`; the next one. Rows
- * come to stand in the places' own memory. */
-static int compress(int count, const place *column, int slot, int *rows, const entries *x)
+/* Equal rows of a sorted column share a slot, the first of which is `slot`; the next one. Sets
+ * rows and the slots of entries, unless rows is null. */
+static int merge_strips(int count, const strip *x, int slot, int *rows, int *slots)
 {
-    for (int k = 0; k < count; ++k) {
-        const place at = column[k];
-        if (k == 0 || at.row != rows[slot - 1]) rows[slot++] = at.row;
-        if (at.entry >= 0) x->slot[at.entry] = slot - 1;
+    for (int k = 0, end = 0; k < count; ++k) { /* end: the row after the last so far */
+        const strip at = x[k];
+        if (at.row > end) end = at.row;
+        const int first = slot - (end - at.row);
+        for (; end < at.row + at.count; ++end, ++slot)
+            if (rows) rows[slot] = end;
+        for (int e = 0; rows && at.entry >= 0 && e < at.count; ++e)
+            slots[at.entry + e] = first + e;
     }
     return slot;
 }
 
+/* Sorts the strips, and turns colptr, which has the beginnings of the next columns, into that
+ * of the matrix. start: of the strips of each column. */
+static void count_slots(ga_matrix *m, strip *strips, strip *work, int *start)
+{
+    for (int j = 0, from = 0; j < m->n; ++j) {
+        const int end = m->colptr[j];
+        sort_strips(end - from, strips + from, work);
+        m->colptr[j] = m->count;
+        m->count = merge_strips(end - from, strips + from, m->count, NULL, NULL);
+        start[j] = from;
+        from = end;
+    }
+    m->colptr[m->n] = m->count;
+}
+
 static ga_status create_compressed(ga_matrix *m, const ga_block *block, const entries *x)
 {
-    const int count = x->start[m->blocks], n = m->n;
-    if (n > INT_MAX - count) return GA_ERR_MEMORY;
-    int longest = 0;
-    m->colptr = GA_NEW(int, (size_t)n + 1);
-    place *places = GA_NEW(place, count + n), *work = NULL;
+    const int n = m->n;
+    if (n > INT_MAX - x->start[m->blocks]) return GA_ERR_MEMORY;
+    int longest = 0, *start = GA_NEW_WHOLE(int, (size_t)n + 1);
+    strip *strips = NULL, *work = NULL;
     ga_status status = GA_ERR_MEMORY;
-    if (!m->colptr || !places) goto done;
-    gather_columns(m, block, NULL);
+    m->colptr = GA_NEW_WHOLE(int, (size_t)n + 1);
+    if (!m->colptr || !start) goto done;
+    gather_strips(m, block, x, NULL);
     for (int j = 0; j < n; ++j) {
         if (m->colptr[j + 1] > longest) longest = m->colptr[j + 1];
         m->colptr[j + 1] += m->colptr[j];
     }
-    gather_columns(m, block, places);
-    if (!(work = GA_NEW(place, longest))) goto done;
-    /* colptr[j] is where column j ends by now; its rows overtake no place not yet read */
-    int *rows = (int *)places;
-    for (int j = 0, from = 0; j < n; ++j) {
-        const int end = m->colptr[j];
-        sort_places(end - from, places + from, work);
-        memcpy(work, places + from, (size_t)(end - from) * sizeof *work);
-        m->colptr[j] = m->count;
-        m->count = compress(end - from, work, m->count, rows, x);
-        from = end;
-    }
-    m->colptr[n] = m->count;
-    m->rowind = GA_NEW(int, m->count);
-    if (!m->rowind) goto done;
-    memcpy(m->rowind, rows, (size_t)m->count * sizeof *rows);
+    start[n] = m->colptr[n];
+    if (!(strips = GA_NEW_WHOLE(strip, start[n])) || !(work = GA_NEW(strip, longest)))
+        goto done;
+    gather_strips(m, block, x, strips);
+    count_slots(m, strips, work, start);
+    if (!(m->rowind = GA_NEW_WHOLE(int, m->count))) goto done;
+    for (int j = 0; j < n; ++j)
+        merge_strips(start[j + 1] - start[j], strips + start[j], m->colptr[j], m->rowind,
+                     x->slot);
     status = GA_OK;
 done:
-    ga_free(places);
+    ga_free(start);
+    ga_free(strips);
     ga_free(work);
     return status;
 }
@@ -199,10 +224,8 @@ static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
     GA_TRY(count_entries(m->blocks, block, x));
     GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
     GA_TRY(make_pieces(m, block, x));
-    m->values = GA_NEW(double, m->count);
-    if (!m->values) return GA_ERR_MEMORY;
-    ga_matrix_clear(m); /* the system provides pages when they are written to: now */
-    return GA_OK;
+    m->values = GA_NEW_WHOLE(double, m->count);
+    return m->values ? GA_OK : GA_ERR_MEMORY;
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,

@@ -8,6 +8,11 @@
  * kept once, and its terms are sorted by place, and by entries of A and B within one: that is a
  * plan. Everything is linear in the number of terms but for the sorting of different lists.
  *
+ * Most columns are like one before, and that shows without their terms. Columns of A have
+ * shapes, their rows and entries counted from the first ones. The entries of a column of B, and
+ * of each the shape it meets and where that begins, counted from where the first one does, are
+ * its key: columns with one key have the same terms.
+ *
  * Neighbours may be stored apart, elements of another type for instance. So where entries of A
  * are in regions far from each other, each region has a list, with places in the column instead
  * of rows. Regions follow each other in the order of entries, so that sums are the same. */
@@ -21,7 +26,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* of A; within a list: relative to its first term, and a place for the row if in regions */
@@ -37,30 +41,42 @@ typedef struct region {
 /* Entries that are not further apart are in one region. More regions than this, or more terms,
  * are not worth the search. */
 enum { REACH = 128, MOST_REGIONS = 8, MOST_TERMS = 1024 };
-enum { GUESSES = 1024 }; /* a power of two */
+/* Numbers of a key for each entry of B. */
+enum { KEY = 4 };
+
+/* A column with terms: its place among these, its first entries. */
+typedef struct sample {
+    int column, a, b;
+} sample;
 
 typedef struct workspace {
     ga_buckets a_cols, b_cols;
+    int *shape;      /* of each column of A; -1: empty */
+    ga_lists keys;   /* of columns of B */
+    sample *samples; /* of each key */
+    int sample_room;
     ga_lists lists;       /* three numbers per term, and one more if in regions */
-    int *list;            /* of the column or region at hand */
+    int *list;            /* of the column or region at hand; or its key */
     term *terms, *sorted; /* of a column, or of a list */
     int most;             /* terms in a column */
+    int longest;          /* column of A or B: entries */
     int parts, part_room; /* of columns in regions */
-    int after[GUESSES]; /* the list that came after those before, when last seen; 1 + its number
-                         */
 } workspace;
 
 static void destroy_workspace(workspace *w)
 {
     ga_buckets_destroy(&w->a_cols);
     ga_buckets_destroy(&w->b_cols);
+    ga_free(w->shape);
+    ga_lists_destroy(&w->keys);
+    ga_free(w->samples);
     ga_lists_destroy(&w->lists);
     ga_free(w->list);
     ga_free(w->terms);
     ga_free(w->sorted);
 }
 
-/* --- lists */
+/* --- counting */
 
 static int column_length(const ga_buckets *b, int j) { return b->start[j + 1] - b->start[j]; }
 
@@ -70,17 +86,81 @@ static ga_status count_terms(const ga_coords *B, workspace *w, int *columns)
     int total = 0;
     *columns = 0;
     for (int j = 0; j < B->cols; ++j) {
-        const int before = total;
+        const int before = total, length = column_length(&w->b_cols, j);
         for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
             int more = column_length(&w->a_cols, B->row[w->b_cols.item[p]]);
             if (more > INT_MAX - total) return GA_ERR_MEMORY;
             total += more;
         }
         if (total - before > w->most) w->most = total - before;
+        if (length > w->longest) w->longest = length;
         *columns += total > before;
     }
-    return w->most >= INT_MAX / 3 ? GA_ERR_MEMORY : GA_OK;
+    for (int k = 0; k < B->rows; ++k) {
+        const int length = column_length(&w->a_cols, k);
+        if (length > w->longest) w->longest = length;
+    }
+    return w->most >= INT_MAX / 3 || w->longest >= INT_MAX / KEY ? GA_ERR_MEMORY : GA_OK;
 }
+
+/* --- keys */
+
+static ga_status find_shapes(const ga_coords *A, workspace *w)
+{
+    ga_lists shapes = {0};
+    ga_status status = GA_OK;
+    for (int k = 0; status == GA_OK && k < A->cols; ++k) {
+        const int first = w->a_cols.start[k], length = w->a_cols.start[k + 1] - first;
+        const int *item = w->a_cols.item + first;
+        w->shape[k] = -1;
+        if (!length) continue;
+        for (int i = 0; i < length; ++i) {
+            w->list[2 * i] = A->row[item[i]] - A->row[item[0]];
+            w->list[2 * i + 1] = item[i] - item[0];
+        }
+        status = ga_lists_add(&shapes, 2 * length, w->list, &w->shape[k]);
+    }
+    ga_lists_destroy(&shapes);
+    return status;
+}
+
+/* The key of column j, and its first entries; -1 without terms. */
+static ga_status find_key(const ga_coords *A, const ga_coords *B, workspace *w, int j, int *key,
+                          sample *first)
+{
+    int *list = w->list, row = 0;
+    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+        const int ib = w->b_cols.item[p], k = B->row[ib];
+        if (w->shape[k] < 0) continue;
+        const int ia = w->a_cols.item[w->a_cols.start[k]];
+        if (list == w->list) first->a = ia, first->b = ib, row = A->row[ia];
+        *list++ = w->shape[k];
+        *list++ = A->row[ia] - row;
+        *list++ = ia - first->a;
+        *list++ = ib - first->b;
+    }
+    *key = -1;
+    if (list == w->list) return GA_OK;
+    return ga_lists_add(&w->keys, (int)(list - w->list), w->list, key);
+}
+
+static ga_status add_sample(workspace *w, sample x)
+{
+    const int count = w->keys.count; /* with its own */
+    if (count > w->sample_room) {
+        const int room = w->keys.room;
+        sample *other = GA_NEW(sample, room);
+        if (!other) return GA_ERR_MEMORY;
+        if (w->sample_room) memcpy(other, w->samples, (size_t)w->sample_room * sizeof *other);
+        ga_free(w->samples);
+        w->samples = other;
+        w->sample_room = room;
+    }
+    w->samples[count - 1] = x;
+    return GA_OK;
+}
+
+/* --- lists of terms */
 
 /* The terms of column j; how many they are. */
 static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w, int j)
@@ -205,31 +285,6 @@ static ga_status list_regions(workspace *w, int terms, int regions, const region
     return GA_OK;
 }
 
-/* Is this the list of column j? To compare takes a fraction of the time it takes to look for a
- * list. */
-static bool is_list(const ga_coords *A, const ga_coords *B, const workspace *w, int number,
-                    int j, ga_product_column *column)
-{
-    const int *list = w->lists.item + w->lists.start[number];
-    const int *const end = w->lists.item + w->lists.start[number + 1];
-    term first = {0};
-    if ((end - list) % 3) return false; /* of a region */
-    bool begun = false;
-    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
-        const int ib = w->b_cols.item[p], k = B->row[ib];
-        const int *q = w->a_cols.item + w->a_cols.start[k];
-        const int *const last = w->a_cols.item + w->a_cols.start[k + 1];
-        if (last - q > (end - list) / 3) return false;
-        if (!begun && q < last) first = (term){A->row[*q], *q, ib}, begun = true;
-        for (; q < last; ++q, list += 3)
-            if (list[0] != A->row[*q] - first.row || list[1] != *q - first.ia ||
-                list[2] != ib - first.ib)
-                return false;
-    }
-    if (list == end) *column = (ga_product_column){number, first.ia, first.ib};
-    return list == end;
-}
-
 /* From the terms in w. */
 static ga_status list_column(workspace *w, int terms, ga_product *product,
                              ga_product_column *column)
@@ -244,21 +299,47 @@ static ga_status list_column(workspace *w, int terms, ga_product *product,
     return GA_OK;
 }
 
-/* A list is expected after the same ones as before: `history` has those of the last columns. */
+/* What the column of a sample has, for another with its key. */
+static ga_status copy_column(workspace *w, const sample *like, const sample *x,
+                             ga_product *product)
+{
+    const int a = x->a - like->a, b = x->b - like->b;
+    ga_product_column column = product->column[like->column];
+    if (column.plan >= 0) {
+        column.a += a;
+        column.b += b;
+    } else {
+        const int from = column.a, end = column.b;
+        column.a = w->parts;
+        column.b = w->parts + (end - from);
+        for (int p = from; p < end; ++p) {
+            ga_product_part part = product->part[p];
+            part.a += a;
+            part.b += b;
+            GA_TRY(add_part(w, product, part));
+        }
+    }
+    product->column[x->column] = column;
+    return GA_OK;
+}
+
 static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace *w,
                               ga_product *product)
 {
-    ga_product_column *column = product->column;
-    uint32_t history = 0;
+    sample x = {0};
     for (int j = 0; j < B->cols; ++j) {
-        int *after = &w->after[history * UINT32_C(0x9e3779b1) >> 22 & (GUESSES - 1)];
-        if (!*after || !is_list(A, B, w, *after - 1, j, column)) {
+        const int known = w->keys.count;
+        int key;
+        GA_TRY(find_key(A, B, w, j, &key, &x));
+        if (key < 0) continue;
+        if (key < known) {
+            GA_TRY(copy_column(w, &w->samples[key], &x, product));
+        } else {
             const int terms = list_terms(A, B, w, j);
-            if (!terms) continue;
-            GA_TRY(list_column(w, terms, product, column));
-            if (column->plan >= 0) *after = column->plan + 1;
+            GA_TRY(list_column(w, terms, product, &product->column[x.column]));
+            GA_TRY(add_sample(w, x));
         }
-        history = history << 5 ^ (uint32_t)column++->plan;
+        ++x.column;
     }
     return w->parts < w->part_room ? resize_parts(w, product, w->parts) : GA_OK;
 }
@@ -357,8 +438,8 @@ static ga_status make_result(const ga_coords *A, const ga_coords *B, ga_product 
         result->count += count;
         most = count > most ? count : most;
     }
-    bool memory = (result->row = GA_NEW(int, result->count)) &&
-                  (result->col = GA_NEW(int, result->count)) &&
+    bool memory = (result->row = GA_NEW_WHOLE(int, result->count)) &&
+                  (result->col = GA_NEW_WHOLE(int, result->count)) &&
                   (product->work = GA_NEW(double, product->width = most));
     if (!memory) return GA_ERR_MEMORY;
     for (int c = 0, k = 0; c < product->columns; ++c) {
@@ -382,10 +463,13 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
     GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
     GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
     GA_TRY(count_terms(B, w, &product->columns));
-    bool memory = (w->list = GA_NEW(int, 3 * (size_t)w->most + 1)) &&
-                  (w->terms = GA_NEW(term, w->most)) && (w->sorted = GA_NEW(term, w->most)) &&
+    const size_t terms = 3 * (size_t)w->most + 1, key = KEY * (size_t)w->longest;
+    bool memory = (w->list = GA_NEW(int, terms > key ? terms : key)) &&
+                  (w->shape = GA_NEW(int, A->cols)) && (w->terms = GA_NEW(term, w->most)) &&
+                  (w->sorted = GA_NEW(term, w->most)) &&
                   (product->column = GA_NEW(ga_product_column, product->columns));
     if (!memory) return GA_ERR_MEMORY;
+    GA_TRY(find_shapes(A, w));
     GA_TRY(list_columns(A, B, w, product));
     GA_TRY(make_plans(w, product));
     return make_result(A, B, product);
