@@ -373,9 +373,9 @@ static ga_status cut_in_halves(graph *g, int n)
     if (n < GA_ELIMINATION_LARGE) return GA_OK;
     int *memory = GA_NEW(int, 8 * (size_t)g->groups);
     if (!memory) return GA_ERR_MEMORY;
-    int separator = search_separator(g, n, true, memory);
-    const bool alone = separator >= 0;
-    if (!alone) separator = search_separator(g, n, false, memory);
+    int separator = search_separator(g, n, false, memory);
+    const bool alone = separator < 0;
+    if (alone) separator = search_separator(g, n, true, memory);
     ga_free(memory);
     if (separator < 0) return GA_OK;
     put_last(g, separator);
