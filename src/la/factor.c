@@ -187,7 +187,9 @@ void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *r
 {
     const int n = factor->matrix->n;
     if (factor->data && factor->backend->solve_scaled) {
-        factor->backend->solve_scaled(factor->data, row, rhs, col, x);
+        const ga_backend *by = factor->backend;
+        const bool apart = rough && by->solve_scaled_rough;
+        (apart ? by->solve_scaled_rough : by->solve_scaled)(factor->data, row, rhs, col, x);
         return;
     }
     for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];
