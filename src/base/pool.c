@@ -4,13 +4,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/pool.h"
 
+#include "base/finite.h"
 #include "base/memory.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SPINS = 4000 };
@@ -167,4 +168,55 @@ void ga_pool_run(ga_pool *pool, int parts, ga_pool_work *work, void *data)
     announce(pool);
     take_parts(pool);
     await_helpers(pool);
+}
+
+typedef struct ranges {
+    ga_pool_range *work;
+    void *data;
+    int count;
+} ranges;
+
+static void take_range(void *data, int piece)
+{
+    const ranges *r = data;
+    r->work(r->data, ga_pool_start(piece), ga_pool_end(r->count, piece));
+}
+
+void ga_pool_divide(ga_pool *pool, int count, ga_pool_range *work, void *data)
+{
+    ga_pool_run(pool, ga_pool_pieces(count), take_range, &(ranges){work, data, count});
+}
+
+typedef struct copying {
+    double *to;
+    const double *from;
+} copying;
+
+static void copy_range(void *data, int from, int end)
+{
+    const copying *c = data;
+    memcpy(c->to + from, c->from + from, (size_t)(end - from) * sizeof *c->to);
+}
+
+void ga_pool_copy(ga_pool *pool, double *to, const double *from, int count)
+{
+    ga_pool_ranges(pool, count, copy_range, &(copying){to, from});
+}
+
+typedef struct looking {
+    const double *x;
+    atomic_bool found;
+} looking;
+
+static void look_at_range(void *data, int from, int end)
+{
+    looking *l = data;
+    if (!ga_all_finite(end - from, l->x + from)) atomic_store(&l->found, true);
+}
+
+bool ga_pool_finite(ga_pool *pool, int count, const double *x)
+{
+    looking l = {.x = x};
+    ga_pool_ranges(pool, count, look_at_range, &l);
+    return !atomic_load(&l.found);
 }

@@ -7,6 +7,7 @@
 #define GA_BASE_POOL_H
 
 #include <galpha/status.h>
+#include <stdbool.h>
 
 typedef struct ga_pool ga_pool;
 
@@ -36,5 +37,18 @@ static inline int ga_pool_end(int count, int piece)
 {
     return count - piece * GA_POOL_PIECE > GA_POOL_PIECE ? (piece + 1) * GA_POOL_PIECE : count;
 }
+
+/* work(data, from, end) for pieces of 0 .. count - 1. Short arrays are one piece. */
+typedef void ga_pool_range(void *data, int from, int end);
+void ga_pool_divide(ga_pool *pool, int count, ga_pool_range *work, void *data);
+static inline void ga_pool_ranges(ga_pool *pool, int count, ga_pool_range *work, void *data)
+{
+    if (!pool || count <= GA_POOL_PIECE)
+        work(data, 0, count);
+    else
+        ga_pool_divide(pool, count, work, data);
+}
+void ga_pool_copy(ga_pool *pool, double *to, const double *from, int count);
+bool ga_pool_finite(ga_pool *pool, int count, const double *x);
 
 #endif

@@ -15,7 +15,6 @@
  * dynamics, which adds c_q p B^T B T to the first block. Phi = 0 in the end, so the solution is
  * the same.
  */
-#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -41,7 +40,7 @@ ga_status ga_block_evaluate(ga_stepper *s, bool force)
 
 ga_status ga_block_look(ga_stepper *s, int n, const double *r)
 {
-    if (ga_all_finite(n, r)) return GA_OK;
+    if (ga_pool_finite(s->pool, n, r)) return GA_OK;
     GA_TRY(ga_dae_look(&s->dae, &s->filled));
     return GA_ERR_NO_CONVERGE; /* overflow on the way */
 }
@@ -144,8 +143,8 @@ ga_status ga_block_tangents(ga_stepper *s)
     GA_TRY(ga_dae_stiffness(dae, &at, s->K));
     GA_TRY(ga_dae_damping(dae, &at, s->C));
     GA_TRY(ga_dae_force_multipliers(dae, &at, s->L));
-    memcpy(s->M_tangent, s->M, (size_t)dae->M.count * sizeof *s->M);
-    memcpy(s->G_tangent, s->G, (size_t)dae->G.count * sizeof *s->G);
+    ga_pool_copy(s->pool, s->M_tangent, s->M, dae->M.count);
+    ga_pool_copy(s->pool, s->G_tangent, s->G, dae->G.count);
     s->typical_reaction = typical_reaction(s);
     bool all_rows = s->form->velocity_level || s->estimates;
     GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
@@ -154,7 +153,7 @@ ga_status ga_block_tangents(ga_stepper *s)
         if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
         if (s->ZT_values) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
     }
-    if (s->form->has_eta) memcpy(s->B_eta, s->now.G, (size_t)dae->B.count * sizeof *s->B_eta);
+    if (s->form->has_eta) ga_pool_copy(s->pool, s->B_eta, s->now.G, dae->B.count);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     if (!s->form->second_system) return GA_OK;

@@ -48,15 +48,21 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
-void ga_collocated_evaluate(ga_stepper *s)
+static void carry_on(void *data, int from, int end)
 {
+    const ga_stepper *s = data;
     const double c_v = s->c_v, c_q = s->c_q;
     const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
     double *restrict v = s->v, *restrict U = s->U;
-    for (int i = 0; i < s->nv; ++i) {
+    for (int i = from; i < end; ++i) {
         v[i] = v0[i] + c_v * vd[i];
         U[i] = U0[i] + c_q * vd[i];
     }
+}
+
+void ga_collocated_evaluate(ga_stepper *s)
+{
+    ga_pool_ranges(s->pool, s->nv, carry_on, s);
     if (s->form->has_eta)
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);

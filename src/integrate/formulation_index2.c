@@ -3,8 +3,6 @@
 #include "base/report.h"
 #include "integrate/stepper.h"
 
-#include <string.h>
-
 static ga_status residual(ga_stepper *s)
 {
     ga_block_velocity(s, s->r + s->nv); /* (B v + Phi_t, k)/c_v */
@@ -14,19 +12,35 @@ static ga_status residual(ga_stepper *s)
     return ga_block_look(s, s->n, s->r);
 }
 
+static void add_velocities(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    const double *restrict dvd = s->work;
+    double *restrict vd = s->vd;
+    for (int i = from; i < end; ++i) vd[i] -= dvd[i];
+}
+
+static void add_multipliers(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    const double *restrict dl = s->x + s->nv, *restrict dx = dl + s->mp;
+    const double c_eta = s->c_q / s->h;
+    const int m_end = end < s->m ? end : s->m;
+    double *restrict lambda = s->lambda, *restrict eta = s->eta;
+    for (int i = from; i < end; ++i) lambda[i] -= dl[i];
+    for (int i = from; i < m_end; ++i) eta[i] -= c_eta * dx[i];
+}
+
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. */
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    const double *restrict u = s->x, *restrict dl = u + s->nv, *restrict dx = dl + s->mp;
-    const double c_eta = s->c_q / s->h;
-    double *restrict vd = s->vd, *restrict lambda = s->lambda, *restrict eta = s->eta;
-    double *restrict dvd = s->work;
-    memcpy(dvd, u, (size_t)s->nv * sizeof *dvd);
+    const double *u = s->x, *dl = u + s->nv, *dx = dl + s->mp;
+    double *dvd = s->work;
+    ga_pool_copy(s->pool, dvd, u, s->nv);
     ga_coords_multiply_transposed(&s->dae.B, s->now.G, 1, dx, dvd);
-    for (int i = 0; i < s->nv; ++i) vd[i] -= dvd[i];
-    for (int i = 0; i < s->mp; ++i) lambda[i] -= dl[i];
-    for (int i = 0; i < s->m; ++i) eta[i] -= c_eta * dx[i];
+    ga_pool_ranges(s->pool, s->nv, add_velocities, s);
+    ga_pool_ranges(s->pool, s->mp, add_multipliers, s);
     ga_step_measure(s, u, dvd, dl);
 }
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +66,10 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
-    memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
+    if (from->memory_size <= INT_MAX)
+        ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
+    else
+        memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -285,6 +289,8 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
     const ga_product *products[GA_TERM_COUNT];
     for (int k = 0; k < s->form->term_count; ++k)
         products[k] = s->term_product[s->form->terms[k].term];
+    s->pool = s->now.pool = s->saved.pool = pool;
+    GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
     GA_TRY(ga_coords_use(&s->dae.G, pool));
     if (s->p == 0) { /* B is all of G */

@@ -51,6 +51,7 @@ typedef struct ga_state {
     double *share;             /* dependent constraints: x of regular.c */
     double *memory;            /* all of the above */
     size_t memory_size;        /* in doubles */
+    ga_pool *pool;             /* for copies; borrowed, may be null */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -180,6 +181,7 @@ struct ga_stepper {
     bool started;
     ga_projection projection;
 
+    ga_pool *pool;  /* borrowed; null: one thread */
     ga_state now;   /* changes only when a step is accepted */
     ga_state saved; /* where a grid step began, while it is cut in pieces */
     bool keeps;     /* ... and when it is done: somebody may want to go back */

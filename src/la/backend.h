@@ -13,7 +13,9 @@ typedef struct ga_backend {
     /* ga_factor_solve_scaled; null if there is nothing to gain. */
     void (*solve_scaled)(void *data, const double *row, const double *rhs, const double *col,
                          double *x);
-    void (*use)(void *data, ga_pool *pool); /* null: has no use for threads */
+    void (*solve_scaled_rough)(void *data, const double *row, const double *rhs,
+                               const double *col, double *x); /* null: like solve_scaled */
+    void (*use)(void *data, ga_pool *pool);                   /* null: has no use for threads */
     /* Values are finite. On GA_ERR_SINGULAR *column is the column to blame. Sets *rcond to the
      * smallest |u_ii| relative to the size of column i; factor.c judges it. *column: that i. */
     ga_status (*numeric)(void *data, const ga_matrix *matrix, double *rcond, int *column);

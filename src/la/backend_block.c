@@ -124,7 +124,9 @@ typedef struct blocks {
     bool borrowed;          /* they are the partner's */
     bool lost;              /* the partner has them in use */
     int *swap;
-    double *x, *y;        /* for solving; x is the caller's */
+    double *y;                                  /* for solving */
+    const double *from, *from_scale, *to_scale; /* the caller's; scales may be null */
+    double *to;
     double *rhs, *defect; /* for refinement */
     bool refine, refine_rough, mixed;
     void *klu; /* created when it is needed first */
@@ -953,12 +955,24 @@ static void backward(const blocks *s, int from, int end, double *t, double *work
 /* Unknowns of fronts from .. end - 1 into the order of elimination, and back. */
 static void gather_unknowns(const blocks *s, int from, int end)
 {
-    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->y[i] = s->x[s->row[i]];
+    const int *restrict row = s->row, first = s->front[from].first, last = s->front[end].first;
+    const double *restrict x = s->from, *restrict scale = s->from_scale;
+    double *restrict y = s->y;
+    if (scale)
+        for (int i = first; i < last; ++i) y[i] = x[row[i]] * scale[row[i]];
+    else
+        for (int i = first; i < last; ++i) y[i] = x[row[i]];
 }
 
 static void scatter_unknowns(const blocks *s, int from, int end)
 {
-    for (int i = s->front[from].first; i < s->front[end].first; ++i) s->x[s->col[i]] = s->y[i];
+    const int *restrict col = s->col, first = s->front[from].first, last = s->front[end].first;
+    const double *restrict y = s->y, *restrict scale = s->to_scale;
+    double *restrict x = s->to;
+    if (scale)
+        for (int i = first; i < last; ++i) x[col[i]] = y[i] * scale[col[i]];
+    else
+        for (int i = first; i < last; ++i) x[col[i]] = y[i];
 }
 
 static void forward_part(void *data, int number)
@@ -977,11 +991,11 @@ static void backward_part(void *data, int number)
     scatter_unknowns(s, p->from, p->end);
 }
 
-static void solve_once(blocks *s, double *x)
+/* diag(to_scale) A^-1 diag(from_scale) x; all of x is read before anything is written. */
+static void sweep(blocks *s)
 {
     double *y = s->y, *slot = s->y + s->n;
     const part *above = &s->part[s->parts];
-    s->x = x;
     for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
         gather_unknowns(s, from, s->part[p].from);
     for (int k = 0; k < s->slots; ++k) slot[k] = 0;
@@ -995,6 +1009,13 @@ static void solve_once(blocks *s, double *x)
     ga_pool_run(s->pool, s->parts, backward_part, s);
     for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
         scatter_unknowns(s, from, s->part[p].from);
+}
+
+static void solve_once(blocks *s, double *x)
+{
+    s->from = s->to = x;
+    s->from_scale = s->to_scale = NULL;
+    sweep(s);
 }
 
 static void solve_refined(blocks *s, double *x)
@@ -1037,6 +1058,33 @@ static void solve_rough(void *data, double *x)
         solve_once(s, x);
 }
 
+static void solve_between(blocks *s, bool rough, const double *row, const double *rhs,
+                          const double *col, double *x)
+{
+    if (!s->use_klu) regain(s);
+    if (!s->use_klu && !(rough ? s->refine_rough : s->refine)) {
+        s->from = rhs, s->from_scale = row;
+        s->to = x, s->to_scale = col;
+        sweep(s);
+        return;
+    }
+    for (int i = 0; i < s->n; ++i) x[i] = rhs[i] * row[i];
+    (rough ? solve_rough : solve)(s, x);
+    for (int i = 0; i < s->n; ++i) x[i] *= col[i];
+}
+
+static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
+                         double *x)
+{
+    solve_between(data, false, row, rhs, col, x);
+}
+
+static void solve_scaled_rough(void *data, const double *row, const double *rhs,
+                               const double *col, double *x)
+{
+    solve_between(data, true, row, rhs, col, x);
+}
+
 static ga_status share(void *data, void *lender)
 {
     blocks *s = data, *other = lender;
@@ -1067,6 +1115,8 @@ const ga_backend ga_backend_block = {
     .numeric = numeric,
     .solve = solve,
     .solve_rough = solve_rough,
+    .solve_scaled = solve_scaled,
+    .solve_scaled_rough = solve_scaled_rough,
     .forget = forget,
     .operations = operations,
     .share = share,

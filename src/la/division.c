@@ -3,36 +3,44 @@
 
 #include "base/memory.h"
 
-/* With more late entries than one in so many there is little to gain. */
+/* Of all entries: more runs than one in so many, or more of them in one piece than half, and
+ * there is little to gain. */
 enum { FEW = 8 };
 
-/* first: the first piece at each place, + 1. Counts late entries, and lists them if there is a
- * list. */
-static int find_late(int count, const int *place, int *first, ga_division *d)
+/* Places by piece. */
+static int share(int pieces, int places) { return places / pieces + 1; }
+
+/* Counts the runs of each piece, or lists them from where those of the piece begin. Returns the
+ * number of entries of the piece that has most. */
+static int find_runs(int count, const int *place, int size, int pieces, int *start,
+                     ga_division_run *runs, int *entries)
 {
-    int late = 0;
-    for (int k = 0; k < count; ++k) {
-        const int piece = k / GA_POOL_PIECE;
-        int *owner = &first[place[k]];
-        if (d->start && k == ga_pool_start(piece)) d->start[piece] = late;
-        if (*owner == 0) *owner = piece + 1;
-        if (*owner == piece + 1) continue;
-        if (d->late) d->late[late] = k;
-        ++late;
+    for (int piece = 0; piece < pieces; ++piece) entries[piece] = 0;
+    int most = 0;
+    for (int k = 0, end; k < count; k = end) {
+        const int piece = place[k] / size;
+        for (end = k + 1; end < count && place[end] / size == piece;) ++end;
+        if (runs) runs[start[piece]] = (ga_division_run){k, end};
+        ++start[piece];
+        entries[piece] += end - k;
+        if (entries[piece] > most) most = entries[piece];
     }
-    return late;
+    return most;
 }
 
-static ga_status list_late(int count, const int *place, int late, int *first, ga_division *d)
+static ga_status create(int count, const int *place, int places, int *entries, ga_division *d)
 {
-    const int pieces = ga_pool_pieces(count);
-    d->start = GA_NEW(int, (size_t)pieces + 1);
-    d->late = GA_NEW(int, late);
-    if (!d->start || !d->late) {
-        ga_division_destroy(d);
-        return GA_ERR_MEMORY;
-    }
-    d->start[pieces] = find_late(count, place, first, d);
+    const int pieces = ga_pool_pieces(count), size = share(pieces, places);
+    int *start = d->start = GA_NEW(int, (size_t)pieces + 1);
+    if (!start) return GA_ERR_MEMORY;
+    const int most = find_runs(count, place, size, pieces, start + 1, NULL, entries);
+    for (int piece = 0; piece < pieces; ++piece) start[piece + 1] += start[piece];
+    if (start[pieces] > count / FEW || most > count / 2) return GA_OK;
+    d->runs = GA_NEW(ga_division_run, start[pieces]);
+    if (!d->runs) return GA_ERR_MEMORY;
+    find_runs(count, place, size, pieces, start, d->runs, entries);
+    for (int piece = pieces; piece > 0; --piece) start[piece] = start[piece - 1];
+    start[0] = 0;
     d->pieces = pieces;
     return GA_OK;
 }
@@ -41,19 +49,18 @@ ga_status ga_division_create(int count, const int *place, int places, ga_divisio
 {
     *d = (ga_division){0};
     if (ga_pool_pieces(count) < 2) return GA_OK;
-    int *first = GA_NEW(int, places);
-    if (!first) return GA_ERR_MEMORY;
-    const int late = find_late(count, place, first, d);
-    ga_status status = GA_OK;
-    if (late <= count / FEW) status = list_late(count, place, late, first, d);
-    ga_free(first);
+    int *entries = GA_NEW(int, ga_pool_pieces(count));
+    if (!entries) return GA_ERR_MEMORY;
+    ga_status status = create(count, place, places, entries, d);
+    ga_free(entries);
+    if (d->pieces == 0) ga_division_destroy(d);
     return status;
 }
 
 void ga_division_destroy(ga_division *d)
 {
     ga_free(d->start);
-    ga_free(d->late);
+    ga_free(d->runs);
     *d = (ga_division){0};
 }
 
@@ -81,17 +88,12 @@ static void add_entries(const task *t, int from, int end)
     for (; k < end; ++k) y[place[k]] += alpha * values[k] * x[column[k]];
 }
 
-/* A piece but for its late entries. */
 static void add_piece(void *data, int piece)
 {
     const task *t = data;
     const ga_division *d = t->division;
-    int from = ga_pool_start(piece);
-    for (int k = d->start[piece]; k < d->start[piece + 1]; ++k) {
-        add_entries(t, from, d->late[k]);
-        from = d->late[k] + 1;
-    }
-    add_entries(t, from, ga_pool_end(t->count, piece));
+    for (int k = d->start[piece]; k < d->start[piece + 1]; ++k)
+        add_entries(t, d->runs[k].from, d->runs[k].end);
 }
 
 void ga_division_add(const ga_division *d, ga_pool *pool, int count, const int *place,
@@ -104,5 +106,4 @@ void ga_division_add(const ga_division *d, ga_pool *pool, int count, const int *
         return;
     }
     ga_pool_run(pool, d->pieces, add_piece, &t);
-    for (int k = 0; k < d->start[d->pieces]; ++k) add_entries(&t, d->late[k], d->late[k] + 1);
 }

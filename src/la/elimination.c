@@ -34,6 +34,8 @@
  * Halves. The order in a long chain goes from one end to the other, and two threads would have
  * nothing to share. So a large graph that falls apart without some group has the group that
  * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan).
+ * Where constraints of a body are neighbours, because of G B^T, a body alone does not cut; then
+ * its constraints go last with it. So halves have no constraint without its bodies.
  *
  * Fronts. Groups are fronts; a front is joined to its parent where the zeros that this stores
  * and computes with cost less than a front of its own.
@@ -55,6 +57,9 @@ enum { LAST = INT_MAX }; /* degree of hubs */
 
 /* Joints in a row from the leaves, and how much a joint that follows them is to save. */
 enum { DEEPEST = 8, DEEP_PENALTY = 4 };
+
+/* Unknowns of constraints that go last with a body. */
+enum { SEPARATOR_MOST = 64 };
 
 /* Whether a group may go. */
 typedef enum permission { NO, YES, RELUCTANTLY } permission;
@@ -251,6 +256,7 @@ static ga_status create_graph(const ga_matrix *m, graph *g)
 
 /* Depth-first search without recursion; numbers of groups, -1 for none. */
 typedef struct search {
+    bool pairs; /* of constraints are followed */
     int *number,
         *low; /* order of discovery from 1, and the lowest that is reached from below */
     int *parent, *block, *next; /* where it came from, and where it goes on */
@@ -278,8 +284,11 @@ static int follow(const graph *g, search *x, int group)
 {
     while (x->block[group] < blocks_end(g, group)) {
         int b = x->block[group];
-        if (x->next[group] < g->start[b] + g->length[b])
-            return g->group[g->list[x->next[group]++]];
+        while (x->next[group] < g->start[b] + g->length[b]) {
+            int other = g->group[g->list[x->next[group]++]];
+            if (x->pairs || !g->part->constraint[group] || !g->part->constraint[other])
+                return other;
+        }
         if (++x->block[group] < blocks_end(g, group))
             x->next[group] = g->start[x->block[group]];
     }
@@ -316,6 +325,18 @@ static int visit_all(const graph *g, search *x, int root, int number)
     return number;
 }
 
+/* Constraints that have to go with a body, for their bodies to be there while they are; -1 if
+ * they are too many. */
+static int constraints_weight(const graph *g, int body)
+{
+    int weight = 0;
+    for (int k = g->of_body_start[body]; k < g->of_body_start[body + 1]; ++k) {
+        weight += group_weight(g, g->of_body[k]);
+        if (weight > SEPARATOR_MOST) return -1;
+    }
+    return weight;
+}
+
 /* The group without which the largest piece is smallest, if that is worth it. */
 static int choose_separator(const graph *g, const search *x, int n)
 {
@@ -323,9 +344,28 @@ static int choose_separator(const graph *g, const search *x, int n)
     for (int i = 0; i < g->groups; ++i) {
         int rest = n - x->cut[i] - group_weight(g, i); /* neither here nor falls off */
         int worst = x->worst[i] > rest ? x->worst[i] : rest;
-        if (worst < least) least = worst, best = i;
+        if (worst >= least) continue;
+        if (!x->pairs && (g->part->constraint[i] || constraints_weight(g, i) < 0)) continue;
+        least = worst, best = i;
     }
     return best;
+}
+
+static int search_separator(const graph *g, int n, bool pairs, int *memory)
+{
+    search x = {.pairs = pairs};
+    int **array[] = {&x.number, &x.low,    &x.parent, &x.block,
+                     &x.next,   &x.weight, &x.cut,    &x.worst};
+    memset(memory, 0, 8 * (size_t)g->groups * sizeof *memory);
+    for (int k = 0; k < 8; ++k) *array[k] = memory + (size_t)k * (size_t)g->groups;
+    for (int i = 0, number = 0; i < g->groups; ++i)
+        if (x.number[i] == 0) number = visit_all(g, &x, i, number);
+    return choose_separator(g, &x, n);
+}
+
+static void put_last(graph *g, int group)
+{
+    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) g->hub[b] = true;
 }
 
 static ga_status cut_in_halves(graph *g, int n)
@@ -333,17 +373,15 @@ static ga_status cut_in_halves(graph *g, int n)
     if (n < GA_ELIMINATION_LARGE) return GA_OK;
     int *memory = GA_NEW(int, 8 * (size_t)g->groups);
     if (!memory) return GA_ERR_MEMORY;
-    search x;
-    int **array[] = {&x.number, &x.low,    &x.parent, &x.block,
-                     &x.next,   &x.weight, &x.cut,    &x.worst};
-    for (int k = 0; k < 8; ++k) *array[k] = memory + (size_t)k * (size_t)g->groups;
-    for (int i = 0, number = 0; i < g->groups; ++i)
-        if (x.number[i] == 0) number = visit_all(g, &x, i, number);
-    int separator = choose_separator(g, &x, n);
-    if (separator >= 0)
-        for (int b = blocks_from(g, separator); b < blocks_end(g, separator); ++b)
-            g->hub[b] = true;
+    int separator = search_separator(g, n, false, memory);
+    const bool alone = separator < 0;
+    if (alone) separator = search_separator(g, n, true, memory);
     ga_free(memory);
+    if (separator < 0) return GA_OK;
+    put_last(g, separator);
+    if (alone) return GA_OK;
+    for (int k = g->of_body_start[separator]; k < g->of_body_start[separator + 1]; ++k)
+        put_last(g, g->of_body[k]);
     return GA_OK;
 }
 

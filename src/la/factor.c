@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 
 struct ga_factor {
     const ga_backend *backend;
@@ -103,25 +102,6 @@ static int column_not_finite(const ga_matrix *m)
     return -1;
 }
 
-typedef struct task {
-    const ga_matrix *matrix;
-    atomic_bool found;
-} task;
-
-static void check_piece(void *data, int piece)
-{
-    task *t = data;
-    const int from = ga_pool_start(piece), end = ga_pool_end(t->matrix->count, piece);
-    if (!ga_all_finite(end - from, t->matrix->values + from)) atomic_store(&t->found, true);
-}
-
-static bool all_finite(const ga_factor *f)
-{
-    task t = {.matrix = f->matrix};
-    ga_pool_run(f->pool, ga_pool_pieces(f->matrix->count), check_piece, &t);
-    return !atomic_load(&t.found);
-}
-
 /* NaN and Inf are looked for in the values: a NaN outside the diagonal blocks of KLU, or in
  * the last row of L, would never reach a pivot. The pivots show overflow on the way. */
 ga_status ga_factor_numeric(ga_factor *factor)
@@ -129,7 +109,7 @@ ga_status ga_factor_numeric(ga_factor *factor)
     const ga_matrix *m = factor->matrix;
     if (!factor->data) return GA_OK;
     factor->rcond = 0;
-    if (!all_finite(factor)) {
+    if (!ga_pool_finite(factor->pool, m->count, m->values)) {
         factor->singular_column = column_not_finite(m);
         return GA_ERR_SINGULAR;
     }
@@ -187,7 +167,9 @@ void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *r
 {
     const int n = factor->matrix->n;
     if (factor->data && factor->backend->solve_scaled) {
-        factor->backend->solve_scaled(factor->data, row, rhs, col, x);
+        const ga_backend *by = factor->backend;
+        const bool apart = rough && by->solve_scaled_rough;
+        (apart ? by->solve_scaled_rough : by->solve_scaled)(factor->data, row, rhs, col, x);
         return;
     }
     for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];

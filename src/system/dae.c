@@ -1,6 +1,5 @@
 #include "system/dae.h"
 
-#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/fours.h"
@@ -125,7 +124,7 @@ static ga_status judge(ga_dae *dae, const char *what, ga_eval answer)
 /* Looks for NaN and infinity. */
 static ga_status look_at(ga_dae *dae, const char *what, int n, const double *out)
 {
-    if (ga_all_finite(n, out)) return GA_OK;
+    if (ga_pool_finite(dae->pool, n, out)) return GA_OK;
     int row = 0;
     while (row < n - 1 && isfinite(out[row])) ++row;
     return blame(dae, what, row, GA_ERR_NOT_FINITE);
@@ -386,13 +385,50 @@ ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, cons
     return GA_OK;
 }
 
+/* --- nodes, in pieces ------------------------------------------------------------------- */
+
+enum { NODES = 1024 }; /* in a piece */
+
+struct ga_dae_piece {
+    int q, v, T;
+};
+
+typedef struct node_task {
+    const ga_dae *dae;
+    ga_map map;
+    const double *q, *x;
+    double *result;
+} node_task;
+
+static int piece_length(const ga_dae *dae, int piece)
+{
+    const int rest = dae->sys.node_count - piece * NODES;
+    return rest < NODES ? rest : NODES;
+}
+
+static void run_nodes(node_task *t, ga_pool_work *work)
+{
+    ga_pool_run(t->dae->pool, (t->dae->sys.node_count - 1) / NODES + 1, work, t);
+}
+
+static void update_piece(void *data, int piece)
+{
+    const node_task *t = data;
+    const struct ga_dae_piece at = t->dae->pieces[piece];
+    ga_nodes_update(piece_length(t->dae, piece), t->dae->sys.nodes + piece * NODES, t->map,
+                    t->q + at.q, t->x + at.v, t->result + at.q);
+}
+
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
 {
     if (dae->commutative && map == GA_MAP_EXP) { /* q and x are numbered alike, and add up */
         for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
         return;
     }
-    ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
+    if (dae->pieces)
+        run_nodes(&(node_task){dae, map, q, x, q1}, update_piece);
+    else
+        ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
 }
 
 void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x)
@@ -426,10 +462,11 @@ static int flat_components(ga_node node)
     }
 }
 
-void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
+static void fill_tangents(int count, const ga_node *nodes, ga_map map, const double *x,
+                          double *T)
 {
-    for (int k = 0; k < dae->sys.node_count; ++k) {
-        const ga_node node = dae->sys.nodes[k];
+    for (int k = 0; k < count; ++k) {
+        const ga_node node = nodes[k];
         const int n = ga_node_nv(node), flat = flat_components(node);
         double full[GA_NODE_MAX_NV * GA_NODE_MAX_NV];
         if (flat < n) ga_lie_tangent(node, map, x, full);
@@ -438,6 +475,41 @@ void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
             for (int i = flat; i < n; ++i) *T++ = full[i + j * n];
         x += n;
     }
+}
+
+static void tangent_piece(void *data, int piece)
+{
+    const node_task *t = data;
+    const struct ga_dae_piece at = t->dae->pieces[piece];
+    fill_tangents(piece_length(t->dae, piece), t->dae->sys.nodes + piece * NODES, t->map,
+                  t->x + at.v, t->result + at.T);
+}
+
+void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T)
+{
+    if (dae->pieces)
+        run_nodes(&(node_task){dae, map, NULL, x, T}, tangent_piece);
+    else
+        fill_tangents(dae->sys.node_count, dae->sys.nodes, map, x, T);
+}
+
+ga_status ga_dae_use(ga_dae *dae, ga_pool *pool)
+{
+    dae->pool = pool;
+    const int count = dae->sys.node_count;
+    if (!pool || dae->pieces || count <= NODES) return GA_OK;
+    struct ga_dae_piece at = {0};
+    dae->pieces = GA_NEW(struct ga_dae_piece, (count - 1) / NODES + 1);
+    if (!dae->pieces) return GA_ERR_MEMORY;
+    for (int k = 0; k < count; ++k) {
+        const ga_node node = dae->sys.nodes[k];
+        const int n = ga_node_nv(node), flat = flat_components(node);
+        if (k % NODES == 0) dae->pieces[k / NODES] = at;
+        at.q += ga_node_nq(node);
+        at.v += n;
+        at.T += flat + (n - flat) * (n - flat);
+    }
+    return GA_OK;
 }
 
 /* --- creation ------------------------------------------------------------------------- */
@@ -646,12 +718,12 @@ void ga_dae_destroy(ga_dae *dae)
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
     for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
-    void *memory[] = {dae->first_B,   dae->first_N,  dae->first_K,     dae->first_C,
-                      dae->first_ZB,  dae->first_ZN, dae->first_L,     dae->M_constant,
-                      dae->direction, dae->q_plus,   dae->q_minus,     dae->q_side,
-                      dae->v_work,    dae->v_side,   dae->lambda_work, dae->plus,
-                      dae->minus,     dae->r_plus,   dae->r_minus,     dae->M_work,
-                      dae->G_work,    dae->rate_work};
+    void *memory[] = {dae->first_B,   dae->first_N,   dae->first_K,     dae->first_C,
+                      dae->first_ZB,  dae->first_ZN,  dae->first_L,     dae->M_constant,
+                      dae->direction, dae->q_plus,    dae->q_minus,     dae->q_side,
+                      dae->v_work,    dae->v_side,    dae->lambda_work, dae->plus,
+                      dae->minus,     dae->r_plus,    dae->r_minus,     dae->M_work,
+                      dae->G_work,    dae->rate_work, dae->pieces};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

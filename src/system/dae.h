@@ -38,6 +38,9 @@ typedef struct ga_dae {
     ga_coords T;                  /* tangent operators, block-diagonal by node */
     int *owned[GA_DAE_MAX_OWNED]; /* arrays of these that are not the system's */
     int owned_count;
+    /* many nodes are updated in pieces, by threads: where q, v and T of each begin */
+    ga_pool *pool; /* borrowed; null: one thread */
+    struct ga_dae_piece *pieces;
     /* for what is left out: columns that move together, and entries that get the value */
     ga_coloring color_B, color_N, color_K, color_C, color_ZB, color_ZN, color_L;
     bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;
@@ -60,6 +63,8 @@ typedef struct ga_dae {
 
 /* The system has been validated; it is copied, its arrays are borrowed. */
 ga_status ga_dae_create(const ga_system *system, ga_dae *dae);
+/* Threads for what follows, but for callbacks. The same bits come out. */
+ga_status ga_dae_use(ga_dae *dae, ga_pool *pool);
 void ga_dae_destroy(ga_dae *dae); /* a zeroed one is fine */
 
 /* One sentence about the last failure. */

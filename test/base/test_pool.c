@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "test/support/unit.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -47,8 +48,39 @@ static void test_every_part_once(void **state)
     assert_int_equal(ga_pool_threads(NULL), 1);
 }
 
+static void count_each(void *data, int from, int end)
+{
+    int *times = data;
+    for (int i = from; i < end; ++i) ++times[i];
+}
+
+static void test_every_number_once(void **state)
+{
+    (void)state;
+    enum { MOST = 5 * GA_POOL_PIECE };
+    const int counts[] = {0, 1, GA_POOL_PIECE, GA_POOL_PIECE + 1, MOST - 1};
+    static int times[MOST];
+    static double x[MOST], y[MOST];
+    ga_pool *pool = NULL;
+    assert_int_equal(ga_pool_create(2, &pool), GA_OK);
+    for (int way = 0; way < 2; ++way)
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) {
+            const int n = counts[k];
+            for (int i = 0; i < MOST; ++i) x[i] = i < n ? 0.1 * i + 1 : 0, y[i] = times[i] = 0;
+            ga_pool_ranges(way ? pool : NULL, n, count_each, times);
+            ga_pool_copy(way ? pool : NULL, y, x, n);
+            for (int i = 0; i <= n; ++i) assert_int_equal(times[i], i < n);
+            assert_memory_equal(x, y, sizeof x);
+            assert_true(ga_pool_finite(way ? pool : NULL, n, x));
+            if (n > 0) x[n - 1] = NAN;
+            assert_true(ga_pool_finite(way ? pool : NULL, n, x) == (n == 0));
+        }
+    ga_pool_destroy(pool);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_part_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_part_once),
+                                       cmocka_unit_test(test_every_number_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -489,14 +489,8 @@ static void threads_agree(void **state)
 }
 
 /* No front has more than some of the work below it, where a graph can be cut. */
-static void chains_are_cut(void **state)
+static void check_halves(const mechanism *m)
 {
-    (void)state;
-    uint64_t seed = 9;
-    int bodies = 6000;
-    joint *list = zeroed(2 * bodies, sizeof *list);
-    int joints = connect(&seed, CHAIN, bodies, list);
-    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
     ga_elimination plan;
     assert_int_equal(ga_elimination_create(&m->matrix, &m->partition, &plan), GA_OK);
     int *below = zeroed(plan.fronts, sizeof *below);
@@ -509,13 +503,26 @@ static void chains_are_cut(void **state)
         halves += plan.parent[f] >= 0 && below[f] > 0.4 * plan.fronts &&
                   below[f] < 0.6 * plan.fronts && below[plan.parent[f]] > 0.9 * plan.fronts;
     assert_int_equal(halves, 2);
-    free(below), free(list);
+    free(below);
     ga_elimination_destroy(&plan);
+}
+
+static void chains_are_cut(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    int bodies = 6000;
+    joint *list = zeroed(2 * bodies, sizeof *list);
+    int joints = connect(&seed, CHAIN, bodies, list);
+    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
+    check_halves(m);
+    free(list);
     end(m);
 }
 
 /* Joints that know their neighbours, as those of index 2 do: no group alone cuts the chain, but
- * threads that are given later find the same bits. */
+ * a body with its joints does; and threads that are given later find the same bits, with scales
+ * or without. */
 static void ladders_agree(void **state)
 {
     (void)state;
@@ -531,7 +538,9 @@ static void ladders_agree(void **state)
         put(m, joint_at(m, j + 1), joint_at(m, j), 0.1);
     }
     finish(m);
-    double *x[2];
+    check_halves(m);
+    double *x[2], *scaled = doubles(m->n), *row = random_values(&seed, m->n),
+                  *col = random_values(&seed, m->n);
     for (int threads = 1; threads <= 2; ++threads) {
         ga_pool *pool = NULL;
         ga_factor *f;
@@ -544,12 +553,16 @@ static void ladders_agree(void **state)
         assert_true(residual < 1e-13);
         seed = 11;
         x[threads - 1] = random_values(&seed, m->n);
+        ga_factor_solve_scaled(f, true, row, x[threads - 1], col, scaled);
+        for (int i = 0; i < m->n; ++i) x[threads - 1][i] *= row[i];
         ga_factor_solve_rough(f, x[threads - 1]);
+        for (int i = 0; i < m->n; ++i) x[threads - 1][i] *= col[i];
+        assert_memory_equal(x[threads - 1], scaled, (size_t)m->n * sizeof(double));
         ga_factor_destroy(f);
         ga_pool_destroy(pool);
     }
     assert_memory_equal(x[0], x[1], (size_t)m->n * sizeof(double));
-    free(x[0]), free(x[1]), free(list);
+    free(x[0]), free(x[1]), free(list), free(scaled), free(row), free(col);
     end(m);
 }
 
