@@ -119,6 +119,21 @@ static double rounding(const ga_ladder *ladder, int component, double h)
 
 static double larger(double x, double y) { return fmax(x, y); } /* NAN: the other */
 
+/* A run at steps so large that it has nothing to do with the motion any more, but did not fail:
+ * velocities are wrong by a hundred times their size. */
+static bool has_gone_astray(const ga_ladder *ladder, const ga_rung *rung)
+{
+    static const int velocities[] = {GA_COMPONENT_VELOCITY, GA_COMPONENT_ANGULAR_VELOCITY};
+    for (int k = 0; k < 2; ++k) {
+        const int i = velocities[k];
+        const double most =
+            fmax(100 * ladder->scale[i], rounding(ladder, i, rung->h)); /* NAN: not there */
+        for (int w = 0; w < GA_WINDOWS; ++w)
+            if (rung->window[i][w] > most) return true;
+    }
+    return false;
+}
+
 /* The windows from `first` up to, but without, `end`; with what is close to events, or not. */
 static void take_curve(const ga_ladder *ladder, int component, int first, int end, bool events,
                        curve *c)
@@ -137,7 +152,9 @@ static void take_curve(const ga_ladder *ladder, int component, int first, int en
         c->floor[k] = rounding(ladder, component, rung->h);
     }
     c->zero = ladder->scale[component] <= c->floor[0];
-    for (int k = 0; k < c->count; ++k) c->zero = c->zero && !(c->error[k] > c->floor[k]);
+    for (int k = 0; k < c->count; ++k)
+        if (!has_gone_astray(ladder, ladder->rungs + k))
+            c->zero = c->zero && !(c->error[k] > c->floor[k]);
 }
 
 static double slope(const curve *c, int from, int to)

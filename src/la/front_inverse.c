@@ -6,7 +6,7 @@
  * Putting -1 in x, and 0 in row and column c of A, all four are A - x y^T / d, y_c = 1. Rows
  * are swapped for pivots; this swaps columns of the inverse, in the end.
  *
- * Up to 8 pivots, A stays in registers as long as no rows are swapped. */
+ * Up to 8 pivots, A stays in registers between swaps. */
 #include "la/front_inverse.h"
 
 #include "la/quad.h"
@@ -29,21 +29,17 @@ KERNEL double take_out(const int q, const int c, quad *restrict a, quad *restric
     return d;
 }
 
-/* Pivot c, with A in registers, k columns of q vectors. False: not without a swap. */
-KERNEL bool eliminate(const int k, const int q, const int c, quad *restrict a,
+/* Pivot c, with A in registers, k columns of q vectors. */
+KERNEL void eliminate(const int k, const int q, const int c, quad *restrict a,
                       double *restrict reciprocals)
 {
-    double column[IN_REGISTERS];
     quad x[IN_REGISTERS / 4];
-    for (int i = 0; i < q; ++i) store(column + 4 * i, &a[c * q + i]);
-    if (choose_pivot(k, column, c) != c) return false;
     const double d = reciprocals[c] = take_out(q, c, a + c * q, x);
     FOR_PIVOTS(j, 0, k, {
         const double y = get_lane(&a[j * q + c / 4], c % 4) * d;
         set_lane(&a[j * q + c / 4], c % 4, 0);
         for (int i = 0; i < q; ++i) subtract(&a[j * q + i], &x[i], y);
     })
-    return true;
 }
 
 /* 1 and 0 outside of the pivot's row, 0 and -1 in it, when loaded from the right place. */
@@ -98,19 +94,47 @@ KERNEL double sum_of_squares(int count, const quad *a)
     return sum_of(&s);
 }
 
-/* A is as it was if this fails. */
+/* Which row is the pivot of column c? -1: none. */
+KERNEL int find_pivot(const int k, const int q, const int c, const quad *restrict a)
+{
+    double column[IN_REGISTERS];
+    for (int i = 0; i < q; ++i) store(column + 4 * i, &a[c * q + i]);
+    return choose_pivot(k, column, c);
+}
+
+/* Undoes swaps of rows, which are swaps of columns of the inverse. */
+KERNEL void swap_back(const int k, double *restrict A, const int *restrict swap)
+{
+    const int k4 = ga_front_padded(k);
+    for (int c = k - 1; c >= 0; --c)
+        if (swap[c] != c) swap_rows(k4, A + c * k4, A + swap[c] * k4, 1);
+}
+
+/* Rows are swapped in memory. */
 KERNEL bool invert_in_registers(const int k, double *restrict A, double *restrict reciprocals,
                                 double *restrict condition)
 {
-    const int q = ga_front_padded(k) / 4;
+    const int k4 = ga_front_padded(k), q = k4 / 4;
+    int swap[IN_REGISTERS];
+    bool swapped = false;
     quad a[IN_REGISTERS * IN_REGISTERS / 4];
     FOR_PIVOTS(j, 0, k * q, load(&a[j], A + 4 * j))
     *condition = sum_of_squares(k * q, a);
     FOR_PIVOTS(c, 0, k, {
-        if (!eliminate(k, q, c, a, reciprocals)) return false;
+        const int p = find_pivot(k, q, c, a);
+        if (p < 0) return false;
+        swap[c] = p;
+        if (p != c) {
+            FOR_PIVOTS(j, 0, k * q, store(A + 4 * j, &a[j]))
+            swap_rows(k, A + c, A + p, k4);
+            FOR_PIVOTS(j, 0, k * q, load(&a[j], A + 4 * j))
+            swapped = true;
+        }
+        eliminate(k, q, c, a, reciprocals);
     })
     *condition *= sum_of_squares(k * q, a);
     FOR_PIVOTS(j, 0, k * q, store(A + 4 * j, &a[j]))
+    if (swapped) swap_back(k, A, swap);
     return true;
 }
 
@@ -124,8 +148,7 @@ KERNEL bool invert_in_memory(const int k, double *A, double *restrict reciprocal
     for (int c = 0; c < k; ++c)
         if (!eliminate_in_memory(k, c, A, swap, reciprocals)) return false;
     *condition *= sum_of_squares(count, (const quad *)A);
-    for (int c = k - 1; c >= 0; --c)
-        if (swap[c] != c) swap_rows(k4, A + c * k4, A + swap[c] * k4, 1);
+    swap_back(k, A, swap);
     return true;
 }
 
@@ -133,8 +156,8 @@ KERNEL bool invert_in_memory(const int k, double *A, double *restrict reciprocal
 KERNEL bool invert(const int k, double *A, double *restrict reciprocals,
                    double *restrict condition)
 {
-    if (k <= IN_REGISTERS && invert_in_registers(k, A, reciprocals, condition)) return true;
-    return invert_in_memory(k, A, reciprocals, condition);
+    return k <= IN_REGISTERS ? invert_in_registers(k, A, reciprocals, condition)
+                             : invert_in_memory(k, A, reciprocals, condition);
 }
 
 /* --- the front ---------------------------------------------------------------------------- */

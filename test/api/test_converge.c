@@ -94,6 +94,29 @@ static void test_round_off(void **state)
     assert_false(j.used[LEVELS - 1][GA_COMPONENT_FORCE]);
 }
 
+static double nothing(double h, double x) { return 1e-15 * (h + x); }
+
+/* With its largest steps a run may leave the motion without failing. A torque that is zero, and
+ * differs from it there only, is still nothing but rounding. */
+static void test_gone_astray(void **state)
+{
+    (void)state;
+    for (int astray = 0; astray < 2; ++astray) {
+        made_up m;
+        ga_judgement j;
+        begin(&m, 0.01);
+        set(&m, GA_COMPONENT_TORQUE, nothing);
+        m.ladder.scale[GA_COMPONENT_TORQUE] = 1e-15;
+        for (int w = 0; w < GA_WINDOWS; ++w) {
+            if (astray) m.rungs[0].window[GA_COMPONENT_VELOCITY][w] = 1e3;
+            m.rungs[0].window[GA_COMPONENT_TORQUE][w] = 1e-5;
+        }
+        ga_ladder_judge(&m.ladder, &j);
+        const ga_verdict expected = astray ? GA_VERDICT_SECOND_ORDER : GA_VERDICT_ROUND_OFF;
+        assert_int_equal(j.verdict, expected);
+    }
+}
+
 static double jump(double h, double x) { return smooth(h, x) + (x > 0.6 ? 0.1 * h : 0); }
 
 static void test_discontinuity(void **state)
@@ -262,12 +285,13 @@ static void test_bad_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_order),   cmocka_unit_test(test_transient),
-        cmocka_unit_test(test_round_off),      cmocka_unit_test(test_discontinuity),
-        cmocka_unit_test(test_chaos),          cmocka_unit_test(test_not_asymptotic),
-        cmocka_unit_test(test_reduced_order),  cmocka_unit_test(test_redundant),
-        cmocka_unit_test(test_bad_reference),  cmocka_unit_test(test_errors_are_true),
-        cmocka_unit_test(test_can_be_stopped), cmocka_unit_test(test_bad_sizes),
+        cmocka_unit_test(test_second_order),    cmocka_unit_test(test_transient),
+        cmocka_unit_test(test_round_off),       cmocka_unit_test(test_gone_astray),
+        cmocka_unit_test(test_discontinuity),   cmocka_unit_test(test_chaos),
+        cmocka_unit_test(test_not_asymptotic),  cmocka_unit_test(test_reduced_order),
+        cmocka_unit_test(test_redundant),       cmocka_unit_test(test_bad_reference),
+        cmocka_unit_test(test_errors_are_true), cmocka_unit_test(test_can_be_stopped),
+        cmocka_unit_test(test_bad_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
