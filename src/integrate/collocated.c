@@ -48,15 +48,40 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
-void ga_collocated_evaluate(ga_stepper *s)
+static void evaluate(const ga_stepper *s, const double *restrict v0, const double *restrict U0,
+                     const double *restrict vd, double *restrict v, double *restrict U)
 {
     const double c_v = s->c_v, c_q = s->c_q;
-    const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
-    double *restrict v = s->v, *restrict U = s->U;
-    for (int i = 0; i < s->nv; ++i) {
+    const int n = s->nv;
+    for (int i = 0; i < n; ++i) {
         v[i] = v0[i] + c_v * vd[i];
         U[i] = U0[i] + c_q * vd[i];
     }
+}
+
+/* The same, and q, where it adds up. */
+static void evaluate_flat(const ga_stepper *s, const double *restrict v0,
+                          const double *restrict U0, const double *restrict vd,
+                          const double *restrict qn, double *restrict v, double *restrict U,
+                          double *restrict q)
+{
+    const double c_v = s->c_v, c_q = s->c_q;
+    const int n = s->nv;
+    for (int i = 0; i < n; ++i) {
+        const double u = U0[i] + c_q * vd[i];
+        v[i] = v0[i] + c_v * vd[i];
+        U[i] = u;
+        q[i] = qn[i] + u;
+    }
+}
+
+void ga_collocated_evaluate(ga_stepper *s)
+{
+    if (s->flat && !s->form->has_eta) {
+        evaluate_flat(s, s->v0, s->U0, s->vd, s->now.q, s->v, s->U, s->q);
+        return;
+    }
+    evaluate(s, s->v0, s->U0, s->vd, s->v, s->U);
     if (s->form->has_eta)
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
@@ -66,8 +91,6 @@ void ga_collocated_finish(ga_stepper *s)
 {
     const double c_a = s->c_a, kappa = s->kappa, *restrict a1 = s->a1, *restrict vd = s->vd;
     double *restrict a = s->a, *restrict an = s->an;
-    for (int i = 0; i < s->nv; ++i) {
-        a[i] = a1[i] + c_a * vd[i];
-        an[i] += kappa * vd[i];
-    }
+    for (int i = 0; i < s->nv; ++i) a[i] = a1[i] + c_a * vd[i];
+    for (int i = 0; kappa != 0 && i < s->nv; ++i) an[i] += kappa * vd[i];
 }

@@ -366,6 +366,17 @@ static ga_status check_residuals(ga_stepper *s)
     return GA_OK;
 }
 
+/* What is becomes what was; piece by piece, so that each is read but once. */
+static void follow(double *was, double *is, const double *next, int n)
+{
+    enum { PIECE = 512 };
+    for (int i = 0; i < n; i += PIECE) {
+        const int count = n - i < PIECE ? n - i : PIECE;
+        copy(was + i, is + i, count);
+        copy(is + i, next + i, count);
+    }
+}
+
 ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
@@ -375,17 +386,13 @@ ga_status ga_step_accept(ga_stepper *s)
     ga_regular_accept(s);
     if (s->form->has_eta || s->estimates) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
-    copy(now->vd_old[0], now->vd, s->nv);
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);
-    copy(now->lambda_old[0], now->lambda, s->mp);
+    follow(now->vd_old[0], now->vd, s->vd, s->nv);
+    follow(now->lambda_old[0], now->lambda, s->lambda, s->mp);
+    follow(now->q_old, now->q, s->q, s->nq);
+    follow(now->v_old, now->v, s->v, s->nv);
     copy(now->a_used, s->an, s->nv);
-    copy(now->q_old, now->q, s->nq);
-    copy(now->v_old, now->v, s->nv);
-    copy(now->q, s->q, s->nq);
-    copy(now->v, s->v, s->nv);
-    copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
-    copy(now->lambda, s->lambda, s->mp);
     if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);
