@@ -56,9 +56,13 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    for (int k = 0; k < 2; ++k) s->delta_q[k] = s->delta_v[k] = 0;
-    largest_by_kind(s, u, s->c_q, s->delta_q);
-    largest_by_kind(s, dvd, s->c_v, s->delta_v);
+    double most[2][2] = {{0, 0}, {0, 0}};
+    largest_by_kind(s, u, 1, most[0]);
+    if (dvd != u) largest_by_kind(s, dvd, 1, most[1]);
+    for (int k = 0; k < 2; ++k) {
+        s->delta_q[k] = s->c_q * most[0][k];
+        s->delta_v[k] = s->c_v * most[dvd != u][k];
+    }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
 
