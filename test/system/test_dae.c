@@ -11,7 +11,7 @@ enum { MOST = 70 };
 /* Something of either sign and any size. */
 static double number(int *seed)
 {
-    *seed = (*seed * 7919 + 104729) % 1000003;
+    *seed = (int)((*seed * 7919LL + 104729) % 1000003);
     return (*seed % 2001 - 1000) * pow(10, *seed % 7 - 3);
 }
 
