@@ -55,8 +55,13 @@ static int make_cases(const bench *b, int n, bench_case *cases)
     count += curve(cases + count, c, s, steps);
     c.newton = 1e-9, c.variant = "index 3, Newton 1e-9";
     count += curve(cases + count, c, s, steps);
+    c.newton = 1e-6, c.variant = "index 3, Newton 1e-6";
+    count += curve(cases + count, c, s, steps);
     c = ours, c.mode = GALPHA_INDEX2, c.variant = "index 2";
     count += curve(cases + count, c, s, steps);
+    c.newton = 1e-6, c.variant = "index 2, Newton 1e-6";
+    count += curve(cases + count, c, s, steps);
+    c.newton = 0;
     c.setting = "tol", c.mode = GALPHA_ADAPTIVE, c.variant = "adaptive";
     count += curve(cases + count, c, t, tolerances);
     c.mode = GALPHA_EXTRAPOLATE, c.variant = "extrapolate";

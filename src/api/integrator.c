@@ -160,10 +160,11 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->wear = s->worn_by = s->spent = 0;
     s->worn = false;
     s->unseen = 1000; /* never */
+    memset(s->memory, 0, sizeof s->memory);
     s->scaled_for = 0;
     s->round_off = 1;
-    s->estimates = s->steady = false;
-    s->enough = 0;
+    s->estimates = s->steady = s->slides = false;
+    s->enough = s->enough_lambda = 0;
     s->dense.steps = -1;
     ga_factor_forget(s->factor);
     ga_factor_forget(s->saddle.factor);

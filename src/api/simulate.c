@@ -258,7 +258,9 @@ static ga_status run_levels(ga_integrator *g, double t0, const double *q0, const
             g->run.record = true;
             s->started = true;
             GA_TRY(ga_run_simulate(&g->run, report));
-        } else {
+        }
+        /* error control leaves Newton's method unfinished: once more on the same mesh */
+        if (k > 0 || g->run.adaptive) {
             GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
             s->started = true;
             GA_TRY(ga_run_repeat(&g->run, 1 << k, report));

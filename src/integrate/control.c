@@ -219,9 +219,16 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
 }
 
 /* Newton's method goes on until the solution is known this much better than asked for. The
- * constraints are then at round-off: what is left of Phi is of second order. 1e-4 and 1e-10 are
- * too much for Richardson extrapolation on three levels. */
+ * constraints are then at round-off: what is left of Phi is of second order, and of velocities
+ * not more than the second number of their size. */
 static const double NEWTON_SHARE = 1e-5, NEWTON_LARGEST = 1e-11;
+
+/* With extrapolation constraints are met by ga_start_project; and new tangents in every step
+ * leave the square of an increment, so that most steps are done much better than that. */
+static const double NEWTON_SHARE_SLIDING = 1e-3;
+
+/* Errors of lambda do not go on to later steps. */
+static const double MULTIPLIERS_SHARE = 1e-3;
 
 ga_status ga_controller_start(ga_controller *c, double h_guess)
 {
@@ -229,6 +236,9 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
     double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
     s->estimates = true;
     s->enough = fmin(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
+    s->slides = c->def.mode == GA_ERROR_EXTRAPOLATE;
+    if (s->slides) s->enough = NEWTON_SHARE_SLIDING * c->def.relative;
+    s->enough_lambda = fmax(100 * s->enough, MULTIPLIERS_SHARE * c->def.relative);
     s->steady = c->def.mode == GA_ERROR_POSITIONS;
     observe_sizes(c, s->now.q, s->now.v_exact);
     if (c->def.mode == GA_ERROR_POSITIONS) {

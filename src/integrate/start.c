@@ -500,6 +500,7 @@ static bool slide_back(ga_stepper *s)
         memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
         memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
         ga_coords_multiply(&dae->B, now->G, 1, now->v, w);
+        const double position = ga_norm_max(s->m, s->Phi), velocity = ga_norm_max(s->mp, w);
         for (int i = 0; i < s->mp; ++i) w[i] /= s->c_v;
         for (int i = 0; i < s->m; ++i) s->r[s->place[GA_AT_ETA] + i] = s->Phi[i] / s->c_q;
         ga_block_solve_once(s, s->r, s->x);
@@ -518,7 +519,10 @@ static bool slide_back(ga_stepper *s)
         if (!done && !(change <= 0.01 * before)) return false;
         before = change;
         for (int i = 0; i < s->nv; ++i) now->v[i] -= s->c_v * dvd[i];
-        if (done) return true;
+        if (done) {
+            ga_step_record(s, position, velocity);
+            return true;
+        }
         ga_dae_update(dae, GA_MAP_EXP, now->q, step, now->q);
     }
     return false;
@@ -529,8 +533,6 @@ static bool slide_back(ga_stepper *s)
 static bool slide(ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    if (s->p || s->regular.active) return false;
-    if (slide_back(s)) return true;
     if (ga_saddle_factor_at(s, now->t, now->q, now->v, false) != GA_OK) return false;
     return slide_position(s) && slide_velocity(s);
 }
@@ -538,10 +540,17 @@ static bool slide(ga_stepper *s)
 ga_status ga_start_project(ga_stepper *s)
 {
     ga_state *now = &s->now;
-    if (s->mp && slide(s)) return GA_OK;
-    if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
-    if (s->mp) GA_TRY(project_velocity(s, now->t, now->q, now->v));
-    if (s->form->has_eta) return ga_dae_gradient(&s->dae, now->t, now->q, NULL, now->G);
+    if (!s->mp) return GA_OK;
+    const bool slippery = !s->p && !s->regular.active;
+    if (slippery && slide_back(s)) return GA_OK;
+    if (!slippery || !slide(s)) {
+        if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
+        GA_TRY(project_velocity(s, now->t, now->q, now->v));
+    }
+    GA_TRY(ga_dae_constraint(&s->dae, now->t, now->q, s->Phi));
+    GA_TRY(ga_dae_gradient(&s->dae, now->t, now->q, now->v, now->G));
+    GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, now->v, now->G, s->w));
+    ga_step_record(s, ga_norm_max(s->m, s->Phi), ga_norm_max(s->mp, s->w));
     return GA_OK;
 }
 

@@ -99,12 +99,16 @@ typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 
+/* What was seen of the iteration is forgotten slowly, by this factor in a step. */
+static const double FADE = 0.97;
+
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
     double delta_v[2];
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
+    bool fresh;  /* were the tangents new? */
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -133,16 +137,17 @@ static bool to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
-/* Tolerance of multipliers by that of q and v, where the control of errors sets both. */
-static const double MULTIPLIERS_SHARE = 100;
+/* Large systems have much round-off, and new tangents in the middle of a step cost most. */
+static bool is_large(const ga_stepper *s) { return s->n > 500; }
 
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double eps = 4 * DBL_EPSILON, relative = newton_relative(s);
     const bool through_q = s->m && !s->form->velocity_level; /* v hangs on Phi through q */
-    /* round-off adds up like a random walk; where it is not asked for, it is not tried */
-    const double level = is_tolerant(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
+    /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
+     * is not tried */
+    const double level = is_tolerant(s) || is_large(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -166,9 +171,8 @@ static ga_size measure(ga_stepper *s)
                  s->delta_v[k] / fmax(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
         noise = fmax(noise, floor_v / s->c_v);
     }
-    /* errors of lambda do not go on to later steps */
-    const double share = relative == s->enough ? MULTIPLIERS_SHARE : 1;
-    double tolerance_lambda = def->absolute_lambda + share * relative * s->scale.lambda;
+    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
+    double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
     tolerance_lambda = fmax(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
@@ -194,6 +198,32 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
+/* Largest increment of q and v, in units of their tolerances. */
+static double motion_of(const double *norm) { return fmax(norm[POSITION], norm[VELOCITY]); }
+
+/* What the second increment will be, from the first one: new tangents leave its square, old
+ * ones what they have lost, as seen in steps before. */
+static double foresee(const ga_stepper *s, int kind, const double *norm)
+{
+    const double motion = motion_of(norm);
+    const ga_memory *m = &s->memory[s->fresh];
+    if (m->good_for == 0) return INFINITY;
+    return 4 * m->rate[kind] * motion * (s->fresh ? motion : s->served);
+}
+
+/* Remembers how the second increment came out of the first one. */
+static void remember(ga_stepper *s, const double *first, const double *second)
+{
+    const double motion = motion_of(first);
+    ga_memory *m = &s->memory[s->fresh];
+    if (!(motion > 0)) return;
+    for (int k = 0; k < KINDS; ++k) {
+        const double rate = second[k] / motion / (s->fresh ? motion : s->served);
+        m->rate[k] = fmax(rate, FADE * m->rate[k]);
+    }
+    m->good_for = UNSEEN;
+}
+
 /* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
  * tangents contract the first increment, which is mostly the error of the prediction, faster
  * than what is left of it later. So they get no more credit than what was seen of them in third
@@ -206,13 +236,16 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
+    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, size.norm);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
         double trusted = fmax(contraction, worst);
         if (k != MULTIPLIERS || late) rest = fmax(rest, norm);
         if (s->form->second_system) trusted = fmax(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
-        left = fmax(left, trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY);
+        double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
+        if (first && !s->form->second_system) next = fmin(next, foresee(s, k, size.norm));
+        left = fmax(left, next);
         if (norm <= 1 || first) continue;
         rate = fmax(rate, contraction);
         growth = fmin(growth, contraction);
@@ -228,6 +261,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
     before->stalled += stalled;
+    before->fresh = s->fresh;
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
@@ -265,7 +299,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
-                            before->stalled + stalled};
+                            before->stalled + stalled,
+                            s->fresh};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (settled) {
@@ -288,7 +323,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -324,9 +359,16 @@ static bool finite_trial(const ga_stepper *s)
            ga_all_finite(s->mp, s->lambda);
 }
 
+void ga_step_record(ga_stepper *s, double position, double velocity)
+{
+    s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
+    s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+}
+
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */
 static ga_status measure_residuals(ga_stepper *s)
 {
+    if (s->slides && !s->regular.active) return GA_OK;
     double position, velocity;
     const bool both = s->form->velocity_level;
     if (!s->evaluated) {
@@ -343,8 +385,7 @@ static ga_status measure_residuals(ga_stepper *s)
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
         velocity = ga_norm_max(s->p, s->w);
     }
-    s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
-    s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+    if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;
 }
 
@@ -498,11 +539,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
  * on the way. Large systems, where that costs most, wait until two have been earned. */
-static double whole_life(const ga_stepper *s)
-{
-    enum { LARGE = 500 };
-    return s->n > LARGE ? floor(s->life) : s->life;
-}
+static double whole_life(const ga_stepper *s) { return is_large(s) ? floor(s->life) : s->life; }
 
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
  * mirror image in a constraint. No step carries anything a hundred times as far as velocities
@@ -545,8 +582,10 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
                        to_round_off(s);
         learn_life(s, refresh);
         s->round_off = fmax(1, 0.9 * s->round_off);
-        s->wear *= 0.97;
+        s->wear *= FADE;
+        s->worn_by *= 0.995; /* so that old tangents are tried again some day */
         ++s->unseen;
+        if (s->memory[s->fresh].good_for) --s->memory[s->fresh].good_for;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);

@@ -84,6 +84,12 @@ typedef struct ga_term_place {
     ga_place row, column;
 } ga_term_place;
 
+/* How second increments of Newton's method came out of first ones, in units of tolerances. */
+typedef struct ga_memory {
+    double rate[3]; /* q, v, lambda by q and v */
+    int good_for;   /* so many steps */
+} ga_memory;
+
 /* Largest components met since the start: translations (with all of R^n), rotations. */
 typedef struct ga_scales {
     double q[2], v[2], lambda;
@@ -210,18 +216,21 @@ struct ga_stepper {
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;    /* so many matrices more these scales serve, */
-    double scaled_c_q; /* if c_q stays near this */
-    double penalty;    /* p in use */
-    bool steady;       /* no extrapolation: accelerations may be those of stiff modes */
-    bool estimates;    /* errors are estimated, which takes all of Z */
-    double enough;     /* relative tolerance of Newton's method where no other is given */
-    bool usable;       /* there is a factorisation */
-    bool fresh;        /* its tangents are of this attempt */
+    int scaled_for;       /* so many matrices more these scales serve, */
+    double scaled_c_q;    /* if c_q stays near this */
+    double penalty;       /* p in use */
+    bool steady;          /* no extrapolation: accelerations may be those of stiff modes */
+    bool estimates;       /* errors are estimated, which takes all of Z */
+    bool slides;          /* steps end off the constraints, ga_start_project takes them back */
+    double enough;        /* relative tolerance of Newton's method where no other is given, */
+    double enough_lambda; /* and for multipliers */
+    bool usable;          /* there is a factorisation */
+    bool fresh;           /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
     int unseen;           /* steps since that was seen */
+    ga_memory memory[2];  /* of second increments, with old tangents and with new ones */
     double spent;         /* since they were made, in iterations */
     bool worn;            /* new ones are cheaper */
 
@@ -281,6 +290,8 @@ ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
+/* |Phi| and |w| at the end of a step, for the statistics. */
+void ga_step_record(ga_stepper *s, double position, double velocity);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
