@@ -275,6 +275,7 @@ static int memory_of(const ga_joint *joint, int k)
 double ga_joint_unwind(double angle, double t, const double last[3])
 {
     const double expected = last[0] + last[1] * (t - last[2]);
+    if (fabs(expected - angle) < 3) return angle; /* less than half a turn */
     return angle + two_pi * round((expected - angle) / two_pi);
 }
 

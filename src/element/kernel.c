@@ -40,9 +40,10 @@
 #define UNROLL
 #endif
 
-/* How many rows of each form, in this order; tilts have one b in common, turns are three. */
+/* How many rows of each form, in this order; tilts have one b in common, turns are three. Units
+ * are all `worlds` of a joint, where they are along x, y and z. */
 typedef struct shape {
-    int worlds, alongs, tilts, turns, lengths;
+    int units, worlds, alongs, tilts, turns, lengths;
 } shape;
 
 enum { UA, TA, UB, TB, SIDE = GA_PAIR };
@@ -131,7 +132,7 @@ TEMPLATE void locate3(const shape s, const double *data, const ga_frame *a, cons
     p->Rb = b->R;
     p->pa = ga_vec3_load(data);
     p->pb = ga_vec3_load(data + 3);
-    if (s.worlds + s.alongs + s.lengths > 0) {
+    if (s.units + s.worlds + s.alongs + s.lengths > 0) {
         const ga_vec3 rb = ga_vec3_add(ga_vec3_load(b->x), ga_rotate(b->R, p->pb));
         p->D = ga_vec3_sub(rb, ga_vec3_load(a->x));
         p->d = ga_vec3_sub(p->D, ga_rotate(a->R, p->pa));
@@ -149,12 +150,29 @@ TEMPLATE void hold(const pair3 *p, ga_vec3 E, double *g)
     put(ga_vec3_cross(p->pb, ga_rotate_back(p->Rb, E)), g + 9);
 }
 
+static inline ga_vec3 unit3(int k) { return (ga_vec3){k == 0, k == 1, k == 2}; }
+
+/* The same for an axis of the world: R^T E is a row of R. */
+TEMPLATE void hold_unit(const pair3 *p, int k, double *g)
+{
+    const ga_vec3 a = {p->Ra[k], p->Ra[3 + k], p->Ra[6 + k]},
+                  b = {p->Rb[k], p->Rb[3 + k], p->Rb[6 + k]};
+    put(minus(unit3(k)), g);
+    put(ga_vec3_cross(a, p->pa), g + 3);
+    put(unit3(k), g + 6);
+    put(ga_vec3_cross(p->pb, b), g + 9);
+}
+
 TEMPLATE void rows3(const shape s, const double *data, const void *first, const void *second,
                     double *Phi, double *B)
 {
     pair3 p;
     locate3(s, data, first, second, &p);
     data += 6;
+    for (int k = 0; k < s.units; ++k) {
+        *Phi++ = k == 0 ? p.d.x : k == 1 ? p.d.y : p.d.z;
+        if (B) hold_unit(&p, k, B), B += SIDE;
+    }
     for (int k = 0; k < s.worlds; ++k, data += 3) {
         const ga_vec3 E = ga_vec3_load(data);
         *Phi++ = ga_vec3_dot(E, p.d);
@@ -291,9 +309,10 @@ TEMPLATE void geometric3(const shape s, const double *data, const void *first,
         clear(block(K, TA, TB));
         clear(block(K, TB, TA));
     }
+    for (int k = 0; k < s.units; ++k) f = ga_vec3_axpy(f, *lambda++, unit3(k));
     for (int k = 0; k < s.worlds; ++k, data += 3)
         f = ga_vec3_axpy(f, *lambda++, ga_vec3_load(data));
-    if (s.worlds > 0) add_hold(&p, f, K);
+    if (s.units + s.worlds > 0) add_hold(&p, f, K);
     for (int k = 0; k < s.alongs; ++k, data += 3)
         a = ga_vec3_axpy(a, *lambda++, ga_vec3_load(data));
     if (s.alongs > 0) {
@@ -393,6 +412,7 @@ TEMPLATE void swept3(const shape s, const double *data, const void *first, const
         vb = ga_rotate(fb->R, ga_vec3_load(fb->u));
         rel = ga_rotate_back(fa->R, ga_vec3_sub(va, vb));
     }
+    for (int k = 0; k < s.units; ++k, Z += SIDE) sweep_hold(&p, unit3(k), wa, wb, Z);
     for (int k = 0; k < s.worlds; ++k, data += 3, Z += SIDE)
         sweep_hold(&p, ga_vec3_load(data), wa, wb, Z);
     for (int k = 0; k < s.alongs; ++k, data += 3, Z += SIDE)
@@ -482,12 +502,20 @@ static inline vec2 direction2(vec2 d, double *length)
     return *length > 0 ? (vec2){d.x / *length, d.y / *length} : (vec2){1, 0};
 }
 
+static inline vec2 unit2(int k) { return (vec2){k == 0, k == 1}; }
+
 TEMPLATE void rows2(const shape s, const double *data, const void *first, const void *second,
                     double *Phi, double *B)
 {
     pair2 p;
     locate2(s, data, first, second, &p);
     data += 4;
+    for (int k = 0; k < s.units; ++k) {
+        *Phi++ = k == 0 ? p.d.x : p.d.y;
+        if (!B) continue;
+        put2(unit2(k), k == 0 ? p.sa.y : -p.sa.x, k == 0 ? -p.sb.y : p.sb.x, B);
+        B += WIDE;
+    }
     for (int k = 0; k < s.worlds; ++k, data += 2) {
         const vec2 E = {data[0], data[1]};
         *Phi++ = dot2(E, p.d);
@@ -543,6 +571,10 @@ TEMPLATE void geometric2(const shape s, const double *data, const void *first,
     locate2(s, data, first, second, &p);
     data += 4;
     if (s.lengths > 0) memset(K, 0, WIDE * WIDE * sizeof *K);
+    for (int k = 0; k < s.units; ++k, ++lambda) {
+        f.x += *lambda * unit2(k).x;
+        f.y += *lambda * unit2(k).y;
+    }
     for (int k = 0; k < s.worlds; ++k, data += 2, ++lambda) {
         f.x += *lambda * data[0];
         f.y += *lambda * data[1];
@@ -586,6 +618,10 @@ TEMPLATE void swept2(const shape s, const double *data, const void *first, const
     const double wa = p.a->w, wb = p.b->w;
     const vec2 rel = {p.b->v[0] - p.a->v[0], p.b->v[1] - p.a->v[1]};
     data += 4;
+    for (int k = 0; k < s.units; ++k, Z += WIDE) {
+        Z[2] = dot2(unit2(k), p.sa) * wa;
+        Z[5] = -dot2(unit2(k), p.sb) * wb;
+    }
     for (int k = 0; k < s.worlds; ++k, data += 2, Z += WIDE) {
         const vec2 E = {data[0], data[1]};
         Z[2] = dot2(E, p.sa) * wa;
@@ -676,23 +712,26 @@ TEMPLATE void lane3(const shape s, int numbers, int rows, int v, const double *d
 /* --- one kernel for each shape --------------------------------------------------------------
  */
 
-/* name, dimension, rows: worlds, alongs, tilts, turns, lengths */
+/* name, dimension, rows: units, worlds, alongs, tilts, turns, lengths */
 #define SHAPES(X)                                                                              \
-    X(ball, 3, 3, 0, 0, 0, 0)                                                                  \
-    X(hinge, 3, 3, 0, 2, 0, 0)                                                                 \
-    X(cardan, 3, 3, 0, 1, 0, 0)                                                                \
-    X(weld, 3, 3, 0, 0, 3, 0)                                                                  \
-    X(slider, 3, 0, 2, 0, 3, 0)                                                                \
-    X(sleeve, 3, 0, 2, 2, 0, 0)                                                                \
-    X(table, 3, 0, 1, 2, 0, 0)                                                                 \
-    X(rail, 3, 0, 2, 0, 0, 0)                                                                  \
-    X(face, 3, 0, 1, 0, 0, 0)                                                                  \
-    X(rod, 3, 0, 0, 0, 0, 1)                                                                   \
-    X(pin, 2, 2, 0, 0, 0, 0)                                                                   \
-    X(plate, 2, 2, 0, 0, 1, 0)                                                                 \
-    X(slot, 2, 0, 1, 0, 1, 0)                                                                  \
-    X(line, 2, 0, 1, 0, 0, 0)                                                                  \
-    X(link, 2, 0, 0, 0, 0, 1)
+    X(socket, 3, 3, 0, 0, 0, 0, 0)                                                             \
+    X(spindle, 3, 3, 0, 0, 2, 0, 0)                                                            \
+    X(peg, 2, 2, 0, 0, 0, 0, 0)                                                                \
+    X(ball, 3, 0, 3, 0, 0, 0, 0)                                                               \
+    X(hinge, 3, 0, 3, 0, 2, 0, 0)                                                              \
+    X(cardan, 3, 0, 3, 0, 1, 0, 0)                                                             \
+    X(weld, 3, 0, 3, 0, 0, 3, 0)                                                               \
+    X(slider, 3, 0, 0, 2, 0, 3, 0)                                                             \
+    X(sleeve, 3, 0, 0, 2, 2, 0, 0)                                                             \
+    X(table, 3, 0, 0, 1, 2, 0, 0)                                                              \
+    X(rail, 3, 0, 0, 2, 0, 0, 0)                                                               \
+    X(face, 3, 0, 0, 1, 0, 0, 0)                                                               \
+    X(rod, 3, 0, 0, 0, 0, 0, 1)                                                                \
+    X(pin, 2, 0, 2, 0, 0, 0, 0)                                                                \
+    X(plate, 2, 0, 2, 0, 0, 1, 0)                                                              \
+    X(slot, 2, 0, 0, 1, 0, 1, 0)                                                               \
+    X(line, 2, 0, 0, 1, 0, 0, 0)                                                               \
+    X(link, 2, 0, 0, 0, 0, 0, 1)
 
 /* Constants: both arms; E of each `world`; a of each `along`; b, then a of each `tilt`; the
  * axes of both markers for turns, in the plane T and S; the length. */
@@ -702,19 +741,19 @@ TEMPLATE void lane3(const shape s, int numbers, int rows, int v, const double *d
 #define NUMBERS2(worlds, alongs, tilts, turns, lengths)                                        \
     (4 + 2 * (worlds) + 2 * (alongs) + 2 * (turns) + (lengths))
 
-#define FUNCTIONS(name, dimension, worlds, alongs, tilts, turns, lengths)                      \
+#define FUNCTIONS(name, dimension, units, worlds, alongs, tilts, turns, lengths)               \
     static void name##_rows(const double *data, const void *a, const void *b, double *Phi,     \
                             double *B)                                                         \
     {                                                                                          \
-        const shape s = {worlds, alongs, tilts, turns, lengths};                               \
+        const shape s = {units, worlds, alongs, tilts, turns, lengths};                        \
         rows##dimension(s, data, a, b, Phi, B);                                                \
     }                                                                                          \
     static void name##_many(const double *restrict data, const double *restrict places,        \
                             double *restrict Phi, double *restrict B)                          \
     {                                                                                          \
-        const shape s = {worlds, alongs, tilts, turns, lengths};                               \
+        const shape s = {units, worlds, alongs, tilts, turns, lengths};                        \
         const int numbers = NUMBERS##dimension(worlds, alongs, tilts, turns, lengths);         \
-        const int rows = (worlds) + (alongs) + (tilts) + (turns) + (lengths);                  \
+        const int rows = (units) + (worlds) + (alongs) + (tilts) + (turns) + (lengths);        \
         if (B)                                                                                 \
             for (int v = 0; v < LANES; ++v)                                                    \
                 lane##dimension(s, numbers, rows, v, data, places, Phi, B);                    \
@@ -725,22 +764,22 @@ TEMPLATE void lane3(const shape s, int numbers, int rows, int v, const double *d
     static void name##_geometric(const double *data, const void *a, const void *b,             \
                                  const double *lambda, double *K, double *push)                \
     {                                                                                          \
-        const shape s = {worlds, alongs, tilts, turns, lengths};                               \
+        const shape s = {units, worlds, alongs, tilts, turns, lengths};                        \
         geometric##dimension(s, data, a, b, lambda, K, push);                                  \
     }                                                                                          \
     static void name##_swept(const double *data, const void *a, const void *b, double *Z)      \
     {                                                                                          \
-        const shape s = {worlds, alongs, tilts, turns, lengths};                               \
+        const shape s = {units, worlds, alongs, tilts, turns, lengths};                        \
         swept##dimension(s, data, a, b, Z);                                                    \
     }
 SHAPES(FUNCTIONS)
 
-#define KERNEL(name, dimension, worlds, alongs, tilts, turns, lengths)                         \
-    {{(worlds) + (alongs) + (tilts) + (turns) + (lengths), 2 * 3 * ((dimension)-1),            \
+#define KERNEL(name, dimension, units, worlds, alongs, tilts, turns, lengths)                  \
+    {{(units) + (worlds) + (alongs) + (tilts) + (turns) + (lengths), 2 * 3 * ((dimension)-1),  \
       NUMBERS##dimension(worlds, alongs, tilts, turns, lengths), name##_rows, name##_many,     \
       name##_geometric, name##_swept},                                                         \
      dimension,                                                                                \
-     {worlds, alongs, tilts, turns, lengths}},
+     {units, worlds, alongs, tilts, turns, lengths}},
 
 typedef struct entry {
     ga_kernel kernel; /* first */
@@ -796,19 +835,38 @@ static bool is_flat(const ga_joint *joint)
     return true;
 }
 
+static const ga_kernel *find_kernel(int dimension, shape s)
+{
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k)
+        if (kernels[k].dimension == dimension && memcmp(&kernels[k].shape, &s, sizeof s) == 0)
+            return &kernels[k].kernel;
+    return NULL;
+}
+
+/* Are these all the axes of the world, in their order? */
+static bool are_units(const ga_joint *joint, int dimension, int worlds)
+{
+    if (worlds != dimension) return false;
+    for (int k = 0; k < worlds; ++k)
+        for (int c = 0; c < 3; ++c)
+            if (joint->E[3 * form_of(joint, k)->i + c] != (c == k)) return false;
+    return true;
+}
+
 const ga_kernel *ga_kernel_of(const ga_joint *joint, int dimension)
 {
     const ga_element *e = &joint->element;
+    const ga_kernel *kernel = NULL;
     shape s = {0};
     if (e->rows == 0 || e->speed_rows || e->rheonomic || e->event_count) return NULL;
     if (e->type->gradient != ga_joint_gradient) return NULL;
     if (e->type->force && !(e->type->idle && e->type->idle(joint))) return NULL;
     if (!find_shape(joint, &s)) return NULL;
     if (dimension == 2 && !is_flat(joint)) return NULL;
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k)
-        if (kernels[k].dimension == dimension && memcmp(&kernels[k].shape, &s, sizeof s) == 0)
-            return &kernels[k].kernel;
-    return NULL;
+    if (are_units(joint, dimension, s.worlds))
+        kernel =
+            find_kernel(dimension, (shape){s.worlds, 0, s.alongs, s.tilts, s.turns, s.lengths});
+    return kernel ? kernel : find_kernel(dimension, s);
 }
 
 static double *pack(const double *from, int dimension, double *data)
@@ -846,7 +904,8 @@ void ga_kernel_pack(const ga_kernel *kernel, const ga_joint *joint, double *data
     for (int b = 0; b < 2; ++b) data = pack(joint->marker[b].p, dimension, data);
     for (int k = 0; k < kernel->rows; ++k) {
         const ga_row_form *form = form_of(joint, k);
-        if (form->form == GA_FORM_WORLD) data = pack(joint->E + 3 * form->i, dimension, data);
+        if (form->form == GA_FORM_WORLD && !at->shape.units)
+            data = pack(joint->E + 3 * form->i, dimension, data);
         if (form->form == GA_FORM_ALONG)
             data = pack(joint->marker[0].A + 3 * form->i, dimension, data);
         if (form->form == GA_FORM_DOT) data = pack_dot(joint, form, dots++ == 0, data);

@@ -67,7 +67,7 @@ ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
     augment(s);
     GA_TRY(ga_block_force(s, s->mu, &f));
     for (int i = 0; i < s->nv; ++i) r[i] = -f[i];
-    ga_coords_multiply(&s->dae.M, s->M, 1, s->vd, r);
+    ga_dae_add_inertia(&s->dae, s->M, s->vd, r);
     if (s->dae.reactions_added) ga_coords_multiply_transposed(&s->dae.G, s->G, 1, s->mu, r);
     return GA_OK;
 }

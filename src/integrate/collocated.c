@@ -60,8 +60,28 @@ static void carry_on(void *data, int from, int end)
     }
 }
 
+/* The same, and q, where it adds up. */
+static void carry_on_flat(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    const double c_v = s->c_v, c_q = s->c_q;
+    const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
+    const double *restrict qn = s->now.q;
+    double *restrict v = s->v, *restrict U = s->U, *restrict q = s->q;
+    for (int i = from; i < end; ++i) {
+        const double u = U0[i] + c_q * vd[i];
+        v[i] = v0[i] + c_v * vd[i];
+        U[i] = u;
+        q[i] = qn[i] + u;
+    }
+}
+
 void ga_collocated_evaluate(ga_stepper *s)
 {
+    if (s->flat && !s->form->has_eta) {
+        ga_pool_ranges(s->pool, s->nv, carry_on_flat, s);
+        return;
+    }
     ga_pool_ranges(s->pool, s->nv, carry_on, s);
     if (s->form->has_eta)
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
@@ -72,8 +92,6 @@ void ga_collocated_finish(ga_stepper *s)
 {
     const double c_a = s->c_a, kappa = s->kappa, *restrict a1 = s->a1, *restrict vd = s->vd;
     double *restrict a = s->a, *restrict an = s->an;
-    for (int i = 0; i < s->nv; ++i) {
-        a[i] = a1[i] + c_a * vd[i];
-        an[i] += kappa * vd[i];
-    }
+    for (int i = 0; i < s->nv; ++i) a[i] = a1[i] + c_a * vd[i];
+    for (int i = 0; kappa != 0 && i < s->nv; ++i) an[i] += kappa * vd[i];
 }

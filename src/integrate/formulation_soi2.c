@@ -33,7 +33,7 @@ static ga_status difference(ga_stepper *s, const double *R_tilde, double *r)
     for (int i = 0; i < s->nv; ++i) s->work[i] = s->vd[i] - s->a_tilde[i];
     for (int i = 0; i < s->mp; ++i) s->mu[i] = s->lambda[i] - s->l_tilde[i];
     memset(r, 0, (size_t)s->nv * sizeof *r);
-    ga_coords_multiply(&s->dae.M, s->M, 1, s->work, r);
+    ga_dae_add_inertia(&s->dae, s->M, s->work, r);
     ga_coords_multiply_transposed(&s->dae.G, s->G, s->weight, s->mu, r);
     return GA_OK;
 }

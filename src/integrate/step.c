@@ -56,9 +56,13 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    for (int k = 0; k < 2; ++k) s->delta_q[k] = s->delta_v[k] = 0;
-    largest_by_kind(s, u, s->c_q, s->delta_q);
-    largest_by_kind(s, dvd, s->c_v, s->delta_v);
+    double most[2][2] = {{0, 0}, {0, 0}};
+    largest_by_kind(s, u, 1, most[0]);
+    if (dvd != u) largest_by_kind(s, dvd, 1, most[1]);
+    for (int k = 0; k < 2; ++k) {
+        s->delta_q[k] = s->c_q * most[0][k];
+        s->delta_v[k] = s->c_v * most[dvd != u][k];
+    }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
 
@@ -407,6 +411,17 @@ static ga_status check_residuals(ga_stepper *s)
     return GA_OK;
 }
 
+/* What is becomes what was; piece by piece, so that each is read but once. */
+static void follow(double *was, double *is, const double *next, int n)
+{
+    enum { PIECE = 512 };
+    for (int i = 0; i < n; i += PIECE) {
+        const int count = n - i < PIECE ? n - i : PIECE;
+        copy(was + i, is + i, count);
+        copy(is + i, next + i, count);
+    }
+}
+
 ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
@@ -416,17 +431,13 @@ ga_status ga_step_accept(ga_stepper *s)
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
-    copy(now->vd_old[0], now->vd, s->nv);
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);
-    copy(now->lambda_old[0], now->lambda, s->mp);
+    follow(now->vd_old[0], now->vd, s->vd, s->nv);
+    follow(now->lambda_old[0], now->lambda, s->lambda, s->mp);
+    follow(now->q_old, now->q, s->q, s->nq);
+    follow(now->v_old, now->v, s->v, s->nv);
     copy(now->a_used, s->an, s->nv);
-    copy(now->q_old, now->q, s->nq);
-    copy(now->v_old, now->v, s->nv);
-    copy(now->q, s->q, s->nq);
-    copy(now->v, s->v, s->nv);
-    copy(now->vd, s->vd, s->nv);
     copy(now->a, s->a, s->nv);
-    copy(now->lambda, s->lambda, s->mp);
     if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);

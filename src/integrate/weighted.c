@@ -46,7 +46,7 @@ ga_status ga_weighted_begin(ga_stepper *s)
     if (s->now.steps == 0 || s->def.mass_average == GA_MASS_RECOMPUTED) {
         GA_TRY(mass_ahead(s, shift, s->M));
         memset(s->Man, 0, (size_t)s->nv * sizeof *s->Man);
-        ga_coords_multiply(&s->dae.M, s->M, 1, s->an, s->Man);
+        ga_dae_add_inertia(&s->dae, s->M, s->an, s->Man);
     }
     GA_TRY(mass_ahead(s, 1 + shift, s->M));
     for (int i = 0; i < s->nv; ++i) {
@@ -95,7 +95,7 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
     const double *f;
     GA_TRY(ga_block_force(s, multipliers, &f));
     for (int i = 0; i < s->nv; ++i) r[i] = s->rest[i] - s->weight * f[i];
-    ga_coords_multiply(&dae->M, s->M, 1, a, r);
+    ga_dae_add_inertia(dae, s->M, a, r);
     if (dae->reactions_added)
         ga_coords_multiply_transposed(&dae->G, s->G, s->weight, multipliers, r);
     return GA_OK;
@@ -108,7 +108,7 @@ void ga_weighted_finish(ga_stepper *s)
     const double am = p->alpha_m, af = p->alpha_f;
     copy(s->a, s->vd, s->nv);
     memset(s->Ma1, 0, (size_t)s->nv * sizeof *s->Ma1);
-    ga_coords_multiply(&s->dae.M, s->M, 1, s->a, s->Ma1);
+    ga_dae_add_inertia(&s->dae, s->M, s->a, s->Ma1);
     for (int i = 0; i < s->nv; ++i) {
         s->F1[i] = (s->Ma1[i] + s->rest[i]) / s->weight;
         s->vd[i] = ((1 - am) * s->a[i] + am * s->an[i] - af * s->now.vd[i]) / (1 - af);

@@ -71,14 +71,6 @@ ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
     return ga_division_create(A->count, A->col, A->cols, &A->by_col);
 }
 
-bool ga_coords_is_diagonal(const ga_coords *c)
-{
-    if (c->rows != c->cols || c->count != c->rows) return false;
-    for (int k = 0; k < c->count; ++k)
-        if (c->row[k] != k || c->col[k] != k) return false;
-    return true;
-}
-
 ga_coords ga_coords_transposed(const ga_coords *coords)
 {
     static const ga_layout transposed[] = {
@@ -88,8 +80,7 @@ ga_coords ga_coords_transposed(const ga_coords *coords)
                        .count = coords->count,
                        .row = coords->col,
                        .col = coords->row,
-                       .layout = transposed[coords->layout],
-                       .diagonal = coords->diagonal};
+                       .layout = transposed[coords->layout]};
 }
 
 /* --- products with a vector --------------------------------------------------------------- */
@@ -160,18 +151,10 @@ static void add_full_transposed(const full *A, const double *restrict x, double 
     if (A->n - j == 3) add_dots(A, j, 3, x, y);
 }
 
-static void add_diagonal(int n, const double *restrict values, double alpha,
-                         const double *restrict x, double *restrict y)
-{
-    for (int i = 0; i < n; ++i) y[i] += alpha * values[i] * x[i];
-}
-
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
-    if (A->diagonal)
-        add_diagonal(A->count, values, alpha, x, y);
-    else if (A->layout == GA_BY_COLUMNS)
+    if (A->layout == GA_BY_COLUMNS)
         add_full(&(full){A->rows, A->cols, values, alpha}, x, y);
     else if (A->layout == GA_BY_ROWS)
         add_full_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
@@ -182,9 +165,7 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    if (A->diagonal)
-        add_diagonal(A->count, values, alpha, x, y);
-    else if (A->layout == GA_BY_COLUMNS)
+    if (A->layout == GA_BY_COLUMNS)
         add_full_transposed(&(full){A->rows, A->cols, values, alpha}, x, y);
     else if (A->layout == GA_BY_ROWS)
         add_full(&(full){A->cols, A->rows, values, alpha}, x, y);

@@ -14,7 +14,6 @@ typedef struct ga_coords {
     int rows, cols, count;
     int *row, *col;
     ga_layout layout;           /* GA_LISTED is always true */
-    bool diagonal;              /* entry k stands at (k, k); false is always true */
     ga_pool *pool;              /* borrowed; null: one thread */
     ga_division by_row, by_col; /* products for threads */
 } ga_coords;
@@ -28,8 +27,6 @@ void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it ze
 /* Threads for products with this one, not with views taken before. The same bits come out. */
 ga_status ga_coords_use(ga_coords *coords, ga_pool *pool);
 
-/* Does entry k stand at (k, k), for all k? */
-bool ga_coords_is_diagonal(const ga_coords *coords);
 /* The same arrays seen as the transposed matrix; owns nothing. */
 ga_coords ga_coords_transposed(const ga_coords *coords);
 

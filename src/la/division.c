@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
+
 /* Of all entries: more runs than one in so many, or more of them in one piece than half, and
  * there is little to gain. */
 enum { FEW = 8 };
@@ -72,8 +74,33 @@ typedef struct task {
     double alpha, *y;
 } task;
 
+/* Do several entries in a row go to one place? A look at the first ones tells. */
+static bool stays(const int *place, int from, int end)
+{
+    enum { SOME = 16 };
+    int same = 0, last = end - from < SOME ? end - 1 : from + SOME;
+    for (int k = from; k < last; ++k) same += place[k] == place[k + 1];
+    return 2 * same > last - from;
+}
+
+/* Then their sum need not go through memory. */
+static void add_staying(const task *t, int from, int end)
+{
+    const int *restrict place = t->place, *restrict column = t->from;
+    const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
+    double *restrict y = t->y;
+    for (int k = from; k < end;) {
+        const int at = place[k];
+        double sum = y[at];
+        do {
+            sum += alpha * values[k] * x[column[k]];
+        } while (++k < end && place[k] == at);
+        y[at] = sum;
+    }
+}
+
 /* Most products are plain sums: 1 needs no multiplication. */
-static void add_entries(const task *t, int from, int end)
+static void add_moving(const task *t, int from, int end)
 {
     const int *restrict place = t->place, *restrict column = t->from;
     const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
@@ -86,6 +113,15 @@ static void add_entries(const task *t, int from, int end)
         y[place[k + 3]] += values[k + 3] * x[column[k + 3]];
     }
     for (; k < end; ++k) y[place[k]] += alpha * values[k] * x[column[k]];
+}
+
+/* In the order of the entries, either way. */
+static void add_entries(const task *t, int from, int end)
+{
+    if (stays(t->place, from, end))
+        add_staying(t, from, end);
+    else
+        add_moving(t, from, end);
 }
 
 static void add_piece(void *data, int piece)

@@ -37,11 +37,13 @@ static ga_status number_nodes(ga_assembly *a, bool se)
     bool states = (a->q = GA_NEW(double, a->nq)) && (a->v = GA_NEW(double, a->nv)) &&
                   (a->memory = GA_NEW(double, model->memory_count));
     if (!states) return GA_ERR_MEMORY;
-    if (model->dimension == 2) {
+    const bool flat = model->dimension == 2;
+    if (!(a->inertia = GA_NEW(double, (flat ? 1 : 9) * (size_t)n))) return GA_ERR_MEMORY;
+    if (flat) {
         if (!(a->planes = GA_NEW(ga_plane, n + 1))) return GA_ERR_MEMORY;
         ++a->planes; /* the ground before the first */
+        for (int i = 0; i < n; ++i) a->inertia[i] = model->bodies[i].inertia[8];
     } else {
-        if (!(a->inertia = GA_NEW(double, 9 * (size_t)n))) return GA_ERR_MEMORY;
         for (int i = 0; i < n; ++i)
             memcpy(a->inertia + 9 * i, model->bodies[i].inertia, 9 * sizeof *a->inertia);
     }
@@ -1037,28 +1039,40 @@ static void element_powers(ga_assembly *a, const ga_element *element, const ga_s
     }
 }
 
-static double kinetic_energy(const ga_assembly *a, int i)
+static void flat_energies(const ga_assembly *a, ga_powers *powers)
 {
-    if (a->planes) {
+    const double *restrict mass = a->mass, *restrict inertia = a->inertia;
+    const double g[2] = {a->model->gravity[0], a->model->gravity[1]};
+    double kinetic = 0, potential = 0;
+    for (int i = 0; i < a->model->body_count; ++i) {
         const ga_plane *p = a->planes + i;
-        const double J = a->model->bodies[i].inertia[8];
-        return 0.5 * (a->mass[i] * dot(2, p->v, p->v) + J * p->w * p->w);
+        kinetic += 0.5 * (mass[i] * (p->v[0] * p->v[0] + p->v[1] * p->v[1]) +
+                          inertia[i] * p->w * p->w);
+        potential -= mass[i] * (g[0] * p->x[0] + g[1] * p->x[1]);
     }
-    const ga_frame *frame = a->frames + i;
-    double Jw[3];
-    inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
-    return 0.5 * (a->mass[i] * dot(3, frame->u, frame->u) + dot(3, frame->w, Jw));
+    powers->kinetic = kinetic;
+    powers->potential = potential;
+}
+
+static void energies(const ga_assembly *a, ga_powers *powers)
+{
+    for (int i = 0; i < a->model->body_count; ++i) {
+        const ga_frame *frame = a->frames + i;
+        double Jw[3];
+        inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
+        powers->kinetic +=
+            0.5 * (a->mass[i] * dot(3, frame->u, frame->u) + dot(3, frame->w, Jw));
+        powers->potential -= a->mass[i] * dot(3, a->model->gravity, frame->x);
+    }
 }
 
 void ga_assembly_powers(ga_assembly *a, const ga_state *state, ga_powers *powers)
 {
-    const ga_model *model = a->model;
     memset(powers, 0, sizeof *powers);
-    for (int i = 0; i < model->body_count; ++i) {
-        const double *x = a->planes ? a->planes[i].x : a->frames[i].x;
-        powers->kinetic += kinetic_energy(a, i);
-        powers->potential -= a->mass[i] * dot(model->dimension, model->gravity, x);
-    }
+    if (a->planes)
+        flat_energies(a, powers);
+    else
+        energies(a, powers);
     for (int r = 0; r < a->rest_count; ++r) element_powers(a, rest_of(a, r), state, powers);
 }
 

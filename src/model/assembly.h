@@ -52,7 +52,7 @@ typedef struct ga_assembly {
     ga_node_kind *kinds; /* of nodes */
     ga_node *nodes;
     int *q_at, *v_at;       /* first coordinate of each node */
-    double *mass, *inertia; /* of each node; in space 9 numbers, planar null */
+    double *mass, *inertia; /* of each node; in space 9 numbers, planar 1 */
 
     /* The state that places are for; [GA_GROUND] too. In planar models frames follow planes
      * when somebody asks for them. */

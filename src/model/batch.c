@@ -388,7 +388,7 @@ static void gather(const ga_batch *batch, ga_places at, int k, double *places)
 
 /* Of `some` joints, side by side, what the mask keeps: one joint behind the other, four numbers
  * at a time. */
-static void scatter_some(const ga_batch_mask *mask, int some, const double *local, double *out)
+KERNEL void scatter_some(const ga_batch_mask *mask, int some, const double *local, double *out)
 {
     const int count = mask->count;
     for (int i = 0; count < 4 && i < count; ++i)
@@ -430,14 +430,16 @@ void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double
     const bool turned = B && any_turned(batch);
     double places[2 * PLACE * LANES], values[GA_KERNEL_MAX_ROWS * LANES],
         local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
+    if (B) B += batch->value[GA_BATCH_GRADIENT];
     for (int k = from; k < to; k += LANES) {
         const int some = to - k < LANES ? to - k : LANES;
         gather(batch, at, k, places);
         kernel->rows_of_many(data_of(batch, k), places, values, B ? local : NULL);
         if (turned) turn_many(batch, at, k, some, local);
-        if (B)
-            scatter_some(mask, some, local,
-                         B + batch->value[GA_BATCH_GRADIENT] + (ptrdiff_t)k * mask->count);
+        if (B && some == LANES) /* nearly always, and known to the compiler */
+            scatter_some(mask, LANES, local, B + (ptrdiff_t)k * mask->count);
+        else if (B)
+            scatter_some(mask, some, local, B + (ptrdiff_t)k * mask->count);
         for (int v = 0; Phi && v < some; ++v)
             for (int r = 0; r < kernel->rows; ++r)
                 Phi[batch->row[k + v] + r] = values[r * LANES + v];

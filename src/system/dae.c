@@ -152,6 +152,20 @@ void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
     }
 }
 
+/* Is a constant mass matrix diagonal, whatever its pattern? Its diagonal then. */
+static bool find_diagonal(const ga_dae *dae, double *diagonal)
+{
+    memset(diagonal, 0, (size_t)dae->nv * sizeof *diagonal);
+    for (int k = 0; k < dae->M.count; ++k) {
+        const double m = dae->M_constant[k];
+        const int i = dae->M.row[k];
+        if (m == 0) continue;
+        if (dae->M.col[k] != i || diagonal[i] != 0) return false;
+        diagonal[i] = m;
+    }
+    return true;
+}
+
 /* Constant ones are evaluated once. */
 static void keep_mass(ga_dae *dae, double *M)
 {
@@ -161,6 +175,7 @@ static void keep_mass(ga_dae *dae, double *M)
     } else if (dae->sys.mass_is_constant) {
         memcpy(dae->M_constant, M, size);
         dae->M_known = true;
+        dae->M_is_diagonal = dae->M.layout == GA_LISTED && find_diagonal(dae, dae->M_diagonal);
     }
 }
 
@@ -380,9 +395,23 @@ ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, cons
 {
     GA_TRY(ga_dae_force(dae, at, r));
     for (int i = 0; i < dae->nv; ++i) r[i] = -r[i];
-    ga_coords_multiply(&dae->M, M, 1, at->vd, r);
+    ga_dae_add_inertia(dae, M, at->vd, r);
     if (dae->reactions_added) ga_coords_multiply_transposed(&dae->G, G, 1, at->lambda, r);
     return GA_OK;
+}
+
+static void add_elementwise(int n, const double *restrict d, const double *restrict x,
+                            double *restrict y)
+{
+    for (int i = 0; i < n; ++i) y[i] += d[i] * x[i];
+}
+
+void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, double *y)
+{
+    if (dae->M_is_diagonal)
+        add_elementwise(dae->nv, dae->M_diagonal, x, y);
+    else
+        ga_coords_multiply(&dae->M, M, 1, x, y);
 }
 
 /* --- nodes, in pieces ------------------------------------------------------------------- */
@@ -656,7 +685,6 @@ static ga_status create(ga_dae *dae)
     GA_TRY(node_structure(dae, flat_components, &dae->T));
     own(dae, &dae->T);
     GA_TRY(structure(dae, &sys->mass_pattern, dae->nv, dae->nv, &dae->M));
-    dae->M.diagonal = ga_coords_is_diagonal(&dae->M);
     GA_TRY(structure(dae, &sys->stiffness_pattern, dae->nv, dae->nv, &dae->K));
     GA_TRY(structure(dae, &sys->damping_pattern, dae->nv, dae->nv, &dae->C));
     dae->L = (ga_coords){.rows = dae->nv, .cols = dae->mp};
@@ -670,6 +698,7 @@ static ga_status create(ga_dae *dae)
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
         (dae->M_constant = GA_NEW(double, dae->M.count)) &&
+        (dae->M_diagonal = GA_NEW(double, dae->nv)) &&
         (dae->direction = GA_NEW(double, dae->nv)) && (dae->q_plus = GA_NEW(double, dae->nq)) &&
         (dae->q_minus = GA_NEW(double, dae->nq)) && (dae->q_side = GA_NEW(double, dae->nq)) &&
         (dae->r_plus = GA_NEW(double, dae->nv)) && (dae->r_minus = GA_NEW(double, dae->nv)) &&
@@ -723,7 +752,7 @@ void ga_dae_destroy(ga_dae *dae)
                       dae->direction, dae->q_plus,    dae->q_minus,     dae->q_side,
                       dae->v_work,    dae->v_side,    dae->lambda_work, dae->plus,
                       dae->minus,     dae->r_plus,    dae->r_minus,     dae->M_work,
-                      dae->G_work,    dae->rate_work, dae->pieces};
+                      dae->G_work,    dae->rate_work, dae->M_diagonal,  dae->pieces};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

@@ -46,7 +46,8 @@ typedef struct ga_dae {
     bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;
 
     double *M_constant; /* values of a constant mass matrix, once evaluated */
-    bool M_known;
+    bool M_known, M_is_diagonal;
+    double *M_diagonal; /* if it is, whatever the pattern */
 
     /* workspace of the difference quotients */
     double *direction, *q_plus, *q_minus, *q_side, *v_work, *v_side, *lambda_work, *rate_work;
@@ -107,6 +108,8 @@ ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, cons
 ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
                       const double *vd, const double *multipliers);
 
+/* y += M x, with M of ga_dae_fill or ga_dae_mass. */
+void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, double *y);
 /* q1 = q o map(x). */
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1);
 /* x += scale c(v), what the Cayley map lacks to the exponential: ga_lie_cayley_defect by nodes.

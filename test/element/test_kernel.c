@@ -15,16 +15,21 @@ static const double close_enough = 1e-13;
 typedef struct kernel_case {
     const char *name;
     bool spatial, planar;
+    bool upright; /* its axis is z */
 } kernel_case;
 
 static const kernel_case cases[] = {
-    {"fixed", true, true},          {"revolute", true, true},   {"prismatic", true, true},
-    {"cylindrical", true, false},   {"spherical", true, false}, {"universal", true, false},
-    {"planar", true, false},        {"distance", true, true},   {"point-on-line", true, true},
-    {"point-on-plane", true, false}};
+    {"fixed", true, true, false},         {"revolute", true, true, false},
+    {"prismatic", true, true, false},     {"cylindrical", true, false, false},
+    {"spherical", true, false, false},    {"universal", true, false, false},
+    {"planar", true, false, false},       {"distance", true, true, false},
+    {"point-on-line", true, true, false}, {"point-on-plane", true, false, false},
+    {"revolute", true, false, true},      {"fixed", true, true, true},
+    {"universal", true, false, true}};
 
-static ga_joint *make(rig *r, const char *name, int first, int second)
+static ga_joint *make(rig *r, const kernel_case *c, int first, int second)
 {
+    const char *name = c->name;
     ga_joint *joint = rig_new(ga_element_type_find("joints", name));
     const bool planar = r->setup.dimension == 2;
     rig_join(joint, first, second);
@@ -32,7 +37,8 @@ static ga_joint *make(rig *r, const char *name, int first, int second)
         double *at = (double *)(void *)((char *)joint + f->offset);
         if (strcmp(f->name, "at") == 0) at[0] = 0.4, at[1] = -0.3, at[2] = planar ? 0 : 0.7;
         if (strcmp(f->name, "axis") == 0 && !(planar && f->where == GA_SPATIAL))
-            rig_set3(joint, "axis", 0.5, 0.7, planar ? 0 : -0.4);
+            rig_set3(joint, "axis", c->upright ? 0 : 0.5, c->upright ? 0 : 0.7,
+                     c->upright ? 1 : (planar ? 0 : -0.4));
     }
     if (strcmp(name, "distance") == 0) {
         joint->between[0].p[0] = 0.3;
@@ -135,7 +141,7 @@ static void compare(const kernel_case *c, int dimension, int first, int second, 
     rig r;
     truth t;
     rig_init(&r, dimension, seed);
-    ga_joint *joint = make(&r, c->name, first, second);
+    ga_joint *joint = make(&r, c, first, second);
     const ga_kernel *kernel = ga_kernel_of(joint, dimension);
     assert_non_null(kernel);
     assert_int_equal(kernel->rows, joint->element.rows);
@@ -201,7 +207,7 @@ static void compare_many(const kernel_case *c, int dimension, unsigned seed)
         rig r;
         double own[GA_KERNEL_MAX_NUMBERS];
         rig_init(&r, dimension, seed + (unsigned)v);
-        ga_joint *joint = make(&r, c->name, v % 3 ? 0 : GA_GROUND, 1);
+        ga_joint *joint = make(&r, c, v % 3 ? 0 : GA_GROUND, 1);
         kernel = ga_kernel_of(joint, dimension);
         ga_kernel_pack(kernel, joint, own);
         for (int b = 1; v != 2 && b <= RIG_NODES; ++b) rig_frame(&r, &r.store[b], 0.4);
@@ -229,6 +235,22 @@ static void compare_many(const kernel_case *c, int dimension, unsigned seed)
     }
 }
 
+/* Axes of the world have kernels of their own, where many joints have them. */
+static void test_units(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, 3, 7);
+    const ga_kernel *turned =
+        ga_kernel_of(make(&r, &(kernel_case){.name = "revolute"}, 0, 1), 3);
+    const ga_kernel *upright =
+        ga_kernel_of(make(&r, &(kernel_case){.name = "revolute", .upright = true}, 0, 1), 3);
+    assert_non_null(turned);
+    assert_non_null(upright);
+    assert_int_equal(turned->numbers - upright->numbers, 9);
+    rig_free(&r);
+}
+
 static void test_many(void **state)
 {
     (void)state;
@@ -246,7 +268,7 @@ static void test_none(void **state)
     static const char *const others[] = {"screw", "constant-velocity"};
     rig r;
     rig_init(&r, 3, 7);
-    ga_joint *ball = make(&r, "spherical", 0, 1);
+    ga_joint *ball = make(&r, &(kernel_case){.name = "spherical"}, 0, 1);
     assert_non_null(ga_kernel_of(ball, 3));
     ball->attachment[0].damping = 1;
     assert_null(ga_kernel_of(ball, 3));
@@ -264,8 +286,8 @@ static void test_none(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_none)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

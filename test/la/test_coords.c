@@ -159,46 +159,12 @@ static void marks_first_entries(void **state)
     ga_coords_destroy(&A);
 }
 
-/* And so have diagonal ones. */
-static void diagonal_is_as_listed(void **state)
-{
-    (void)state;
-    enum { N = 11 };
-    uint64_t seed = 5;
-    const double factors[] = {1, -1, -0.7};
-    int at[N];
-    for (int k = 0; k < N; ++k) at[k] = k;
-    ga_coords A;
-    assert_int_equal(ga_coords_create(N, N, N, at, at, &A), GA_OK);
-    assert_true(ga_coords_is_diagonal(&A) && !A.diagonal);
-    double *a = random_values(&seed, N), *x = random_values(&seed, N);
-    double *y = random_values(&seed, N), z[N];
-    ga_coords quick = A;
-    quick.diagonal = true;
-    assert_true(ga_coords_transposed(&quick).diagonal);
-    for (int k = 0; k < 3; ++k) {
-        memcpy(z, y, sizeof z);
-        ga_coords_multiply(&quick, a, factors[k], x, y);
-        ga_coords_multiply(&A, a, factors[k], x, z);
-        ga_coords_multiply_transposed(&quick, a, factors[k], x, y);
-        ga_coords_multiply_transposed(&A, a, factors[k], x, z);
-        assert_memory_equal(y, z, sizeof z);
-    }
-    A.row[4] = 5;
-    assert_false(ga_coords_is_diagonal(&A));
-    A.row[4] = 4, A.rows = N + 1;
-    assert_false(ga_coords_is_diagonal(&A));
-    ga_coords_destroy(&A);
-    free(a), free(x), free(y);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_entries),        cmocka_unit_test(full_is_column_major),
-        cmocka_unit_test(empty_is_fine),         cmocka_unit_test(multiplies),
-        cmocka_unit_test(marks_first_entries),   cmocka_unit_test(full_is_as_listed),
-        cmocka_unit_test(diagonal_is_as_listed),
+        cmocka_unit_test(copies_entries),      cmocka_unit_test(full_is_column_major),
+        cmocka_unit_test(empty_is_fine),       cmocka_unit_test(multiplies),
+        cmocka_unit_test(marks_first_entries), cmocka_unit_test(full_is_as_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

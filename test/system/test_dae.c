@@ -11,7 +11,7 @@ enum { MOST = 70 };
 /* Something of either sign and any size. */
 static double number(int *seed)
 {
-    *seed = (*seed * 7919 + 104729) % 1000003;
+    *seed = (int)((*seed * 7919LL + 104729) % 1000003);
     return (*seed % 2001 - 1000) * pow(10, *seed % 7 - 3);
 }
 
@@ -70,9 +70,65 @@ static void largest_translation(void **state)
     }
 }
 
+/* M of two nodes in R^3, full blocks; `off` stands beside the diagonal. */
+typedef struct masses {
+    double off;
+    int calls;
+} masses;
+
+static ga_eval mass(void *user, const ga_point *at, double *M)
+{
+    (void)at;
+    masses *m = user;
+    ++m->calls;
+    for (int k = 0; k < 18; ++k) M[k] = k % 9 % 4 == 0 ? 1.5 + k : 0;
+    M[1] = M[3] = m->off;
+    return GA_EVAL_OK;
+}
+
+static ga_eval force(void *user, const ga_point *at, double *f)
+{
+    (void)user, (void)at;
+    memset(f, 0, 6 * sizeof *f);
+    return GA_EVAL_OK;
+}
+
+/* A constant matrix that turns out to be diagonal is multiplied as one: the same bits. */
+static void adds_inertia(void **state)
+{
+    (void)state;
+    static const ga_node nodes[] = {{GA_GROUP_RN, 3}, {GA_GROUP_RN, 3}};
+    int row[18], col[18], seed = 5;
+    for (int k = 0; k < 18; ++k) {
+        row[k] = k / 9 * 3 + k % 3;
+        col[k] = k / 9 * 3 + k % 9 / 3;
+    }
+    for (int round = 0; round < 4; ++round) {
+        masses m = {round % 2 ? 0.7 : 0, 0};
+        const ga_system system = {.user = &m,
+                                  .node_count = 2,
+                                  .nodes = nodes,
+                                  .mass = mass,
+                                  .mass_pattern = {18, row, col},
+                                  .mass_is_constant = round < 2,
+                                  .force = force};
+        ga_dae dae;
+        double q[6] = {0}, M[18], x[6], y[6], expected[6];
+        assert_int_equal(ga_dae_create(&system, &dae), GA_OK);
+        assert_int_equal(ga_dae_mass(&dae, 0, q, M), GA_OK);
+        assert_int_equal(dae.M_is_diagonal, round == 0);
+        for (int i = 0; i < 6; ++i) x[i] = number(&seed), y[i] = expected[i] = number(&seed);
+        ga_dae_add_inertia(&dae, M, x, y);
+        for (int k = 0; k < 18; ++k) expected[row[k]] += M[k] * x[col[k]];
+        assert_memory_equal(y, expected, sizeof y);
+        ga_dae_destroy(&dae);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(raises_by_kind),
-                                       cmocka_unit_test(largest_translation)};
+                                       cmocka_unit_test(largest_translation),
+                                       cmocka_unit_test(adds_inertia)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
