@@ -161,7 +161,10 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         else
             compute_defect(s, k);
         for (int i = 0; i < n; ++i) k->defect[i] *= k->row_scale[i];
-        ga_factor_solve(k->factor, k->defect);
+        if (sweeps > 1) /* each is a refinement of the one before */
+            ga_factor_solve_rough(k->factor, k->defect);
+        else
+            ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
     const bool clean = sweeps == 1 && ga_regular_is_clean(s, k->x, k->x + s->nv);
