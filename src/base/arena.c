@@ -19,7 +19,7 @@ typedef struct ga_arena_block {
 static block *block_create(size_t size)
 {
     if (size > SIZE_MAX - sizeof(block)) return NULL;
-    block *b = ga_alloc(1, sizeof(block) + size);
+    block *b = ga_alloc_whole(1, sizeof(block) + size);
     if (b) b->size = size;
     return b;
 }

@@ -11,7 +11,7 @@
 void *ga_alloc(size_t count, size_t size) { return calloc(count ? count : 1, size ? size : 1); }
 
 /* From Linux 5.14 on; where it is not known, pages come one by one as ever. */
-static void take_pages(void *memory, size_t bytes)
+void ga_take_pages(void *memory, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     enum { MANY = 1 << 20, PAGE = 4096 };
@@ -27,7 +27,7 @@ static void take_pages(void *memory, size_t bytes)
 void *ga_alloc_whole(size_t count, size_t size)
 {
     void *memory = ga_alloc(count, size);
-    if (memory) take_pages(memory, count * size);
+    if (memory) ga_take_pages(memory, count * size);
     return memory;
 }
 

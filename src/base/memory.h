@@ -9,6 +9,8 @@ void *ga_alloc(size_t count, size_t size);
 /* The same, for an array that is soon written to from end to end: the system provides its pages
  * at once, in half the time it takes one by one. */
 void *ga_alloc_whole(size_t count, size_t size);
+/* That alone, for memory that has not been written to. */
+void ga_take_pages(void *memory, size_t bytes);
 /* free(NULL) is fine. */
 void ga_free(void *memory);
 

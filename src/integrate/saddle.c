@@ -21,6 +21,9 @@ enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL,
  * place. From so many unknowns on memory is worth the factorisation that an output of
  * accelerations in the middle of a run takes more. */
 enum { SHARE_FROM = 4096 };
+/* Each sweep refines the one before; from so many unknowns on the factors need not do it, too.
+ */
+enum { ROUGH_FROM = 4096 };
 
 /* The second system of SOI2 is in use together with the first. */
 static void share_factors(ga_stepper *s, ga_saddle *k)
@@ -130,6 +133,12 @@ void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x)
     ga_factor_solve_scaled(k->factor, false, k->row_scale, rhs, k->col_scale, x);
 }
 
+void ga_saddle_solve_roughly(ga_saddle *k, const double *rhs, double *x)
+{
+    const bool rough = k->matrix.n >= ROUGH_FROM;
+    ga_factor_solve_scaled(k->factor, rough, k->row_scale, rhs, k->col_scale, x);
+}
+
 /* l - F^n l: without its part in the null space of G^T. F maps the other directions to
  * something small, see regular.c, and F F to nothing. */
 static void filter(const ga_stepper *s, ga_saddle *k, int n, double *l)
@@ -161,7 +170,10 @@ void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps)
         else
             compute_defect(s, k);
         for (int i = 0; i < n; ++i) k->defect[i] *= k->row_scale[i];
-        ga_factor_solve(k->factor, k->defect);
+        if (sweeps > 1 && n >= ROUGH_FROM)
+            ga_factor_solve_rough(k->factor, k->defect);
+        else
+            ga_factor_solve(k->factor, k->defect);
         for (int i = 0; i < n; ++i) k->x[i] += k->col_scale[i] * k->defect[i];
     }
     const bool clean = sweeps == 1 && ga_regular_is_clean(s, k->x, k->x + s->nv);

@@ -52,7 +52,7 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
 static ga_status create_state(ga_state *state, const ga_stepper *s)
 {
     state->memory_size = lay_out(state, s, NULL);
-    state->memory = GA_NEW(double, state->memory_size);
+    state->memory = GA_NEW_WHOLE(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
     lay_out(state, s, state->memory);
     return GA_OK;
@@ -251,7 +251,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k)
-        if (!(*list[k].array = GA_NEW(double, list[k].count))) return GA_ERR_MEMORY;
+        if (!(*list[k].array = GA_NEW_WHOLE(double, list[k].count))) return GA_ERR_MEMORY;
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_saddle_create(s, &s->saddle));

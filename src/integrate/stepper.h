@@ -426,6 +426,8 @@ ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const do
 void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps);
 /* x = A^-1 rhs with the matrix as it was factored. */
 void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x);
+/* The same, for a few digits; of large systems. */
+void ga_saddle_solve_roughly(ga_saddle *k, const double *rhs, double *x);
 /* A y = (0, bottom): the smallest y in the mass metric with G y = bottom. */
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y);
 /* vd and multipliers from the dynamics and the constraints on acceleration level. The given

@@ -228,7 +228,7 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
     s->others = GA_NEW(int, others);
-    s->factors = GA_NEW_WHOLE(double, factors);
+    s->factors = GA_NEW(double, factors);
     s->factors_size = factors;
     if (!s->others || !s->factors) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
@@ -1093,7 +1093,10 @@ static ga_status share(void *data, void *lender)
         return GA_OK;
     double *factors = other ? other->factors : GA_NEW(double, s->factors_size);
     if (!factors) return GA_ERR_MEMORY;
-    if (other) ga_free(s->factors);
+    if (other) {
+        ga_free(s->factors); /* nothing was written there yet; but soon to those of the other */
+        ga_take_pages(factors, other->factors_size * sizeof *factors);
+    }
     if (!other && s->partner) s->partner->partner = NULL;
     s->factors = factors;
     s->partner = other;

@@ -1,6 +1,6 @@
 /* Lists of numbers, each kept once; see lists.h. A hash table with linear probing, at most half
  * full, finds them. Like parts follow each other in like order, so the list that came after the
- * last one before is tried first: to compare takes a fraction of the time of a hash. */
+ * same ones before is tried first: to compare takes a fraction of the time of a hash. */
 #include "la/lists.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -87,7 +87,6 @@ static ga_status make_room(ga_lists *l, int count)
     if (l->count + 2 > l->room) {
         const int room = larger(l->room, 16);
         GA_TRY(resize(&l->start, l->count ? l->count + 1 : 0, room));
-        GA_TRY(resize(&l->after, l->count, room));
         l->room = room;
     }
     if (used + count > l->item_room) {
@@ -113,16 +112,19 @@ static ga_status find_or_add(ga_lists *l, int count, const int *item, int *numbe
     return GA_OK;
 }
 
+enum { GUESSES = 1024 }; /* a power of two */
+
 ga_status ga_lists_add(ga_lists *l, int count, const int *item, int *number)
 {
-    const int guess = l->last ? l->after[l->last - 1] : 0;
-    if (guess && is_list(l, guess - 1, count, item)) {
-        *number = guess - 1;
+    if (!l->after && !(l->after = GA_NEW(int, GUESSES))) return GA_ERR_MEMORY;
+    int *guess = &l->after[l->history * UINT32_C(0x9e3779b1) >> 22 & (GUESSES - 1)];
+    if (*guess && is_list(l, *guess - 1, count, item)) {
+        *number = *guess - 1;
     } else {
         GA_TRY(find_or_add(l, count, item, number));
-        if (l->last) l->after[l->last - 1] = *number + 1;
+        *guess = *number + 1;
     }
-    l->last = *number + 1;
+    l->history = l->history << 5 ^ (unsigned)*number;
     return GA_OK;
 }
 
@@ -131,7 +133,6 @@ ga_status ga_lists_finish(ga_lists *l)
     ga_free(l->table);
     ga_free(l->after);
     l->table = l->after = NULL;
-    l->last = 0;
     if (!l->count) return GA_OK;
     const int used = l->start[l->count];
     GA_TRY(resize(&l->start, l->count + 1, l->count + 1));

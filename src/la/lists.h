@@ -10,10 +10,10 @@ typedef struct ga_lists {
     int *start; /* list k is item[start[k]] .. item[start[k+1] - 1]; null if there is none */
     int *item;
     int room, item_room;
-    int *table; /* for finding: 1 + a list, or 0; null when finished */
-    int slots;  /* of the table, a power of two */
-    int *after; /* the list that last came after each; as in the table */
-    int last;   /* the one added last; 1 + its number, or 0 */
+    int *table;       /* for finding: 1 + a list, or 0; null when finished */
+    int slots;        /* of the table, a power of two */
+    int *after;       /* the list that last came after the same ones as now; as in the table */
+    unsigned history; /* of the last ones */
 } ga_lists;
 
 /* Adds a list, unless there is one with the same items; its number. On a zeroed ga_lists. */

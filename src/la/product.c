@@ -8,14 +8,15 @@
  * kept once, and its terms are sorted by place, and by entries of A and B within one: that is a
  * plan. Everything is linear in the number of terms but for the sorting of different lists.
  *
- * Most columns are like one before, and that shows without their terms. Columns of A have
- * shapes, their rows and entries counted from the first ones. The entries of a column of B, and
- * of each the shape it meets and where that begins, counted from where the first one does, are
- * its key: columns with one key have the same terms.
- *
  * Neighbours may be stored apart, elements of another type for instance. So where entries of A
  * are in regions far from each other, each region has a list, with places in the column instead
- * of rows. Regions follow each other in the order of entries, so that sums are the same. */
+ * of rows. Regions follow each other in the order of entries, so that sums are the same.
+ *
+ * Most columns are like one before, and that shows without their terms. Columns of A have
+ * shapes: their rows, counted from the first one, and their entries, from the first one of each
+ * segment without gaps. The entries of a column of B, and of each the shape it meets and where
+ * in which region that begins, are its key: columns with one key have the same terms, but for
+ * the distances between regions. */
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
@@ -41,17 +42,28 @@ typedef struct region {
 /* Entries that are not further apart are in one region. More regions than this, or more terms,
  * are not worth the search. */
 enum { REACH = 128, MOST_REGIONS = 8, MOST_TERMS = 1024 };
-/* Numbers of a key for each entry of B. */
-enum { KEY = 4 };
+/* Numbers of a key for each entry of B, at most; besides it has one for each region. */
+enum { KEY = 3 + 2 * MOST_REGIONS };
 
-/* A column with terms: its place among these, its first entries. */
+/* Entries of a column of A without gaps: from which on. */
+typedef struct shape {
+    int segments, from[MOST_REGIONS + 1];
+} shape;
+
+enum { EMPTY = -1, SCATTERED = -2 }; /* in place of a shape, or of a key */
+
+/* A column with terms: its place among these (-1: not for others), its first entry of B, its
+ * regions as they are found. */
 typedef struct sample {
-    int column, a, b;
+    int column, b, regions;
+    region region[MOST_REGIONS];
 } sample;
 
 typedef struct workspace {
     ga_buckets a_cols, b_cols;
-    int *shape;      /* of each column of A; -1: empty */
+    int *shape; /* of each column of A */
+    shape *shapes;
+    int shape_room;
     ga_lists keys;   /* of columns of B */
     sample *samples; /* of each key */
     int sample_room;
@@ -68,6 +80,7 @@ static void destroy_workspace(workspace *w)
     ga_buckets_destroy(&w->a_cols);
     ga_buckets_destroy(&w->b_cols);
     ga_free(w->shape);
+    ga_free(w->shapes);
     ga_lists_destroy(&w->keys);
     ga_free(w->samples);
     ga_lists_destroy(&w->lists);
@@ -100,64 +113,122 @@ static ga_status count_terms(const ga_coords *B, workspace *w, int *columns)
         const int length = column_length(&w->a_cols, k);
         if (length > w->longest) w->longest = length;
     }
-    return w->most >= INT_MAX / 3 || w->longest >= INT_MAX / KEY ? GA_ERR_MEMORY : GA_OK;
+    return w->most >= INT_MAX / 3 || w->longest >= INT_MAX / KEY - 1 ? GA_ERR_MEMORY : GA_OK;
 }
 
 /* --- keys */
 
+/* An array for `count` elements in place of one for *room, which are kept. */
+static ga_status make_room(void **array, int *room, int count, size_t size)
+{
+    if (count <= *room) return GA_OK;
+    if (count > INT_MAX / 2 - 16) return GA_ERR_MEMORY;
+    const int larger = 2 * count + 16;
+    void *other = ga_alloc((size_t)larger, size);
+    if (!other) return GA_ERR_MEMORY;
+    if (*room) memcpy(other, *array, (size_t)*room * size);
+    ga_free(*array);
+    *array = other;
+    *room = larger;
+    return GA_OK;
+}
+
+/* The list of a column of A, and its segments; false if these are too many. */
+static bool describe_column(const ga_coords *A, const workspace *w, int k, shape *s)
+{
+    const int *item = w->a_cols.item + w->a_cols.start[k];
+    const int length = column_length(&w->a_cols, k);
+    s->segments = 0;
+    for (int i = 0, first = 0; i < length; ++i) {
+        if (i == 0 || item[i] > item[i - 1] + REACH) {
+            if (s->segments == MOST_REGIONS) return false;
+            s->from[s->segments++] = i;
+            first = item[i];
+        }
+        w->list[2 * i] = A->row[item[i]] - A->row[item[0]];
+        w->list[2 * i + 1] = item[i] - first;
+    }
+    s->from[s->segments] = length;
+    return true;
+}
+
 static ga_status find_shapes(const ga_coords *A, workspace *w)
 {
-    ga_lists shapes = {0};
+    ga_lists lists = {0};
     ga_status status = GA_OK;
     for (int k = 0; status == GA_OK && k < A->cols; ++k) {
-        const int first = w->a_cols.start[k], length = w->a_cols.start[k + 1] - first;
-        const int *item = w->a_cols.item + first;
-        w->shape[k] = -1;
-        if (!length) continue;
-        for (int i = 0; i < length; ++i) {
-            w->list[2 * i] = A->row[item[i]] - A->row[item[0]];
-            w->list[2 * i + 1] = item[i] - item[0];
-        }
-        status = ga_lists_add(&shapes, 2 * length, w->list, &w->shape[k]);
+        const int length = column_length(&w->a_cols, k), known = lists.count;
+        shape s;
+        w->shape[k] = length ? SCATTERED : EMPTY;
+        if (!length || !describe_column(A, w, k, &s)) continue;
+        status = ga_lists_add(&lists, 2 * length, w->list, &w->shape[k]);
+        if (status != GA_OK || lists.count == known) continue;
+        status = make_room((void **)&w->shapes, &w->shape_room, lists.count, sizeof s);
+        if (status == GA_OK) w->shapes[known] = s;
     }
-    ga_lists_destroy(&shapes);
+    ga_lists_destroy(&lists);
     return status;
 }
 
-/* The key of column j, and its first entries; -1 without terms. */
-static ga_status find_key(const ga_coords *A, const ga_coords *B, workspace *w, int j, int *key,
-                          sample *first)
+/* The region of a segment, which is made larger, or a new one; -1 if these are too many. */
+static int put_segment(sample *x, int least, int most)
 {
-    int *list = w->list, row = 0;
-    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
-        const int ib = w->b_cols.item[p], k = B->row[ib];
-        if (w->shape[k] < 0) continue;
-        const int ia = w->a_cols.item[w->a_cols.start[k]];
-        if (list == w->list) first->a = ia, first->b = ib, row = A->row[ia];
-        *list++ = w->shape[k];
-        *list++ = A->row[ia] - row;
-        *list++ = ia - first->a;
-        *list++ = ib - first->b;
-    }
-    *key = -1;
-    if (list == w->list) return GA_OK;
-    return ga_lists_add(&w->keys, (int)(list - w->list), w->list, key);
+    region *r = x->region;
+    int k = 0;
+    while (k < x->regions && (least > r[k].most + REACH || most < r[k].least - REACH)) ++k;
+    if (k == MOST_REGIONS) return -1;
+    if (k == x->regions) r[x->regions++] = (region){least, most};
+    if (least < r[k].least) r[k].least = least;
+    if (most > r[k].most) r[k].most = most;
+    return k;
 }
 
-static ga_status add_sample(workspace *w, sample x)
+/* How many regions come before each; false if two are not apart. */
+static bool rank_regions(const sample *x, int *list)
 {
-    const int count = w->keys.count; /* with its own */
-    if (count > w->sample_room) {
-        const int room = w->keys.room;
-        sample *other = GA_NEW(sample, room);
-        if (!other) return GA_ERR_MEMORY;
-        if (w->sample_room) memcpy(other, w->samples, (size_t)w->sample_room * sizeof *other);
-        ga_free(w->samples);
-        w->samples = other;
-        w->sample_room = room;
+    for (int k = 0; k < x->regions; ++k) {
+        list[k] = 0;
+        for (int i = 0; i < x->regions; ++i) {
+            if (i == k) continue;
+            const bool before = x->region[i].most + REACH < x->region[k].least;
+            if (!before && x->region[k].most + REACH >= x->region[i].least) return false;
+            list[k] += before;
+        }
     }
-    w->samples[count - 1] = x;
-    return GA_OK;
+    return true;
+}
+
+/* The key of column j, EMPTY without terms, SCATTERED if it has none; and what it is a sample
+ * of. */
+static ga_status find_key(const ga_coords *A, const ga_coords *B, workspace *w, int j, int *key,
+                          sample *x)
+{
+    int *list = w->list, row = 0, first[MOST_REGIONS];
+    x->regions = 0;
+    *key = EMPTY;
+    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
+        const int ib = w->b_cols.item[p], k = B->row[ib];
+        if (w->shape[k] == EMPTY) continue;
+        *key = SCATTERED;
+        if (w->shape[k] == SCATTERED) return GA_OK;
+        const int *item = w->a_cols.item + w->a_cols.start[k];
+        const shape *s = &w->shapes[w->shape[k]];
+        if (list == w->list) x->b = ib, row = A->row[*item];
+        *list++ = w->shape[k];
+        *list++ = A->row[*item] - row;
+        *list++ = ib - x->b;
+        for (int i = 0; i < s->segments; ++i) {
+            const int least = item[s->from[i]], known = x->regions;
+            const int at = put_segment(x, least, item[s->from[i + 1] - 1]);
+            if (at < 0) return GA_OK;
+            if (at == known) first[at] = least;
+            *list++ = at;
+            *list++ = least - first[at];
+        }
+    }
+    if (*key == EMPTY || !rank_regions(x, list)) return GA_OK;
+    list += x->regions;
+    return ga_lists_add(&w->keys, (int)(list - w->list), w->list, key);
 }
 
 /* --- lists of terms */
@@ -299,14 +370,22 @@ static ga_status list_column(workspace *w, int terms, ga_product *product,
     return GA_OK;
 }
 
+/* How far the region of an entry of the sample is from that of another with its key. */
+static int region_shift(const sample *like, const sample *x, int ia)
+{
+    int k = 0;
+    while (ia < like->region[k].least || ia > like->region[k].most) ++k;
+    return x->region[k].least - like->region[k].least;
+}
+
 /* What the column of a sample has, for another with its key. */
 static ga_status copy_column(workspace *w, const sample *like, const sample *x,
                              ga_product *product)
 {
-    const int a = x->a - like->a, b = x->b - like->b;
+    const int b = x->b - like->b;
     ga_product_column column = product->column[like->column];
     if (column.plan >= 0) {
-        column.a += a;
+        column.a += region_shift(like, x, column.a);
         column.b += b;
     } else {
         const int from = column.a, end = column.b;
@@ -314,12 +393,22 @@ static ga_status copy_column(workspace *w, const sample *like, const sample *x,
         column.b = w->parts + (end - from);
         for (int p = from; p < end; ++p) {
             ga_product_part part = product->part[p];
-            part.a += a;
+            part.a += region_shift(like, x, part.a);
             part.b += b;
             GA_TRY(add_part(w, product, part));
         }
     }
     product->column[x->column] = column;
+    return GA_OK;
+}
+
+/* A column in several regions that has one list all the same has their distances in it. */
+static ga_status add_sample(workspace *w, const ga_product *product, sample x)
+{
+    const int count = w->keys.count; /* with its own */
+    if (x.regions > 1 && product->column[x.column].plan >= 0) x.column = -1;
+    GA_TRY(make_room((void **)&w->samples, &w->sample_room, count, sizeof x));
+    w->samples[count - 1] = x;
     return GA_OK;
 }
 
@@ -331,13 +420,13 @@ static ga_status list_columns(const ga_coords *A, const ga_coords *B, workspace 
         const int known = w->keys.count;
         int key;
         GA_TRY(find_key(A, B, w, j, &key, &x));
-        if (key < 0) continue;
-        if (key < known) {
+        if (key == EMPTY) continue;
+        if (key >= 0 && key < known && w->samples[key].column >= 0) {
             GA_TRY(copy_column(w, &w->samples[key], &x, product));
         } else {
             const int terms = list_terms(A, B, w, j);
             GA_TRY(list_column(w, terms, product, &product->column[x.column]));
-            GA_TRY(add_sample(w, x));
+            if (key == known) GA_TRY(add_sample(w, product, x));
         }
         ++x.column;
     }
@@ -463,7 +552,7 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
     GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
     GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
     GA_TRY(count_terms(B, w, &product->columns));
-    const size_t terms = 3 * (size_t)w->most + 1, key = KEY * (size_t)w->longest;
+    const size_t terms = 3 * (size_t)w->most + 1, key = KEY * ((size_t)w->longest + 1);
     bool memory = (w->list = GA_NEW(int, terms > key ? terms : key)) &&
                   (w->shape = GA_NEW(int, A->cols)) && (w->terms = GA_NEW(term, w->most)) &&
                   (w->sorted = GA_NEW(term, w->most)) &&

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <math.h>
+
 /* YAML --------------------------------------------------------------------------------------
  */
 
@@ -433,6 +435,60 @@ static void test_repeat(void **state)
     close_reading(&r);
 }
 
+/* Copies of an expression are compiled once: each has the number it would have on its own, to
+ * the sign of zero, wherever else its text stands. */
+static void test_repeated_expressions(void **state)
+{
+    (void)state;
+    reading r =
+        read_text("parameters: {N: 4, L: 0.1}\n"
+                  "shared: &shared {a: 0*(i - 2), b: i + L}\n"
+                  "repeat:\n"
+                  "- count: N\n"
+                  "  bodies:\n"
+                  "    b{i}:\n"
+                  "      x: [i*L, 1/3, 'i < 2 ? -1/(i + 1) : sqrt(i)', 0*(i - 2),\n"
+                  "          (i - 2)^0, '{i}*2 + i', cos(i*40 deg)]\n"
+                  "      y: *shared\n"
+                  "  repeat: {count: 2, index: j, joints: {'c{i}_{j}': {z: i*10 + j}}}\n"
+                  "- {count: 3, index: k, repeat: {count: 3, index: i, forces:\n"
+                  "  {'d{k}_{i}': {y: *shared, z: k - i}}}}\n");
+    assert_good(&r);
+    for (int i = 0; i < 4; ++i) {
+        const double expected[] = {i * 0.1,
+                                   1.0 / 3,
+                                   i < 2 ? -1.0 / (i + 1) : sqrt(i),
+                                   0.0 * (i - 2.0),
+                                   1,
+                                   i * 2 + i,
+                                   cos(i * (40 * 3.14159265358979323846 / 180))};
+        char path[40];
+        for (int n = 0; n < 7; ++n) {
+            snprintf(path, sizeof path, "bodies.b%d.x[%d]", i, n);
+            const double x = number_at(&r, path);
+            assert_memory_equal(&x, &expected[n], sizeof x);
+        }
+        snprintf(path, sizeof path, "bodies.b%d.y.b", i);
+        assert_true(number_at(&r, path) == i + 0.1);
+        for (int j = 0; j < 2; ++j) {
+            snprintf(path, sizeof path, "joints.c%d_%d.z", i, j);
+            assert_true(number_at(&r, path) == i * 10 + j);
+        }
+    }
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) {
+            char path[40];
+            snprintf(path, sizeof path, "forces.d%d_%d.z", k, i);
+            assert_true(number_at(&r, path) == k - i);
+            snprintf(path, sizeof path, "forces.d%d_%d.y.b", k, i);
+            assert_true(number_at(&r, path) == i + 0.1);
+        }
+    double x;
+    assert_false(ga_read_number(&r.reader, at(&r, "shared.b"), &x)); /* there is no i */
+    ga_document_drop_repeats(r.document);
+    close_reading(&r);
+}
+
 static void test_repeat_goes_wrong(void **state)
 {
     (void)state;
@@ -502,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_parameters_go_wrong),
         cmocka_unit_test(test_reserved_names),
         cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_repeated_expressions),
         cmocka_unit_test(test_repeat_goes_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

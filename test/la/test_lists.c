@@ -99,10 +99,28 @@ static void memory_may_run_out(void **state)
     }
 }
 
+/* As keys of like columns are: the same but for some numbers that grow by steps. All of them
+ * are found again, in no more time than others take. */
+static void steps_are_told_apart(void **state)
+{
+    (void)state;
+    enum { MANY = 40000, LONG = 48 };
+    ga_lists lists = {0};
+    for (int pass = 0; pass < 2; ++pass)
+        for (int n = 0; n < MANY; ++n) {
+            int item[LONG], number;
+            for (int k = 0; k < LONG; ++k) item[k] = k % 4 == 2 && k > 20 ? 30 * n + k : k;
+            assert_int_equal(ga_lists_add(&lists, LONG, item, &number), GA_OK);
+            assert_int_equal(number, n);
+        }
+    ga_lists_destroy(&lists);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_each_once),
+        cmocka_unit_test(steps_are_told_apart),
         cmocka_unit_test(empty_is_fine),
         cmocka_unit_test(memory_may_run_out),
     };
