@@ -685,6 +685,12 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
     double *L = F + k * k4, *U = L + k * r4;
     const double *from = s->stack + c->stack;
     const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
+    if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
+        double *to = F + first->to * (k4 + 1);
+        for (int j = 0; j < first->count; ++j, from += child_r4, to += k4)
+            add(first->count, from, to, 1);
+        return;
+    }
     for (const join *b = first; b < end; ++b)
         for (int j = 0; j < b->count; ++j) {
             const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;

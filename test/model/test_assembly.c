@@ -237,10 +237,52 @@ static void test_threads_of_runs(void **state)
     assert_int_equal(ga_model_parse("m", text, strlen(text), NULL, &model, NULL), GA_ERR_INPUT);
 }
 
+/* So many unknowns that the chain is cut in two, and nodes and vectors in pieces. */
+static void test_threads_of_a_long_chain(void **state)
+{
+    (void)state;
+    const char *text =
+        "galpha: 1\n"
+        "gravity: [0, 0, -9.81]\n"
+        "repeat:\n"
+        "  - {count: 1400, index: i, bodies: {'rod{i}': {mass: 1, inertia: [1/1200, 1/12, "
+        "1/12],"
+        " position: [i + 0.5, 0, 0]}}}\n"
+        "  - {count: 1399, from: 1, index: i, joints: {'hinge{i}': {type: revolute,"
+        " between: ['rod{i-1}', 'rod{i}'], at: [i, 0, 0], axis: [0, cos(0.7*i), "
+        "sin(0.7*i)]}}}\n"
+        "joints: {support: {type: revolute, between: [ground, rod0], at: [0, 0, 0],"
+        " axis: [0, 1, 0]}}\n"
+        "simulate: {t_end: 3e-3, step: 1e-3}\n";
+    enum { VALUES = 7 * 1400 };
+    double *values[2] = {NULL, NULL};
+    ga_model *model = NULL;
+    assert_int_equal(ga_model_parse("chain", text, strlen(text), NULL, &model, NULL), GA_OK);
+    for (int threads = 1; threads <= 2; ++threads) {
+        static const char *const channels[] = {"*.position", "*.rotation"};
+        ga_sim *sim = NULL;
+        ga_report report;
+        ga_sim_def def = ga_sim_def_of(model);
+        def.threads = threads;
+        def.channel_count = 2;
+        def.channels = channels;
+        assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+        assert_int_equal(ga_sim_run(sim, &report), GA_OK);
+        assert_true(ga_sim_value_count(sim) >= VALUES);
+        values[threads - 1] = malloc(VALUES * sizeof **values);
+        assert_non_null(values[threads - 1]);
+        memcpy(values[threads - 1], ga_sim_values(sim), VALUES * sizeof **values);
+        ga_sim_destroy(sim);
+    }
+    assert_memory_equal(values[0], values[1], VALUES * sizeof **values);
+    free(values[0]), free(values[1]);
+    ga_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_is_one_by_one),
-                                       cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_threads_of_runs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_is_one_by_one), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_of_a_long_chain), cmocka_unit_test(test_threads_of_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
