@@ -32,6 +32,18 @@ KERNEL void raise_by(quad *x, const quad *y)
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
 }
+/* Rows become columns. */
+KERNEL void transpose(quad x[4])
+{
+    const quad_mask even = {0, 4, 2, 6}, odd = {1, 5, 3, 7};
+    const quad_mask front = {0, 1, 4, 5}, back = {2, 3, 6, 7};
+    const quad a = __builtin_shuffle(x[0], x[1], even), b = __builtin_shuffle(x[0], x[1], odd);
+    const quad c = __builtin_shuffle(x[2], x[3], even), d = __builtin_shuffle(x[2], x[3], odd);
+    x[0] = __builtin_shuffle(a, c, front);
+    x[1] = __builtin_shuffle(b, d, front);
+    x[2] = __builtin_shuffle(a, c, back);
+    x[3] = __builtin_shuffle(b, d, back);
+}
 /* The first count < 4 numbers, and zeros. */
 KERNEL void load_first(quad *x, const double *from, int count)
 {
@@ -59,6 +71,11 @@ KERNEL void over(quad *x, const quad *y) { EACH x->at[v] /= y->at[v]; }
 KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
+}
+KERNEL void transpose(quad x[4])
+{
+    const quad y[4] = {x[0], x[1], x[2], x[3]};
+    for (int k = 0; k < 4; ++k) EACH x[k].at[v] = y[v].at[k];
 }
 KERNEL void load_first(quad *x, const double *from, int count)
 {
