@@ -13,6 +13,7 @@
  */
 #include "integrate/control.h"
 
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -46,11 +47,12 @@ void ga_controller_destroy(ga_controller *c)
 static void observe_sizes(ga_controller *c, const double *q, const double *v)
 {
     const ga_stepper *s = c->s;
-    c->size_q[0] = fmax(c->size_q[0], ga_dae_translation(&s->dae, q));
+    c->size_q[0] = ga_larger(c->size_q[0], ga_dae_translation(&s->dae, q));
     c->size_q[1] = 1;
     for (int i = 0; i < s->nv; ++i)
-        c->size_v[s->kind[i]] = fmax(c->size_v[s->kind[i]], fabs(v[i]));
-    for (int k = 0; k < 2; ++k) c->size_v[k] = fmax(c->size_v[k], c->size_q[k] / c->duration);
+        c->size_v[s->kind[i]] = ga_larger(c->size_v[s->kind[i]], fabs(v[i]));
+    for (int k = 0; k < 2; ++k)
+        c->size_v[k] = ga_larger(c->size_v[k], c->size_q[k] / c->duration);
 }
 
 /* Largest error by its tolerance. */
@@ -68,7 +70,7 @@ static double weighted_error(const ga_controller *c, const double *error_q,
         int k = s->kind[i];
         double e = error_q[i] == 0 ? 0 : fabs(error_q[i]) / w_q[k];
         if (def->mode != GA_ERROR_POSITIONS && error_v[i] != 0)
-            e = fmax(e, fabs(error_v[i]) / w_v[k]);
+            e = ga_larger(e, fabs(error_v[i]) / w_v[k]);
         if (!(e <= largest)) largest = e;
     }
     return largest;
@@ -79,8 +81,8 @@ static double weighted_error(const ga_controller *c, const double *error_q,
 static double amplification(const ga_controller *c)
 {
     const ga_regular *g = &c->s->regular;
-    double least = fmin(g->least, g->least_old);
-    return g->watching && least > 0 ? fmin(0.03 / sqrt(least), 1e4) : 0;
+    double least = ga_smaller(g->least, g->least_old);
+    return g->watching && least > 0 ? ga_smaller(0.03 / sqrt(least), 1e4) : 0;
 }
 
 /* Of the trial that is to be accepted. */
@@ -117,8 +119,8 @@ static double noise(const ga_controller *c)
     for (int k = 0; k < 2; ++k) {
         double w_q = absolute_q[k] + def->relative * c->size_q[k];
         double w_v = absolute_v[k] + def->relative * c->size_v[k];
-        if (w_q > 0) largest = fmax(largest, c->size_q[k] / w_q);
-        if (w_v > 0) largest = fmax(largest, c->size_v[k] / w_v);
+        if (w_q > 0) largest = ga_larger(largest, c->size_q[k] / w_q);
+        if (w_v > 0) largest = ga_larger(largest, c->size_v[k] / w_v);
     }
     return 256 * DBL_EPSILON * (1 + amplification(c)) * largest;
 }
@@ -141,7 +143,7 @@ static double control_power(const ga_controller *c) { return per_unit_step(c) ? 
 
 static double clamp_step(const ga_controller *c, double h)
 {
-    if (c->def.max_step > 0) h = fmin(h, c->def.max_step);
+    if (c->def.max_step > 0) h = ga_smaller(h, c->def.max_step);
     return h;
 }
 
@@ -166,7 +168,7 @@ static double typical_size(const ga_controller *c, int i)
 {
     int k = c->s->kind[i];
     double absolute = k ? c->def.absolute_rotation : c->def.absolute_translation;
-    return fmax(fmax(c->size_q[k], absolute / c->def.relative), DBL_MIN);
+    return ga_larger(ga_larger(c->size_q[k], absolute / c->def.relative), DBL_MIN);
 }
 
 /* A time over which the state changes by a thousandth of its size, at most that of the whole.
@@ -177,10 +179,10 @@ static double cautious_step(const ga_controller *c)
     double h = 1e-3 * c->duration;
     for (int i = 0; i < s->nv; ++i) {
         double size = typical_size(c, i);
-        if (s->now.v[i] != 0) h = fmin(h, 1e-3 * size / fabs(s->now.v[i]));
-        if (s->now.vd[i] != 0) h = fmin(h, sqrt(1e-3 * size / fabs(s->now.vd[i])));
+        if (s->now.v[i] != 0) h = ga_smaller(h, 1e-3 * size / fabs(s->now.v[i]));
+        if (s->now.vd[i] != 0) h = ga_smaller(h, sqrt(1e-3 * size / fabs(s->now.vd[i])));
     }
-    return fmax(h, 1e-12 * c->duration);
+    return ga_larger(h, 1e-12 * c->duration);
 }
 
 /* After so many rejections of one step a new start is tried, unless the last one is only a few
@@ -211,8 +213,9 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
         double share = per_unit_step(c) ? c->duration : 1;
         if (!isfinite(e)) break; /* no size to compare with yet: stay cautious */
         double next = e > 0 ? pow(0.25 / (e * share), control_power(c)) : 0.01 * c->duration;
-        h = clamp_step(c, fmin(fmin(next, 0.01 * c->duration), pass ? 10 * h : 1e3 * h));
-        if (c->def.min_step > 0) h = fmax(h, c->def.min_step);
+        h = clamp_step(
+            c, ga_smaller(ga_smaller(next, 0.01 * c->duration), pass ? 10 * h : 1e3 * h));
+        if (c->def.min_step > 0) h = ga_larger(h, c->def.min_step);
     }
     *first = h;
     return GA_OK;
@@ -235,10 +238,10 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
     ga_stepper *s = c->s;
     double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
     s->estimates = true;
-    s->enough = fmin(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
+    s->enough = ga_smaller(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
     s->slides = c->def.mode == GA_ERROR_EXTRAPOLATE;
     if (s->slides) s->enough = NEWTON_SHARE_SLIDING * c->def.relative;
-    s->enough_lambda = fmax(100 * s->enough, MULTIPLIERS_SHARE * c->def.relative);
+    s->enough_lambda = ga_larger(100 * s->enough, MULTIPLIERS_SHARE * c->def.relative);
     s->steady = c->def.mode == GA_ERROR_POSITIONS;
     observe_sizes(c, s->now.q, s->now.v_exact);
     if (c->def.mode == GA_ERROR_POSITIONS) {
@@ -276,21 +279,21 @@ static const double max_life = 20;
 static double next_factor(ga_controller *c)
 {
     const double aim = 0.7, power = control_power(c);
-    double wish = pow(aim / fmax(c->excess, 1e-8), power);
+    double wish = pow(aim / ga_larger(c->excess, 1e-8), power);
     if (!c->s->form->velocity_level && c->s->m) {
         double old = c->excess_old > 0 ? pow(aim / c->excess_old, power) : wish;
         double ratio = c->s->now.steps > 1 ? c->s->now.h / c->s->now.h_old[0] : 1;
         double factor = pow(wish * old, 0.25) * pow(ratio, -0.25);
-        return fmin(fmax(factor, 0.2), 1.5);
+        return ga_smaller(ga_larger(factor, 0.2), 1.5);
     }
     double factor = 1 + atan(wish - 1);
     if (c->def.mode == GA_ERROR_POSITIONS) {
         /* growing steps feed unresolved modes; the method's damping must keep ahead of that */
-        double most = 1 / sqrt(fmax(c->s->method.rho_infinity, 0.25));
-        return fmin(fmax(factor, 0.2), fmax(most, 1.01));
+        double most = 1 / sqrt(ga_larger(c->s->method.rho_infinity, 0.25));
+        return ga_smaller(ga_larger(factor, 0.2), ga_larger(most, 1.01));
     }
     if (factor >= 0.9 && factor <= 1.2) return 1;
-    return fmin(fmax(factor, 0.2), 2);
+    return ga_smaller(ga_larger(factor, 0.2), 2);
 }
 
 static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga_report *report)
@@ -348,8 +351,8 @@ static double leap(const ga_controller *c)
     if (c->def.mode != GA_ERROR_POSITIONS) return 0;
     double largest = 0;
     for (int i = 0; i < c->s->nv; ++i)
-        largest = fmax(largest, fabs(c->s->U[i]) /
-                                    fmax(typical_size(c, i), c->s->h * fabs(c->s->vn[i])));
+        largest = ga_larger(largest, fabs(c->s->U[i]) / ga_larger(typical_size(c, i),
+                                                                  c->s->h * fabs(c->s->vn[i])));
     return largest > 0.5 ? 8 * largest : 0;
 }
 
@@ -362,7 +365,7 @@ static double acceleration_change(const ga_controller *c)
                          def->absolute_angular_velocity + def->relative * c->size_v[1]};
     double largest = 0;
     for (int i = 0; i < s->nv; ++i)
-        largest = fmax(largest, fabs(s->vd[i] - s->now.vd[i]) / w[s->kind[i]]);
+        largest = ga_larger(largest, fabs(s->vd[i] - s->now.vd[i]) / w[s->kind[i]]);
     return largest;
 }
 
@@ -400,7 +403,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
 static void choose_next(ga_controller *c, double h, double wanted)
 {
     double next = h * next_factor(c);
-    c->h = h < 0.9 * wanted ? fmax(wanted, next) : next;
+    c->h = h < 0.9 * wanted ? ga_larger(wanted, next) : next;
     c->excess_old = c->excess;
     if (c->s->now.t >= c->suspect) forget_suspect(c);
 }
@@ -435,14 +438,14 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
         const double wanted = h;
         const double across = rejections == 0 ? crossing_step(c, h) : 0;
         if (across > h) h = across;
-        const double least =
-            fmax(c->def.min_step, 16 * DBL_EPSILON * fmax(fabs(s->now.t), t_stop - s->now.t));
+        const double least = ga_larger(
+            c->def.min_step, 16 * DBL_EPSILON * ga_larger(fabs(s->now.t), t_stop - s->now.t));
         h = approach_suspect(c, h);
         double t1 = choose_end(c, t_stop, &h);
         if (h < least && t1 != t_stop) return too_small(c, h, cause, report);
         if (s->now.steps == 0 && h != s->now.h) GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
         const ga_scales before = s->scale;
-        s->life = fmin(s->life, max_life);
+        s->life = ga_smaller(s->life, max_life);
         ga_status status = ga_step_try(s, h, t1);
         if (status == GA_OK && s->near_singular && !evaded && t1 != t_stop) {
             evaded = true;
@@ -453,9 +456,9 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
         } else if (status == GA_OK) {
             ga_controller_estimate(c);
             c->local = weighted_error(c, c->error_q, c->error_v);
-            c->excess = fmax(c->local / allowed(c, h), leap(c));
+            c->excess = ga_larger(c->local / allowed(c, h), leap(c));
             bool crossed = across > 0 && c->local <= crossing_error;
-            if (crossed || c->local <= noise(c)) c->excess = fmin(c->excess, 0.7);
+            if (crossed || c->local <= noise(c)) c->excess = ga_smaller(c->excess, 0.7);
             bool good = c->excess <= 1;
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
             *jumped = jump == PASSED;
@@ -468,7 +471,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
                     ga_step_explain(s, status, h, report);
                 return status;
             }
-            double factor = fmin(fmax(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
+            double factor =
+                ga_smaller(ga_larger(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
             if (c->suspect == t1) factor = 0.5;
             /* Shorter steps end nearer still to a singular position: across it instead. */
             if (amplification(c) > 1e3 && leaps++ < 4) factor = 1.7;

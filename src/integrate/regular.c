@@ -28,6 +28,7 @@
  * no residual shows. a is found by inverse iteration, with the null space filtered out, one
  * iteration per factorisation. From two values the distance to t* follows; see ga_regular_near.
  */
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -131,7 +132,7 @@ static const double *masses(ga_stepper *s, const double *M)
         ++count[s->kind[i]];
     }
     for (int k = 0; k < 2; ++k) mean[k] = mean[k] > 0 ? mean[k] / count[k] : 1;
-    for (int i = 0; i < s->nv; ++i) mass[i] = fmax(mass[i], 1e-3 * mean[s->kind[i]]);
+    for (int i = 0; i < s->nv; ++i) mass[i] = ga_larger(mass[i], 1e-3 * mean[s->kind[i]]);
     return mass;
 }
 
@@ -360,7 +361,7 @@ static double smallest_eigenvalue(ga_stepper *s, solve_rows *solve, const double
 static void adapt(ga_regular *g)
 {
     if (g->eps_next > 0)
-        g->eps_next = fmin(fmax(EPS_SHARE * g->least, EPS_SMALLEST), EPS_LARGEST);
+        g->eps_next = ga_smaller(ga_larger(EPS_SHARE * g->least, EPS_SMALLEST), EPS_LARGEST);
 }
 
 void ga_regular_survey(ga_stepper *s)
@@ -415,7 +416,7 @@ bool ga_regular_watch(ga_stepper *s)
 static double distance(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    if (!(fmin(g->least, g->least_old) < SINGULAR)) return INFINITY;
+    if (!(ga_smaller(g->least, g->least_old) < SINGULAR)) return INFINITY;
     double ratio = sqrt(g->least / g->least_old);
     if (ratio > 1) ratio = 1 / ratio;
     return (s->t1 - g->t_old) * ratio / (1 - ratio);

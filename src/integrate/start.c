@@ -16,6 +16,7 @@
  * v'' is a difference quotient of v' from the saddle system at q o exp(+-s v + s^2/2 v'),
  * v +- s v', t +- s: central with s = h, or forward with s = h/100, [ABC14] section 4.2.
  */
+#include "base/extremes.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -61,7 +62,7 @@ static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *r
  * are not known better than their noise. */
 static double dependence_tolerance(const ga_stepper *s)
 {
-    return fmax(1e-10, fmin(1e2 * s->dae.noise, 1e-5));
+    return ga_larger(1e-10, ga_smaller(1e2 * s->dae.noise, 1e-5));
 }
 
 /* A row that is so far from what the others span leaves a pivot of the square of that. Long
@@ -69,7 +70,7 @@ static double dependence_tolerance(const ga_stepper *s)
 static double clear_pivot(const ga_stepper *s)
 {
     const double distance = 10 * dependence_tolerance(s);
-    return fmax(distance * distance, 1e-11);
+    return ga_larger(distance * distance, 1e-11);
 }
 
 /* Which rows of G depend on others, from the values in s->saddle. A dependent row leaves the
@@ -180,7 +181,7 @@ static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, doub
     if (!s->regular.active) return false;
     const double *length = ga_regular_row_sizes(s, s->saddle.G);
     for (int i = 0; i < n; ++i)
-        if (!(fabs(residual[i]) <= 1e-9 * fmax(size, 1) * fmax(1, sqrt(length[i]))))
+        if (!(fabs(residual[i]) <= 1e-9 * ga_larger(size, 1) * ga_larger(1, sqrt(length[i]))))
             return true;
     return false;
 }
@@ -200,12 +201,12 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
         ga_saddle_lift(s, bottom, step);
         double change = ga_norm_max(s->nv, step);
-        double size = fmax(ga_norm_max(s->nq, q), DBL_MIN);
+        double size = ga_larger(ga_norm_max(s->nq, q), DBL_MIN);
         bool done = change <= round_off * size;
         /* no more progress: the round-off of constants in Phi */
-        done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1);
+        done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
         /* next to a singular position round-off moves q to and fro */
-        done |= iteration > few && ga_norm_max(s->m, s->Phi) <= round_off * fmax(size, 1);
+        done |= iteration > few && ga_norm_max(s->m, s->Phi) <= round_off * ga_larger(size, 1);
         if (done && at_rest_elsewhere(s, s->m, s->Phi, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;
@@ -228,12 +229,12 @@ static ga_status project_velocity(ga_stepper *s, double t, const double *q, doub
         ga_saddle_lift(s, w, step);
         double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
         bool done = change <= round_off * size;
-        done |= iteration > few && ga_norm_max(s->mp, w) <= round_off * fmax(size, 1);
+        done |= iteration > few && ga_norm_max(s->mp, w) <= round_off * ga_larger(size, 1);
         if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;
         for (int i = 0; i < s->nv; ++i) v[i] += step[i];
-        done = iteration > 0 && change >= 0.5 * before && change <= 1e-11 * fmax(size, 1);
+        done = iteration > 0 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
         if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
         if (done) return GA_OK;
         before = change;
@@ -455,7 +456,7 @@ static bool slide_position(ga_stepper *s)
         for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
         ga_saddle_lift(s, bottom, step);
         const double change = ga_norm_max(s->nv, step);
-        if (change <= round_off * fmax(ga_norm_max(s->nq, now->q), DBL_MIN)) return true;
+        if (change <= round_off * ga_larger(ga_norm_max(s->nq, now->q), DBL_MIN)) return true;
         if (!(change <= 0.01 * before)) return false;
         before = change;
         ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, now->q);
@@ -511,11 +512,11 @@ static bool slide_back(ga_stepper *s)
             ga_coords_multiply(&dae->T, s->T, -s->c_q, s->x, step);
         memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
         ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
-        const double q = fmax(ga_norm_max(s->nq, now->q), DBL_MIN);
-        const double v = fmax(ga_norm_max(s->nv, now->v), DBL_MIN);
+        const double q = ga_larger(ga_norm_max(s->nq, now->q), DBL_MIN);
+        const double v = ga_larger(ga_norm_max(s->nv, now->v), DBL_MIN);
         const double change =
-            fmax(ga_norm_max(s->nv, step) / q, s->c_v * ga_norm_max(s->nv, dvd) / v);
-        const bool done = change <= round_off * fmax(1, 0.25 * sqrt(s->n));
+            ga_larger(ga_norm_max(s->nv, step) / q, s->c_v * ga_norm_max(s->nv, dvd) / v);
+        const bool done = change <= round_off * ga_larger(1, 0.25 * sqrt(s->n));
         if (!done && !(change <= 0.01 * before)) return false;
         before = change;
         for (int i = 0; i < s->nv; ++i) now->v[i] -= s->c_v * dvd[i];

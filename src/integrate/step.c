@@ -11,6 +11,7 @@
  * Failing. Old tangents are renewed first; then the step is cut in two, up to max_halvings
  * times; then the state is put back and the reason reported.
  */
+#include "base/extremes.h"
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -70,12 +71,12 @@ void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const do
  * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
-    s->scale.q[0] = fmax(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
+    s->scale.q[0] = ga_larger(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
     s->scale.q[1] = 1;
     largest_by_kind(s, s->U, 1, s->scale.q);
     largest_by_kind(s, s->v, 1, s->scale.v);
     largest_by_kind(s, s->vd, s->h, s->scale.v);
-    s->scale.lambda = fmax(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
+    s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 
 static double weighted(double increment, double tolerance)
@@ -86,13 +87,13 @@ static double weighted(double increment, double tolerance)
 /* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
  * progress twice, with increments below this many units, is at its end; the level is remembered
  * for the steps to come, and forgotten slowly. */
-static double worst_round_off(const ga_stepper *s) { return 1e3 * fmax(1, 0.02 * s->n); }
+static double worst_round_off(const ga_stepper *s) { return 1e3 * ga_larger(1, 0.02 * s->n); }
 
 /* Near a singular position the round-off of Phi is divided by the square root of the smallest
  * eigenvalue in q, and by the eigenvalue in v. */
 static double magnified_round_off(const ga_stepper *s)
 {
-    return worst_round_off(s) * fmax(1, 1e-2 / s->regular.least);
+    return worst_round_off(s) * ga_larger(1, 1e-2 / s->regular.least);
 }
 
 typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
@@ -147,7 +148,7 @@ static ga_size measure(ga_stepper *s)
     const bool through_q = s->m && !s->form->velocity_level; /* v hangs on Phi through q */
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level = is_tolerant(s) || is_large(s) ? fmax(1, 0.25 * sqrt(s->n)) : 0;
+    const double level = is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -158,23 +159,26 @@ static ga_size measure(ga_stepper *s)
         double tolerance_q = def->absolute_q + relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + relative * s->scale.v[k];
         const double floor_vq = through_q ? floor_q * s->c_v / s->c_q : 0;
-        tolerance_q = fmax(tolerance_q, level * floor_q);
-        tolerance_v = fmax(tolerance_v, level * (floor_v + floor_vq));
-        s->norm_q = fmax(s->norm_q, weighted(s->delta_q[k], fmax(tolerance_q, floor_q)));
-        s->norm_v = fmax(s->norm_v, weighted(s->delta_v[k], fmax(tolerance_v, floor_v)));
+        tolerance_q = ga_larger(tolerance_q, level * floor_q);
+        tolerance_v = ga_larger(tolerance_v, level * (floor_v + floor_vq));
+        s->norm_q =
+            ga_larger(s->norm_q, weighted(s->delta_q[k], ga_larger(tolerance_q, floor_q)));
+        s->norm_v =
+            ga_larger(s->norm_v, weighted(s->delta_v[k], ga_larger(tolerance_v, floor_v)));
         floor_v += floor_vq;
-        size.units = fmax(size.units, weighted(s->delta_q[k], floor_q));
-        size.units = fmax(size.units, weighted(s->delta_v[k], floor_v));
-        size.coarse = fmax(size.coarse, s->delta_q[k] / fmax(floor_q, eps));
-        size.coarse =
-            fmax(size.coarse,
-                 s->delta_v[k] / fmax(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
-        noise = fmax(noise, floor_v / s->c_v);
+        size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
+        size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
+        size.coarse = ga_larger(size.coarse, s->delta_q[k] / ga_larger(floor_q, eps));
+        size.coarse = ga_larger(
+            size.coarse,
+            s->delta_v[k] / ga_larger(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
+        noise = ga_larger(noise, floor_v / s->c_v);
     }
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
     double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    tolerance_lambda = fmax(tolerance_lambda, level * noise * s->typical_reaction);
-    s->norm_lambda = weighted(s->delta_lambda, fmax(tolerance_lambda, eps * s->scale.lambda));
+    tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
+    s->norm_lambda =
+        weighted(s->delta_lambda, ga_larger(tolerance_lambda, eps * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;
     size.norm[VELOCITY] = s->norm_v;
@@ -199,7 +203,10 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
 /* Largest increment of q and v, in units of their tolerances. */
-static double motion_of(const double *norm) { return fmax(norm[POSITION], norm[VELOCITY]); }
+static double motion_of(const double *norm)
+{
+    return ga_larger(norm[POSITION], norm[VELOCITY]);
+}
 
 /* What the second increment will be, from the first one: new tangents leave its square, old
  * ones what they have lost, as seen in steps before. */
@@ -219,7 +226,7 @@ static void remember(ga_stepper *s, const double *first, const double *second)
     if (!(motion > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
         const double rate = second[k] / motion / (s->fresh ? motion : s->served);
-        m->rate[k] = fmax(rate, FADE * m->rate[k]);
+        m->rate[k] = ga_larger(rate, FADE * m->rate[k]);
     }
     m->good_for = UNSEEN;
 }
@@ -239,23 +246,23 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, size.norm);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
-        double trusted = fmax(contraction, worst);
-        if (k != MULTIPLIERS || late) rest = fmax(rest, norm);
-        if (s->form->second_system) trusted = fmax(trusted, 0.05);
+        double trusted = ga_larger(contraction, worst);
+        if (k != MULTIPLIERS || late) rest = ga_larger(rest, norm);
+        if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
-        if (first && !s->form->second_system) next = fmin(next, foresee(s, k, size.norm));
-        left = fmax(left, next);
+        if (first && !s->form->second_system) next = ga_smaller(next, foresee(s, k, size.norm));
+        left = ga_larger(left, next);
         if (norm <= 1 || first) continue;
-        rate = fmax(rate, contraction);
-        growth = fmin(growth, contraction);
-        if (k != MULTIPLIERS) motion = fmax(motion, contraction);
+        rate = ga_larger(rate, contraction);
+        growth = ga_smaller(growth, contraction);
+        if (k != MULTIPLIERS) motion = ga_larger(motion, contraction);
         /* a good guess of lambda suffers from a bad one of v' at first */
-        if (k != MULTIPLIERS || late) pace = fmax(pace, contraction);
+        if (k != MULTIPLIERS || late) pace = ga_larger(pace, contraction);
     }
     if (age > 0 && late) {
-        s->worn_by = fmin(motion, 1) / age;
-        s->wear = fmax(s->wear, fmin(rate, 1) / age);
+        s->worn_by = ga_smaller(motion, 1) / age;
+        s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
         s->unseen = 0;
     }
     s->units = size.units;
@@ -283,13 +290,13 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
-        if (s->form->second_system) contraction = fmax(contraction, 0.05);
+        if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
         bool counts = norm > 1 && !first;
-        if (counts) rate = fmax(rate, contraction);
-        if (counts) growth = fmin(growth, contraction);
+        if (counts) rate = ga_larger(rate, contraction);
+        if (counts) growth = ga_smaller(growth, contraction);
         double rest = norm;
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
-        left = fmax(left, rest);
+        left = ga_larger(left, rest);
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
@@ -309,7 +316,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
     }
     if (stalled && before->stalled > 1) {
-        s->round_off = fmax(s->round_off, fmin(size.units, worst_round_off(s)));
+        s->round_off = ga_larger(s->round_off, ga_smaller(size.units, worst_round_off(s)));
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
@@ -361,8 +368,8 @@ static bool finite_trial(const ga_stepper *s)
 
 void ga_step_record(ga_stepper *s, double position, double velocity)
 {
-    s->stats.position_residual_max = fmax(s->stats.position_residual_max, position);
-    s->stats.velocity_residual_max = fmax(s->stats.velocity_residual_max, velocity);
+    s->stats.position_residual_max = ga_larger(s->stats.position_residual_max, position);
+    s->stats.velocity_residual_max = ga_larger(s->stats.velocity_residual_max, velocity);
 }
 
 /* |Phi| and |w| of the converged trial; w only where it is enforced. */
@@ -394,16 +401,17 @@ static ga_status check_residuals(ga_stepper *s)
 {
     if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
-    const double position = fmax(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
-    const double velocity =
-        fmax(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) + 1e2 * s->def.absolute_v;
+    const double position =
+        ga_larger(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
+    const double velocity = ga_larger(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +
+                            1e2 * s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     if (ga_norm_max(s->m, s->Phi) <= position && ga_norm_max(s->mp - first, s->w) <= velocity)
         return GA_OK;
     const double *length = ga_regular_row_sizes(s, s->G);
     for (int i = 0; i < s->mp; ++i) {
-        bool bad = i < s->m && fabs(s->Phi[i]) > position * fmax(1, sqrt(length[i]));
-        if (i >= first) bad |= fabs(s->w[i - first]) > velocity * fmax(1, sqrt(length[i]));
+        bool bad = i < s->m && fabs(s->Phi[i]) > position * ga_larger(1, sqrt(length[i]));
+        if (i >= first) bad |= fabs(s->w[i - first]) > velocity * ga_larger(1, sqrt(length[i]));
         if (!bad) continue;
         s->singular = s->nv + i;
         return GA_ERR_INCONSISTENT;
@@ -528,7 +536,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
         s->served = 1;
         s->life *= 1.1;
     } else if (s->fresh) {
-        s->life = fmax(1, s->served);
+        s->life = ga_larger(1, s->served);
         s->served = 1;
     } else {
         ++s->served;
@@ -550,7 +558,7 @@ static bool runs_away(const ga_stepper *s, const ga_scales *before)
     const ga_state *now = &s->now;
     double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     double way = s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
-    return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * fmax(size, 1);
+    return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * ga_larger(size, 1);
 }
 
 /* Tangents this old spoil estimates of errors, which are responses of the linearised step. */
@@ -581,7 +589,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->evaluated = s->p == 0 && !s->form->has_eta && s->norm_q <= 1 && s->units <= 16 &&
                        to_round_off(s);
         learn_life(s, refresh);
-        s->round_off = fmax(1, 0.9 * s->round_off);
+        s->round_off = ga_larger(1, 0.9 * s->round_off);
         s->wear *= FADE;
         s->worn_by *= 0.995; /* so that old tangents are tried again some day */
         ++s->unseen;

@@ -6,6 +6,7 @@
 
 typedef struct ga_backend {
     const char *name;
+    bool looks; /* for NaN and Inf itself: then GA_ERR_SINGULAR and column -1 */
     /* partition and pool are for the block backend, and may be null. */
     ga_status (*create)(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
                         void **data);
@@ -16,8 +17,9 @@ typedef struct ga_backend {
     void (*solve_scaled_rough)(void *data, const double *row, const double *rhs,
                                const double *col, double *x); /* null: like solve_scaled */
     void (*use)(void *data, ga_pool *pool);                   /* null: has no use for threads */
-    /* Values are finite. On GA_ERR_SINGULAR *column is the column to blame. Sets *rcond to the
-     * smallest |u_ii| relative to the size of column i; factor.c judges it. *column: that i. */
+    /* Values are finite, or it looks. On GA_ERR_SINGULAR *column is the column to blame. Sets
+     * *rcond to the smallest |u_ii| relative to the size of column i; factor.c judges it.
+     * *column: that i. */
     ga_status (*numeric)(void *data, const ga_matrix *matrix, double *rcond, int *column);
     void (*solve)(void *data, double *x);
     void (*solve_rough)(void *data, double *x); /* null: like solve */

@@ -1,4 +1,4 @@
-/* LU with partial pivoting of a full matrix, P A Q = L U, four columns at a time:
+/* LU with partial pivoting of a full matrix, P A Q = L U = L D N, four columns at a time:
  *
  *     factor the panel of columns j .. j+3;
  *     for every column x to the right:  u = L_block^-1 x(pivots),  x -= L_panel u.
@@ -12,10 +12,10 @@
  *
  * The matrix is padded to whole fours, so that everything is vectors of four. Columns to the
  * right are taken in pairs, so that each number of L read serves twice. The 4 x 4 blocks of L
- * and of U = D N at the pivots have inverses of L and N: solving is products, with one division
- * of four at once, and does not wait for one number after the other. Pivots are divided by, not
- * multiplied with reciprocals: that keeps what is exact. Multiplications and additions come in
- * a fixed order: results do not depend on threads, alignment or processor.
+ * and N at the pivots are inverted: solving is products, and does not wait for one number after
+ * the other. Solutions are divided by D, not multiplied with reciprocals: that keeps what is
+ * exact. Multiplications and additions come in a fixed order: results do not depend on threads,
+ * alignment or processor.
  *
  * Why not dgetrf: OpenBLAS runs it on several threads from n = 100, and then the last bits
  * depend on OPENBLAS_NUM_THREADS. */
@@ -29,9 +29,10 @@
 
 typedef struct dense {
     int n, ld;        /* unknowns, and with padding */
-    double *l, *u;    /* ld columns of ld numbers each; rows of A, rows of U */
+    double *memory;   /* of all numbers */
+    double *l, *u;    /* L, N: ld columns of ld numbers each; rows of A, of pivots */
     double *diagonal; /* D */
-    double *inverse;  /* of each panel's blocks of L and N, 16 numbers each */
+    double *inverse;  /* of each panel's blocks of L and N, 16 numbers each; then 1/D */
     int *row;         /* P: of each pivot */
     int *column;      /* Q: column k was column[k] of A */
     int *reach;       /* rows of column k that are not zero, in whole fours; ascending */
@@ -45,14 +46,25 @@ typedef struct dense {
 static void destroy(void *data)
 {
     dense *d = data;
-    void *memory[] = {d->l,    d->u,    d->diagonal, d->inverse, d->row, d->column, d->reach,
-                      d->from, d->work, d->free,     d->size,    d->x,   d->y};
+    void *memory[] = {d->memory, d->row, d->column, d->reach, d->from, d->work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
 
 /* Rows have numbers that fit into what a key of a pivot has left for them. */
 enum { LAST = 0xffff };
+
+/* Fours that cross lines of the cache cost time. */
+static void share_memory(dense *d)
+{
+    enum { FOUR = 4 * sizeof(double) };
+    const size_t ld = (size_t)d->ld;
+    double **const part[] = {&d->l, &d->u, &d->inverse, &d->diagonal, &d->size, &d->x, &d->y};
+    const size_t count[] = {ld * ld, ld * ld, 9 * ld, ld, ld, ld, ld};
+    double *at = d->memory + (FOUR - (uintptr_t)d->memory % FOUR) % FOUR / sizeof(double);
+    for (size_t k = 0; k < sizeof part / sizeof *part; ++k, at += count[k - 1]) *part[k] = at;
+    d->free = (int64_t *)at;
+}
 
 static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
                         void **data)
@@ -64,22 +76,96 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     const size_t n = (size_t)matrix->n, ld = (n + 3) & ~(size_t)3;
     d->n = matrix->n;
     d->ld = (int)ld;
-    bool memory = (d->l = ga_alloc(ld, ld * sizeof(double))) &&
-                  (d->u = ga_alloc(ld, ld * sizeof(double))) &&
-                  (d->diagonal = GA_NEW(double, ld)) && (d->inverse = GA_NEW(double, 8 * ld)) &&
+    bool memory = (d->memory = ga_alloc(2 * ld + 15, ld * sizeof(double))) &&
                   (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
                   (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
-                  (d->work = GA_NEW(int, ld + 1)) && (d->free = GA_NEW(int64_t, ld)) &&
-                  (d->size = GA_NEW(double, ld)) && (d->x = GA_NEW(double, ld)) &&
-                  (d->y = GA_NEW(double, ld));
+                  (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;
     }
+    share_memory(d);
     for (int k = 0; k < d->ld; ++k) d->column[k] = k; /* and reach 0: to be sorted */
     *data = d;
     return GA_OK;
 }
+
+/* --- keys --------------------------------------------------------------------------------- */
+
+/* Keys of four numbers: larger for larger ones, and of equal ones for the first. The last bits
+ * of a number make room for how many rows are left, so that one comparison tells both. Zero,
+ * the smallest of all, for rows that are not free. Sizes are all bits but the sign: infinity
+ * and NaN are the largest. */
+#if defined(__GNUC__)
+typedef quad_mask keys;
+KERNEL void set_keys(keys *most, keys *left, int row)
+{
+    *most = (keys){0};
+    *left = (keys){LAST - row, LAST - row - 1, LAST - row - 2, LAST - row - 3};
+}
+KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+{
+    const keys key =
+        (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *(const keys *)free;
+    const keys more = key > *most;
+    *most = (key & more) | (*most & ~more);
+}
+KERNEL void next_rows(keys *left) { *left -= 4; }
+KERNEL void raise_sizes(keys *most, const quad *x)
+{
+    const keys size = (keys)*x & INT64_MAX, more = size > *most;
+    *most = (size & more) | (*most & ~more);
+}
+KERNEL void set_sizes(keys *most) { *most = (keys){0}; }
+/* From now on row is not free, if it is one of these. */
+KERNEL void take_row(const keys *left, int row, int64_t *free)
+{
+    const long long key = LAST - row;
+    *(keys *)free &= *left != key;
+}
+KERNEL void keep(quad *x, const int64_t *free) { *x = (quad)((keys)*x & *(const keys *)free); }
+KERNEL int64_t key_at(const keys *most, int v) { return (*most)[v]; }
+#else
+typedef struct keys {
+    int64_t at[4];
+} keys;
+KERNEL void set_keys(keys *most, keys *left, int row)
+{
+    EACH most->at[v] = 0;
+    EACH left->at[v] = LAST - row - v;
+}
+KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+{
+    int64_t bits[4];
+    memcpy(bits, x, sizeof bits);
+    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free[v];
+    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
+}
+KERNEL void next_rows(keys *left) { EACH left->at[v] -= 4; }
+KERNEL void raise_sizes(keys *most, const quad *x)
+{
+    int64_t bits[4];
+    memcpy(bits, x, sizeof bits);
+    EACH bits[v] &= INT64_MAX;
+    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
+}
+KERNEL void set_sizes(keys *most) { EACH most->at[v] = 0; }
+KERNEL void take_row(const keys *left, int row, int64_t *free)
+{
+    EACH if (left->at[v] == LAST - row) free[v] = 0;
+}
+KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at[v] : 0; }
+KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
+#endif
+
+KERNEL int64_t largest_key(const keys *most)
+{
+    const int64_t a = key_at(most, 0), b = key_at(most, 1), c = key_at(most, 2),
+                  d = key_at(most, 3), x = a > b ? a : b, y = c > d ? c : d;
+    return x > y ? x : y;
+}
+
+KERNEL int row_of(const keys *most) { return LAST - (int)(largest_key(most) & LAST); }
 
 /* --- values ------------------------------------------------------------------------------- */
 
@@ -127,34 +213,36 @@ static const double *find_column(const dense *d, const ga_matrix *m, int j)
     return x;
 }
 
-/* The largest of the numbers above `reach`; those below are to be zero, or it is INFINITY. */
-KERNEL double load_column(int n, const double *from, int reach, double *x)
+/* Whole fours of rows from i to end. */
+KERNEL void load_rows(int i, int end, const double *from, double *x, keys *most)
 {
-    const int whole = n & ~3;
-    quad most, y;
-    int i = 0;
-    set_zero(&most);
-    for (; i < whole && i < reach; i += 4) {
+    for (; i < end; i += 4) {
+        quad y;
         load(&y, from + i);
         store(x + i, &y);
-        raise_by(&most, &y);
+        raise_sizes(most, &y);
     }
-    const double size = largest_of(&most);
-    if (i == n) return size;
-    set_zero(&most);
-    for (; i < whole; i += 4) {
-        load(&y, from + i);
-        store(x + i, &y);
-        raise_by(&most, &y);
+}
+
+/* Column k, its size, and what is below the last row it had so far; padding is left out. */
+KERNEL int64_t load_column(const dense *d, int k, const double *from, keys *below)
+{
+    const int n = d->n, whole = n & ~3, reach = d->reach[k];
+    double *x = d->l + (size_t)k * (size_t)d->ld;
+    keys most;
+    set_sizes(&most);
+    load_rows(0, reach < whole ? reach : whole, from, x, &most);
+    if (reach < whole) load_rows(reach, whole, from, x, below);
+    if (whole < n) {
+        quad y;
+        load_first(&y, from + whole, n - whole);
+        store(x + whole, &y);
+        if (reach > whole)
+            raise_sizes(&most, &y);
+        else
+            raise_sizes(below, &y);
     }
-    if (i < n) {
-        load_first(&y, from + i, n - i);
-        store(x + i, &y);
-        raise_by(&most, &y);
-    }
-    const double rest = largest_of(&most);
-    if (n <= reach) return greater(size, rest);
-    return rest > 0 ? INFINITY : size;
+    return largest_key(&most);
 }
 
 /* Do the numbers in the last four rows above `reach` say that it is so? */
@@ -166,80 +254,29 @@ KERNEL bool reaches(int n, const double *x, int reach)
     return reach == 0;
 }
 
-/* False if columns do not end where they did the last time: Q depends on nothing but the
- * matrix. */
-KERNEL bool load_columns(const dense *d, const ga_matrix *m)
+typedef enum ga_load { SAME, OTHER, NOT_FINITE } ga_load;
+
+/* Do columns end where they did the last time? Q depends on nothing but the matrix. */
+KERNEL ga_load load_columns(const dense *d, const ga_matrix *m)
 {
-    const size_t ld = (size_t)d->ld;
+    const double infinity = INFINITY;
+    int64_t limit, largest = 0;
     bool same = true;
+    keys below;
+    set_sizes(&below);
+    memcpy(&limit, &infinity, sizeof limit);
     for (int k = 0; k < d->n; ++k) {
         const double *from = find_column(d, m, d->column[k]);
-        const double size = load_column(d->n, from, d->reach[k], d->l + (size_t)k * ld);
-        d->size[k] = size;
-        same &= size < INFINITY && reaches(d->n, from, d->reach[k]);
+        const int64_t size = load_column(d, k, from, &below);
+        same = same && reaches(d->n, from, d->reach[k]);
+        largest = size > largest ? size : largest;
+        memcpy(&d->size[k], &size, sizeof size);
     }
-    return same;
+    if (!same || largest_key(&below) > 0) return OTHER;
+    return largest < limit ? SAME : NOT_FINITE;
 }
 
 /* --- factorisation ------------------------------------------------------------------------ */
-
-/* Keys of four numbers: larger for larger ones, and of equal ones for the first. The last bits
- * of a number make room for how many rows are left, so that one comparison tells both. Zero,
- * the smallest of all, for rows that are not free. */
-#if defined(__GNUC__)
-typedef quad_mask keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
-{
-    *most = (keys){0};
-    *left = (keys){LAST - row, LAST - row - 1, LAST - row - 2, LAST - row - 3};
-}
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
-{
-    const keys key =
-        (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *(const keys *)free;
-    const keys more = key > *most;
-    *most = (key & more) | (*most & ~more);
-}
-KERNEL void next_rows(keys *left) { *left -= 4; }
-/* From now on row is not free, if it is one of these. */
-KERNEL void take_row(const keys *left, int row, int64_t *free)
-{
-    const long long key = LAST - row;
-    *(keys *)free &= *left != key;
-}
-KERNEL void keep(quad *x, const int64_t *free) { *x = (quad)((keys)*x & *(const keys *)free); }
-KERNEL int64_t key_at(const keys *most, int v) { return (*most)[v]; }
-#else
-typedef struct keys {
-    int64_t at[4];
-} keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
-{
-    EACH most->at[v] = 0;
-    EACH left->at[v] = LAST - row - v;
-}
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
-{
-    int64_t bits[4];
-    memcpy(bits, x, sizeof bits);
-    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free[v];
-    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
-}
-KERNEL void next_rows(keys *left) { EACH left->at[v] -= 4; }
-KERNEL void take_row(const keys *left, int row, int64_t *free)
-{
-    EACH if (left->at[v] == LAST - row) free[v] = 0;
-}
-KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at[v] : 0; }
-KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
-#endif
-
-KERNEL int row_of(const keys *most)
-{
-    const int64_t a = key_at(most, 0), b = key_at(most, 1), c = key_at(most, 2),
-                  d = key_at(most, 3), x = a > b ? a : b, y = c > d ? c : d;
-    return LAST - (int)((x > y ? x : y) & LAST);
-}
 
 /* A panel: columns from `first` on, rows from `from` to `end`. */
 typedef struct panel {
@@ -332,6 +369,7 @@ KERNEL void invert_blocks(const panel *p, double *inverse)
     const double m2 = b2 * a1 - a2, m3 = c3 * b2 - b3, m4 = b3 * a1 - a3 - c3 * m2;
     const double L[16] = {1, -a1, m2, m4, 0, 1, -b2, m3, 0, 0, 1, -c3, 0, 0, 0, 1};
     const double r0 = 1 / d[0], r1 = 1 / d[1], r2 = 1 / d[2];
+    const double r[4] = {r0, r1, r2, 1 / d[3]};
     const double n01 = u[0][1] * r0, n02 = u[0][2] * r0, n03 = u[0][3] * r0;
     const double n12 = u[1][2] * r1, n13 = u[1][3] * r1, n23 = u[2][3] * r2;
     const double i02 = n01 * n12 - n02, i13 = n12 * n23 - n13;
@@ -339,16 +377,20 @@ KERNEL void invert_blocks(const panel *p, double *inverse)
     const double N[16] = {1, 0, 0, 0, -n01, 1, 0, 0, i02, -n12, 1, 0, i03, i13, -n23, 1};
     memcpy(inverse, L, sizeof L);
     memcpy(inverse + 16, N, sizeof N);
+    memcpy(inverse + 32, r, sizeof r);
 }
 
-/* The sum of four columns times u[0..3], from row i on. */
+/* The sum of four columns times u[0..3], from row i on; two by two, which takes less time. */
 KERNEL void sum4(quad *sum, const double *l, size_t ld, int i, const double u[4])
 {
+    quad other;
     load(sum, l + i);
+    load(&other, l + 2 * ld + i);
     scale(sum, u[0]);
+    scale(&other, u[2]);
     add_at(sum, l + ld + i, u[1]);
-    add_at(sum, l + 2 * ld + i, u[2]);
-    add_at(sum, l + 3 * ld + i, u[3]);
+    add_at(&other, l + 3 * ld + i, u[3]);
+    add(sum, &other, 1);
 }
 
 KERNEL void take_off(double *x, const quad *sum)
@@ -359,13 +401,12 @@ KERNEL void take_off(double *x, const quad *sum)
     store(x, &y);
 }
 
-/* y := L^-1 of a block times the numbers of x in four rows. */
-KERNEL void solve_block(const double *inverse, const int *row, const double *x, double *y)
+/* The inverse of a block times the numbers of x in four rows. */
+KERNEL void solve_block(const double *inverse, const int *row, const double *x, quad *y)
 {
-    const double a[4] = {x[row[0]], x[row[1]], x[row[2]], x[row[3]]};
-    quad sum;
-    sum4(&sum, inverse, 4, 0, a);
-    store(y, &sum);
+    load(y, inverse);
+    scale(y, x[row[0]]);
+    for (int k = 1; k < 4; ++k) add_at(y, inverse + 4 * k, x[row[k]]);
 }
 
 /* x -= four columns times u, in rows from .. end, whole fours; for two columns x, y with u, v.
@@ -398,12 +439,21 @@ KERNEL void update(const dense *d, const panel *p, const double *inverse)
 {
     const size_t ld = p->ld;
     const int j = p->first, row[4] = {p->row[0], p->row[1], p->row[2], p->row[3]};
+    quad reciprocals;
+    load(&reciprocals, inverse + 32);
     for (int k = j + 4; k < d->n; k += 2) {
-        double *x = d->l + (size_t)k * ld, *y = x + ld;
-        double *u = d->u + (size_t)k * ld + j, *v = u + ld;
-        solve_block(inverse, row, x, u);
-        solve_block(inverse, row, y, v);
-        subtract4_pair(p->from, p->end, p->l, ld, u, x, v, y);
+        double *x = d->l + (size_t)k * ld, *y = x + ld, *to = d->u + (size_t)k * ld + j;
+        _Alignas(32) double a[4], b[4];
+        quad u, v;
+        solve_block(inverse, row, x, &u);
+        solve_block(inverse, row, y, &v);
+        store(a, &u);
+        store(b, &v);
+        times(&u, &reciprocals);
+        times(&v, &reciprocals);
+        store(to, &u);
+        store(to + ld, &v);
+        subtract4_pair(p->from, p->end, p->l, ld, a, x, b, y);
     }
 }
 
@@ -421,7 +471,7 @@ KERNEL int factor(const dense *d)
     const size_t ld = (size_t)d->ld;
     for (int i = 0; i < d->ld; ++i) d->free[i] = -1;
     for (int j = 0, from = 0; j < d->ld; j += 4) {
-        double *inverse = d->inverse + 8 * (size_t)j;
+        double *inverse = d->inverse + 9 * (size_t)j;
         panel p = {.first = j,
                    .from = from = skip_rows(d, from),
                    .end = d->reach[j + 3],
@@ -441,29 +491,32 @@ KERNEL int factor(const dense *d)
 
 /* --- solving ------------------------------------------------------------------------------ */
 
-/* L y = x; x is overwritten. */
+/* L D y = x; x is overwritten. */
 KERNEL void eliminate(const dense *d, double *x, double *y)
 {
     const size_t ld = (size_t)d->ld;
     for (int j = 0; j < d->ld; j += 4) {
-        solve_block(d->inverse + 8 * (size_t)j, d->row + j, x, y + j);
+        _Alignas(32) double a[4];
+        quad z, pivots;
+        solve_block(d->inverse + 9 * (size_t)j, d->row + j, x, &z);
+        store(a, &z);
+        load(&pivots, d->diagonal + j);
+        over(&z, &pivots);
+        store(y + j, &z);
         if (j + 4 < d->ld)
-            subtract4(d->from[j / 4], d->reach[j + 3], d->l + (size_t)j * ld, ld, y + j, x);
+            subtract4(d->from[j / 4], d->reach[j + 3], d->l + (size_t)j * ld, ld, a, x);
     }
 }
 
-/* U x = y from the last column back, in place. */
+/* N x = y from the last column back, in place. */
 KERNEL void substitute(const dense *d, double *y)
 {
+    static const int rows[4] = {0, 1, 2, 3};
     const size_t ld = (size_t)d->ld;
     for (int j = d->ld - 4; j >= 0; j -= 4) {
-        static const int rows[4] = {0, 1, 2, 3};
-        quad x, pivots;
-        load(&x, y + j);
-        load(&pivots, d->diagonal + j);
-        over(&x, &pivots);
+        quad x;
+        solve_block(d->inverse + 9 * (size_t)j + 16, rows, y + j, &x);
         store(y + j, &x);
-        solve_block(d->inverse + 8 * (size_t)j + 16, rows, y + j, y + j);
         subtract4(0, j, d->u + (size_t)j * ld, ld, y + j, y);
     }
 }
@@ -476,13 +529,13 @@ KERNEL void solve_both(const dense *d, double *x, double *y)
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-static bool load_plain(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
+static ga_load load_plain(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
 static int factor_plain(const dense *d) { return factor(d); }
 static void solve_plain(const dense *d, double *x, double *y) { solve_both(d, x, y); }
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
-AVX2 static bool load_avx2(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
+AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
 AVX2 static int factor_avx2(const dense *d) { return factor(d); }
 AVX2 static void solve_avx2(const dense *d, double *x, double *y) { solve_both(d, x, y); }
 #define CHOOSE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
@@ -508,10 +561,13 @@ static double judge_pivots(const dense *d, int *column)
 static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
 {
     const dense *d = data;
-    if (!CHOOSE(load)(d, matrix)) {
+    ga_load loaded = CHOOSE(load)(d, matrix);
+    if (loaded == OTHER) {
         sort_columns(d, matrix);
-        CHOOSE(load)(d, matrix);
+        loaded = CHOOSE(load)(d, matrix);
     }
+    *column = -1;
+    if (loaded == NOT_FINITE) return GA_ERR_SINGULAR;
     const int failed = CHOOSE(factor)(d);
     if (failed < d->n) {
         *column = d->column[failed];
@@ -545,6 +601,7 @@ static void solve(void *data, double *x)
 
 const ga_backend ga_backend_dense = {
     .name = "dense",
+    .looks = true,
     .create = create,
     .destroy = destroy,
     .numeric = numeric,

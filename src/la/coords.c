@@ -93,19 +93,24 @@ typedef struct full {
     double alpha;
 } full;
 
-/* y(i:i+3) += alpha A(i:i+3,:) x */
-KERNEL void add_four(const full *A, int i, const double *restrict x, double *restrict y)
+/* y += alpha A x in rows i to i+3 and k to k+3: one need not wait for the other, and they may
+ * have rows in common. */
+KERNEL void add_fours(const full *A, int i, int k, const double *restrict x, double *restrict y)
 {
-    const double *a = A->values + i, alpha = A->alpha;
-    quad sum;
+    const double *a = A->values, alpha = A->alpha;
+    quad sum, other, term;
     load(&sum, y + i);
+    load(&other, y + k);
     for (int j = 0; j < A->n; ++j, a += A->m) {
-        quad term;
-        load(&term, a);
+        load(&term, a + i);
         scale(&term, alpha);
         add(&sum, &term, x[j]);
+        load(&term, a + k);
+        scale(&term, alpha);
+        add(&other, &term, x[j]);
     }
     store(y + i, &sum);
+    store(y + k, &other);
 }
 
 /* The same for w rows, w < 4 known to the compiler. */
@@ -123,10 +128,12 @@ KERNEL void add_some(const full *A, int i, const int w, const double *restrict x
 static void add_full(const full *A, const double *restrict x, double *restrict y)
 {
     int i = 0;
-    for (; i + 4 <= A->m; i += 4) add_four(A, i, x, y);
-    if (A->m - i == 1) add_some(A, i, 1, x, y);
-    if (A->m - i == 2) add_some(A, i, 2, x, y);
-    if (A->m - i == 3) add_some(A, i, 3, x, y);
+    for (; i + 8 <= A->m; i += 8) add_fours(A, i, i + 4, x, y);
+    const int left = A->m - i;
+    if (left == 1) add_some(A, i, 1, x, y);
+    if (left == 2) add_some(A, i, 2, x, y);
+    if (left == 3) add_some(A, i, 3, x, y);
+    if (left >= 4) add_fours(A, i, A->m - 4, x, y);
 }
 
 /* y(j:j+w-1) += alpha A(:,j:j+w-1)^T x, w known to the compiler. */
@@ -142,8 +149,52 @@ KERNEL void add_dots(const full *A, int j, const int w, const double *restrict x
     for (int v = 0; v < w; ++v) y[j + v] = sum[v];
 }
 
+/* sum += alpha A(i:i+3,j:j+3)^T x(i:i+3), without the first `skip` of these rows, which is
+ * known to the compiler. */
+KERNEL void add_block(const full *A, int i, int j, const int skip, const double *x, quad *sum)
+{
+    const double *a = A->values + (size_t)j * (size_t)A->m + i;
+    quad row[4];
+    for (int v = 0; v < 4; ++v) load(&row[v], a + v * A->m);
+    transpose(row);
+    for (int v = skip; v < 4; ++v) {
+        scale(&row[v], A->alpha);
+        add(sum, &row[v], x[i + v]);
+    }
+}
+
+/* y(j:j+3) + alpha A(:,j:j+3)^T x for at least four rows: those that do not fill a four are
+ * the last of one. */
+KERNEL void dot_four(const full *A, int j, const double *x, const double *y, quad *sum)
+{
+    const int m = A->m;
+    int i = 0;
+    load(sum, y + j);
+    for (; i + 4 <= m; i += 4) add_block(A, i, j, 0, x, sum);
+    if (m - i == 1) add_block(A, m - 4, j, 3, x, sum);
+    if (m - i == 2) add_block(A, m - 4, j, 2, x, sum);
+    if (m - i == 3) add_block(A, m - 4, j, 1, x, sum);
+}
+
+/* At least four columns: as with rows; the last four are computed before others are stored. */
+static void add_large_transposed(const full *A, const double *restrict x, double *restrict y)
+{
+    quad last;
+    dot_four(A, A->n - 4, x, y, &last);
+    for (int j = 0; j + 4 < A->n; j += 4) {
+        quad sum;
+        dot_four(A, j, x, y, &sum);
+        store(y + j, &sum);
+    }
+    store(y + A->n - 4, &last);
+}
+
 static void add_full_transposed(const full *A, const double *restrict x, double *restrict y)
 {
+    if (A->m >= 4 && A->n >= 4) {
+        add_large_transposed(A, x, y);
+        return;
+    }
     int j = 0;
     for (; j + 4 <= A->n; j += 4) add_dots(A, j, 4, x, y);
     if (A->n - j == 1) add_dots(A, j, 1, x, y);

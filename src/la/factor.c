@@ -109,7 +109,7 @@ ga_status ga_factor_numeric(ga_factor *factor)
     const ga_matrix *m = factor->matrix;
     if (!factor->data) return GA_OK;
     factor->rcond = 0;
-    if (!ga_pool_finite(factor->pool, m->count, m->values)) {
+    if (!factor->backend->looks && !ga_pool_finite(factor->pool, m->count, m->values)) {
         factor->singular_column = column_not_finite(m);
         return GA_ERR_SINGULAR;
     }
@@ -117,6 +117,7 @@ ga_status ga_factor_numeric(ga_factor *factor)
     double rcond = 0;
     ga_status status = factor->backend->numeric(factor->data, m, &rcond, &column);
     if (status == GA_OK && !(rcond >= DBL_EPSILON)) status = GA_ERR_SINGULAR;
+    if (status == GA_ERR_SINGULAR && column < 0) column = column_not_finite(m);
     factor->rcond = isnan(rcond) ? 0 : rcond;
     factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
     return status;

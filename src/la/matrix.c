@@ -359,7 +359,16 @@ static void clear_piece(void *data, int piece)
 
 static void scale_column(int n, double *restrict x, const double *restrict r, double c)
 {
-    for (int i = 0; i < n; ++i) x[i] *= r[i] * c;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        quad y, factor;
+        load(&y, x + i);
+        load(&factor, r + i);
+        scale(&factor, c);
+        times(&y, &factor);
+        store(x + i, &y);
+    }
+    for (; i < n; ++i) x[i] *= r[i] * c;
 }
 
 /* Of columns. */
