@@ -78,7 +78,7 @@ typedef struct task {
 static bool stays(const int *place, int from, int end)
 {
     enum { SOME = 16 };
-    int same = 0, last = end - from < SOME ? end - 1 : from + SOME;
+    int same = 0, last = end - from <= SOME ? end - 1 : from + SOME;
     for (int k = from; k < last; ++k) same += place[k] == place[k + 1];
     return 2 * same > last - from;
 }
