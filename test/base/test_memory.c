@@ -1,8 +1,6 @@
-/* Arrays from the system: zeroed, whole or not, and none if their size overflows. */
+/* Arrays from the system: zeroed, whole or not. */
 #include "base/memory.h"
 #include "test/support/unit.h"
-
-#include <stdint.h>
 
 static void arrays_are_zeroed(void **state)
 {
@@ -23,17 +21,8 @@ static void arrays_are_zeroed(void **state)
     ga_free(NULL);
 }
 
-static void too_large_is_null(void **state)
-{
-    (void)state;
-    const volatile size_t half = SIZE_MAX / 2 + 1;
-    assert_null(ga_alloc(half, 2));
-    assert_null(ga_alloc_whole(half, 2));
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_are_zeroed),
-                                       cmocka_unit_test(too_large_is_null)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_are_zeroed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
