@@ -380,17 +380,14 @@ KERNEL void invert_blocks(const panel *p, double *inverse)
     memcpy(inverse + 32, r, sizeof r);
 }
 
-/* The sum of four columns times u[0..3], from row i on; two by two, which takes less time. */
+/* The sum of four columns times u[0..3], from row i on. */
 KERNEL void sum4(quad *sum, const double *l, size_t ld, int i, const double u[4])
 {
-    quad other;
     load(sum, l + i);
-    load(&other, l + 2 * ld + i);
     scale(sum, u[0]);
-    scale(&other, u[2]);
     add_at(sum, l + ld + i, u[1]);
-    add_at(&other, l + 3 * ld + i, u[3]);
-    add(sum, &other, 1);
+    add_at(sum, l + 2 * ld + i, u[2]);
+    add_at(sum, l + 3 * ld + i, u[3]);
 }
 
 KERNEL void take_off(double *x, const quad *sum)
@@ -401,12 +398,18 @@ KERNEL void take_off(double *x, const quad *sum)
     store(x, &y);
 }
 
-/* The inverse of a block times the numbers of x in four rows. */
+/* The inverse of a block times the numbers of x in four rows; two by two, because what follows
+ * waits for it. */
 KERNEL void solve_block(const double *inverse, const int *row, const double *x, quad *y)
 {
+    quad other;
     load(y, inverse);
+    load(&other, inverse + 8);
     scale(y, x[row[0]]);
-    for (int k = 1; k < 4; ++k) add_at(y, inverse + 4 * k, x[row[k]]);
+    scale(&other, x[row[2]]);
+    add_at(y, inverse + 4, x[row[1]]);
+    add_at(&other, inverse + 12, x[row[3]]);
+    add(y, &other, 1);
 }
 
 /* x -= four columns times u, in rows from .. end, whole fours; for two columns x, y with u, v.
