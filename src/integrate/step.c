@@ -115,8 +115,7 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double units;  /* largest of q and v, in units of round-off */
-    double coarse; /* the same, for sizes of at least 1: constants in Phi have round-off too */
+    double units;     /* largest of q and v, in units of round-off */
     bool multipliers; /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
@@ -141,24 +140,36 @@ static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12
 /* Large systems have much round-off, and new tangents in the middle of a step cost most. */
 static bool is_large(const ga_stepper *s) { return s->n > 500; }
 
+static const double EPS = 4 * DBL_EPSILON;
+
+/* Does v hang on Phi through q? */
+static bool hangs_on_q(const ga_stepper *s) { return s->m && !s->form->velocity_level; }
+
+/* Round-off of v by kind: its own, and that through q. */
+static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
+{
+    double own = EPS * s->scale.v[kind];
+    if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
+        own += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+    *through_q = hangs_on_q(s) ? EPS * s->scale.q[kind] * s->c_v / s->c_q : 0;
+    return own;
+}
+
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
-    const double eps = 4 * DBL_EPSILON, relative = newton_relative(s);
-    const bool through_q = s->m && !s->form->velocity_level; /* v hangs on Phi through q */
+    const double relative = newton_relative(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
     const double level = is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    ga_size size = {{0}, 0, 0, false};
+    ga_size size = {{0}, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
-        double floor_q = eps * s->scale.q[k], floor_v = eps * s->scale.v[k];
-        if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
-            floor_v += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+        const double floor_q = EPS * s->scale.q[k];
+        double floor_vq, floor_v = floor_of_v(s, k, &floor_vq);
         double tolerance_q = def->absolute_q + relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + relative * s->scale.v[k];
-        const double floor_vq = through_q ? floor_q * s->c_v / s->c_q : 0;
         tolerance_q = ga_larger(tolerance_q, level * floor_q);
         tolerance_v = ga_larger(tolerance_v, level * (floor_v + floor_vq));
         s->norm_q =
@@ -168,22 +179,32 @@ static ga_size measure(ga_stepper *s)
         floor_v += floor_vq;
         size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
         size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
-        size.coarse = ga_larger(size.coarse, s->delta_q[k] / ga_larger(floor_q, eps));
-        size.coarse = ga_larger(
-            size.coarse,
-            s->delta_v[k] / ga_larger(floor_v, eps * (through_q ? s->c_v / s->c_q : 1)));
         noise = ga_larger(noise, floor_v / s->c_v);
     }
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
     double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda =
-        weighted(s->delta_lambda, ga_larger(tolerance_lambda, eps * s->scale.lambda));
+        weighted(s->delta_lambda, ga_larger(tolerance_lambda, EPS * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;
     size.norm[VELOCITY] = s->norm_v;
     size.norm[MULTIPLIERS] = s->norm_lambda;
     return size;
+}
+
+/* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
+static bool is_near_round_off(const ga_stepper *s)
+{
+    const double least_v = hangs_on_q(s) ? EPS * (s->c_v / s->c_q) : EPS;
+    double coarse = 0;
+    for (int k = 0; k < 2; ++k) {
+        double through_q, floor_v = floor_of_v(s, k, &through_q);
+        floor_v += through_q;
+        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(EPS * s->scale.q[k], EPS));
+        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(floor_v, least_v));
+    }
+    return coarse <= magnified_round_off(s);
 }
 
 /* Will another increment of v be far below the round-off of v itself, so that many steps do not
@@ -266,7 +287,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
         s->unseen = 0;
     }
     s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     before->stalled += stalled;
     before->fresh = s->fresh;
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
@@ -275,7 +296,8 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     if (stalled && before->stalled > 1) return CONVERGED;
     if (stalled) return GOES_ON;
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
-    return rest * pow(pace, s->fresh ? 5 : 3) > 1 ? SLOW : GOES_ON;
+    const double cube = pace * pace * pace;
+    return rest * (s->fresh ? cube * pace * pace : cube) > 1 ? SLOW : GOES_ON;
 }
 
 /* The same, down to round-off where nothing else is asked for. */
@@ -302,7 +324,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
     s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && size.coarse <= magnified_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
                             {s->delta_v[0], s->delta_v[1]},
                             before->settled + settled,
