@@ -31,14 +31,18 @@ static void add_multipliers(void *data, int from, int end)
     for (int i = from; i < m_end; ++i) eta[i] -= c_eta * dx[i];
 }
 
-/* d vd = u + B_n^T x, d eta = (c_q/h) x. */
+/* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the
+ * step. u and B_n^T x nearly cancel, so the difference tells: in v, or, with the B_n of the
+ * matrix, in q, which takes h times as much of it. That is faster; but where the last increment
+ * is to be larger than round-off, it is q that has to be right. */
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     const double *u = s->x, *dl = u + s->nv, *dx = dl + s->mp;
+    const double *B = ga_step_is_tolerant(s) ? s->now.G : s->B_eta;
     double *dvd = s->work;
     ga_pool_copy(s->pool, dvd, u, s->nv);
-    ga_coords_multiply_transposed(&s->dae.B, s->now.G, 1, dx, dvd);
+    ga_coords_multiply_transposed(&s->dae.B, B, 1, dx, dvd);
     ga_pool_ranges(s->pool, s->nv, add_velocities, s);
     ga_pool_ranges(s->pool, s->mp, add_multipliers, s);
     ga_step_measure(s, u, dvd, dl);

@@ -135,7 +135,7 @@ static bool to_round_off(const ga_stepper *s)
 }
 
 /* Is it asked for clearly less? */
-static bool is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
+bool ga_step_is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
 /* Large systems have much round-off, and new tangents in the middle of a step cost most. */
 static bool is_large(const ga_stepper *s) { return s->n > 500; }
@@ -161,7 +161,8 @@ static ga_size measure(ga_stepper *s)
     const double relative = newton_relative(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level = is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    const double level =
+        ga_step_is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
@@ -305,7 +306,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
-    if (is_tolerant(s)) return judge_by_tolerance(s, before);
+    if (ga_step_is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
@@ -564,7 +565,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
         ++s->served;
     }
     s->spent += s->iteration;
-    s->worn = is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
+    s->worn = ga_step_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
 }
 
 /* A life between one step and two lets every other step begin with old tangents and renew them

@@ -292,6 +292,8 @@ ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
+/* Is Newton's method asked for clearly less than round-off? */
+bool ga_step_is_tolerant(const ga_stepper *s);
 /* |Phi| and |w| at the end of a step, for the statistics. */
 void ga_step_record(ga_stepper *s, double position, double velocity);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
