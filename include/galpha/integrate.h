@@ -104,8 +104,9 @@ typedef struct ga_integrator_def {
     int max_halvings;   /* how often a failing step may be cut in two; 0: never */
     /* Newton stops when the increment still to be expected is below
      * absolute + relative * (largest component so far), for each of q, v, multipliers. Demands
-     * below round-off are raised to it; zeros, the default, mean: to round-off,
-     * or in simulations with error control to 1e-5 of its tolerance (1e-11 at most). */
+     * below round-off are raised to it; zeros, the default, mean: to round-off, or in
+     * simulations with error control to 1e-5 of its tolerance (1e-11 at most), multipliers to
+     * 1e-3 of it, and with GA_ERROR_EXTRAPOLATE all to 1e-3 of it. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;
