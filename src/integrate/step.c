@@ -101,7 +101,7 @@ typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
-static const double FADE = 0.97;
+static const double FADE = 0.97, MEMORY = 0.9;
 
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
@@ -115,8 +115,9 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double units;     /* largest of q and v, in units of round-off */
-    bool multipliers; /* no more than what the round-off of q and v makes of them */
+    double noise[KINDS]; /* round-off, in the units of norm */
+    double units;        /* largest of q and v, in units of round-off */
+    bool multipliers;    /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
 /* What the user has asked for, or else what the control of errors thinks is enough. */
@@ -161,9 +162,9 @@ static ga_size measure(ga_stepper *s)
     const double relative = newton_relative(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level =
-        ga_step_is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    ga_size size = {{0}, 0, false};
+    const double walk = ga_larger(1, 0.25 * sqrt(s->n));
+    const double level = ga_step_is_tolerant(s) || is_large(s) ? walk : 0;
+    ga_size size = {{0}, {0}, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
@@ -178,6 +179,10 @@ static ga_size measure(ga_stepper *s)
         s->norm_v =
             ga_larger(s->norm_v, weighted(s->delta_v[k], ga_larger(tolerance_v, floor_v)));
         floor_v += floor_vq;
+        size.noise[POSITION] = ga_larger(
+            size.noise[POSITION], weighted(walk * floor_q, ga_larger(tolerance_q, floor_q)));
+        size.noise[VELOCITY] = ga_larger(
+            size.noise[VELOCITY], weighted(walk * floor_v, ga_larger(tolerance_v, floor_v)));
         size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
         size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
         noise = ga_larger(noise, floor_v / s->c_v);
@@ -187,6 +192,8 @@ static ga_size measure(ga_stepper *s)
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda =
         weighted(s->delta_lambda, ga_larger(tolerance_lambda, EPS * s->scale.lambda));
+    size.noise[MULTIPLIERS] = weighted(walk * noise * s->typical_reaction,
+                                       ga_larger(tolerance_lambda, EPS * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;
     size.norm[VELOCITY] = s->norm_v;
@@ -230,25 +237,38 @@ static double motion_of(const double *norm)
     return ga_larger(norm[POSITION], norm[VELOCITY]);
 }
 
-/* What the second increment will be, from the first one: new tangents leave its square, old
- * ones what they have lost, as seen in steps before. */
-static double foresee(const ga_stepper *s, int kind, const double *norm)
-{
-    const double motion = motion_of(norm);
-    const ga_memory *m = &s->memory[s->fresh];
-    if (m->good_for == 0) return INFINITY;
-    return 4 * m->rate[kind] * motion * (s->fresh ? motion : s->served);
-}
-
-/* Remembers how the second increment came out of the first one. */
-static void remember(ga_stepper *s, const double *first, const double *second)
+/* What the second increment is in proportion to: new tangents leave the square of the first
+ * one, old ones what they have lost. Multipliers enter through forces, which are linear in
+ * them. */
+static double in_proportion_to(const ga_stepper *s, int kind, const double *first)
 {
     const double motion = motion_of(first);
+    const double size = kind == MULTIPLIERS ? ga_larger(motion, first[MULTIPLIERS]) : motion;
+    return size * (s->fresh ? motion : s->served);
+}
+
+/* What the second increment will be, from the first one, as seen in steps before. */
+static double foresee(const ga_stepper *s, int kind, const double *norm)
+{
+    const ga_memory *m = &s->memory[s->fresh];
+    if (m->good_for == 0) return INFINITY;
+    double next = 4 * m->rate[kind] * in_proportion_to(s, kind, norm);
+    /* constraints are to be at round-off, whatever the tolerance, unless q slides back to them
+     */
+    if (kind == POSITION && s->estimates && !s->slides)
+        next *= ga_larger(1, newton_relative(s) / (16 * EPS));
+    return next;
+}
+
+/* Remembers how the second increment, but for its noise, came out of the first one. */
+static void remember(ga_stepper *s, const double *first, const ga_size *second)
+{
     ga_memory *m = &s->memory[s->fresh];
-    if (!(motion > 0)) return;
+    if (!(motion_of(first) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
-        const double rate = second[k] / motion / (s->fresh ? motion : s->served);
-        m->rate[k] = ga_larger(rate, FADE * m->rate[k]);
+        const double seen = ga_larger(second->norm[k] - second->noise[k], 0);
+        const double rate = seen / in_proportion_to(s, k, first);
+        m->rate[k] = ga_larger(rate, MEMORY * m->rate[k]);
     }
     m->good_for = UNSEEN;
 }
@@ -265,7 +285,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, size.norm);
+    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, &size);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
         double trusted = ga_larger(contraction, worst);

@@ -85,9 +85,10 @@ typedef struct ga_term_place {
     ga_place row, column;
 } ga_term_place;
 
-/* How second increments of Newton's method came out of first ones, in units of tolerances. */
+/* How second increments of Newton's method came out of first ones, in units of tolerances:
+ * in_proportion_to of step.c. */
 typedef struct ga_memory {
-    double rate[3]; /* q, v, lambda by q and v */
+    double rate[3]; /* q, v, lambda */
     int good_for;   /* so many steps */
 } ga_memory;
 
