@@ -101,7 +101,7 @@ typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
 enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
-static const double FADE = 0.97, MEMORY = 0.9;
+static const double FADE = 0.97;
 
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
@@ -260,15 +260,18 @@ static double foresee(const ga_stepper *s, int kind, const double *norm)
     return next;
 }
 
-/* Remembers how the second increment, but for its noise, came out of the first one. */
+/* Remembers how the second increment came out of the first one. What may be noise is no reason
+ * to think worse of the next one than before. */
 static void remember(ga_stepper *s, const double *first, const ga_size *second)
 {
     ga_memory *m = &s->memory[s->fresh];
     if (!(motion_of(first) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
-        const double seen = ga_larger(second->norm[k] - second->noise[k], 0);
-        const double rate = seen / in_proportion_to(s, k, first);
-        m->rate[k] = ga_larger(rate, MEMORY * m->rate[k]);
+        const double by = in_proportion_to(s, k, first), old = m->rate[k];
+        const double most = ga_larger(second->norm[k], second->noise[k]) / by;
+        const double least = ga_larger(second->norm[k] - second->noise[k], 0) / by;
+        const bool better = most < old || old == 0; /* or the first one */
+        m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
     }
     m->good_for = UNSEEN;
 }
