@@ -418,11 +418,9 @@ void ga_step_record(ga_stepper *s, double position, double velocity)
     s->stats.velocity_residual_max = ga_larger(s->stats.velocity_residual_max, velocity);
 }
 
-/* |Phi| and |w| of the converged trial; w only where it is enforced. */
-static ga_status measure_residuals(ga_stepper *s)
+/* Phi and w of the converged trial, and their largest; w only where it is enforced. */
+static ga_status measure_residuals(ga_stepper *s, double *position, double *velocity)
 {
-    if (s->slides && !s->regular.active) return GA_OK;
-    double position, velocity;
     const bool both = s->form->velocity_level;
     if (!s->evaluated) {
         const ga_values values = {
@@ -430,38 +428,45 @@ static ga_status measure_residuals(ga_stepper *s)
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
         GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
     }
-    position = ga_norm_max(s->m, s->Phi);
-    if (both) {
+    *position = ga_norm_max(s->m, s->Phi);
+    if (both)
         ga_block_velocity(s, s->w);
-        velocity = ga_norm_max(s->mp, s->w);
-    } else {
+    else
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
-        velocity = ga_norm_max(s->p, s->w);
-    }
-    if (!s->slides) ga_step_record(s, position, velocity);
+    *velocity = ga_norm_max(both ? s->mp : s->p, s->w);
     return GA_OK;
 }
 
-/* Increments vanish also where dependent constraints contradict each other. */
-static ga_status check_residuals(ga_stepper *s)
+/* Increments vanish also where dependent constraints contradict each other, and may be small by
+ * accident, far from a solution. */
+static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
-    if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
-    const double position =
-        ga_larger(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
-    const double velocity = ga_larger(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +
-                            1e2 * s->def.absolute_v;
+    const double relative = ga_larger(1e-9, 1e2 * s->def.relative);
+    const double most = relative * size + 1e2 * s->def.absolute_q;
+    const double most_w = relative * (speed + size / s->h) + 1e2 * s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
-    if (ga_norm_max(s->m, s->Phi) <= position && ga_norm_max(s->mp - first, s->w) <= velocity)
-        return GA_OK;
+    if (position <= most && velocity <= most_w) return GA_OK;
     const double *length = ga_regular_row_sizes(s, s->G);
     for (int i = 0; i < s->mp; ++i) {
-        bool bad = i < s->m && fabs(s->Phi[i]) > position * ga_larger(1, sqrt(length[i]));
-        if (i >= first) bad |= fabs(s->w[i - first]) > velocity * ga_larger(1, sqrt(length[i]));
+        bool bad = i < s->m && !(fabs(s->Phi[i]) <= most * ga_larger(1, sqrt(length[i])));
+        if (i >= first)
+            bad |= !(fabs(s->w[i - first]) <= most_w * ga_larger(1, sqrt(length[i])));
         if (!bad) continue;
-        s->singular = s->nv + i;
-        return GA_ERR_INCONSISTENT;
+        s->unmet = i;
+        return s->regular.active ? GA_ERR_INCONSISTENT : GA_ERR_NO_CONVERGE;
     }
+    return GA_OK;
+}
+
+/* An extrapolated state is looked at when it is back on the constraints. */
+static ga_status look_at_residuals(ga_stepper *s)
+{
+    double position, velocity;
+    if (s->slides && !s->regular.active) return GA_OK;
+    GA_TRY(measure_residuals(s, &position, &velocity));
+    GA_TRY(check_residuals(s, position, velocity));
+    if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;
 }
 
@@ -480,8 +485,7 @@ ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
-    GA_TRY(measure_residuals(s));
-    GA_TRY(check_residuals(s));
+    GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
@@ -616,6 +620,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->h = h;
     s->t1 = t1;
     s->near_singular = s->regular.seen = false;
+    s->unmet = -1;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
@@ -696,7 +701,17 @@ static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
 {
     int index = 0;
-    if (status == GA_ERR_NO_CONVERGE) {
+    if (status == GA_ERR_NO_CONVERGE && s->unmet >= 0) {
+        ga_fail(
+            report, status,
+            "Newton converged to a state off constraint %d in the step from t = %.9g with h "
+            "= %.3g, after %d iterations",
+            s->unmet, s->now.t, s->h, s->iteration);
+        if (report) {
+            report->iteration = s->iteration;
+            report->row = s->nv + s->unmet;
+        }
+    } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "Newton did not converge in the step from t = %.9g with h = %.3g: after %d "
                 "iterations the increments are %.2g (q), %.2g (v), %.2g (lambda) times their "
@@ -723,8 +738,8 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
         ga_fail(report, status,
                 "in the step from t = %.9g with h = %.3g constraint %d contradicts others that "
                 "it depends on",
-                s->now.t, s->h, s->singular - s->nv);
-        if (report) report->row = s->singular - s->nv;
+                s->now.t, s->h, s->unmet);
+        if (report) report->row = s->unmet;
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
     } else if (status == s->dae.fault.status) {

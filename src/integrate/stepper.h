@@ -249,6 +249,7 @@ struct ga_stepper {
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
+    int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
 
     int *kind;        /* of each velocity component: 0 translation, 1 rotation */
     ga_saddle saddle; /* for starts */
