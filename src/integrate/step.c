@@ -313,15 +313,25 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     before->stalled += stalled;
+    const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (stalled && before->stalled > 1) return CONVERGED;
-    if (stalled) return GOES_ON;
+    if (stalled || (is_large(s) && renewed)) return GOES_ON;
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     const double cube = pace * pace * pace;
     return rest * (s->fresh ? cube * pace * pace : cube) > 1 ? SLOW : GOES_ON;
+}
+
+/* The tangents of a large system have been new twice. Is what is left noise? Tolerances of
+ * multipliers know nothing of the round-off in Phi, which is that of positions far away from
+ * the origin; with q and v as good as asked for, a ten-thousandth of the increment before is
+ * it. So is what comes after q and v have settled, and were still contracting. */
+static bool is_at_its_end(double left_of_motion, double flicker, bool settled, double rate)
+{
+    return (left_of_motion <= 1 && flicker <= 1e-4) || (settled && rate <= 0.1);
 }
 
 /* The same, down to round-off where nothing else is asked for. */
@@ -332,7 +342,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     if (ga_step_is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
     const ga_size size = measure(s);
-    double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
+    double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
@@ -343,10 +353,12 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         double rest = norm;
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         left = ga_larger(left, rest);
+        if (k != MULTIPLIERS) left_of_motion = left;
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
+    const bool renewed = s->fresh && !before->fresh && !first, same = s->fresh && before->fresh;
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
@@ -356,6 +368,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
                             s->fresh};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
+    if (is_large(s) && same && is_at_its_end(left_of_motion, flicker, settled, rate))
+        return CONVERGED;
     if (settled) {
         bool again = before->settled > 1;
         if (size.multipliers && (quiet || again)) return CONVERGED;
@@ -366,6 +380,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
+    if (is_large(s) && renewed) return GOES_ON; /* old tangents tell nothing about new ones */
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     /* more iterations cost more than new tangents and one or two */
     double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
@@ -575,7 +590,8 @@ static ga_status begin(ga_stepper *s, double h)
 static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 : 3; }
 
 /* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise. Where
+ * it was when they turned out slow in the middle of a step, and grows a little otherwise; large
+ * systems, where that costs most, try old ones less and less often if they fail at once. Where
  * a tolerance is asked for with fixed steps, they are also renewed as soon as a step costs more
  * than the average since they were made, their making included: then the average is as small as
  * it can be. */
@@ -584,12 +600,14 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     if (s->fresh) s->spent = renewal(s);
     if (began_fresh) {
         s->served = 1;
-        s->life *= 1.1;
+        s->life *= 1 + s->hope;
     } else if (s->fresh) {
         s->life = ga_larger(1, s->served);
+        if (is_large(s) && s->served <= 1) s->hope = ga_larger(0.5 * s->hope, 0.1 / 8);
         s->served = 1;
     } else {
         ++s->served;
+        s->hope = 0.1;
     }
     s->spent += s->iteration;
     s->worn = ga_step_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;

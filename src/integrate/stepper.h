@@ -231,6 +231,7 @@ struct ga_stepper {
     bool fresh;           /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
+    double hope;                   /* by which life grows in a step */
     double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
     int unseen;           /* steps since that was seen */
     ga_memory memory[2];  /* of second increments, with old tangents and with new ones */
