@@ -53,9 +53,6 @@ static const double PIVOT_LIMIT = 1e-14;
 enum { PATIENCE = 3 };
 /* Parts of the work for threads, about; a small number serves any number of them. */
 enum { PARTS = 8 };
-/* With more others than these a front is not inverted: D U would take up to four times the
- * place of U. */
-enum { INVERSE_OTHERS = 64 };
 
 /* Consecutive values of the matrix. */
 typedef struct run {
@@ -78,7 +75,8 @@ typedef struct front {
     int runs, places;      /* where its runs and its places begin; fronts share places */
     int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
-    bool inverted;         /* by the last factorisation */
+    int reach; /* its others in its part, or those of its row, end so far behind its first */
+    bool inverted; /* by the last factorisation */
 } front;
 
 /* What a factorisation has shown. */
@@ -218,7 +216,7 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 16)) return GA_ERR_MEMORY;
         if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
         f->kernels = ga_front_kernels_get(f->k);
-        if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= INVERSE_OTHERS)
+        if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= GA_FRONT_INVERSE_OTHERS)
             f->inverse = ga_front_inverse_get(f->k, f->r);
         f->at = factors;
         f->others = others;
@@ -325,11 +323,20 @@ static bool in_one_piece(const blocks *s, const front *f)
     return true;
 }
 
+static int reach_of(const blocks *s, const front *f)
+{
+    int end = f->first + f->k;
+    for (int k = f->others; k < f->others + f->r; ++k)
+        if (s->others[k] < s->n && s->others[k] >= end) end = s->others[k] + 1;
+    return end - f->first;
+}
+
 /* Fronts of one shape that follow each other in a part, or between parts. */
 static void plan_rows(blocks *s)
 {
     for (int i = 0, from = 0, p = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
+        f->reach = reach_of(s, f);
         while (s->part[p].end <= i && p < s->parts) ++p;
         const bool border = i == s->part[p].from || (p > 0 && i == s->part[p - 1].end);
         if (!f->inverse || !in_one_piece(s, f)) {
@@ -338,12 +345,14 @@ static void plan_rows(blocks *s)
         }
         if (border || s->front[from].k != f->k || s->front[from].r != f->r) from = i;
         f->row_from = from;
+        if (i > from && f->reach < f[-1].reach) f->reach = f[-1].reach;
     }
     for (int i = s->fronts - 1; i >= 0; --i) {
         front *f = &s->front[i];
         if (!f->inverse || !in_one_piece(s, f)) continue;
         const bool last = i + 1 == s->fronts || f[1].row_from != f->row_from;
         f->row_end = last ? i + 1 : f[1].row_end;
+        if (!last) f->reach = f[1].reach;
     }
 }
 
@@ -358,7 +367,7 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         choose_parts(s, e, work);
         ga_free(work);
     }
-    int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * INVERSE_OTHERS / 4;
+    int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * GA_FRONT_INVERSE_OTHERS / 4;
     for (int i = 0; i < s->fronts; ++i) {
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
@@ -892,17 +901,37 @@ static void forget(void *data)
 
 /* --- solution ----------------------------------------------------------------------------- */
 
+/* Unknowns from .. end - 1 into the order of elimination, and back. */
+static void gather_unknowns(const blocks *s, int from, int end)
+{
+    const int *restrict row = s->row;
+    const double *restrict x = s->from, *restrict scale = s->from_scale;
+    double *restrict y = s->y;
+    if (scale)
+        for (int i = from; i < end; ++i) y[i] = x[row[i]] * scale[row[i]];
+    else
+        for (int i = from; i < end; ++i) y[i] = x[row[i]];
+}
+
+static void scatter_unknowns(const blocks *s, int from, int end)
+{
+    const int *restrict col = s->col;
+    const double *restrict y = s->y, *restrict scale = s->to_scale;
+    double *restrict x = s->to;
+    if (scale)
+        for (int i = from; i < end; ++i) x[col[i]] = y[i] * scale[col[i]];
+    else
+        for (int i = from; i < end; ++i) x[col[i]] = y[i];
+}
+
 /* t: room for the others of a front, where they are scattered. */
 static void forward_one(const blocks *s, const front *f, double *restrict t, double *work)
 {
-    static const int start = 0;
     double *restrict y = s->y;
     const int *others = s->others + f->others;
     const double *F = s->factors + f->at;
     if (f->inverted) {
-        for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
-        f->inverse->forward(f->k, f->r, 1, F, y + f->first, t, &start);
-        for (int k = 0; k < f->r; ++k) y[others[k]] = t[k];
+        f->inverse->forward_scattered(f->k, f->r, 1, F, y + f->first, y, others);
     } else {
         f->kernels->forward(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
@@ -911,90 +940,118 @@ static void forward_one(const blocks *s, const front *f, double *restrict t, dou
 
 static void backward_one(const blocks *s, const front *f, double *restrict t, double *work)
 {
-    static const int start = 0;
     double *restrict y = s->y;
     const int *others = s->others + f->others;
     const double *F = s->factors + f->at;
+    if (f->inverted) {
+        f->inverse->backward_scattered(f->k, f->r, 1, F, y + f->first, y, others);
+        return;
+    }
     for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
     for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-    if (f->inverted)
-        f->inverse->backward(f->k, f->r, 1, F, y + f->first, t, &start);
-    else
-        f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
+    f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
 }
 
 static bool in_row(const front *f) { return f->inverted && f->row_end > 0; }
 
-static void forward(const blocks *s, int from, int end, double *t, double *work)
+/* gathered: so many unknowns are in y. Some more than asked for come with them. */
+static void gather_up_to(const blocks *s, int *gathered, int end, int last)
 {
+    enum { MORE = 128 };
+    if (end <= *gathered) return;
+    end = end < last - MORE ? end + MORE : last;
+    gather_unknowns(s, *gathered, end);
+    *gathered = end;
+}
+
+/* In shorter rows kernels are not to care for unknowns outside. */
+enum { SHORT_ROW = 4 };
+
+static void forward_row(const blocks *s, const front *f, int count, int *gathered, int last)
+{
+    int fetching = s->from_scale && count >= SHORT_ROW ? (last - *gathered) / f->k : 0;
+    if (fetching > count) fetching = count;
+    if (fetching > 0) {
+        const ga_front_outside x = {s->row + f->first, s->from_scale, s->from, NULL,
+                                    *gathered - f->first};
+        f->inverse->forward_from(f->k, f->r, fetching, s->factors + f->at, s->y + f->first,
+                                 s->y, s->others + f->others, &x);
+        *gathered += fetching * f->k;
+        f += fetching;
+    }
+    if (fetching == count) return;
+    gather_up_to(s, gathered, f->first + f->reach + (count - fetching - 1) * f->k, last);
+    f->inverse->forward(f->k, f->r, count - fetching, s->factors + f->at, s->y + f->first, s->y,
+                        s->others + f->others);
+}
+
+static void forward(const blocks *s, int from, int end, int gathered, const part *p)
+{
+    const int last = s->front[end].first;
     for (int i = from, next; i < end; i = next) {
         const front *f = &s->front[i];
         next = i + 1;
+        gather_up_to(s, &gathered, f->first + f->reach, last);
         if (in_row(f)) {
             if (!s->mixed) next = f->row_end;
             while (next < f->row_end && s->front[next].inverted) ++next;
-            f->inverse->forward(f->k, f->r, next - i, s->factors + f->at, s->y + f->first, s->y,
-                                s->others + f->others);
+            forward_row(s, f, next - i, &gathered, last);
         } else {
-            forward_one(s, f, t, work);
+            forward_one(s, f, p->t, p->work);
         }
     }
 }
 
-static void backward(const blocks *s, int from, int end, double *t, double *work)
+/* Fronts of a row, with f the first. kept: from there on unknowns have been scattered. */
+static void backward_row(const blocks *s, const front *f, int count, int *kept)
 {
+    const bool bringing = s->to_scale && count >= SHORT_ROW;
+    const ga_front_outside x = {s->col + f->first, s->to_scale, NULL, s->to, 0};
+    if (bringing) {
+        scatter_unknowns(s, f->first + count * f->k, *kept);
+        *kept = f->first;
+    }
+    f->inverse->backward_to(f->k, f->r, count, s->factors + f->at, s->y + f->first, s->y,
+                            s->others + f->others, bringing ? &x : NULL);
+}
+
+static void backward(const blocks *s, int from, int end, const part *p)
+{
+    int kept = s->front[end].first;
     for (int i = end, next; i > from; i = next) {
         const front *f = &s->front[i - 1];
         next = i - 1;
         if (in_row(f)) {
             if (!s->mixed) next = f->row_from;
             while (next > f->row_from && s->front[next - 1].inverted) --next;
-            f = &s->front[next];
-            f->inverse->backward(f->k, f->r, i - next, s->factors + f->at, s->y + f->first,
-                                 s->y, s->others + f->others);
+            backward_row(s, &s->front[next], i - next, &kept);
         } else {
-            backward_one(s, f, t, work);
+            backward_one(s, f, p->t, p->work);
         }
     }
-}
-
-/* Unknowns of fronts from .. end - 1 into the order of elimination, and back. */
-static void gather_unknowns(const blocks *s, int from, int end)
-{
-    const int *restrict row = s->row, first = s->front[from].first, last = s->front[end].first;
-    const double *restrict x = s->from, *restrict scale = s->from_scale;
-    double *restrict y = s->y;
-    if (scale)
-        for (int i = first; i < last; ++i) y[i] = x[row[i]] * scale[row[i]];
-    else
-        for (int i = first; i < last; ++i) y[i] = x[row[i]];
-}
-
-static void scatter_unknowns(const blocks *s, int from, int end)
-{
-    const int *restrict col = s->col, first = s->front[from].first, last = s->front[end].first;
-    const double *restrict y = s->y, *restrict scale = s->to_scale;
-    double *restrict x = s->to;
-    if (scale)
-        for (int i = first; i < last; ++i) x[col[i]] = y[i] * scale[col[i]];
-    else
-        for (int i = first; i < last; ++i) x[col[i]] = y[i];
+    scatter_unknowns(s, s->front[from].first, kept);
 }
 
 static void forward_part(void *data, int number)
 {
     const blocks *s = data;
     const part *p = &s->part[number];
-    gather_unknowns(s, p->from, p->end);
-    forward(s, p->from, p->end, p->t, p->work);
+    forward(s, p->from, p->end, s->front[p->from].first, p);
 }
 
 static void backward_part(void *data, int number)
 {
     const blocks *s = data;
     const part *p = &s->part[number];
-    backward(s, p->from, p->end, p->t, p->work);
-    scatter_unknowns(s, p->from, p->end);
+    backward(s, p->from, p->end, p);
+}
+
+/* What is above the parts, before they are done. */
+static void gather_above(blocks *s)
+{
+    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
+        gather_unknowns(s, s->front[from].first, s->front[s->part[p].from].first);
+    for (int k = 0; k < s->slots; ++k) s->y[s->n + k] = 0;
 }
 
 /* diag(to_scale) A^-1 diag(from_scale) x; all of x is read before anything is written. */
@@ -1002,19 +1059,15 @@ static void sweep(blocks *s)
 {
     double *y = s->y, *slot = s->y + s->n;
     const part *above = &s->part[s->parts];
-    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        gather_unknowns(s, from, s->part[p].from);
-    for (int k = 0; k < s->slots; ++k) slot[k] = 0;
+    if (s->parts > 0) gather_above(s);
     ga_pool_run(s->pool, s->parts, forward_part, s);
     for (int k = 0; k < s->slots; ++k) y[s->above[k]] += slot[k];
     for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        forward(s, from, s->part[p].from, above->t, above->work);
+        forward(s, from, s->part[p].from, s->parts > 0 ? s->n : 0, above);
     for (int p = s->parts; p >= 0; --p)
-        backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above->t, above->work);
+        backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above);
     for (int k = 0; k < s->slots; ++k) slot[k] = y[s->above[k]];
     ga_pool_run(s->pool, s->parts, backward_part, s);
-    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        scatter_unknowns(s, from, s->part[p].from);
 }
 
 static void solve_once(blocks *s, double *x)

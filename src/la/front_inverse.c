@@ -216,14 +216,10 @@ KERNEL bool factor(const int k, const int r, double *F, double *S, double *recip
 /* Up to four numbers; exactly these are touched: the next may be written by others. */
 KERNEL void load_some(quad *x, const double *y, int count)
 {
-    if (count >= 4) {
+    if (count >= 4)
         load(x, y);
-        return;
-    }
-    set_zero(x);
-    set_lane(x, 0, y[0]);
-    if (count > 1) set_lane(x, 1, y[1]);
-    if (count > 2) set_lane(x, 2, y[2]);
+    else
+        load_first(x, y, count);
 }
 
 KERNEL void store_some(double *y, const quad *x, int count)
@@ -244,18 +240,31 @@ KERNEL void multiply(quad *x, const int k, const int rows, const double *restric
     quad a, b;
     set_zero(&a);
     set_zero(&b);
-    FOR_PIVOTS(p, 0, k, { add_at(p % 2 ? &b : &a, A + p * rows, y[p]); })
-    add(&a, &b, 1);
+    if (k > 0) load(&a, A), scale(&a, y[0]);
+    if (k > 1) load(&b, A + rows), scale(&b, y[1]);
+    FOR_PIVOTS(p, 2, k, { add_at(p % 2 ? &b : &a, A + p * rows, y[p]); })
+    if (k > 1) add(&a, &b, 1);
     *x = a;
 }
 
+/* From outside, and back. */
+KERNEL void fetch(const int k, double *restrict y, const ga_front_outside *x, const int *place){
+    FOR_PIVOTS(p, 0, k, y[p] = x->from[place[p]] * x->scale[place[p]])}
+
+KERNEL void bring(const int k, const double *restrict y, const ga_front_outside *x,
+                  const int *place){
+    FOR_PIVOTS(p, 0, k, x->to[place[p]] = y[p] * x->scale[place[p]])}
+
 KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
-                    double *all, const int *restrict others)
+                    double *all, const int *restrict others, const ga_front_outside *outside)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const size_t size = ga_front_inverse_size(k, r);
+    const int ahead = outside ? outside->ahead : 0,
+              *place = outside ? outside->place + ahead : NULL;
     for (; count > 0; --count, F += size, y += k, others += r) {
         double own[GA_FRONT_INVERSE_MOST];
+        if (outside) fetch(k, y + ahead, outside, place), place += k;
         FOR_PIVOTS(p, 0, k, own[p] = y[p])
         for (int i = 0; i < r; i += 4) {
             double *to = all + others[0] + i;
@@ -274,10 +283,11 @@ KERNEL void forward(const int k, const int r, int count, const double *restrict 
 }
 
 KERNEL void backward(const int k, const int r, int count, const double *restrict F, double *y,
-                     double *all, const int *restrict others)
+                     double *all, const int *restrict others, const ga_front_outside *outside)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const size_t size = ga_front_inverse_size(k, r);
+    const int *place = outside ? outside->place + count * k : NULL;
     F += (size_t)count * size + (size_t)(k * (k4 + r4));
     y += count * k;
     others += count * r;
@@ -291,7 +301,28 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
             subtract(&z, &x, 1);
             store_some(y + i, &z, k - i);
         }
+        if (outside) bring(k, y, outside, place -= k);
     }
+}
+
+/* Others are brought together for it. */
+KERNEL void forward_scattered(const int k, const int r, const double *restrict F,
+                              double *restrict y, double *all, const int *restrict others)
+{
+    static const int start = 0;
+    double t[GA_FRONT_INVERSE_OTHERS];
+    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    forward(k, r, 1, F, y, t, &start, NULL);
+    FOR_PIVOTS(p, 0, r, all[others[p]] = t[p])
+}
+
+KERNEL void backward_scattered(const int k, const int r, const double *restrict F,
+                               double *restrict y, double *all, const int *restrict others)
+{
+    static const int start = 0;
+    double t[GA_FRONT_INVERSE_OTHERS];
+    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    backward(k, r, 1, F, y, t, &start, NULL);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
@@ -305,31 +336,46 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
         return factor(pivots, r, F, S, reciprocals, work, sizes);                              \
     }
 
-#define SOLVE(name, attribute, pivots, rest)                                                   \
-    attribute static void forward_##name##_##pivots##_##rest(                                  \
-        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
+#define SOLVE_ONE(way, name, attribute, pivots, rest)                                          \
+    attribute static void way##_outside_##name##_##pivots##_##rest(                            \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others,   \
+        const ga_front_outside *x)                                                             \
     {                                                                                          \
         (void)k, (void)r;                                                                      \
-        forward(pivots, rest, count, F, y, all, others);                                       \
+        way(pivots, rest, count, F, y, all, others, x);                                        \
     }                                                                                          \
-    attribute static void backward_##name##_##pivots##_##rest(                                 \
+    static void way##_##name##_##pivots##_##rest(int k, int r, int count, const double *F,     \
+                                                 double *y, double *all, const int *others)    \
+    {                                                                                          \
+        way##_outside_##name##_##pivots##_##rest(k, r, count, F, y, all, others, NULL);        \
+    }                                                                                          \
+    attribute static void way##_scattered_##name##_##pivots##_##rest(                          \
         int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
     {                                                                                          \
-        (void)k, (void)r;                                                                      \
-        backward(pivots, rest, count, F, y, all, others);                                      \
+        (void)k, (void)r, (void)count;                                                         \
+        way##_scattered(pivots, rest, F, y, all, others);                                      \
     }
+
+#define SOLVE(name, attribute, pivots, rest)                                                   \
+    SOLVE_ONE(forward, name, attribute, pivots, rest)                                          \
+    SOLVE_ONE(backward, name, attribute, pivots, rest)
 
 /* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
  */
 #define SHAPES(X, name, attribute)                                                             \
+    X(name, attribute, 2, 5)                                                                   \
     X(name, attribute, 3, 2)                                                                   \
     X(name, attribute, 3, 4)                                                                   \
+    X(name, attribute, 3, 8)                                                                   \
+    X(name, attribute, 4, 11)                                                                  \
     X(name, attribute, 5, 2)                                                                   \
     X(name, attribute, 6, 3)                                                                   \
     X(name, attribute, 6, 5)                                                                   \
     X(name, attribute, 6, 6)                                                                   \
+    X(name, attribute, 7, 2)                                                                   \
     X(name, attribute, 7, 4)                                                                   \
     X(name, attribute, 9, 3)                                                                   \
+    X(name, attribute, 11, 4)                                                                  \
     X(name, attribute, 11, 5)                                                                  \
     X(name, attribute, 11, 11)                                                                 \
     X(name, attribute, 12, 6)
@@ -349,10 +395,18 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
     X(name, attribute, 12)
 
 #define SOLVE_ANY(name, attribute, k) SOLVE(name, attribute, k, r)
-#define SHAPE_ENTRY(name, attribute, k, r)                                                     \
-    {k, r, factor_##name##_##k, forward_##name##_##k##_##r, backward_##name##_##k##_##r},
-#define ANY_ENTRY(name, attribute, k)                                                          \
-    {k, -1, factor_##name##_##k, forward_##name##_##k##_r, backward_##name##_##k##_r},
+#define ENTRY(name, k, r, shape)                                                               \
+    {k,                                                                                        \
+     r,                                                                                        \
+     factor_##name##_##k,                                                                      \
+     forward_##name##_##shape,                                                                 \
+     backward_##name##_##shape,                                                                \
+     forward_outside_##name##_##shape,                                                         \
+     backward_outside_##name##_##shape,                                                        \
+     forward_scattered_##name##_##shape,                                                       \
+     backward_scattered_##name##_##shape},
+#define SHAPE_ENTRY(name, attribute, k, r) ENTRY(name, k, r, k##_##r)
+#define ANY_ENTRY(name, attribute, k) ENTRY(name, k, -1, k##_r)
 
 /* The first in the table that fits is taken. */
 #define INSTANCES(name, attribute)                                                             \
