@@ -579,6 +579,7 @@ static ga_status factor_by_klu(blocks *s, const ga_matrix *matrix, double *rcond
 static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
 {
     blocks *s = data;
+    if (!ga_fronts_look(s)) return GA_ERR_SINGULAR;
     if (s->failures < PATIENCE) {
         s->use_klu = false;
         if (ga_fronts_factor(s, rcond, column)) return GA_OK;
@@ -694,6 +695,7 @@ static void use(void *data, ga_pool *pool) { ((blocks *)data)->pool = pool; }
 
 const ga_backend ga_backend_block = {
     .name = "block",
+    .looks = true,
     .create = create,
     .destroy = destroy,
     .use = use,

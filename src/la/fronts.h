@@ -98,7 +98,10 @@ static inline size_t ga_fronts_others_size(const ga_front *f)
     return (size_t)f->r * (size_t)ga_front_padded(f->r);
 }
 
-/* Factors the values of the matrix. False if the factors are not to be used. */
+/* Finds the largest entry of the matrix; false if one is not finite. */
+bool ga_fronts_look(ga_fronts *s);
+/* Factors the values of the matrix, after a look at them. False if the factors are not to be
+ * used. */
 bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column);
 /* to = diag(to_scale) A^-1 diag(from_scale) from, all of them members; all of `from` is read
  * before anything is written. */

@@ -1,8 +1,9 @@
 /* Factorisation by fronts; what is done, and when it is good enough, says backend_block.c. */
+#include "la/fours.h"
 #include "la/fronts.h"
 
+#include <float.h>
 #include <math.h>
-#include <string.h>
 
 typedef ga_fronts blocks;
 typedef ga_front front;
@@ -22,31 +23,53 @@ static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
+/* A multiple of four. */
+static void clear(size_t count, double *x)
+{
+    quad zero;
+    set_zero(&zero);
+    for (size_t i = 0; i < count; i += 4) store(x + i, &zero);
+}
+
 /* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
  * are not read by fours until the processor has put them away. */
 static void assemble(const blocks *s, int i)
 {
     const front *f = &s->front[i];
     double *restrict F = s->factors + f->at;
-    const double *restrict values = s->matrix->values;
-    int k = f->places;
-    memset(F, 0, ga_fronts_size(f) * sizeof *F);
-    for (int e = f->runs; e < f[1].runs; ++e) {
-        const run r = s->runs[e];
-        if (s->places)
-            for (int v = 0; v < r.count; ++v) F[s->places[k + v]] = values[r.from + v];
-        else
-            for (int v = 0; v < r.count; ++v) F[s->wide_places[k + v]] = values[r.from + v];
-        k += r.count;
+    const run *r = s->runs + f->runs, *end = s->runs + f[1].runs;
+    clear(ga_fronts_size(f), F);
+    if (s->places) {
+        const unsigned short *restrict place = s->places + f->places;
+        for (; r < end; place += r->count, ++r) {
+            const double *restrict x = s->matrix->values + r->from;
+            for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
+        }
+    } else {
+        const int *restrict place = s->wide_places + f->places;
+        for (; r < end; place += r->count, ++r) {
+            const double *restrict x = s->matrix->values + r->from;
+            for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
+        }
     }
 }
 
-static void add(int count, const double *restrict x, double *restrict y, int stride)
+/* y += x. Behind x there are zeros up to a multiple of four; y has room for `room` numbers. */
+static void add_rows(int count, const double *restrict x, double *restrict y, int room)
 {
-    if (stride == 1)
-        for (int i = 0; i < count; ++i) y[i] += x[i];
-    else
-        for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
+    int i = 0;
+    for (; i < count && i + 4 <= room; i += 4) {
+        quad z;
+        load(&z, y + i);
+        add_at(&z, x + i, 1);
+        store(y + i, &z);
+    }
+    for (; i < count; ++i) y[i] += x[i];
+}
+
+static void add_row(int count, const double *restrict x, double *restrict y, int stride)
+{
+    for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
 }
 
 /* Adds the S of child c to front f. */
@@ -60,7 +83,7 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
     if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
         double *to = F + first->to * (k4 + 1);
         for (int j = 0; j < first->count; ++j, from += child_r4, to += k4)
-            add(first->count, from, to, 1);
+            add_rows(first->count, from, to, k4 - first->to);
         return;
     }
     for (const join *b = first; b < end; ++b)
@@ -69,13 +92,13 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
             const ptrdiff_t col = b->to + j;
             for (const join *a = first; a < end; ++a) {
                 if (col < k && a->to < k)
-                    add(a->count, x + a->from, F + a->to + col * k4, 1);
+                    add_rows(a->count, x + a->from, F + a->to + col * k4, 0);
                 else if (col < k)
-                    add(a->count, x + a->from, L + (a->to - k) + col * r4, 1);
+                    add_rows(a->count, x + a->from, L + (a->to - k) + col * r4, 0);
                 else if (a->to < k)
-                    add(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
+                    add_row(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
                 else
-                    add(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 1);
+                    add_rows(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 0);
             }
         }
 }
@@ -94,6 +117,9 @@ static double column_size(const ga_matrix *m, int j)
 static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
                          finding *found)
 {
+    double most = 0;
+    for (int p = 0; p < f->k; ++p) most = greater(most, fabs(reciprocals[p * step]));
+    if (most * s->entry <= found->pivot) return;
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(reciprocals[p * step]);
         if (pivot * s->entry <= found->pivot) continue;
@@ -132,7 +158,7 @@ static bool invert_front(const blocks *s, const front *f, double *F, double *S, 
 
 static void collect(const blocks *s, int i, const front *f, double *F, double *S)
 {
-    memset(S, 0, ga_fronts_others_size(f) * sizeof *S);
+    clear(ga_fronts_others_size(f), S);
     for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
         take_over(s, &s->front[s->child[c]], f, F, S);
 }
@@ -199,13 +225,43 @@ static finding gather(const blocks *s)
     return all;
 }
 
-/* In as many pieces as there are parts, about. */
-static void find_largest(void *data, int piece)
+/* In as many pieces as there are parts, about: the largest, or NaN if one is not finite. 0 x is
+ * 0 or NaN. */
+static void look_at_piece(void *data, int piece)
 {
     blocks *s = data;
-    const int size = s->matrix->count / GA_FRONTS_PARTS, from = piece * size;
+    const int size = s->matrix->count / GA_FRONTS_PARTS & ~3, from = piece * size;
     const int end = piece == GA_FRONTS_PARTS - 1 ? s->matrix->count : from + size;
-    s->largest[piece] = ga_front_largest(end - from, s->matrix->values + from);
+    const double *x = s->matrix->values;
+    quad most[2], zero[2];
+    for (int v = 0; v < 2; ++v) set_zero(&most[v]), set_zero(&zero[v]);
+    int i = from;
+    for (; i + 8 <= end; i += 8)
+        for (int v = 0; v < 2; ++v) {
+            raise(&most[v], x + i + 4 * v);
+            add_at(&zero[v], x + i + 4 * v, 0);
+        }
+    raise_by(&most[0], &most[1]);
+    double largest = largest_of(&most[0]), rest = 0;
+    for (; i < end; ++i) {
+        largest = greater(largest, fabs(x[i]));
+        rest += 0 * x[i];
+    }
+    add(&zero[0], &zero[1], 1);
+    double sums[4];
+    store(sums, &zero[0]);
+    s->largest[piece] = largest + (sums[0] + sums[1] + (sums[2] + sums[3]) + rest);
+}
+
+bool ga_fronts_look(ga_fronts *s)
+{
+    ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
+    s->entry = 0;
+    for (int p = 0; p < GA_FRONTS_PARTS; ++p) {
+        if (!(s->largest[p] <= DBL_MAX)) return false;
+        s->entry = greater(s->entry, s->largest[p]);
+    }
+    return true;
 }
 
 bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
@@ -213,8 +269,6 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
     s->refine = s->refine_rough = s->lost = false;
     if (s->partner) s->partner->lost = true;
     *rcond = 0;
-    ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, find_largest, s);
-    s->entry = ga_front_largest(GA_FRONTS_PARTS, s->largest);
     ga_pool_run(s->pool, s->parts, factor_part, s);
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
