@@ -42,41 +42,41 @@ KERNEL void eliminate(const int k, const int q, const int c, quad *restrict a,
     })
 }
 
-/* 1 and 0 outside of the pivot's row, 0 and -1 in it, when loaded from the right place. */
+/* All but the pivot's row, and that alone, when read from the right place. */
 enum { WIDTH = 2 * GA_FRONT_INVERSE_MOST - 1 };
-static const double BUT_ONE[WIDTH] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0,
-                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const long long BUT_ONE[WIDTH] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0,
+                                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
 static const double MINUS_ONE[WIDTH] = {[GA_FRONT_INVERSE_MOST - 1] = -1};
 
-/* In memory, with swaps. The same numbers come out. */
+/* In memory, with swaps. The same numbers come out. Columns that have a zero in the row of the
+ * pivot stay as they are; bodies have many. */
 KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *restrict swap,
                                 double *restrict reciprocals)
 {
     const int k4 = ga_front_padded(k), q = k4 / 4;
+    const long long *others = BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c;
     const int p = choose_pivot(k, A + c * k4, c);
     if (p < 0) return false;
     swap[c] = p;
     if (p != c) swap_rows(k, A + c, A + p, k4);
     const double d = reciprocals[c] = 1 / A[c + c * k4];
-    quad x[GA_FRONT_INVERSE_MOST / 4], others[GA_FRONT_INVERSE_MOST / 4];
+    quad x[GA_FRONT_INVERSE_MOST / 4];
     for (int i = 0; i < q; ++i) {
-        quad row, minus_one;
-        load(&others[i], BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
-        load(&row, A + c * k4 + 4 * i);
-        load(&minus_one, MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
-        add_products(&minus_one, &row, &others[i]);
-        x[i] = minus_one;
+        load(&x[i], A + c * k4 + 4 * i);
+        keep_where(&x[i], others + 4 * i);
+        add_at(&x[i], MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i, 1);
     }
     KEEP_ROLLED
     for (int j = 0; j < k; ++j) {
+        if (A[c + j * k4] == 0) continue;
         const double y = A[c + j * k4] * d;
         for (int i = 0; i < q; ++i) {
-            quad row, result;
+            quad row;
             load(&row, A + j * k4 + 4 * i);
-            set_zero(&result);
-            subtract(&result, &x[i], y);
-            add_products(&result, &row, &others[i]);
-            store(A + j * k4 + 4 * i, &result);
+            keep_where(&row, others + 4 * i);
+            subtract(&row, &x[i], y);
+            store(A + j * k4 + 4 * i, &row);
         }
     }
     for (int i = 0; i < q; ++i) {
@@ -86,12 +86,17 @@ KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *res
     return true;
 }
 
-KERNEL double sum_of_squares(int count, const quad *a)
+/* Four sums, none of which waits for another. */
+KERNEL double sum_of_squares(const int count, const quad *a)
 {
-    quad s;
-    set_zero(&s);
-    for (int i = 0; i < count; ++i) add_products(&s, &a[i], &a[i]);
-    return sum_of(&s);
+    quad s[4];
+    int i = 0;
+    for (int v = 0; v < 4; ++v) set_zero(&s[v]);
+    for (; i + 4 <= count; i += 4)
+        for (int v = 0; v < 4; ++v) add_products(&s[v], &a[i + v], &a[i + v]);
+    for (; i < count; ++i) add_products(&s[0], &a[i], &a[i]);
+    for (int v = 1; v < 4; ++v) add(&s[0], &s[v], 1);
+    return sum_of(&s[0]);
 }
 
 /* Which row is the pivot of column c? -1: none. */
