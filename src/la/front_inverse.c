@@ -332,13 +332,13 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-#define FACTOR(name, attribute, pivots)                                                        \
-    attribute static bool factor_##name##_##pivots(int k, int r, double *F, double *S,         \
-                                                   double *reciprocals, double *work,          \
-                                                   ga_front_sizes *sizes)                      \
+#define FACTOR(name, attribute, pivots, rest)                                                  \
+    attribute static bool factor_##name##_##pivots##_##rest(                                   \
+        int k, int r, double *F, double *S, double *reciprocals, double *work,                 \
+        ga_front_sizes *sizes)                                                                 \
     {                                                                                          \
-        (void)k;                                                                               \
-        return factor(pivots, r, F, S, reciprocals, work, sizes);                              \
+        (void)k, (void)r;                                                                      \
+        return factor(pivots, rest, F, S, reciprocals, work, sizes);                           \
     }
 
 #define SOLVE_ONE(way, name, attribute, pivots, rest)                                          \
@@ -399,11 +399,12 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
     X(name, attribute, 11)                                                                     \
     X(name, attribute, 12)
 
+#define FACTOR_ANY(name, attribute, k) FACTOR(name, attribute, k, r)
 #define SOLVE_ANY(name, attribute, k) SOLVE(name, attribute, k, r)
 #define ENTRY(name, k, r, shape)                                                               \
     {k,                                                                                        \
      r,                                                                                        \
-     factor_##name##_##k,                                                                      \
+     factor_##name##_##shape,                                                                  \
      forward_##name##_##shape,                                                                 \
      backward_##name##_##shape,                                                                \
      forward_outside_##name##_##shape,                                                         \
@@ -415,7 +416,8 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
 
 /* The first in the table that fits is taken. */
 #define INSTANCES(name, attribute)                                                             \
-    PIVOTS(FACTOR, name, attribute)                                                            \
+    PIVOTS(FACTOR_ANY, name, attribute)                                                        \
+    SHAPES(FACTOR, name, attribute)                                                            \
     PIVOTS(SOLVE_ANY, name, attribute)                                                         \
     SHAPES(SOLVE, name, attribute)                                                             \
     static const ga_front_inverse kernels_##name[] = {SHAPES(SHAPE_ENTRY, name, attribute)     \
