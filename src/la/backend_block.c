@@ -57,6 +57,9 @@ enum { PARTS = 8 };
  * place of U. */
 enum { INVERSE_OTHERS = 64 };
 
+/* Larger fronts take so long to read that it does not matter where they begin. */
+enum { PARTED_MOST = 4096 };
+
 /* Consecutive values of the matrix. */
 typedef struct run {
     int from, count;
@@ -70,7 +73,8 @@ typedef struct join {
 typedef struct front {
     const ga_front_kernels *kernels;
     const ga_front_inverse *inverse; /* null: too large */
-    size_t at;                       /* in factors: A, L, U^T */
+    size_t at;                       /* in factors: A, L, U^T; parted: the way forward */
+    size_t back;                     /* parted: the way back */
     size_t stack;                    /* S, apart from those of its children */
     int k, r;                        /* pivots, others */
     int first;                       /* number of the first pivot in the order of elimination */
@@ -78,6 +82,7 @@ typedef struct front {
     int runs, places;      /* where its runs and its places begin; fronts share places */
     int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
+    bool parted;           /* eliminated elsewhere, and put in two places then */
     bool inverted;         /* by the last factorisation */
 } front;
 
@@ -93,9 +98,10 @@ typedef struct finding {
 /* Fronts from .. end-1, with nothing below them. */
 typedef struct part {
     int from, end;
-    int slots;    /* where its places for unknowns above it begin */
-    double *t;    /* for solving */
-    double *work; /* of the kernels */
+    int slots;       /* where its places for unknowns above it begin */
+    double *t;       /* for solving */
+    double *work;    /* of the kernels */
+    double *room[2]; /* for fronts that are parted later */
     finding found;
 } part;
 
@@ -220,10 +226,16 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         f->kernels = ga_front_kernels_get(f->k);
         if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= INVERSE_OTHERS)
             f->inverse = ga_front_inverse_get(f->k, f->r);
+        f->parted = !f->inverse && front_size(f) <= PARTED_MOST;
         f->at = factors;
         f->others = others;
-        factors += front_size(f);
+        factors += f->parted ? ga_front_forth_size(f->k, f->r) : front_size(f);
         others += f->r;
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) { /* in the order of the way back */
+        front *f = &s->front[i];
+        f->back = factors;
+        if (f->parted) factors += ga_front_back_size(f->k, f->r);
     }
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
@@ -359,18 +371,23 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         ga_free(work);
     }
     int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * INVERSE_OTHERS / 4;
+    size_t parted = 0;
     for (int i = 0; i < s->fronts; ++i) {
+        const size_t size = front_size(&s->front[i]);
+        if (s->front[i].parted && size > parted) parted = size;
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
     }
     /* apart by a line of the cache at least */
-    const size_t t = (size_t)ga_front_padded(largest) + 8,
-                 room = t + 4 * (size_t)most_pivots + 8;
+    const size_t t = (size_t)ga_front_padded(largest) + 8, work = 4 * (size_t)most_pivots + 8,
+                 room = t + work + 2 * (parted + 8);
     s->part_memory = GA_NEW(double, room *((size_t)s->parts + 1));
     if (!s->part_memory) return GA_ERR_MEMORY;
     for (int p = 0; p <= s->parts; ++p) {
         s->part[p].t = s->part_memory + (size_t)p * room;
         s->part[p].work = s->part[p].t + t;
+        s->part[p].room[0] = s->part[p].work + work;
+        s->part[p].room[1] = s->part[p].room[0] + parted + 8;
     }
     s->part[s->parts].from = s->part[s->parts].end = s->fronts;
     return GA_OK;
@@ -650,12 +667,18 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
 
 /* --- factorisation ------------------------------------------------------------------------ */
 
+/* Where front i is eliminated. */
+static double *room_of(const blocks *s, int i, const part *p)
+{
+    return s->front[i].parted ? p->room[i & 1] : s->factors + s->front[i].at;
+}
+
 /* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
  * are not read by fours until the processor has put them away. */
-static void assemble(const blocks *s, int i)
+static void assemble(const blocks *s, int i, const part *p)
 {
     const front *f = &s->front[i];
-    double *restrict F = s->factors + f->at;
+    double *restrict F = room_of(s, i, p);
     const double *restrict values = s->matrix->values;
     int k = f->places;
     memset(F, 0, front_size(f) * sizeof *F);
@@ -768,12 +791,12 @@ static void collect(const blocks *s, int i, const front *f, double *F, double *S
 static bool factor_front(const blocks *s, int i, part *p)
 {
     front *f = &s->front[i];
-    double *F = s->factors + f->at, *S = s->stack + f->stack;
+    double *F = room_of(s, i, p), *S = s->stack + f->stack;
     collect(s, i, f, F, S);
     f->inverted = f->inverse && invert_front(s, f, F, S, p);
     if (f->inverted) return true;
     if (f->inverse) { /* once more */
-        assemble(s, i);
+        assemble(s, i, p);
         collect(s, i, f, F, S);
     }
     double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
@@ -782,14 +805,15 @@ static bool factor_front(const blocks *s, int i, part *p)
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
     judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
+    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
     return true;
 }
 
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
-    if (from < end) assemble(s, from);
+    if (from < end) assemble(s, from, p);
     for (int i = from; i < end; ++i) {
-        if (i + 1 < end) assemble(s, i + 1);
+        if (i + 1 < end) assemble(s, i + 1, p);
         if (!factor_front(s, i, p)) return false;
     }
     return true;
@@ -904,7 +928,8 @@ static void forward_one(const blocks *s, const front *f, double *restrict t, dou
         f->inverse->forward(f->k, f->r, 1, F, y + f->first, t, &start);
         for (int k = 0; k < f->r; ++k) y[others[k]] = t[k];
     } else {
-        f->kernels->forward(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
+        ga_front_forward *go = f->parted ? f->kernels->forth : f->kernels->forward;
+        go(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
 }
@@ -919,6 +944,8 @@ static void backward_one(const blocks *s, const front *f, double *restrict t, do
     for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
     if (f->inverted)
         f->inverse->backward(f->k, f->r, 1, F, y + f->first, t, &start);
+    else if (f->parted)
+        f->kernels->back(f->k, f->r, s->factors + f->back, t, y + f->first, work);
     else
         f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
 }
