@@ -104,7 +104,7 @@ void ga_regular_reset(ga_stepper *s, double t)
     g->least = g->least_old = INFINITY;
     g->alert = 0;
     g->rested = 0;
-    g->ahead = 0;
+    g->ahead = g->still = 0;
     g->row_length = 0;
     g->t_old = t;
     g->rank = 0;
@@ -380,13 +380,15 @@ bool ga_regular_doubts(const ga_stepper *s)
 }
 
 /* Far from singular positions, and not on the way to one, every eighth look will do, if it is
- * not too long ago. */
+ * not too long ago. Large systems have small eigenvalues because they are large, long chains
+ * like 1/N^2; one that neither falls nor rises tells of no singular position. */
 static bool may_rest(const ga_stepper *s)
 {
-    enum { MOST = 7, AHEAD = 64, AGO = 16 };
+    enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256, LARGE = 500 };
     const ga_regular *g = &s->regular;
-    return g->watching && g->rested < MOST && g->least_old > 0.1 * SINGULAR &&
-           g->ahead > AHEAD * s->h && s->t1 - g->t_old <= AGO * s->h;
+    if (!g->watching || g->rested >= MOST || s->t1 - g->t_old > AGO * s->h) return false;
+    if (s->n > LARGE && g->eps == 0 && g->still > STILL * s->h) return true;
+    return g->least_old > 0.1 * SINGULAR && g->ahead > AHEAD * s->h;
 }
 
 bool ga_regular_watch(ga_stepper *s)
@@ -446,6 +448,7 @@ void ga_regular_accept(ga_stepper *s)
     if (distance(s) < FEW_STEPS * s->h) ga_regular_alert(s);
     if (!(g->least < INFINITY)) return; /* t_old is where least_old was */
     const double fall = (sqrt(g->least_old) - sqrt(g->least)) / (s->t1 - g->t_old);
+    g->still = g->least_old < INFINITY ? sqrt(g->least) / fabs(fall) : 0;
     g->ahead = fall > 0 ? sqrt(g->least) / fall : g->least_old < INFINITY ? INFINITY : 0;
     g->least_old = g->least;
     g->t_old = s->t1;

@@ -167,6 +167,7 @@ typedef struct ga_regular {
     int alert;     /* for so many steps a singular position may be near */
     int rested;    /* looks left out since the last one */
     double ahead;  /* time to the next singular position, at the speed of the last two looks */
+    double still;  /* the same for an eigenvalue that falls or rises */
 } ga_regular;
 
 struct ga_stepper {

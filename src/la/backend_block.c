@@ -48,6 +48,9 @@ typedef ga_fronts_join join;
 /* So many times KLU does better, and it stays. */
 enum { PATIENCE = 3 };
 
+/* Larger fronts take so long to read that it does not matter where they begin. */
+enum { PARTED_MOST = 4096 };
+
 static void destroy(void *data)
 {
     blocks *s = data;
@@ -123,10 +126,16 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         f->kernels = ga_front_kernels_get(f->k);
         if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= GA_FRONT_INVERSE_OTHERS)
             f->inverse = ga_front_inverse_get(f->k, f->r);
+        f->parted = !f->inverse && ga_fronts_size(f) <= PARTED_MOST;
         f->at = factors;
         f->others = others;
-        factors += ga_fronts_size(f);
+        factors += f->parted ? ga_front_forth_size(f->k, f->r) : ga_fronts_size(f);
         others += f->r;
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) { /* in the order of the way back */
+        front *f = &s->front[i];
+        f->back = factors;
+        if (f->parted) factors += ga_front_back_size(f->k, f->r);
     }
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
@@ -273,18 +282,23 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         ga_free(work);
     }
     int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * GA_FRONT_INVERSE_OTHERS / 4;
+    size_t parted = 0;
     for (int i = 0; i < s->fronts; ++i) {
+        const size_t size = ga_fronts_size(&s->front[i]);
+        if (s->front[i].parted && size > parted) parted = size;
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
     }
     /* apart by a line of the cache at least */
-    const size_t t = (size_t)ga_front_padded(largest) + 8,
-                 room = t + 4 * (size_t)most_pivots + 8;
+    const size_t t = (size_t)ga_front_padded(largest) + 8, work = 4 * (size_t)most_pivots + 8,
+                 room = t + work + 2 * (parted + 8);
     s->part_memory = GA_NEW(double, room *((size_t)s->parts + 1));
     if (!s->part_memory) return GA_ERR_MEMORY;
     for (int p = 0; p <= s->parts; ++p) {
         s->part[p].t = s->part_memory + (size_t)p * room;
         s->part[p].work = s->part[p].t + t;
+        s->part[p].room[0] = s->part[p].work + work;
+        s->part[p].room[1] = s->part[p].room[0] + parted + 8;
     }
     s->part[s->parts].from = s->part[s->parts].end = s->fronts;
     return GA_OK;

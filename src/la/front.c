@@ -102,12 +102,13 @@ KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *
 }
 
 /* x: y in whole fours. What is done with is overwritten there, so the loops need not stop in
- * the middle of four. */
-KERNEL void forward(const int k, int r, const double *restrict F, const int *restrict swap,
-                    double *restrict y, double *restrict t, double *restrict x)
+ * the middle of four. F: all of a front, or what is parted from it for the way forward. */
+KERNEL void forward(const int k, int r, const bool parted, const double *restrict F,
+                    const int *restrict swap, double *restrict y, double *restrict t,
+                    double *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
-    const double *restrict L = F + k * k4;
+    const double *restrict l = F;
     for (int c = 0; c < k; ++c) x[c] = y[c];
     for (int c = k; c < k4; ++c) x[c] = 0;
     for (int c = 0; c < k; ++c) {
@@ -118,48 +119,81 @@ KERNEL void forward(const int k, int r, const double *restrict F, const int *res
     FOR_PIVOTS(c, 0, k, {
         const double a = x[c];
         y[c] = a;
-        for (int i = (c + 1) & ~3; i < k4; i += 4) {
+        if (!parted) l = F + c * k4 + ((c + 1) & ~3);
+        for (int i = (c + 1) & ~3; i < k4; i += 4, l += 4) {
             quad z;
             load(&z, x + i);
-            subtract_at(&z, F + c * k4 + i, a);
+            subtract_at(&z, l, a);
             store(x + i, &z);
         }
     })
+    const int column = parted ? 4 : r4;
     for (int i = 0; i < r4; i += 4) {
         quad s;
         set_zero(&s);
-        FOR_PIVOTS(p, 0, k, add_at(&s, L + p * r4 + i, y[p]))
+        const double *restrict rows = parted ? l + i * k : F + k * k4 + i;
+        FOR_PIVOTS(p, 0, k, add_at(&s, rows + p * column, y[p]))
         store(t + i, &s);
     }
 }
 
-KERNEL void backward(const int k, int r, const double *restrict F, const double *restrict t,
-                     double *restrict y, double *restrict x)
+/* The same for the way back. */
+KERNEL void backward(const int k, int r, const bool parted, const double *restrict F,
+                     const double *restrict t, double *restrict y, double *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
-    const double *restrict U = F + k * k4 + k * r4;
+    const double *restrict U = parted ? F : F + k * k4 + k * r4;
+    const double *restrict diagonal = parted ? U + k * r4 : F, *restrict u = diagonal + k4;
+    const int next = parted ? 1 : k4 + 1;
     for (int p = 0; p < k; ++p) {
-        quad s, u, z;
+        quad s, v, z;
         set_zero(&s);
         for (int i = 0; i < r4; i += 4) {
-            load(&u, U + p * r4 + i);
+            load(&v, U + p * r4 + i);
             load(&z, t + i);
-            add_products(&s, &u, &z);
+            add_products(&s, &v, &z);
         }
         x[p] = y[p] - sum_of(&s);
     }
     for (int p = k; p < k4; ++p) x[p] = 0;
     FOR_PIVOTS(p, 0, k, {
         const int c = k - 1 - p;
-        const double a = x[c] * F[c + c * k4];
+        const double a = x[c] * diagonal[c * next];
         y[c] = a;
-        for (int i = 0; i < c; i += 4) {
+        if (!parted) u = F + c * k4;
+        for (int i = 0; i < c; i += 4, u += 4) {
             quad z;
             load(&z, x + i);
-            subtract_at(&z, F + c * k4 + i, a);
+            subtract_at(&z, u, a);
             store(x + i, &z);
         }
     })
+}
+
+/* --- fronts in two parts ------------------------------------------------------------------ */
+
+KERNEL void take(double *restrict *to, const double *restrict from, int count)
+{
+    for (int i = 0; i < count; i += 4, *to += 4) {
+        quad x;
+        load(&x, from + i);
+        store(*to, &x);
+    }
+}
+
+KERNEL void part(const int k, int r, const double *restrict F, double *restrict forth,
+                 double *restrict back)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const double *restrict L = F + k * k4, *restrict U = L + k * r4;
+    FOR_PIVOTS(c, 0, k, {
+        const int i = (c + 1) & ~3;
+        take(&forth, F + c * k4 + i, k4 - i);
+    })
+    for (int i = 0; i < r4; i += 4) FOR_PIVOTS(p, 0, k, take(&forth, L + p * r4 + i, 4))
+    take(&back, U, k * r4);
+    for (int c = 0; c < k4; ++c) *back++ = c < k ? F[c * (k4 + 1)] : 0;
+    FOR_PIVOTS(p, 0, k, take(&back, F + (k - 1 - p) * k4, ga_front_padded(k - 1 - p)))
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
@@ -178,14 +212,34 @@ KERNEL void backward(const int k, int r, const double *restrict F, const double 
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        forward(pivots, r, F, swap, y, t, (double *)work_space);                               \
+        forward(pivots, r, false, F, swap, y, t, (double *)work_space);                        \
     }                                                                                          \
     attribute static void backward_##name(int k, int r, const double *F, const double *t,      \
                                           double *y, void *work)                               \
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        backward(pivots, r, F, t, y, (double *)work_space);                                    \
+        backward(pivots, r, false, F, t, y, (double *)work_space);                             \
+    }                                                                                          \
+    attribute static void part_##name(int k, int r, const double *F, double *forth,            \
+                                      double *back)                                            \
+    {                                                                                          \
+        (void)k;                                                                               \
+        part(pivots, r, F, forth, back);                                                       \
+    }                                                                                          \
+    attribute static void forth_##name(int k, int r, const double *F, const int *swap,         \
+                                       double *y, double *t, void *work)                       \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        forward(pivots, r, true, F, swap, y, t, (double *)work_space);                         \
+    }                                                                                          \
+    attribute static void back_##name(int k, int r, const double *F, const double *t,          \
+                                      double *y, void *work)                                   \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        backward(pivots, r, true, F, t, y, (double *)work_space);                              \
     }
 
 #define GIVEN quad *work_space = work
@@ -215,7 +269,7 @@ KERNEL void backward(const int k, int r, const double *restrict F, const double 
 
 #define ENTRY(name)                                                                            \
     {                                                                                          \
-        factor_##name, forward_##name, backward_##name                                         \
+        factor_##name, forward_##name, backward_##name, part_##name, forth_##name, back_##name \
     }
 
 INSTANCES(plain, )
@@ -240,6 +294,21 @@ const ga_front_kernels *ga_front_kernels_get(int k)
     if (__builtin_cpu_supports("avx2")) return &kernels_avx2[place_in_table(k)];
 #endif
     return ga_front_kernels_plain(k);
+}
+
+size_t ga_front_forth_size(int k, int r)
+{
+    const int k4 = ga_front_padded(k);
+    size_t size = (size_t)k * (size_t)ga_front_padded(r);
+    for (int c = 0; c < k; ++c) size += (size_t)(k4 - ((c + 1) & ~3));
+    return size;
+}
+
+size_t ga_front_back_size(int k, int r)
+{
+    size_t size = (size_t)k * (size_t)ga_front_padded(r) + (size_t)ga_front_padded(k);
+    for (int c = 0; c < k; ++c) size += (size_t)ga_front_padded(c);
+    return size;
 }
 
 double ga_front_largest(int count, const double *x)

@@ -23,10 +23,21 @@ typedef void ga_front_forward(int k, int r, const double *F, const int *swap, do
 typedef void ga_front_backward(int k, int r, const double *F, const double *t, double *y,
                                void *work);
 
+/* Takes a factored front apart, so that large systems, whose factors come from memory, read
+ * nothing but what they need, and that one number after the other:
+ *   forth  L_A by columns, from the four with the first row below the pivot on; then L, four
+ *          rows after four
+ *   back   U^T; the k4 numbers of the diagonal; U_A by columns, the last first, each up to the
+ *          four with the last row above the pivot */
+typedef void ga_front_part(int k, int r, const double *F, double *forth, double *back);
+
 typedef struct ga_front_kernels {
     ga_front_factor *factor;
     ga_front_forward *forward;
     ga_front_backward *backward;
+    ga_front_part *part;
+    ga_front_forward *forth; /* the same as forward and backward, with the parts for F */
+    ga_front_backward *back;
 } ga_front_kernels;
 
 /* For k pivots: the fastest on this machine, and those for any machine. */
@@ -42,5 +53,9 @@ static inline size_t ga_front_size(int k, int r)
 {
     return (size_t)k * ((size_t)ga_front_padded(k) + 2 * (size_t)ga_front_padded(r));
 }
+
+/* Numbers of the parts. */
+size_t ga_front_forth_size(int k, int r);
+size_t ga_front_back_size(int k, int r);
 
 #endif

@@ -22,7 +22,8 @@ typedef struct ga_fronts_join {
 typedef struct ga_front {
     const ga_front_kernels *kernels;
     const ga_front_inverse *inverse; /* null: too large */
-    size_t at;                       /* in factors: A, L, U^T */
+    size_t at;                       /* in factors: A, L, U^T; parted: the way forward */
+    size_t back;                     /* parted: the way back */
     size_t stack;                    /* S, apart from those of its children */
     int k, r;                        /* pivots, others */
     int first;                       /* number of the first pivot in the order of elimination */
@@ -30,7 +31,8 @@ typedef struct ga_front {
     int runs, places;      /* where its runs and its places begin; fronts share places */
     int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
-    int reach; /* its others in its part, or those of its row, end so far behind its first */
+    int reach;   /* its others in its part, or those of its row, end so far behind its first */
+    bool parted; /* eliminated elsewhere, and put in two places then */
     bool inverted; /* by the last factorisation */
 } ga_front;
 
@@ -46,9 +48,10 @@ typedef struct ga_fronts_finding {
 /* Fronts from .. end-1, with nothing below them. */
 typedef struct ga_fronts_part {
     int from, end;
-    int slots;    /* where its places for unknowns above it begin */
-    double *t;    /* for solving */
-    double *work; /* of the kernels */
+    int slots;       /* where its places for unknowns above it begin */
+    double *t;       /* for solving */
+    double *work;    /* of the kernels */
+    double *room[2]; /* for fronts that are parted later */
     ga_fronts_finding found;
 } ga_fronts_part;
 

@@ -31,12 +31,18 @@ static void clear(size_t count, double *x)
     for (size_t i = 0; i < count; i += 4) store(x + i, &zero);
 }
 
+/* Where front i is eliminated. */
+static double *room_of(const blocks *s, int i, const part *p)
+{
+    return s->front[i].parted ? p->room[i & 1] : s->factors + s->front[i].at;
+}
+
 /* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
  * are not read by fours until the processor has put them away. */
-static void assemble(const blocks *s, int i)
+static void assemble(const blocks *s, int i, const part *p)
 {
     const front *f = &s->front[i];
-    double *restrict F = s->factors + f->at;
+    double *restrict F = room_of(s, i, p);
     const run *r = s->runs + f->runs, *end = s->runs + f[1].runs;
     clear(ga_fronts_size(f), F);
     if (s->places) {
@@ -166,12 +172,12 @@ static void collect(const blocks *s, int i, const front *f, double *F, double *S
 static bool factor_front(const blocks *s, int i, part *p)
 {
     front *f = &s->front[i];
-    double *F = s->factors + f->at, *S = s->stack + f->stack;
+    double *F = room_of(s, i, p), *S = s->stack + f->stack;
     collect(s, i, f, F, S);
     f->inverted = f->inverse && invert_front(s, f, F, S, p);
     if (f->inverted) return true;
     if (f->inverse) { /* once more */
-        assemble(s, i);
+        assemble(s, i, p);
         collect(s, i, f, F, S);
     }
     double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
@@ -180,14 +186,15 @@ static bool factor_front(const blocks *s, int i, part *p)
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
     judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
+    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
     return true;
 }
 
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
-    if (from < end) assemble(s, from);
+    if (from < end) assemble(s, from, p);
     for (int i = from; i < end; ++i) {
-        if (i + 1 < end) assemble(s, i + 1);
+        if (i + 1 < end) assemble(s, i + 1, p);
         if (!factor_front(s, i, p)) return false;
     }
     return true;

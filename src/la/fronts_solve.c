@@ -39,7 +39,8 @@ static void forward_one(const blocks *s, const front *f, double *restrict t, dou
     if (f->inverted) {
         f->inverse->forward_scattered(f->k, f->r, 1, F, y + f->first, y, others);
     } else {
-        f->kernels->forward(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
+        ga_front_forward *go = f->parted ? f->kernels->forth : f->kernels->forward;
+        go(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
 }
@@ -55,7 +56,10 @@ static void backward_one(const blocks *s, const front *f, double *restrict t, do
     }
     for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
     for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-    f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
+    if (f->parted)
+        f->kernels->back(f->k, f->r, s->factors + f->back, t, y + f->first, work);
+    else
+        f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
 }
 
 static bool in_row(const front *f) { return f->inverted && f->row_end > 0; }

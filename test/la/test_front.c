@@ -125,6 +125,36 @@ static void same_bits(void **state)
         }
 }
 
+/* Fronts in two parts solve like whole ones, and use no more than their places. */
+static void parts(void **state)
+{
+    (void)state;
+    enum { ROOM = MOST * (MOST + 4 + OTHERS + 4) };
+    static problem p;
+    static double forth[ROOM + 1], back[ROOM + 1];
+    for (int k = 1; k <= MOST; ++k)
+        for (int r = 0; r <= OTHERS; ++r) {
+            const ga_front_kernels *kernels = ga_front_kernels_get(k);
+            const size_t ahead = ga_front_forth_size(k, r), behind = ga_front_back_size(k, r);
+            double x[ORDER], y[ORDER], t[OTHERS + 4];
+            for (int i = 0; i < k; ++i) x[i] = y[i] = sin(i + 1);
+            create(&p, k, r, (uint64_t)(100 * k + r), k > 1 && r % 2);
+            assert_true(kernels->factor(k, r, p.F, p.S, p.swap, p.work) >= 0);
+            assert_true(ahead <= ROOM && behind <= ROOM);
+            forth[ahead] = back[behind] = 7;
+            kernels->part(k, r, p.F, forth, back);
+            assert_true(forth[ahead] == 7 && back[behind] == 7);
+            kernels->forward(k, r, p.F, p.swap, x, p.t, p.work);
+            kernels->forth(k, r, forth, p.swap, y, t, p.work);
+            assert_memory_equal(x, y, (size_t)k * sizeof *x);
+            assert_memory_equal(p.t, t, (size_t)r * sizeof *t);
+            for (int i = r; i < ga_front_padded(r); ++i) p.t[i] = 0;
+            kernels->backward(k, r, p.F, p.t, x, p.work);
+            kernels->back(k, r, back, p.t, y, p.work);
+            assert_memory_equal(x, y, (size_t)k * sizeof *x);
+        }
+}
+
 /* L^T L, and pivots of no use. */
 static void reports(void **state)
 {
@@ -152,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves),
         cmocka_unit_test(same_bits),
+        cmocka_unit_test(parts),
         cmocka_unit_test(reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
