@@ -44,9 +44,9 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
     }
 }
 
-static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
+static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -58,10 +58,10 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
     double most[2][2] = {{0, 0}, {0, 0}};
-    largest_by_kind(s, u, 1, most[0]);
-    if (dvd != u) largest_by_kind(s, dvd, 1, most[1]);
+    double zero = largest_by_kind(s, u, 1, most[0]); /* or NaN */
+    if (dvd != u) zero += largest_by_kind(s, dvd, 1, most[1]);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * most[0][k];
+        s->delta_q[k] = s->c_q * most[0][k] + zero;
         s->delta_v[k] = s->c_v * most[dvd != u][k];
     }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
@@ -374,7 +374,10 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
-        if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
+        if (verdict == DIVERGES) {
+            GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
+            return GA_ERR_NO_CONVERGE;
+        }
         refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
     }
     s->iteration = s->def.max_iterations;
@@ -503,7 +506,8 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     copy(s->lambda, now->lambda, s->mp);
     memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
     GA_TRY(ga_block_evaluate(s, false));
-    return ga_block_tangents(s);
+    GA_TRY(ga_block_tangents(s));
+    return ga_block_look_at_tangents(s);
 }
 
 /* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */

@@ -226,19 +226,34 @@ static const double *find_column(const dense *d, const ga_matrix *m, int j)
     return x;
 }
 
+/* A column of the matrix, and what it is multiplied with. */
+typedef struct source {
+    const double *values, *r;
+    double c;
+} source;
+
+KERNEL void load_scaled(const source *from, int i, quad *y)
+{
+    quad factor;
+    load(&factor, from->r + i);
+    load(y, from->values + i);
+    scale(&factor, from->c);
+    times(y, &factor);
+}
+
 /* Whole fours of rows from i to end. */
-KERNEL void load_rows(int i, int end, const double *from, double *x, keys *most)
+KERNEL void load_rows(int i, int end, const source *from, double *x, keys *most)
 {
     for (; i < end; i += 4) {
         quad y;
-        load(&y, from + i);
+        load_scaled(from, i, &y);
         store(x + i, &y);
         raise_sizes(most, &y);
     }
 }
 
 /* Column k, its size, and what is below the last row it had so far; padding is left out. */
-KERNEL int64_t load_column(const dense *d, int k, const double *from, keys *below)
+KERNEL int64_t load_column(const dense *d, int k, const source *from, keys *below)
 {
     const int n = d->n, whole = n & ~3, reach = d->reach[k];
     double *x = d->l + (size_t)k * (size_t)d->ld;
@@ -247,8 +262,11 @@ KERNEL int64_t load_column(const dense *d, int k, const double *from, keys *belo
     load_rows(0, reach < whole ? reach : whole, from, x, &most);
     if (reach < whole) load_rows(reach, whole, from, x, below);
     if (whole < n) {
-        quad y;
-        load_first(&y, from + whole, n - whole);
+        quad y, factor;
+        load_first(&factor, from->r + whole, n - whole);
+        load_first(&y, from->values + whole, n - whole);
+        scale(&factor, from->c);
+        times(&y, &factor);
         store(x + whole, &y);
         if (reach > whole)
             raise_sizes(&most, &y);
@@ -270,7 +288,8 @@ KERNEL bool reaches(int n, const double *x, int reach)
 typedef enum ga_load { SAME, OTHER, NOT_FINITE } ga_load;
 
 /* Do columns end where they did the last time? Q depends on nothing but the matrix. */
-KERNEL ga_load load_columns(const dense *d, const ga_matrix *m)
+KERNEL ga_load load_columns(const dense *d, const ga_matrix *m, const double *r,
+                            const double *c)
 {
     const double infinity = INFINITY;
     int64_t limit, largest = 0;
@@ -279,9 +298,10 @@ KERNEL ga_load load_columns(const dense *d, const ga_matrix *m)
     set_sizes(&below);
     memcpy(&limit, &infinity, sizeof limit);
     for (int k = 0; k < d->n; ++k) {
-        const double *from = find_column(d, m, d->column[k]);
-        const int64_t size = load_column(d, k, from, &below);
-        same = same && reaches(d->n, from, d->reach[k]);
+        const int j = d->column[k];
+        const source from = {find_column(d, m, j), r, c[j]};
+        const int64_t size = load_column(d, k, &from, &below);
+        same = same && reaches(d->n, from.values, d->reach[k]);
         largest = size > largest ? size : largest;
         memcpy(&d->size[k], &size, sizeof size);
     }
@@ -734,13 +754,20 @@ KERNEL void solve_sized(dense *d, const double *row, const double *rhs)
     }
 }
 
-static ga_load load_plain(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
+static ga_load load_plain(const dense *d, const ga_matrix *m, const double *r, const double *c)
+{
+    return load_columns(d, m, r, c);
+}
 static int factor_plain(const dense *d) { return factor_sized(d); }
 static void solve_plain(dense *d, const double *r, const double *b) { solve_sized(d, r, b); }
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
-AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
+AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m, const double *r,
+                              const double *c)
+{
+    return load_columns(d, m, r, c);
+}
 AVX2 static int factor_avx2(const dense *d) { return factor_sized(d); }
 AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
 {
@@ -766,14 +793,15 @@ static double judge_pivots(const dense *d, int *column)
     return smallest < 1 ? smallest : 1;
 }
 
-static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+static ga_status numeric_scaled(void *data, const ga_matrix *matrix, const double *r,
+                                const double *c, double *rcond, int *column)
 {
     dense *d = data;
     d->solved = 0;
-    ga_load loaded = CHOOSE(load)(d, matrix);
+    ga_load loaded = CHOOSE(load)(d, matrix, r, c);
     if (loaded == OTHER) {
         sort_columns(d, matrix);
-        loaded = CHOOSE(load)(d, matrix);
+        loaded = CHOOSE(load)(d, matrix, r, c);
     }
     *column = -1;
     if (loaded == NOT_FINITE) return GA_ERR_SINGULAR;
@@ -785,6 +813,12 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     }
     *rcond = judge_pivots(d, column);
     return GA_OK;
+}
+
+static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+{
+    const dense *d = data;
+    return numeric_scaled(data, matrix, d->ones, d->ones, rcond, column);
 }
 
 static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
@@ -809,6 +843,7 @@ const ga_backend ga_backend_dense = {
     .create = create,
     .destroy = destroy,
     .numeric = numeric,
+    .numeric_scaled = numeric_scaled,
     .solve = solve,
     .solve_scaled = solve_scaled,
 };
