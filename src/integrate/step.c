@@ -155,41 +155,50 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
     return own;
 }
 
+/* The larger one of numbers that are numbers: one instruction. */
+static double most(double x, double y) { return x > y ? x : y; }
+
+/* Increments by tolerances. Round-off in units of which they are told is of interest only where
+ * it is what the iteration goes on to. */
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
+    const bool tolerant = ga_step_is_tolerant(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level =
-        ga_step_is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    const double level = tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
     ga_size size = {{0}, 0, false};
-    double noise = 0; /* of accelerations */
-    s->norm_q = s->norm_v = 0;
+    double norm_q = 0, norm_v = 0, noise = 0;
     for (int k = 0; k < 2; ++k) {
+        const double delta_q = s->delta_q[k], delta_v = s->delta_v[k];
         const double floor_q = EPS * s->scale.q[k];
         double floor_vq, floor_v = floor_of_v(s, k, &floor_vq);
         double tolerance_q = def->absolute_q + relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + relative * s->scale.v[k];
-        tolerance_q = ga_larger(tolerance_q, level * floor_q);
-        tolerance_v = ga_larger(tolerance_v, level * (floor_v + floor_vq));
-        s->norm_q =
-            ga_larger(s->norm_q, weighted(s->delta_q[k], ga_larger(tolerance_q, floor_q)));
-        s->norm_v =
-            ga_larger(s->norm_v, weighted(s->delta_v[k], ga_larger(tolerance_v, floor_v)));
+        tolerance_q = most(most(tolerance_q, level * floor_q), floor_q);
+        tolerance_v = most(most(tolerance_v, level * (floor_v + floor_vq)), floor_v);
+        const double part = weighted(delta_q, tolerance_q);
+        norm_q = most(norm_q, part);
+        norm_v = most(norm_v, weighted(delta_v, tolerance_v));
         floor_v += floor_vq;
-        size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
-        size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
-        noise = ga_larger(noise, floor_v / s->c_v);
+        noise = most(noise, floor_v);
+        if (tolerant) continue;
+        size.units =
+            most(size.units, tolerance_q == floor_q ? part : weighted(delta_q, floor_q));
+        size.units = most(size.units, weighted(delta_v, floor_v));
     }
+    noise /= s->c_v; /* of accelerations */
+    s->norm_q = norm_q;
+    s->norm_v = norm_v;
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
     double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda =
         weighted(s->delta_lambda, ga_larger(tolerance_lambda, EPS * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
-    size.norm[POSITION] = s->norm_q;
-    size.norm[VELOCITY] = s->norm_v;
+    size.norm[POSITION] = norm_q;
+    size.norm[VELOCITY] = norm_v;
     size.norm[MULTIPLIERS] = s->norm_lambda;
     return size;
 }
@@ -311,19 +320,21 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
-        double norm = size.norm[k], contraction = norm / before->norm[k];
-        /* what the two halves of SOI2 leave out of each other does not show at once */
-        if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
-        bool counts = norm > 1 && !first;
-        if (counts) rate = ga_larger(rate, contraction);
-        if (counts) growth = ga_smaller(growth, contraction);
-        double rest = norm;
-        if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
-        left = ga_larger(left, rest);
+        double norm = size.norm[k];
+        if (norm > 1 && !first) {
+            double contraction = norm / before->norm[k];
+            /* what the two halves of SOI2 leave out of each other does not show at once */
+            if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
+            rate = ga_larger(rate, contraction);
+            growth = ga_smaller(growth, contraction);
+            norm = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+        }
+        left = ga_larger(left, norm);
     }
-    const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
-    const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
+    const double flicker =
+        settled ? size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS] : INFINITY;
+    const bool quiet = settled && is_quiet(s, before);
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
