@@ -112,6 +112,7 @@ typedef struct ga_formulation_type {
     ga_status (*begin)(ga_stepper *s);
     void (*predict)(ga_stepper *s);  /* first guess of the unknowns */
     void (*evaluate)(ga_stepper *s); /* unknowns -> v, U;  q = q_n o R(U) */
+    /* s->r; what is not finite in it may be left to show in the increments. */
     ga_status (*residual)(ga_stepper *s);
     /* Solves, corrects the unknowns, measures the increments. */
     void (*correct)(ga_stepper *s);
@@ -331,6 +332,8 @@ void ga_weighted_finish(ga_stepper *s);
 ga_status ga_block_evaluate(ga_stepper *s, bool force);
 /* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
 ga_status ga_block_look(ga_stepper *s, int n, const double *r);
+/* The same for what the iteration matrix is made of. */
+ga_status ga_block_look_at_tangents(ga_stepper *s);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
 /* w, or only k, the latter for any v. */

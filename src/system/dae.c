@@ -68,16 +68,20 @@ static void raise_to(double value, double *size)
     if (!(value <= *size)) *size = value;
 }
 
-void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
     enum { FEW = 16 };
-    double largest[2] = {0, 0};
+    double largest[2] = {0, 0}, zero = 0;
     int i = 0;
     if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
         for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
     else
         i = 0;
-    for (; i < n; ++i) raise_to(factor * fabs(x[i]), size + kind[i]);
+    for (; i < n; ++i) {
+        raise_to(factor * fabs(x[i]), size + kind[i]);
+        zero += 0 * x[i];
+    }
+    return zero;
 }
 
 /* Coordinates of a node, translations among them, which come first. */
@@ -270,6 +274,26 @@ ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C)
 {
     if (!dae->sys.damping) return ga_difference_damping(dae, at, C);
     return call(dae, "damping", dae->sys.damping, at, dae->C.count, C);
+}
+
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents)
+{
+    const ga_system *sys = &dae->sys;
+    if (sys->stiffness)
+        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, tangents->K)));
+    else
+        GA_TRY(ga_difference_stiffness(dae, at, tangents->K));
+    if (sys->damping)
+        GA_TRY(judge(dae, "damping", sys->damping(sys->user, at, tangents->C)));
+    else
+        GA_TRY(ga_difference_damping(dae, at, tangents->C));
+    return ga_dae_force_multipliers(dae, at, tangents->L);
+}
+
+ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents)
+{
+    GA_TRY(look_at(dae, "stiffness", dae->K.count, tangents->K));
+    return look_at(dae, "damping", dae->C.count, tangents->C);
 }
 
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)

@@ -97,6 +97,12 @@ ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const 
                                   double *c);
 ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
+/* K, C and L as they come; and a look at whether K and C are finite. */
+typedef struct ga_tangents {
+    double *K, *C, *L;
+} ga_tangents;
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents);
+ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
 /* Z; only its second part where holonomic is false. */
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
@@ -139,7 +145,8 @@ ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
-/* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. */
-void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
+ * is not finite, which sizes do not always show. */
+double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
 
 #endif
