@@ -46,7 +46,10 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
 
 static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    ga_norm_raise(s->nv, x, s->kind, factor, size);
+    if (s->kinds_repeat)
+        ga_norm_raise_repeating(s->nv, x, s->kind, factor, size);
+    else
+        ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */

@@ -249,9 +249,10 @@ struct ga_stepper {
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
 
-    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
-    ga_saddle saddle; /* for starts */
-    ga_saddle second; /* SOI2: the system of a - a~ */
+    int *kind;         /* of each velocity component: 0 translation, 1 rotation */
+    bool kinds_repeat; /* every GA_NORM_PERIOD components */
+    ga_saddle saddle;  /* for starts */
+    ga_saddle second;  /* SOI2: the system of a - a~ */
     ga_regular regular;
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
     bool free_end;      /* it may end somewhat earlier instead */

@@ -28,6 +28,7 @@ typedef struct ga_dae {
     ga_system sys;
     int nq, nv, m, p, mp; /* mp = m + p */
     bool commutative;     /* every T(x) is the identity for the exponential map */
+    bool alike;           /* all nodes are of one kind */
     bool rheonomic;
     bool reactions_added;
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
@@ -141,5 +142,9 @@ double ga_dae_translation(const ga_dae *dae, const double *q);
 double ga_norm_max(int n, const double *x);
 /* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. */
 void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* The same, faster, where kind[i + GA_NORM_PERIOD] is kind[i] for all i. */
+enum { GA_NORM_PERIOD = 12 };
+void ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
+                             double size[2]);
 
 #endif
