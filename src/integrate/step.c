@@ -360,6 +360,7 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
+        s->renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);

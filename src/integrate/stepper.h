@@ -200,6 +200,8 @@ struct ga_stepper {
     double *a_tilde, *l_tilde, *v_tilde;
     double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
     ga_values filled;                   /* those of them that are new, not looked at yet */
+    bool renews;                        /* tangents will be made of them */
+    bool summed;                        /* r has the dynamics already */
     bool has_mass;                      /* M is constant, and there */
     double *work, *work2, *zero;        /* nv */
 

@@ -262,6 +262,20 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
     return GA_OK;
 }
 
+bool ga_dae_has_equations(const ga_dae *dae)
+{
+    return dae->sys.equations && offers_all(dae) && (dae->reactions_added || dae->mp == 0) &&
+           !dae->sys.force_uses_multipliers;
+}
+
+ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
+                                double *r)
+{
+    const ga_wanted wanted = list_wanted(dae, values);
+    if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
+    return judge(dae, "equations", dae->sys.equations(dae->sys.user, at, &wanted, r));
+}
+
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);

@@ -82,6 +82,10 @@ ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *valu
 /* The two parts of it: the numbers as they come, and a look at whether they are finite. */
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
+/* Does the user add up the dynamics himself? Then r comes with the numbers, as they come. */
+bool ga_dae_has_equations(const ga_dae *dae);
+ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
+                                double *r);
 
 ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M);
 ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f);

@@ -134,12 +134,11 @@ static int largest_of_planes(int count, const double *q, double *largest)
 double ga_dae_translation(const ga_dae *dae, const double *q)
 {
     const int count = dae->sys.node_count;
+    const extent all = dae->alike ? extent_of(dae->sys.nodes[0]) : (extent){0, 0};
     double largest = 0;
     int k = 0;
-    if (dae->alike && extent_of(dae->sys.nodes[0]).nq == 7) return largest_of_frames(count, q);
-    if (dae->alike && extent_of(dae->sys.nodes[0]).nq == 3 &&
-        extent_of(dae->sys.nodes[0]).translations == 2)
-        k = largest_of_planes(count, q, &largest);
+    if (all.nq == 7 && all.translations == 3) return largest_of_frames(count, q);
+    if (all.nq == 3 && all.translations == 2) k = largest_of_planes(count, q, &largest);
     for (q += 3 * k; k < count; ++k) {
         const extent node = extent_of(dae->sys.nodes[k]);
         for (int i = 0; i < node.translations; ++i)
