@@ -25,12 +25,32 @@
 
 /* --- residuals --------------------------------------------------------------------------- */
 
+/* Is the dynamic residual to be had as a whole, M vd - f + G^T lambda? */
+static bool adds_up(const ga_stepper *s)
+{
+    return ga_dae_has_equations(&s->dae) && !s->form->weighted && s->has_mass &&
+           s->def.penalty == 0;
+}
+
+/* Then G is needed only for other things. */
+static bool needs_gradient(const ga_stepper *s)
+{
+    return s->renews || s->form->velocity_level || s->estimates || s->regular.active || s->p;
+}
+
 /* Forces that depend on multipliers are evaluated when these are known. */
 ga_status ga_block_evaluate(ga_stepper *s, bool force)
 {
     ga_values values = {.G = s->G, .Phi = s->Phi};
     if (!s->form->weighted && !s->has_mass) values.M = s->M;
     if (s->form->velocity_level || s->p) values.w = s->rate;
+    s->summed = force && adds_up(s);
+    if (s->summed) {
+        const ga_point sum = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, s->lambda);
+        if (!needs_gradient(s)) values.G = NULL;
+        s->filled = values;
+        return ga_dae_fill_equations(&s->dae, &sum, &values, s->r);
+    }
     if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
     const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
     s->filled = values;
@@ -39,16 +59,29 @@ ga_status ga_block_evaluate(ga_stepper *s, bool force)
     return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, &values); /* G need not show */
 }
 
+/* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.
+ */
+static ga_status look(ga_stepper *s)
+{
+    if (s->summed && !ga_pool_finite(s->pool, s->nv, s->r)) {
+        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        s->filled.G = s->G;
+        s->filled.f = s->f;
+        GA_TRY(ga_dae_fill(&s->dae, &at, &s->filled));
+    }
+    return ga_dae_look(&s->dae, &s->filled);
+}
+
 ga_status ga_block_look(ga_stepper *s, int n, const double *r)
 {
     if (ga_pool_finite(s->pool, n, r)) return GA_OK;
-    GA_TRY(ga_dae_look(&s->dae, &s->filled));
+    GA_TRY(look(s));
     return GA_ERR_NO_CONVERGE; /* overflow on the way */
 }
 
 ga_status ga_block_look_at_tangents(ga_stepper *s)
 {
-    GA_TRY(ga_dae_look(&s->dae, &s->filled));
+    GA_TRY(look(s));
     return ga_dae_look_at_tangents(&s->dae, &(ga_tangents){s->K, s->C, s->L});
 }
 
@@ -71,6 +104,7 @@ static void augment(ga_stepper *s)
 ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
 {
     const double *f;
+    if (s->summed && r == s->r) return GA_OK; /* it is there */
     augment(s);
     GA_TRY(ga_block_force(s, s->mu, &f));
     for (int i = 0; i < s->nv; ++i) r[i] = -f[i];
@@ -152,14 +186,14 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
 ga_status ga_block_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    if (!ga_all_finite(s->m, s->Phi)) GA_TRY(ga_dae_look(dae, &s->filled));
+    if (!ga_all_finite(s->m, s->Phi)) GA_TRY(look(s));
     augment(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
     const double *vd = s->form->weighted ? s->zero : s->vd;
     ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, vd, s->mu);
     const ga_status status = fill_tangents(s, &at);
     if (status != GA_OK) {
-        GA_TRY(ga_dae_look(dae, &s->filled)); /* that may be the reason */
+        GA_TRY(look(s)); /* that may be the reason */
         return status;
     }
     ga_pool_copy(s->pool, s->M_tangent, s->M, dae->M.count);

@@ -46,7 +46,8 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
 
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    return ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
+                           : ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -410,6 +411,7 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
+        s->renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);

@@ -203,6 +203,8 @@ struct ga_stepper {
     double *a_tilde, *l_tilde, *v_tilde;
     double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
     ga_values filled;                   /* those of them that are new, not looked at yet */
+    bool renews;                        /* tangents will be made of them */
+    bool summed;                        /* r has the dynamics already */
     bool has_mass;                      /* M is constant, and there */
     double *work, *work2, *zero;        /* nv */
 
@@ -254,9 +256,10 @@ struct ga_stepper {
     int singular;                       /* column of a singular matrix, or -1 */
     int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
 
-    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
-    ga_saddle saddle; /* for starts */
-    ga_saddle second; /* SOI2: the system of a - a~ */
+    int *kind;         /* of each velocity component: 0 translation, 1 rotation */
+    bool kinds_repeat; /* every GA_NORM_PERIOD components */
+    ga_saddle saddle;  /* for starts */
+    ga_saddle second;  /* SOI2: the system of a - a~ */
     ga_regular regular;
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
     bool free_end;      /* it may end somewhat earlier instead */

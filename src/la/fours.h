@@ -30,8 +30,12 @@ KERNEL void raise_by(quad *x, const quad *y)
 {
     const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
     const quad size = (quad)((quad_mask)*y & ~sign);
+#if defined(__AVX__) && !defined(__clang__) /* the second where they do not compare */
+    *x = __builtin_ia32_maxpd256(size, *x);
+#else
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
+#endif
 }
 /* The same for the one of two that `which`, 0 or 1, says. */
 typedef int quad_int __attribute__((vector_size(16), aligned(4), may_alias));
@@ -74,6 +78,13 @@ KERNEL void load_first(quad *x, const double *from, int count)
 {
     *x = (quad){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
 }
+/* And back. */
+KERNEL void store_first(double *to, const quad *x, int count)
+{
+    to[0] = (*x)[0];
+    if (count > 1) to[1] = (*x)[1];
+    if (count > 2) to[2] = (*x)[2];
+}
 #else
 #define KERNEL static inline
 typedef struct quad {
@@ -115,6 +126,10 @@ KERNEL void spread(quad *x, const quad *from, const int v)
 KERNEL void load_first(quad *x, const double *from, int count)
 {
     EACH x->at[v] = v < count ? from[v] : 0;
+}
+KERNEL void store_first(double *to, const quad *x, int count)
+{
+    for (int v = 0; v < count; ++v) to[v] = x->at[v];
 }
 KERNEL void raise_one(quad x[2], const double *y, const int *which)
 {
