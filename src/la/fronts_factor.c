@@ -1,5 +1,6 @@
 /* Factorisation by fronts; what is done, and when it is good enough, says backend_block.c. */
 #include "la/fours.h"
+#include "la/front_chain.h"
 #include "la/fronts.h"
 
 #include <float.h>
@@ -113,13 +114,9 @@ static double column_size(const ga_matrix *m, int j)
     return size;
 }
 
-/* The size of a column is needed only where it might make the pivot the smallest. */
-static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
-                         finding *found)
+void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *reciprocals, int step,
+                     ga_fronts_finding *found)
 {
-    double most = 0;
-    for (int p = 0; p < f->k; ++p) most = greater(most, fabs(reciprocals[p * step]));
-    if (most * s->entry <= found->pivot) return;
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(reciprocals[p * step]);
         if (pivot * s->entry <= found->pivot) continue;
@@ -152,7 +149,7 @@ static bool invert_front(const blocks *s, const front *f, double *F, double *S, 
     if (!f->inverse->factor(f->k, f->r, F, S, reciprocals, p->work, &sizes)) return false;
     if (!(sizes.condition <= CONDITION_LIMIT * CONDITION_LIMIT)) return false;
     if (!(sizes.multipliers <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT)) return false;
-    judge_pivots(s, f, reciprocals, 1, &p->found);
+    ga_fronts_judge(s, f, reciprocals, 1, &p->found);
     return true;
 }
 
@@ -179,15 +176,43 @@ static bool factor_front(const blocks *s, int i, part *p)
     p->found.mixed = true;
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
-    judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
+    ga_fronts_judge(s, f, F, ga_front_padded(f->k) + 1, &p->found);
     return true;
 }
 
+/* A chain from i on, whose child is done. Returns the front it ends with: done if it is the end
+ * of the chain, otherwise not to be inverted. */
+static int factor_chain(const blocks *s, int i, part *p)
+{
+    front *f = &s->front[i];
+    const int to = s->joins[f[-1].joins].to;
+    const size_t size = ga_fronts_others_size(f) * sizeof(double);
+    ga_front_chain c = {.condition = CONDITION_LIMIT * CONDITION_LIMIT,
+                        .multipliers = MULTIPLIER_LIMIT * MULTIPLIER_LIMIT,
+                        .found = &p->found};
+    memcpy(c.S, s->stack + f[-1].stack, size);
+    i = ga_front_chain_get(f->k, f->r, to)(s, i, f->chain, &c);
+    for (; f < &s->front[i]; ++f) f->inverted = true;
+    memcpy(s->stack + f[-1].stack, c.S, size);
+    return i;
+}
+
+/* assembled: fronts before it are. */
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
-    if (from < end) assemble(s, from);
+    int assembled = from;
     for (int i = from; i < end; ++i) {
-        if (i + 1 < end) assemble(s, i + 1);
+        const int chain = s->front[i].chain;
+        for (; assembled <= (chain ? i : i + 1) && assembled < end; ++assembled)
+            assemble(s, assembled);
+        if (chain) {
+            i = assembled = factor_chain(s, i, p);
+            if (i == chain) {
+                --i;
+                continue;
+            }
+            assemble(s, assembled++);
+        }
         if (!factor_front(s, i, p)) return false;
     }
     return true;
