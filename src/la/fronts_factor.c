@@ -56,7 +56,7 @@ static void assemble(const blocks *s, int i)
 }
 
 /* y += x. Behind x there are zeros up to a multiple of four; y has room for `room` numbers. */
-static void add_rows(int count, const double *restrict x, double *restrict y, int room)
+static inline void add_rows(int count, const double *restrict x, double *restrict y, int room)
 {
     int i = 0;
     for (; i < count && i + 4 <= room; i += 4) {
@@ -68,17 +68,54 @@ static void add_rows(int count, const double *restrict x, double *restrict y, in
     for (; i < count; ++i) y[i] += x[i];
 }
 
-static void add_row(int count, const double *restrict x, double *restrict y, int stride)
+/* y += x, where there are few; no loop to get ready for. */
+static inline void add_few(int count, const double *restrict x, double *restrict y)
 {
-    for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
+    for (; count >= 4; count -= 4, x += 4, y += 4) {
+        quad z;
+        load(&z, y);
+        add_at(&z, x, 1);
+        store(y, &z);
+    }
+    if (count & 2) {
+        y[0] += x[0];
+        y[1] += x[1];
+        x += 2, y += 2;
+    }
+    if (count & 1) y[0] += x[0];
+}
+
+/* Where a column of a front is: its rows among the pivots, `step` apart, and the others. */
+typedef struct strip {
+    double *top, *low;
+    int step;
+} strip;
+
+static inline strip strip_of(const front *f, int j, double *F, double *S)
+{
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    double *L = F + k * k4, *U = L + k * r4;
+    if (j < k) return (strip){F + (ptrdiff_t)j * k4, L + (ptrdiff_t)j * r4, 1};
+    return (strip){U + (j - k), S + (ptrdiff_t)(j - k) * r4, r4};
+}
+
+static inline void add_column(const join *first, const join *end, int k,
+                              const double *restrict x, strip to)
+{
+    for (const join *a = first; a < end; ++a)
+        if (a->to >= k)
+            add_few(a->count, x + a->from, to.low + (a->to - k));
+        else if (to.step == 1)
+            add_few(a->count, x + a->from, to.top + a->to);
+        else
+            for (int i = 0; i < a->count; ++i)
+                to.top[(ptrdiff_t)(a->to + i) * to.step] += x[a->from + i];
 }
 
 /* Adds the S of child c to front f. */
 static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
 {
-    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
-    const int child_r4 = ga_front_padded(c->r);
-    double *L = F + k * k4, *U = L + k * r4;
+    const int k = f->k, k4 = ga_front_padded(k), child_r4 = ga_front_padded(c->r);
     const double *from = s->stack + c->stack;
     const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
     if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
@@ -88,20 +125,8 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
         return;
     }
     for (const join *b = first; b < end; ++b)
-        for (int j = 0; j < b->count; ++j) {
-            const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;
-            const ptrdiff_t col = b->to + j;
-            for (const join *a = first; a < end; ++a) {
-                if (col < k && a->to < k)
-                    add_rows(a->count, x + a->from, F + a->to + col * k4, 0);
-                else if (col < k)
-                    add_rows(a->count, x + a->from, L + (a->to - k) + col * r4, 0);
-                else if (a->to < k)
-                    add_row(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
-                else
-                    add_rows(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 0);
-            }
-        }
+        for (int j = 0; j < b->count; ++j, from += child_r4)
+            add_column(first, end, k, from, strip_of(f, b->to + j, F, S));
 }
 
 static double column_size(const ga_matrix *m, int j)
