@@ -88,11 +88,6 @@ KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
 }
-KERNEL void transpose(quad x[4])
-{
-    const quad y[4] = {x[0], x[1], x[2], x[3]};
-    for (int k = 0; k < 4; ++k) EACH x[k].at[v] = y[v].at[k];
-}
 KERNEL void load_first(quad *x, const double *from, int count)
 {
     EACH x->at[v] = v < count ? from[v] : 0;

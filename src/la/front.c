@@ -101,29 +101,38 @@ KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *
     return squares;
 }
 
-/* x: y in whole fours. What is done with is overwritten there, so the loops need not stop in
- * the middle of four. */
+/* The k numbers of y in whole fours, rows swapped. */
+KERNEL void load_swapped(const int k, const double *restrict y, const int *restrict swap,
+                         quad *restrict x)
+{
+    double *restrict z = (double *)x;
+    int moved = 0;
+    for (int c = 0; c < k; ++c) moved |= swap[c] ^ c;
+    if (!moved) {
+        for (int c = 0; c < k; c += 4) load_some(&x[c / 4], y + c, k - c);
+        return;
+    }
+    for (int c = 0; c < k; ++c) z[c] = y[c];
+    for (int c = k; c & 3; ++c) z[c] = 0;
+    for (int c = 0; c < k; ++c) {
+        const double a = z[swap[c]];
+        z[swap[c]] = z[c];
+        z[c] = a;
+    }
+}
+
+/* x: y in whole fours, in registers where k is known. What is done with is overwritten there,
+ * so the loops need not stop in the middle of four. */
 KERNEL void forward(const int k, int r, const double *restrict F, const int *restrict swap,
-                    double *restrict y, double *restrict t, double *restrict x)
+                    double *restrict y, double *restrict t, quad *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const double *restrict L = F + k * k4;
-    for (int c = 0; c < k; ++c) x[c] = y[c];
-    for (int c = k; c < k4; ++c) x[c] = 0;
-    for (int c = 0; c < k; ++c) {
-        const double a = x[swap[c]];
-        x[swap[c]] = x[c];
-        x[c] = a;
-    }
+    load_swapped(k, y, swap, x);
     FOR_PIVOTS(c, 0, k, {
-        const double a = x[c];
+        const double a = get_lane(&x[c / 4], c % 4);
         y[c] = a;
-        for (int i = (c + 1) & ~3; i < k4; i += 4) {
-            quad z;
-            load(&z, x + i);
-            subtract_at(&z, F + c * k4 + i, a);
-            store(x + i, &z);
-        }
+        for (int i = (c + 1) & ~3; i < k4; i += 4) subtract_at(&x[i / 4], F + c * k4 + i, a);
     })
     for (int i = 0; i < r4; i += 4) {
         quad s;
@@ -133,32 +142,43 @@ KERNEL void forward(const int k, int r, const double *restrict F, const int *res
     }
 }
 
+/* Four rows of U t at once. */
+KERNEL void multiply_rows(int rows, int r4, const double *restrict U, const double *restrict t,
+                          quad *restrict x)
+{
+    quad s[4], u, z;
+    for (int v = 0; v < 4; ++v) set_zero(&s[v]);
+    for (int i = 0; i < r4; i += 4) {
+        load(&z, t + i);
+        for (int v = 0; v < 4; ++v) {
+            if (v >= rows) continue;
+            load(&u, U + v * r4 + i);
+            add_products(&s[v], &u, &z);
+        }
+    }
+    transpose(s);
+    add(&s[0], &s[1], 1);
+    add(&s[2], &s[3], 1);
+    add(&s[0], &s[2], 1);
+    *x = s[0];
+}
+
 KERNEL void backward(const int k, int r, const double *restrict F, const double *restrict t,
-                     double *restrict y, double *restrict x)
+                     double *restrict y, quad *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const double *restrict U = F + k * k4 + k * r4;
-    for (int p = 0; p < k; ++p) {
-        quad s, u, z;
-        set_zero(&s);
-        for (int i = 0; i < r4; i += 4) {
-            load(&u, U + p * r4 + i);
-            load(&z, t + i);
-            add_products(&s, &u, &z);
-        }
-        x[p] = y[p] - sum_of(&s);
+    for (int p = 0; p < k; p += 4) {
+        quad s;
+        multiply_rows(k - p, r4, U + p * r4, t, &s);
+        load_some(&x[p / 4], y + p, k - p);
+        minus(&x[p / 4], &s);
     }
-    for (int p = k; p < k4; ++p) x[p] = 0;
     FOR_PIVOTS(p, 0, k, {
         const int c = k - 1 - p;
-        const double a = x[c] * F[c + c * k4];
+        const double a = get_lane(&x[c / 4], c % 4) * F[c + c * k4];
         y[c] = a;
-        for (int i = 0; i < c; i += 4) {
-            quad z;
-            load(&z, x + i);
-            subtract_at(&z, F + c * k4 + i, a);
-            store(x + i, &z);
-        }
+        for (int i = 0; i < c; i += 4) subtract_at(&x[i / 4], F + c * k4 + i, a);
     })
 }
 
@@ -178,14 +198,14 @@ KERNEL void backward(const int k, int r, const double *restrict F, const double 
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        forward(pivots, r, F, swap, y, t, (double *)work_space);                               \
+        forward(pivots, r, F, swap, y, t, work_space);                                         \
     }                                                                                          \
     attribute static void backward_##name(int k, int r, const double *F, const double *t,      \
                                           double *y, void *work)                               \
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        backward(pivots, r, F, t, y, (double *)work_space);                                    \
+        backward(pivots, r, F, t, y, work_space);                                              \
     }
 
 #define GIVEN quad *work_space = work
