@@ -157,6 +157,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->usable = false;
     s->served = 0;
     s->life = 10; /* a first guess */
+    s->hope = 0.1;
     s->wear = s->worn_by = s->spent = 0;
     s->worn = false;
     s->unseen = 1000; /* never */

@@ -422,6 +422,14 @@ static ga_status restart_here(ga_controller *c, ga_report *report)
     return status;
 }
 
+/* A trial that ended off the constraints is not accepted; nothing has changed then. */
+static bool may_reject(ga_stepper *s, ga_status status)
+{
+    if (status != GA_ERR_NO_CONVERGE || s->unmet < 0) return false;
+    s->usable = false;
+    return true;
+}
+
 ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
 {
     ga_stepper *s = c->s;
@@ -465,18 +473,22 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             if (good || jump != NO_JUMP) {
                 remember_root(c);
                 status = accept(c);
-                if (status == GA_OK)
-                    choose_next(c, crossed ? wanted : h, wanted);
-                else
+                if (status == GA_OK) choose_next(c, crossed ? wanted : h, wanted);
+                if (status == GA_OK) return status;
+                if (!may_reject(s, status)) {
                     ga_step_explain(s, status, h, report);
-                return status;
+                    return status;
+                }
+                *jumped = false;
+                h *= 0.3;
+            } else {
+                double factor =
+                    ga_smaller(ga_larger(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
+                if (c->suspect == t1) factor = 0.5;
+                /* Shorter steps end nearer still to a singular position: across it instead. */
+                if (amplification(c) > 1e3 && leaps++ < 4) factor = 1.7;
+                h *= isfinite(c->excess) ? factor : 0.2;
             }
-            double factor =
-                ga_smaller(ga_larger(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
-            if (c->suspect == t1) factor = 0.5;
-            /* Shorter steps end nearer still to a singular position: across it instead. */
-            if (amplification(c) > 1e3 && leaps++ < 4) factor = 1.7;
-            h *= isfinite(c->excess) ? factor : 0.2;
         } else {
             if (!ga_step_may_retry(status)) return too_small(c, h, status, report);
             h *= 0.3;

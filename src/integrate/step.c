@@ -115,8 +115,9 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double units;     /* largest of q and v, in units of round-off */
-    bool multipliers; /* no more than what the round-off of q and v makes of them */
+    double noise[KINDS]; /* round-off, in the units of norm */
+    double units;        /* largest of q and v, in units of round-off */
+    bool multipliers;    /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
 /* What the user has asked for, or else what the control of errors thinks is enough. */
@@ -161,9 +162,9 @@ static ga_size measure(ga_stepper *s)
     const double relative = newton_relative(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level =
-        ga_step_is_tolerant(s) || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    ga_size size = {{0}, 0, false};
+    const double walk = ga_larger(1, 0.25 * sqrt(s->n));
+    const double level = ga_step_is_tolerant(s) || is_large(s) ? walk : 0;
+    ga_size size = {{0}, {0}, 0, false};
     double noise = 0; /* of accelerations */
     s->norm_q = s->norm_v = 0;
     for (int k = 0; k < 2; ++k) {
@@ -178,6 +179,10 @@ static ga_size measure(ga_stepper *s)
         s->norm_v =
             ga_larger(s->norm_v, weighted(s->delta_v[k], ga_larger(tolerance_v, floor_v)));
         floor_v += floor_vq;
+        size.noise[POSITION] = ga_larger(
+            size.noise[POSITION], weighted(walk * floor_q, ga_larger(tolerance_q, floor_q)));
+        size.noise[VELOCITY] = ga_larger(
+            size.noise[VELOCITY], weighted(walk * floor_v, ga_larger(tolerance_v, floor_v)));
         size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
         size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
         noise = ga_larger(noise, floor_v / s->c_v);
@@ -187,6 +192,8 @@ static ga_size measure(ga_stepper *s)
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
     s->norm_lambda =
         weighted(s->delta_lambda, ga_larger(tolerance_lambda, EPS * s->scale.lambda));
+    size.noise[MULTIPLIERS] = weighted(walk * noise * s->typical_reaction,
+                                       ga_larger(tolerance_lambda, EPS * s->scale.lambda));
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
     size.norm[POSITION] = s->norm_q;
     size.norm[VELOCITY] = s->norm_v;
@@ -230,25 +237,41 @@ static double motion_of(const double *norm)
     return ga_larger(norm[POSITION], norm[VELOCITY]);
 }
 
-/* What the second increment will be, from the first one: new tangents leave its square, old
- * ones what they have lost, as seen in steps before. */
-static double foresee(const ga_stepper *s, int kind, const double *norm)
-{
-    const double motion = motion_of(norm);
-    const ga_memory *m = &s->memory[s->fresh];
-    if (m->good_for == 0) return INFINITY;
-    return 4 * m->rate[kind] * motion * (s->fresh ? motion : s->served);
-}
-
-/* Remembers how the second increment came out of the first one. */
-static void remember(ga_stepper *s, const double *first, const double *second)
+/* What the second increment is in proportion to: new tangents leave the square of the first
+ * one, old ones what they have lost. Multipliers enter through forces, which are linear in
+ * them. */
+static double in_proportion_to(const ga_stepper *s, int kind, const double *first)
 {
     const double motion = motion_of(first);
+    const double size = kind == MULTIPLIERS ? ga_larger(motion, first[MULTIPLIERS]) : motion;
+    return size * (s->fresh ? motion : s->served);
+}
+
+/* What the second increment will be, from the first one, as seen in steps before. */
+static double foresee(const ga_stepper *s, int kind, const double *norm)
+{
+    const ga_memory *m = &s->memory[s->fresh];
+    if (m->good_for == 0) return INFINITY;
+    double next = 4 * m->rate[kind] * in_proportion_to(s, kind, norm);
+    /* constraints are to be at round-off, whatever the tolerance, unless q slides back to them
+     */
+    if (kind == POSITION && s->estimates && !s->slides)
+        next *= ga_larger(1, newton_relative(s) / (16 * EPS));
+    return next;
+}
+
+/* Remembers how the second increment came out of the first one. What may be noise is no reason
+ * to think worse of the next one than before. */
+static void remember(ga_stepper *s, const double *first, const ga_size *second)
+{
     ga_memory *m = &s->memory[s->fresh];
-    if (!(motion > 0)) return;
+    if (!(motion_of(first) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
-        const double rate = second[k] / motion / (s->fresh ? motion : s->served);
-        m->rate[k] = ga_larger(rate, FADE * m->rate[k]);
+        const double by = in_proportion_to(s, k, first), old = m->rate[k];
+        const double most = ga_larger(second->norm[k], second->noise[k]) / by;
+        const double least = ga_larger(second->norm[k] - second->noise[k], 0) / by;
+        const bool better = most < old || old == 0; /* or the first one */
+        m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
     }
     m->good_for = UNSEEN;
 }
@@ -265,7 +288,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, size.norm);
+    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, &size);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
         double trusted = ga_larger(contraction, worst);
@@ -290,15 +313,25 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     before->stalled += stalled;
+    const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (stalled && before->stalled > 1) return CONVERGED;
-    if (stalled) return GOES_ON;
+    if (stalled || (is_large(s) && renewed)) return GOES_ON;
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     const double cube = pace * pace * pace;
     return rest * (s->fresh ? cube * pace * pace : cube) > 1 ? SLOW : GOES_ON;
+}
+
+/* The tangents of a large system have been new twice. Is what is left noise? Tolerances of
+ * multipliers know nothing of the round-off in Phi, which is that of positions far away from
+ * the origin; with q and v as good as asked for, a ten-thousandth of the increment before is
+ * it. So is what comes after q and v have settled, and were still contracting. */
+static bool is_at_its_end(double left_of_motion, double flicker, bool settled, double rate)
+{
+    return (left_of_motion <= 1 && flicker <= 1e-4) || (settled && rate <= 0.1);
 }
 
 /* The same, down to round-off where nothing else is asked for. */
@@ -309,7 +342,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     if (ga_step_is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
     const ga_size size = measure(s);
-    double rate = 0, growth = INFINITY, left = 0; /* over the kinds */
+    double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k], contraction = norm / before->norm[k];
         /* what the two halves of SOI2 leave out of each other does not show at once */
@@ -320,10 +353,12 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         double rest = norm;
         if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         left = ga_larger(left, rest);
+        if (k != MULTIPLIERS) left_of_motion = left;
     }
     const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
     const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
+    const bool renewed = s->fresh && !before->fresh && !first, same = s->fresh && before->fresh;
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
@@ -333,6 +368,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
                             s->fresh};
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
+    if (is_large(s) && same && is_at_its_end(left_of_motion, flicker, settled, rate))
+        return CONVERGED;
     if (settled) {
         bool again = before->settled > 1;
         if (size.multipliers && (quiet || again)) return CONVERGED;
@@ -343,6 +380,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         return CONVERGED;
     }
     if (stalled || before->settled) return GOES_ON;
+    if (is_large(s) && renewed) return GOES_ON; /* old tangents tell nothing about new ones */
     if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
     /* more iterations cost more than new tangents and one or two */
     double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
@@ -395,11 +433,9 @@ void ga_step_record(ga_stepper *s, double position, double velocity)
     s->stats.velocity_residual_max = ga_larger(s->stats.velocity_residual_max, velocity);
 }
 
-/* |Phi| and |w| of the converged trial; w only where it is enforced. */
-static ga_status measure_residuals(ga_stepper *s)
+/* Phi and w of the converged trial, and their largest; w only where it is enforced. */
+static ga_status measure_residuals(ga_stepper *s, double *position, double *velocity)
 {
-    if (s->slides && !s->regular.active) return GA_OK;
-    double position, velocity;
     const bool both = s->form->velocity_level;
     if (!s->evaluated) {
         const ga_values values = {
@@ -407,38 +443,45 @@ static ga_status measure_residuals(ga_stepper *s)
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
         GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
     }
-    position = ga_norm_max(s->m, s->Phi);
-    if (both) {
+    *position = ga_norm_max(s->m, s->Phi);
+    if (both)
         ga_block_velocity(s, s->w);
-        velocity = ga_norm_max(s->mp, s->w);
-    } else {
+    else
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
-        velocity = ga_norm_max(s->p, s->w);
-    }
-    if (!s->slides) ga_step_record(s, position, velocity);
+    *velocity = ga_norm_max(both ? s->mp : s->p, s->w);
     return GA_OK;
 }
 
-/* Increments vanish also where dependent constraints contradict each other. */
-static ga_status check_residuals(ga_stepper *s)
+/* Increments vanish also where dependent constraints contradict each other, and may be small by
+ * accident, far from a solution. */
+static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
-    if (!s->regular.active) return GA_OK;
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
-    const double position =
-        ga_larger(1e-9, 1e2 * s->def.relative) * size + 1e2 * s->def.absolute_q;
-    const double velocity = ga_larger(1e-9, 1e2 * s->def.relative) * (speed + size / s->h) +
-                            1e2 * s->def.absolute_v;
+    const double relative = ga_larger(1e-9, 1e2 * s->def.relative);
+    const double most = relative * size + 1e2 * s->def.absolute_q;
+    const double most_w = relative * (speed + size / s->h) + 1e2 * s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
-    if (ga_norm_max(s->m, s->Phi) <= position && ga_norm_max(s->mp - first, s->w) <= velocity)
-        return GA_OK;
+    if (position <= most && velocity <= most_w) return GA_OK;
     const double *length = ga_regular_row_sizes(s, s->G);
     for (int i = 0; i < s->mp; ++i) {
-        bool bad = i < s->m && fabs(s->Phi[i]) > position * ga_larger(1, sqrt(length[i]));
-        if (i >= first) bad |= fabs(s->w[i - first]) > velocity * ga_larger(1, sqrt(length[i]));
+        bool bad = i < s->m && !(fabs(s->Phi[i]) <= most * ga_larger(1, sqrt(length[i])));
+        if (i >= first)
+            bad |= !(fabs(s->w[i - first]) <= most_w * ga_larger(1, sqrt(length[i])));
         if (!bad) continue;
-        s->singular = s->nv + i;
-        return GA_ERR_INCONSISTENT;
+        s->unmet = i;
+        return s->regular.active ? GA_ERR_INCONSISTENT : GA_ERR_NO_CONVERGE;
     }
+    return GA_OK;
+}
+
+/* An extrapolated state is looked at when it is back on the constraints. */
+static ga_status look_at_residuals(ga_stepper *s)
+{
+    double position, velocity;
+    if (s->slides && !s->regular.active) return GA_OK;
+    GA_TRY(measure_residuals(s, &position, &velocity));
+    GA_TRY(check_residuals(s, position, velocity));
+    if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;
 }
 
@@ -457,8 +500,7 @@ ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
-    GA_TRY(measure_residuals(s));
-    GA_TRY(check_residuals(s));
+    GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
     copy(now->vd_old[1], now->vd_old[0], s->nv);
@@ -548,7 +590,8 @@ static ga_status begin(ga_stepper *s, double h)
 static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 : 3; }
 
 /* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise. Where
+ * it was when they turned out slow in the middle of a step, and grows a little otherwise; large
+ * systems, where that costs most, try old ones less and less often if they fail at once. Where
  * a tolerance is asked for with fixed steps, they are also renewed as soon as a step costs more
  * than the average since they were made, their making included: then the average is as small as
  * it can be. */
@@ -557,12 +600,14 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     if (s->fresh) s->spent = renewal(s);
     if (began_fresh) {
         s->served = 1;
-        s->life *= 1.1;
+        s->life *= 1 + s->hope;
     } else if (s->fresh) {
         s->life = ga_larger(1, s->served);
+        if (is_large(s) && s->served <= 1) s->hope = ga_larger(0.5 * s->hope, 0.1 / 8);
         s->served = 1;
     } else {
         ++s->served;
+        s->hope = 0.1;
     }
     s->spent += s->iteration;
     s->worn = ga_step_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
@@ -593,6 +638,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->h = h;
     s->t1 = t1;
     s->near_singular = s->regular.seen = false;
+    s->unmet = -1;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
@@ -673,7 +719,17 @@ static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
 {
     int index = 0;
-    if (status == GA_ERR_NO_CONVERGE) {
+    if (status == GA_ERR_NO_CONVERGE && s->unmet >= 0) {
+        ga_fail(
+            report, status,
+            "Newton converged to a state off constraint %d in the step from t = %.9g with h "
+            "= %.3g, after %d iterations",
+            s->unmet, s->now.t, s->h, s->iteration);
+        if (report) {
+            report->iteration = s->iteration;
+            report->row = s->nv + s->unmet;
+        }
+    } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "Newton did not converge in the step from t = %.9g with h = %.3g: after %d "
                 "iterations the increments are %.2g (q), %.2g (v), %.2g (lambda) times their "
@@ -700,8 +756,8 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
         ga_fail(report, status,
                 "in the step from t = %.9g with h = %.3g constraint %d contradicts others that "
                 "it depends on",
-                s->now.t, s->h, s->singular - s->nv);
-        if (report) report->row = s->singular - s->nv;
+                s->now.t, s->h, s->unmet);
+        if (report) report->row = s->unmet;
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
     } else if (status == s->dae.fault.status) {

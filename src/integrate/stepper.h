@@ -85,9 +85,10 @@ typedef struct ga_term_place {
     ga_place row, column;
 } ga_term_place;
 
-/* How second increments of Newton's method came out of first ones, in units of tolerances. */
+/* How second increments of Newton's method came out of first ones, in units of tolerances:
+ * in_proportion_to of step.c. */
 typedef struct ga_memory {
-    double rate[3]; /* q, v, lambda by q and v */
+    double rate[3]; /* q, v, lambda */
     int good_for;   /* so many steps */
 } ga_memory;
 
@@ -231,6 +232,7 @@ struct ga_stepper {
     bool fresh;           /* its tangents are of this attempt */
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
+    double hope;                   /* by which life grows in a step */
     double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
     int unseen;           /* steps since that was seen */
     ga_memory memory[2];  /* of second increments, with old tangents and with new ones */
@@ -249,6 +251,7 @@ struct ga_stepper {
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
+    int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
 
     int *kind;        /* of each velocity component: 0 translation, 1 rotation */
     ga_saddle saddle; /* for starts */

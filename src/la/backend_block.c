@@ -32,114 +32,24 @@
 #include "la/backend.h"
 #include "la/buckets.h"
 #include "la/elimination.h"
-#include "la/front_inverse.h"
+#include "la/fronts.h"
 #include "la/lists.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-static const double MULTIPLIER_LIMIT = 1e3;
-/* Of an inverse, |A| |A^-1|: its solutions have a defect of so many units of round-off. */
-static const double CONDITION_LIMIT = 1e4;
-static const double REFINE_LIMIT = 1e3;
-/* Who iterates need not have this done within an iteration. Long chains have a growth of half
- * their number of bodies, where halves meet. */
-static const double REFINE_LIMIT_ROUGH = 1e6;
-static const double GROWTH_LIMIT = 1e9;
-/* Smaller pivots, by the size of their column, are for KLU to judge. */
-static const double PIVOT_LIMIT = 1e-14;
+typedef ga_fronts blocks;
+typedef ga_front front;
+typedef ga_fronts_part part;
+typedef ga_fronts_run run;
+typedef ga_fronts_join join;
+
 /* So many times KLU does better, and it stays. */
 enum { PATIENCE = 3 };
-/* Parts of the work for threads, about; a small number serves any number of them. */
-enum { PARTS = 8 };
-/* With more others than these a front is not inverted: D U would take up to four times the
- * place of U. */
-enum { INVERSE_OTHERS = 64 };
 
 /* Larger fronts take so long to read that it does not matter where they begin. */
 enum { PARTED_MOST = 4096 };
-
-/* Consecutive values of the matrix. */
-typedef struct run {
-    int from, count;
-} run;
-
-/* Consecutive rows of the S of a child, and which row of its parent the first is. */
-typedef struct join {
-    int from, to, count;
-} join;
-
-typedef struct front {
-    const ga_front_kernels *kernels;
-    const ga_front_inverse *inverse; /* null: too large */
-    size_t at;                       /* in factors: A, L, U^T; parted: the way forward */
-    size_t back;                     /* parted: the way back */
-    size_t stack;                    /* S, apart from those of its children */
-    int k, r;                        /* pivots, others */
-    int first;                       /* number of the first pivot in the order of elimination */
-    int others;                      /* in the list of others */
-    int runs, places;      /* where its runs and its places begin; fronts share places */
-    int joins;             /* where its joins to the parent begin */
-    int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
-    bool parted;           /* eliminated elsewhere, and put in two places then */
-    bool inverted;         /* by the last factorisation */
-} front;
-
-/* What a factorisation has shown. */
-typedef struct finding {
-    double pivot;  /* the smallest, by the size of its column: as its reciprocal */
-    int column;    /* of that pivot */
-    double growth; /* largest |l| |u| of one pivot, where multipliers are large */
-    bool mixed;    /* not all fronts are inverted */
-    bool failed;
-} finding;
-
-/* Fronts from .. end-1, with nothing below them. */
-typedef struct part {
-    int from, end;
-    int slots;       /* where its places for unknowns above it begin */
-    double *t;       /* for solving */
-    double *work;    /* of the kernels */
-    double *room[2]; /* for fronts that are parted later */
-    finding found;
-} part;
-
-typedef struct blocks {
-    const ga_matrix *matrix;
-    ga_pool *pool;
-    int parts;
-    part *part;   /* and one more, for the fronts above */
-    int slots;    /* of all parts; they follow the unknowns in y */
-    int *above;   /* the unknown of each slot */
-    double entry; /* the largest of the matrix; by pieces of it */
-    double largest[PARTS];
-    double *part_memory;
-    int n, fronts;
-    front *front; /* and one more, where the lists end */
-    int *child_start, *child;
-    int *row, *col;         /* of the matrix, by the order of elimination */
-    int *others;            /* numbers of unknowns */
-    run *runs;              /* entries of the matrix, front by front */
-    unsigned short *places; /* where each goes in its front; null if one is too large */
-    int *wide_places;       /* then these */
-    join *joins;
-    double *factors, *stack;
-    size_t factors_size;
-    struct blocks *partner; /* uses the same factors, or null */
-    bool borrowed;          /* they are the partner's */
-    bool lost;              /* the partner has them in use */
-    int *swap;
-    double *y;                                  /* for solving */
-    const double *from, *from_scale, *to_scale; /* the caller's; scales may be null */
-    double *to;
-    double *rhs, *defect; /* for refinement */
-    bool refine, refine_rough, mixed;
-    void *klu; /* created when it is needed first */
-    bool use_klu;
-    int failures; /* where KLU did better */
-    double flops;
-} blocks;
 
 static void destroy(void *data)
 {
@@ -188,16 +98,6 @@ static ga_status number_unknowns(blocks *s, const ga_partition *p, const ga_elim
     return status;
 }
 
-static size_t front_size(const front *f)
-{
-    return f->inverse ? ga_front_inverse_size(f->k, f->r) : ga_front_size(f->k, f->r);
-}
-
-static size_t others_size(const front *f)
-{
-    return (size_t)f->r * (size_t)ga_front_padded(f->r);
-}
-
 /* A place for the S of front i: where there is room below those of its children, or above
  * them, top. gap: where the room below a piece begins. */
 static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t top, size_t *gap)
@@ -207,7 +107,7 @@ static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t top
     if (e->child_start[i] == e->child_start[i + 1]) return;
     int first = e->child[e->child_start[i]];
     gap[i] = gap[first];
-    if (gap[first] + others_size(f) <= s->front[first].stack) f->stack = gap[first];
+    if (gap[first] + ga_fronts_others_size(f) <= s->front[first].stack) f->stack = gap[first];
 }
 
 /* Sizes, and places in the factors. */
@@ -224,12 +124,12 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         if (f->k > INT_MAX / 4 / (f->k + 2 * f->r + 16)) return GA_ERR_MEMORY;
         if (f->r > INT_MAX - others) return GA_ERR_MEMORY;
         f->kernels = ga_front_kernels_get(f->k);
-        if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= INVERSE_OTHERS)
+        if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= GA_FRONT_INVERSE_OTHERS)
             f->inverse = ga_front_inverse_get(f->k, f->r);
-        f->parted = !f->inverse && front_size(f) <= PARTED_MOST;
+        f->parted = !f->inverse && ga_fronts_size(f) <= PARTED_MOST;
         f->at = factors;
         f->others = others;
-        factors += f->parted ? ga_front_forth_size(f->k, f->r) : front_size(f);
+        factors += f->parted ? ga_front_forth_size(f->k, f->r) : ga_fronts_size(f);
         others += f->r;
     }
     for (int i = s->fronts - 1; i >= 0; --i) { /* in the order of the way back */
@@ -269,7 +169,7 @@ static void choose_parts(blocks *s, const ga_elimination *e, double *work)
         if (e->parent[i] >= 0) work[e->parent[i]] += work[i];
         total += work_of(&s->front[i]);
     }
-    const double large = 0.6 * total, enough = total / PARTS;
+    const double large = 0.6 * total, enough = total / GA_FRONTS_PARTS;
     bool open = false; /* the last part may get more */
     double sum = 0;
     for (int i = 0, from = 0; i < s->fronts; ++i) {
@@ -280,7 +180,7 @@ static void choose_parts(blocks *s, const ga_elimination *e, double *work)
         }
         if (e->parent[i] >= 0 && work[e->parent[i]] <= large) continue;
         /* i is the root of a subtree from .. i */
-        if (!open && s->parts < 2 * PARTS) {
+        if (!open && s->parts < 2 * GA_FRONTS_PARTS) {
             s->part[s->parts++] = (part){.from = from};
             open = true;
             sum = 0;
@@ -337,11 +237,20 @@ static bool in_one_piece(const blocks *s, const front *f)
     return true;
 }
 
+static int reach_of(const blocks *s, const front *f)
+{
+    int end = f->first + f->k;
+    for (int k = f->others; k < f->others + f->r; ++k)
+        if (s->others[k] < s->n && s->others[k] >= end) end = s->others[k] + 1;
+    return end - f->first;
+}
+
 /* Fronts of one shape that follow each other in a part, or between parts. */
 static void plan_rows(blocks *s)
 {
     for (int i = 0, from = 0, p = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
+        f->reach = reach_of(s, f);
         while (s->part[p].end <= i && p < s->parts) ++p;
         const bool border = i == s->part[p].from || (p > 0 && i == s->part[p - 1].end);
         if (!f->inverse || !in_one_piece(s, f)) {
@@ -350,19 +259,21 @@ static void plan_rows(blocks *s)
         }
         if (border || s->front[from].k != f->k || s->front[from].r != f->r) from = i;
         f->row_from = from;
+        if (i > from && f->reach < f[-1].reach) f->reach = f[-1].reach;
     }
     for (int i = s->fronts - 1; i >= 0; --i) {
         front *f = &s->front[i];
         if (!f->inverse || !in_one_piece(s, f)) continue;
         const bool last = i + 1 == s->fronts || f[1].row_from != f->row_from;
         f->row_end = last ? i + 1 : f[1].row_end;
+        if (!last) f->reach = f[1].reach;
     }
 }
 
 /* Small systems stay in one piece: to wake a thread takes longer. */
 static ga_status plan_parts(blocks *s, const ga_elimination *e)
 {
-    s->part = GA_NEW(part, 2 * PARTS + 1);
+    s->part = GA_NEW(part, 2 * GA_FRONTS_PARTS + 1);
     if (!s->part) return GA_ERR_MEMORY;
     if (s->n >= GA_ELIMINATION_LARGE) {
         double *work = GA_NEW(double, s->fronts);
@@ -370,10 +281,10 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         choose_parts(s, e, work);
         ga_free(work);
     }
-    int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * INVERSE_OTHERS / 4;
+    int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * GA_FRONT_INVERSE_OTHERS / 4;
     size_t parted = 0;
     for (int i = 0; i < s->fronts; ++i) {
-        const size_t size = front_size(&s->front[i]);
+        const size_t size = ga_fronts_size(&s->front[i]);
         if (s->front[i].parted && size > parted) parted = size;
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
@@ -399,13 +310,14 @@ static ga_status plan_stack(blocks *s, const ga_elimination *e)
     if (!gap) return GA_ERR_MEMORY;
     for (int i = 0, p = 0; i < s->fronts; ++i) {
         /* the last piece is that of the last child, or of another front that waits */
-        size_t top = i > 0 ? s->front[i - 1].stack + others_size(&s->front[i - 1]) : 0;
+        size_t top =
+            i > 0 ? s->front[i - 1].stack + ga_fronts_others_size(&s->front[i - 1]) : 0;
         if (p < s->parts && s->part[p].from == i) {
             top = depth; /* of its own */
             ++p;
         }
         place_on_stack(s, e, i, top, gap);
-        size_t end = s->front[i].stack + others_size(&s->front[i]);
+        size_t end = s->front[i].stack + ga_fronts_others_size(&s->front[i]);
         if (end > depth) depth = end;
     }
     ga_free(gap);
@@ -585,7 +497,7 @@ static ga_status keep_places(blocks *s, const ga_lists *lists)
 {
     const int count = lists->count ? lists->start[lists->count] : 0;
     bool wide = false;
-    for (int i = 0; i < s->fronts; ++i) wide |= front_size(&s->front[i]) > USHRT_MAX;
+    for (int i = 0; i < s->fronts; ++i) wide |= ga_fronts_size(&s->front[i]) > USHRT_MAX;
     if (wide)
         s->wide_places = GA_NEW(int, count);
     else
@@ -665,226 +577,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     return status;
 }
 
-/* --- factorisation ------------------------------------------------------------------------ */
-
-/* Where front i is eliminated. */
-static double *room_of(const blocks *s, int i, const part *p)
-{
-    return s->front[i].parted ? p->room[i & 1] : s->factors + s->front[i].at;
-}
-
-/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
- * are not read by fours until the processor has put them away. */
-static void assemble(const blocks *s, int i, const part *p)
-{
-    const front *f = &s->front[i];
-    double *restrict F = room_of(s, i, p);
-    const double *restrict values = s->matrix->values;
-    int k = f->places;
-    memset(F, 0, front_size(f) * sizeof *F);
-    for (int e = f->runs; e < f[1].runs; ++e) {
-        const run r = s->runs[e];
-        if (s->places)
-            for (int v = 0; v < r.count; ++v) F[s->places[k + v]] = values[r.from + v];
-        else
-            for (int v = 0; v < r.count; ++v) F[s->wide_places[k + v]] = values[r.from + v];
-        k += r.count;
-    }
-}
-
-static void add(int count, const double *restrict x, double *restrict y, int stride)
-{
-    if (stride == 1)
-        for (int i = 0; i < count; ++i) y[i] += x[i];
-    else
-        for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
-}
-
-/* Adds the S of child c to front f. */
-static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
-{
-    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
-    const int child_r4 = ga_front_padded(c->r);
-    double *L = F + k * k4, *U = L + k * r4;
-    const double *from = s->stack + c->stack;
-    const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
-    if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
-        double *to = F + first->to * (k4 + 1);
-        for (int j = 0; j < first->count; ++j, from += child_r4, to += k4)
-            add(first->count, from, to, 1);
-        return;
-    }
-    for (const join *b = first; b < end; ++b)
-        for (int j = 0; j < b->count; ++j) {
-            const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;
-            const ptrdiff_t col = b->to + j;
-            for (const join *a = first; a < end; ++a) {
-                if (col < k && a->to < k)
-                    add(a->count, x + a->from, F + a->to + col * k4, 1);
-                else if (col < k)
-                    add(a->count, x + a->from, L + (a->to - k) + col * r4, 1);
-                else if (a->to < k)
-                    add(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
-                else
-                    add(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 1);
-            }
-        }
-}
-
-static double column_size(const ga_matrix *m, int j)
-{
-    double size = 0;
-    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-        double a = fabs(m->values[k]);
-        size = a > size ? a : size;
-    }
-    return size;
-}
-
-/* The size of a column is needed only where it might make the pivot the smallest. */
-static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
-                         finding *found)
-{
-    for (int p = 0; p < f->k; ++p) {
-        double pivot = fabs(reciprocals[p * step]);
-        if (pivot * s->entry <= found->pivot) continue;
-        int column = s->col[f->first + p];
-        pivot *= column_size(s->matrix, column);
-        if (pivot <= found->pivot) continue;
-        found->pivot = pivot;
-        found->column = column;
-    }
-}
-
-static double growth(const front *f, const double *F)
-{
-    const int r4 = ga_front_padded(f->r);
-    const double *L = F + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
-    double most = 0;
-    for (int p = 0; p < f->k; ++p) {
-        const double product =
-            ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
-        if (!(product <= most)) most = product;
-    }
-    return most;
-}
-
-/* Whether that went well enough to be left at that. */
-static bool invert_front(const blocks *s, const front *f, double *F, double *S, part *p)
-{
-    double reciprocals[GA_FRONT_INVERSE_MOST];
-    ga_front_sizes sizes;
-    if (!f->inverse->factor(f->k, f->r, F, S, reciprocals, p->work, &sizes)) return false;
-    if (!(sizes.condition <= CONDITION_LIMIT * CONDITION_LIMIT)) return false;
-    if (!(sizes.multipliers <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT)) return false;
-    judge_pivots(s, f, reciprocals, 1, &p->found);
-    return true;
-}
-
-static void collect(const blocks *s, int i, const front *f, double *F, double *S)
-{
-    memset(S, 0, others_size(f) * sizeof *S);
-    for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
-        take_over(s, &s->front[s->child[c]], f, F, S);
-}
-
-static bool factor_front(const blocks *s, int i, part *p)
-{
-    front *f = &s->front[i];
-    double *F = room_of(s, i, p), *S = s->stack + f->stack;
-    collect(s, i, f, F, S);
-    f->inverted = f->inverse && invert_front(s, f, F, S, p);
-    if (f->inverted) return true;
-    if (f->inverse) { /* once more */
-        assemble(s, i, p);
-        collect(s, i, f, F, S);
-    }
-    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
-    if (!(squares >= 0)) return false;
-    p->found.mixed = true;
-    if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
-        p->found.growth = fmax(p->found.growth, growth(f, F));
-    judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
-    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
-    return true;
-}
-
-static bool factor_range(const blocks *s, int from, int end, part *p)
-{
-    if (from < end) assemble(s, from, p);
-    for (int i = from; i < end; ++i) {
-        if (i + 1 < end) assemble(s, i + 1, p);
-        if (!factor_front(s, i, p)) return false;
-    }
-    return true;
-}
-
-static void factor_part(void *data, int number)
-{
-    blocks *s = data;
-    part *p = &s->part[number];
-    p->found = (finding){.column = -1};
-    p->found.failed = !factor_range(s, p->from, p->end, p);
-}
-
-/* The fronts that are in no part. */
-static void factor_above(blocks *s)
-{
-    part *above = &s->part[s->parts];
-    above->found = (finding){.column = -1};
-    for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
-        above->found.failed = !factor_range(s, from, s->part[p].from, above);
-}
-
-static finding gather(const blocks *s)
-{
-    finding all = {.column = -1};
-    for (int p = 0; p <= s->parts; ++p) {
-        const finding *found = &s->part[p].found;
-        all.failed = all.failed || found->failed;
-        all.mixed = all.mixed || found->mixed;
-        if (found->growth > all.growth) all.growth = found->growth;
-        if (found->pivot <= all.pivot) continue;
-        all.pivot = found->pivot;
-        all.column = found->column;
-    }
-    return all;
-}
-
-/* In as many pieces as there are parts, about. */
-static void find_largest(void *data, int piece)
-{
-    blocks *s = data;
-    const int size = s->matrix->count / PARTS, from = piece * size;
-    const int end = piece == PARTS - 1 ? s->matrix->count : from + size;
-    s->largest[piece] = ga_front_largest(end - from, s->matrix->values + from);
-}
-
-/* False if the factors are not to be used. */
-static bool factor_fronts(blocks *s, double *rcond, int *column)
-{
-    s->refine = s->refine_rough = s->lost = false;
-    if (s->partner) s->partner->lost = true;
-    *rcond = 0;
-    ga_pool_run(s->parts > 1 ? s->pool : NULL, PARTS, find_largest, s);
-    s->entry = ga_front_largest(PARTS, s->largest);
-    ga_pool_run(s->pool, s->parts, factor_part, s);
-    for (int p = 0; p < s->parts; ++p)
-        if (s->part[p].found.failed) return false;
-    factor_above(s);
-    finding found = gather(s);
-    if (found.failed) return false;
-    s->mixed = found.mixed;
-    *rcond = fmin(1 / found.pivot, 1);
-    *column = found.column;
-    if (!(*rcond >= PIVOT_LIMIT)) return false;
-    const double grown = found.growth / s->entry;
-    s->refine = grown > REFINE_LIMIT;
-    s->refine_rough = grown > REFINE_LIMIT_ROUGH;
-    if (grown <= GROWTH_LIMIT) return true;
-    *rcond = 0;
-    return false;
-}
+/* --- factorisation and solution ----------------------------------------------------------- */
 
 /* A matrix is singular only if KLU says so. It has done better if its pivots are larger. */
 static ga_status factor_by_klu(blocks *s, const ga_matrix *matrix, double *rcond, int *column)
@@ -900,9 +593,10 @@ static ga_status factor_by_klu(blocks *s, const ga_matrix *matrix, double *rcond
 static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
 {
     blocks *s = data;
+    if (!ga_fronts_look(s)) return GA_ERR_SINGULAR;
     if (s->failures < PATIENCE) {
         s->use_klu = false;
-        if (factor_fronts(s, rcond, column)) return GA_OK;
+        if (ga_fronts_factor(s, rcond, column)) return GA_OK;
     }
     return factor_by_klu(s, matrix, rcond, column);
 }
@@ -914,141 +608,11 @@ static void forget(void *data)
     if (s->klu && ga_backend_klu.forget) ga_backend_klu.forget(s->klu);
 }
 
-/* --- solution ----------------------------------------------------------------------------- */
-
-/* t: room for the others of a front, where they are scattered. */
-static void forward_one(const blocks *s, const front *f, double *restrict t, double *work)
-{
-    static const int start = 0;
-    double *restrict y = s->y;
-    const int *others = s->others + f->others;
-    const double *F = s->factors + f->at;
-    if (f->inverted) {
-        for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
-        f->inverse->forward(f->k, f->r, 1, F, y + f->first, t, &start);
-        for (int k = 0; k < f->r; ++k) y[others[k]] = t[k];
-    } else {
-        ga_front_forward *go = f->parted ? f->kernels->forth : f->kernels->forward;
-        go(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
-        for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
-    }
-}
-
-static void backward_one(const blocks *s, const front *f, double *restrict t, double *work)
-{
-    static const int start = 0;
-    double *restrict y = s->y;
-    const int *others = s->others + f->others;
-    const double *F = s->factors + f->at;
-    for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
-    for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-    if (f->inverted)
-        f->inverse->backward(f->k, f->r, 1, F, y + f->first, t, &start);
-    else if (f->parted)
-        f->kernels->back(f->k, f->r, s->factors + f->back, t, y + f->first, work);
-    else
-        f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
-}
-
-static bool in_row(const front *f) { return f->inverted && f->row_end > 0; }
-
-static void forward(const blocks *s, int from, int end, double *t, double *work)
-{
-    for (int i = from, next; i < end; i = next) {
-        const front *f = &s->front[i];
-        next = i + 1;
-        if (in_row(f)) {
-            if (!s->mixed) next = f->row_end;
-            while (next < f->row_end && s->front[next].inverted) ++next;
-            f->inverse->forward(f->k, f->r, next - i, s->factors + f->at, s->y + f->first, s->y,
-                                s->others + f->others);
-        } else {
-            forward_one(s, f, t, work);
-        }
-    }
-}
-
-static void backward(const blocks *s, int from, int end, double *t, double *work)
-{
-    for (int i = end, next; i > from; i = next) {
-        const front *f = &s->front[i - 1];
-        next = i - 1;
-        if (in_row(f)) {
-            if (!s->mixed) next = f->row_from;
-            while (next > f->row_from && s->front[next - 1].inverted) --next;
-            f = &s->front[next];
-            f->inverse->backward(f->k, f->r, i - next, s->factors + f->at, s->y + f->first,
-                                 s->y, s->others + f->others);
-        } else {
-            backward_one(s, f, t, work);
-        }
-    }
-}
-
-/* Unknowns of fronts from .. end - 1 into the order of elimination, and back. */
-static void gather_unknowns(const blocks *s, int from, int end)
-{
-    const int *restrict row = s->row, first = s->front[from].first, last = s->front[end].first;
-    const double *restrict x = s->from, *restrict scale = s->from_scale;
-    double *restrict y = s->y;
-    if (scale)
-        for (int i = first; i < last; ++i) y[i] = x[row[i]] * scale[row[i]];
-    else
-        for (int i = first; i < last; ++i) y[i] = x[row[i]];
-}
-
-static void scatter_unknowns(const blocks *s, int from, int end)
-{
-    const int *restrict col = s->col, first = s->front[from].first, last = s->front[end].first;
-    const double *restrict y = s->y, *restrict scale = s->to_scale;
-    double *restrict x = s->to;
-    if (scale)
-        for (int i = first; i < last; ++i) x[col[i]] = y[i] * scale[col[i]];
-    else
-        for (int i = first; i < last; ++i) x[col[i]] = y[i];
-}
-
-static void forward_part(void *data, int number)
-{
-    const blocks *s = data;
-    const part *p = &s->part[number];
-    gather_unknowns(s, p->from, p->end);
-    forward(s, p->from, p->end, p->t, p->work);
-}
-
-static void backward_part(void *data, int number)
-{
-    const blocks *s = data;
-    const part *p = &s->part[number];
-    backward(s, p->from, p->end, p->t, p->work);
-    scatter_unknowns(s, p->from, p->end);
-}
-
-/* diag(to_scale) A^-1 diag(from_scale) x; all of x is read before anything is written. */
-static void sweep(blocks *s)
-{
-    double *y = s->y, *slot = s->y + s->n;
-    const part *above = &s->part[s->parts];
-    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        gather_unknowns(s, from, s->part[p].from);
-    for (int k = 0; k < s->slots; ++k) slot[k] = 0;
-    ga_pool_run(s->pool, s->parts, forward_part, s);
-    for (int k = 0; k < s->slots; ++k) y[s->above[k]] += slot[k];
-    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        forward(s, from, s->part[p].from, above->t, above->work);
-    for (int p = s->parts; p >= 0; --p)
-        backward(s, p > 0 ? s->part[p - 1].end : 0, s->part[p].from, above->t, above->work);
-    for (int k = 0; k < s->slots; ++k) slot[k] = y[s->above[k]];
-    ga_pool_run(s->pool, s->parts, backward_part, s);
-    for (int p = 0, from = 0; p <= s->parts; from = s->part[p++].end)
-        scatter_unknowns(s, from, s->part[p].from);
-}
-
 static void solve_once(blocks *s, double *x)
 {
     s->from = s->to = x;
     s->from_scale = s->to_scale = NULL;
-    sweep(s);
+    ga_fronts_solve(s);
 }
 
 static void solve_refined(blocks *s, double *x)
@@ -1066,7 +630,7 @@ static void regain(blocks *s)
 {
     double rcond;
     int column;
-    if (s->lost) factor_fronts(s, &rcond, &column);
+    if (s->lost) ga_fronts_factor(s, &rcond, &column);
 }
 
 static void solve(void *data, double *x)
@@ -1098,7 +662,7 @@ static void solve_between(blocks *s, bool rough, const double *row, const double
     if (!s->use_klu && !(rough ? s->refine_rough : s->refine)) {
         s->from = rhs, s->from_scale = row;
         s->to = x, s->to_scale = col;
-        sweep(s);
+        ga_fronts_solve(s);
         return;
     }
     for (int i = 0; i < s->n; ++i) x[i] = rhs[i] * row[i];
@@ -1145,6 +709,7 @@ static void use(void *data, ga_pool *pool) { ((blocks *)data)->pool = pool; }
 
 const ga_backend ga_backend_block = {
     .name = "block",
+    .looks = true,
     .create = create,
     .destroy = destroy,
     .use = use,

@@ -42,41 +42,41 @@ KERNEL void eliminate(const int k, const int q, const int c, quad *restrict a,
     })
 }
 
-/* 1 and 0 outside of the pivot's row, 0 and -1 in it, when loaded from the right place. */
+/* All but the pivot's row, and that alone, when read from the right place. */
 enum { WIDTH = 2 * GA_FRONT_INVERSE_MOST - 1 };
-static const double BUT_ONE[WIDTH] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0,
-                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const long long BUT_ONE[WIDTH] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0,
+                                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
 static const double MINUS_ONE[WIDTH] = {[GA_FRONT_INVERSE_MOST - 1] = -1};
 
-/* In memory, with swaps. The same numbers come out. */
+/* In memory, with swaps. The same numbers come out. Columns that have a zero in the row of the
+ * pivot stay as they are; bodies have many. */
 KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *restrict swap,
                                 double *restrict reciprocals)
 {
     const int k4 = ga_front_padded(k), q = k4 / 4;
+    const long long *others = BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c;
     const int p = choose_pivot(k, A + c * k4, c);
     if (p < 0) return false;
     swap[c] = p;
     if (p != c) swap_rows(k, A + c, A + p, k4);
     const double d = reciprocals[c] = 1 / A[c + c * k4];
-    quad x[GA_FRONT_INVERSE_MOST / 4], others[GA_FRONT_INVERSE_MOST / 4];
+    quad x[GA_FRONT_INVERSE_MOST / 4];
     for (int i = 0; i < q; ++i) {
-        quad row, minus_one;
-        load(&others[i], BUT_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
-        load(&row, A + c * k4 + 4 * i);
-        load(&minus_one, MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i);
-        add_products(&minus_one, &row, &others[i]);
-        x[i] = minus_one;
+        load(&x[i], A + c * k4 + 4 * i);
+        keep_where(&x[i], others + 4 * i);
+        add_at(&x[i], MINUS_ONE + GA_FRONT_INVERSE_MOST - 1 - c + 4 * i, 1);
     }
     KEEP_ROLLED
     for (int j = 0; j < k; ++j) {
+        if (A[c + j * k4] == 0) continue;
         const double y = A[c + j * k4] * d;
         for (int i = 0; i < q; ++i) {
-            quad row, result;
+            quad row;
             load(&row, A + j * k4 + 4 * i);
-            set_zero(&result);
-            subtract(&result, &x[i], y);
-            add_products(&result, &row, &others[i]);
-            store(A + j * k4 + 4 * i, &result);
+            keep_where(&row, others + 4 * i);
+            subtract(&row, &x[i], y);
+            store(A + j * k4 + 4 * i, &row);
         }
     }
     for (int i = 0; i < q; ++i) {
@@ -86,12 +86,17 @@ KERNEL bool eliminate_in_memory(const int k, int c, double *restrict A, int *res
     return true;
 }
 
-KERNEL double sum_of_squares(int count, const quad *a)
+/* Four sums, none of which waits for another. */
+KERNEL double sum_of_squares(const int count, const quad *a)
 {
-    quad s;
-    set_zero(&s);
-    for (int i = 0; i < count; ++i) add_products(&s, &a[i], &a[i]);
-    return sum_of(&s);
+    quad s[4];
+    int i = 0;
+    for (int v = 0; v < 4; ++v) set_zero(&s[v]);
+    for (; i + 4 <= count; i += 4)
+        for (int v = 0; v < 4; ++v) add_products(&s[v], &a[i + v], &a[i + v]);
+    for (; i < count; ++i) add_products(&s[0], &a[i], &a[i]);
+    for (int v = 1; v < 4; ++v) add(&s[0], &s[v], 1);
+    return sum_of(&s[0]);
 }
 
 /* Which row is the pivot of column c? -1: none. */
@@ -216,14 +221,10 @@ KERNEL bool factor(const int k, const int r, double *F, double *S, double *recip
 /* Up to four numbers; exactly these are touched: the next may be written by others. */
 KERNEL void load_some(quad *x, const double *y, int count)
 {
-    if (count >= 4) {
+    if (count >= 4)
         load(x, y);
-        return;
-    }
-    set_zero(x);
-    set_lane(x, 0, y[0]);
-    if (count > 1) set_lane(x, 1, y[1]);
-    if (count > 2) set_lane(x, 2, y[2]);
+    else
+        load_first(x, y, count);
 }
 
 KERNEL void store_some(double *y, const quad *x, int count)
@@ -244,18 +245,31 @@ KERNEL void multiply(quad *x, const int k, const int rows, const double *restric
     quad a, b;
     set_zero(&a);
     set_zero(&b);
-    FOR_PIVOTS(p, 0, k, { add_at(p % 2 ? &b : &a, A + p * rows, y[p]); })
-    add(&a, &b, 1);
+    if (k > 0) load(&a, A), scale(&a, y[0]);
+    if (k > 1) load(&b, A + rows), scale(&b, y[1]);
+    FOR_PIVOTS(p, 2, k, { add_at(p % 2 ? &b : &a, A + p * rows, y[p]); })
+    if (k > 1) add(&a, &b, 1);
     *x = a;
 }
 
+/* From outside, and back. */
+KERNEL void fetch(const int k, double *restrict y, const ga_front_outside *x, const int *place){
+    FOR_PIVOTS(p, 0, k, y[p] = x->from[place[p]] * x->scale[place[p]])}
+
+KERNEL void bring(const int k, const double *restrict y, const ga_front_outside *x,
+                  const int *place){
+    FOR_PIVOTS(p, 0, k, x->to[place[p]] = y[p] * x->scale[place[p]])}
+
 KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
-                    double *all, const int *restrict others)
+                    double *all, const int *restrict others, const ga_front_outside *outside)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const size_t size = ga_front_inverse_size(k, r);
+    const int ahead = outside ? outside->ahead : 0,
+              *place = outside ? outside->place + ahead : NULL;
     for (; count > 0; --count, F += size, y += k, others += r) {
         double own[GA_FRONT_INVERSE_MOST];
+        if (outside) fetch(k, y + ahead, outside, place), place += k;
         FOR_PIVOTS(p, 0, k, own[p] = y[p])
         for (int i = 0; i < r; i += 4) {
             double *to = all + others[0] + i;
@@ -274,10 +288,11 @@ KERNEL void forward(const int k, const int r, int count, const double *restrict 
 }
 
 KERNEL void backward(const int k, const int r, int count, const double *restrict F, double *y,
-                     double *all, const int *restrict others)
+                     double *all, const int *restrict others, const ga_front_outside *outside)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const size_t size = ga_front_inverse_size(k, r);
+    const int *place = outside ? outside->place + count * k : NULL;
     F += (size_t)count * size + (size_t)(k * (k4 + r4));
     y += count * k;
     others += count * r;
@@ -291,45 +306,81 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
             subtract(&z, &x, 1);
             store_some(y + i, &z, k - i);
         }
+        if (outside) bring(k, y, outside, place -= k);
     }
+}
+
+/* Others are brought together for it. */
+KERNEL void forward_scattered(const int k, const int r, const double *restrict F,
+                              double *restrict y, double *all, const int *restrict others)
+{
+    static const int start = 0;
+    double t[GA_FRONT_INVERSE_OTHERS];
+    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    forward(k, r, 1, F, y, t, &start, NULL);
+    FOR_PIVOTS(p, 0, r, all[others[p]] = t[p])
+}
+
+KERNEL void backward_scattered(const int k, const int r, const double *restrict F,
+                               double *restrict y, double *all, const int *restrict others)
+{
+    static const int start = 0;
+    double t[GA_FRONT_INVERSE_OTHERS];
+    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    backward(k, r, 1, F, y, t, &start, NULL);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-#define FACTOR(name, attribute, pivots)                                                        \
-    attribute static bool factor_##name##_##pivots(int k, int r, double *F, double *S,         \
-                                                   double *reciprocals, double *work,          \
-                                                   ga_front_sizes *sizes)                      \
+#define FACTOR(name, attribute, pivots, rest)                                                  \
+    attribute static bool factor_##name##_##pivots##_##rest(                                   \
+        int k, int r, double *F, double *S, double *reciprocals, double *work,                 \
+        ga_front_sizes *sizes)                                                                 \
     {                                                                                          \
-        (void)k;                                                                               \
-        return factor(pivots, r, F, S, reciprocals, work, sizes);                              \
+        (void)k, (void)r;                                                                      \
+        return factor(pivots, rest, F, S, reciprocals, work, sizes);                           \
+    }
+
+#define SOLVE_ONE(way, name, attribute, pivots, rest)                                          \
+    attribute static void way##_outside_##name##_##pivots##_##rest(                            \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others,   \
+        const ga_front_outside *x)                                                             \
+    {                                                                                          \
+        (void)k, (void)r;                                                                      \
+        way(pivots, rest, count, F, y, all, others, x);                                        \
+    }                                                                                          \
+    static void way##_##name##_##pivots##_##rest(int k, int r, int count, const double *F,     \
+                                                 double *y, double *all, const int *others)    \
+    {                                                                                          \
+        way##_outside_##name##_##pivots##_##rest(k, r, count, F, y, all, others, NULL);        \
+    }                                                                                          \
+    attribute static void way##_scattered_##name##_##pivots##_##rest(                          \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
+    {                                                                                          \
+        (void)k, (void)r, (void)count;                                                         \
+        way##_scattered(pivots, rest, F, y, all, others);                                      \
     }
 
 #define SOLVE(name, attribute, pivots, rest)                                                   \
-    attribute static void forward_##name##_##pivots##_##rest(                                  \
-        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
-    {                                                                                          \
-        (void)k, (void)r;                                                                      \
-        forward(pivots, rest, count, F, y, all, others);                                       \
-    }                                                                                          \
-    attribute static void backward_##name##_##pivots##_##rest(                                 \
-        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
-    {                                                                                          \
-        (void)k, (void)r;                                                                      \
-        backward(pivots, rest, count, F, y, all, others);                                      \
-    }
+    SOLVE_ONE(forward, name, attribute, pivots, rest)                                          \
+    SOLVE_ONE(backward, name, attribute, pivots, rest)
 
 /* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
  */
 #define SHAPES(X, name, attribute)                                                             \
+    X(name, attribute, 2, 5)                                                                   \
     X(name, attribute, 3, 2)                                                                   \
     X(name, attribute, 3, 4)                                                                   \
+    X(name, attribute, 3, 8)                                                                   \
+    X(name, attribute, 4, 11)                                                                  \
     X(name, attribute, 5, 2)                                                                   \
     X(name, attribute, 6, 3)                                                                   \
     X(name, attribute, 6, 5)                                                                   \
     X(name, attribute, 6, 6)                                                                   \
+    X(name, attribute, 7, 2)                                                                   \
     X(name, attribute, 7, 4)                                                                   \
     X(name, attribute, 9, 3)                                                                   \
+    X(name, attribute, 11, 4)                                                                  \
     X(name, attribute, 11, 5)                                                                  \
     X(name, attribute, 11, 11)                                                                 \
     X(name, attribute, 12, 6)
@@ -348,15 +399,25 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
     X(name, attribute, 11)                                                                     \
     X(name, attribute, 12)
 
+#define FACTOR_ANY(name, attribute, k) FACTOR(name, attribute, k, r)
 #define SOLVE_ANY(name, attribute, k) SOLVE(name, attribute, k, r)
-#define SHAPE_ENTRY(name, attribute, k, r)                                                     \
-    {k, r, factor_##name##_##k, forward_##name##_##k##_##r, backward_##name##_##k##_##r},
-#define ANY_ENTRY(name, attribute, k)                                                          \
-    {k, -1, factor_##name##_##k, forward_##name##_##k##_r, backward_##name##_##k##_r},
+#define ENTRY(name, k, r, shape)                                                               \
+    {k,                                                                                        \
+     r,                                                                                        \
+     factor_##name##_##shape,                                                                  \
+     forward_##name##_##shape,                                                                 \
+     backward_##name##_##shape,                                                                \
+     forward_outside_##name##_##shape,                                                         \
+     backward_outside_##name##_##shape,                                                        \
+     forward_scattered_##name##_##shape,                                                       \
+     backward_scattered_##name##_##shape},
+#define SHAPE_ENTRY(name, attribute, k, r) ENTRY(name, k, r, k##_##r)
+#define ANY_ENTRY(name, attribute, k) ENTRY(name, k, -1, k##_r)
 
 /* The first in the table that fits is taken. */
 #define INSTANCES(name, attribute)                                                             \
-    PIVOTS(FACTOR, name, attribute)                                                            \
+    PIVOTS(FACTOR_ANY, name, attribute)                                                        \
+    SHAPES(FACTOR, name, attribute)                                                            \
     PIVOTS(SOLVE_ANY, name, attribute)                                                         \
     SHAPES(SOLVE, name, attribute)                                                             \
     static const ga_front_inverse kernels_##name[] = {SHAPES(SHAPE_ENTRY, name, attribute)     \

@@ -14,8 +14,9 @@
 
 #include "la/front.h"
 
-/* With more pivots than these, factoring loses what two or three solutions gain. */
-enum { GA_FRONT_INVERSE_MOST = 12 };
+/* With more pivots than these, factoring loses what two or three solutions gain; and with more
+ * others D U would take up to four times the place of U. */
+enum { GA_FRONT_INVERSE_MOST = 12, GA_FRONT_INVERSE_OTHERS = 64 };
 
 /* Of squares: the condition of A, |A|^2 |D|^2 in Frobenius' norm; and of entries of L D. */
 typedef struct ga_front_sizes {
@@ -31,10 +32,25 @@ typedef bool ga_front_invert(int k, int r, double *F, double *S, double *recipro
 typedef void ga_front_sweep(int k, int r, int count, const double *F, double *y, double *all,
                             const int *others);
 
+/* The caller's vector, whose unknowns are in another order, with a factor each. */
+typedef struct ga_front_outside {
+    const int *place; /* in it, of y[0] .. */
+    const double *scale, *from;
+    double *to;
+    int ahead; /* forward fetches the k unknowns of each front so far behind its own */
+} ga_front_outside;
+
+/* The same; on the way forward y comes from outside, and on the way back it goes there. The
+ * processor has time for that: each front waits for the one before. */
+typedef void ga_front_sweep_outside(int k, int r, int count, const double *F, double *y,
+                                    double *all, const int *others, const ga_front_outside *x);
+
 typedef struct ga_front_inverse {
     int k, r; /* r < 0: any */
     ga_front_invert *factor;
     ga_front_sweep *forward, *backward;
+    ga_front_sweep_outside *forward_from, *backward_to;
+    ga_front_sweep *forward_scattered, *backward_scattered; /* one front, others anywhere */
 } ga_front_inverse;
 
 /* For k <= GA_FRONT_INVERSE_MOST pivots: the fastest on this machine, and those for any. */

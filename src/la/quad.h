@@ -16,9 +16,18 @@ KERNEL void set_lane(quad *x, int v, double a)
     const quad all = {a, a, a, a};
     *x = (quad)(((quad_mask)*x & ~at) | ((quad_mask)all & at));
 }
+/* Zero where the mask is, and not -1. */
+KERNEL void keep_where(quad *x, const long long *mask)
+{
+    *x = (quad)((quad_mask)*x & *(const quad_mask *)mask);
+}
 #else
 KERNEL double get_lane(const quad *x, int v) { return x->at[v]; }
 KERNEL void set_lane(quad *x, int v, double a) { x->at[v] = a; }
+KERNEL void keep_where(quad *x, const long long *mask)
+{
+    EACH x->at[v] = mask[v] ? x->at[v] : 0;
+}
 #endif
 
 KERNEL double sum_of(const quad *x)

@@ -566,6 +566,40 @@ static void ladders_agree(void **state)
     end(m);
 }
 
+/* Unknowns that are scaled on their way through fronts, in place or not, are those that are
+ * scaled before and after. */
+static void scales_on_the_way(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{3, 2}, {6, 5}, {6, 3}, {1, 1}};
+    for (int kind = 0; kind < SHAPES - 1; ++kind)
+        for (int k = 0; k < 4; ++k)
+            for (int bodies = 1; bodies <= 90; bodies += bodies < 16 ? 1 : 37) {
+                uint64_t seed = (uint64_t)(100 * bodies + 10 * kind + k);
+                joint list[100];
+                const int joints = connect(&seed, (shape)kind, bodies, list);
+                mechanism *m = build(&seed, bodies, sizes[k][0], sizes[k][1], joints, list, 0);
+                const size_t size = (size_t)m->n * sizeof(double);
+                double *row = random_values(&seed, m->n), *col = random_values(&seed, m->n),
+                       *x = random_values(&seed, m->n), *y = doubles(m->n);
+                ga_factor *f;
+                assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f),
+                                 GA_OK);
+                assert_int_equal(ga_factor_numeric(f), GA_OK);
+                ga_factor_solve_scaled(f, true, row, x, col, y);
+                double *z = doubles(m->n);
+                for (int i = 0; i < m->n; ++i) z[i] = x[i] * row[i];
+                ga_factor_solve_rough(f, z);
+                for (int i = 0; i < m->n; ++i) z[i] *= col[i];
+                assert_memory_equal(y, z, size);
+                ga_factor_solve_scaled(f, true, row, x, col, x);
+                assert_memory_equal(x, z, size);
+                free(row), free(col), free(x), free(y), free(z);
+                ga_factor_destroy(f);
+                end(m);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -574,7 +608,7 @@ int main(void)
         cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
         cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
         cmocka_unit_test(ladders_agree),     cmocka_unit_test(chains_are_cut),
-        cmocka_unit_test(shares_memory),
+        cmocka_unit_test(shares_memory),     cmocka_unit_test(scales_on_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

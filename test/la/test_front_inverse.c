@@ -192,6 +192,50 @@ static void rows_of_fronts(void **state)
         }
 }
 
+/* Unknowns fetched and brought on the way, and others anywhere. */
+static void ways_in_and_out(void **state)
+{
+    (void)state;
+    static problem p;
+    enum { ROOM = 3 * MOST + OTHERS };
+    for (int k = 1; k <= MOST; ++k)
+        for (int r = 0; r <= OTHERS; ++r) {
+            const ga_front_inverse *kernels = ga_front_inverse_get(k, r);
+            const int start[1] = {2 * k};
+            double x[ROOM], y[ROOM], outside[ROOM], scales[ROOM], brought[ROOM] = {0};
+            int place[ROOM], others[OTHERS + 1];
+            for (int i = 0; i < ROOM; ++i) {
+                x[i] = y[i] = sin(i + 1);
+                place[i] = ROOM - 1 - i;
+                outside[i] = cos(i), scales[i] = 1 + i;
+            }
+            for (int i = 0; i < r; ++i) others[i] = ROOM - 1 - i; /* backwards */
+            create(&p, k, r, (uint64_t)(100 * k + r), false);
+            assert_true(factor(&p, kernels));
+            ga_front_outside way = {place, scales, outside, brought, k};
+            kernels->forward_from(k, r, 1, p.F, x, x, start, &way);
+            for (int i = 0; i < k; ++i)
+                y[k + i] = outside[ROOM - 1 - k - i] * scales[ROOM - 1 - k - i];
+            kernels->forward(k, r, 1, p.F, y, y, start);
+            assert_memory_equal(x, y, sizeof x);
+            kernels->backward_to(k, r, 1, p.F, x, x, start, &way);
+            kernels->backward(k, r, 1, p.F, y, y, start);
+            assert_memory_equal(x, y, sizeof x);
+            for (int i = 0; i < k; ++i)
+                assert_true(brought[place[i]] == y[i] * scales[place[i]]);
+            for (int i = k; i < ROOM; ++i) assert_true(brought[place[i]] == 0);
+            double t[OTHERS + 1];
+            const int first = 0;
+            for (int i = 0; i < r; ++i) t[i] = x[others[i]];
+            kernels->forward_scattered(k, r, 1, p.F, x, x, others);
+            kernels->forward(k, r, 1, p.F, y, t, &first);
+            for (int i = 0; i < r; ++i) y[others[i]] = t[i];
+            kernels->backward_scattered(k, r, 1, p.F, x, x, others);
+            kernels->backward(k, r, 1, p.F, y, t, &first);
+            assert_memory_equal(x, y, sizeof x);
+        }
+}
+
 static void same_bits(void **state)
 {
     (void)state;
@@ -241,7 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors),        cmocka_unit_test(solves_as_substitution),
         cmocka_unit_test(rows_of_fronts), cmocka_unit_test(same_bits),
-        cmocka_unit_test(reports),
+        cmocka_unit_test(reports),        cmocka_unit_test(ways_in_and_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+/* All fronts of a matrix, as backend_block.c plans them, for those who factor (fronts_factor.c)
+ * and solve (fronts_solve.c) with them. */
+#ifndef GA_LA_FRONTS_H
+#define GA_LA_FRONTS_H
+
+#include "la/factor.h"
+#include "la/front_inverse.h"
+
+/* Parts of the work for threads, about; a small number serves any number of them. */
+enum { GA_FRONTS_PARTS = 8 };
+
+/* Consecutive values of the matrix. */
+typedef struct ga_fronts_run {
+    int from, count;
+} ga_fronts_run;
+
+/* Consecutive rows of the S of a child, and which row of its parent the first is. */
+typedef struct ga_fronts_join {
+    int from, to, count;
+} ga_fronts_join;
+
+typedef struct ga_front {
+    const ga_front_kernels *kernels;
+    const ga_front_inverse *inverse; /* null: too large */
+    size_t at;                       /* in factors: A, L, U^T; parted: the way forward */
+    size_t back;                     /* parted: the way back */
+    size_t stack;                    /* S, apart from those of its children */
+    int k, r;                        /* pivots, others */
+    int first;                       /* number of the first pivot in the order of elimination */
+    int others;                      /* in the list of others */
+    int runs, places;      /* where its runs and its places begin; fronts share places */
+    int joins;             /* where its joins to the parent begin */
+    int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
+    int reach;   /* its others in its part, or those of its row, end so far behind its first */
+    bool parted; /* eliminated elsewhere, and put in two places then */
+    bool inverted; /* by the last factorisation */
+} ga_front;
+
+/* What a factorisation has shown. */
+typedef struct ga_fronts_finding {
+    double pivot;  /* the smallest, by the size of its column: as its reciprocal */
+    int column;    /* of that pivot */
+    double growth; /* largest |l| |u| of one pivot, where multipliers are large */
+    bool mixed;    /* not all fronts are inverted */
+    bool failed;
+} ga_fronts_finding;
+
+/* Fronts from .. end-1, with nothing below them. */
+typedef struct ga_fronts_part {
+    int from, end;
+    int slots;       /* where its places for unknowns above it begin */
+    double *t;       /* for solving */
+    double *work;    /* of the kernels */
+    double *room[2]; /* for fronts that are parted later */
+    ga_fronts_finding found;
+} ga_fronts_part;
+
+typedef struct ga_fronts {
+    const ga_matrix *matrix;
+    ga_pool *pool;
+    int parts;
+    ga_fronts_part *part; /* and one more, for the fronts above */
+    int slots;            /* of all parts; they follow the unknowns in y */
+    int *above;           /* the unknown of each slot */
+    double entry;         /* the largest of the matrix; by pieces of it */
+    double largest[GA_FRONTS_PARTS];
+    double *part_memory;
+    int n, fronts;
+    ga_front *front; /* and one more, where the lists end */
+    int *child_start, *child;
+    int *row, *col;         /* of the matrix, by the order of elimination */
+    int *others;            /* numbers of unknowns */
+    ga_fronts_run *runs;    /* entries of the matrix, front by front */
+    unsigned short *places; /* where each goes in its front; null if one is too large */
+    int *wide_places;       /* then these */
+    ga_fronts_join *joins;
+    double *factors, *stack;
+    size_t factors_size;
+    struct ga_fronts *partner; /* uses the same factors, or null */
+    bool borrowed;             /* they are the partner's */
+    bool lost;                 /* the partner has them in use */
+    int *swap;
+    double *y;                                  /* for solving */
+    const double *from, *from_scale, *to_scale; /* the caller's; scales may be null */
+    double *to;
+    double *rhs, *defect; /* for refinement */
+    bool refine, refine_rough, mixed;
+    void *klu; /* created when it is needed first */
+    bool use_klu;
+    int failures; /* where KLU did better */
+    double flops;
+} ga_fronts;
+
+static inline size_t ga_fronts_size(const ga_front *f)
+{
+    return f->inverse ? ga_front_inverse_size(f->k, f->r) : ga_front_size(f->k, f->r);
+}
+
+static inline size_t ga_fronts_others_size(const ga_front *f)
+{
+    return (size_t)f->r * (size_t)ga_front_padded(f->r);
+}
+
+/* Finds the largest entry of the matrix; false if one is not finite. */
+bool ga_fronts_look(ga_fronts *s);
+/* Factors the values of the matrix, after a look at them. False if the factors are not to be
+ * used. */
+bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column);
+/* to = diag(to_scale) A^-1 diag(from_scale) from, all of them members; all of `from` is read
+ * before anything is written. */
+void ga_fronts_solve(ga_fronts *s);
+
+#endif

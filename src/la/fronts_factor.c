@@ -1,0 +1,295 @@
+/* Factorisation by fronts; what is done, and when it is good enough, says backend_block.c. */
+#include "la/fours.h"
+#include "la/fronts.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef ga_fronts blocks;
+typedef ga_front front;
+typedef ga_fronts_part part;
+typedef ga_fronts_run run;
+typedef ga_fronts_join join;
+typedef ga_fronts_finding finding;
+
+static const double MULTIPLIER_LIMIT = 1e3;
+/* Of an inverse, |A| |A^-1|: its solutions have a defect of so many units of round-off. */
+static const double CONDITION_LIMIT = 1e4;
+static const double REFINE_LIMIT = 1e3;
+/* Who iterates need not have this done within an iteration. Long chains have a growth of half
+ * their number of bodies, where halves meet. */
+static const double REFINE_LIMIT_ROUGH = 1e6;
+static const double GROWTH_LIMIT = 1e9;
+/* Smaller pivots, by the size of their column, are for KLU to judge. */
+static const double PIVOT_LIMIT = 1e-14;
+
+/* A multiple of four. */
+static void clear(size_t count, double *x)
+{
+    quad zero;
+    set_zero(&zero);
+    for (size_t i = 0; i < count; i += 4) store(x + i, &zero);
+}
+
+/* Where front i is eliminated. */
+static double *room_of(const blocks *s, int i, const part *p)
+{
+    return s->front[i].parted ? p->room[i & 1] : s->factors + s->front[i].at;
+}
+
+/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
+ * are not read by fours until the processor has put them away. */
+static void assemble(const blocks *s, int i, const part *p)
+{
+    const front *f = &s->front[i];
+    double *restrict F = room_of(s, i, p);
+    const run *r = s->runs + f->runs, *end = s->runs + f[1].runs;
+    clear(ga_fronts_size(f), F);
+    if (s->places) {
+        const unsigned short *restrict place = s->places + f->places;
+        for (; r < end; place += r->count, ++r) {
+            const double *restrict x = s->matrix->values + r->from;
+            for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
+        }
+    } else {
+        const int *restrict place = s->wide_places + f->places;
+        for (; r < end; place += r->count, ++r) {
+            const double *restrict x = s->matrix->values + r->from;
+            for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
+        }
+    }
+}
+
+/* y += x. Behind x there are zeros up to a multiple of four; y has room for `room` numbers. */
+static void add_rows(int count, const double *restrict x, double *restrict y, int room)
+{
+    int i = 0;
+    for (; i < count && i + 4 <= room; i += 4) {
+        quad z;
+        load(&z, y + i);
+        add_at(&z, x + i, 1);
+        store(y + i, &z);
+    }
+    for (; i < count; ++i) y[i] += x[i];
+}
+
+static void add_row(int count, const double *restrict x, double *restrict y, int stride)
+{
+    for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
+}
+
+/* Adds the S of child c to front f. */
+static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
+{
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    const int child_r4 = ga_front_padded(c->r);
+    double *L = F + k * k4, *U = L + k * r4;
+    const double *from = s->stack + c->stack;
+    const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
+    if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
+        double *to = F + first->to * (k4 + 1);
+        for (int j = 0; j < first->count; ++j, from += child_r4, to += k4)
+            add_rows(first->count, from, to, k4 - first->to);
+        return;
+    }
+    for (const join *b = first; b < end; ++b)
+        for (int j = 0; j < b->count; ++j) {
+            const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;
+            const ptrdiff_t col = b->to + j;
+            for (const join *a = first; a < end; ++a) {
+                if (col < k && a->to < k)
+                    add_rows(a->count, x + a->from, F + a->to + col * k4, 0);
+                else if (col < k)
+                    add_rows(a->count, x + a->from, L + (a->to - k) + col * r4, 0);
+                else if (a->to < k)
+                    add_row(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
+                else
+                    add_rows(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 0);
+            }
+        }
+}
+
+static double column_size(const ga_matrix *m, int j)
+{
+    double size = 0;
+    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
+        double a = fabs(m->values[k]);
+        size = a > size ? a : size;
+    }
+    return size;
+}
+
+/* The size of a column is needed only where it might make the pivot the smallest. */
+static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
+                         finding *found)
+{
+    double most = 0;
+    for (int p = 0; p < f->k; ++p) most = greater(most, fabs(reciprocals[p * step]));
+    if (most * s->entry <= found->pivot) return;
+    for (int p = 0; p < f->k; ++p) {
+        double pivot = fabs(reciprocals[p * step]);
+        if (pivot * s->entry <= found->pivot) continue;
+        int column = s->col[f->first + p];
+        pivot *= column_size(s->matrix, column);
+        if (pivot <= found->pivot) continue;
+        found->pivot = pivot;
+        found->column = column;
+    }
+}
+
+static double growth(const front *f, const double *F)
+{
+    const int r4 = ga_front_padded(f->r);
+    const double *L = F + f->k * ga_front_padded(f->k), *U = L + f->k * r4;
+    double most = 0;
+    for (int p = 0; p < f->k; ++p) {
+        const double product =
+            ga_front_largest(r4, L + p * r4) * ga_front_largest(r4, U + p * r4);
+        if (!(product <= most)) most = product;
+    }
+    return most;
+}
+
+/* Whether that went well enough to be left at that. */
+static bool invert_front(const blocks *s, const front *f, double *F, double *S, part *p)
+{
+    double reciprocals[GA_FRONT_INVERSE_MOST];
+    ga_front_sizes sizes;
+    if (!f->inverse->factor(f->k, f->r, F, S, reciprocals, p->work, &sizes)) return false;
+    if (!(sizes.condition <= CONDITION_LIMIT * CONDITION_LIMIT)) return false;
+    if (!(sizes.multipliers <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT)) return false;
+    judge_pivots(s, f, reciprocals, 1, &p->found);
+    return true;
+}
+
+static void collect(const blocks *s, int i, const front *f, double *F, double *S)
+{
+    clear(ga_fronts_others_size(f), S);
+    for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c)
+        take_over(s, &s->front[s->child[c]], f, F, S);
+}
+
+static bool factor_front(const blocks *s, int i, part *p)
+{
+    front *f = &s->front[i];
+    double *F = room_of(s, i, p), *S = s->stack + f->stack;
+    collect(s, i, f, F, S);
+    f->inverted = f->inverse && invert_front(s, f, F, S, p);
+    if (f->inverted) return true;
+    if (f->inverse) { /* once more */
+        assemble(s, i, p);
+        collect(s, i, f, F, S);
+    }
+    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
+    if (!(squares >= 0)) return false;
+    p->found.mixed = true;
+    if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
+        p->found.growth = fmax(p->found.growth, growth(f, F));
+    judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
+    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
+    return true;
+}
+
+static bool factor_range(const blocks *s, int from, int end, part *p)
+{
+    if (from < end) assemble(s, from, p);
+    for (int i = from; i < end; ++i) {
+        if (i + 1 < end) assemble(s, i + 1, p);
+        if (!factor_front(s, i, p)) return false;
+    }
+    return true;
+}
+
+static void factor_part(void *data, int number)
+{
+    blocks *s = data;
+    part *p = &s->part[number];
+    p->found = (finding){.column = -1};
+    p->found.failed = !factor_range(s, p->from, p->end, p);
+}
+
+/* The fronts that are in no part. */
+static void factor_above(blocks *s)
+{
+    part *above = &s->part[s->parts];
+    above->found = (finding){.column = -1};
+    for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
+        above->found.failed = !factor_range(s, from, s->part[p].from, above);
+}
+
+static finding gather(const blocks *s)
+{
+    finding all = {.column = -1};
+    for (int p = 0; p <= s->parts; ++p) {
+        const finding *found = &s->part[p].found;
+        all.failed = all.failed || found->failed;
+        all.mixed = all.mixed || found->mixed;
+        if (found->growth > all.growth) all.growth = found->growth;
+        if (found->pivot <= all.pivot) continue;
+        all.pivot = found->pivot;
+        all.column = found->column;
+    }
+    return all;
+}
+
+/* In as many pieces as there are parts, about: the largest, or NaN if one is not finite. 0 x is
+ * 0 or NaN. */
+static void look_at_piece(void *data, int piece)
+{
+    blocks *s = data;
+    const int size = s->matrix->count / GA_FRONTS_PARTS & ~3, from = piece * size;
+    const int end = piece == GA_FRONTS_PARTS - 1 ? s->matrix->count : from + size;
+    const double *x = s->matrix->values;
+    quad most[2], zero[2];
+    for (int v = 0; v < 2; ++v) set_zero(&most[v]), set_zero(&zero[v]);
+    int i = from;
+    for (; i + 8 <= end; i += 8)
+        for (int v = 0; v < 2; ++v) {
+            raise(&most[v], x + i + 4 * v);
+            add_at(&zero[v], x + i + 4 * v, 0);
+        }
+    raise_by(&most[0], &most[1]);
+    double largest = largest_of(&most[0]), rest = 0;
+    for (; i < end; ++i) {
+        largest = greater(largest, fabs(x[i]));
+        rest += 0 * x[i];
+    }
+    add(&zero[0], &zero[1], 1);
+    double sums[4];
+    store(sums, &zero[0]);
+    s->largest[piece] = largest + (sums[0] + sums[1] + (sums[2] + sums[3]) + rest);
+}
+
+bool ga_fronts_look(ga_fronts *s)
+{
+    ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
+    s->entry = 0;
+    for (int p = 0; p < GA_FRONTS_PARTS; ++p) {
+        if (!(s->largest[p] <= DBL_MAX)) return false;
+        s->entry = greater(s->entry, s->largest[p]);
+    }
+    return true;
+}
+
+bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
+{
+    s->refine = s->refine_rough = s->lost = false;
+    if (s->partner) s->partner->lost = true;
+    *rcond = 0;
+    ga_pool_run(s->pool, s->parts, factor_part, s);
+    for (int p = 0; p < s->parts; ++p)
+        if (s->part[p].found.failed) return false;
+    factor_above(s);
+    finding found = gather(s);
+    if (found.failed) return false;
+    s->mixed = found.mixed;
+    *rcond = fmin(1 / found.pivot, 1);
+    *column = found.column;
+    if (!(*rcond >= PIVOT_LIMIT)) return false;
+    const double grown = found.growth / s->entry;
+    s->refine = grown > REFINE_LIMIT;
+    s->refine_rough = grown > REFINE_LIMIT_ROUGH;
+    if (grown <= GROWTH_LIMIT) return true;
+    *rcond = 0;
+    return false;
+}
