@@ -190,11 +190,28 @@ static bool factor_front(const blocks *s, int i, part *p)
     return true;
 }
 
+/* Values of a large matrix come from memory, in runs too short for the processor to foresee the
+ * next. */
+static void fetch(const blocks *s, int i)
+{
+#if defined(__GNUC__)
+    const front *f = &s->front[i];
+    for (const run *r = s->runs + f->runs; r < s->runs + f[1].runs; ++r)
+        for (int v = 0; v < r->count; v += 8)
+            __builtin_prefetch(s->matrix->values + r->from + v);
+#else
+    (void)s, (void)i;
+#endif
+}
+
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
+    enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
+    const bool far = s->matrix->count > NEAR;
     if (from < end) assemble(s, from, p);
     for (int i = from; i < end; ++i) {
         if (i + 1 < end) assemble(s, i + 1, p);
+        if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;
     }
     return true;
