@@ -121,6 +121,10 @@ typedef struct ga_system {
      * other; optional. Asked only for what has a callback of its own above, which stays
      * required; reads what these read, and gives the same numbers, bit for bit. */
     ga_eval (*all)(void *user, const ga_point *at, const ga_wanted *wanted);
+    /* The same, and the dynamics r = M v' - f + B^T lambda + N^T psi, nv numbers, added up
+     * without matrices; optional, used where reactions are added and forces use no multipliers.
+     * Asked for neither mass nor force; reads everything. */
+    ga_eval (*equations)(void *user, const ga_point *at, const ga_wanted *wanted, double *r);
 } ga_system;
 /* Gradients, right-hand sides of the acceleration level and every tangent may be left out:
  * difference quotients take over, coloured by the pattern, which then is a promise that nothing

@@ -7,16 +7,14 @@
 /* 0 * x is 0 for finite x and NaN otherwise; several sums, so that additions overlap. */
 static inline bool ga_all_finite(int count, const double *x)
 {
-    double s[4] = {0};
+    enum { SUMS = 8 };
+    double s[SUMS] = {0}, sum = 0;
     int k = 0;
-    for (; k + 4 <= count; k += 4) {
-        s[0] += 0 * x[k];
-        s[1] += 0 * x[k + 1];
-        s[2] += 0 * x[k + 2];
-        s[3] += 0 * x[k + 3];
-    }
+    for (; k + SUMS <= count; k += SUMS)
+        for (int j = 0; j < SUMS; ++j) s[j] += 0 * x[k + j];
     for (; k < count; ++k) s[0] += 0 * x[k];
-    return s[0] + s[1] + s[2] + s[3] == 0;
+    for (int j = 0; j < SUMS; ++j) sum += s[j];
+    return sum == 0;
 }
 
 #endif

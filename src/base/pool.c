@@ -217,6 +217,7 @@ static void look_at_range(void *data, int from, int end)
 bool ga_pool_finite(ga_pool *pool, int count, const double *x)
 {
     looking l = {.x = x};
+    if (!pool || count <= GA_POOL_PIECE) return ga_all_finite(count, x);
     ga_pool_ranges(pool, count, look_at_range, &l);
     return !atomic_load(&l.found);
 }

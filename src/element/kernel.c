@@ -776,8 +776,9 @@ SHAPES(FUNCTIONS)
 
 #define KERNEL(name, dimension, units, worlds, alongs, tilts, turns, lengths)                  \
     {{(units) + (worlds) + (alongs) + (tilts) + (turns) + (lengths), 2 * 3 * ((dimension)-1),  \
-      NUMBERS##dimension(worlds, alongs, tilts, turns, lengths), name##_rows, name##_many,     \
-      name##_geometric, name##_swept},                                                         \
+      NUMBERS##dimension(worlds, alongs, tilts, turns, lengths),                               \
+      (units) > 0 && (alongs) + (lengths) == 0, name##_rows, name##_many, name##_geometric,    \
+      name##_swept},                                                                           \
      dimension,                                                                                \
      {units, worlds, alongs, tilts, turns, lengths}},
 

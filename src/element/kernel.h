@@ -35,6 +35,8 @@ typedef struct ga_kernel {
     int rows;
     int columns; /* 12; planar: 6 */
     int numbers; /* constants of one joint */
+    bool units; /* the first rows are those of a common point, along x, y and z; of B they alone
+                   have translations: -1 and 1 */
     /* Phi, and B unless it is null; row-major */
     void (*rows_of)(const double *data, const void *a, const void *b, double *Phi, double *B);
     /* The same for GA_KERNEL_LANES joints, with the bits of each alone: number k of joint v

@@ -15,6 +15,7 @@
  * dynamics, which adds c_q p B^T B T to the first block. Phi = 0 in the end, so the solution is
  * the same.
  */
+#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -24,12 +25,32 @@
 
 /* --- residuals --------------------------------------------------------------------------- */
 
+/* Is the dynamic residual to be had as a whole, M vd - f + G^T lambda? */
+static bool adds_up(const ga_stepper *s)
+{
+    return ga_dae_has_equations(&s->dae) && !s->form->weighted && s->has_mass &&
+           s->def.penalty == 0;
+}
+
+/* Then G is needed only for other things. */
+static bool needs_gradient(const ga_stepper *s)
+{
+    return s->renews || s->form->velocity_level || s->estimates || s->regular.active || s->p;
+}
+
 /* Forces that depend on multipliers are evaluated when these are known. */
 ga_status ga_block_evaluate(ga_stepper *s, bool force)
 {
     ga_values values = {.G = s->G, .Phi = s->Phi};
     if (!s->form->weighted && !s->has_mass) values.M = s->M;
     if (s->form->velocity_level || s->p) values.w = s->rate;
+    s->summed = force && adds_up(s);
+    if (s->summed) {
+        const ga_point sum = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, s->lambda);
+        if (!needs_gradient(s)) values.G = NULL;
+        s->filled = values;
+        return ga_dae_fill_equations(&s->dae, &sum, &values, s->r);
+    }
     if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
     const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
     s->filled = values;
@@ -38,11 +59,30 @@ ga_status ga_block_evaluate(ga_stepper *s, bool force)
     return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, &values); /* G need not show */
 }
 
+/* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.
+ */
+static ga_status look(ga_stepper *s)
+{
+    if (s->summed && !ga_pool_finite(s->pool, s->nv, s->r)) {
+        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        s->filled.G = s->G;
+        s->filled.f = s->f;
+        GA_TRY(ga_dae_fill(&s->dae, &at, &s->filled));
+    }
+    return ga_dae_look(&s->dae, &s->filled);
+}
+
 ga_status ga_block_look(ga_stepper *s, int n, const double *r)
 {
     if (ga_pool_finite(s->pool, n, r)) return GA_OK;
-    GA_TRY(ga_dae_look(&s->dae, &s->filled));
+    GA_TRY(look(s));
     return GA_ERR_NO_CONVERGE; /* overflow on the way */
+}
+
+ga_status ga_block_look_at_tangents(ga_stepper *s)
+{
+    GA_TRY(look(s));
+    return ga_dae_look_at_tangents(&s->dae, &(ga_tangents){s->K, s->C, s->L});
 }
 
 ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f)
@@ -64,6 +104,7 @@ static void augment(ga_stepper *s)
 ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
 {
     const double *f;
+    if (s->summed && r == s->r) return GA_OK; /* it is there */
     augment(s);
     GA_TRY(ga_block_force(s, s->mu, &f));
     for (int i = 0; i < s->nv; ++i) r[i] = -f[i];
@@ -132,22 +173,32 @@ static double dymore_scale(const ga_stepper *s)
     return scale > least ? scale : (least > 0 ? least : 1 / (s->h * s->h));
 }
 
+static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
+{
+    ga_dae *dae = &s->dae;
+    const bool all_rows = s->form->velocity_level || s->estimates;
+    GA_TRY(ga_dae_fill_tangents(dae, at, &(ga_tangents){s->K, s->C, s->L}));
+    return ga_dae_velocity_stiffness(dae, at, all_rows, s->Z);
+}
+
+/* What is not finite shows in the factors, or in difference quotients; but callbacks shall not
+ * get it as a multiplier. */
 ga_status ga_block_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    GA_TRY(ga_dae_look(dae, &s->filled));
+    if (!ga_all_finite(s->m, s->Phi)) GA_TRY(look(s));
     augment(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
     const double *vd = s->form->weighted ? s->zero : s->vd;
     ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, vd, s->mu);
-    GA_TRY(ga_dae_stiffness(dae, &at, s->K));
-    GA_TRY(ga_dae_damping(dae, &at, s->C));
-    GA_TRY(ga_dae_force_multipliers(dae, &at, s->L));
+    const ga_status status = fill_tangents(s, &at);
+    if (status != GA_OK) {
+        GA_TRY(look(s)); /* that may be the reason */
+        return status;
+    }
     ga_pool_copy(s->pool, s->M_tangent, s->M, dae->M.count);
     ga_pool_copy(s->pool, s->G_tangent, s->G, dae->G.count);
     s->typical_reaction = typical_reaction(s);
-    bool all_rows = s->form->velocity_level || s->estimates;
-    GA_TRY(ga_dae_velocity_stiffness(dae, &at, all_rows, s->Z));
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
@@ -157,6 +208,7 @@ ga_status ga_block_tangents(ga_stepper *s)
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     if (!s->form->second_system) return GA_OK;
+    GA_TRY(ga_block_look_at_tangents(s));
     memcpy(s->second.M, s->M, (size_t)dae->M.count * sizeof *s->M);
     memcpy(s->second.G, s->G, (size_t)dae->G.count * sizeof *s->G);
     memcpy(s->second.L, s->L, (size_t)dae->L.count * sizeof *s->L);
@@ -235,7 +287,8 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     s->scaled_c_q = s->c_q;
 }
 
-void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
+/* Without the scaling it chooses. */
+static void sum_terms(ga_stepper *s, ga_scaling scaling)
 {
     ga_matrix_clear(&s->matrix);
     ga_regular_prepare(s);
@@ -250,18 +303,31 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
             ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
     }
     choose_scaling(s, scaling);
+}
+
+void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
+{
+    sum_terms(s, scaling);
     ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);
+}
+
+static ga_status assemble_and_factor(ga_stepper *s)
+{
+    sum_terms(s, s->def.scaling);
+    return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 
 ga_status ga_block_factor(ga_stepper *s)
 {
-    ga_block_assemble(s, s->def.scaling);
     ++s->stats.factorizations;
-    ga_status status = ga_factor_numeric(s->factor);
+    ga_status status = assemble_and_factor(s);
+    if (status == GA_ERR_SINGULAR) {
+        s->usable = false;
+        GA_TRY(ga_block_look_at_tangents(s)); /* NaN, perhaps */
+    }
     if (status == GA_ERR_SINGULAR && !(s->regular.eps > 0) && s->mp) {
         ga_regular_activate(s, true); /* the constraints, perhaps */
-        ga_block_assemble(s, s->def.scaling);
-        status = ga_factor_numeric(s->factor);
+        status = assemble_and_factor(s);
     }
     s->usable = status == GA_OK;
     if (!s->usable) {
@@ -270,15 +336,13 @@ ga_status ga_block_factor(ga_stepper *s)
     }
     if (s->scaled_for > 0 && s->scaled_for < SCALING_LIFE && ga_regular_doubts(s)) {
         s->scaled_for = 0; /* perhaps only the scales are old */
-        ga_block_assemble(s, s->def.scaling);
-        GA_TRY(ga_factor_numeric(s->factor));
+        GA_TRY(assemble_and_factor(s));
     }
     s->factor_c_q = s->c_q;
     s->factor_c_v = s->c_v;
     if (!ga_regular_watch(s)) return GA_OK;
-    ga_block_assemble(s, s->def.scaling); /* with a smaller eps */
     ++s->stats.factorizations;
-    status = ga_factor_numeric(s->factor);
+    status = assemble_and_factor(s); /* with a smaller eps */
     s->usable = status == GA_OK;
     return status;
 }

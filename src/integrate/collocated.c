@@ -48,32 +48,38 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
-static void carry_on(void *data, int from, int end)
+/* Arguments, not members: so that the compiler knows them apart, and takes several at a time.
+ */
+static void advance(int n, double c, const double *restrict x0, const double *restrict vd,
+                    double *restrict x)
 {
-    const ga_stepper *s = data;
-    const double c_v = s->c_v, c_q = s->c_q;
-    const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
-    double *restrict v = s->v, *restrict U = s->U;
-    for (int i = from; i < end; ++i) {
-        v[i] = v0[i] + c_v * vd[i];
-        U[i] = U0[i] + c_q * vd[i];
-    }
+    for (int i = 0; i < n; ++i) x[i] = x0[i] + c * vd[i];
 }
 
-/* The same, and q, where it adds up. */
-static void carry_on_flat(void *data, int from, int end)
+/* U, and q where it adds up. */
+static void advance_flat(int n, double c, const double *restrict U0, const double *restrict vd,
+                         const double *restrict qn, double *restrict U, double *restrict q)
 {
-    const ga_stepper *s = data;
-    const double c_v = s->c_v, c_q = s->c_q;
-    const double *restrict v0 = s->v0, *restrict U0 = s->U0, *restrict vd = s->vd;
-    const double *restrict qn = s->now.q;
-    double *restrict v = s->v, *restrict U = s->U, *restrict q = s->q;
-    for (int i = from; i < end; ++i) {
-        const double u = U0[i] + c_q * vd[i];
-        v[i] = v0[i] + c_v * vd[i];
+    for (int i = 0; i < n; ++i) {
+        const double u = U0[i] + c * vd[i];
         U[i] = u;
         q[i] = qn[i] + u;
     }
+}
+
+static void carry_on(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    advance(end - from, s->c_v, s->v0 + from, s->vd + from, s->v + from);
+    advance(end - from, s->c_q, s->U0 + from, s->vd + from, s->U + from);
+}
+
+static void carry_on_flat(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    advance(end - from, s->c_v, s->v0 + from, s->vd + from, s->v + from);
+    advance_flat(end - from, s->c_q, s->U0 + from, s->vd + from, s->now.q + from, s->U + from,
+                 s->q + from);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)

@@ -8,8 +8,7 @@ static ga_status residual(ga_stepper *s)
     ga_block_velocity(s, s->r + s->nv); /* (B v + Phi_t, k)/c_v */
     ga_block_divide(s->mp, s->c_v, s->r + s->nv);
     ga_block_position(s, s->r + s->nv + s->mp); /* Phi/c_q              */
-    GA_TRY(ga_block_dynamics(s, s->r));         /* M vd - f + G^T mu    */
-    return ga_block_look(s, s->n, s->r);
+    return ga_block_dynamics(s, s->r);          /* M vd - f + G^T mu    */
 }
 
 static void add_velocities(void *data, int from, int end)

@@ -8,8 +8,7 @@ static ga_status residual(ga_stepper *s)
     ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
     GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
     ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
-    GA_TRY(ga_block_dynamics(s, s->r)); /* M vd - f + G^T mu  */
-    return ga_block_look(s, s->n, s->r);
+    return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 
 static void correct(ga_stepper *s)

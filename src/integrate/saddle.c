@@ -99,9 +99,9 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     for (int i = 0; i < k->matrix.n; ++i) k->row_scale[i] = k->col_scale[i] = 1;
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->scale_work);
-    ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     ++s->stats.factorizations;
-    ga_status status = ga_factor_numeric(k->factor);
+    ga_status status =
+        ga_factor_numeric_scaled(k->factor, &k->matrix, k->row_scale, k->col_scale);
     if (status != GA_OK) s->singular = ga_factor_singular_column(k->factor);
     return status;
 }

@@ -44,9 +44,10 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
     }
 }
 
-static void largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
+static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
-    ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
+                           : ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -58,10 +59,10 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
     double most[2][2] = {{0, 0}, {0, 0}};
-    largest_by_kind(s, u, 1, most[0]);
-    if (dvd != u) largest_by_kind(s, dvd, 1, most[1]);
+    double zero = largest_by_kind(s, u, 1, most[0]); /* or NaN */
+    if (dvd != u) zero += largest_by_kind(s, dvd, 1, most[1]);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * most[0][k];
+        s->delta_q[k] = s->c_q * most[0][k] + zero;
         s->delta_v[k] = s->c_v * most[dvd != u][k];
     }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
@@ -115,7 +116,7 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double noise[KINDS]; /* round-off, in the units of norm */
+    double noise[KINDS]; /* of a second increment: round-off, in the units of norm */
     double units;        /* largest of q and v, in units of round-off */
     bool multipliers;    /* no more than what the round-off of q and v makes of them */
 } ga_size;
@@ -156,47 +157,60 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
     return own;
 }
 
+/* The larger one of numbers that are numbers: one instruction. */
+static double most(double x, double y) { return x > y ? x : y; }
+
+/* Increments by tolerances. Round-off in units of which they are told is of interest only where
+ * it is what the iteration goes on to. */
 static ga_size measure(ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
+    const bool tolerant = ga_step_is_tolerant(s);
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double walk = ga_larger(1, 0.25 * sqrt(s->n));
-    const double level = ga_step_is_tolerant(s) || is_large(s) ? walk : 0;
+    const double level = tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    const bool second = tolerant && s->iteration == 2; /* that is remembered */
     ga_size size = {{0}, {0}, 0, false};
-    double noise = 0; /* of accelerations */
-    s->norm_q = s->norm_v = 0;
+    double norm_q = 0, norm_v = 0, noise = 0;
     for (int k = 0; k < 2; ++k) {
+        const double delta_q = s->delta_q[k], delta_v = s->delta_v[k];
         const double floor_q = EPS * s->scale.q[k];
         double floor_vq, floor_v = floor_of_v(s, k, &floor_vq);
         double tolerance_q = def->absolute_q + relative * s->scale.q[k];
         double tolerance_v = def->absolute_v + relative * s->scale.v[k];
-        tolerance_q = ga_larger(tolerance_q, level * floor_q);
-        tolerance_v = ga_larger(tolerance_v, level * (floor_v + floor_vq));
-        s->norm_q =
-            ga_larger(s->norm_q, weighted(s->delta_q[k], ga_larger(tolerance_q, floor_q)));
-        s->norm_v =
-            ga_larger(s->norm_v, weighted(s->delta_v[k], ga_larger(tolerance_v, floor_v)));
+        tolerance_q = most(most(tolerance_q, level * floor_q), floor_q);
+        tolerance_v = most(most(tolerance_v, level * (floor_v + floor_vq)), floor_v);
+        const double part = weighted(delta_q, tolerance_q);
+        norm_q = most(norm_q, part);
+        norm_v = most(norm_v, weighted(delta_v, tolerance_v));
         floor_v += floor_vq;
-        size.noise[POSITION] = ga_larger(
-            size.noise[POSITION], weighted(walk * floor_q, ga_larger(tolerance_q, floor_q)));
-        size.noise[VELOCITY] = ga_larger(
-            size.noise[VELOCITY], weighted(walk * floor_v, ga_larger(tolerance_v, floor_v)));
-        size.units = ga_larger(size.units, weighted(s->delta_q[k], floor_q));
-        size.units = ga_larger(size.units, weighted(s->delta_v[k], floor_v));
-        noise = ga_larger(noise, floor_v / s->c_v);
+        noise = most(noise, floor_v);
+        if (second) {
+            size.noise[POSITION] =
+                most(size.noise[POSITION], weighted(level * floor_q, tolerance_q));
+            size.noise[VELOCITY] =
+                most(size.noise[VELOCITY], weighted(level * floor_v, tolerance_v));
+        }
+        if (tolerant) continue;
+        size.units =
+            most(size.units, tolerance_q == floor_q ? part : weighted(delta_q, floor_q));
+        size.units = most(size.units, weighted(delta_v, floor_v));
     }
+    noise /= s->c_v; /* of accelerations */
+    s->norm_q = norm_q;
+    s->norm_v = norm_v;
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
     double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
-    s->norm_lambda =
-        weighted(s->delta_lambda, ga_larger(tolerance_lambda, EPS * s->scale.lambda));
-    size.noise[MULTIPLIERS] = weighted(walk * noise * s->typical_reaction,
-                                       ga_larger(tolerance_lambda, EPS * s->scale.lambda));
+    tolerance_lambda = ga_larger(tolerance_lambda, EPS * s->scale.lambda);
+    s->norm_lambda = weighted(s->delta_lambda, tolerance_lambda);
+    if (second)
+        size.noise[MULTIPLIERS] =
+            weighted(level * noise * s->typical_reaction, tolerance_lambda);
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
-    size.norm[POSITION] = s->norm_q;
-    size.norm[VELOCITY] = s->norm_v;
+    size.norm[POSITION] = norm_q;
+    size.norm[VELOCITY] = norm_v;
     size.norm[MULTIPLIERS] = s->norm_lambda;
     return size;
 }
@@ -344,21 +358,23 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const ga_size size = measure(s);
     double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
-        double norm = size.norm[k], contraction = norm / before->norm[k];
-        /* what the two halves of SOI2 leave out of each other does not show at once */
-        if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
-        bool counts = norm > 1 && !first;
-        if (counts) rate = ga_larger(rate, contraction);
-        if (counts) growth = ga_smaller(growth, contraction);
-        double rest = norm;
-        if (counts) rest = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
-        left = ga_larger(left, rest);
+        double norm = size.norm[k];
+        if (norm > 1 && !first) {
+            double contraction = norm / before->norm[k];
+            /* what the two halves of SOI2 leave out of each other does not show at once */
+            if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
+            rate = ga_larger(rate, contraction);
+            growth = ga_smaller(growth, contraction);
+            norm = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+        }
+        left = ga_larger(left, norm);
         if (k != MULTIPLIERS) left_of_motion = left;
     }
-    const double flicker = size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS];
-    const bool quiet = is_quiet(s, before);
     const bool settled = size.units <= s->round_off;
-    const bool renewed = s->fresh && !before->fresh && !first, same = s->fresh && before->fresh;
+    const double flicker =
+        settled || is_large(s) ? size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS] : INFINITY;
+    const bool quiet = settled && is_quiet(s, before);
+    const bool renewed = s->fresh && !before->fresh, same = s->fresh && before->fresh;
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
     *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
@@ -395,6 +411,7 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
+        s->renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);
@@ -412,7 +429,10 @@ static ga_status iterate(ga_stepper *s, bool refresh)
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
-        if (verdict == DIVERGES) return GA_ERR_NO_CONVERGE;
+        if (verdict == DIVERGES) {
+            GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
+            return GA_ERR_NO_CONVERGE;
+        }
         refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
     }
     s->iteration = s->def.max_iterations;
@@ -545,7 +565,8 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     copy(s->lambda, now->lambda, s->mp);
     memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
     GA_TRY(ga_block_evaluate(s, false));
-    return ga_block_tangents(s);
+    GA_TRY(ga_block_tangents(s));
+    return ga_block_look_at_tangents(s);
 }
 
 /* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */

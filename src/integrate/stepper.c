@@ -229,6 +229,9 @@ static ga_status create_kinds(ga_stepper *s)
         int n = ga_node_nv(node), turns = rotations[node.group];
         for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
     }
+    s->kinds_repeat = true;
+    for (int i = GA_NORM_PERIOD; i < s->nv; ++i)
+        if (s->kind[i] != s->kind[i - GA_NORM_PERIOD]) s->kinds_repeat = false;
     return GA_OK;
 }
 

@@ -112,6 +112,7 @@ typedef struct ga_formulation_type {
     ga_status (*begin)(ga_stepper *s);
     void (*predict)(ga_stepper *s);  /* first guess of the unknowns */
     void (*evaluate)(ga_stepper *s); /* unknowns -> v, U;  q = q_n o R(U) */
+    /* s->r; what is not finite in it may be left to show in the increments. */
     ga_status (*residual)(ga_stepper *s);
     /* Solves, corrects the unknowns, measures the increments. */
     void (*correct)(ga_stepper *s);
@@ -202,6 +203,8 @@ struct ga_stepper {
     double *a_tilde, *l_tilde, *v_tilde;
     double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
     ga_values filled;                   /* those of them that are new, not looked at yet */
+    bool renews;                        /* tangents will be made of them */
+    bool summed;                        /* r has the dynamics already */
     bool has_mass;                      /* M is constant, and there */
     double *work, *work2, *zero;        /* nv */
 
@@ -253,9 +256,10 @@ struct ga_stepper {
     int singular;                       /* column of a singular matrix, or -1 */
     int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
 
-    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
-    ga_saddle saddle; /* for starts */
-    ga_saddle second; /* SOI2: the system of a - a~ */
+    int *kind;         /* of each velocity component: 0 translation, 1 rotation */
+    bool kinds_repeat; /* every GA_NORM_PERIOD components */
+    ga_saddle saddle;  /* for starts */
+    ga_saddle second;  /* SOI2: the system of a - a~ */
     ga_regular regular;
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
     bool free_end;      /* it may end somewhat earlier instead */
@@ -331,6 +335,8 @@ void ga_weighted_finish(ga_stepper *s);
 ga_status ga_block_evaluate(ga_stepper *s, bool force);
 /* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
 ga_status ga_block_look(ga_stepper *s, int n, const double *r);
+/* The same for what the iteration matrix is made of. */
+ga_status ga_block_look_at_tangents(ga_stepper *s);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
 /* w, or only k, the latter for any v. */

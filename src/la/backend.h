@@ -21,6 +21,9 @@ typedef struct ga_backend {
      * *rcond to the smallest |u_ii| relative to the size of column i; factor.c judges it.
      * *column: that i. */
     ga_status (*numeric)(void *data, const ga_matrix *matrix, double *rcond, int *column);
+    /* The same of the matrix times r and c; null if there is nothing to gain. */
+    ga_status (*numeric_scaled)(void *data, const ga_matrix *matrix, const double *r,
+                                const double *c, double *rcond, int *column);
     void (*solve)(void *data, double *x);
     void (*solve_rough)(void *data, double *x); /* null: like solve */
     void (*forget)(void *data);                 /* the choice of pivots; null if none is kept */

@@ -31,6 +31,7 @@ typedef struct dense {
     int n, ld;        /* unknowns, and with padding */
     double *memory;   /* of all numbers */
     double *l, *u;    /* L, N: ld columns of ld numbers each; rows of A, of pivots */
+    double *sorted;   /* L below its blocks with rows of pivots, for few unknowns */
     double *diagonal; /* D */
     double *inverse;  /* of each panel's blocks of L and N, 16 numbers each; then 1/D */
     int *row;         /* P: of each pivot */
@@ -41,6 +42,8 @@ typedef struct dense {
     int64_t *free;    /* of each row: -1 until it has a pivot, then 0 */
     double *size;     /* largest number in each column */
     double *x, *y;    /* for solving */
+    double *ones;     /* scales of no effect */
+    int solved;       /* so many times with these factors, or more than one */
 } dense;
 
 static void destroy(void *data)
@@ -54,13 +57,19 @@ static void destroy(void *data)
 /* Rows have numbers that fit into what a key of a pivot has left for them. */
 enum { LAST = 0xffff };
 
+/* So few unknowns stay in registers while they are solved for. */
+enum { FEW = 20 };
+static bool is_few(int ld) { return ld <= FEW; }
+
 /* Fours that cross lines of the cache cost time. */
 static void share_memory(dense *d)
 {
     enum { FOUR = 4 * sizeof(double) };
     const size_t ld = (size_t)d->ld;
-    double **const part[] = {&d->l, &d->u, &d->inverse, &d->diagonal, &d->size, &d->x, &d->y};
-    const size_t count[] = {ld * ld, ld * ld, 9 * ld, ld, ld, ld, ld};
+    double **const part[] = {&d->l,    &d->u, &d->sorted, &d->inverse, &d->diagonal,
+                             &d->size, &d->x, &d->y,      &d->ones};
+    const size_t count[] = {ld * ld, ld * ld, is_few(d->ld) ? ld * ld : 0, 9 * ld, ld, ld, ld,
+                            ld,      ld};
     double *at = d->memory + (FOUR - (uintptr_t)d->memory % FOUR) % FOUR / sizeof(double);
     for (size_t k = 0; k < sizeof part / sizeof *part; ++k, at += count[k - 1]) *part[k] = at;
     d->free = (int64_t *)at;
@@ -76,16 +85,20 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     const size_t n = (size_t)matrix->n, ld = (n + 3) & ~(size_t)3;
     d->n = matrix->n;
     d->ld = (int)ld;
-    bool memory = (d->memory = ga_alloc(2 * ld + 15, ld * sizeof(double))) &&
-                  (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
-                  (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
-                  (d->work = GA_NEW(int, ld + 1));
+    bool memory =
+        (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
+        (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
+        (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
+        (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;
     }
     share_memory(d);
-    for (int k = 0; k < d->ld; ++k) d->column[k] = k; /* and reach 0: to be sorted */
+    for (int k = 0; k < d->ld; ++k) {
+        d->column[k] = k; /* and reach 0: to be sorted */
+        d->ones[k] = 1;
+    }
     *data = d;
     return GA_OK;
 }
@@ -213,19 +226,34 @@ static const double *find_column(const dense *d, const ga_matrix *m, int j)
     return x;
 }
 
+/* A column of the matrix, and what it is multiplied with. */
+typedef struct source {
+    const double *values, *r;
+    double c;
+} source;
+
+KERNEL void load_scaled(const source *from, int i, quad *y)
+{
+    quad factor;
+    load(&factor, from->r + i);
+    load(y, from->values + i);
+    scale(&factor, from->c);
+    times(y, &factor);
+}
+
 /* Whole fours of rows from i to end. */
-KERNEL void load_rows(int i, int end, const double *from, double *x, keys *most)
+KERNEL void load_rows(int i, int end, const source *from, double *x, keys *most)
 {
     for (; i < end; i += 4) {
         quad y;
-        load(&y, from + i);
+        load_scaled(from, i, &y);
         store(x + i, &y);
         raise_sizes(most, &y);
     }
 }
 
 /* Column k, its size, and what is below the last row it had so far; padding is left out. */
-KERNEL int64_t load_column(const dense *d, int k, const double *from, keys *below)
+KERNEL int64_t load_column(const dense *d, int k, const source *from, keys *below)
 {
     const int n = d->n, whole = n & ~3, reach = d->reach[k];
     double *x = d->l + (size_t)k * (size_t)d->ld;
@@ -234,8 +262,11 @@ KERNEL int64_t load_column(const dense *d, int k, const double *from, keys *belo
     load_rows(0, reach < whole ? reach : whole, from, x, &most);
     if (reach < whole) load_rows(reach, whole, from, x, below);
     if (whole < n) {
-        quad y;
-        load_first(&y, from + whole, n - whole);
+        quad y, factor;
+        load_first(&factor, from->r + whole, n - whole);
+        load_first(&y, from->values + whole, n - whole);
+        scale(&factor, from->c);
+        times(&y, &factor);
         store(x + whole, &y);
         if (reach > whole)
             raise_sizes(&most, &y);
@@ -257,7 +288,8 @@ KERNEL bool reaches(int n, const double *x, int reach)
 typedef enum ga_load { SAME, OTHER, NOT_FINITE } ga_load;
 
 /* Do columns end where they did the last time? Q depends on nothing but the matrix. */
-KERNEL ga_load load_columns(const dense *d, const ga_matrix *m)
+KERNEL ga_load load_columns(const dense *d, const ga_matrix *m, const double *r,
+                            const double *c)
 {
     const double infinity = INFINITY;
     int64_t limit, largest = 0;
@@ -266,9 +298,10 @@ KERNEL ga_load load_columns(const dense *d, const ga_matrix *m)
     set_sizes(&below);
     memcpy(&limit, &infinity, sizeof limit);
     for (int k = 0; k < d->n; ++k) {
-        const double *from = find_column(d, m, d->column[k]);
-        const int64_t size = load_column(d, k, from, &below);
-        same = same && reaches(d->n, from, d->reach[k]);
+        const int j = d->column[k];
+        const source from = {find_column(d, m, j), r, c[j]};
+        const int64_t size = load_column(d, k, &from, &below);
+        same = same && reaches(d->n, from.values, d->reach[k]);
         largest = size > largest ? size : largest;
         memcpy(&d->size[k], &size, sizeof size);
     }
@@ -284,9 +317,25 @@ typedef struct panel {
     size_t ld;
     double *l;
     int64_t *free;
-    double pivot[4], u[4][4]; /* D; U = D N above the diagonal */
-    int row[4];
+    double *pivot;  /* D */
+    double u[4][4]; /* U = D N above the diagonal */
+    int *row;       /* until they are known, of the last factorisation */
 } panel;
+
+/* A row that was found, as the one it mostly is: the processor takes it for granted and goes on
+ * while it is being found. The compiler must not see that both are the same. */
+KERNEL int expect(int found, int guess)
+{
+#if defined(__GNUC__)
+    if (__builtin_expect(found == guess, 1)) {
+        __asm__("" : "+r"(guess));
+        return guess;
+    }
+#else
+    (void)guess;
+#endif
+    return found;
+}
 
 /* The row of the first pivot. */
 KERNEL int find_pivot(const panel *p)
@@ -334,12 +383,13 @@ KERNEL int eliminate_column(panel *p, const int c)
  * is a zero. */
 KERNEL bool factor_column(panel *p, const int c, int left)
 {
+    if (p->row[c] >= p->end) return false; /* there is none: no rows left, or all zero */
     const double pivot = p->l[(size_t)c * p->ld + (size_t)p->row[c]], size = fabs(pivot);
     if (!(size >= DBL_MIN && size < INFINITY)) return false;
     p->pivot[c] = pivot;
     if (c + 1 == left) return true; /* the last of all */
     const int next = eliminate_column(p, c);
-    if (c < 3) p->row[c + 1] = next;
+    if (c < 3) p->row[c + 1] = expect(next, p->row[c + 1]);
     return true;
 }
 
@@ -347,7 +397,7 @@ KERNEL bool factor_column(panel *p, const int c, int left)
  * of its own. */
 KERNEL int factor_panel(panel *p, int left)
 {
-    p->row[0] = find_pivot(p);
+    p->row[0] = expect(find_pivot(p), p->row[0]);
     if (!factor_column(p, 0, left)) return 0;
     if (left > 1 && !factor_column(p, 1, left)) return 1;
     if (left > 2 && !factor_column(p, 2, left)) return 2;
@@ -367,17 +417,20 @@ KERNEL void invert_blocks(const panel *p, double *inverse)
     const double a1 = a[row[1]], a2 = a[row[2]], a3 = a[row[3]];
     const double b2 = b[row[2]], b3 = b[row[3]], c3 = c[row[3]];
     const double m2 = b2 * a1 - a2, m3 = c3 * b2 - b3, m4 = b3 * a1 - a3 - c3 * m2;
-    const double L[16] = {1, -a1, m2, m4, 0, 1, -b2, m3, 0, 0, 1, -c3, 0, 0, 0, 1};
     const double r0 = 1 / d[0], r1 = 1 / d[1], r2 = 1 / d[2];
-    const double r[4] = {r0, r1, r2, 1 / d[3]};
     const double n01 = u[0][1] * r0, n02 = u[0][2] * r0, n03 = u[0][3] * r0;
     const double n12 = u[1][2] * r1, n13 = u[1][3] * r1, n23 = u[2][3] * r2;
     const double i02 = n01 * n12 - n02, i13 = n12 * n23 - n13;
     const double i03 = n01 * n13 - n03 - n23 * i02;
-    const double N[16] = {1, 0, 0, 0, -n01, 1, 0, 0, i02, -n12, 1, 0, i03, i13, -n23, 1};
-    memcpy(inverse, L, sizeof L);
-    memcpy(inverse + 16, N, sizeof N);
-    memcpy(inverse + 32, r, sizeof r);
+    put(inverse, 1, -a1, m2, m4);
+    put(inverse + 4, 0, 1, -b2, m3);
+    put(inverse + 8, 0, 0, 1, -c3);
+    put(inverse + 12, 0, 0, 0, 1);
+    put(inverse + 16, 1, 0, 0, 0);
+    put(inverse + 20, -n01, 1, 0, 0);
+    put(inverse + 24, i02, -n12, 1, 0);
+    put(inverse + 28, i03, i13, -n23, 1);
+    put(inverse + 32, r0, r1, r2, 1 / d[3]);
 }
 
 /* The sum of four columns times u[0..3], from row i on. */
@@ -461,31 +514,30 @@ KERNEL void update(const dense *d, const panel *p, const double *inverse)
 }
 
 /* Whole fours that have all their pivots. */
-KERNEL int skip_rows(const dense *d, int from)
+KERNEL int skip_rows(const dense *d, const int ld, int from)
 {
     const int64_t *f = d->free;
-    while (from < d->ld && !(f[from] | f[from + 1] | f[from + 2] | f[from + 3])) from += 4;
+    while (from < ld && !(f[from] | f[from + 1] | f[from + 2] | f[from + 3])) from += 4;
     return from;
 }
 
 /* The column that fails, or n. */
-KERNEL int factor(const dense *d)
+KERNEL int factor(const dense *d, const int ld)
 {
-    const size_t ld = (size_t)d->ld;
-    for (int i = 0; i < d->ld; ++i) d->free[i] = -1;
-    for (int j = 0, from = 0; j < d->ld; j += 4) {
+    for (int i = 0; i < ld; ++i) d->free[i] = -1;
+    for (int j = 0, from = 0; j < ld; j += 4) {
         double *inverse = d->inverse + 9 * (size_t)j;
         panel p = {.first = j,
-                   .from = from = skip_rows(d, from),
+                   .from = from = skip_rows(d, ld, from),
                    .end = d->reach[j + 3],
-                   .ld = ld,
-                   .l = d->l + (size_t)j * ld,
-                   .free = d->free};
+                   .ld = (size_t)ld,
+                   .l = d->l + (size_t)j * (size_t)ld,
+                   .free = d->free,
+                   .pivot = d->diagonal + j,
+                   .row = d->row + j};
         const int good = factor_panel(&p, d->n - j);
         if (good < 4) return j + good;
         d->from[j / 4] = from;
-        memcpy(d->row + j, p.row, sizeof p.row);
-        memcpy(d->diagonal + j, p.pivot, sizeof p.pivot);
         invert_blocks(&p, inverse);
         update(d, &p, inverse);
     }
@@ -495,10 +547,9 @@ KERNEL int factor(const dense *d)
 /* --- solving ------------------------------------------------------------------------------ */
 
 /* L D y = x; x is overwritten. */
-KERNEL void eliminate(const dense *d, double *x, double *y)
+KERNEL void eliminate(const dense *d, const int ld, double *x, double *y)
 {
-    const size_t ld = (size_t)d->ld;
-    for (int j = 0; j < d->ld; j += 4) {
+    for (int j = 0; j < ld; j += 4) {
         _Alignas(32) double a[4];
         quad z, pivots;
         solve_block(d->inverse + 9 * (size_t)j, d->row + j, x, &z);
@@ -506,41 +557,222 @@ KERNEL void eliminate(const dense *d, double *x, double *y)
         load(&pivots, d->diagonal + j);
         over(&z, &pivots);
         store(y + j, &z);
-        if (j + 4 < d->ld)
-            subtract4(d->from[j / 4], d->reach[j + 3], d->l + (size_t)j * ld, ld, a, x);
+        if (j + 4 < ld)
+            subtract4(d->from[j / 4], d->reach[j + 3], d->l + (size_t)j * (size_t)ld,
+                      (size_t)ld, a, x);
     }
 }
 
 /* N x = y from the last column back, in place. */
-KERNEL void substitute(const dense *d, double *y)
+KERNEL void substitute(const dense *d, const int ld, double *y)
 {
     static const int rows[4] = {0, 1, 2, 3};
-    const size_t ld = (size_t)d->ld;
-    for (int j = d->ld - 4; j >= 0; j -= 4) {
+    for (int j = ld - 4; j >= 0; j -= 4) {
         quad x;
         solve_block(d->inverse + 9 * (size_t)j + 16, rows, y + j, &x);
         store(y + j, &x);
-        subtract4(0, j, d->u + (size_t)j * ld, ld, y + j, y);
+        subtract4(0, j, d->u + (size_t)j * (size_t)ld, (size_t)ld, y + j, y);
     }
 }
 
-KERNEL void solve_both(const dense *d, double *x, double *y)
+KERNEL void solve_many(const dense *d, const int ld, const double *row, const double *rhs)
 {
-    eliminate(d, x, y);
-    substitute(d, y);
+    double *restrict x = d->x;
+    int i = 0;
+    for (; i + 4 <= d->n; i += 4)
+        put(x + i, rhs[i] * row[i], rhs[i + 1] * row[i + 1], rhs[i + 2] * row[i + 2],
+            rhs[i + 3] * row[i + 3]);
+    const int left = d->n - i;
+    if (left > 0)
+        put(x + i, rhs[i] * row[i], left > 1 ? rhs[i + 1] * row[i + 1] : 0,
+            left > 2 ? rhs[i + 2] * row[i + 2] : 0, 0);
+    eliminate(d, ld, d->x, d->y);
+    substitute(d, ld, d->y);
+}
+
+/* The same for few unknowns, ld known to the compiler: they stay in registers, where no number
+ * waits for its way through memory; in the order of the pivots from the beginning. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
+KERNEL void sort_rows(const dense *d, const int ld)
+{
+    const int n = d->n, *restrict row = d->row;
+    const double *restrict l = d->l;
+    double *restrict to = d->sorted;
+    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
+        for (int k = j + 4; k < n; ++k) {
+            const int i = row[k];
+            to[k] = l[i];
+            to[k + ld] = l[i + ld];
+            to[k + 2 * ld] = l[i + 2 * ld];
+            to[k + 3 * ld] = l[i + 3 * ld];
+        }
+}
+
+/* y = block x */
+KERNEL void multiply_block(const double *block, const quad *x, quad *y)
+{
+    quad a, b, other;
+    spread(&a, x, 0);
+    spread(&b, x, 2);
+    load(y, block);
+    load(&other, block + 8);
+    times(y, &a);
+    times(&other, &b);
+    spread(&a, x, 1);
+    spread(&b, x, 3);
+    add_products_at(y, block + 4, &a);
+    add_products_at(&other, block + 12, &b);
+    add(y, &other, 1);
+}
+
+/* x -= columns times the numbers spread in u */
+KERNEL void take_columns(const int count, const double *l, const int ld, const quad u[4],
+                         quad *x)
+{
+    quad sum;
+    load(&sum, l);
+    times(&sum, &u[0]);
+    for (int c = 1; c < count; ++c) add_products_at(&sum, l + c * ld, &u[c]);
+    minus(x, &sum);
+}
+
+/* The last block may be of one unknown, and is 1 then. */
+KERNEL void solve_held(const dense *d, const int ld, quad *x)
+{
+    const double *inverse = d->inverse;
+    const bool one = d->n == ld - 3;
+    quad y, u[4], pivots;
+    UNROLL
+    for (int j = 0; j < ld; j += 4) {
+        y = x[j / 4];
+        if (j < ld - 4 || !one) multiply_block(inverse + 9 * j, &x[j / 4], &y);
+        UNROLL
+        for (int v = 0; v < 4; ++v) spread(&u[v], &y, v);
+        UNROLL
+        for (int i = j + 4; i < ld; i += 4)
+            take_columns(4, d->sorted + j * ld + i, ld, u, &x[i / 4]);
+        load(&pivots, d->diagonal + j);
+        over(&y, &pivots);
+        x[j / 4] = y;
+    }
+    UNROLL
+    for (int j = ld - 4; j >= 0; j -= 4) {
+        const bool last = j == ld - 4 && one;
+        if (!last) multiply_block(inverse + 9 * j + 16, &x[j / 4], &y);
+        if (!last) x[j / 4] = y;
+        UNROLL
+        for (int v = 0; v < 4; ++v) spread(&u[v], &x[j / 4], v);
+        UNROLL
+        for (int i = 0; i < j; i += 4)
+            if (last)
+                take_columns(1, d->u + j * ld + i, ld, u, &x[i / 4]);
+            else
+                take_columns(4, d->u + j * ld + i, ld, u, &x[i / 4]);
+    }
+}
+
+/* Numbers k to k+3 of x in the order of the pivots. */
+KERNEL void gather(const dense *d, int k, const double *scale, const double *x, quad *to)
+{
+    const int *row = d->row + k, left = d->n - k;
+    const int a = row[0], b = left > 1 ? row[1] : a, c = left > 2 ? row[2] : a,
+              e = left > 3 ? row[3] : a;
+    double y[4];
+    y[0] = x[a] * scale[a];
+    y[1] = left > 1 ? x[b] * scale[b] : 0;
+    y[2] = left > 2 ? x[c] * scale[c] : 0;
+    y[3] = left > 3 ? x[e] * scale[e] : 0;
+    set(to, y[0], y[1], y[2], y[3]);
+}
+
+/* Rows are worth sorting from the second time on. */
+KERNEL void solve_few(dense *d, const int ld, const double *row, const double *rhs)
+{
+    d->solved += d->solved < 3;
+    if (d->solved == 1) {
+        solve_many(d, ld, row, rhs);
+        return;
+    }
+    quad x[FEW / 4];
+    if (d->solved == 2) sort_rows(d, ld);
+    UNROLL
+    for (int j = 0; j < ld; j += 4) gather(d, j, row, rhs, &x[j / 4]);
+    solve_held(d, ld, x);
+    UNROLL
+    for (int j = 0; j < ld; j += 4) store(d->y + j, &x[j / 4]);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
 
-static ga_load load_plain(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
-static int factor_plain(const dense *d) { return factor(d); }
-static void solve_plain(const dense *d, double *x, double *y) { solve_both(d, x, y); }
+/* Sizes of few unknowns are known to the compiler. */
+KERNEL int factor_sized(const dense *d)
+{
+    switch (d->ld) {
+    case 4:
+        return factor(d, 4);
+    case 8:
+        return factor(d, 8);
+    case 12:
+        return factor(d, 12);
+    case 16:
+        return factor(d, 16);
+    case 20:
+        return factor(d, 20);
+    default:
+        return factor(d, d->ld);
+    }
+}
+
+/* y of rhs times `row`. */
+KERNEL void solve_sized(dense *d, const double *row, const double *rhs)
+{
+    switch (d->ld) {
+    case 4:
+        solve_few(d, 4, row, rhs);
+        break;
+    case 8:
+        solve_few(d, 8, row, rhs);
+        break;
+    case 12:
+        solve_few(d, 12, row, rhs);
+        break;
+    case 16:
+        solve_few(d, 16, row, rhs);
+        break;
+    case 20:
+        solve_few(d, 20, row, rhs);
+        break;
+    default:
+        solve_many(d, d->ld, row, rhs);
+    }
+}
+
+static ga_load load_plain(const dense *d, const ga_matrix *m, const double *r, const double *c)
+{
+    return load_columns(d, m, r, c);
+}
+static int factor_plain(const dense *d) { return factor_sized(d); }
+static void solve_plain(dense *d, const double *r, const double *b) { solve_sized(d, r, b); }
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
-AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m) { return load_columns(d, m); }
-AVX2 static int factor_avx2(const dense *d) { return factor(d); }
-AVX2 static void solve_avx2(const dense *d, double *x, double *y) { solve_both(d, x, y); }
+AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m, const double *r,
+                              const double *c)
+{
+    return load_columns(d, m, r, c);
+}
+AVX2 static int factor_avx2(const dense *d) { return factor_sized(d); }
+AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
+{
+    solve_sized(d, r, b);
+}
 #define CHOOSE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
 #else
 #define CHOOSE(name) name##_plain
@@ -561,13 +793,15 @@ static double judge_pivots(const dense *d, int *column)
     return smallest < 1 ? smallest : 1;
 }
 
-static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+static ga_status numeric_scaled(void *data, const ga_matrix *matrix, const double *r,
+                                const double *c, double *rcond, int *column)
 {
-    const dense *d = data;
-    ga_load loaded = CHOOSE(load)(d, matrix);
+    dense *d = data;
+    d->solved = 0;
+    ga_load loaded = CHOOSE(load)(d, matrix, r, c);
     if (loaded == OTHER) {
         sort_columns(d, matrix);
-        loaded = CHOOSE(load)(d, matrix);
+        loaded = CHOOSE(load)(d, matrix, r, c);
     }
     *column = -1;
     if (loaded == NOT_FINITE) return GA_ERR_SINGULAR;
@@ -581,24 +815,25 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return GA_OK;
 }
 
+static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+{
+    const dense *d = data;
+    return numeric_scaled(data, matrix, d->ones, d->ones, rcond, column);
+}
+
 static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
                          double *x)
 {
-    const dense *d = data;
-    const int n = d->n, *restrict column = d->column;
-    double *restrict y = d->x;
-    for (int i = 0; i < n; ++i) y[i] = rhs[i] * row[i];
-    for (int i = n; i < d->ld; ++i) y[i] = 0;
-    CHOOSE(solve)(d, d->x, d->y);
-    for (int k = 0; k < n; ++k) x[column[k]] = d->y[k] * col[column[k]];
+    dense *d = data;
+    const int *column = d->column;
+    CHOOSE(solve)(d, row, rhs);
+    for (int k = 0; k < d->n; ++k) x[column[k]] = d->y[k] * col[column[k]];
 }
 
 static void solve(void *data, double *x)
 {
-    const dense *d = data;
-    for (int i = 0; i < d->n; ++i) d->x[i] = x[i];
-    for (int i = d->n; i < d->ld; ++i) d->x[i] = 0;
-    CHOOSE(solve)(d, d->x, d->y);
+    dense *d = data;
+    CHOOSE(solve)(d, d->ones, x);
     for (int k = 0; k < d->n; ++k) x[d->column[k]] = d->y[k];
 }
 
@@ -608,6 +843,7 @@ const ga_backend ga_backend_dense = {
     .create = create,
     .destroy = destroy,
     .numeric = numeric,
+    .numeric_scaled = numeric_scaled,
     .solve = solve,
     .solve_scaled = solve_scaled,
 };

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "la/backend.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -104,23 +105,36 @@ static int column_not_finite(const ga_matrix *m)
 
 /* NaN and Inf are looked for in the values: a NaN outside the diagonal blocks of KLU, or in
  * the last row of L, would never reach a pivot. The pivots show overflow on the way. */
-ga_status ga_factor_numeric(ga_factor *factor)
+static ga_status factorise(ga_factor *factor, const double *r, const double *c)
 {
+    const ga_backend *by = factor->backend;
     const ga_matrix *m = factor->matrix;
     if (!factor->data) return GA_OK;
     factor->rcond = 0;
-    if (!factor->backend->looks && !ga_pool_finite(factor->pool, m->count, m->values)) {
+    if (!by->looks && !ga_pool_finite(factor->pool, m->count, m->values)) {
         factor->singular_column = column_not_finite(m);
         return GA_ERR_SINGULAR;
     }
     int column = -1;
     double rcond = 0;
-    ga_status status = factor->backend->numeric(factor->data, m, &rcond, &column);
+    ga_status status = r ? by->numeric_scaled(factor->data, m, r, c, &rcond, &column)
+                         : by->numeric(factor->data, m, &rcond, &column);
     if (status == GA_OK && !(rcond >= DBL_EPSILON)) status = GA_ERR_SINGULAR;
     if (status == GA_ERR_SINGULAR && column < 0) column = column_not_finite(m);
     factor->rcond = isnan(rcond) ? 0 : rcond;
     factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
     return status;
+}
+
+ga_status ga_factor_numeric(ga_factor *factor) { return factorise(factor, NULL, NULL); }
+
+ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
+                                   const double *c)
+{
+    assert(matrix == factor->matrix);
+    if (factor->backend->numeric_scaled) return factorise(factor, r, c);
+    ga_matrix_scale(matrix, r, c);
+    return factorise(factor, NULL, NULL);
 }
 
 void ga_factor_forget(ga_factor *factor)

@@ -110,6 +110,9 @@ void ga_factor_use(ga_factor *factor, ga_pool *pool);
  * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
  * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
+/* The same of diag(r) A diag(c). The values are left as they are, or scaled. */
+ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
+                                   const double *c);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */

@@ -16,6 +16,7 @@ typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
 KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
 KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
 KERNEL void set_zero(quad *x) { *x = (quad){0}; }
+KERNEL void set(quad *x, double a, double b, double c, double d) { *x = (quad){a, b, c, d}; }
 KERNEL void scale(quad *x, double a) { *x *= a; }
 KERNEL void minus(quad *x, const quad *y) { *x -= *y; }
 KERNEL void add(quad *x, const quad *y, double a) { *x += *y * a; }
@@ -29,8 +30,12 @@ KERNEL void raise_by(quad *x, const quad *y)
 {
     const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
     const quad size = (quad)((quad_mask)*y & ~sign);
+#if defined(__AVX__) && !defined(__clang__) /* the second where they do not compare */
+    *x = __builtin_ia32_maxpd256(size, *x);
+#else
     const quad_mask more = size > *x;
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
+#endif
 }
 /* The same for the one of two that `which`, 0 or 1, says. */
 typedef int quad_int __attribute__((vector_size(16), aligned(4), may_alias));
@@ -50,6 +55,14 @@ KERNEL void raise_one(quad x[2], const double *y, const int *which)
 #else
 #define PICK(a, b, ...) __builtin_shuffle(a, b, (quad_mask){__VA_ARGS__})
 #endif
+/* Four times the number at v, which is known to the compiler. */
+KERNEL void spread(quad *x, const quad *from, const int v)
+{
+    *x = v == 0   ? PICK(*from, *from, 0, 0, 0, 0)
+         : v == 1 ? PICK(*from, *from, 1, 1, 1, 1)
+         : v == 2 ? PICK(*from, *from, 2, 2, 2, 2)
+                  : PICK(*from, *from, 3, 3, 3, 3);
+}
 /* Rows become columns. */
 KERNEL void transpose(quad x[4])
 {
@@ -65,6 +78,13 @@ KERNEL void load_first(quad *x, const double *from, int count)
 {
     *x = (quad){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
 }
+/* And back. */
+KERNEL void store_first(double *to, const quad *x, int count)
+{
+    to[0] = (*x)[0];
+    if (count > 1) to[1] = (*x)[1];
+    if (count > 2) to[2] = (*x)[2];
+}
 #else
 #define KERNEL static inline
 typedef struct quad {
@@ -74,6 +94,11 @@ typedef struct quad {
 KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
 KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
 KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
+KERNEL void set(quad *x, double a, double b, double c, double d)
+{
+    const double all[4] = {a, b, c, d};
+    memcpy(x, all, sizeof all);
+}
 KERNEL void scale(quad *x, double a) { EACH x->at[v] *= a; }
 KERNEL void minus(quad *x, const quad *y) { EACH x->at[v] -= y->at[v]; }
 KERNEL void add(quad *x, const quad *y, double a) { EACH x->at[v] += y->at[v] * a; }
@@ -93,9 +118,18 @@ KERNEL void transpose(quad x[4])
     const quad y[4] = {x[0], x[1], x[2], x[3]};
     for (int k = 0; k < 4; ++k) EACH x[k].at[v] = y[v].at[k];
 }
+KERNEL void spread(quad *x, const quad *from, const int v)
+{
+    const double a = from->at[v];
+    for (int k = 0; k < 4; ++k) x->at[k] = a;
+}
 KERNEL void load_first(quad *x, const double *from, int count)
 {
     EACH x->at[v] = v < count ? from[v] : 0;
+}
+KERNEL void store_first(double *to, const quad *x, int count)
+{
+    for (int v = 0; v < count; ++v) to[v] = x->at[v];
 }
 KERNEL void raise_one(quad x[2], const double *y, const int *which)
 {
@@ -104,12 +138,6 @@ KERNEL void raise_one(quad x[2], const double *y, const int *which)
         double *at = &x[which[v]].at[v];
         *at = fabs(y[v]) > *at ? fabs(y[v]) : *at;
     }
-}
-KERNEL void transpose(quad x[4])
-{
-    quad y[4];
-    memcpy(y, x, sizeof y);
-    for (int i = 0; i < 4; ++i) EACH x[i].at[v] = y[v].at[i];
 }
 #endif
 
@@ -127,6 +155,21 @@ KERNEL double largest_of(const quad *x)
     double s[4];
     store(s, x);
     return greater(greater(s[0], s[1]), greater(s[2], s[3]));
+}
+
+/* As one store: processors are slow to read as a four what was not written as one. */
+KERNEL void put(double *to, double a, double b, double c, double d)
+{
+    quad x;
+    set(&x, a, b, c, d);
+    store(to, &x);
+}
+
+KERNEL void add_products_at(quad *x, const double *y, const quad *z)
+{
+    quad w;
+    load(&w, y);
+    add_products(x, &w, z);
 }
 
 /* x += y a, and x -= y a, with y in memory. */

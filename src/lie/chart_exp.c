@@ -90,7 +90,7 @@ static const double poles[inverse_terms] = { /* 2 (zeta(2n + 2) - 1) / (2 pi)^(2
 };
 /* clang-format on */
 
-static double horner(const double *coef, int n, double s)
+static inline double horner(const double *coef, const int n, double s)
 {
     double p = coef[n - 1];
     for (int j = n - 2; j >= 0; --j) p = p * s + coef[j];
@@ -113,10 +113,12 @@ static void horner_jet(const double *coef, int n, double s, double *p)
 
 static ga_rotor rotor(double s)
 {
-    if (s < half_limit) {
-        int n = s < near_zero ? near_half_terms : half_terms;
-        return (ga_rotor){horner(half_cos, n, s / 4), horner(half_sin, n, s / 4)};
-    }
+    if (s < near_zero)
+        return (ga_rotor){horner(half_cos, near_half_terms, s / 4),
+                          horner(half_sin, near_half_terms, s / 4)};
+    if (s < half_limit)
+        return (ga_rotor){horner(half_cos, half_terms, s / 4),
+                          horner(half_sin, half_terms, s / 4)};
     double t = sqrt(s);
     return (ga_rotor){cos(t / 2), sin(t / 2) / t};
 }

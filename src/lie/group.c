@@ -141,15 +141,13 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
     }
 }
 
-enum { SOME = 4 }; /* fewer nodes are as fast one by one */
-
 void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, const double *x,
                        double *q1)
 {
     const ga_group_type *g = type_of(node);
     if (!g || (g->adds_up && chart_of(map)->plain_angles)) {
         add(count * (g ? g->nv : node.n), q, x, q1);
-    } else if (g->update && count >= SOME) {
+    } else if (g->update) {
         g->update(chart_of(map), count, q, x, q1);
     } else {
         for (int i = 0; i < count; ++i)

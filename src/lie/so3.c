@@ -112,9 +112,21 @@ static void update_rotations(const ga_chart *chart, int count, int nq, int nv, c
     }
 }
 
+enum { SOME = 4 }; /* fewer are as fast one by one */
+
+/* p o map(x) of one. */
+static void turn(const ga_chart *chart, const double *p, const double *x, double *p1)
+{
+    const ga_vec3 w = ga_vec3_load(x);
+    const ga_rotor r = chart->rotor(ga_vec3_dot(w, w));
+    const ga_quat product = ga_quat_product(ga_quat_load(p), ga_quat_map(&r, w));
+    ga_quat_store(ga_quat_normalise(product), p1);
+}
+
 static void update(const ga_chart *chart, int count, const double *q, const double *x,
                    double *q1)
 {
+    for (; count > 0 && count < SOME; --count, q += 4, x += 3, q1 += 4) turn(chart, q, x, q1);
     for (int i = 0; i < count; i += MANY) {
         const int some = count - i < MANY ? count - i : MANY;
         update_rotations(chart, some, 4, 3, q + 4 * i, x + 3 * i, q1 + 4 * i);
@@ -155,6 +167,10 @@ static void product_compose(const double *a, const double *b, double *ab)
 static void product_update(const ga_chart *chart, int count, const double *q, const double *x,
                            double *q1)
 {
+    for (; count > 0 && count < SOME; --count, q += 7, x += 6, q1 += 7) {
+        turn(chart, q + 3, x + 3, q1 + 3);
+        for (int k = 0; k < 3; ++k) q1[k] = q[k] + x[k];
+    }
     for (int i = 0; i < count; i += MANY, q += 7 * MANY, x += 6 * MANY, q1 += 7 * MANY) {
         const int some = count - i < MANY ? count - i : MANY;
         update_rotations(chart, some, 7, 6, q + 3, x + 3, q1 + 3);

@@ -3,7 +3,9 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "model/bodies.h"
 #include "model/pattern.h"
+#include "model/reaction.h"
 
 #include <string.h>
 
@@ -20,6 +22,7 @@ static ga_status number_nodes(ga_assembly *a, bool se)
 {
     const ga_model *model = a->model;
     int n = model->body_count;
+    a->turned = se;
     bool memory = (a->kinds = GA_NEW(ga_node_kind, n)) && (a->nodes = GA_NEW(ga_node, n)) &&
                   (a->q_at = GA_NEW(int, n + 1)) && (a->v_at = GA_NEW(int, n + 1)) &&
                   (a->mass = GA_NEW(double, n)) && (a->frames = GA_NEW(ga_frame, n + 1));
@@ -44,8 +47,13 @@ static ga_status number_nodes(ga_assembly *a, bool se)
         ++a->planes; /* the ground before the first */
         for (int i = 0; i < n; ++i) a->inertia[i] = model->bodies[i].inertia[8];
     } else {
-        for (int i = 0; i < n; ++i)
-            memcpy(a->inertia + 9 * i, model->bodies[i].inertia, 9 * sizeof *a->inertia);
+        a->principal = true;
+        for (int i = 0; i < n; ++i) {
+            const double *J = model->bodies[i].inertia;
+            memcpy(a->inertia + 9 * i, J, 9 * sizeof *a->inertia);
+            for (int k = 0; k < 9; ++k)
+                if (k % 4 && J[k] != 0) a->principal = false;
+        }
     }
     return GA_OK;
 }
@@ -229,6 +237,10 @@ static ga_status take_workspace(ga_assembly *a)
 /* Work on nodes and joints goes in parts of this many, whoever does it. */
 enum { PART = 256 };
 
+/* Parts of a batch are divided among threads if at most one joint in so many has bodies in
+ * common with other parts. */
+enum { FEW_COMMON = 8 };
+
 static int parts_of(int count) { return (count + PART - 1) / PART; }
 
 static int part_end(int count, int part)
@@ -242,10 +254,9 @@ typedef struct sweep {
     const ga_point *at;
     const ga_wanted *wanted; /* or null */
     bool place, move;        /* nodes */
+    const ga_point *sum;     /* M vd - f is wanted in place of f; or null */
     double *values;          /* K, Z or the right-hand side */
 } sweep;
-
-static void body_forces(const ga_assembly *a, int from, int to, double *f);
 
 /* The first node behind `from` that is of another kind; at most `to`. */
 static int run_end(const ga_assembly *a, int from, int to)
@@ -266,8 +277,10 @@ static void sweep_run(const sweep *s, int from, int to)
     if (s->place && !a->planes) ga_node_place_all(kind, count, q, a->frames + from);
     if (s->move && a->planes) ga_node_move_flat(kind, count, v, a->planes + from);
     if (s->move && !a->planes) ga_node_move_all(kind, count, v, a->frames + from);
-    if (s->wanted && s->wanted->force)
-        body_forces(a, from, to, s->wanted->force + a->v_at[from]);
+    if (s->sum)
+        ga_bodies_equations(a, from, to, s->sum, s->wanted->force);
+    else if (s->wanted && s->wanted->force)
+        ga_bodies_forces(a, from, to, s->wanted->force + a->v_at[from]);
 }
 
 static void copy_part(const int *at, int from, int to, const double *x, double *y)
@@ -318,11 +331,12 @@ static void place_ground(ga_assembly *a)
 /* Are there elements that look at frames? */
 static bool needs_frames(const ga_assembly *a) { return a->rest_count + a->keeper_count > 0; }
 
-/* Places, and forces of bodies if they are wanted. */
-static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wanted)
+/* Places, and forces of bodies if they are wanted; or M vd - f in place of these. */
+static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wanted,
+                        const ga_point *sum)
 {
     size_t nq = (size_t)a->nq * sizeof *a->q, nv = (size_t)a->nv * sizeof *a->v;
-    sweep s = {.a = a, .at = at, .wanted = wanted};
+    sweep s = {.a = a, .at = at, .wanted = wanted, .sum = sum};
     s.place = !a->placed || memcmp(a->q, at->q, nq) != 0;
     s.move = at->v && (s.place || !a->moved || memcmp(a->v, at->v, nv) != 0);
     if (s.place || s.move || (wanted && wanted->force))
@@ -338,7 +352,7 @@ ga_state ga_assembly_state(ga_assembly *a, double t, const double *q, const doub
                            const double *lambda, const double *psi)
 {
     const ga_point at = {t, q, v, NULL, lambda, psi};
-    visit_nodes(a, &at, NULL);
+    visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
     return (ga_state){t, a->frames, lambda, psi, a->memory};
 }
@@ -347,7 +361,7 @@ ga_state ga_assembly_look(ga_assembly *a, double t, const double *q, const doubl
                           const double *lambda, const double *psi)
 {
     const ga_point at = {t, q, v, NULL, lambda, psi};
-    visit_nodes(a, &at, NULL);
+    visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
     return (ga_state){t, a->frames, lambda, psi, a->memory};
 }
@@ -659,66 +673,6 @@ static ga_eval mass(void *user, const ga_point *at, double *M)
     return GA_EVAL_OK;
 }
 
-static void cross(const double *a, const double *b, double *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* J w for a symmetric J */
-static void inertia_times(const double *J, const double *w, double *Jw)
-{
-    for (int i = 0; i < 3; ++i) Jw[i] = J[i] * w[0] + J[3 + i] * w[1] + J[6 + i] * w[2];
-}
-
-/* R^T (m g) - m w x u = R^T (m g - m w x x') */
-static void turned_flat_force(const ga_plane *p, double m, double *f)
-{
-    const double x = f[0] + m * p->w * p->v[1], y = f[1] - m * p->w * p->v[0];
-    f[0] = p->c * x + p->s * y;
-    f[1] = p->c * y - p->s * x;
-}
-
-static void flat_forces(const ga_assembly *a, int from, int to, double *f)
-{
-    const ga_node_kind kind = a->kinds[from];
-    const double g[2] = {a->model->gravity[0], a->model->gravity[1]};
-    const int n = kind == GA_NODE_POINT2 ? 2 : 3;
-    for (int i = from; i < to; ++i, f += n) {
-        const double m = a->mass[i];
-        f[0] = m * g[0];
-        f[1] = m * g[1];
-        if (n == 3) f[2] = 0;
-        if (kind == GA_NODE_SE2) turned_flat_force(a->planes + i, m, f);
-    }
-}
-
-/* Gravity and gyroscopic forces of one body; m w x u only where u is a coordinate. */
-static void body_force(const ga_assembly *a, ga_node_kind kind, int i, double *f)
-{
-    const ga_frame *frame = a->frames + i;
-    const double m = a->mass[i], *g = a->model->gravity, *R = frame->R;
-    double Jw[3], gyro[3];
-    for (int k = 0; k < 3; ++k) f[k] = m * g[k];
-    if (kind == GA_NODE_POINT3) return;
-    inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
-    cross(Jw, frame->w, f + 3); /* minus w x J w */
-    if (kind != GA_NODE_SE3) return;
-    cross(frame->w, frame->u, gyro);
-    for (int k = 0; k < 3; ++k)
-        f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]) - m * gyro[k];
-}
-
-/* The same for nodes of one kind. */
-static void body_forces(const ga_assembly *a, int from, int to, double *f)
-{
-    const ga_node_kind kind = a->kinds[from];
-    const int n = kind == GA_NODE_POINT3 ? 3 : 6;
-    if (a->planes) flat_forces(a, from, to, f);
-    for (int i = from; !a->planes && i < to; ++i, f += n) body_force(a, kind, i, f);
-}
-
 static void scatter(const ga_target *target, int r, const double *local, double *values)
 {
     for (int k = target->first[r]; k < target->first[r + 1]; ++k)
@@ -761,7 +715,7 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
 {
     ga_assembly *a = user;
     const ga_point here = {at->t, at->q, is_moving(wanted) ? at->v : NULL, NULL, NULL, NULL};
-    visit_nodes(a, &here, wanted);
+    visit_nodes(a, &here, wanted, NULL);
     if (wanted->mass) mass(user, at, wanted->mass);
     if (wanted->constraint || wanted->gradient) visit_joints(a, at, wanted, NULL, sweep_rows);
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
@@ -771,6 +725,82 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted);
     return GA_EVAL_OK;
 }
+
+/* --- the dynamics as a whole -------------------------------------------------------------- */
+
+/* One batch after the other, so that reactions add up in the order of the entries of B. Where
+ * there are threads, parts of a batch are divided among them, unless they have too many bodies
+ * in common. */
+typedef struct joint_task {
+    const ga_batch *batch;
+    ga_places places;
+    ga_reaction reaction;
+} joint_task;
+
+static void sweep_reactions(void *data, int part)
+{
+    const joint_task *t = data;
+    ga_reaction_add(t->batch, t->places, part * PART, part_end(t->batch->count, part),
+                    &t->reaction);
+}
+
+static void add_reactions(ga_assembly *a, const ga_point *at, const ga_wanted *wanted,
+                          double *r)
+{
+    const bool threads = ga_pool_threads(a->pool) > 1;
+    joint_task t = {.places = places_of(a),
+                    .reaction = {at->lambda, wanted->constraint, wanted->gradient, r, false}};
+    for (int k = 0; k < a->batch_count; ++k) {
+        t.batch = a->batches + k;
+        t.reaction.divided = threads && t.batch->commons <= t.batch->count / FEW_COMMON;
+        ga_pool_run(t.reaction.divided ? a->pool : NULL, parts_of(t.batch->count),
+                    sweep_reactions, &t);
+        if (t.reaction.divided) ga_reaction_finish(t.batch, t.places, &t.reaction);
+    }
+}
+
+/* Elements of the rest: their values are in B, or they are found now. */
+static void add_rest_reactions(ga_assembly *a, const ga_state *state, const double *B,
+                               const double *lambda, double *r)
+{
+    const ga_target *target = a->target + GA_TARGET_GRADIENT;
+    for (int e = 0; e < a->rest_count; ++e) {
+        const int first = target->first[e], end = target->first[e + 1];
+        if (first < end && !B) ga_assembly_gradient_of(a, e, state, a->out);
+        for (int k = first; k < end; ++k) {
+            const double value = B ? B[k] : a->out[target->entry[k - target->base]];
+            r[target->col[k]] += value * lambda[target->row[k]];
+        }
+    }
+}
+
+/* Forces of the rest come before accelerations, as if f were there alone. */
+static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted, double *r)
+{
+    ga_assembly *a = user;
+    const bool rest = a->rest_count > 0, move = rest || a->turned;
+    const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
+    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory};
+    ga_wanted all_of = *wanted;
+    all_of.force = r;
+    visit_nodes(a, &here, &all_of, rest ? NULL : at);
+    if (wanted->mass) mass(user, at, wanted->mass);
+    if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
+    if (rest) {
+        make_frames(a);
+        for (int e = 0; e < a->rest_count; ++e) evaluate(a, e, &state, &all_of);
+        for (int i = 0, n = a->model->body_count, end; i < n; i = end) {
+            end = run_end(a, i, n);
+            ga_bodies_accelerate(a, i, end, at->vd + a->v_at[i], r + a->v_at[i]);
+        }
+    }
+    add_reactions(a, at, wanted, r);
+    if (rest) add_rest_reactions(a, &state, wanted->gradient, at->lambda, r);
+    return GA_EVAL_OK;
+}
+
+/* --- one by one ----------------------------------------------------------------------------
+ */
 
 static ga_eval force(void *user, const ga_point *at, double *f)
 {
@@ -872,33 +902,13 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
     return GA_EVAL_OK;
 }
 
-/* Values of a body's K: -m (R^T g)~ where the translation is in body axes. */
-static double *body_stiffness(const ga_assembly *a, int i, double *K)
-{
-    const double m = a->mass[i], *g = a->model->gravity;
-    if (a->kinds[i] == GA_NODE_SE2) {
-        const ga_plane *p = a->planes + i;
-        *K++ = m * (p->s * g[0] - p->c * g[1]);
-        *K++ = m * (p->c * g[0] + p->s * g[1]);
-    } else if (a->kinds[i] == GA_NODE_SE3) {
-        const double *R = a->frames[i].R;
-        double f[3];
-        for (int k = 0; k < 3; ++k)
-            f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]);
-        const double values[6] = {f[2], -f[1], -f[2], f[0], f[1], -f[0]};
-        memcpy(K, values, sizeof values);
-        K += 6;
-    }
-    return K;
-}
-
 static ga_eval stiffness(void *user, const ga_point *at, double *K)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_STIFFNESS;
     double *next = K;
-    for (int i = 0; i < a->model->body_count; ++i) next = body_stiffness(a, i, next);
+    for (int i = 0; i < a->model->body_count; ++i) next = ga_body_stiffness(a, i, next);
     visit_joints(a, at, NULL, K, sweep_stiffness);
     for (int r = 0; r < a->rest_count; ++r) {
         if (target->first[r] == target->first[r + 1]) continue;
@@ -910,48 +920,13 @@ static ga_eval stiffness(void *user, const ga_point *at, double *K)
     return GA_EVAL_OK;
 }
 
-/* w~ J - (J w)~, column by column */
-static double *gyroscopic(const double *J, const double *w, double *C)
-{
-    double Jw[3];
-    inertia_times(J, w, Jw);
-    const double skew[9] = {0, Jw[2], -Jw[1], -Jw[2], 0, Jw[0], Jw[1], -Jw[0], 0};
-    for (int c = 0; c < 3; ++c, C += 3) {
-        cross(w, J + 3 * c, C);
-        for (int r = 0; r < 3; ++r) C[r] -= skew[3 * c + r];
-    }
-    return C;
-}
-
-/* Values of a body's C: w~ J - (J w)~, and m w~, -m u~ where u is a coordinate. */
-static double *body_damping(const ga_assembly *a, int i, double *C)
-{
-    const double m = a->mass[i];
-    if (a->kinds[i] == GA_NODE_SE2) { /* m (-w u_y, w u_x) */
-        const ga_plane *p = a->planes + i;
-        const double x = p->c * p->v[0] + p->s * p->v[1], y = p->c * p->v[1] - p->s * p->v[0];
-        const double values[4] = {-m * p->w, -m * y, m * p->w, m * x};
-        memcpy(C, values, sizeof values);
-        return C + 4;
-    }
-    if (a->kinds[i] == GA_NODE_SE3) {
-        const double *w = a->frames[i].w, *u = a->frames[i].u;
-        const double values[12] = {-w[2], w[1],  w[2],  -w[0], -w[1], w[0],
-                                   u[2],  -u[1], -u[2], u[0],  u[1],  -u[0]};
-        for (int k = 0; k < 12; ++k) *C++ = m * values[k];
-    }
-    if (a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_R3SO3)
-        C = gyroscopic(a->inertia + 9 * (size_t)i, a->frames[i].w, C);
-    return C;
-}
-
 static ga_eval damping(void *user, const ga_point *at, double *C)
 {
     ga_assembly *a = user;
     ga_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_DAMPING;
     double *next = C;
-    for (int i = 0; i < a->model->body_count; ++i) next = body_damping(a, i, next);
+    for (int i = 0; i < a->model->body_count; ++i) next = ga_body_damping(a, i, next);
     for (int r = 0; r < a->rest_count; ++r) {
         if (target->first[r] == target->first[r + 1]) continue;
         const ga_element *element = rest_of(a, r);
@@ -981,99 +956,6 @@ static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
         scatter(target, e, a->out, L);
     }
     return GA_EVAL_OK;
-}
-
-/* --- energy ------------------------------------------------------------------------------- */
-
-static double dot(int n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum += x[i] * y[i];
-    return sum;
-}
-
-static void gather_twists(const ga_element *element, const ga_state *state, double *twists)
-{
-    for (int k = 0; k < element->node_count; ++k) {
-        const ga_frame *frame = state->frames + element->nodes[k];
-        memcpy(twists + GA_TWIST * k, frame->u, 3 * sizeof *twists);
-        memcpy(twists + GA_TWIST * k + 3, frame->w, 3 * sizeof *twists);
-    }
-}
-
-/* Power of multipliers times rows on the twists. */
-static double reaction_power(int rows, int side, const double *B, const double *multipliers,
-                             const double *twists)
-{
-    double power = 0;
-    for (int r = 0; r < rows; ++r) power -= multipliers[r] * dot(side, B + r * side, twists);
-    return power;
-}
-
-static void element_powers(ga_assembly *a, const ga_element *element, const ga_state *state,
-                           ga_powers *powers)
-{
-    const ga_element_type *type = element->type;
-    int side = GA_TWIST * element->node_count;
-    double *twists = a->f + side;
-    if (type->potential) powers->potential += type->potential(element, state);
-    if (type->dissipation) powers->dissipation += type->dissipation(element, state);
-    if (type->power) powers->work += type->power(element, state);
-    bool outside = type->force && !type->potential && !type->dissipation && !type->power;
-    if (!outside && !element->rheonomic) return;
-    gather_twists(element, state, twists);
-    if (outside) {
-        memset(a->f, 0, (size_t)side * sizeof *a->f);
-        type->force(element, state, a->f);
-        powers->work += dot(side, a->f, twists);
-    }
-    if (element->rheonomic && element->rows && state->lambda) {
-        type->gradient(element, state, a->A);
-        powers->work +=
-            reaction_power(element->rows, side, a->A, state->lambda + element->row, twists);
-    }
-    if (element->rheonomic && element->speed_rows && state->psi) {
-        type->speed_gradient(element, state, a->A);
-        powers->work += reaction_power(element->speed_rows, side, a->A,
-                                       state->psi + element->speed_row, twists);
-    }
-}
-
-static void flat_energies(const ga_assembly *a, ga_powers *powers)
-{
-    const double *restrict mass = a->mass, *restrict inertia = a->inertia;
-    const double g[2] = {a->model->gravity[0], a->model->gravity[1]};
-    double kinetic = 0, potential = 0;
-    for (int i = 0; i < a->model->body_count; ++i) {
-        const ga_plane *p = a->planes + i;
-        kinetic += 0.5 * (mass[i] * (p->v[0] * p->v[0] + p->v[1] * p->v[1]) +
-                          inertia[i] * p->w * p->w);
-        potential -= mass[i] * (g[0] * p->x[0] + g[1] * p->x[1]);
-    }
-    powers->kinetic = kinetic;
-    powers->potential = potential;
-}
-
-static void energies(const ga_assembly *a, ga_powers *powers)
-{
-    for (int i = 0; i < a->model->body_count; ++i) {
-        const ga_frame *frame = a->frames + i;
-        double Jw[3];
-        inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
-        powers->kinetic +=
-            0.5 * (a->mass[i] * dot(3, frame->u, frame->u) + dot(3, frame->w, Jw));
-        powers->potential -= a->mass[i] * dot(3, a->model->gravity, frame->x);
-    }
-}
-
-void ga_assembly_powers(ga_assembly *a, const ga_state *state, ga_powers *powers)
-{
-    memset(powers, 0, sizeof *powers);
-    if (a->planes)
-        flat_energies(a, powers);
-    else
-        energies(a, powers);
-    for (int r = 0; r < a->rest_count; ++r) element_powers(a, rest_of(a, r), state, powers);
 }
 
 /* --- creation ----------------------------------------------------------------------------- */
@@ -1153,6 +1035,7 @@ static void define_system(ga_assembly *a)
         .damping_pattern = pattern_of(t + GA_TARGET_DAMPING),
         .nonholonomic_count = model->speed_rows,
         .all = all,
+        .equations = hosted || model->speed_rows ? NULL : equations,
     };
     if (model->rows) {
         a->system.constraint = constraint;
@@ -1181,6 +1064,16 @@ static void define_system(ga_assembly *a)
     }
 }
 
+static ga_status prepare_reactions(ga_assembly *a)
+{
+    int *mark = GA_NEW(int, a->model->body_count);
+    ga_status status = mark ? GA_OK : GA_ERR_MEMORY;
+    for (int k = 0; status == GA_OK && k < a->batch_count; ++k)
+        status = ga_reaction_prepare(a->batches + k, a->v_at, PART, mark);
+    ga_free(mark);
+    return status;
+}
+
 static ga_status create(ga_assembly *a, bool se)
 {
     GA_TRY(number_nodes(a, se));
@@ -1189,6 +1082,7 @@ static ga_status create(ga_assembly *a, bool se)
     GA_TRY(number_columns(a));
     GA_TRY(take_workspace(a));
     GA_TRY(ga_pattern_build(a));
+    GA_TRY(prepare_reactions(a));
     for (int k = 0; k < a->batch_count; ++k) a->batch_parts += parts_of(a->batches[k].count);
     define_system(a);
     return GA_OK;
@@ -1220,6 +1114,9 @@ void ga_assembly_destroy(ga_assembly *a)
         ga_free(a->batches[k].nodes);
         ga_free(a->batches[k].row);
         ga_free(a->batches[k].data);
+        ga_free(a->batches[k].columns);
+        ga_free(a->batches[k].order);
+        ga_free(a->batches[k].common);
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
     void *memory[] = {a->kinds,    a->nodes,   a->q_at, a->v_at,   a->mass,

@@ -53,6 +53,8 @@ typedef struct ga_assembly {
     ga_node *nodes;
     int *q_at, *v_at;       /* first coordinate of each node */
     double *mass, *inertia; /* of each node; in space 9 numbers, planar 1 */
+    bool principal;         /* in space: all inertias are diagonal */
+    bool turned;            /* translations are in body axes */
 
     /* The state that places are for; [GA_GROUND] too. In planar models frames follow planes
      * when somebody asks for them. */

@@ -324,17 +324,10 @@ ga_status ga_batch_reserve(ga_batch *batch, int count)
     return GA_OK;
 }
 
-/* Where the first number of the k-th joint stands; the others follow in steps of LANES. */
-static inline double *data_of(const ga_batch *batch, int k)
-{
-    const int v = k % LANES;
-    return batch->data + (size_t)(k - v) * (size_t)batch->kernel->numbers + v;
-}
-
 void ga_batch_add(ga_batch *batch, const ga_joint *joint)
 {
     const int k = batch->count++;
-    double own[GA_KERNEL_MAX_NUMBERS], *data = data_of(batch, k);
+    double own[GA_KERNEL_MAX_NUMBERS], *data = ga_batch_data(batch, k);
     ga_kernel_pack(batch->kernel, joint, own);
     for (int i = 0; i < batch->kernel->numbers; ++i) data[i * LANES] = own[i];
     batch->nodes[2 * k] = joint->element.nodes[0];
@@ -350,7 +343,7 @@ typedef struct item {
 
 static inline void get_item(const ga_batch *batch, ga_places at, int k, item *it)
 {
-    const double *data = data_of(batch, k);
+    const double *data = ga_batch_data(batch, k);
     for (int i = 0; i < batch->kernel->numbers; ++i) it->data[i] = data[i * LANES];
     for (int b = 0; b < 2; ++b) it->place[b] = place_of(at, batch->nodes[2 * k + b]);
 }
@@ -421,27 +414,43 @@ static void turn_many(const ga_batch *batch, ga_places at, int k, int some, doub
     }
 }
 
+void ga_batch_lanes(const ga_batch *batch, ga_places at, int k, int some, double *Phi,
+                    double *B)
+{
+    double places[2 * PLACE * LANES];
+    gather(batch, at, k, places);
+    batch->kernel->rows_of_many(ga_batch_data(batch, k), places, Phi, B);
+    if (B && any_turned(batch)) turn_many(batch, at, k, some, B);
+}
+
+void ga_batch_keep_rows(const ga_batch *batch, int k, int some, const double *local, double *B)
+{
+    const ga_batch_mask *mask = batch->mask + GA_BATCH_GRADIENT;
+    double *to = B + batch->value[GA_BATCH_GRADIENT] + (ptrdiff_t)k * mask->count;
+    if (some == LANES) /* nearly always, and known to the compiler */
+        scatter_some(mask, LANES, local, to);
+    else
+        scatter_some(mask, some, local, to);
+}
+
+void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, double *B)
+{
+    item it;
+    get_item(batch, at, k, &it);
+    turned_rows(batch, it.data, it.place, Phi, B);
+}
+
 void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
                    double *B)
 {
-    const ga_kernel *kernel = batch->kernel;
-    const ga_batch_mask *mask = batch->mask + GA_BATCH_GRADIENT;
-    const bool turned = B && any_turned(batch);
-    double places[2 * PLACE * LANES], values[GA_KERNEL_MAX_ROWS * LANES],
-        local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
-    if (B) B += batch->value[GA_BATCH_GRADIENT];
+    const int rows = batch->kernel->rows;
+    double values[GA_KERNEL_MAX_ROWS * LANES], local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
     for (int k = from; k < to; k += LANES) {
         const int some = to - k < LANES ? to - k : LANES;
-        gather(batch, at, k, places);
-        kernel->rows_of_many(data_of(batch, k), places, values, B ? local : NULL);
-        if (turned) turn_many(batch, at, k, some, local);
-        if (B && some == LANES) /* nearly always, and known to the compiler */
-            scatter_some(mask, LANES, local, B + (ptrdiff_t)k * mask->count);
-        else if (B)
-            scatter_some(mask, some, local, B + (ptrdiff_t)k * mask->count);
+        ga_batch_lanes(batch, at, k, some, values, B ? local : NULL);
+        if (B) ga_batch_keep_rows(batch, k, some, local, B);
         for (int v = 0; Phi && v < some; ++v)
-            for (int r = 0; r < kernel->rows; ++r)
-                Phi[batch->row[k + v] + r] = values[r * LANES + v];
+            for (int r = 0; r < rows; ++r) Phi[batch->row[k + v] + r] = values[r * LANES + v];
     }
 }
 

@@ -20,6 +20,19 @@ typedef struct ga_batch_mask {
     unsigned char entry[GA_BATCH_SIZE];
 } ga_batch_mask;
 
+/* The columns of one of the two bodies: places in B that may be other than zero, and their
+ * rows, column by column, in numbers of GA_KERNEL_LANES joints. */
+typedef struct ga_batch_side {
+    int columns;
+    unsigned char start[GA_TWIST + 1];
+    unsigned short entry[GA_KERNEL_MAX_ROWS * GA_TWIST], row[GA_KERNEL_MAX_ROWS * GA_TWIST];
+} ga_batch_side;
+
+/* Of an entry of B: which body, and its column and row. */
+typedef struct ga_batch_place {
+    unsigned char which, column, row;
+} ga_batch_place;
+
 typedef struct ga_batch {
     const ga_kernel *kernel;
     int kind[2]; /* ga_node_kind; -1: the ground */
@@ -30,6 +43,16 @@ typedef struct ga_batch {
     int *nodes; /* two for each joint; up to a multiple of GA_KERNEL_LANES joints, the ground */
     int *row;   /* its first */
     double *data; /* numbers of GA_KERNEL_LANES joints side by side, as kernels have them */
+
+    /* for reaction.c */
+    ga_batch_side side[2];
+    ga_batch_place place[GA_KERNEL_MAX_ROWS * GA_PAIR]; /* of what the mask keeps */
+    bool units;           /* derivatives by translations are those of a common point */
+    int *columns;         /* where coordinates of the two bodies of each joint begin */
+    unsigned char *order; /* of each GA_KERNEL_LANES joints: how they may be added together */
+    unsigned char
+        *common; /* of each joint, bits 1 and 2: its bodies have joints in other parts */
+    int commons; /* joints that have such a body */
 } ga_batch;
 
 /* Where nodes are: ga_frame, or ga_plane in planar models; [GA_GROUND] too. */
@@ -53,6 +76,22 @@ bool ga_batch_is_same(const ga_batch *a, const ga_batch *b);
 /* The column of a node, 0 to 5, and which of both nodes it is; -1: there is no such coordinate.
  */
 int ga_batch_column(const ga_batch *batch, int column, int *which);
+
+/* Where the first number of the k-th joint stands; the others follow in steps of
+ * GA_KERNEL_LANES. */
+static inline double *ga_batch_data(const ga_batch *batch, int k)
+{
+    const int v = k % GA_KERNEL_LANES;
+    return batch->data + (size_t)(k - v) * (size_t)batch->kernel->numbers + v;
+}
+/* Phi, and B unless it is null, of the joints k to k + GA_KERNEL_LANES - 1, as kernels have
+ * them; B in the coordinates of nodes. The last ones, from `some` on, need not be there. */
+void ga_batch_lanes(const ga_batch *batch, ga_places at, int k, int some, double *Phi,
+                    double *B);
+/* B of these joints, to its place among all values. */
+void ga_batch_keep_rows(const ga_batch *batch, int k, int some, const double *local, double *B);
+/* The same rows of one joint. */
+void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, double *B);
 
 /* For joints from <= k < to, `from` a multiple of GA_KERNEL_LANES. Phi or B may be null; arrays
  * are those of the whole model. */

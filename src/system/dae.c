@@ -2,108 +2,11 @@
 
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/fours.h"
+#include "lie/group.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-/* Eight at a time, as two vectors that do not wait for each other; NaN, if 0 x shows that there
- * may be one, is left to the caller. */
-static bool all_eights(int *i, int n, const double *x, double *largest)
-{
-    quad sizes[2], zeros[2];
-    double at[2][4];
-    for (int k = 0; k < 2; ++k) set_zero(&sizes[k]), set_zero(&zeros[k]);
-    for (; *i + 8 <= n; *i += 8)
-        for (int k = 0; k < 2; ++k) {
-            raise(&sizes[k], x + *i + 4 * k);
-            add_at(&zeros[k], x + *i + 4 * k, 0);
-        }
-    for (int k = 0; k < 2; ++k) store(at[k], &zeros[k]);
-    *largest = greater(largest_of(&sizes[0]), largest_of(&sizes[1]));
-    double sum = 0;
-    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
-    return sum == 0;
-}
-
-double ga_norm_max(int n, const double *x)
-{
-    enum { FEW = 16 };
-    double largest = 0;
-    int i = 0;
-    if (n >= FEW && !all_eights(&i, n, x, &largest)) i = 0;
-    for (; i < n; ++i) {
-        double size = fabs(x[i]);
-        if (isnan(size)) return size;
-        if (size > largest) largest = size;
-    }
-    return largest;
-}
-
-/* The same for two kinds. */
-static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
-                               double largest[2])
-{
-    quad sizes[2][2], zeros[2];
-    double at[2][4];
-    for (int k = 0; k < 2; ++k)
-        set_zero(&sizes[k][0]), set_zero(&sizes[k][1]), set_zero(&zeros[k]);
-    for (; *i + 8 <= n; *i += 8)
-        for (int k = 0; k < 2; ++k) {
-            raise_one(sizes[k], x + *i + 4 * k, kind + *i + 4 * k);
-            add_at(&zeros[k], x + *i + 4 * k, 0);
-        }
-    for (int k = 0; k < 2; ++k) {
-        store(at[k], &zeros[k]);
-        largest[k] = greater(largest_of(&sizes[0][k]), largest_of(&sizes[1][k]));
-    }
-    double sum = 0;
-    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
-    return sum == 0;
-}
-
-static void raise_to(double value, double *size)
-{
-    if (!(value <= *size)) *size = value;
-}
-
-void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
-{
-    enum { FEW = 16 };
-    double largest[2] = {0, 0};
-    int i = 0;
-    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
-        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
-    else
-        i = 0;
-    for (; i < n; ++i) raise_to(factor * fabs(x[i]), size + kind[i]);
-}
-
-/* Coordinates of a node, translations among them, which come first. */
-typedef struct extent {
-    int nq, translations;
-} extent;
-
-static extent extent_of(ga_node node)
-{
-    static const extent extents[] = {
-        [GA_GROUP_SO2] = {1, 0}, [GA_GROUP_SO3] = {4, 0},   [GA_GROUP_R2SO2] = {3, 2},
-        [GA_GROUP_SE2] = {3, 2}, [GA_GROUP_R3SO3] = {7, 3}, [GA_GROUP_SE3] = {7, 3}};
-    return node.group == GA_GROUP_RN ? (extent){node.n, node.n} : extents[node.group];
-}
-
-double ga_dae_translation(const ga_dae *dae, const double *q)
-{
-    double largest = 0;
-    for (int k = 0; k < dae->sys.node_count; ++k) {
-        const extent node = extent_of(dae->sys.nodes[k]);
-        for (int i = 0; i < node.translations; ++i)
-            largest = fabs(q[i]) > largest ? fabs(q[i]) : largest;
-        q += node.nq;
-    }
-    return largest;
-}
 
 static ga_status blame(ga_dae *dae, const char *what, int row, ga_status status)
 {
@@ -272,6 +175,26 @@ ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C)
     return call(dae, "damping", dae->sys.damping, at, dae->C.count, C);
 }
 
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents)
+{
+    const ga_system *sys = &dae->sys;
+    if (sys->stiffness)
+        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, tangents->K)));
+    else
+        GA_TRY(ga_difference_stiffness(dae, at, tangents->K));
+    if (sys->damping)
+        GA_TRY(judge(dae, "damping", sys->damping(sys->user, at, tangents->C)));
+    else
+        GA_TRY(ga_difference_damping(dae, at, tangents->C));
+    return ga_dae_force_multipliers(dae, at, tangents->L);
+}
+
+ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents)
+{
+    GA_TRY(look_at(dae, "stiffness", dae->K.count, tangents->K));
+    return look_at(dae, "damping", dae->C.count, tangents->C);
+}
+
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)
 {
     const ga_system *sys = &dae->sys;
@@ -359,6 +282,20 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
     return GA_OK;
 }
 
+bool ga_dae_has_equations(const ga_dae *dae)
+{
+    return dae->sys.equations && offers_all(dae) && (dae->reactions_added || dae->mp == 0) &&
+           !dae->sys.force_uses_multipliers;
+}
+
+ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
+                                double *r)
+{
+    const ga_wanted wanted = list_wanted(dae, values);
+    if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
+    return judge(dae, "equations", dae->sys.equations(dae->sys.user, at, &wanted, r));
+}
+
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);
@@ -440,12 +377,21 @@ static void run_nodes(node_task *t, ga_pool_work *work)
     ga_pool_run(t->dae->pool, (t->dae->sys.node_count - 1) / NODES + 1, work, t);
 }
 
+/* Nodes from one on; kinds need not be compared where all are alike. */
+static void update_nodes(const node_task *t, int first, int count, struct ga_dae_piece at)
+{
+    const ga_node *nodes = t->dae->sys.nodes + first;
+    const double *q = t->q + at.q, *x = t->x + at.v;
+    if (t->dae->alike)
+        ga_lie_update_all(*nodes, count, t->map, q, x, t->result + at.q);
+    else
+        ga_nodes_update(count, nodes, t->map, q, x, t->result + at.q);
+}
+
 static void update_piece(void *data, int piece)
 {
     const node_task *t = data;
-    const struct ga_dae_piece at = t->dae->pieces[piece];
-    ga_nodes_update(piece_length(t->dae, piece), t->dae->sys.nodes + piece * NODES, t->map,
-                    t->q + at.q, t->x + at.v, t->result + at.q);
+    update_nodes(t, piece * NODES, piece_length(t->dae, piece), t->dae->pieces[piece]);
 }
 
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
@@ -454,10 +400,11 @@ void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double 
         for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
         return;
     }
+    node_task t = {dae, map, q, x, q1};
     if (dae->pieces)
-        run_nodes(&(node_task){dae, map, q, x, q1}, update_piece);
+        run_nodes(&t, update_piece);
     else
-        ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
+        update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
 }
 
 void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x)
@@ -726,8 +673,11 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
     bool rate = dae->rheonomic && !system->constraint_rate;
     dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
     dae->commutative = true;
+    dae->alike = system->node_count > 0;
     for (int k = 0; k < system->node_count; ++k) {
         ga_group group = system->nodes[k].group;
+        if (group != system->nodes[0].group || system->nodes[k].n != system->nodes[0].n)
+            dae->alike = false;
         if (group != GA_GROUP_RN && group != GA_GROUP_SO2 && group != GA_GROUP_R2SO2)
             dae->commutative = false;
     }

@@ -28,6 +28,7 @@ typedef struct ga_dae {
     ga_system sys;
     int nq, nv, m, p, mp; /* mp = m + p */
     bool commutative;     /* every T(x) is the identity for the exponential map */
+    bool alike;           /* all nodes are of one kind */
     bool rheonomic;
     bool reactions_added;
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
@@ -81,6 +82,10 @@ ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *valu
 /* The two parts of it: the numbers as they come, and a look at whether they are finite. */
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
+/* Does the user add up the dynamics himself? Then r comes with the numbers, as they come. */
+bool ga_dae_has_equations(const ga_dae *dae);
+ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
+                                double *r);
 
 ga_status ga_dae_mass(ga_dae *dae, double t, const double *q, double *M);
 ga_status ga_dae_force(ga_dae *dae, const ga_point *at, double *f);
@@ -97,6 +102,12 @@ ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const 
                                   double *c);
 ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
+/* K, C and L as they come; and a look at whether K and C are finite. */
+typedef struct ga_tangents {
+    double *K, *C, *L;
+} ga_tangents;
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents);
+ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
 /* Z; only its second part where holonomic is false. */
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
@@ -139,7 +150,12 @@ ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
-/* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. */
-void ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
+ * is not finite, which sizes do not always show. */
+double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* The same, faster, where kind[i + GA_NORM_PERIOD] is kind[i] for all i. */
+enum { GA_NORM_PERIOD = 12 };
+double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
+                               double size[2]);
 
 #endif

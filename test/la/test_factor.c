@@ -397,6 +397,50 @@ static void structurally_singular(void **state)
     }
 }
 
+/* More zero columns than a pivot is looked for at a time. */
+static void zero_matrices(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 30; ++n)
+        for (int rank = 0; rank < n; ++rank) {
+            ga_coords c;
+            assert_int_equal(ga_coords_create(n, n, 0, NULL, NULL, &c), GA_OK);
+            problem s;
+            open_problem(&s, c, doubles(n * n), GA_BACKEND_DENSE);
+            for (int i = 0; i < rank; ++i) s.values[i * (n + 1)] = 1;
+            assert_int_equal(factor(&s), GA_ERR_SINGULAR);
+            assert_in_range(ga_factor_singular_column(s.factor), rank, n - 1);
+            close_problem(&s);
+        }
+}
+
+/* Few unknowns are solved for in another way from the second time on: the same numbers. */
+static void solves_again(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 24; ++n)
+        for (int m = 0; m <= n / 2; ++m) {
+            uint64_t seed = (uint64_t)(100 * n + m);
+            double *values, *x = doubles(n);
+            const ga_coords c = saddle(&seed, n - m, m, &values);
+            problem s;
+            open_problem(&s, c, values, GA_BACKEND_DENSE);
+            for (int turn = 0; turn < 2; ++turn) {
+                assert_int_equal(factor(&s), GA_OK);
+                assert_true(solve(&s, x) < 1e-12);
+                for (int again = 0; again < 3; ++again) {
+                    double *y = doubles(n);
+                    solve(&s, y);
+                    for (int i = 0; i < n; ++i) assert_true(x[i] == y[i]);
+                    free(y);
+                }
+                for (int k = 0; k < c.count; ++k) s.values[k] *= 1 + 0.1 * (k % 7);
+            }
+            close_problem(&s);
+            free(x);
+        }
+}
+
 static void edges(void **state)
 {
     (void)state;
@@ -444,6 +488,8 @@ int main(void)
         cmocka_unit_test(reports_rank_deficiency),
         cmocka_unit_test(full_matrices_with_zeros),
         cmocka_unit_test(structurally_singular),
+        cmocka_unit_test(zero_matrices),
+        cmocka_unit_test(solves_again),
         cmocka_unit_test(edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,153 @@
+/* Sizes of long vectors.
+ *
+ * Many at a time: the largest of each place of a group, and at the end the largest of these.
+ * Comparisons leave NaN out, so numbers are also added up: where the sum is not finite, there
+ * may be one among them, and they are looked at one by one.
+ */
+#include "system/dae.h"
+
+#include "la/fours.h"
+
+#include <math.h>
+
+/* Kinds of coordinates of planar and of spatial bodies, of points in both, repeat after this
+ * many. */
+enum { GROUP = GA_NORM_PERIOD };
+
+/* Largest of each place in groups of numbers from x on; how many numbers were looked at, or 0
+ * if they may not be finite. */
+static int largest_by_place(int n, const double *x, double largest[GROUP])
+{
+    enum { QUADS = GROUP / 4 };
+    quad most[QUADS], sum[QUADS], number;
+    double sums[GROUP], total = 0;
+    int i = 0;
+    for (int k = 0; k < QUADS; ++k) set_zero(&most[k]), set_zero(&sum[k]);
+    for (; i + GROUP <= n; i += GROUP)
+        for (int k = 0; k < QUADS; ++k) {
+            load(&number, x + i + 4 * k);
+            raise_by(&most[k], &number);
+            add(&sum[k], &number, 1);
+        }
+    for (int k = 0; k < QUADS; ++k) {
+        store(largest + 4 * k, &most[k]);
+        store(sums + 4 * k, &sum[k]);
+    }
+    for (int j = 0; j < GROUP; ++j) total += sums[j];
+    return isfinite(total) ? i : 0;
+}
+
+double ga_norm_max(int n, const double *x)
+{
+    double most[GROUP], largest = 0;
+    int i = n >= GROUP ? largest_by_place(n, x, most) : 0;
+    for (int j = 0; i && j < GROUP; ++j) largest = most[j] > largest ? most[j] : largest;
+    for (; i < n; ++i) {
+        const double size = fabs(x[i]);
+        if (isnan(size)) return size;
+        if (size > largest) largest = size;
+    }
+    return largest;
+}
+
+/* Largest of each kind, eight numbers at a time, as two vectors that do not wait for each
+ * other. False if 0 x shows that there may be a NaN. */
+static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
+                               double largest[2])
+{
+    quad sizes[2][2], zeros[2];
+    double at[2][4];
+    for (int k = 0; k < 2; ++k)
+        set_zero(&sizes[k][0]), set_zero(&sizes[k][1]), set_zero(&zeros[k]);
+    for (; *i + 8 <= n; *i += 8)
+        for (int k = 0; k < 2; ++k) {
+            raise_one(sizes[k], x + *i + 4 * k, kind + *i + 4 * k);
+            add_at(&zeros[k], x + *i + 4 * k, 0);
+        }
+    for (int k = 0; k < 2; ++k) {
+        store(at[k], &zeros[k]);
+        largest[k] = greater(largest_of(&sizes[0][k]), largest_of(&sizes[1][k]));
+    }
+    double sum = 0;
+    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
+    return sum == 0;
+}
+
+static void raise_to(double value, double *size)
+{
+    if (!(value <= *size)) *size = value;
+}
+
+double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    enum { FEW = 16 };
+    double largest[2] = {0, 0}, zero = 0;
+    int i = 0;
+    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
+        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
+    else
+        i = 0;
+    for (; i < n; ++i) {
+        raise_to(factor * fabs(x[i]), size + kind[i]);
+        zero += 0 * x[i];
+    }
+    return zero;
+}
+
+double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
+                               double size[2])
+{
+    double most[GROUP];
+    const int done = n >= GROUP ? largest_by_place(n, x, most) : 0;
+    if (done) ga_norm_raise(GROUP, most, kind, factor, size);
+    return ga_norm_raise(n - done, x + done, kind + done, factor, size);
+}
+
+/* Coordinates of a node, translations among them, which come first. */
+typedef struct extent {
+    int nq, translations;
+} extent;
+
+static extent extent_of(ga_node node)
+{
+    static const extent extents[] = {
+        [GA_GROUP_SO2] = {1, 0}, [GA_GROUP_SO3] = {4, 0},   [GA_GROUP_R2SO2] = {3, 2},
+        [GA_GROUP_SE2] = {3, 2}, [GA_GROUP_R3SO3] = {7, 3}, [GA_GROUP_SE3] = {7, 3}};
+    return node.group == GA_GROUP_RN ? (extent){node.n, node.n} : extents[node.group];
+}
+
+/* Of nodes that have three translations and four numbers more. */
+static double largest_of_frames(int count, const double *q)
+{
+    double most[3] = {0};
+    for (int k = 0; k < count; ++k, q += 7)
+        for (int i = 0; i < 3; ++i) most[i] = fabs(q[i]) > most[i] ? fabs(q[i]) : most[i];
+    return ga_norm_max(3, most);
+}
+
+/* Of the first nodes, which are planar bodies all; how many were looked at. */
+static int largest_of_planes(int count, const double *q, double *largest)
+{
+    double most[GROUP];
+    const int done = largest_by_place(3 * count, q, most);
+    for (int j = 0; done && j < GROUP; ++j)
+        if (j % 3 < 2 && most[j] > *largest) *largest = most[j];
+    return done / 3;
+}
+
+double ga_dae_translation(const ga_dae *dae, const double *q)
+{
+    const int count = dae->sys.node_count;
+    const extent all = dae->alike ? extent_of(dae->sys.nodes[0]) : (extent){0, 0};
+    double largest = 0;
+    int k = 0;
+    if (all.nq == 7 && all.translations == 3) return largest_of_frames(count, q);
+    if (all.nq == 3 && all.translations == 2) k = largest_of_planes(count, q, &largest);
+    for (q += 3 * k; k < count; ++k) {
+        const extent node = extent_of(dae->sys.nodes[k]);
+        for (int i = 0; i < node.translations; ++i)
+            largest = fabs(q[i]) > largest ? fabs(q[i]) : largest;
+        q += node.nq;
+    }
+    return largest;
+}
