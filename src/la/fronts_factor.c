@@ -229,9 +229,25 @@ static int factor_chain(const blocks *s, int i, part *p)
     return i;
 }
 
+/* Values of a large matrix come from memory, in runs too short for the processor to foresee the
+ * next. */
+static void fetch(const blocks *s, int i)
+{
+#if defined(__GNUC__)
+    const front *f = &s->front[i];
+    for (const run *r = s->runs + f->runs; r < s->runs + f[1].runs; ++r)
+        for (int v = 0; v < r->count; v += 8)
+            __builtin_prefetch(s->matrix->values + r->from + v);
+#else
+    (void)s, (void)i;
+#endif
+}
+
 /* assembled: fronts before it are. */
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
+    enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
+    const bool far = s->matrix->count > NEAR;
     int assembled = from;
     for (int i = from; i < end; ++i) {
         const int chain = s->front[i].chain;
@@ -245,6 +261,7 @@ static bool factor_range(const blocks *s, int from, int end, part *p)
             }
             assemble(s, assembled++, p);
         }
+        if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;
     }
     return true;

@@ -537,6 +537,22 @@ static double raise_column(int n, const double *x, const double *r, double c, do
     return greater(largest_of(&most), largest);
 }
 
+/* The same for column j of a matrix that is not full. No branches: which entry is the largest
+ * cannot be foreseen. */
+static double raise_entries(const ga_matrix *m, int j, const double *restrict r, double c,
+                            double *restrict row_max)
+{
+    const double *restrict values = m->values;
+    double most = 0;
+    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
+        const int i = m->rowind[k];
+        const double a = fabs(values[k]) * r[i] * c;
+        row_max[i] = a > row_max[i] ? a : row_max[i];
+        most = a > most ? a : most;
+    }
+    return most;
+}
+
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work)
 {
@@ -548,13 +564,7 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
             col_max[j] =
                 raise_column(n, matrix->values + (size_t)j * (size_t)n, r, c[j], row_max);
         for (int j = 0; !matrix->full && j < n; ++j)
-            for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end;
-                 ++k) {
-                int i = matrix->rowind[k];
-                double a = fabs(matrix->values[k]) * r[i] * c[j];
-                if (a > row_max[i]) row_max[i] = a;
-                if (a > col_max[j]) col_max[j] = a;
-            }
+            col_max[j] = raise_entries(matrix, j, r, c[j], row_max);
         for (int i = 0; i < n; ++i) r[i] *= ruiz_factor(row_max[i]);
         for (int j = 0; j < n; ++j) c[j] *= ruiz_factor(col_max[j]);
     }

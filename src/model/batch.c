@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "la/fours.h"
+#include "la/front.h"
 
 #include <string.h>
 
@@ -187,10 +188,8 @@ int ga_batch_column(const ga_batch *batch, int column, int *which)
 static void mark(const ga_batch *batch, int rows, const double *local, double noise, bool *used)
 {
     int count = rows * batch->kernel->columns;
-    double largest = 0;
-    for (int k = 0; k < count; ++k)
-        if (fabs(local[k]) > largest) largest = fabs(local[k]);
-    for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > noise * largest;
+    const double least = noise * ga_front_largest(count, local);
+    for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > least;
 }
 
 static void list(const ga_batch *batch, int rows, bool square, const bool *used,
