@@ -28,15 +28,18 @@
 /* Forces that depend on multipliers are evaluated when these are known. */
 ga_status ga_block_evaluate(ga_stepper *s, bool force)
 {
-    ga_values values = {.G = s->G, .Phi = s->Phi};
-    if (!s->form->weighted && !s->has_mass) values.M = s->M;
-    if (s->form->velocity_level || s->p) values.w = s->rate;
-    if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
+    ga_values *values = &s->filled;
+    const bool mass = !s->form->weighted && !s->has_mass,
+               motion = s->form->velocity_level || s->p;
+    values->M = mass ? s->M : NULL;
+    values->G = s->G;
+    values->Phi = s->Phi;
+    values->w = motion ? s->rate : NULL;
+    values->f = force && !s->dae.sys.force_uses_multipliers ? s->f : NULL;
     const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-    s->filled = values;
-    GA_TRY(ga_dae_fill(&s->dae, &at, &values));
-    if (values.M) s->has_mass = s->dae.M_known;
-    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, &values); /* G need not show */
+    GA_TRY(ga_dae_fill(&s->dae, &at, values));
+    if (mass) s->has_mass = s->dae.M_known;
+    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, values); /* G need not show */
 }
 
 ga_status ga_block_look(ga_stepper *s, int n, const double *r)

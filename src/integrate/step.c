@@ -594,9 +594,11 @@ static double whole_life(const ga_stepper *s) { return is_large(s) ? floor(s->li
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
+    const double gone = ga_norm_max(s->nv, s->U);
+    if (gone <= 0.1) return false; /* in any case */
     double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     double way = s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
-    return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * ga_larger(size, 1);
+    return gone > 100 * way + 0.1 * ga_larger(size, 1);
 }
 
 /* Tangents this old spoil estimates of errors, which are responses of the linearised step. */

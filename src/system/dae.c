@@ -179,7 +179,7 @@ static void keep_mass(ga_dae *dae, double *M)
     } else if (dae->sys.mass_is_constant) {
         memcpy(dae->M_constant, M, size);
         dae->M_known = true;
-        dae->M_is_diagonal = dae->M.layout == GA_LISTED && find_diagonal(dae, dae->M_diagonal);
+        dae->M_is_diagonal = find_diagonal(dae, dae->M_diagonal);
     }
 }
 
