@@ -33,11 +33,13 @@ double ga_norm_max(int n, const double *x)
     double largest = 0;
     int i = 0;
     if (n >= FEW && !all_eights(&i, n, x, &largest)) i = 0;
+    double zero = 0; /* or NaN */
     for (; i < n; ++i) {
-        double size = fabs(x[i]);
-        if (isnan(size)) return size;
-        if (size > largest) largest = size;
+        largest = greater(fabs(x[i]), largest);
+        zero += 0 * x[i];
     }
+    for (i = 0; zero != 0 && i < n; ++i)
+        if (isnan(x[i])) return x[i];
     return largest;
 }
 
@@ -63,24 +65,30 @@ static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
     return sum == 0;
 }
 
-static void raise_to(double value, double *size)
-{
-    if (!(value <= *size)) *size = value;
-}
+static double raised(double size, double value) { return value <= size ? size : value; }
 
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
     enum { FEW = 16 };
     double largest[2] = {0, 0}, zero = 0;
     int i = 0;
-    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
-        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
-    else
+    double first = size[0], second = size[1];
+    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest)) {
+        first = raised(first, factor * largest[0]);
+        second = raised(second, factor * largest[1]);
+    } else {
         i = 0;
-    for (; i < n; ++i) {
-        raise_to(factor * fabs(x[i]), size + kind[i]);
-        zero += 0 * x[i];
     }
+    for (; i < n; ++i) {
+        const double value = factor * fabs(x[i]);
+        zero += 0 * x[i];
+        if (kind[i])
+            second = raised(second, value);
+        else
+            first = raised(first, value);
+    }
+    size[0] = first;
+    size[1] = second;
     return zero;
 }
 
