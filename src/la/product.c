@@ -634,7 +634,7 @@ KERNEL void add_some(const tall *c, int i, const int w, double *to)
 }
 
 /* Eight rows at a time; the last fours have rows in common if they are fewer. */
-static void add_tall(const tall *c, int rows, double *to)
+KERNEL void add_tall(const tall *c, int rows, double *to)
 {
     int i = 0;
     for (; i + 8 <= rows; i += 8) add_fours(c, i, i + 4, to);
@@ -694,8 +694,8 @@ int ga_product_evaluate_column(const ga_product *product, int c, const double *a
     return end - first;
 }
 
-int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
-                          double scale, const int *slot, double *restrict values, double *work)
+KERNEL int add_column(const ga_product *product, int c, const double *a, const double *b,
+                      double scale, const int *slot, double *restrict values, double *work)
 {
     const ga_product_column at = product->column[c];
     if (at.plan < 0) {
@@ -722,6 +722,20 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
         values[*slot] += scale * sum;
     }
     return count;
+}
+
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *restrict values, double *work)
+{
+    return add_column(product, c, a, b, scale, slot, values, work);
+}
+
+int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
+                           double scale, const int *slot, const int *end, double *values,
+                           double *work)
+{
+    while (slot < end) slot += add_column(product, c++, a, b, scale, slot, values, work);
+    return c;
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
