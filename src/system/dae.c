@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/fours.h"
+#include "lie/group.h"
 
 #include <assert.h>
 #include <math.h>
@@ -27,20 +28,30 @@ static bool all_eights(int *i, int n, const double *x, double *largest)
     return sum == 0;
 }
 
+/* Of numbers from i on, and largest. */
+static double raise_max(int i, int n, const double *x, double largest)
+{
+    double zero = 0; /* or NaN */
+    for (int k = i; k < n; ++k) {
+        largest = greater(fabs(x[k]), largest);
+        zero += 0 * x[k];
+    }
+    for (; zero != 0 && i < n; ++i)
+        if (isnan(x[i])) return x[i];
+    return largest;
+}
+
+static double max_of_many(int n, const double *x)
+{
+    double largest = 0;
+    int i = 0;
+    return all_eights(&i, n, x, &largest) ? raise_max(i, n, x, largest) : raise_max(0, n, x, 0);
+}
+
 double ga_norm_max(int n, const double *x)
 {
     enum { FEW = 16 };
-    double largest = 0;
-    int i = 0;
-    if (n >= FEW && !all_eights(&i, n, x, &largest)) i = 0;
-    double zero = 0; /* or NaN */
-    for (; i < n; ++i) {
-        largest = greater(fabs(x[i]), largest);
-        zero += 0 * x[i];
-    }
-    for (i = 0; zero != 0 && i < n; ++i)
-        if (isnan(x[i])) return x[i];
-    return largest;
+    return n < FEW ? raise_max(0, n, x, 0) : max_of_many(n, x);
 }
 
 /* The same for two kinds. */
@@ -67,18 +78,11 @@ static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
 
 static double raised(double size, double value) { return value <= size ? size : value; }
 
-double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+/* Of numbers from i on; 0, or NaN. */
+static double raise_few(int i, int n, const double *x, const int *kind, double factor,
+                        double size[2])
 {
-    enum { FEW = 16 };
-    double largest[2] = {0, 0}, zero = 0;
-    int i = 0;
-    double first = size[0], second = size[1];
-    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest)) {
-        first = raised(first, factor * largest[0]);
-        second = raised(second, factor * largest[1]);
-    } else {
-        i = 0;
-    }
+    double first = size[0], second = size[1], zero = 0;
     for (; i < n; ++i) {
         const double value = factor * fabs(x[i]);
         zero += 0 * x[i];
@@ -90,6 +94,23 @@ double ga_norm_raise(int n, const double *x, const int *kind, double factor, dou
     size[0] = first;
     size[1] = second;
     return zero;
+}
+
+static double raise_many(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    double largest[2] = {0, 0};
+    int i = 0;
+    if (!all_eights_by_kind(&i, n, x, kind, largest))
+        return raise_few(0, n, x, kind, factor, size);
+    for (int k = 0; k < 2; ++k) size[k] = raised(size[k], factor * largest[k]);
+    return raise_few(i, n, x, kind, factor, size);
+}
+
+double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    enum { FEW = 16 };
+    if (n < FEW) return raise_few(0, n, x, kind, factor, size);
+    return raise_many(n, x, kind, factor, size);
 }
 
 /* Coordinates of a node, translations among them, which come first. */
@@ -488,6 +509,8 @@ void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double 
     }
     if (dae->pieces)
         run_nodes(&(node_task){dae, map, q, x, q1}, update_piece);
+    else if (dae->sys.node_count == 1)
+        ga_lie_update_all(dae->sys.nodes[0], 1, map, q, x, q1);
     else
         ga_nodes_update(dae->sys.node_count, dae->sys.nodes, map, q, x, q1);
 }
