@@ -325,11 +325,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
             double contraction = norm / before->norm[k];
             /* what the two halves of SOI2 leave out of each other does not show at once */
             if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
-            rate = ga_larger(rate, contraction);
-            growth = ga_smaller(growth, contraction);
+            rate = most(rate, contraction);
+            growth = contraction < growth ? contraction : growth;
             norm = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         }
-        left = ga_larger(left, norm);
+        left = most(left, norm);
     }
     const bool settled = size.units <= s->round_off;
     const double flicker =
@@ -337,11 +337,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const bool quiet = settled && is_quiet(s, before);
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
-    *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
-                            {s->delta_v[0], s->delta_v[1]},
-                            before->settled + settled,
-                            before->stalled + stalled,
-                            s->fresh};
+    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
+    for (int k = 0; k < 2; ++k) before->delta_v[k] = s->delta_v[k];
+    before->settled += settled;
+    before->stalled += stalled;
+    before->fresh = s->fresh;
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (settled) {
