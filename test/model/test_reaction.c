@@ -131,12 +131,24 @@ static void compare_model(const char *name, const ga_model *model)
 static void test_examples(void **state)
 {
     (void)state;
-    static const char *const examples[] = {
-        "andrews_squeezer",  "heavy_top",       "slider_crank",     "stick_slip",
-        "clutch",            "rolling_disc",    "four_bar_spatial", "flyball_governor",
-        "stewart_platform",  "n_four_bar",      "cardan_shaft",     "constant_velocity_shaft",
-        "screw_jack",        "robot_arm",       "washing_machine",  "quick_return",
-        "crane",             "chain_swing"};
+    static const char *const examples[] = {"andrews_squeezer",
+                                           "heavy_top",
+                                           "slider_crank",
+                                           "stick_slip",
+                                           "clutch",
+                                           "rolling_disc",
+                                           "four_bar_spatial",
+                                           "flyball_governor",
+                                           "stewart_platform",
+                                           "n_four_bar",
+                                           "cardan_shaft",
+                                           "constant_velocity_shaft",
+                                           "screw_jack",
+                                           "robot_arm",
+                                           "washing_machine",
+                                           "quick_return",
+                                           "crane",
+                                           "chain_swing"};
     for (size_t k = 0; k < sizeof examples / sizeof *examples; ++k) {
         ga_model *model = read_example(examples[k], 0, NULL);
         compare_model(examples[k], model);
@@ -168,15 +180,18 @@ static const char *const kinds[] = {
     "  - count: N/2 - 1\n    joints: {\"j{i}\": {type: prismatic, between: [\"%s\", \"%s\"], "
     "axis: [1, 0.5]}}\n",
     "repeat:\n"
-    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, 1]}}\n"
+    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, "
+    "1]}}\n"
     "  - count: N/2 - 1\n    joints: {\"j{i}\": {type: spherical, between: [\"%s\", \"%s\"], "
     "at: [i + 0.5, 0.1, 0.2]}}\n",
     "repeat:\n"
-    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, 1]}}\n"
+    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, "
+    "1]}}\n"
     "  - count: N/2 - 1\n    joints: {\"j{i}\": {type: revolute, between: [\"%s\", \"%s\"], "
     "at: [i + 0.5, 0.1, 0.2], axis: [1, i, 2]}}\n",
     "repeat:\n"
-    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, 1]}}\n"
+    "  - count: N\n    bodies: {\"b{i}\": {mass: 1, inertia: [1, 2, 2.5], position: [i, 0, "
+    "1]}}\n"
     "  - count: N/2 - 1\n    joints: {\"j{i}\": {type: distance, between: [\"%s\", \"%s\"]}}\n",
 };
 
