@@ -50,18 +50,27 @@ void ga_collocated_predict(ga_stepper *s)
 
 /* Arguments, not members: so that the compiler knows them apart, and takes several at a time.
  */
-static void advance(int n, double c, const double *restrict x0, const double *restrict vd,
-                    double *restrict x)
+static void advance(const ga_stepper *s, int n, const double *restrict v0,
+                    const double *restrict U0, const double *restrict vd, double *restrict v,
+                    double *restrict U)
 {
-    for (int i = 0; i < n; ++i) x[i] = x0[i] + c * vd[i];
+    const double c_v = s->c_v, c_q = s->c_q;
+    for (int i = 0; i < n; ++i) {
+        v[i] = v0[i] + c_v * vd[i];
+        U[i] = U0[i] + c_q * vd[i];
+    }
 }
 
-/* U, and q where it adds up. */
-static void advance_flat(int n, double c, const double *restrict U0, const double *restrict vd,
-                         const double *restrict qn, double *restrict U, double *restrict q)
+/* The same, and q, where it adds up. */
+static void advance_flat(const ga_stepper *s, int n, const double *restrict v0,
+                         const double *restrict U0, const double *restrict vd,
+                         const double *restrict qn, double *restrict v, double *restrict U,
+                         double *restrict q)
 {
+    const double c_v = s->c_v, c_q = s->c_q;
     for (int i = 0; i < n; ++i) {
-        const double u = U0[i] + c * vd[i];
+        const double u = U0[i] + c_q * vd[i];
+        v[i] = v0[i] + c_v * vd[i];
         U[i] = u;
         q[i] = qn[i] + u;
     }
@@ -70,16 +79,14 @@ static void advance_flat(int n, double c, const double *restrict U0, const doubl
 static void carry_on(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    advance(end - from, s->c_v, s->v0 + from, s->vd + from, s->v + from);
-    advance(end - from, s->c_q, s->U0 + from, s->vd + from, s->U + from);
+    advance(s, end - from, s->v0 + from, s->U0 + from, s->vd + from, s->v + from, s->U + from);
 }
 
 static void carry_on_flat(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    advance(end - from, s->c_v, s->v0 + from, s->vd + from, s->v + from);
-    advance_flat(end - from, s->c_q, s->U0 + from, s->vd + from, s->now.q + from, s->U + from,
-                 s->q + from);
+    advance_flat(s, end - from, s->v0 + from, s->U0 + from, s->vd + from, s->now.q + from,
+                 s->v + from, s->U + from, s->q + from);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)

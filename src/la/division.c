@@ -112,6 +112,12 @@ static void add_moving(const task *t, int from, int end)
         y[place[k + 2]] += values[k + 2] * x[column[k + 2]];
         y[place[k + 3]] += values[k + 3] * x[column[k + 3]];
     }
+    for (; k + 4 <= end; k += 4) {
+        y[place[k]] += alpha * values[k] * x[column[k]];
+        y[place[k + 1]] += alpha * values[k + 1] * x[column[k + 1]];
+        y[place[k + 2]] += alpha * values[k + 2] * x[column[k + 2]];
+        y[place[k + 3]] += alpha * values[k + 3] * x[column[k + 3]];
+    }
     for (; k < end; ++k) y[place[k]] += alpha * values[k] * x[column[k]];
 }
 

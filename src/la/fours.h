@@ -1,20 +1,15 @@
-/* Four numbers as one vector, for kernels on small dense matrices. Left to itself, the compiler
- * finds other directions to vectorise in, and spends its time shuffling.
- *
- * A KERNEL becomes part of whatever calls it, so that one text can be compiled for any
- * processor and again for those with AVX2. Neither fuses operations: same bits. Names are
- * plain, as those of statics: for files that are kernels, not for headers. */
+/* Arithmetic with four numbers as one vector, for kernels on small dense matrices. Left to
+ * itself, the compiler finds other directions to vectorise in, and spends its time shuffling.
+ */
 #ifndef GA_LA_FOURS_H
 #define GA_LA_FOURS_H
+
+#include "base/quads.h"
 
 #include <math.h>
 #include <string.h>
 
 #if defined(__GNUC__)
-#define KERNEL static inline __attribute__((always_inline))
-typedef double quad __attribute__((vector_size(32), aligned(8), may_alias));
-KERNEL void load(quad *x, const double *from) { *x = *(const quad *)from; }
-KERNEL void store(double *to, const quad *x) { *(quad *)to = *x; }
 KERNEL void set_zero(quad *x) { *x = (quad){0}; }
 KERNEL void set(quad *x, double a, double b, double c, double d) { *x = (quad){a, b, c, d}; }
 KERNEL void scale(quad *x, double a) { *x *= a; }
@@ -25,7 +20,6 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z;
 KERNEL void times(quad *x, const quad *y) { *x *= *y; }
 KERNEL void over(quad *x, const quad *y) { *x /= *y; }
 /* x := max(x, |y|) each; a NaN in y is left out. */
-typedef long long quad_mask __attribute__((vector_size(32), aligned(8), may_alias));
 KERNEL void raise_by(quad *x, const quad *y)
 {
     const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
@@ -50,11 +44,6 @@ KERNEL void raise_one(quad x[2], const double *y, const int *which)
         x[k] = (quad)(((quad_mask)own & more) | ((quad_mask)x[k] & ~more));
     }
 }
-#if defined(__clang__)
-#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define PICK(a, b, ...) __builtin_shuffle(a, b, (quad_mask){__VA_ARGS__})
-#endif
 /* Four times the number at v, which is known to the compiler. */
 KERNEL void spread(quad *x, const quad *from, const int v)
 {
@@ -62,16 +51,6 @@ KERNEL void spread(quad *x, const quad *from, const int v)
          : v == 1 ? PICK(*from, *from, 1, 1, 1, 1)
          : v == 2 ? PICK(*from, *from, 2, 2, 2, 2)
                   : PICK(*from, *from, 3, 3, 3, 3);
-}
-/* Rows become columns. */
-KERNEL void transpose(quad x[4])
-{
-    const quad a = PICK(x[0], x[1], 0, 4, 2, 6), b = PICK(x[0], x[1], 1, 5, 3, 7),
-               c = PICK(x[2], x[3], 0, 4, 2, 6), d = PICK(x[2], x[3], 1, 5, 3, 7);
-    x[0] = PICK(a, c, 0, 1, 4, 5);
-    x[1] = PICK(b, d, 0, 1, 4, 5);
-    x[2] = PICK(a, c, 2, 3, 6, 7);
-    x[3] = PICK(b, d, 2, 3, 6, 7);
 }
 /* The first count < 4 numbers, and zeros. */
 KERNEL void load_first(quad *x, const double *from, int count)
@@ -91,13 +70,7 @@ KERNEL void store_first(double *to, const quad *x, int count)
     if (count > 2) to[2] = (*x)[2];
 }
 #else
-#define KERNEL static inline
-typedef struct quad {
-    double at[4];
-} quad;
 #define EACH for (int v = 0; v < 4; ++v)
-KERNEL void load(quad *x, const double *from) { memcpy(x, from, sizeof *x); }
-KERNEL void store(double *to, const quad *x) { memcpy(to, x, sizeof *x); }
 KERNEL void set_zero(quad *x) { memset(x, 0, sizeof *x); }
 KERNEL void set(quad *x, double a, double b, double c, double d)
 {
@@ -117,11 +90,6 @@ KERNEL void over(quad *x, const quad *y) { EACH x->at[v] /= y->at[v]; }
 KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
-}
-KERNEL void transpose(quad x[4])
-{
-    const quad y[4] = {x[0], x[1], x[2], x[3]};
-    for (int k = 0; k < 4; ++k) EACH x[k].at[v] = y[v].at[k];
 }
 KERNEL void spread(quad *x, const quad *from, const int v)
 {

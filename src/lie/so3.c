@@ -7,9 +7,11 @@
  * so exp(x) = cay(x + |x|^2 x/12 + O(x^5)). */
 #include "lie/so3.h"
 
-#include <string.h>
-
+#include "base/quads.h"
 #include "lie/group.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 /* --- SO(3) ------------------------------------------------------------------------------- */
 
@@ -164,19 +166,71 @@ static void product_compose(const double *a, const double *b, double *ab)
     compose(a + 3, b + 3, ab + 3);
 }
 
+/* Four numbers of each of four nodes, side by side, and back. */
+KERNEL void get_fours(const double *from, int stride, double side[4][MANY], int v)
+{
+    quad x[4];
+    for (int i = 0; i < 4; ++i) load(x + i, from + stride * i);
+    transpose(x);
+    for (int i = 0; i < 4; ++i) store(side[i] + v, x + i);
+}
+
+KERNEL void put_fours(double side[4][MANY], int v, int stride, double *to)
+{
+    quad x[4];
+    for (int i = 0; i < 4; ++i) load(x + i, side[i] + v);
+    transpose(x);
+    for (int i = 0; i < 4; ++i) store(to + stride * i, x + i);
+}
+
+/* MANY bodies: their x and the first number of p, p; u and the first number of w, the last of u
+ * and w. The bits are those of update_rotations. */
+static void product_update_many(const ga_chart *chart, const double *q, const double *x,
+                                double *q1)
+{
+    double place[4][MANY], u[4][MANY], w[4][MANY];
+    turned t;
+    for (int v = 0; v < MANY; v += 4) {
+        get_fours(q + 7 * v, 7, place, v);
+        get_fours(q + 7 * v + 3, 7, t.p, v);
+        get_fours(x + 6 * v, 6, u, v);
+        get_fours(x + 6 * v + 2, 6, w, v);
+    }
+    for (int k = 0; k < 3; ++k)
+        for (int v = 0; v < MANY; ++v) {
+            place[k][v] += u[k][v];
+            t.x[k][v] = w[1 + k][v];
+        }
+    turn_many(chart, &t);
+    double least = 1;
+    for (int v = 0; v < MANY; ++v) least = t.factor[v] < least ? t.factor[v] : least;
+    for (int v = 0; least > 0 && v < MANY; ++v)
+        for (int k = 0; k < 4; ++k) t.p[k][v] *= t.factor[v];
+    for (int v = 0; !(least > 0) && v < MANY; ++v) { /* some are far from unit length */
+        ga_quat p = {t.p[0][v], {t.p[1][v], t.p[2][v], t.p[3][v]}};
+        const double f = t.factor[v];
+        p = f > 0 ? (ga_quat){f * p.w, ga_vec3_scale(f, p.v)} : ga_quat_normalise(p);
+        t.p[0][v] = p.w, t.p[1][v] = p.v.x, t.p[2][v] = p.v.y, t.p[3][v] = p.v.z;
+    }
+    for (int v = 0; v < MANY; v += 4) {
+        put_fours(place, v, 7, q1 + 7 * v); /* with a number that is not the last word */
+        put_fours(t.p, v, 7, q1 + 7 * v + 3);
+    }
+}
+
 static void product_update(const ga_chart *chart, int count, const double *q, const double *x,
                            double *q1)
 {
+    for (; count >= MANY; count -= MANY, q += 7 * MANY, x += 6 * MANY, q1 += 7 * MANY)
+        product_update_many(chart, q, x, q1);
     for (; count > 0 && count < SOME; --count, q += 7, x += 6, q1 += 7) {
         turn(chart, q + 3, x + 3, q1 + 3);
         for (int k = 0; k < 3; ++k) q1[k] = q[k] + x[k];
     }
-    for (int i = 0; i < count; i += MANY, q += 7 * MANY, x += 6 * MANY, q1 += 7 * MANY) {
-        const int some = count - i < MANY ? count - i : MANY;
-        update_rotations(chart, some, 7, 6, q + 3, x + 3, q1 + 3);
-        for (int v = 0; v < some; ++v)
-            for (int k = 0; k < 3; ++k) q1[7 * v + k] = q[7 * v + k] + x[6 * v + k];
-    }
+    if (count == 0) return;
+    update_rotations(chart, count, 7, 6, q + 3, x + 3, q1 + 3);
+    for (int v = 0; v < count; ++v)
+        for (int k = 0; k < 3; ++k) q1[7 * v + k] = q[7 * v + k] + x[6 * v + k];
 }
 
 static void product_inverse(const double *a, double *inv)

@@ -1,5 +1,6 @@
 #include "model/node.h"
 
+#include "la/fours.h"
 #include "lie/so3.h"
 #include "lie/turns.h"
 
@@ -107,6 +108,29 @@ void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
     memcpy(frame->w, twist + 3, sizeof frame->w);
 }
 
+/* Four bodies side by side; x and R lie one behind the other in a frame. */
+static void place_four(const double *q, ga_frame *frames)
+{
+    double side[16][4]; /* x, a number more, quaternion; then x, R */
+    quad x[4];
+    for (int k = 0; k < 2; ++k) {
+        for (int v = 0; v < 4; ++v) load(x + v, q + 7 * v + 3 * k);
+        transpose(x);
+        for (int i = 0; i < 4; ++i) store(side[i + 12 * k], x + i);
+    }
+    for (int v = 0; v < 4; ++v) {
+        const ga_quat p = {side[12][v], {side[13][v], side[14][v], side[15][v]}};
+        double R[9];
+        ga_quat_matrix(p, 3, R);
+        for (int i = 0; i < 9; ++i) side[3 + i][v] = R[i];
+    }
+    for (int k = 0; k < 12; k += 4) {
+        for (int i = 0; i < 4; ++i) load(x + i, side[k + i]);
+        transpose(x);
+        for (int v = 0; v < 4; ++v) store(frames[v].x + k, x + v);
+    }
+}
+
 void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *frames)
 {
     const int n = ga_node_nq(ga_node_of(kind));
@@ -114,6 +138,7 @@ void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *
         for (int i = 0; i < count; ++i) ga_node_place(kind, q + n * i, frames + i);
         return;
     }
+    for (; count >= 4; count -= 4, q += 28, frames += 4) place_four(q, frames);
     for (int i = 0; i < count; ++i, q += 7, ++frames) {
         memcpy(frames->x, q, sizeof frames->x);
         ga_quat_matrix(ga_quat_load(q + 3), 3, frames->R);

@@ -48,7 +48,7 @@ static void list_side(ga_batch *batch, int which)
     }
 }
 
-/* Are rows of units added to this body by `push` and the like? */
+/* May add_units, or add_flat_units, be used for this body? */
 static bool takes_units(const ga_batch *batch, int which)
 {
     const ga_batch_side *side = batch->side + which;
@@ -190,19 +190,26 @@ KERNEL void add_side(const ga_batch_side *side, const int n, places at, const do
     put_four(n, y + 4, at + 8, r);
 }
 
-/* Rows of units: the multipliers themselves go to translations, n of them. */
-KERNEL void push(const int n, const double sign, places at, const int *row,
-                 const double *restrict lambda, double *restrict r)
+/* Rows of units: the multipliers themselves go to translations. Bodies in space. */
+KERNEL void add_units(const ga_batch_side *side, const double sign, places at,
+                      const double *local, const double *lambda, double *r)
 {
-    for (int v = 0; v < LANES; ++v) {
-        const double *from = lambda + row[v];
-        double *to = r + at[2 * v];
-        for (int i = 0; i < n; ++i) to[i] += sign * from[i];
+    double y[GA_TWIST * LANES];
+    get_four(6, r, at, y);
+    get_four(6, r, at + 8, y + 4);
+    for (int i = 0; i < 3 * LANES; i += 4) {
+        quad sum;
+        load(&sum, y + i);
+        add_at(&sum, lambda + i, sign);
+        store(y + i, &sum);
     }
+    add_columns(side, 3, 6, local, lambda, y);
+    put_four(6, y, at, r);
+    put_four(6, y + 4, at + 8, r);
 }
 
-/* The same for planar bodies, which have one rotation more, of two products. */
-KERNEL void push_and_twist(const ga_batch_side *side, const double sign, places at,
+/* The same for planar bodies, whose rotation gets two products. */
+KERNEL void add_flat_units(const ga_batch_side *side, const double sign, places at,
                            const int *row, const double *restrict lambda,
                            const double *restrict local, const double *restrict own,
                            double *restrict r)
@@ -220,18 +227,6 @@ KERNEL void push_and_twist(const ga_batch_side *side, const double sign, places 
     }
 }
 
-/* Three rotations, together with the translation before them. */
-KERNEL void turn(const ga_batch_side *side, places at, const double *local,
-                 const double *lambda, double *r)
-{
-    double y[GA_TWIST * LANES], *four = y + 2 * LANES;
-    get_four(4, r + 2, at, four);
-    get_four(4, r + 2, at + 8, four + 4);
-    add_columns(side, 3, 6, local, lambda, y);
-    put_four(4, four, at, r + 2);
-    put_four(4, four + 4, at + 8, r + 2);
-}
-
 /* lambda: of these joints, side by side */
 static void add_bodies(const ga_batch *batch, int which, int k, const ga_reaction *reaction,
                        const double *local, const double *lambda)
@@ -242,15 +237,13 @@ static void add_bodies(const ga_batch *batch, int which, int k, const ga_reactio
     places at = batch->columns + 2 * k + which;
     double *r = reaction->r;
     if (batch->units && side->columns == 3 && which == 0) {
-        push_and_twist(side, -1, at, row, all, local, lambda, r);
+        add_flat_units(side, -1, at, row, all, local, lambda, r);
     } else if (batch->units && side->columns == 3) {
-        push_and_twist(side, 1, at, row, all, local, lambda, r);
+        add_flat_units(side, 1, at, row, all, local, lambda, r);
+    } else if (batch->units && side->columns == 6 && which == 0) {
+        add_units(side, -1, at, local, lambda, r);
     } else if (batch->units && side->columns == 6) {
-        turn(side, at, local, lambda, r);
-        if (which == 0)
-            push(3, -1, at, row, all, r);
-        else
-            push(3, 1, at, row, all, r);
+        add_units(side, 1, at, local, lambda, r);
     } else if (side->columns == 6) {
         add_side(side, 6, at, local, lambda, r);
     } else if (side->columns == 3) {
