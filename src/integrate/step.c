@@ -27,11 +27,33 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
+
+/* What Newton's method leaves of Phi in index 3 acts like an acceleration, divided by h^2, and
+ * turns the sign of what follows in each step: by the root -rho_inf of the method, many times
+ * over. So what goes on like that is extrapolated as well as a parabola: (z - 1)^3 (z + rho).
+ */
+static bool extrapolate_alternating(const ga_stepper *s, int n, const double *x0,
+                                    double *const *old, double *result)
+{
+    const ga_state *now = &s->now;
+    const double rho = s->method.rho_infinity;
+    if (!s->alternates || now->steps < 4 || s->steady) return false;
+    if (!same_step(s->h, now->h) || !same_step(s->h, now->h_old[0]) ||
+        !same_step(s->h, now->h_old[1]))
+        return false;
+    for (int i = 0; i < n; ++i)
+        result[i] = (3 - rho) * x0[i] + (3 * rho - 3) * old[0][i] + (1 - 3 * rho) * old[1][i] +
+                    rho * old[2][i];
+    return true;
+}
+
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result)
 {
     const ga_state *now = &s->now;
     const double h = s->h, h0 = now->h, h1 = now->h_old[0];
+    if (extrapolate_alternating(s, n, x0, old, result)) return;
     if (now->steps == 0 || s->steady) {
         copy(result, x0, n);
     } else if (now->steps == 1) {
@@ -116,7 +138,7 @@ typedef struct ga_progress {
 /* What an increment looks like against round-off. */
 typedef struct ga_size {
     double norm[KINDS];
-    double noise[KINDS]; /* of a second increment: round-off, in the units of norm */
+    double noise[KINDS]; /* where it is remembered: round-off, in the units of norm */
     double units;        /* largest of q and v, in units of round-off */
     bool multipliers;    /* no more than what the round-off of q and v makes of them */
 } ga_size;
@@ -170,7 +192,7 @@ static ga_size measure(ga_stepper *s)
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
     const double level = tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    const bool second = tolerant && s->iteration == 2; /* that is remembered */
+    const bool remembered = tolerant && s->iteration > 1;
     ga_size size = {{0}, {0}, 0, false};
     double norm_q = 0, norm_v = 0, noise = 0;
     for (int k = 0; k < 2; ++k) {
@@ -186,7 +208,7 @@ static ga_size measure(ga_stepper *s)
         norm_v = most(norm_v, weighted(delta_v, tolerance_v));
         floor_v += floor_vq;
         noise = most(noise, floor_v);
-        if (second) {
+        if (remembered) {
             size.noise[POSITION] =
                 most(size.noise[POSITION], weighted(level * floor_q, tolerance_q));
             size.noise[VELOCITY] =
@@ -205,7 +227,7 @@ static ga_size measure(ga_stepper *s)
     tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
     tolerance_lambda = ga_larger(tolerance_lambda, EPS * s->scale.lambda);
     s->norm_lambda = weighted(s->delta_lambda, tolerance_lambda);
-    if (second)
+    if (remembered)
         size.noise[MULTIPLIERS] =
             weighted(level * noise * s->typical_reaction, tolerance_lambda);
     size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
@@ -251,20 +273,21 @@ static double motion_of(const double *norm)
     return ga_larger(norm[POSITION], norm[VELOCITY]);
 }
 
-/* What the second increment is in proportion to: new tangents leave the square of the first
- * one, old ones what they have lost. Multipliers enter through forces, which are linear in
- * them. */
-static double in_proportion_to(const ga_stepper *s, int kind, const double *first)
+/* What the next increment is in proportion to: new tangents leave the square of this one, old
+ * ones what they have lost. Multipliers enter through forces, which are linear in them. */
+static double in_proportion_to(const ga_stepper *s, int kind, const double *norm)
 {
-    const double motion = motion_of(first);
-    const double size = kind == MULTIPLIERS ? ga_larger(motion, first[MULTIPLIERS]) : motion;
+    const double motion = motion_of(norm);
+    const double size = kind == MULTIPLIERS ? ga_larger(motion, norm[MULTIPLIERS]) : motion;
     return size * (s->fresh ? motion : s->served);
 }
 
-/* What the second increment will be, from the first one, as seen in steps before. */
+/* What the next increment will be, from the first or the second one, as seen in steps before.
+ */
 static double foresee(const ga_stepper *s, int kind, const double *norm)
 {
-    const ga_memory *m = &s->memory[s->fresh];
+    if (s->iteration > 2) return INFINITY;
+    const ga_memory *m = &s->memory[s->iteration - 1][s->fresh];
     if (m->good_for == 0) return INFINITY;
     double next = 4 * m->rate[kind] * in_proportion_to(s, kind, norm);
     /* constraints are to be at round-off, whatever the tolerance, unless q slides back to them
@@ -274,16 +297,17 @@ static double foresee(const ga_stepper *s, int kind, const double *norm)
     return next;
 }
 
-/* Remembers how the second increment came out of the first one. What may be noise is no reason
- * to think worse of the next one than before. */
-static void remember(ga_stepper *s, const double *first, const ga_size *second)
+/* Remembers how the second or third increment came out of the one before. What may be noise is
+ * no reason to think worse of the next one than before. */
+static void remember(ga_stepper *s, const double *before, const ga_size *now)
 {
-    ga_memory *m = &s->memory[s->fresh];
-    if (!(motion_of(first) > 0)) return;
+    if (s->iteration < 2 || s->iteration > 3) return;
+    ga_memory *m = &s->memory[s->iteration - 2][s->fresh];
+    if (!(motion_of(before) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
-        const double by = in_proportion_to(s, k, first), old = m->rate[k];
-        const double most = ga_larger(second->norm[k], second->noise[k]) / by;
-        const double least = ga_larger(second->norm[k] - second->noise[k], 0) / by;
+        const double by = in_proportion_to(s, k, before), old = m->rate[k];
+        const double most = ga_larger(now->norm[k], now->noise[k]) / by;
+        const double least = ga_larger(now->norm[k] - now->noise[k], 0) / by;
         const bool better = most < old || old == 0; /* or the first one */
         m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
     }
@@ -302,7 +326,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->iteration == 2 && s->fresh == before->fresh) remember(s, before->norm, &size);
+    if (s->fresh == before->fresh) remember(s, before->norm, &size);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = size.norm[k], contraction = norm / before->norm[k];
         double trusted = ga_larger(contraction, worst);
@@ -310,14 +334,16 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
         if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
-        if (first && !s->form->second_system) next = ga_smaller(next, foresee(s, k, size.norm));
+        if ((first || s->alternates) && !s->form->second_system)
+            next = ga_smaller(next, foresee(s, k, size.norm));
         left = ga_larger(left, next);
         if (norm <= 1 || first) continue;
         rate = ga_larger(rate, contraction);
-        growth = ga_smaller(growth, contraction);
         if (k != MULTIPLIERS) motion = ga_larger(motion, contraction);
         /* a good guess of lambda suffers from a bad one of v' at first */
-        if (k != MULTIPLIERS || late) pace = ga_larger(pace, contraction);
+        const bool tells = k != MULTIPLIERS || late;
+        if (tells) pace = ga_larger(pace, contraction);
+        if (tells || !s->alternates) growth = ga_smaller(growth, contraction);
     }
     if (age > 0 && late) {
         s->worn_by = ga_smaller(motion, 1) / age;
@@ -523,6 +549,10 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
+    if (s->alternates) {
+        copy(now->vd_old[2], now->vd_old[1], s->nv);
+        copy(now->lambda_old[2], now->lambda_old[1], s->mp);
+    }
     copy(now->vd_old[1], now->vd_old[0], s->nv);
     copy(now->lambda_old[1], now->lambda_old[0], s->mp);
     follow(now->vd_old[0], now->vd, s->vd, s->nv);
@@ -589,8 +619,6 @@ bool ga_step_may_retry(ga_status status)
 {
     return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
 }
-
-static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
 
 /* v_n and a_n for a step of size h. */
 static ga_status begin(ga_stepper *s, double h)
@@ -685,7 +713,8 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->wear *= FADE;
         s->worn_by *= 0.995; /* so that old tangents are tried again some day */
         ++s->unseen;
-        if (s->memory[s->fresh].good_for) --s->memory[s->fresh].good_for;
+        for (int k = 0; k < 2; ++k)
+            if (s->memory[k][s->fresh].good_for) --s->memory[k][s->fresh].good_for;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);

@@ -35,7 +35,7 @@ static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
     state->v_exact = carve(&c, s->nv);
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < (s->alternates ? 3 : 2); ++k) {
         state->vd_old[k] = carve(&c, s->nv);
         state->lambda_old[k] = carve(&c, s->mp);
     }
@@ -248,6 +248,8 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
+    s->alternates =
+        s->m && !s->form->velocity_level && !s->form->weighted && s->def.relative > 1e-12;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     GA_TRY(create_kinds(s));

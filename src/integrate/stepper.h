@@ -42,7 +42,7 @@ typedef struct ga_state {
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
-    double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
+    double *vd_old[3], *lambda_old[3]; /* one, two and, if `alternates`, three steps ago */
     double *G;                         /* G, whose first part B is needed for eta */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
@@ -85,7 +85,7 @@ typedef struct ga_term_place {
     ga_place row, column;
 } ga_term_place;
 
-/* How second increments of Newton's method came out of first ones, in units of tolerances:
+/* How increments of Newton's method came out of those before, in units of tolerances:
  * in_proportion_to of step.c. */
 typedef struct ga_memory {
     double rate[3]; /* q, v, lambda */
@@ -236,11 +236,12 @@ struct ga_stepper {
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double hope;                   /* by which life grows in a step */
-    double worn_by, wear; /* contraction rate they lose in a step, as last seen; at most */
-    int unseen;           /* steps since that was seen */
-    ga_memory memory[2];  /* of second increments, with old tangents and with new ones */
-    double spent;         /* since they were made, in iterations */
-    bool worn;            /* new ones are cheaper */
+    bool alternates;        /* extrapolation follows what changes its sign in each step, too */
+    double worn_by, wear;   /* contraction rate they lose in a step, as last seen; at most */
+    int unseen;             /* steps since that was seen */
+    ga_memory memory[2][2]; /* of second and third increments, with old and new tangents */
+    double spent;           /* since they were made, in iterations */
+    bool worn;              /* new ones are cheaper */
 
     /* Newton */
     double *r, *x;
@@ -308,7 +309,7 @@ void ga_step_record(ga_stepper *s, double position, double velocity);
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 /* x at t1 by the polynomial through up to three values. */
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const old[2],
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
