@@ -35,6 +35,7 @@ static ga_status number_nodes(ga_assembly *a, bool se)
         a->q_at[i + 1] = a->q_at[i] + ga_node_nq(a->nodes[i]);
         a->v_at[i + 1] = a->v_at[i] + ga_node_nv(a->nodes[i]);
         a->mass[i] = model->bodies[i].mass;
+        a->alike = (i == 0 || a->alike) && a->kinds[i] == a->kinds[0];
     }
     a->nq = a->q_at[n];
     a->nv = a->v_at[n];
@@ -262,6 +263,7 @@ typedef struct sweep {
 /* The first node behind `from` that is of another kind; at most `to`. */
 static int run_end(const ga_assembly *a, int from, int to)
 {
+    if (a->alike) return to;
     int i = from + 1;
     while (i < to && a->kinds[i] == a->kinds[from]) ++i;
     return i;

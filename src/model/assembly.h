@@ -50,6 +50,7 @@ typedef struct ga_assembly {
     int nq, nv;
 
     ga_node_kind *kinds; /* of nodes */
+    bool alike;          /* all are of one kind */
     ga_node *nodes;
     int *q_at, *v_at;       /* first coordinate of each node */
     double *mass, *inertia; /* of each node; in space 9 numbers, planar 1 */

@@ -359,15 +359,16 @@ static inline void scatter(const ga_batch *batch, int matrix, int k, const doubl
 /* Bodies side by side: x and R; x, c and s in the plane. */
 enum { PLACE = 12, FLAT_PLACE = 4 };
 
-static void gather(const ga_batch *batch, ga_places at, int k, double *places)
+/* `size` numbers of the bodies of LANES joints, `stride` apart, from those of the first body
+ * on; both are known to the compiler. */
+KERNEL void gather_places(const int size, const int stride, const int *nodes,
+                          const double *first, double *restrict places)
 {
-    const int size = at.planes ? FLAT_PLACE : PLACE;
     for (int v = 0; v < LANES; v += 4)
         for (int b = 0; b < 2; ++b) {
-            const int *nodes = batch->nodes + 2 * (k + v) + b;
             const double *from[4];
             for (int i = 0; i < 4; ++i)
-                from[i] = at.planes ? at.planes[nodes[2 * i]].x : at.frames[nodes[2 * i]].x;
+                from[i] = first + (ptrdiff_t)stride * nodes[2 * (v + i) + b];
             for (int c = 0; c < size; c += 4) {
                 double *to = places + (size * b + c) * LANES + v;
                 quad x[4];
@@ -376,6 +377,22 @@ static void gather(const ga_batch *batch, ga_places at, int k, double *places)
                 for (int i = 0; i < 4; ++i) store(to + i * LANES, x + i);
             }
         }
+}
+
+_Static_assert(sizeof(ga_plane) % sizeof(double) == 0 && sizeof(ga_frame) % sizeof(double) == 0,
+               "numbers only");
+
+static void gather(const ga_batch *batch, ga_places at, int k, double *places)
+{
+    enum {
+        PLANE = sizeof(ga_plane) / sizeof(double),
+        FRAME = sizeof(ga_frame) / sizeof(double)
+    };
+    const int *nodes = batch->nodes + 2 * k;
+    if (at.planes)
+        gather_places(FLAT_PLACE, PLANE, nodes, at.planes->x, places);
+    else
+        gather_places(PLACE, FRAME, nodes, at.frames->x, places);
 }
 
 /* Of `some` joints, side by side, what the mask keeps: one joint behind the other, four numbers

@@ -180,11 +180,15 @@ void ga_node_place_flat(ga_node_kind kind, int count, const double *q, ga_plane 
         const int n = count - from < MANY ? count - from : MANY;
         for (int i = 0; i < n; ++i) angle[i] = q[3 * i + 2];
         ga_turns(n, angle, c, s);
-        for (int i = 0; i < n; ++i, q += 3, ++planes) {
-            planes->x[0] = q[0], planes->x[1] = q[1];
-            planes->c = c[i], planes->s = s[i];
-            planes->angle = angle[i];
+        for (int i = 0; i < n; ++i) {
+            ga_plane *p = planes + i;
+            const double x = q[3 * i], y = q[3 * i + 1];
+            p->x[0] = x, p->x[1] = y;
+            p->c = c[i], p->s = s[i];
+            p->angle = angle[i];
         }
+        q += 3 * n;
+        planes += n;
     }
 }
 
