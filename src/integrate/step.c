@@ -415,11 +415,11 @@ static ga_status measure_residuals(ga_stepper *s)
     if (s->slides && !s->regular.active) return GA_OK;
     double position, velocity;
     const bool both = s->form->velocity_level;
+    const ga_values values = {
+        .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
     if (!s->evaluated) {
-        const ga_values values = {
-            .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-        GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
+        GA_TRY(ga_dae_fill(&s->dae, &at, &values));
     }
     position = ga_norm_max(s->m, s->Phi);
     if (both) {
@@ -429,6 +429,8 @@ static ga_status measure_residuals(ga_stepper *s)
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
         velocity = ga_norm_max(s->p, s->w);
     }
+    /* B shows in w, but gradients of nonholonomic constraints do not */
+    if (s->p || !isfinite(position + velocity)) GA_TRY(ga_dae_look(&s->dae, &values));
     if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;
 }
