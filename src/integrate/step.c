@@ -483,11 +483,11 @@ void ga_step_record(ga_stepper *s, double position, double velocity)
 static ga_status measure_residuals(ga_stepper *s, double *position, double *velocity)
 {
     const bool both = s->form->velocity_level;
+    const ga_values values = {
+        .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
     if (!s->evaluated) {
-        const ga_values values = {
-            .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-        GA_TRY(ga_dae_evaluate(&s->dae, &at, &values));
+        GA_TRY(ga_dae_fill(&s->dae, &at, &values));
     }
     *position = ga_norm_max(s->m, s->Phi);
     if (both)
@@ -495,6 +495,8 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
     else
         GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
     *velocity = ga_norm_max(both ? s->mp : s->p, s->w);
+    /* B shows in w, but gradients of nonholonomic constraints do not */
+    if (s->p || !isfinite(*position + *velocity)) GA_TRY(ga_dae_look(&s->dae, &values));
     return GA_OK;
 }
 

@@ -442,6 +442,70 @@ static void test_callbacks_that_fail_on_the_way(void **state)
         if (kind != PROBE_ACCELERATION_RHS) assert_true(checked[kind] >= 5);
 }
 
+/* Six masses that know nothing of each other. */
+enum { ALONE = 6 };
+
+typedef struct lonely {
+    int entry; /* of the force that fails */
+    double value, since;
+} lonely;
+
+static ga_eval unit_mass(void *user, const ga_point *at, double *M)
+{
+    (void)user, (void)at;
+    for (int i = 0; i < ALONE * ALONE; ++i) M[i] = i % (ALONE + 1) == 0;
+    return GA_EVAL_OK;
+}
+
+static ga_eval lonely_force(void *user, const ga_point *at, double *f)
+{
+    const lonely *wrong = user;
+    for (int i = 0; i < ALONE; ++i) f[i] = 1 + i - at->q[i];
+    if (at->t > wrong->since) f[wrong->entry] = wrong->value;
+    return GA_EVAL_OK;
+}
+
+static ga_eval no_tangent(void *user, const ga_point *at, double *A)
+{
+    (void)user, (void)at;
+    for (int i = 0; i < ALONE * ALONE; ++i) A[i] = 0;
+    return GA_EVAL_OK;
+}
+
+/* What is not finite in one number of the residual is found, wherever it stands, also if it
+ * spreads to no other. */
+static void test_nan_that_does_not_spread(void **state)
+{
+    (void)state;
+    static const ga_node nodes[2] = {{GA_GROUP_RN, 4}, {GA_GROUP_RN, 2}};
+    static const double values[2] = {NAN, INFINITY}, q[ALONE], v[ALONE];
+    for (int form = 0; form < 2; ++form)
+        for (int entry = 0; entry < ALONE; ++entry)
+            for (int k = 0; k < 2; ++k) {
+                lonely wrong = {entry, values[k], 0.035};
+                const ga_system system = {.user = &wrong,
+                                          .node_count = 2,
+                                          .nodes = nodes,
+                                          .mass = unit_mass,
+                                          .mass_is_constant = true,
+                                          .force = lonely_force,
+                                          .stiffness = no_tangent,
+                                          .damping = no_tangent};
+                const ga_integrator_def def = definition((ga_formulation)form);
+                ga_integrator *run = NULL;
+                ga_report report;
+                assert_status(ga_integrator_create(&system, &def, &run, &report), GA_OK,
+                              report);
+                assert_status(ga_integrator_start(run, 0, q, v, 0.01, &report), GA_OK, report);
+                for (int n = 0; n < 3; ++n)
+                    assert_status(ga_integrator_step(run, &report), GA_OK, report);
+                assert_int_equal(ga_integrator_step(run, &report), GA_ERR_NOT_FINITE);
+                assert_message(report, "force");
+                assert_int_equal(report.row, entry);
+                ga_integrator_destroy(run);
+            }
+}
+
 /* After a failure that passes, the rest of the run has the bits of one without it: the failure
  * left nothing behind. With full Newton, where no old tangents are kept. */
 static void test_failure_leaves_nothing_behind(void **state)
@@ -1262,6 +1326,7 @@ int main(void)
         cmocka_unit_test(test_too_few_iterations_with_halving),
         cmocka_unit_test(test_wrong_tangents),
         cmocka_unit_test(test_callbacks_that_fail_on_the_way),
+        cmocka_unit_test(test_nan_that_does_not_spread),
         cmocka_unit_test(test_nan_between_tangents),
         cmocka_unit_test(test_failure_leaves_nothing_behind),
         cmocka_unit_test(test_halving_keeps_grid_and_order),
