@@ -16,6 +16,9 @@ KERNEL void set_lane(quad *x, int v, double a)
     const quad all = {a, a, a, a};
     *x = (quad)(((quad_mask)*x & ~at) | ((quad_mask)all & at));
 }
+/* Number v in all four places. */
+KERNEL void spread(quad *x, const quad *y, const int v) { *x = PICK(*y, *y, v, v, v, v); }
+KERNEL void subtract_products(quad *x, const quad *y, const quad *z) { *x -= *y * *z; }
 /* Adds the numbers from .. of the first count of y, which may begin before them. */
 KERNEL void add_shifted(quad *x, const quad *y, const int from, const int count)
 {
@@ -32,6 +35,15 @@ KERNEL void keep_where(quad *x, const long long *mask)
 #else
 KERNEL double get_lane(const quad *x, int v) { return x->at[v]; }
 KERNEL void set_lane(quad *x, int v, double a) { x->at[v] = a; }
+KERNEL void spread(quad *x, const quad *y, int lane)
+{
+    const double a = y->at[lane];
+    EACH x->at[v] = a;
+}
+KERNEL void subtract_products(quad *x, const quad *y, const quad *z)
+{
+    EACH x->at[v] -= y->at[v] * z->at[v];
+}
 KERNEL void add_shifted(quad *x, const quad *y, int from, int count)
 {
     EACH if (v + from >= 0 && v + from < count) x->at[v] += y->at[v + from];
