@@ -16,9 +16,25 @@ KERNEL bool factor(const int k, const int r, double *F, double *S, double *recip
 
 /* --- solution ----------------------------------------------------------------------------- */
 
-/* Four rows of a product; two sums, neither of which waits for the other. */
+/* Four rows of a product; two sums, neither of which waits for the other. y: each in a four. */
 KERNEL void multiply(quad *x, const int k, const int rows, const double *restrict A,
-                     const double *restrict y)
+                     const quad *restrict y)
+{
+    quad a, b, c;
+    set_zero(&a);
+    set_zero(&b);
+    if (k > 0) load(&a, A), times(&a, &y[0]);
+    if (k > 1) load(&b, A + rows), times(&b, &y[1]);
+    FOR_PIVOTS(p, 2, k, {
+        load(&c, A + p * rows);
+        add_products(p % 2 ? &b : &a, &c, &y[p]);
+    })
+    if (k > 1) add(&a, &b, 1);
+    *x = a;
+}
+
+KERNEL void multiply_numbers(quad *x, const int k, const int rows, const double *restrict A,
+                             const double *restrict y)
 {
     quad a, b;
     set_zero(&a);
@@ -32,11 +48,19 @@ KERNEL void multiply(quad *x, const int k, const int rows, const double *restric
 
 /* From outside, and back. */
 KERNEL void fetch(const int k, double *restrict y, const ga_front_outside *x, const int *place){
-    FOR_PIVOTS(p, 0, k, y[p] = x->from[place[p]] * x->scale[place[p]])}
+    FOR_PIVOTS(p, 0, k, { y[p] = x->from[place[p]] * x->scale[place[p]]; })}
 
 KERNEL void bring(const int k, const double *restrict y, const ga_front_outside *x,
                   const int *place){
-    FOR_PIVOTS(p, 0, k, x->to[place[p]] = y[p] * x->scale[place[p]])}
+    FOR_PIVOTS(p, 0, k, { x->to[place[p]] = y[p] * x->scale[place[p]]; })}
+
+/* In a chain the others of a front are the last pivots of the next one. Then they stay in
+ * registers on their way, which is the way everything else waits for. */
+#if defined(__GNUC__)
+#define MAY_LINK(k, r) (__builtin_constant_p(r) && (r) > 0 && (r) <= 4 && (r) < (k))
+#else
+#define MAY_LINK(k, r) false
+#endif
 
 KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
                     double *all, const int *restrict others, const ga_front_outside *outside)
@@ -45,17 +69,24 @@ KERNEL void forward(const int k, const int r, int count, const double *restrict 
     const size_t size = ga_front_inverse_size(k, r);
     const int ahead = outside ? outside->ahead : 0,
               *place = outside ? outside->place + ahead : NULL;
+    bool linked = false;
+    quad z;
+    set_zero(&z);
     for (; count > 0; --count, F += size, y += k, others += r) {
-        double own[GA_FRONT_INVERSE_MOST];
+        quad own[GA_FRONT_INVERSE_MOST] = {0};
         if (outside) fetch(k, y + ahead, outside, place), place += k;
-        FOR_PIVOTS(p, 0, k, own[p] = y[p])
+        FOR_PIVOTS(p, 0, k, { fill(&own[p], y[p]); })
+        if (MAY_LINK(k, r) && linked) {
+            FOR_PIVOTS(p, 0, r, { spread(&own[k - r + p], &z, p); })
+        }
         for (int i = 0; i < r; i += 4) {
             double *to = all + others[0] + i;
-            quad x, z;
+            quad x, there;
             multiply(&x, k, r4, F + k * k4 + i, own);
-            load_some(&z, to, r - i);
-            subtract(&z, &x, 1);
-            store_some(to, &z, r - i);
+            load_some(&there, to, r - i);
+            minus(&there, &x);
+            store_some(to, &there, r - i);
+            if (MAY_LINK(k, r)) linked = to == y + 2 * k - r, z = there;
         }
         for (int i = 0; i < k; i += 4) {
             quad x;
@@ -71,19 +102,33 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const size_t size = ga_front_inverse_size(k, r);
     const int *place = outside ? outside->place + count * k : NULL;
+    bool linked = false; /* z are the numbers behind y */
+    quad z[GA_FRONT_INVERSE_MOST / 4] = {0};
     F += (size_t)count * size + (size_t)(k * (k4 + r4));
     y += count * k;
     others += count * r;
     for (; count > 0; --count) {
         F -= size, y -= k, others -= r;
         const double *from = r > 0 ? all + others[0] : all;
-        for (int i = 0; i < k; i += 4) {
-            quad x, z;
-            multiply(&x, r, k4, F + i, from);
-            load_some(&z, y + i, k - i);
-            subtract(&z, &x, 1);
-            store_some(y + i, &z, k - i);
+        quad there[4] = {0};
+        if (MAY_LINK(k, r) && linked && from == y + 2 * k - r) {
+            FOR_PIVOTS(p, 0, r, { spread(&there[p], &z[(k - r + p) / 4], (k - r + p) % 4); })
+        } else if (MAY_LINK(k, r)) {
+            FOR_PIVOTS(p, 0, r, { fill(&there[p], from[p]); })
         }
+        for (int i = 0; i < k; i += 4) {
+            quad x;
+            if (MAY_LINK(k, r))
+                multiply(&x, r, k4, F + i, there);
+            else
+                multiply_numbers(&x, r, k4, F + i, from);
+            quad own;
+            load_some(&own, y + i, k - i);
+            minus(&own, &x);
+            store_some(y + i, &own, k - i);
+            if (MAY_LINK(k, r)) z[i / 4] = own;
+        }
+        linked = true;
         if (outside) bring(k, y, outside, place -= k);
     }
 }
@@ -94,9 +139,9 @@ KERNEL void forward_scattered(const int k, const int r, const double *restrict F
 {
     static const int start = 0;
     double t[GA_FRONT_INVERSE_OTHERS];
-    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    FOR_PIVOTS(p, 0, r, { t[p] = all[others[p]]; })
     forward(k, r, 1, F, y, t, &start, NULL);
-    FOR_PIVOTS(p, 0, r, all[others[p]] = t[p])
+    FOR_PIVOTS(p, 0, r, { all[others[p]] = t[p]; })
 }
 
 KERNEL void backward_scattered(const int k, const int r, const double *restrict F,
@@ -104,7 +149,7 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
 {
     static const int start = 0;
     double t[GA_FRONT_INVERSE_OTHERS];
-    FOR_PIVOTS(p, 0, r, t[p] = all[others[p]])
+    FOR_PIVOTS(p, 0, r, { t[p] = all[others[p]]; })
     backward(k, r, 1, F, y, t, &start, NULL);
 }
 

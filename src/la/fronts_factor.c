@@ -137,11 +137,12 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
 
 static double column_size(const ga_matrix *m, int j)
 {
-    double size = 0;
-    for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-        double a = fabs(m->values[k]);
-        size = a > size ? a : size;
-    }
+    const double *x = m->values + m->colptr[j], *end = m->values + m->colptr[j + 1];
+    quad most;
+    set_zero(&most);
+    for (; x + 4 <= end; x += 4) raise(&most, x);
+    double size = largest_of(&most);
+    for (; x < end; ++x) size = greater(size, fabs(*x));
     return size;
 }
 

@@ -38,9 +38,11 @@ KERNEL void eliminate(const int k, const int q, const int c, quad *restrict a,
     quad x[IN_REGISTERS / 4];
     const double d = reciprocals[c] = take_out(q, c, a + c * q, x);
     FOR_PIVOTS(j, 0, k, {
-        const double y = get_lane(&a[j * q + c / 4], c % 4) * d;
+        quad y;
+        spread(&y, &a[j * q + c / 4], c % 4);
+        scale(&y, d);
         set_lane(&a[j * q + c / 4], c % 4, 0);
-        for (int i = 0; i < q; ++i) subtract(&a[j * q + i], &x[i], y);
+        for (int i = 0; i < q; ++i) subtract_products(&a[j * q + i], &x[i], &y);
     })
 }
 

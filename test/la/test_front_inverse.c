@@ -192,6 +192,41 @@ static void rows_of_fronts(void **state)
         }
 }
 
+/* In a chain the others of a front are the last pivots of the next one: again the same as one
+ * front at a time; also where the chain is torn. */
+static void chains_of_fronts(void **state)
+{
+    (void)state;
+    static problem p;
+    static double F[FRONTS * SIZE];
+    for (int k = 1; k <= MOST; ++k)
+        for (int r = 0; r <= k; ++r)
+            for (int torn = 0; torn < FRONTS; ++torn) {
+                const ga_front_inverse *kernels = ga_front_inverse_get(k, r);
+                const size_t size = ga_front_inverse_size(k, r);
+                double x[(FRONTS + 1) * MOST + MOST], y[(FRONTS + 1) * MOST + MOST];
+                int others[FRONTS * MOST + 1] = {0};
+                for (int i = 0; i < (FRONTS + 2) * MOST; ++i) x[i] = y[i] = sin(i + 1);
+                for (int f = 0; f < FRONTS; ++f) {
+                    create(&p, k, r, (uint64_t)(1000 * f + 100 * k + r), false);
+                    assert_true(factor(&p, kernels));
+                    memcpy(F + (size_t)f * size, p.F, size * sizeof *F);
+                    const int first = f == torn ? (FRONTS + 1) * k : (f + 2) * k - r;
+                    for (int i = 0; i < r; ++i) others[f * r + i] = first + i;
+                }
+                kernels->forward(k, r, FRONTS, F, x, x, others);
+                for (int f = 0; f < FRONTS; ++f)
+                    kernels->forward(k, r, 1, F + (size_t)f * size, y + f * k, y,
+                                     others + f * r);
+                assert_memory_equal(x, y, sizeof x);
+                kernels->backward(k, r, FRONTS, F, x, x, others);
+                for (int f = FRONTS - 1; f >= 0; --f)
+                    kernels->backward(k, r, 1, F + (size_t)f * size, y + f * k, y,
+                                      others + f * r);
+                assert_memory_equal(x, y, sizeof x);
+            }
+}
+
 /* Unknowns fetched and brought on the way, and others anywhere. */
 static void ways_in_and_out(void **state)
 {
@@ -283,9 +318,10 @@ static void reports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors),        cmocka_unit_test(solves_as_substitution),
-        cmocka_unit_test(rows_of_fronts), cmocka_unit_test(same_bits),
-        cmocka_unit_test(reports),        cmocka_unit_test(ways_in_and_out),
+        cmocka_unit_test(factors),          cmocka_unit_test(solves_as_substitution),
+        cmocka_unit_test(rows_of_fronts),   cmocka_unit_test(same_bits),
+        cmocka_unit_test(reports),          cmocka_unit_test(ways_in_and_out),
+        cmocka_unit_test(chains_of_fronts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
