@@ -41,22 +41,25 @@ static bool needs_gradient(const ga_stepper *s)
 /* Forces that depend on multipliers are evaluated when these are known. */
 ga_status ga_block_evaluate(ga_stepper *s, bool force)
 {
-    ga_values values = {.G = s->G, .Phi = s->Phi};
-    if (!s->form->weighted && !s->has_mass) values.M = s->M;
-    if (s->form->velocity_level || s->p) values.w = s->rate;
+    ga_values *values = &s->filled;
+    const bool mass = !s->form->weighted && !s->has_mass,
+               motion = s->form->velocity_level || s->p;
+    values->M = mass ? s->M : NULL;
+    values->G = s->G;
+    values->Phi = s->Phi;
+    values->w = motion ? s->rate : NULL;
+    values->f = NULL;
     s->summed = force && adds_up(s);
     if (s->summed) {
         const ga_point sum = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, s->lambda);
-        if (!needs_gradient(s)) values.G = NULL;
-        s->filled = values;
-        return ga_dae_fill_equations(&s->dae, &sum, &values, s->r);
+        if (!needs_gradient(s)) values->G = NULL;
+        return ga_dae_fill_equations(&s->dae, &sum, values, s->r);
     }
-    if (force && !s->dae.sys.force_uses_multipliers) values.f = s->f;
+    if (force && !s->dae.sys.force_uses_multipliers) values->f = s->f;
     const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-    s->filled = values;
-    GA_TRY(ga_dae_fill(&s->dae, &at, &values));
-    if (values.M) s->has_mass = s->dae.M_known;
-    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, &values); /* G need not show */
+    GA_TRY(ga_dae_fill(&s->dae, &at, values));
+    if (mass) s->has_mass = s->dae.M_known;
+    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, values); /* G need not show */
 }
 
 /* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.

@@ -363,11 +363,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
             double contraction = norm / before->norm[k];
             /* what the two halves of SOI2 leave out of each other does not show at once */
             if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
-            rate = ga_larger(rate, contraction);
-            growth = ga_smaller(growth, contraction);
+            rate = most(rate, contraction);
+            growth = contraction < growth ? contraction : growth;
             norm = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
         }
-        left = ga_larger(left, norm);
+        left = most(left, norm);
         if (k != MULTIPLIERS) left_of_motion = left;
     }
     const bool settled = size.units <= s->round_off;
@@ -377,11 +377,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     const bool renewed = s->fresh && !before->fresh, same = s->fresh && before->fresh;
     s->units = size.units;
     const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
-    *before = (ga_progress){{size.norm[0], size.norm[1], size.norm[2]},
-                            {s->delta_v[0], s->delta_v[1]},
-                            before->settled + settled,
-                            before->stalled + stalled,
-                            s->fresh};
+    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
+    for (int k = 0; k < 2; ++k) before->delta_v[k] = s->delta_v[k];
+    before->settled += settled;
+    before->stalled += stalled;
+    before->fresh = s->fresh;
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (is_large(s) && same && is_at_its_end(left_of_motion, flicker, settled, rate))
@@ -645,9 +645,11 @@ static double whole_life(const ga_stepper *s) { return is_large(s) ? floor(s->li
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
+    const double gone = ga_norm_max(s->nv, s->U);
+    if (gone <= 0.1) return false; /* in any case */
     double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     double way = s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
-    return ga_norm_max(s->nv, s->U) > 100 * way + 0.1 * ga_larger(size, 1);
+    return gone > 100 * way + 0.1 * ga_larger(size, 1);
 }
 
 /* Tangents this old spoil estimates of errors, which are responses of the linearised step. */

@@ -32,6 +32,7 @@
 #include "la/backend.h"
 #include "la/buckets.h"
 #include "la/elimination.h"
+#include "la/front_chain.h"
 #include "la/fronts.h"
 #include "la/lists.h"
 
@@ -532,6 +533,31 @@ static ga_status plan_places(blocks *s)
     return status;
 }
 
+/* Whether front i goes on with the chain that front i - 1 is in, or may begin one with it. */
+static bool in_chain(const blocks *s, const ga_elimination *e, int i)
+{
+    const front *f = &s->front[i], *child = f - 1;
+    const join *j = s->joins + child->joins;
+    return e->child_start[i + 1] - e->child_start[i] == 1 && e->parent[i - 1] == i &&
+           child->r == f->r && f->joins - child->joins == 1 && j->to + j->count <= f->k &&
+           f->inverse && ga_front_chain_get(f->k, f->r, j->to);
+}
+
+/* Chains of fronts in parts, or between them. */
+static void plan_chains(blocks *s, const ga_elimination *e)
+{
+    int p = s->parts;
+    for (int i = s->fronts - 1; i > 0 && s->places; --i) {
+        front *f = &s->front[i];
+        while (p > 0 && s->part[p - 1].from > i) --p;
+        const bool border = p > 0 && (i == s->part[p - 1].from || i == s->part[p - 1].end);
+        if (border || !in_chain(s, e, i)) continue;
+        const bool goes_on = f[1].chain && f[1].k == f->k && f[1].r == f->r &&
+                             s->joins[f->joins].to == s->joins[f[-1].joins].to;
+        f->chain = goes_on ? f[1].chain : i + 1;
+    }
+}
+
 static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
 {
     GA_TRY(ga_elimination_create(s->matrix, p, e));
@@ -551,6 +577,7 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
     if (status == GA_OK) status = plan_places(s);
     if (status == GA_OK) status = plan_slots(s); /* from here others are places in y */
     if (status == GA_OK) plan_rows(s);
+    if (status == GA_OK) plan_chains(s, e);
     s->child_start = e->child_start, e->child_start = NULL;
     s->child = e->child, e->child = NULL;
     return status;

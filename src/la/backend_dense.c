@@ -825,9 +825,10 @@ static void solve_scaled(void *data, const double *row, const double *rhs, const
                          double *x)
 {
     dense *d = data;
-    const int *column = d->column;
+    const int n = d->n, *restrict column = d->column;
+    const double *restrict y = d->y;
     CHOOSE(solve)(d, row, rhs);
-    for (int k = 0; k < d->n; ++k) x[column[k]] = d->y[k] * col[column[k]];
+    for (int k = 0; k < n; ++k) x[column[k]] = y[k] * col[column[k]];
 }
 
 static void solve(void *data, double *x)

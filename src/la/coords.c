@@ -189,8 +189,27 @@ static void add_large_transposed(const full *A, const double *restrict x, double
     store(y + A->n - 4, &last);
 }
 
+/* y += +-A^T x for m < 4 rows, m known to the compiler: the sign goes to x. */
+KERNEL void add_short(const full *A, const int m, const double *restrict x, double *restrict y)
+{
+    const double *restrict a = A->values;
+    double z[3];
+    for (int i = 0; i < m; ++i) z[i] = A->alpha * x[i];
+    for (int j = 0; j < A->n; ++j, a += m) {
+        double sum = y[j];
+        for (int i = 0; i < m; ++i) sum += a[i] * z[i];
+        y[j] = sum;
+    }
+}
+
 static void add_full_transposed(const full *A, const double *restrict x, double *restrict y)
 {
+    if (A->m < 4 && fabs(A->alpha) == 1) {
+        if (A->m == 1) add_short(A, 1, x, y);
+        if (A->m == 2) add_short(A, 2, x, y);
+        if (A->m == 3) add_short(A, 3, x, y);
+        return;
+    }
     if (A->m >= 4 && A->n >= 4) {
         add_large_transposed(A, x, y);
         return;

@@ -76,6 +76,10 @@ int ga_product_evaluate_column(const ga_product *product, int c, const double *a
 /* values[slot[k]] += scale * value k of that column. */
 int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
                           double scale, const int *slot, double *restrict values, double *work);
+/* The same for columns from c on, until the slots end; the next one. */
+int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
+                           double scale, const int *slot, const int *end, double *values,
+                           double *work);
 
 /* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
  * order of decreasing column length. */

@@ -76,7 +76,12 @@ KERNEL void transpose(quad x[4])
 /* The first count < 4 numbers, and zeros. */
 KERNEL void load_first(quad *x, const double *from, int count)
 {
-    *x = (quad){from[0], count > 1 ? from[1] : 0, count > 2 ? from[2] : 0, 0};
+    if (count > 2)
+        *x = (quad){from[0], from[1], from[2], 0};
+    else if (count > 1)
+        *x = (quad){from[0], from[1], 0, 0};
+    else
+        *x = (quad){from[0], 0, 0, 0};
 }
 /* And back. */
 KERNEL void store_first(double *to, const quad *x, int count)

@@ -101,31 +101,41 @@ KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *
     return squares;
 }
 
-/* x: y in whole fours. What is done with is overwritten there, so the loops need not stop in
- * the middle of four. F: all of a front, or what is parted from it for the way forward. */
+/* The k numbers of y in whole fours, rows swapped. */
+KERNEL void load_swapped(const int k, const double *restrict y, const int *restrict swap,
+                         quad *restrict x)
+{
+    double *restrict z = (double *)x;
+    int moved = 0;
+    for (int c = 0; c < k; ++c) moved |= swap[c] ^ c;
+    if (!moved) {
+        for (int c = 0; c < k; c += 4) load_some(&x[c / 4], y + c, k - c);
+        return;
+    }
+    for (int c = 0; c < k; ++c) z[c] = y[c];
+    for (int c = k; c & 3; ++c) z[c] = 0;
+    for (int c = 0; c < k; ++c) {
+        const double a = z[swap[c]];
+        z[swap[c]] = z[c];
+        z[c] = a;
+    }
+}
+
+/* x: y in whole fours, in registers where k is known. What is done with is overwritten there,
+ * so the loops need not stop in the middle of four. F: all of a front, or what is parted from
+ * it for the way forward. */
 KERNEL void forward(const int k, int r, const bool parted, const double *restrict F,
                     const int *restrict swap, double *restrict y, double *restrict t,
-                    double *restrict x)
+                    quad *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const double *restrict l = F;
-    for (int c = 0; c < k; ++c) x[c] = y[c];
-    for (int c = k; c < k4; ++c) x[c] = 0;
-    for (int c = 0; c < k; ++c) {
-        const double a = x[swap[c]];
-        x[swap[c]] = x[c];
-        x[c] = a;
-    }
+    load_swapped(k, y, swap, x);
     FOR_PIVOTS(c, 0, k, {
-        const double a = x[c];
+        const double a = get_lane(&x[c / 4], c % 4);
         y[c] = a;
         if (!parted) l = F + c * k4 + ((c + 1) & ~3);
-        for (int i = (c + 1) & ~3; i < k4; i += 4, l += 4) {
-            quad z;
-            load(&z, x + i);
-            subtract_at(&z, l, a);
-            store(x + i, &z);
-        }
+        for (int i = (c + 1) & ~3; i < k4; i += 4, l += 4) subtract_at(&x[i / 4], l, a);
     })
     const int column = parted ? 4 : r4;
     for (int i = 0; i < r4; i += 4) {
@@ -137,36 +147,47 @@ KERNEL void forward(const int k, int r, const bool parted, const double *restric
     }
 }
 
+/* Four rows of U t at once. */
+KERNEL void multiply_rows(int rows, int r4, const double *restrict U, const double *restrict t,
+                          quad *restrict x)
+{
+    quad s[4], u, z;
+    for (int v = 0; v < 4; ++v) set_zero(&s[v]);
+    for (int i = 0; i < r4; i += 4) {
+        load(&z, t + i);
+        for (int v = 0; v < 4; ++v) {
+            if (v >= rows) continue;
+            load(&u, U + v * r4 + i);
+            add_products(&s[v], &u, &z);
+        }
+    }
+    transpose(s);
+    add(&s[0], &s[1], 1);
+    add(&s[2], &s[3], 1);
+    add(&s[0], &s[2], 1);
+    *x = s[0];
+}
+
 /* The same for the way back. */
 KERNEL void backward(const int k, int r, const bool parted, const double *restrict F,
-                     const double *restrict t, double *restrict y, double *restrict x)
+                     const double *restrict t, double *restrict y, quad *restrict x)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
     const double *restrict U = parted ? F : F + k * k4 + k * r4;
     const double *restrict diagonal = parted ? U + k * r4 : F, *restrict u = diagonal + k4;
     const int next = parted ? 1 : k4 + 1;
-    for (int p = 0; p < k; ++p) {
-        quad s, v, z;
-        set_zero(&s);
-        for (int i = 0; i < r4; i += 4) {
-            load(&v, U + p * r4 + i);
-            load(&z, t + i);
-            add_products(&s, &v, &z);
-        }
-        x[p] = y[p] - sum_of(&s);
+    for (int p = 0; p < k; p += 4) {
+        quad s;
+        multiply_rows(k - p, r4, U + p * r4, t, &s);
+        load_some(&x[p / 4], y + p, k - p);
+        minus(&x[p / 4], &s);
     }
-    for (int p = k; p < k4; ++p) x[p] = 0;
     FOR_PIVOTS(p, 0, k, {
         const int c = k - 1 - p;
-        const double a = x[c] * diagonal[c * next];
+        const double a = get_lane(&x[c / 4], c % 4) * diagonal[c * next];
         y[c] = a;
         if (!parted) u = F + c * k4;
-        for (int i = 0; i < c; i += 4, u += 4) {
-            quad z;
-            load(&z, x + i);
-            subtract_at(&z, u, a);
-            store(x + i, &z);
-        }
+        for (int i = 0; i < c; i += 4, u += 4) subtract_at(&x[i / 4], u, a);
     })
 }
 
@@ -212,14 +233,14 @@ KERNEL void part(const int k, int r, const double *restrict F, double *restrict 
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        forward(pivots, r, false, F, swap, y, t, (double *)work_space);                        \
+        forward(pivots, r, false, F, swap, y, t, work_space);                                  \
     }                                                                                          \
     attribute static void backward_##name(int k, int r, const double *F, const double *t,      \
                                           double *y, void *work)                               \
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        backward(pivots, r, false, F, t, y, (double *)work_space);                             \
+        backward(pivots, r, false, F, t, y, work_space);                                       \
     }                                                                                          \
     attribute static void part_##name(int k, int r, const double *F, double *forth,            \
                                       double *back)                                            \
@@ -232,14 +253,14 @@ KERNEL void part(const int k, int r, const double *restrict F, double *restrict 
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        forward(pivots, r, true, F, swap, y, t, (double *)work_space);                         \
+        forward(pivots, r, true, F, swap, y, t, work_space);                                   \
     }                                                                                          \
     attribute static void back_##name(int k, int r, const double *F, const double *t,          \
                                       double *y, void *work)                                   \
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        backward(pivots, r, true, F, t, y, (double *)work_space);                              \
+        backward(pivots, r, true, F, t, y, work_space);                                        \
     }
 
 #define GIVEN quad *work_space = work

@@ -32,6 +32,7 @@ typedef struct ga_front {
     int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     int reach;   /* its others in its part, or those of its row, end so far behind its first */
+    int chain;   /* where the chain ends that begins here (front_chain.h); or 0 */
     bool parted; /* eliminated elsewhere, and put in two places then */
     bool inverted; /* by the last factorisation */
 } ga_front;
@@ -103,6 +104,10 @@ static inline size_t ga_fronts_others_size(const ga_front *f)
 
 /* Finds the largest entry of the matrix; false if one is not finite. */
 bool ga_fronts_look(ga_fronts *s);
+/* Whether a pivot of this front is the smallest so far, by the size of its column; that is
+ * looked at only where it might be. reciprocals of pivots are `step` apart. */
+void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *reciprocals, int step,
+                     ga_fronts_finding *found);
 /* Factors the values of the matrix, after a look at them. False if the factors are not to be
  * used. */
 bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column);

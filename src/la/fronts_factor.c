@@ -1,5 +1,6 @@
 /* Factorisation by fronts; what is done, and when it is good enough, says backend_block.c. */
 #include "la/fours.h"
+#include "la/front_chain.h"
 #include "la/fronts.h"
 
 #include <float.h>
@@ -61,7 +62,7 @@ static void assemble(const blocks *s, int i, const part *p)
 }
 
 /* y += x. Behind x there are zeros up to a multiple of four; y has room for `room` numbers. */
-static void add_rows(int count, const double *restrict x, double *restrict y, int room)
+static inline void add_rows(int count, const double *restrict x, double *restrict y, int room)
 {
     int i = 0;
     for (; i < count && i + 4 <= room; i += 4) {
@@ -73,17 +74,54 @@ static void add_rows(int count, const double *restrict x, double *restrict y, in
     for (; i < count; ++i) y[i] += x[i];
 }
 
-static void add_row(int count, const double *restrict x, double *restrict y, int stride)
+/* y += x, where there are few; no loop to get ready for. */
+static inline void add_few(int count, const double *restrict x, double *restrict y)
 {
-    for (int i = 0; i < count; ++i) y[(ptrdiff_t)i * stride] += x[i];
+    for (; count >= 4; count -= 4, x += 4, y += 4) {
+        quad z;
+        load(&z, y);
+        add_at(&z, x, 1);
+        store(y, &z);
+    }
+    if (count & 2) {
+        y[0] += x[0];
+        y[1] += x[1];
+        x += 2, y += 2;
+    }
+    if (count & 1) y[0] += x[0];
+}
+
+/* Where a column of a front is: its rows among the pivots, `step` apart, and the others. */
+typedef struct strip {
+    double *top, *low;
+    int step;
+} strip;
+
+static inline strip strip_of(const front *f, int j, double *F, double *S)
+{
+    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
+    double *L = F + k * k4, *U = L + k * r4;
+    if (j < k) return (strip){F + (ptrdiff_t)j * k4, L + (ptrdiff_t)j * r4, 1};
+    return (strip){U + (j - k), S + (ptrdiff_t)(j - k) * r4, r4};
+}
+
+static inline void add_column(const join *first, const join *end, int k,
+                              const double *restrict x, strip to)
+{
+    for (const join *a = first; a < end; ++a)
+        if (a->to >= k)
+            add_few(a->count, x + a->from, to.low + (a->to - k));
+        else if (to.step == 1)
+            add_few(a->count, x + a->from, to.top + a->to);
+        else
+            for (int i = 0; i < a->count; ++i)
+                to.top[(ptrdiff_t)(a->to + i) * to.step] += x[a->from + i];
 }
 
 /* Adds the S of child c to front f. */
 static void take_over(const blocks *s, const front *c, const front *f, double *F, double *S)
 {
-    const int k = f->k, k4 = ga_front_padded(k), r4 = ga_front_padded(f->r);
-    const int child_r4 = ga_front_padded(c->r);
-    double *L = F + k * k4, *U = L + k * r4;
+    const int k = f->k, k4 = ga_front_padded(k), child_r4 = ga_front_padded(c->r);
     const double *from = s->stack + c->stack;
     const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
     if (end == first + 1 && first->to < k) { /* in a chain: all of it among the pivots */
@@ -93,20 +131,8 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
         return;
     }
     for (const join *b = first; b < end; ++b)
-        for (int j = 0; j < b->count; ++j) {
-            const double *x = from + (ptrdiff_t)(b->from + j) * child_r4;
-            const ptrdiff_t col = b->to + j;
-            for (const join *a = first; a < end; ++a) {
-                if (col < k && a->to < k)
-                    add_rows(a->count, x + a->from, F + a->to + col * k4, 0);
-                else if (col < k)
-                    add_rows(a->count, x + a->from, L + (a->to - k) + col * r4, 0);
-                else if (a->to < k)
-                    add_row(a->count, x + a->from, U + (col - k) + (ptrdiff_t)a->to * r4, r4);
-                else
-                    add_rows(a->count, x + a->from, S + (a->to - k) + (col - k) * r4, 0);
-            }
-        }
+        for (int j = 0; j < b->count; ++j, from += child_r4)
+            add_column(first, end, k, from, strip_of(f, b->to + j, F, S));
 }
 
 static double column_size(const ga_matrix *m, int j)
@@ -119,13 +145,9 @@ static double column_size(const ga_matrix *m, int j)
     return size;
 }
 
-/* The size of a column is needed only where it might make the pivot the smallest. */
-static void judge_pivots(const blocks *s, const front *f, const double *reciprocals, int step,
-                         finding *found)
+void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *reciprocals, int step,
+                     ga_fronts_finding *found)
 {
-    double most = 0;
-    for (int p = 0; p < f->k; ++p) most = greater(most, fabs(reciprocals[p * step]));
-    if (most * s->entry <= found->pivot) return;
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(reciprocals[p * step]);
         if (pivot * s->entry <= found->pivot) continue;
@@ -158,7 +180,7 @@ static bool invert_front(const blocks *s, const front *f, double *F, double *S, 
     if (!f->inverse->factor(f->k, f->r, F, S, reciprocals, p->work, &sizes)) return false;
     if (!(sizes.condition <= CONDITION_LIMIT * CONDITION_LIMIT)) return false;
     if (!(sizes.multipliers <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT)) return false;
-    judge_pivots(s, f, reciprocals, 1, &p->found);
+    ga_fronts_judge(s, f, reciprocals, 1, &p->found);
     return true;
 }
 
@@ -185,9 +207,26 @@ static bool factor_front(const blocks *s, int i, part *p)
     p->found.mixed = true;
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
-    judge_pivots(s, f, F, ga_front_padded(f->k) + 1, &p->found);
+    ga_fronts_judge(s, f, F, ga_front_padded(f->k) + 1, &p->found);
     if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
     return true;
+}
+
+/* A chain from i on, whose child is done. Returns the front it ends with: done if it is the end
+ * of the chain, otherwise not to be inverted. */
+static int factor_chain(const blocks *s, int i, part *p)
+{
+    front *f = &s->front[i];
+    const int to = s->joins[f[-1].joins].to;
+    const size_t size = ga_fronts_others_size(f) * sizeof(double);
+    ga_front_chain c = {.condition = CONDITION_LIMIT * CONDITION_LIMIT,
+                        .multipliers = MULTIPLIER_LIMIT * MULTIPLIER_LIMIT,
+                        .found = &p->found};
+    memcpy(c.S, s->stack + f[-1].stack, size);
+    i = ga_front_chain_get(f->k, f->r, to)(s, i, f->chain, &c);
+    for (; f < &s->front[i]; ++f) f->inverted = true;
+    memcpy(s->stack + f[-1].stack, c.S, size);
+    return i;
 }
 
 /* Values of a large matrix come from memory, in runs too short for the processor to foresee the
@@ -204,13 +243,24 @@ static void fetch(const blocks *s, int i)
 #endif
 }
 
+/* assembled: fronts before it are. */
 static bool factor_range(const blocks *s, int from, int end, part *p)
 {
     enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
     const bool far = s->matrix->count > NEAR;
-    if (from < end) assemble(s, from, p);
+    int assembled = from;
     for (int i = from; i < end; ++i) {
-        if (i + 1 < end) assemble(s, i + 1, p);
+        const int chain = s->front[i].chain;
+        for (; assembled <= (chain ? i : i + 1) && assembled < end; ++assembled)
+            assemble(s, assembled, p);
+        if (chain) {
+            i = assembled = factor_chain(s, i, p);
+            if (i == chain) {
+                --i;
+                continue;
+            }
+            assemble(s, assembled++, p);
+        }
         if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;
     }

@@ -454,9 +454,8 @@ static void add_columns(const task *t, int piece, int piece_end, int column, dou
     for (int c = column; piece < piece_end; ++piece) {
         const int *start = m->slots.start + m->piece[piece].list;
         const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
-        while (slot < end)
-            slot += ga_product_add_column(t->product, c++, t->a, t->b, t->scale, slot,
-                                          m->values + m->piece[piece].first, work);
+        c = ga_product_add_columns(t->product, c, t->a, t->b, t->scale, slot, end,
+                                   m->values + m->piece[piece].first, work);
     }
 }
 

@@ -627,14 +627,19 @@ KERNEL void add_fours(const tall *c, int i, int j, double *to)
 /* The same for w < 4 rows, w known to the compiler. */
 KERNEL void add_some(const tall *c, int i, const int w, double *to)
 {
-    double sum[3] = {0, 0, 0};
-    for (int t = 0; t < c->terms; ++t)
-        for (int v = 0; v < w; ++v) sum[v] += c->a[c->ia[t] + i + v] * c->b[c->ib[t]];
+    const double *first = c->a + c->ia[0] + i;
+    double sum[3], b = c->b[c->ib[0]];
+    for (int v = 0; v < w; ++v) sum[v] = first[v] * b;
+    for (int t = 1; t < c->terms; ++t) {
+        const double *a = c->a + c->ia[t] + i;
+        b = c->b[c->ib[t]];
+        for (int v = 0; v < w; ++v) sum[v] += a[v] * b;
+    }
     for (int v = 0; v < w; ++v) to[i + v] += c->scale * sum[v];
 }
 
 /* Eight rows at a time; the last fours have rows in common if they are fewer. */
-static void add_tall(const tall *c, int rows, double *to)
+KERNEL void add_tall(const tall *c, int rows, double *to)
 {
     int i = 0;
     for (; i + 8 <= rows; i += 8) add_fours(c, i, i + 4, to);
@@ -694,8 +699,8 @@ int ga_product_evaluate_column(const ga_product *product, int c, const double *a
     return end - first;
 }
 
-int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
-                          double scale, const int *slot, double *restrict values, double *work)
+KERNEL int add_column(const ga_product *product, int c, const double *a, const double *b,
+                      double scale, const int *slot, double *restrict values, double *work)
 {
     const ga_product_column at = product->column[c];
     if (at.plan < 0) {
@@ -722,6 +727,49 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
         values[*slot] += scale * sum;
     }
     return count;
+}
+
+int ga_product_add_column(const ga_product *product, int c, const double *a, const double *b,
+                          double scale, const int *slot, double *restrict values, double *work)
+{
+    return add_column(product, c, a, b, scale, slot, values, work);
+}
+
+/* Columns c, c+1, ... of few rows each, while their slots follow each other. The next column.
+ */
+static int add_low_columns(const ga_product *product, int c, const double *a, const double *b,
+                           double scale, const int **slot, const int *end, double *values)
+{
+    const int *restrict plan_start = product->plan_start, *restrict start = product->start;
+    for (const int *at = *slot; at < end; *slot = at, ++c) {
+        const ga_product_column *column = product->column + c;
+        if (column->plan < 0) break;
+        const int first = plan_start[column->plan], terms = start[first];
+        const int rows = plan_start[column->plan + 1] - first;
+        if (rows > 8 || rows < 3 || at[rows - 1] != at[0] + rows - 1) break;
+        const tall x = {start[first + 1] - terms,
+                        product->ia + terms,
+                        product->ib + terms,
+                        a + column->a,
+                        b + column->b,
+                        scale};
+        double *to = values + at[0];
+        at += rows;
+        if (rows == 3)
+            add_some(&x, 0, 3, to);
+        else
+            add_fours(&x, 0, rows - 4, to);
+    }
+    return c;
+}
+
+int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
+                           double scale, const int *slot, const int *end, double *values,
+                           double *work)
+{
+    if (product->tall) c = add_low_columns(product, c, a, b, scale, &slot, end, values);
+    while (slot < end) slot += add_column(product, c++, a, b, scale, slot, values, work);
+    return c;
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,

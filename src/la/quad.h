@@ -16,6 +16,14 @@ KERNEL void set_lane(quad *x, int v, double a)
     const quad all = {a, a, a, a};
     *x = (quad)(((quad_mask)*x & ~at) | ((quad_mask)all & at));
 }
+/* Adds the numbers from .. of the first count of y, which may begin before them. */
+KERNEL void add_shifted(quad *x, const quad *y, const int from, const int count)
+{
+#define SHIFTED(v) ((v) + from >= 0 && (v) + from < count ? (v) + from : 4)
+    const quad zero = {0};
+    *x += PICK(*y, zero, SHIFTED(0), SHIFTED(1), SHIFTED(2), SHIFTED(3));
+#undef SHIFTED
+}
 /* Zero where the mask is, and not -1. */
 KERNEL void keep_where(quad *x, const long long *mask)
 {
@@ -24,11 +32,35 @@ KERNEL void keep_where(quad *x, const long long *mask)
 #else
 KERNEL double get_lane(const quad *x, int v) { return x->at[v]; }
 KERNEL void set_lane(quad *x, int v, double a) { x->at[v] = a; }
+KERNEL void add_shifted(quad *x, const quad *y, int from, int count)
+{
+    EACH if (v + from >= 0 && v + from < count) x->at[v] += y->at[v + from];
+}
 KERNEL void keep_where(quad *x, const long long *mask)
 {
     EACH x->at[v] = mask[v] ? x->at[v] : 0;
 }
 #endif
+
+/* Up to four numbers; exactly these are touched: the next may be written by others. */
+KERNEL void load_some(quad *x, const double *y, int count)
+{
+    if (count >= 4)
+        load(x, y);
+    else
+        load_first(x, y, count);
+}
+
+KERNEL void store_some(double *y, const quad *x, int count)
+{
+    if (count >= 4) {
+        store(y, x);
+        return;
+    }
+    y[0] = get_lane(x, 0);
+    if (count > 1) y[1] = get_lane(x, 1);
+    if (count > 2) y[2] = get_lane(x, 2);
+}
 
 KERNEL double sum_of(const quad *x)
 {

@@ -78,7 +78,7 @@ static void keep_mass(ga_dae *dae, double *M)
     } else if (dae->sys.mass_is_constant) {
         memcpy(dae->M_constant, M, size);
         dae->M_known = true;
-        dae->M_is_diagonal = dae->M.layout == GA_LISTED && find_diagonal(dae, dae->M_diagonal);
+        dae->M_is_diagonal = find_diagonal(dae, dae->M_diagonal);
     }
 }
 
@@ -403,6 +403,8 @@ void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double 
     node_task t = {dae, map, q, x, q1};
     if (dae->pieces)
         run_nodes(&t, update_piece);
+    else if (dae->sys.node_count == 1)
+        ga_lie_update_all(dae->sys.nodes[0], 1, map, q, x, q1);
     else
         update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
 }

@@ -37,17 +37,30 @@ static int largest_by_place(int n, const double *x, double largest[GROUP])
     return isfinite(total) ? i : 0;
 }
 
-double ga_norm_max(int n, const double *x)
+/* Of numbers from i on, and largest. */
+static double raise_max(int i, int n, const double *x, double largest)
+{
+    double zero = 0; /* or NaN */
+    for (int k = i; k < n; ++k) {
+        largest = greater(fabs(x[k]), largest);
+        zero += 0 * x[k];
+    }
+    for (; zero != 0 && i < n; ++i)
+        if (isnan(x[i])) return x[i];
+    return largest;
+}
+
+static double max_of_many(int n, const double *x)
 {
     double most[GROUP], largest = 0;
-    int i = n >= GROUP ? largest_by_place(n, x, most) : 0;
-    for (int j = 0; i && j < GROUP; ++j) largest = most[j] > largest ? most[j] : largest;
-    for (; i < n; ++i) {
-        const double size = fabs(x[i]);
-        if (isnan(size)) return size;
-        if (size > largest) largest = size;
-    }
-    return largest;
+    const int i = largest_by_place(n, x, most);
+    for (int j = 0; i && j < GROUP; ++j) largest = greater(most[j], largest);
+    return raise_max(i, n, x, largest);
+}
+
+double ga_norm_max(int n, const double *x)
+{
+    return n < GROUP ? raise_max(0, n, x, 0) : max_of_many(n, x);
 }
 
 /* Largest of each kind, eight numbers at a time, as two vectors that do not wait for each
@@ -73,25 +86,41 @@ static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
     return sum == 0;
 }
 
-static void raise_to(double value, double *size)
+static double raised(double size, double value) { return value <= size ? size : value; }
+
+/* Of numbers from i on; 0, or NaN. */
+static double raise_few(int i, int n, const double *x, const int *kind, double factor,
+                        double size[2])
 {
-    if (!(value <= *size)) *size = value;
+    double first = size[0], second = size[1], zero = 0;
+    for (; i < n; ++i) {
+        const double value = factor * fabs(x[i]);
+        zero += 0 * x[i];
+        if (kind[i])
+            second = raised(second, value);
+        else
+            first = raised(first, value);
+    }
+    size[0] = first;
+    size[1] = second;
+    return zero;
+}
+
+static double raise_many(int n, const double *x, const int *kind, double factor, double size[2])
+{
+    double largest[2] = {0, 0};
+    int i = 0;
+    if (!all_eights_by_kind(&i, n, x, kind, largest))
+        return raise_few(0, n, x, kind, factor, size);
+    for (int k = 0; k < 2; ++k) size[k] = raised(size[k], factor * largest[k]);
+    return raise_few(i, n, x, kind, factor, size);
 }
 
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
     enum { FEW = 16 };
-    double largest[2] = {0, 0}, zero = 0;
-    int i = 0;
-    if (n >= FEW && all_eights_by_kind(&i, n, x, kind, largest))
-        for (int k = 0; k < 2; ++k) raise_to(factor * largest[k], size + k);
-    else
-        i = 0;
-    for (; i < n; ++i) {
-        raise_to(factor * fabs(x[i]), size + kind[i]);
-        zero += 0 * x[i];
-    }
-    return zero;
+    if (n < FEW) return raise_few(0, n, x, kind, factor, size);
+    return raise_many(n, x, kind, factor, size);
 }
 
 double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,

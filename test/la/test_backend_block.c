@@ -566,6 +566,36 @@ static void ladders_agree(void **state)
     end(m);
 }
 
+/* Fronts of a chain are factored in one go, up to one whose pivots are not to be inverted. */
+static void chains_stumble(void **state)
+{
+    (void)state;
+    enum { BODIES = 60 };
+    static const int sizes[][2] = {{3, 2}, {6, 3}, {6, 5}};
+    static const int light[] = {9, 10, 30, 31, 45, BODIES - 2, BODIES - 1};
+    for (int k = 0; k < 3; ++k)
+        for (int which = 0; which < 8; ++which) {
+            uint64_t seed = (uint64_t)(10 * k + which);
+            joint list[BODIES];
+            const int joints = connect(&seed, CHAIN, BODIES, list);
+            mechanism *m = begin(BODIES, joints, sizes[k][0], sizes[k][1]);
+            for (int b = 0; b < BODIES; ++b)
+                put_mass(m, &seed, b, which < 7 && b == light[which] ? 1e-8 : 1);
+            for (int j = 0; j < joints; ++j) put_joint(m, &seed, j, list[j], false);
+            finish(m);
+            ga_factor *block, *dense;
+            double residual;
+            factor_both(m, &block, &dense);
+            const double distance = compare(m, block, dense, &residual);
+            if (!(distance < 1e-9 && residual < 1e-13))
+                fail_msg("bodies of %d, joints of %d, light body %d: distance %g, residual %g",
+                         m->size, m->rows, which < 7 ? light[which] : -1, distance, residual);
+            ga_factor_destroy(block);
+            ga_factor_destroy(dense);
+            end(m);
+        }
+}
+
 /* Unknowns that are scaled on their way through fronts, in place or not, are those that are
  * scaled before and after. */
 static void scales_on_the_way(void **state)
@@ -609,6 +639,7 @@ int main(void)
         cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
         cmocka_unit_test(ladders_agree),     cmocka_unit_test(chains_are_cut),
         cmocka_unit_test(shares_memory),     cmocka_unit_test(scales_on_the_way),
+        cmocka_unit_test(chains_stumble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
