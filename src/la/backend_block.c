@@ -376,7 +376,7 @@ static ga_status plan_joins(blocks *s, const ga_elimination *e)
 
 typedef struct entries {
     int *row_number, *col_number; /* of the matrix's rows and columns */
-    int *front;                   /* of each number */
+    int *row_front, *col_front;   /* of the same */
     int *local;                   /* of each number: its row in the front at hand */
     int *at;                      /* of each front: runs, then where the next one goes */
     int *last;                    /* of each front: the entry after its last so far */
@@ -387,7 +387,8 @@ static void destroy_entries(entries *x)
 {
     ga_free(x->row_number);
     ga_free(x->col_number);
-    ga_free(x->front);
+    ga_free(x->row_front);
+    ga_free(x->col_front);
     ga_free(x->local);
     ga_free(x->at);
     ga_free(x->last);
@@ -398,17 +399,21 @@ static ga_status create_entries(const blocks *s, entries *x)
 {
     const size_t fronts = (size_t)s->fronts;
     bool memory = (x->row_number = GA_NEW(int, s->n)) && (x->col_number = GA_NEW(int, s->n)) &&
-                  (x->front = GA_NEW(int, s->n)) && (x->local = GA_NEW(int, s->n)) &&
-                  (x->at = GA_NEW(int, fronts + 1)) && (x->last = GA_NEW(int, fronts));
+                  (x->row_front = GA_NEW(int, s->n)) && (x->col_front = GA_NEW(int, s->n)) &&
+                  (x->local = GA_NEW(int, s->n)) && (x->at = GA_NEW(int, fronts + 1)) &&
+                  (x->last = GA_NEW(int, fronts));
     if (!memory) return GA_ERR_MEMORY;
     for (int i = 0; i < s->n; ++i) {
         x->row_number[s->row[i]] = i;
         x->col_number[s->col[i]] = i;
     }
     for (int i = 0; i < s->fronts; ++i)
-        for (int k = 0; k < s->front[i].k; ++k) x->front[s->front[i].first + k] = i;
+        for (int k = s->front[i].first; k < s->front[i + 1].first; ++k)
+            x->row_front[s->row[k]] = x->col_front[s->col[k]] = i;
     return GA_OK;
 }
+
+static int earlier(int a, int b) { return a < b ? a : b; }
 
 /* An entry belongs to the front of that one of its pivots which comes first. Counts the runs of
  * all fronts, or puts them where they belong; runs go on over columns. */
@@ -416,14 +421,10 @@ static void gather_runs(const blocks *s, entries *x)
 {
     const ga_matrix *m = s->matrix;
     for (int j = 0; j < m->n; ++j) {
-        const int col = x->col_number[j];
-        for (int k = m->colptr[j], end = k; end < m->colptr[j + 1]; k = end) {
-            const int row = x->row_number[m->rowind[k]];
-            const int f = x->front[row < col ? row : col];
-            for (++end; end < m->colptr[j + 1]; ++end) {
-                const int next = x->row_number[m->rowind[end]];
-                if (x->front[next < col ? next : col] != f) break;
-            }
+        const int col = x->col_front[j], last = m->colptr[j + 1];
+        for (int k = m->colptr[j], end = k; end < last; k = end) {
+            const int f = earlier(x->row_front[m->rowind[k]], col);
+            for (++end; end < last && earlier(x->row_front[m->rowind[end]], col) == f;) ++end;
             const bool goes_on = k > 0 && x->last[f] == k;
             x->last[f] = end;
             if (!s->runs) {
