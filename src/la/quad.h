@@ -18,18 +18,16 @@ KERNEL void set_lane(quad *x, int v, double a)
 }
 KERNEL void fill(quad *x, double a) { *x = a - (quad){0}; }
 KERNEL void subtract_products(quad *x, const quad *y, const quad *z) { *x -= *y * *z; }
-/* Number v in all four places; and adds the numbers from .. of the first count of y, which may
- * begin before them. clang wants to see constants, and finds shuffles itself. */
+/* Adds the numbers from .. of the first count of y, which may begin before them. clang wants to
+ * see constants, and finds shuffles itself. */
 #if defined(__clang__)
 #define SHIFTED(v) ((v) + from >= 0 && (v) + from < count ? (*y)[((v) + from) & 3] : 0)
-KERNEL void spread(quad *x, const quad *y, const int v) { fill(x, (*y)[v]); }
 KERNEL void add_shifted(quad *x, const quad *y, const int from, const int count)
 {
     *x += (quad){SHIFTED(0), SHIFTED(1), SHIFTED(2), SHIFTED(3)};
 }
 #else
 #define SHIFTED(v) ((v) + from >= 0 && (v) + from < count ? (v) + from : 4)
-KERNEL void spread(quad *x, const quad *y, const int v) { *x = PICK(*y, *y, v, v, v, v); }
 KERNEL void add_shifted(quad *x, const quad *y, const int from, const int count)
 {
     *x += PICK(*y, (quad){0}, SHIFTED(0), SHIFTED(1), SHIFTED(2), SHIFTED(3));
@@ -45,11 +43,6 @@ KERNEL void keep_where(quad *x, const long long *mask)
 KERNEL double get_lane(const quad *x, int v) { return x->at[v]; }
 KERNEL void set_lane(quad *x, int v, double a) { x->at[v] = a; }
 KERNEL void fill(quad *x, double a) { EACH x->at[v] = a; }
-KERNEL void spread(quad *x, const quad *y, int lane)
-{
-    const double a = y->at[lane];
-    EACH x->at[v] = a;
-}
 KERNEL void subtract_products(quad *x, const quad *y, const quad *z)
 {
     EACH x->at[v] -= y->at[v] * z->at[v];
