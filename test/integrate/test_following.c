@@ -1,0 +1,98 @@
+/* What a step is told in advance, and what is looked at behind it: extrapolation on sequences
+ * it is exact for, and states off the constraints, which are not accepted. */
+#include "api/integrator.h"
+#include "test/support/cases.h"
+
+#include <math.h>
+
+/* 2 - 3 n + n^2/4 at whole numbers, and something that turns its sign. */
+static double sequence(int n, double swing, double rho)
+{
+    return 2 - 3 * n + 0.25 * n * n + swing * pow(-rho, n);
+}
+
+/* The error of the extrapolation to n = 5; the last step has `ratio` times the size of the
+ * others, if it is told so. */
+static double extrapolation_error(double swing, double rho, bool alternates, double ratio)
+{
+    double x0[1] = {sequence(4, swing, rho)}, before[3][1], result[1];
+    double *old[3] = {before[0], before[1], before[2]};
+    for (int k = 0; k < 3; ++k) before[k][0] = sequence(3 - k, swing, rho);
+    ga_stepper s = {.h = 0.1, .alternates = alternates};
+    s.method.rho_infinity = rho;
+    s.now.steps = 7;
+    s.now.h = 0.1;
+    s.now.h_old[0] = 0.1;
+    s.now.h_old[1] = 0.1 * ratio;
+    ga_step_extrapolate(&s, 1, x0, old, result);
+    return fabs(result[0] - sequence(5, swing, rho));
+}
+
+/* Numbers are below 20: round-off of a sum of four of them with factors up to 3. */
+static const double ROUND_OFF = 1e-13;
+
+static void parabolas_are_followed(void **state)
+{
+    (void)state;
+    for (int k = 0; k <= 10; ++k) {
+        assert_true(extrapolation_error(0, 0.1 * k, true, 1) <= ROUND_OFF);
+        assert_true(extrapolation_error(0, 0.1 * k, false, 1) <= ROUND_OFF);
+    }
+}
+
+static void what_turns_its_sign_is_followed(void **state)
+{
+    (void)state;
+    for (int k = 0; k <= 10; ++k) {
+        const double rho = 0.1 * k;
+        assert_true(extrapolation_error(1, rho, true, 1) <= ROUND_OFF);
+        /* a parabola does not know it, nor does it fit where a step had another size:
+         * the error is (1 + rho)^3 rho^2 */
+        const double expected = pow(1 + rho, 3) * rho * rho;
+        assert_float_equal(extrapolation_error(1, rho, false, 1), expected, ROUND_OFF);
+        assert_float_equal(extrapolation_error(1, rho, true, 2), expected, ROUND_OFF);
+    }
+}
+
+/* A converged trial is moved off its constraints behind the back of Newton's method: nothing of
+ * it is taken over, and the message names the constraint. */
+static void states_off_the_constraints_are_refused(void **state)
+{
+    (void)state;
+    for (int formulation = 0; formulation < 2; ++formulation) {
+        pb_problem *p = case_create(CASE_PENDULUM);
+        ga_integrator_def def = ga_integrator_def_default();
+        def.formulation = formulation ? GA_INDEX2 : GA_INDEX3;
+        ga_integrator *run = NULL;
+        ga_report report;
+        assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK, report);
+        assert_status(ga_integrator_start(run, p->t0, p->q0, p->v0, 0.01, &report), GA_OK,
+                      report);
+        ga_stepper *s = &run->stepper;
+        const double t = s->now.t, x = s->now.q[0];
+        assert_int_equal(ga_step_try(s, 0.01, t + 0.01), GA_OK);
+        for (int i = 0; i < s->nq; ++i) s->q[i] += 1e-3;
+        s->evaluated = false;
+        assert_int_equal(ga_step_accept(s), GA_ERR_NO_CONVERGE);
+        assert_int_equal(s->unmet, 0);
+        assert_true(s->now.t == t && s->now.q[0] == x);
+        assert_true(ga_integrator_statistics(run).position_residual_max < 1e-12);
+        ga_step_explain(s, GA_ERR_NO_CONVERGE, 0.01, &report);
+        assert_non_null(strstr(report.message, "off constraint 0"));
+        /* and it goes on as if nothing had been */
+        assert_int_equal(ga_step_try(s, 0.01, t + 0.01), GA_OK);
+        assert_int_equal(ga_step_accept(s), GA_OK);
+        ga_integrator_destroy(run);
+        pb_destroy(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parabolas_are_followed),
+        cmocka_unit_test(what_turns_its_sign_is_followed),
+        cmocka_unit_test(states_off_the_constraints_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
