@@ -75,9 +75,9 @@ void bench_run_step(bench *b)
         cases[0].run = matrix_refactor_solve;
         cases[1].mode = GALPHA_INDEX3, cases[1].variant = "index 3";
         cases[2].mode = GALPHA_INDEX2, cases[2].variant = "index 2";
-        cases[3].mode = GALPHA_INDEX3, cases[3].variant = "index 3, Newton 1e-6";
+        cases[3].mode = GALPHA_INDEX3, cases[3].variant = "index 3, Newton 1e-5";
         cases[4].mode = GALPHA_INDEX2, cases[4].variant = "index 2, Newton 1e-6";
-        cases[3].newton = cases[4].newton = 1e-6;
+        cases[3].newton = 1e-5, cases[4].newton = 1e-6;
         cases[5].mode = GALPHA_ADAPTIVE, cases[5].variant = "adaptive";
         cases[5].setting = "tol", cases[5].value = models[i].tolerance;
         const int count = b->quick ? 5 : 6;
