@@ -1,67 +1,8 @@
 /* The equations of models: what `all` gives in one go is, bit for bit, what the callbacks give
  * one after the other. */
-#include "model/assembly.h"
-#include "test/api/examples.h"
+#include "test/model/moment.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static const char *const examples[] = {"andrews_squeezer",
-                                       "heavy_top",
-                                       "slider_crank",
-                                       "stick_slip",
-                                       "clutch",
-                                       "rolling_disc",
-                                       "four_bar_spatial",
-                                       "flyball_governor",
-                                       "stewart_platform",
-                                       "n_four_bar",
-                                       "cardan_shaft",
-                                       "constant_velocity_shaft",
-                                       "screw_jack",
-                                       "robot_arm",
-                                       "washing_machine",
-                                       "quick_return",
-                                       "crane",
-                                       "chain_swing"};
-
-/* A state near the start, in general position. */
-typedef struct moment {
-    ga_assembly *a;
-    double *q, *v, *multipliers;
-} moment;
-
-static double some(int k) { return sin(1 + 12.9898 * k); }
-
-static moment make_moment(const ga_model *model, bool se)
-{
-    moment m = {0};
-    ga_report report;
-    assert_int_equal(ga_assembly_create(model, se, &m.a, &report), GA_OK);
-    const ga_system *sys = &m.a->system;
-    int mp = sys->constraint_count + sys->nonholonomic_count;
-    m.q = calloc((size_t)m.a->nq + 1, sizeof *m.q);
-    m.v = calloc((size_t)m.a->nv + 1, sizeof *m.v);
-    m.multipliers = calloc((size_t)mp + 1, sizeof *m.multipliers);
-    double *x = calloc((size_t)m.a->nv + 1, sizeof *x);
-    ga_assembly_initial(m.a, m.q, m.v);
-    ga_assembly_remember(m.a, 0, m.q, m.v);
-    for (int k = 0; k < m.a->nv; ++k) x[k] = 0.1 * some(k);
-    for (int k = 0; k < m.a->nv; ++k) m.v[k] += some(k + 1000);
-    for (int k = 0; k < mp; ++k) m.multipliers[k] = some(k + 2000);
-    ga_nodes_update(sys->node_count, sys->nodes, GA_MAP_EXP, m.q, x, m.q);
-    free(x);
-    return m;
-}
-
-static void free_moment(moment *m)
-{
-    ga_assembly_destroy(m->a);
-    free(m->q);
-    free(m->v);
-    free(m->multipliers);
-}
 
 enum { QUANTITIES = 6 };
 

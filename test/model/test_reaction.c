@@ -1,56 +1,10 @@
 /* The dynamics as models add them up, against M vd - f + B^T lambda from the matrices, entry by
  * entry: the same bits, with one thread or two, however bodies and joints are numbered. */
-#include "model/assembly.h"
-#include "test/api/examples.h"
+#include "test/model/moment.h"
 
 #include <galpha/model.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static double some(int k) { return sin(1 + 12.9898 * k); }
-
-static double *numbers(int n) { return calloc((size_t)n + 1, sizeof(double)); }
-
-/* A state in general position. */
-typedef struct moment {
-    ga_assembly *a;
-    double *q, *v, *vd, *lambda;
-} moment;
-
-static moment make_moment(const ga_model *model, bool se)
-{
-    moment m = {0};
-    ga_report report;
-    assert_int_equal(ga_assembly_create(model, se, &m.a, &report), GA_OK);
-    const ga_system *sys = &m.a->system;
-    m.q = numbers(m.a->nq);
-    m.v = numbers(m.a->nv);
-    m.vd = numbers(m.a->nv);
-    m.lambda = numbers(sys->constraint_count);
-    double *x = numbers(m.a->nv);
-    ga_assembly_initial(m.a, m.q, m.v);
-    ga_assembly_remember(m.a, 0, m.q, m.v);
-    for (int k = 0; k < m.a->nv; ++k) {
-        x[k] = 0.1 * some(k);
-        m.v[k] += some(k + 1000);
-        m.vd[k] = 3 * some(k + 3000);
-    }
-    for (int k = 0; k < sys->constraint_count; ++k) m.lambda[k] = some(k + 2000);
-    ga_nodes_update(sys->node_count, sys->nodes, GA_MAP_EXP, m.q, x, m.q);
-    free(x);
-    return m;
-}
-
-static void free_moment(moment *m)
-{
-    ga_assembly_destroy(m->a);
-    free(m->q);
-    free(m->v);
-    free(m->vd);
-    free(m->lambda);
-}
 
 static void add_product(const ga_pattern *A, const double *values, bool transposed,
                         const double *x, double *y)
@@ -77,7 +31,7 @@ static void compare(const char *name, moment *m)
     const ga_system *sys = &m->a->system;
     if (!sys->equations) return;
     const int nv = m->a->nv, rows = sys->constraint_count, count = sys->gradient_pattern.count;
-    ga_point at = {0.3, m->q, m->v, m->vd, m->lambda, m->lambda + rows};
+    ga_point at = {0.3, m->q, m->v, m->vd, m->multipliers, m->multipliers + rows};
     double *M = numbers(sys->mass_pattern.count), *B = numbers(count), *Phi = numbers(rows),
            *r = numbers(nv), *sum = numbers(nv), *own_B = numbers(count),
            *own_Phi = numbers(rows);
@@ -88,7 +42,7 @@ static void compare(const char *name, moment *m)
     if (rows) {
         sys->gradient(sys->user, &at, B);
         sys->constraint(sys->user, &at, Phi);
-        add_product(&sys->gradient_pattern, B, true, m->lambda, sum);
+        add_product(&sys->gradient_pattern, B, true, m->multipliers, sum);
     }
     for (int round = 0; round < 3; ++round) {
         const ga_wanted wanted = {.constraint = rows ? own_Phi : NULL,
@@ -108,7 +62,7 @@ static void compare(const char *name, moment *m)
         for (int i = 0; i < nv; ++i) sum[i] = -sum[i];
         add_product(&sys->mass_pattern, M, false, m->vd, sum);
         if (rows) sys->gradient(sys->user, &at, B);
-        if (rows) add_product(&sys->gradient_pattern, B, true, m->lambda, sum);
+        if (rows) add_product(&sys->gradient_pattern, B, true, m->multipliers, sum);
     }
     double *memory[] = {M, B, Phi, r, sum, own_B, own_Phi};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) free(memory[k]);
@@ -131,24 +85,6 @@ static void compare_model(const char *name, const ga_model *model)
 static void test_examples(void **state)
 {
     (void)state;
-    static const char *const examples[] = {"andrews_squeezer",
-                                           "heavy_top",
-                                           "slider_crank",
-                                           "stick_slip",
-                                           "clutch",
-                                           "rolling_disc",
-                                           "four_bar_spatial",
-                                           "flyball_governor",
-                                           "stewart_platform",
-                                           "n_four_bar",
-                                           "cardan_shaft",
-                                           "constant_velocity_shaft",
-                                           "screw_jack",
-                                           "robot_arm",
-                                           "washing_machine",
-                                           "quick_return",
-                                           "crane",
-                                           "chain_swing"};
     for (size_t k = 0; k < sizeof examples / sizeof *examples; ++k) {
         ga_model *model = read_example(examples[k], 0, NULL);
         compare_model(examples[k], model);
