@@ -317,6 +317,7 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 static ga_status assemble_and_factor(ga_stepper *s)
 {
     sum_terms(s, s->def.scaling);
+    ga_renewal_begin(s);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 
@@ -493,7 +494,9 @@ ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
 {
     if (s->backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, s->backend, factor);
     ga_partition partition;
-    GA_TRY(ga_stepper_partition(s, matrix->n > s->nv + s->mp, &partition));
+    const bool eta = matrix->n > s->nv + s->mp;
+    const bool renewed = matrix == &s->matrix && ga_renewal_is_possible(s);
+    GA_TRY(ga_stepper_partition(s, eta, renewed, &partition));
     ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
     ga_partition_destroy(&partition);
     return status;

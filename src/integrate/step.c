@@ -273,21 +273,28 @@ static double motion_of(const double *norm)
     return ga_larger(norm[POSITION], norm[VELOCITY]);
 }
 
+/* Old tangents lose in proportion to it; those whose gradients are new wherever they have changed
+ * are always as good. */
+static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->partly ? 1 : s->served; }
+
 /* What the next increment is in proportion to: new tangents leave the square of this one, old
  * ones what they have lost. Multipliers enter through forces, which are linear in them. */
 static double in_proportion_to(const ga_stepper *s, int kind, const double *norm)
 {
     const double motion = motion_of(norm);
     const double size = kind == MULTIPLIERS ? ga_larger(motion, norm[MULTIPLIERS]) : motion;
-    return size * (s->fresh ? motion : s->served);
+    return size * (s->fresh ? motion : age_of(s));
 }
+
+/* Of the tangents: old, new, or new in part. */
+static int state_of(const ga_stepper *s) { return s->fresh ? 1 : s->partly ? 2 : 0; }
 
 /* What the next increment will be, from the first or the second one, as seen in steps before.
  */
 static double foresee(const ga_stepper *s, int kind, const double *norm)
 {
     if (s->iteration > 2) return INFINITY;
-    const ga_memory *m = &s->memory[s->iteration - 1][s->fresh];
+    const ga_memory *m = &s->memory[s->iteration - 1][state_of(s)];
     if (m->good_for == 0) return INFINITY;
     double next = 4 * m->rate[kind] * in_proportion_to(s, kind, norm);
     /* constraints are to be at round-off, whatever the tolerance, unless q slides back to them
@@ -302,7 +309,7 @@ static double foresee(const ga_stepper *s, int kind, const double *norm)
 static void remember(ga_stepper *s, const double *before, const ga_size *now)
 {
     if (s->iteration < 2 || s->iteration > 3) return;
-    ga_memory *m = &s->memory[s->iteration - 2][s->fresh];
+    ga_memory *m = &s->memory[s->iteration - 2][state_of(s)];
     if (!(motion_of(before) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
         const double by = in_proportion_to(s, k, before), old = m->rate[k];
@@ -322,7 +329,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
 {
     const bool first = s->iteration == 1, late = s->iteration > 2;
     const ga_size size = measure(s);
-    const double age = s->fresh ? 0 : s->served;
+    const double age = age_of(s);
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
@@ -434,13 +441,16 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
     ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
-    s->fresh = false;
+    bool partly = !refresh && ga_renewal_is_due(s);
+    s->fresh = s->partly = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
-        s->renews = refresh;
+        s->renews = refresh || partly;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);
+        if (partly) refresh = ga_renewal_try(s, &s->partly) != GA_OK;
+        partly = false;
         if (refresh) {
             GA_TRY(ga_block_tangents(s));
             s->fresh = true;
@@ -716,7 +726,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->worn_by *= 0.995; /* so that old tangents are tried again some day */
         ++s->unseen;
         for (int k = 0; k < 2; ++k)
-            if (s->memory[k][s->fresh].good_for) --s->memory[k][s->fresh].good_for;
+            if (s->memory[k][state_of(s)].good_for) --s->memory[k][state_of(s)].good_for;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         s->form->evaluate(s);

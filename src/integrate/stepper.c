@@ -259,6 +259,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
         if (!(*list[k].array = GA_NEW_WHOLE(double, list[k].count))) return GA_ERR_MEMORY;
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
+    GA_TRY(ga_renewal_create(s));
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }
@@ -314,6 +315,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->saddle);
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
+    ga_renewal_destroy(s);
     ga_regular_destroy(s);
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);

@@ -171,6 +171,17 @@ typedef struct ga_regular {
     double still;  /* the same for an eigenvalue that falls or rises */
 } ga_regular;
 
+/* The gradients in the iteration matrix, renewed where they have changed; see renewal.c. */
+typedef struct ga_renewal {
+    bool possible;
+    int chunks;     /* of the entries of G */
+    double *weight; /* of each: largest product of scales */
+    bool weighed;   /* ... of the scales in use */
+    int *changed;   /* workspace: chunks */
+    int pause, rest; /* after too many changes; so many steps of it are left */
+    int served;
+} ga_renewal;
+
 struct ga_stepper {
     ga_dae dae;
     ga_integrator_def def;
@@ -233,13 +244,15 @@ struct ga_stepper {
     double enough_lambda; /* and for multipliers */
     bool usable;          /* there is a factorisation */
     bool fresh;           /* its tangents are of this attempt */
+    bool partly;          /* of them, gradients are where they have changed */
+    ga_renewal renewal;
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double hope;                   /* by which life grows in a step */
     bool alternates;        /* extrapolation follows what changes its sign in each step, too */
     double worn_by, wear;   /* contraction rate they lose in a step, as last seen; at most */
     int unseen;             /* steps since that was seen */
-    ga_memory memory[2][2]; /* of second and third increments, with old and new tangents */
+    ga_memory memory[2][3]; /* of second and third increments; by the state of tangents */
     double spent;           /* since they were made, in iterations */
     bool worn;              /* new ones are cheaper */
 
@@ -361,6 +374,19 @@ ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
                                  ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
 
+/* renewal.c */
+/* Will it be done? Known before the factors are planned. */
+bool ga_renewal_is_possible(const ga_stepper *s);
+ga_status ga_renewal_create(ga_stepper *s);
+void ga_renewal_destroy(ga_stepper *s);
+/* The matrix has been made anew. */
+void ga_renewal_begin(ga_stepper *s);
+/* Shall it be tried in this step? Called once in each. */
+bool ga_renewal_is_due(ga_stepper *s);
+/* Renews the matrix for the gradients in s->G, if they have not changed too much. On failure it
+ * is to be made anew. */
+ga_status ga_renewal_try(ga_stepper *s, bool *renewed);
+
 /* regular.c */
 ga_status ga_regular_create(ga_stepper *s);
 void ga_regular_destroy(ga_stepper *s);
@@ -421,8 +447,10 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 /* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
 ga_status ga_start_project(ga_stepper *s);
 
-/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted */
-ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
+/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted.
+ * renewed: with distances from the ground. */
+ga_status ga_stepper_partition(const ga_stepper *s, bool eta, bool renewed,
+                               ga_partition *partition);
 
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);

@@ -24,6 +24,11 @@ typedef struct ga_backend {
     /* The same of the matrix times r and c; null if there is nothing to gain. */
     ga_status (*numeric_scaled)(void *data, const ga_matrix *matrix, const double *r,
                                 const double *c, double *rcond, int *column);
+    /* Factors again where values have changed; null if it cannot. See factor.h. */
+    ga_status (*prepare)(void *data);
+    bool (*may_renew)(const void *data);
+    void (*touch)(void *data, int row, int col);
+    ga_status (*renew)(void *data, double *rcond, int *column);
     void (*solve)(void *data, double *x);
     void (*solve_rough)(void *data, double *x); /* null: like solve */
     void (*forget)(void *data);                 /* the choice of pivots; null if none is kept */

@@ -63,6 +63,7 @@ static void destroy(void *data)
                       s->stack,  s->y,     s->rhs,         s->defect};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
+    ga_fronts_renewal_destroy(s->renewal);
     ga_free(s);
 }
 
@@ -629,6 +630,21 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return factor_by_klu(s, matrix, rcond, column);
 }
 
+static ga_status prepare(void *data) { return ga_fronts_prepare(data); }
+
+static bool may_renew(const void *data)
+{
+    const blocks *s = data;
+    return s->renewal && s->renewal->valid && !s->lost && !s->use_klu;
+}
+
+static void touch(void *data, int row, int col) { ga_fronts_touch(data, row, col); }
+
+static ga_status renew(void *data, double *rcond, int *column)
+{
+    return ga_fronts_renew(data, rcond, column) ? GA_OK : GA_ERR_SINGULAR;
+}
+
 static void forget(void *data)
 {
     blocks *s = data;
@@ -742,6 +758,10 @@ const ga_backend ga_backend_block = {
     .destroy = destroy,
     .use = use,
     .numeric = numeric,
+    .prepare = prepare,
+    .may_renew = may_renew,
+    .touch = touch,
+    .renew = renew,
     .solve = solve,
     .solve_rough = solve_rough,
     .solve_scaled = solve_scaled,

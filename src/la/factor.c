@@ -44,6 +44,7 @@ void ga_partition_destroy(ga_partition *partition)
     ga_free(partition->row_block);
     ga_free(partition->col_block);
     ga_free(partition->constraint);
+    ga_free(partition->distance);
     *partition = (ga_partition){0};
 }
 
@@ -103,6 +104,15 @@ static int column_not_finite(const ga_matrix *m)
     return -1;
 }
 
+static ga_status judge(ga_factor *factor, ga_status status, double rcond, int column)
+{
+    if (status == GA_OK && !(rcond >= DBL_EPSILON)) status = GA_ERR_SINGULAR;
+    if (status == GA_ERR_SINGULAR && column < 0) column = column_not_finite(factor->matrix);
+    factor->rcond = isnan(rcond) ? 0 : rcond;
+    factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
+    return status;
+}
+
 /* NaN and Inf are looked for in the values: a NaN outside the diagonal blocks of KLU, or in
  * the last row of L, would never reach a pivot. The pivots show overflow on the way. */
 static ga_status factorise(ga_factor *factor, const double *r, const double *c)
@@ -117,13 +127,9 @@ static ga_status factorise(ga_factor *factor, const double *r, const double *c)
     }
     int column = -1;
     double rcond = 0;
-    ga_status status = r ? by->numeric_scaled(factor->data, m, r, c, &rcond, &column)
-                         : by->numeric(factor->data, m, &rcond, &column);
-    if (status == GA_OK && !(rcond >= DBL_EPSILON)) status = GA_ERR_SINGULAR;
-    if (status == GA_ERR_SINGULAR && column < 0) column = column_not_finite(m);
-    factor->rcond = isnan(rcond) ? 0 : rcond;
-    factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
-    return status;
+    const ga_status status = r ? by->numeric_scaled(factor->data, m, r, c, &rcond, &column)
+                               : by->numeric(factor->data, m, &rcond, &column);
+    return judge(factor, status, rcond, column);
 }
 
 ga_status ga_factor_numeric(ga_factor *factor) { return factorise(factor, NULL, NULL); }
@@ -135,6 +141,31 @@ ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const d
     if (factor->backend->numeric_scaled) return factorise(factor, r, c);
     ga_matrix_scale(matrix, r, c);
     return factorise(factor, NULL, NULL);
+}
+
+ga_status ga_factor_prepare_renewal(ga_factor *factor)
+{
+    if (!factor->data || !factor->backend->prepare) return GA_OK;
+    return factor->backend->prepare(factor->data);
+}
+
+bool ga_factor_may_renew(const ga_factor *factor)
+{
+    return factor->data && factor->backend->may_renew &&
+           factor->backend->may_renew(factor->data);
+}
+
+void ga_factor_touch(ga_factor *factor, int row, int col)
+{
+    factor->backend->touch(factor->data, row, col);
+}
+
+ga_status ga_factor_renew(ga_factor *factor)
+{
+    int column = -1;
+    double rcond = 0;
+    const ga_status status = factor->backend->renew(factor->data, &rcond, &column);
+    return judge(factor, status, rcond, column);
 }
 
 void ga_factor_forget(ga_factor *factor)

@@ -72,6 +72,8 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
  * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work);
+/* Where the entry in this place is among the values, or -1. */
+int ga_matrix_slot(const ga_matrix *matrix, int row, int col);
 /* Largest absolute value in column j. */
 double ga_matrix_column_size(const ga_matrix *matrix, int j);
 /* Column-major copy, n x n. */
@@ -86,6 +88,10 @@ typedef struct ga_partition {
     int *block_start;           /* groups + 1: group g has the blocks block_start[g] .. */
     int *row_block, *col_block; /* block of each row, and of each column */
     bool *constraint;           /* of each group */
+    /* Of each group, or null: of groups that are alike the farthest goes first, and the matrix
+     * is cut in halves only if it is very large. Then entries that change near the end of the
+     * order leave most factors as they are. */
+    int *distance;
 } ga_partition;
 
 /* Room for a partition of n unknowns into so many. */
@@ -113,6 +119,16 @@ ga_status ga_factor_numeric(ga_factor *factor);
 /* The same of diag(r) A diag(c). The values are left as they are, or scaled. */
 ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
                                    const double *c);
+/* Makes it possible to factor again only where few values have changed; GA_OK also where the
+ * backend knows no such thing. */
+ga_status ga_factor_prepare_renewal(ga_factor *factor);
+/* Whether that may be done now, */
+bool ga_factor_may_renew(const ga_factor *factor);
+/* for the value in this place, which has changed or will; for all that have; */
+void ga_factor_touch(ga_factor *factor, int row, int col);
+/* and then it is done. GA_ERR_SINGULAR: the whole matrix is to be factored. The factors are
+ * those of a factorisation to about 1e-10. No allocation. */
+ga_status ga_factor_renew(ga_factor *factor);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */

@@ -244,8 +244,8 @@ static void fetch(const blocks *s, int i)
 #endif
 }
 
-/* assembled: fronts before it are. */
-static bool factor_range(const blocks *s, int from, int end, part *p)
+/* assembled: fronts before it are. Chains end where an S is kept, if not before. */
+bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
 {
     enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
     const bool far = s->matrix->count > NEAR;
@@ -257,13 +257,14 @@ static bool factor_range(const blocks *s, int from, int end, part *p)
         if (chain) {
             i = assembled = factor_chain(s, i, p);
             if (i == chain) {
-                --i;
+                ga_fronts_keep(s, --i);
                 continue;
             }
             assemble(s, assembled++, p);
         }
         if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;
+        ga_fronts_keep(s, i);
     }
     return true;
 }
@@ -273,7 +274,7 @@ static void factor_part(void *data, int number)
     blocks *s = data;
     part *p = &s->part[number];
     p->found = (finding){.column = -1};
-    p->found.failed = !factor_range(s, p->from, p->end, p);
+    p->found.failed = !ga_fronts_factor_range(s, p->from, p->end, p);
 }
 
 /* The fronts that are in no part. */
@@ -282,7 +283,7 @@ static void factor_above(blocks *s)
     part *above = &s->part[s->parts];
     above->found = (finding){.column = -1};
     for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
-        above->found.failed = !factor_range(s, from, s->part[p].from, above);
+        above->found.failed = !ga_fronts_factor_range(s, from, s->part[p].from, above);
 }
 
 static finding gather(const blocks *s)
@@ -342,19 +343,26 @@ bool ga_fronts_look(ga_fronts *s)
 bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
 {
     s->refine = s->refine_rough = s->lost = false;
+    if (s->renewal) s->renewal->valid = false;
     if (s->partner) s->partner->lost = true;
     *rcond = 0;
     ga_pool_run(s->pool, s->parts, factor_part, s);
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
     factor_above(s);
-    finding found = gather(s);
-    if (found.failed) return false;
-    s->mixed = found.mixed;
-    *rcond = fmin(1 / found.pivot, 1);
-    *column = found.column;
+    s->found = gather(s);
+    if (s->found.failed || !ga_fronts_accept(s, rcond, column)) return false;
+    if (s->renewal) s->renewal->valid = true;
+    return true;
+}
+
+bool ga_fronts_accept(ga_fronts *s, double *rcond, int *column)
+{
+    s->mixed = s->found.mixed;
+    *rcond = fmin(1 / s->found.pivot, 1);
+    *column = s->found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
-    const double grown = found.growth / s->entry;
+    const double grown = s->found.growth / s->entry;
     s->refine = grown > REFINE_LIMIT;
     s->refine_rough = grown > REFINE_LIMIT_ROUGH;
     if (grown <= GROWTH_LIMIT) return true;

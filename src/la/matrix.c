@@ -569,6 +569,20 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
     }
 }
 
+int ga_matrix_slot(const ga_matrix *matrix, int row, int col)
+{
+    if (matrix->full) return row + col * matrix->n;
+    int from = matrix->colptr[col], end = matrix->colptr[col + 1];
+    while (end - from > 1) {
+        const int middle = from + (end - from) / 2;
+        if (matrix->rowind[middle] <= row)
+            from = middle;
+        else
+            end = middle;
+    }
+    return from < end && matrix->rowind[from] == row ? from : -1;
+}
+
 double ga_matrix_column_size(const ga_matrix *matrix, int j)
 {
     size_t n = (size_t)matrix->n;
