@@ -22,7 +22,7 @@
 enum { CHUNK = 64, LONGEST_PAUSE = 64 };
 
 /* Of scaled entries. */
-static const double CHANGE = 1e-4;
+static const double CHANGE = 1e-6;
 /* More chunks than this part of them are too many. */
 static const double MOST = 0.25;
 
