@@ -142,6 +142,7 @@ static void close_files(run *r)
         {"steps_rejected", NULL, (double)steps_rejected(&s)},
         {"newton_iterations", NULL, (double)s.statistics.iterations},
         {"factorizations", NULL, (double)s.statistics.factorizations},
+        {"renewals", NULL, (double)s.statistics.renewals},
         {"evaluations", NULL, (double)s.statistics.evaluations},
         {"energy_drift_max", NULL, s.energy_drift_max},
         {"position_residual_max", NULL, s.statistics.position_residual_max},
@@ -209,8 +210,10 @@ static void print_summary(const run *r)
     if (s.control.step_max > 0)
         printf(", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
     if (s.control.events) printf(", %ld events", s.control.events);
-    printf("\n  Newton       %ld iterations, %ld factorizations, %ld evaluations\n",
+    printf("\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
            s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
+    if (s.statistics.renewals) printf(", %ld renewals", s.statistics.renewals);
+    putchar('\n');
     printf("  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
            e->kinetic, e->potential, e->dissipated, e->work);
     printf("               balance closes to %.2g J", s.energy_drift_max);
@@ -271,6 +274,7 @@ static void print_json(const run *r)
     cli_json_end_object(&json);
     cli_json_integer(&json, "newton_iterations", s.statistics.iterations);
     cli_json_integer(&json, "factorizations", s.statistics.factorizations);
+    cli_json_integer(&json, "renewals", s.statistics.renewals);
     cli_json_integer(&json, "evaluations", s.statistics.evaluations);
     cli_json_integer(&json, "events", s.control.events);
     cli_json_number(&json, "wall_seconds", r->wall);

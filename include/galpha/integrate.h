@@ -194,6 +194,7 @@ typedef struct ga_statistics {
     long iterations;              /* linear solves in Newton iterations */
     long jacobians;               /* tangents evaluated */
     long factorizations;          /* numeric factorisations */
+    long renewals;                /* of the part of a large matrix that had changed */
     long evaluations;             /* residuals */
     long evasions;                /* steps that would have ended at a singular position */
     double position_residual_max; /* |Phi| after accepted steps */

@@ -1,11 +1,11 @@
 /* Gradients of the constraints in the iteration matrix, renewed only where they have changed.
  *
  * Of all that the matrix of index 3 is made of, G ages first: stiffness comes with c_q, which
- * has h^2, but G is there as it is, and turns with the bodies. In a large system few of them may
- * turn much in a step. So before a step G is compared with the G of the matrix, chunk by chunk;
- * where a chunk has changed the difference is added to the matrix and its transpose, and the
- * factors follow (ga_factor_renew). That is a fraction of an iteration, and tangents that are
- * as good as new save one or two.
+ * has h^2, but G is there as it is, and turns with the bodies. In a large system few of them
+ * may turn much in a step. So before a step G is compared with the G of the matrix, chunk by
+ * chunk; where a chunk has changed the difference is added to the matrix and its transpose, and
+ * the factors follow (ga_factor_renew). That is a fraction of an iteration, and tangents that
+ * are as good as new save one or two.
  *
  * Chunks count as changed by what they change in the scaled matrix, whose entries are about 1.
  * Products with T(U) get the difference times the identity, which T nearly is. So the matrix is
@@ -54,17 +54,13 @@ void ga_renewal_destroy(ga_stepper *s)
     ga_free(s->renewal.changed);
 }
 
-void ga_renewal_begin(ga_stepper *s)
-{
-    ga_renewal *x = &s->renewal;
-    x->weighed = false;
-    x->served = 0;
-}
+void ga_renewal_begin(ga_stepper *s) { s->renewal.weighed = false; }
 
 bool ga_renewal_is_due(ga_stepper *s)
 {
     ga_renewal *x = &s->renewal;
-    if (!x->possible || s->regular.active || s->def.newton == GA_NEWTON_FULL) return false;
+    if (!x->possible || s->def.newton == GA_NEWTON_FULL) return false;
+    if (s->regular.active || s->regular.alert > 0) return false;
     if (s->c_q != s->factor_c_q || s->c_v != s->factor_c_v) return false;
     if (x->rest > 0) {
         --x->rest;
@@ -130,8 +126,8 @@ static int find_changes(ga_stepper *s)
 
 static void add_entry(ga_stepper *s, int i, int j, double difference)
 {
-    const int slot = ga_matrix_slot(&s->matrix, i, j);
-    s->matrix.values[slot] += s->row_scale[i] * s->col_scale[j] * difference;
+    s->matrix.values[ga_matrix_slot(&s->matrix, i, j)] +=
+        s->row_scale[i] * s->col_scale[j] * difference;
     ga_factor_touch(s->factor, i, j);
 }
 
@@ -148,6 +144,12 @@ static void add_difference(ga_stepper *s, int chunk)
     }
 }
 
+static void pause(ga_renewal *x)
+{
+    x->pause = x->pause < LONGEST_PAUSE / 2 ? 2 * x->pause + 1 : LONGEST_PAUSE;
+    x->rest = x->pause;
+}
+
 ga_status ga_renewal_try(ga_stepper *s, bool *renewed)
 {
     ga_renewal *x = &s->renewal;
@@ -155,13 +157,16 @@ ga_status ga_renewal_try(ga_stepper *s, bool *renewed)
     if (!x->weighed) weigh(s);
     const int count = find_changes(s);
     if (count < 0) {
-        x->pause = x->pause < LONGEST_PAUSE / 2 ? 2 * x->pause + 1 : LONGEST_PAUSE;
-        x->rest = x->pause;
+        pause(x);
         return GA_OK;
     }
     x->pause = 0;
-    *renewed = true;
-    if (count == 0) return GA_OK;
     for (int k = 0; k < count; ++k) add_difference(s, x->changed[k]);
-    return ga_factor_renew(s->factor);
+    if (count > 0) {
+        GA_TRY(ga_factor_renew(s->factor));
+        ++s->stats.renewals;
+        if (ga_regular_doubts(s) || ga_regular_watch(s)) return GA_ERR_SINGULAR;
+    }
+    *renewed = true;
+    return GA_OK;
 }

@@ -19,8 +19,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void copy(double *to, const double *from, int n)
 {
@@ -275,8 +273,8 @@ static double motion_of(const double *norm)
     return ga_larger(norm[POSITION], norm[VELOCITY]);
 }
 
-/* Old tangents lose in proportion to it; those whose gradients are new wherever they have changed
- * are always as good. */
+/* Old tangents lose in proportion to it; those whose gradients are new wherever they have
+ * changed are always as good. */
 static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->partly ? 1 : s->served; }
 
 /* What the next increment is in proportion to: new tangents leave the square of this one, old
@@ -463,10 +461,10 @@ static ga_status iterate(ga_stepper *s, bool refresh)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
+        if (s->iteration == 1) s->looks = s->memory[0][state_of(s)].good_for == 0;
         s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
-        if (getenv("TR")) fprintf(stderr,"t %.5f h %.3g it %d fresh %d part %d served %g life %g wear %.2g wornby %.2g dq %.2e %.2e dv %.2e %.2e dl %.2e norms %.2e %.2e %.2e -> %d\n",s->t1,s->h,s->iteration,s->fresh,s->partly,(double)s->served,s->life,s->wear,s->worn_by,s->delta_q[0],s->delta_q[1],s->delta_v[0],s->delta_v[1],s->delta_lambda,s->norm_q,s->norm_v,s->norm_lambda,verdict);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) {
             GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
@@ -675,7 +673,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
     }
     s->spent += s->iteration;
     s->worn = ga_step_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent &&
-              !(s->partly && s->iteration <= 2); /* the second one was there to look */
+              !(s->looks && s->partly && s->iteration <= 2);
 }
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
@@ -711,8 +709,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
     const bool old = s->served >= whole_life(s) && !s->partly; /* or they last until worn */
-    bool refresh =
-        !s->usable || spoils || s->worn || old || s->def.newton == GA_NEWTON_FULL;
+    bool refresh = !s->usable || spoils || s->worn || old || s->def.newton == GA_NEWTON_FULL;
     ga_status status = iterate(s, refresh);
     if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
         refresh = true;

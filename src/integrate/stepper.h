@@ -174,12 +174,11 @@ typedef struct ga_regular {
 /* The gradients in the iteration matrix, renewed where they have changed; see renewal.c. */
 typedef struct ga_renewal {
     bool possible;
-    int chunks;     /* of the entries of G */
-    double *weight; /* of each: largest product of scales */
-    bool weighed;   /* ... of the scales in use */
-    int *changed;   /* workspace: chunks */
-    int pause, rest; /* after too many changes; so many steps of it are left */
-    int served;
+    int chunks;      /* of the entries of G */
+    double *weight;  /* of each: largest product of scales */
+    bool weighed;    /* ... of the scales in use */
+    int *changed;    /* workspace: chunks */
+    int pause, rest; /* after too many changes, in steps; what is left of it */
 } ga_renewal;
 
 struct ga_stepper {
@@ -253,6 +252,7 @@ struct ga_stepper {
     double worn_by, wear;   /* contraction rate they lose in a step, as last seen; at most */
     int unseen;             /* steps since that was seen */
     ga_memory memory[2][3]; /* of second and third increments; by the state of tangents */
+    bool looks;             /* a second iteration is there to learn about them */
     double spent;           /* since they were made, in iterations */
     bool worn;              /* new ones are cheaper */
 

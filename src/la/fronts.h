@@ -107,7 +107,7 @@ typedef struct ga_fronts {
     bool refine, refine_rough, mixed;
     void *klu; /* created when it is needed first */
     bool use_klu;
-    int failures; /* where KLU did better */
+    int failures;               /* where KLU did better */
     ga_fronts_finding found;    /* by the factorisation, and by renewals since */
     ga_fronts_renewal *renewal; /* or null */
     double flops;

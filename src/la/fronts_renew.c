@@ -1,9 +1,9 @@
 /* Factors again only where entries of the matrix have changed.
  *
  * A front depends on its entries and on what its children leave over, S. So a change goes from
- * front to front up to the root. But in mechanisms it fades on the way: how a body resists that
- * is pushed does not depend on what is many joints away. Where an S is as it was, nothing above
- * it need be done.
+ * front to front up to the root; but where an S is as it was, nothing above it need be done.
+ * Who wants short ways has groups whose entries change often eliminated last (`distance` of a
+ * partition).
  *
  * That takes the S of fronts before. Not all are kept: fronts are divided into segments, each a
  * chain, and only the last one of each is; a segment is done again as a whole. Segments end
@@ -15,15 +15,13 @@
 #include "la/fronts.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef ga_fronts_segment segment;
 
 enum { LENGTH = 16 };
 
-/* So much of its largest entry an S may change without anybody above it being told. */
+/* So much an S may change without anybody above it being told; by the diagonal. */
 static const double STILL = 1e-6;
 
 void ga_fronts_renewal_destroy(ga_fronts_renewal *x)
@@ -107,11 +105,11 @@ ga_status ga_fronts_prepare(ga_fronts *s)
     ga_fronts_renewal *x = GA_NEW(ga_fronts_renewal, 1);
     if (!x) return GA_ERR_MEMORY;
     x->segments = divide(s, NULL);
-    bool memory =
-        (x->segment = GA_NEW(segment, x->segments)) && (x->row_segment = GA_NEW(int, s->n)) &&
-        (x->col_segment = GA_NEW(int, s->n)) &&
-        (x->touched = GA_NEW(unsigned char, x->segments)) &&
-        (x->done = GA_NEW(unsigned char, x->segments));
+    bool memory = (x->segment = GA_NEW(segment, x->segments)) &&
+                  (x->row_segment = GA_NEW(int, s->n)) &&
+                  (x->col_segment = GA_NEW(int, s->n)) &&
+                  (x->touched = GA_NEW(unsigned char, x->segments)) &&
+                  (x->done = GA_NEW(unsigned char, x->segments));
     if (memory) {
         divide(s, x->segment);
         memory = (x->kept = GA_NEW(double, connect(s, x)));
@@ -212,7 +210,6 @@ bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column)
     x->renewing = true;
     x->valid = redo_touched(s);
     x->renewing = false;
-    if(getenv("TR")) {int n=0;for(int g=0;g<x->segments;++g)n+=x->done[g];fprintf(stderr,"redone %d of %d\n",n,x->segments);}
     memset(x->touched, 0, (size_t)x->segments);
     memset(x->done, 0, (size_t)x->segments);
     if (!x->valid) return false;
