@@ -53,9 +53,9 @@ static int make_cases(const bench *b, int n, bench_case *cases)
     bench_case c = ours;
     c.mode = GALPHA_INDEX3, c.variant = "index 3";
     count += curve(cases + count, c, s, steps);
-    c.newton = 1e-6, c.variant = "index 3, Newton 1e-6";
-    count += curve(cases + count, c, s, steps);
     c.newton = 1e-5, c.variant = "index 3, Newton 1e-5";
+    count += curve(cases + count, c, s, steps);
+    c.newton = 1e-4, c.variant = "index 3, Newton 1e-4";
     count += curve(cases + count, c, s, steps);
     c = ours, c.mode = GALPHA_INDEX2, c.variant = "index 2";
     count += curve(cases + count, c, s, steps);

@@ -221,9 +221,9 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
     return GA_OK;
 }
 
-/* Newton's method goes on until the solution is known this much better than asked for. The
- * constraints are then at round-off: what is left of Phi is of second order, and of velocities
- * not more than the second number of their size. */
+/* Newton's method goes on until the solution is known this much better than asked for, and to
+ * the second number of sizes. What that leaves of the constraints is looked at when the step is
+ * accepted (is_off in step.c). */
 static const double NEWTON_SHARE = 1e-5, NEWTON_LARGEST = 1e-11;
 
 /* With extrapolation constraints are met by ga_start_project; and new tangents in every step

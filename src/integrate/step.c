@@ -533,12 +533,45 @@ static ga_status check_residuals(ga_stepper *s, double position, double velocity
     return GA_OK;
 }
 
+/* With errors under control Newton's method ends where what is left does not matter for them;
+ * but constraints are to be at round-off. What is more than that shows now: some of it may have
+ * been in directions that old tangents do not know. */
+static bool is_off(const ga_stepper *s, double position, double velocity)
+{
+    if (!s->estimates || s->form->weighted || s->regular.active || s->kappa != 0) return false;
+    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
+    return !(position <= 256 * EPS * size &&
+             velocity <= (8192 * EPS + s->dae.noise) * (size + speed));
+}
+
+/* One more iteration, with new tangents. */
+static ga_status polish(ga_stepper *s)
+{
+    s->renews = true;
+    s->evaluated = false;
+    GA_TRY(ga_block_evaluate(s, true));
+    GA_TRY(ga_block_tangents(s));
+    GA_TRY(ga_block_factor(s));
+    GA_TRY(s->form->residual(s));
+    s->form->correct(s);
+    ++s->stats.evaluations;
+    ++s->stats.iterations;
+    s->form->evaluate(s);
+    s->form->finish(s);
+    s->served = 1;
+    return GA_OK;
+}
+
 /* An extrapolated state is looked at when it is back on the constraints. */
 static ga_status look_at_residuals(ga_stepper *s)
 {
     double position, velocity;
     if (s->slides && !s->regular.active) return GA_OK;
     GA_TRY(measure_residuals(s, &position, &velocity));
+    if (is_off(s, position, velocity)) {
+        GA_TRY(polish(s));
+        GA_TRY(measure_residuals(s, &position, &velocity));
+    }
     GA_TRY(check_residuals(s, position, velocity));
     if (!s->slides) ga_step_record(s, position, velocity);
     return GA_OK;

@@ -87,12 +87,50 @@ static void states_off_the_constraints_are_refused(void **state)
     }
 }
 
+/* However loose the tolerance of the errors is: round-off, by the sizes met on the way. */
+static void constraints_are_at_round_off(void **state)
+{
+    (void)state;
+    static const case_name names[] = {CASE_PENDULUM_SIDE, CASE_TOP_R3SO3,      CASE_TOP_SE3,
+                                      CASE_SLIDER_CRANK,  CASE_RHEONOMIC_BODY, CASE_CHAIN};
+    for (int k = 0; k < (int)(sizeof names / sizeof *names); ++k)
+        for (int form = 0; form < 2; ++form)
+            for (double tolerance = 1e-2; tolerance > 1e-5; tolerance /= 10) {
+                pb_problem *p = case_create(names[k]);
+                ga_integrator_def def = ga_integrator_def_default();
+                def.formulation = form ? GA_INDEX2 : GA_INDEX3;
+                ga_integrator *run = NULL;
+                ga_report report;
+                assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK,
+                              report);
+                ga_simulation s = ga_simulation_default();
+                s.t_end = p->t0 + 200 * case_step(names[k]);
+                s.control.relative = s.control.absolute_translation =
+                    s.control.absolute_rotation = tolerance;
+                assert_status(ga_integrator_simulate(run, p->t0, p->q0, p->v0, &s, &report),
+                              GA_OK, report);
+                const ga_scales *scale = &run->stepper.scale;
+                const double size = scale->q[0] + scale->q[1],
+                             speed = scale->v[0] + scale->v[1];
+                const ga_statistics work = ga_integrator_statistics(run);
+                if (!(work.position_residual_max <= 3e-13 * size))
+                    fail_msg("%s, index %d, %g: |Phi| = %g, sizes %g", p->name, 3 - form,
+                             tolerance, work.position_residual_max, size);
+                if (form && !(work.velocity_residual_max <= 8e-12 * (size + speed)))
+                    fail_msg("%s, %g: |w| = %g, speeds %g", p->name, tolerance,
+                             work.velocity_residual_max, speed);
+                ga_integrator_destroy(run);
+                pb_destroy(p);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parabolas_are_followed),
         cmocka_unit_test(what_turns_its_sign_is_followed),
         cmocka_unit_test(states_off_the_constraints_are_refused),
+        cmocka_unit_test(constraints_are_at_round_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
