@@ -21,6 +21,9 @@
 
 enum { CHUNK = 64, LONGEST_PAUSE = 64 };
 
+/* As often as whole matrices are made, about, singular positions are looked for. */
+enum { UNWATCHED = 4 };
+
 /* Of scaled entries. */
 static const double CHANGE = 1e-6;
 /* More chunks than this part of them are too many. */
@@ -165,7 +168,11 @@ ga_status ga_renewal_try(ga_stepper *s, bool *renewed)
     if (count > 0) {
         GA_TRY(ga_factor_renew(s->factor));
         ++s->stats.renewals;
-        if (ga_regular_doubts(s) || ga_regular_watch(s)) return GA_ERR_SINGULAR;
+        if (ga_regular_doubts(s)) return GA_ERR_SINGULAR;
+        if (++x->unwatched >= UNWATCHED) {
+            x->unwatched = 0;
+            if (ga_regular_watch(s)) return GA_ERR_SINGULAR;
+        }
     }
     *renewed = true;
     return GA_OK;

@@ -179,6 +179,7 @@ typedef struct ga_renewal {
     bool weighed;    /* ... of the scales in use */
     int *changed;    /* workspace: chunks */
     int pause, rest; /* after too many changes, in steps; what is left of it */
+    int unwatched;   /* renewals since the last watch */
 } ga_renewal;
 
 struct ga_stepper {

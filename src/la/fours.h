@@ -52,6 +52,13 @@ KERNEL void spread(quad *x, const quad *from, const int v)
          : v == 2 ? PICK(*from, *from, 2, 2, 2, 2)
                   : PICK(*from, *from, 3, 3, 3, 3);
 }
+/* The numbers from v > 0 on, which is known to the compiler, and then others. */
+KERNEL void shift(quad *x, const quad *from, const int v)
+{
+    *x = v == 1   ? PICK(*from, *from, 1, 2, 3, 3)
+         : v == 2 ? PICK(*from, *from, 2, 3, 3, 3)
+                  : PICK(*from, *from, 3, 3, 3, 3);
+}
 /* The first count < 4 numbers, and zeros. */
 KERNEL void load_first(quad *x, const double *from, int count)
 {
@@ -95,6 +102,11 @@ KERNEL void spread(quad *x, const quad *from, const int v)
 {
     const double a = from->at[v];
     for (int k = 0; k < 4; ++k) x->at[k] = a;
+}
+KERNEL void shift(quad *x, const quad *from, const int v)
+{
+    const quad all = *from;
+    for (int k = 0; k < 4; ++k) x->at[k] = all.at[k + v < 4 ? k + v : 3];
 }
 KERNEL void load_first(quad *x, const double *from, int count)
 {

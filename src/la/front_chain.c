@@ -80,6 +80,7 @@ KERNEL bool finish(const int k, const int r, double *restrict F, ga_front_chain 
     update_others(k, r, r4, L, U, c->S);
     multiply_upper(k, r, F, U, DU);
     memcpy(U, DU, (size_t)(k4 * r) * sizeof *U);
+    join_lower(k, r, F);
     return true;
 }
 

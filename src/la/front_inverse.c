@@ -11,6 +11,7 @@ KERNEL bool factor(const int k, const int r, double *F, double *S, double *recip
     update_others(k, r, r4, L, U, S);
     multiply_upper(k, r, F, U, work);
     memcpy(U, work, (size_t)(k4 * r) * sizeof *U);
+    join_lower(k, r, F);
     return true;
 }
 
@@ -79,16 +80,24 @@ KERNEL void forward(const int k, const int r, int count, const double *restrict 
         if (MAY_LINK(k, r) && linked) {
             FOR_PIVOTS(p, 0, r, { spread(&own[k - r + p], &z, p); })
         }
+        const int last = k4 - 4; /* of D, and L D if that is below */
+        const bool shares = ga_front_inverse_shares(k, r);
+        quad low = {0};
+        if (shares) multiply(&low, k, k4, F + last, own);
         for (int i = 0; i < r; i += 4) {
             double *to = all + others[0] + i;
             quad x, there;
-            multiply(&x, k, r4, F + k * k4 + i, own);
+            if (shares)
+                shift(&x, &low, k - last);
+            else
+                multiply(&x, k, r4, F + k * k4 + i, own);
             load_some(&there, to, r - i);
             minus(&there, &x);
             store_some(to, &there, r - i);
             if (MAY_LINK(k, r)) linked = to == y + 2 * k - r, z = there;
         }
-        for (int i = 0; i < k; i += 4) {
+        if (shares) store_some(y + last, &low, k - last);
+        for (int i = 0; i < (shares ? last : k); i += 4) {
             quad x;
             multiply(&x, k, k4, F + i, own);
             store_some(y + i, &x, k - i);

@@ -8,7 +8,9 @@
  * the operations, and the defect of a solution grows with the condition of A. So the condition
  * is reported, and where it is large the front is to be assembled again for front.h.
  *
- * In memory: A (k4 x k), L (r4 x k), U^T (r4 x k) before, D U (k4 x r) in its place after. */
+ * In memory: A (k4 x k), L (r4 x k), U^T (r4 x k) before, D U (k4 x r) in its place after.
+ * Where the r rows of L D find room below those of D they are there, too, and the way forward
+ * reads but one matrix. */
 #ifndef GA_LA_FRONT_INVERSE_H
 #define GA_LA_FRONT_INVERSE_H
 
@@ -56,6 +58,9 @@ typedef struct ga_front_inverse {
 /* For k <= GA_FRONT_INVERSE_MOST pivots: the fastest on this machine, and those for any. */
 const ga_front_inverse *ga_front_inverse_get(int k, int r);
 const ga_front_inverse *ga_front_inverse_plain(int k, int r);
+
+/* Whether L D is below D. */
+static inline bool ga_front_inverse_shares(int k, int r) { return r <= ga_front_padded(k) - k; }
 
 /* Numbers in F; for either kind of kernels. */
 static inline size_t ga_front_inverse_size(int k, int r)

@@ -207,4 +207,13 @@ KERNEL void multiply_upper(const int k, const int r, const double *restrict D,
     }
 }
 
+/* L D below D, if there is room. */
+KERNEL void join_lower(const int k, const int r, double *restrict F)
+{
+    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
+    const double *L = F + k * k4;
+    for (int c = 0; ga_front_inverse_shares(k, r) && c < k; ++c)
+        for (int i = 0; i < r; ++i) F[c * k4 + k + i] = L[c * r4 + i];
+}
+
 #endif
