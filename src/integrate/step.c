@@ -126,6 +126,16 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
 static const double FADE = 0.97;
 
+/* What increments are compared with, by kind: the same in all iterations of an attempt. */
+typedef struct ga_limits {
+    double q[2], v[2];             /* tolerances */
+    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
+    double level;                  /* round-off that adds up, in units of it */
+    double noise;                  /* round-off of accelerations */
+    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
+    bool tolerant;
+} ga_limits;
+
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
@@ -133,6 +143,7 @@ typedef struct ga_progress {
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
     bool fresh;  /* were the tangents new? */
+    ga_limits limits;
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -182,71 +193,72 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
 /* The larger one of numbers that are numbers: one instruction. */
 static double most(double x, double y) { return x > y ? x : y; }
 
-/* Increments by tolerances. Round-off in units of which they are told is of interest only where
- * it is what the iteration goes on to. */
-static ga_size measure(ga_stepper *s)
+static ga_limits find_limits(const ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
-    const bool tolerant = ga_step_is_tolerant(s);
+    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
+    ga_limits l = {.tolerant = ga_step_is_tolerant(s)};
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level = tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    const bool remembered = tolerant && s->iteration > 1;
+    l.level = l.tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    for (int k = 0; k < 2; ++k) {
+        double through_q;
+        const double floor_q = EPS * s->scale.q[k], floor_v = floor_of_v(s, k, &through_q);
+        const double q = def->absolute_q + relative * s->scale.q[k];
+        const double v = def->absolute_v + relative * s->scale.v[k];
+        l.floor_q[k] = floor_q;
+        l.floor_v[k] = floor_v + through_q;
+        l.q[k] = most(most(q, l.level * floor_q), floor_q);
+        l.v[k] = most(most(v, l.level * l.floor_v[k]), floor_v);
+        l.noise = most(l.noise, l.floor_v[k]);
+    }
+    l.noise /= s->c_v;
+    l.lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
+    l.floor_lambda = EPS * s->scale.lambda;
+    return l;
+}
+
+/* Increments by tolerances. Round-off in units of which they are told is of interest only where
+ * it is what the iteration goes on to. */
+static ga_size measure(ga_stepper *s, const ga_limits *l)
+{
     ga_size size = {{0}, {0}, 0, false};
-    double norm_q = 0, norm_v = 0, noise = 0;
+    const double noise_lambda = l->level * l->noise * s->typical_reaction;
+    const double lambda = ga_larger(ga_larger(l->lambda, noise_lambda), l->floor_lambda);
+    double norm_q = 0, norm_v = 0, units = 0;
     for (int k = 0; k < 2; ++k) {
         const double delta_q = s->delta_q[k], delta_v = s->delta_v[k];
-        const double floor_q = EPS * s->scale.q[k];
-        double floor_vq, floor_v = floor_of_v(s, k, &floor_vq);
-        double tolerance_q = def->absolute_q + relative * s->scale.q[k];
-        double tolerance_v = def->absolute_v + relative * s->scale.v[k];
-        tolerance_q = most(most(tolerance_q, level * floor_q), floor_q);
-        tolerance_v = most(most(tolerance_v, level * (floor_v + floor_vq)), floor_v);
-        const double part = weighted(delta_q, tolerance_q);
+        const double part = weighted(delta_q, l->q[k]);
         norm_q = most(norm_q, part);
-        norm_v = most(norm_v, weighted(delta_v, tolerance_v));
-        floor_v += floor_vq;
-        noise = most(noise, floor_v);
-        if (remembered) {
-            size.noise[POSITION] =
-                most(size.noise[POSITION], weighted(level * floor_q, tolerance_q));
-            size.noise[VELOCITY] =
-                most(size.noise[VELOCITY], weighted(level * floor_v, tolerance_v));
-        }
-        if (tolerant) continue;
-        size.units =
-            most(size.units, tolerance_q == floor_q ? part : weighted(delta_q, floor_q));
-        size.units = most(size.units, weighted(delta_v, floor_v));
+        norm_v = most(norm_v, weighted(delta_v, l->v[k]));
+        if (l->tolerant) continue;
+        units = most(units, l->q[k] == l->floor_q[k] ? part : weighted(delta_q, l->floor_q[k]));
+        units = most(units, weighted(delta_v, l->floor_v[k]));
     }
-    noise /= s->c_v; /* of accelerations */
-    s->norm_q = norm_q;
-    s->norm_v = norm_v;
-    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
-    tolerance_lambda = ga_larger(tolerance_lambda, EPS * s->scale.lambda);
-    s->norm_lambda = weighted(s->delta_lambda, tolerance_lambda);
-    if (remembered)
-        size.noise[MULTIPLIERS] =
-            weighted(level * noise * s->typical_reaction, tolerance_lambda);
-    size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
-    size.norm[POSITION] = norm_q;
-    size.norm[VELOCITY] = norm_v;
-    size.norm[MULTIPLIERS] = s->norm_lambda;
+    for (int k = 0; l->tolerant && s->iteration > 1 && k < 2; ++k) {
+        const double noise_q = weighted(l->level * l->floor_q[k], l->q[k]);
+        const double noise_v = weighted(l->level * l->floor_v[k], l->v[k]);
+        size.noise[POSITION] = most(size.noise[POSITION], noise_q);
+        size.noise[VELOCITY] = most(size.noise[VELOCITY], noise_v);
+        size.noise[MULTIPLIERS] = weighted(noise_lambda, lambda);
+    }
+    s->norm_q = size.norm[POSITION] = norm_q;
+    s->norm_v = size.norm[VELOCITY] = norm_v;
+    s->norm_lambda = size.norm[MULTIPLIERS] = weighted(s->delta_lambda, lambda);
+    s->units = size.units = units;
+    size.multipliers = s->delta_lambda <= s->round_off * l->noise * s->typical_reaction;
     return size;
 }
 
 /* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
-static bool is_near_round_off(const ga_stepper *s)
+static bool is_near_round_off(const ga_stepper *s, const ga_limits *l)
 {
     const double least_v = hangs_on_q(s) ? EPS * (s->c_v / s->c_q) : EPS;
     double coarse = 0;
     for (int k = 0; k < 2; ++k) {
-        double through_q, floor_v = floor_of_v(s, k, &through_q);
-        floor_v += through_q;
-        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(EPS * s->scale.q[k], EPS));
-        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(floor_v, least_v));
+        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(l->floor_q[k], EPS));
+        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(l->floor_v[k], least_v));
     }
     return coarse <= magnified_round_off(s);
 }
@@ -318,24 +330,23 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
  * tangents contract the first increment, which is mostly the error of the prediction, faster
  * than what is left of it later. So they get no more credit than what was seen of them in third
  * iterations, in this step or in steps before it; `wear` is the rate they lose in a step. */
-static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
+static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const ga_size *now)
 {
     const bool first = s->iteration == 1, late = s->iteration > 2;
-    const ga_size size = measure(s);
     const double age = s->fresh ? 0 : s->served;
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->fresh == before->fresh) remember(s, before->norm, &size);
+    if (s->fresh == before->fresh) remember(s, before->norm, now);
     for (int k = 0; k < KINDS; ++k) {
-        const double norm = size.norm[k], contraction = norm / before->norm[k];
+        const double norm = now->norm[k], contraction = norm / before->norm[k];
         double trusted = ga_larger(contraction, worst);
         if (k != MULTIPLIERS || late) rest = ga_larger(rest, norm);
         if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
         if ((first || s->alternates) && !s->form->second_system)
-            next = ga_smaller(next, foresee(s, k, size.norm));
+            next = ga_smaller(next, foresee(s, k, now->norm));
         left = ga_larger(left, next);
         if (norm <= 1 || first) continue;
         rate = ga_larger(rate, contraction);
@@ -350,12 +361,11 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
         s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
         s->unseen = 0;
     }
-    s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &before->limits);
     before->stalled += stalled;
     const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
-    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
+    for (int k = 0; k < KINDS; ++k) before->norm[k] = now->norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (stalled && before->stalled > 1) return CONVERGED;
@@ -379,9 +389,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
-    if (ga_step_is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
-    const ga_size size = measure(s);
+    if (first) before->limits = find_limits(s);
+    const ga_limits *limits = &before->limits;
+    const ga_size size = measure(s, limits);
+    if (limits->tolerant) return judge_by_tolerance(s, before, &size);
     double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k];
@@ -401,8 +413,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         settled || is_large(s) ? size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS] : INFINITY;
     const bool quiet = settled && is_quiet(s, before);
     const bool renewed = s->fresh && !before->fresh, same = s->fresh && before->fresh;
-    s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, limits);
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     for (int k = 0; k < 2; ++k) before->delta_v[k] = s->delta_v[k];
     before->settled += settled;
@@ -433,7 +444,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
+    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
+                          .delta_v = {INFINITY, INFINITY}};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
