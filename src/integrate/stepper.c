@@ -229,7 +229,7 @@ static ga_status create_kinds(ga_stepper *s)
         int n = ga_node_nv(node), turns = rotations[node.group];
         for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
     }
-    s->kinds_repeat = true;
+    s->kinds_repeat = s->nv > GA_NORM_PERIOD; /* or else it is of no use */
     for (int i = GA_NORM_PERIOD; i < s->nv; ++i)
         if (s->kind[i] != s->kind[i - GA_NORM_PERIOD]) s->kinds_repeat = false;
     return GA_OK;
