@@ -394,19 +394,24 @@ static void update_piece(void *data, int piece)
     update_nodes(t, piece * NODES, piece_length(t->dae, piece), t->dae->pieces[piece]);
 }
 
-void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
+static void update_many(const ga_dae *dae, ga_map map, const double *q, const double *x,
+                        double *q1)
 {
-    if (dae->commutative && map == GA_MAP_EXP) { /* q and x are numbered alike, and add up */
-        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
-        return;
-    }
     node_task t = {dae, map, q, x, q1};
     if (dae->pieces)
         run_nodes(&t, update_piece);
+    else
+        update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
+}
+
+void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
+{
+    if (dae->commutative && map == GA_MAP_EXP) /* q and x are numbered alike, and add up */
+        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
     else if (dae->sys.node_count == 1)
         ga_lie_update_all(dae->sys.nodes[0], 1, map, q, x, q1);
     else
-        update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
+        update_many(dae, map, q, x, q1);
 }
 
 void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x)
