@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/fours.h"
 #include "lie/group.h"
 
 #include <assert.h>
@@ -349,6 +350,31 @@ void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, dou
         add_elementwise(dae->nv, dae->M_diagonal, x, y);
     else
         ga_coords_multiply(&dae->M, M, 1, x, y);
+}
+
+KERNEL void product_less(int i, const int count, const double *d, const double *x,
+                         const double *f, double *r)
+{
+    quad y, z;
+    load_some(&y, d + i, count);
+    load_some(&z, x + i, count);
+    times(&y, &z);
+    load_some(&z, f + i, count);
+    minus(&y, &z);
+    store_some(r + i, &y, count);
+}
+
+void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
+                         double *r)
+{
+    const double *d = dae->M_diagonal;
+    const int n = dae->nv;
+    if (dae->M_is_diagonal) {
+        IN_FOURS(0, n, product_less, d, x, f, r);
+        return;
+    }
+    for (int i = 0; i < n; ++i) r[i] = -f[i];
+    ga_coords_multiply(&dae->M, M, 1, x, r);
 }
 
 /* --- nodes, in pieces ------------------------------------------------------------------- */
