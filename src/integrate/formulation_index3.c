@@ -2,6 +2,7 @@
  * eq. (9). */
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 static ga_status residual(ga_stepper *s)
 {
@@ -14,10 +15,9 @@ static ga_status residual(ga_stepper *s)
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    const double *restrict x = s->x, *restrict dl = x + s->nv;
-    double *restrict vd = s->vd, *restrict lambda = s->lambda;
-    for (int i = 0; i < s->nv; ++i) vd[i] -= x[i];
-    for (int i = 0; i < s->mp; ++i) lambda[i] -= dl[i];
+    const double *x = s->x, *dl = x + s->nv;
+    add_run(s->nv, -1, x, s->vd);
+    add_run(s->mp, -1, dl, s->lambda);
     ga_step_measure(s, x, x, dl);
 }
 

@@ -15,14 +15,27 @@
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+KERNEL void copy_four(int i, const int count, const double *from, double *to)
+{
+    quad x;
+    load_some(&x, from + i, count);
+    store_some(to + i, &x, count);
+}
+
+/* Few numbers without a call. */
 static void copy(double *to, const double *from, int n)
 {
-    memcpy(to, from, (size_t)n * sizeof *to);
+    enum { FEW = 32 };
+    if (n > FEW)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        IN_FOURS(0, n, copy_four, from, to);
 }
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
@@ -477,9 +490,28 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
-/* Overflow that no callback has looked at. */
+KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
+{
+    quad y;
+    load_some(&y, x + i, count);
+    add(zeros, &y, 0);
+}
+
+/* Overflow that no callback has looked at; for few unknowns in one sum of 0 x. */
 static bool finite_trial(const ga_stepper *s)
 {
+    if (!is_large(s)) {
+        quad zeros;
+        double zero[4];
+        set_zero(&zeros);
+        IN_FOURS(0, s->nq, add_zeros, s->q, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->v, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->vd, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->a, &zeros);
+        IN_FOURS(0, s->mp, add_zeros, s->lambda, &zeros);
+        store(zero, &zeros);
+        return zero[0] + zero[1] + (zero[2] + zero[3]) == 0;
+    }
     return ga_all_finite(s->nq, s->q) && ga_all_finite(s->nv, s->v) &&
            ga_all_finite(s->nv, s->vd) && ga_all_finite(s->nv, s->a) &&
            ga_all_finite(s->mp, s->lambda);
@@ -549,11 +581,24 @@ static ga_status look_at_residuals(ga_stepper *s)
 static void follow(double *was, double *is, const double *next, int n)
 {
     enum { PIECE = 512 };
+    if (n <= PIECE) {
+        copy(was, is, n);
+        copy(is, next, n);
+        return;
+    }
     for (int i = 0; i < n; i += PIECE) {
         const int count = n - i < PIECE ? n - i : PIECE;
         copy(was + i, is + i, count);
         copy(is + i, next + i, count);
     }
+}
+
+/* The place of the oldest numbers becomes that of the newest. */
+static void rotate(int count, double **old)
+{
+    double *last = old[count - 1];
+    for (int k = count - 1; k > 0; --k) old[k] = old[k - 1];
+    old[0] = last;
 }
 
 ga_status ga_step_accept(ga_stepper *s)
@@ -563,12 +608,8 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
-    if (s->alternates) {
-        copy(now->vd_old[2], now->vd_old[1], s->nv);
-        copy(now->lambda_old[2], now->lambda_old[1], s->mp);
-    }
-    copy(now->vd_old[1], now->vd_old[0], s->nv);
-    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
+    rotate(s->alternates ? 3 : 2, now->vd_old);
+    rotate(s->alternates ? 3 : 2, now->lambda_old);
     follow(now->vd_old[0], now->vd, s->vd, s->nv);
     follow(now->lambda_old[0], now->lambda, s->lambda, s->mp);
     follow(now->q_old, now->q, s->q, s->nq);

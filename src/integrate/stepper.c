@@ -66,6 +66,10 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
+    for (int k = 0; k < 3 && from->vd_old[k]; ++k) { /* they change places */
+        to->vd_old[k] = to->memory + (from->vd_old[k] - from->memory);
+        to->lambda_old[k] = to->memory + (from->lambda_old[k] - from->memory);
+    }
     if (from->memory_size <= INT_MAX)
         ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
     else

@@ -207,15 +207,18 @@ KERNEL void store_some(double *to, const quad *x, int count)
  * computed before others are stored. */
 KERNEL void add_run(int count, double a, const double *x, double *to)
 {
+    quad y, last;
     if (count < 4) {
-        for (int i = 0; i < count; ++i) to[i] += a * x[i];
+        if (count < 1) return;
+        load_first(&y, to, count);
+        load_first(&last, x, count);
+        add(&y, &last, a);
+        store_first(to, &y, count);
         return;
     }
-    quad last;
     load(&last, to + count - 4);
     add_at(&last, x + count - 4, a);
     for (int i = 0; i + 4 <= count; i += 4) {
-        quad y;
         load(&y, to + i);
         add_at(&y, x + i, a);
         store(to + i, &y);
