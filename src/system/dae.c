@@ -471,17 +471,23 @@ static int flat_components(ga_node node)
     }
 }
 
+/* The group of the rest. */
+static ga_node without_flat(ga_node node)
+{
+    if (node.group == GA_GROUP_R2SO2) node.group = GA_GROUP_SO2;
+    if (node.group == GA_GROUP_R3SO3) node.group = GA_GROUP_SO3;
+    return node;
+}
+
 static void fill_tangents(int count, const ga_node *nodes, ga_map map, const double *x,
                           double *T)
 {
     for (int k = 0; k < count; ++k) {
         const ga_node node = nodes[k];
-        const int n = ga_node_nv(node), flat = flat_components(node);
-        double full[GA_NODE_MAX_NV * GA_NODE_MAX_NV];
-        if (flat < n) ga_lie_tangent(node, map, x, full);
-        for (int i = 0; i < flat; ++i) *T++ = 1;
-        for (int j = flat; j < n; ++j)
-            for (int i = flat; i < n; ++i) *T++ = full[i + j * n];
+        const int n = ga_node_nv(node), flat = flat_components(node), rest = n - flat;
+        for (int i = 0; i < flat; ++i) T[i] = 1;
+        if (rest) ga_lie_tangent(without_flat(node), map, x + flat, T + flat);
+        T += flat + rest * rest;
         x += n;
     }
 }
