@@ -39,6 +39,7 @@ typedef struct dense {
     double *inverse;  /* of each panel's blocks of L and N, 16 numbers each; then 1/D */
     int *row;         /* P: of each pivot */
     int *column;      /* Q: column k was column[k] of A */
+    int *place;       /* of column j of A: k */
     int *reach;       /* rows of column k that are not zero, in whole fours; ascending */
     int *from;        /* rows before are zero in panel j/4, in whole fours */
     int *work;        /* ld + 1 */
@@ -52,7 +53,7 @@ typedef struct dense {
 static void destroy(void *data)
 {
     dense *d = data;
-    void *memory[] = {d->memory, d->row, d->column, d->reach, d->from, d->work};
+    void *memory[] = {d->memory, d->row, d->column, d->place, d->reach, d->from, d->work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
@@ -100,6 +101,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     bool memory =
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
+        (d->place = GA_NEW(int, ld)) &&
         (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
         (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
@@ -108,7 +110,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     }
     share_memory(d);
     for (int k = 0; k < d->ld; ++k) {
-        d->column[k] = k; /* and reach 0: to be sorted */
+        d->column[k] = d->place[k] = k; /* and reach 0: to be sorted */
         d->ones[k] = 1;
     }
     *data = d;
@@ -228,6 +230,7 @@ static void sort_columns(const dense *d, const ga_matrix *m)
     for (int j = 0; j < d->n; ++j) {
         const int k = start[reach[j] / 4]++;
         d->column[k] = j;
+        d->place[j] = k;
         d->reach[k] = reach[j];
     }
     for (int k = d->n; k < d->ld; ++k) d->reach[k] = d->ld;
@@ -894,14 +897,26 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return numeric_scaled(data, matrix, d->ones, d->ones, rcond, column);
 }
 
+/* Unknowns j .. j+count-1 of A, times their scales. */
+KERNEL void put_back(int j, const int count, const dense *d, const double *col, double *x)
+{
+    const int *place = d->place + j;
+    const double *y = d->y;
+    const double a = y[place[0]], b = count > 1 ? y[place[1]] : 0,
+                 c = count > 2 ? y[place[2]] : 0, e = count > 3 ? y[place[3]] : 0;
+    quad z, scales;
+    set(&z, a, b, c, e);
+    load_some(&scales, col + j, count);
+    times(&z, &scales);
+    store_some(x + j, &z, count);
+}
+
 static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
                          double *x)
 {
     dense *d = data;
-    const int n = d->n, *restrict column = d->column;
-    const double *restrict y = d->y;
     CHOOSE(solve)(d, row, rhs);
-    for (int k = 0; k < n; ++k) x[column[k]] = y[k] * col[column[k]];
+    IN_FOURS(0, d->n, put_back, d, col, x);
 }
 
 static void solve(void *data, double *x)

@@ -191,16 +191,14 @@ KERNEL void store_some(double *to, const quad *x, int count)
         store_first(to, x, count);
 }
 
-/* work(i, count, data) for fours of the numbers from .. end - 1. Those that do not fill one are
- * part of a last one, so that some are computed twice: results must not be where numbers are
- * taken from. Fewer than four are by themselves. */
+/* work(i, count, ...) for the numbers from .. end - 1, four at a time, and those that are left.
+ * What is written like that is best read like that, or one by one: processors wait for numbers
+ * of a four that come from several stores. */
 #define IN_FOURS(from, end, work, ...)                                                         \
     do {                                                                                       \
-        if ((end) - (from) >= 4)                                                               \
-            for (int four = (from); four < (end); four += 4)                                   \
-                work(four + 4 <= (end) ? four : (end)-4, 4, __VA_ARGS__);                      \
-        else if ((end) > (from))                                                               \
-            work(from, (end) - (from), __VA_ARGS__);                                           \
+        int four = (from);                                                                     \
+        for (; four + 4 <= (end); four += 4) work(four, 4, __VA_ARGS__);                       \
+        if (four < (end)) work(four, (end)-four, __VA_ARGS__);                                 \
     } while (0)
 
 /* to += a x, count numbers. Those that do not fill a four are part of a last one, which is
