@@ -308,6 +308,7 @@ static void sum_terms(ga_stepper *s, ga_scaling scaling)
     ga_regular_prepare(s);
     for (int k = 0; k < s->form->term_count; ++k) {
         ga_term term = s->form->terms[k].term;
+        if (s->term_coords[term].count == 0) continue;
         const ga_product *product = s->term_product[term];
         const double c = coefficient(s, term), *const *factors = s->term_factors[term];
         if (c == 0) continue;

@@ -191,37 +191,17 @@ KERNEL void store_some(double *to, const quad *x, int count)
         store_first(to, x, count);
 }
 
-/* work(i, count, ...) for the numbers from .. end - 1, four at a time, and those that are left.
+/* work(i, count, ...), count known to the compiler, for the numbers from .. end - 1: four at a
+ * time, and those that are left.
  * What is written like that is best read like that, or one by one: processors wait for numbers
  * of a four that come from several stores. */
 #define IN_FOURS(from, end, work, ...)                                                         \
     do {                                                                                       \
         int four = (from);                                                                     \
         for (; four + 4 <= (end); four += 4) work(four, 4, __VA_ARGS__);                       \
-        if (four < (end)) work(four, (end)-four, __VA_ARGS__);                                 \
+        if ((end)-four == 1) work(four, 1, __VA_ARGS__);                                       \
+        if ((end)-four == 2) work(four, 2, __VA_ARGS__);                                       \
+        if ((end)-four == 3) work(four, 3, __VA_ARGS__);                                       \
     } while (0)
-
-/* to += a x, count numbers. Those that do not fill a four are part of a last one, which is
- * computed before others are stored. */
-KERNEL void add_run(int count, double a, const double *x, double *to)
-{
-    quad y, last;
-    if (count < 4) {
-        if (count < 1) return;
-        load_first(&y, to, count);
-        load_first(&last, x, count);
-        add(&y, &last, a);
-        store_first(to, &y, count);
-        return;
-    }
-    load(&last, to + count - 4);
-    add_at(&last, x + count - 4, a);
-    for (int i = 0; i + 4 <= count; i += 4) {
-        load(&y, to + i);
-        add_at(&y, x + i, a);
-        store(to + i, &y);
-    }
-    store(to + count - 4, &last);
-}
 
 #endif

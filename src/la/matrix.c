@@ -400,6 +400,15 @@ static void scatter(int count, const int *slot, double scale, const double *x, d
     for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
 }
 
+KERNEL void add_four(int i, const int count, double a, const double *x, double *to)
+{
+    quad y, z;
+    load_some(&y, to + i, count);
+    load_some(&z, x + i, count);
+    add(&y, &z, a);
+    store_some(to + i, &y, count);
+}
+
 /* Of a full matrix: one piece. */
 static void add_runs(const task *t, const double *x)
 {
@@ -410,7 +419,7 @@ static void add_runs(const task *t, const double *x)
     double *values = m->values + m->piece[piece].first;
     for (const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
          slot < end; slot += run, x += run)
-        add_run(run, t->scale, x, values + *slot);
+        IN_FOURS(0, run, add_four, t->scale, x, values + *slot);
 }
 
 static void add_pieces(const task *t, int from, int end, const double *values)
