@@ -393,7 +393,10 @@ static void run_pieces(task *t, ga_pool *pool, ga_pool_work *work)
 
 void ga_matrix_clear(ga_matrix *matrix)
 {
-    run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
+    if (matrix->count <= GA_POOL_PIECE)
+        memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
+    else
+        run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
 }
 
 /* values[slot] += scale * x. */
