@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 #include <math.h>
 #include <string.h>
@@ -96,30 +97,39 @@ ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double 
     return ga_dae_force(&s->dae, &at, s->f);
 }
 
-static void augment(ga_stepper *s)
+/* Multipliers with what the penalty adds to them. */
+static const double *augment(ga_stepper *s)
 {
     const double penalty = s->penalty, *restrict lambda = s->lambda, *restrict Phi = s->Phi;
     double *restrict mu = s->mu;
+    if (penalty == 0) return lambda;
     for (int i = 0; i < s->m; ++i) mu[i] = lambda[i] + penalty * Phi[i];
     for (int i = s->m; i < s->mp; ++i) mu[i] = lambda[i];
+    return mu;
 }
 
 ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
 {
-    const double *f;
+    const double *f, *mu;
     if (s->summed && r == s->r) return GA_OK; /* it is there */
-    augment(s);
-    GA_TRY(ga_block_force(s, s->mu, &f));
-    for (int i = 0; i < s->nv; ++i) r[i] = -f[i];
-    ga_dae_add_inertia(&s->dae, s->M, s->vd, r);
-    if (s->dae.reactions_added) ga_coords_multiply_transposed(&s->dae.G, s->G, 1, s->mu, r);
+    mu = augment(s);
+    GA_TRY(ga_block_force(s, mu, &f));
+    ga_dae_inertia_less(&s->dae, s->M, s->vd, f, r);
+    if (s->dae.reactions_added) ga_coords_multiply_transposed(&s->dae.G, s->G, 1, mu, r);
     return GA_OK;
 }
 
-void ga_block_position(ga_stepper *s, double *restrict r)
+KERNEL void quotient(int i, const int count, double c, const double *from, double *to)
 {
-    const double c_q = s->c_q, *restrict Phi = s->Phi;
-    for (int i = 0; i < s->m; ++i) r[i] = Phi[i] / c_q;
+    quad x;
+    load_some(&x, from + i, count);
+    divide_by(&x, c);
+    store_some(to + i, &x, count);
+}
+
+void ga_block_position(ga_stepper *s, double *r)
+{
+    IN_FOURS(0, s->m, quotient, s->c_q, s->Phi, r);
 }
 
 void ga_block_velocity(ga_stepper *s, double *w)
@@ -130,6 +140,7 @@ void ga_block_velocity(ga_stepper *s, double *w)
 
 ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k)
 {
+    if (s->p == 0) return GA_OK;
     if (v != s->v) return ga_dae_nonholonomic(&s->dae, s->t1, s->q, v, k);
     memcpy(k, s->rate + s->m, (size_t)s->p * sizeof *k);
     return GA_OK;
@@ -190,10 +201,10 @@ ga_status ga_block_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
     if (!ga_all_finite(s->m, s->Phi)) GA_TRY(look(s));
-    augment(s);
+    const double *mu = augment(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
     const double *vd = s->form->weighted ? s->zero : s->vd;
-    ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, vd, s->mu);
+    ga_point at = ga_dae_point(dae, s->t1, s->q, s->v, vd, mu);
     const ga_status status = fill_tangents(s, &at);
     if (status != GA_OK) {
         GA_TRY(look(s)); /* that may be the reason */
@@ -297,6 +308,7 @@ static void sum_terms(ga_stepper *s, ga_scaling scaling)
     ga_regular_prepare(s);
     for (int k = 0; k < s->form->term_count; ++k) {
         ga_term term = s->form->terms[k].term;
+        if (s->term_coords[term].count == 0) continue;
         const ga_product *product = s->term_product[term];
         const double c = coefficient(s, term), *const *factors = s->term_factors[term];
         if (c == 0) continue;

@@ -1,23 +1,38 @@
 /* What index 3 and stabilised index 2 share: the unknown is v'_{n+1}, and everything else
  * follows from it, [ABC14] eqs. (9a)-(9d) and (58a). */
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 #include <string.h>
 
-/* What of an, U and v does not depend on the unknowns. */
-static void know(const ga_stepper *s, const double *restrict vd, const double *restrict an,
-                 const double *restrict vn, double *restrict a1, double *restrict U0,
-                 double *restrict v0)
+/* What of an, U and v does not depend on the unknowns; with 1 - alpha_m for rest. */
+typedef struct known {
+    double h, am, af, beta, gamma, rest;
+    const double *vd, *an, *vn;
+    double *a1, *U0, *v0;
+} known;
+
+KERNEL void know(int i, const int count, const known *k)
 {
-    const ga_method *p = &s->def.method;
-    const double h = s->h, am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
-    const int n = s->nv;
-    for (int i = 0; i < n; ++i) {
-        const double a = (af * vd[i] - am * an[i]) / (1 - am);
-        a1[i] = a;
-        U0[i] = h * (vn[i] + h * ((0.5 - beta) * an[i] + beta * a));
-        v0[i] = vn[i] + h * ((1 - gamma) * an[i] + gamma * a);
-    }
+    quad an, vn, a, U, v, part;
+    load_some(&an, k->an + i, count);
+    load_some(&vn, k->vn + i, count);
+    load_some(&a, k->vd + i, count);
+    scale(&a, k->af);
+    subtract(&a, &an, k->am);
+    divide_by(&a, k->rest);
+    store_some(k->a1 + i, &a, count);
+    U = v = an;
+    scale(&U, 0.5 - k->beta);
+    add(&U, &a, k->beta);
+    part = vn;
+    add(&part, &U, k->h);
+    scale(&part, k->h);
+    store_some(k->U0 + i, &part, count);
+    scale(&v, 1 - k->gamma);
+    add(&v, &a, k->gamma);
+    add(&vn, &v, k->h);
+    store_some(k->v0 + i, &vn, count);
 }
 
 ga_status ga_collocated_begin(ga_stepper *s)
@@ -34,7 +49,9 @@ ga_status ga_collocated_begin(ga_stepper *s)
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
         for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
-    know(s, now->vd, s->an, s->vn, s->a1, s->U0, s->v0);
+    const known k = {h,       am,    af,    beta,  gamma, 1 - am,
+                     now->vd, s->an, s->vn, s->a1, s->U0, s->v0};
+    IN_FOURS(0, s->nv, know, &k);
     return GA_OK;
 }
 
@@ -48,45 +65,55 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
-/* Arguments, not members: so that the compiler knows them apart, and takes several at a time.
- */
-static void advance(const ga_stepper *s, int n, const double *restrict v0,
-                    const double *restrict U0, const double *restrict vd, double *restrict v,
-                    double *restrict U)
+/* v and U of the unknowns, and q where it adds up. */
+typedef struct motion {
+    double c_v, c_q;
+    const double *v0, *U0, *vd, *qn;
+    double *v, *U, *q;
+} motion;
+
+KERNEL motion motion_of(const ga_stepper *s)
 {
-    const double c_v = s->c_v, c_q = s->c_q;
-    for (int i = 0; i < n; ++i) {
-        v[i] = v0[i] + c_v * vd[i];
-        U[i] = U0[i] + c_q * vd[i];
-    }
+    return (motion){s->c_v, s->c_q, s->v0, s->U0, s->vd, s->now.q, s->v, s->U, s->q};
 }
 
-/* The same, and q, where it adds up. */
-static void advance_flat(const ga_stepper *s, int n, const double *restrict v0,
-                         const double *restrict U0, const double *restrict vd,
-                         const double *restrict qn, double *restrict v, double *restrict U,
-                         double *restrict q)
+KERNEL void carry(int i, const int count, const motion *x, quad *U)
 {
-    const double c_v = s->c_v, c_q = s->c_q;
-    for (int i = 0; i < n; ++i) {
-        const double u = U0[i] + c_q * vd[i];
-        v[i] = v0[i] + c_v * vd[i];
-        U[i] = u;
-        q[i] = qn[i] + u;
-    }
+    quad v, vd;
+    load_some(&vd, x->vd + i, count);
+    load_some(&v, x->v0 + i, count);
+    load_some(U, x->U0 + i, count);
+    add(&v, &vd, x->c_v);
+    add(U, &vd, x->c_q);
+    store_some(x->v + i, &v, count);
+    store_some(x->U + i, U, count);
+}
+
+KERNEL void advance(int i, const int count, const motion *x)
+{
+    quad U;
+    carry(i, count, x, &U);
+}
+
+KERNEL void advance_flat(int i, const int count, const motion *x)
+{
+    quad q, U;
+    carry(i, count, x, &U);
+    load_some(&q, x->qn + i, count);
+    add(&q, &U, 1);
+    store_some(x->q + i, &q, count);
 }
 
 static void carry_on(void *data, int from, int end)
 {
-    const ga_stepper *s = data;
-    advance(s, end - from, s->v0 + from, s->U0 + from, s->vd + from, s->v + from, s->U + from);
+    const motion x = motion_of(data);
+    IN_FOURS(from, end, advance, &x);
 }
 
 static void carry_on_flat(void *data, int from, int end)
 {
-    const ga_stepper *s = data;
-    advance_flat(s, end - from, s->v0 + from, s->U0 + from, s->vd + from, s->now.q + from,
-                 s->v + from, s->U + from, s->q + from);
+    const motion x = motion_of(data);
+    IN_FOURS(from, end, advance_flat, &x);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)
@@ -101,10 +128,19 @@ void ga_collocated_evaluate(ga_stepper *s)
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
 }
 
+KERNEL void add_share(int i, const int count, double c_a, const double *a1, const double *vd,
+                      double *a)
+{
+    quad x, y;
+    load_some(&x, a1 + i, count);
+    load_some(&y, vd + i, count);
+    add(&x, &y, c_a);
+    store_some(a + i, &x, count);
+}
+
 void ga_collocated_finish(ga_stepper *s)
 {
-    const double c_a = s->c_a, kappa = s->kappa, *restrict a1 = s->a1, *restrict vd = s->vd;
-    double *restrict a = s->a, *restrict an = s->an;
-    for (int i = 0; i < s->nv; ++i) a[i] = a1[i] + c_a * vd[i];
-    for (int i = 0; kappa != 0 && i < s->nv; ++i) an[i] += kappa * vd[i];
+    const double kappa = s->kappa;
+    IN_FOURS(0, s->nv, add_share, s->c_a, s->a1, s->vd, s->a);
+    for (int i = 0; kappa != 0 && i < s->nv; ++i) s->an[i] += kappa * s->vd[i];
 }

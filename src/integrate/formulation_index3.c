@@ -2,6 +2,7 @@
  * eq. (9). */
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 static ga_status residual(ga_stepper *s)
 {
@@ -11,13 +12,21 @@ static ga_status residual(ga_stepper *s)
     return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 
+KERNEL void take(int i, const int count, const double *x, double *from)
+{
+    quad y, z;
+    load_some(&y, from + i, count);
+    load_some(&z, x + i, count);
+    minus(&y, &z);
+    store_some(from + i, &y, count);
+}
+
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    const double *restrict x = s->x, *restrict dl = x + s->nv;
-    double *restrict vd = s->vd, *restrict lambda = s->lambda;
-    for (int i = 0; i < s->nv; ++i) vd[i] -= x[i];
-    for (int i = 0; i < s->mp; ++i) lambda[i] -= dl[i];
+    const double *x = s->x, *dl = x + s->nv;
+    IN_FOURS(0, s->nv, take, x, s->vd);
+    IN_FOURS(0, s->mp, take, dl, s->lambda);
     ga_step_measure(s, x, x, dl);
 }
 

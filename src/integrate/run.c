@@ -4,6 +4,7 @@
  * back to where the step began. */
 #include "integrate/run.h"
 
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -114,7 +115,7 @@ static void plan_next(ga_run *run)
 /* Regular output times that differ from t by this much are t. */
 static double slack(const ga_run *run, double t)
 {
-    return fmax(1e-12 * run->def.output_every, 4 * DBL_EPSILON * fmax(fabs(t), fabs(run->t0)));
+    return ga_larger(1e-12 * run->def.output_every, 4 * DBL_EPSILON * ga_larger(fabs(t), fabs(run->t0)));
 }
 
 /* Regular outputs on the way to t. */
@@ -156,13 +157,13 @@ static void tell_start(ga_run *run, double t)
  * the step before ends, and the one behind begins, this much beside it. */
 static double beside(const ga_run *run, double t)
 {
-    return 4 * DBL_EPSILON * fmax(fabs(t), run->control.duration);
+    return 4 * DBL_EPSILON * ga_larger(fabs(t), run->control.duration);
 }
 
 /* Too short a time to be integrated. */
 static double sliver(const ga_run *run, double t)
 {
-    return 1e-12 * fmax(fabs(t), run->control.duration);
+    return 1e-12 * ga_larger(fabs(t), run->control.duration);
 }
 
 /* t_end or the breakpoint that t is about to reach: there is no time for a step in between. */
@@ -171,7 +172,7 @@ static double round_up(const ga_run *run, double t)
     for (int k = 0; k < run->def.breakpoint_count; ++k) {
         double at = run->def.breakpoints[k];
         if (at > t && at - t <= sliver(run, t))
-            return fmin(at + beside(run, at), run->def.t_end);
+            return ga_smaller(at + beside(run, at), run->def.t_end);
     }
     return run->def.t_end - t <= sliver(run, t) ? run->def.t_end : t;
 }
@@ -186,7 +187,7 @@ static double next_stop(const ga_run *run, double t, double *next)
         if (at - t > sliver(run, t) && at < stop) stop = at;
     }
     const bool at_break = stop < run->def.t_end;
-    if (next) *next = at_break ? fmin(stop + beside(run, stop), run->def.t_end) : stop;
+    if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), run->def.t_end) : stop;
     return at_break ? stop - beside(run, stop) : stop;
 }
 
@@ -219,7 +220,7 @@ static ga_status start_fixed(ga_run *run, bool anew)
     s->grid = 0;
     if (anew) {
         double left = next_stop(run, s->now.t, NULL) - s->now.t;
-        if (left < 1.1 * h) h = left <= h * (1 + 1e-9) ? fmin(h, left) : 0.5 * left;
+        if (left < 1.1 * h) h = left <= h * (1 + 1e-9) ? ga_smaller(h, left) : 0.5 * left;
     }
     if (anew || run->record) return start_forward(run, h);
     s->now.h = h;
@@ -516,7 +517,7 @@ static ga_status start_first(ga_run *run, ga_report *report)
     ga_stepper *s = run->s;
     for (int k = 0; k < run->def.breakpoint_count; ++k) {
         if (fabs(run->def.breakpoints[k] - run->t0) > sliver(run, run->t0)) continue;
-        double t = fmin(run->t0 + beside(run, run->t0), run->def.t_end);
+        double t = ga_smaller(run->t0 + beside(run, run->t0), run->def.t_end);
         return restart(run, t, s->now.q, s->now.v, report);
     }
     GA_TRY(settle(run, report));

@@ -15,19 +15,45 @@
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+KERNEL void copy_four(int i, const int count, const double *from, double *to)
+{
+    quad x;
+    load_some(&x, from + i, count);
+    store_some(to + i, &x, count);
+}
+
+/* Few numbers without a call. */
 static void copy(double *to, const double *from, int n)
 {
-    memcpy(to, from, (size_t)n * sizeof *to);
+    enum { FEW = 32 };
+    if (n > FEW)
+        memcpy(to, from, (size_t)n * sizeof *to);
+    else
+        IN_FOURS(0, n, copy_four, from, to);
 }
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
 static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
+
+KERNEL void combine(int i, const int count, const double c[4], const double *x0,
+                    double *const *old, double *result)
+{
+    quad sum, x;
+    load_some(&sum, x0 + i, count);
+    scale(&sum, c[0]);
+    for (int k = 0; k < 3; ++k) {
+        load_some(&x, old[k] + i, count);
+        add(&sum, &x, c[k + 1]);
+    }
+    store_some(result + i, &sum, count);
+}
 
 /* What Newton's method leaves of Phi in index 3 acts like an acceleration, divided by h^2, and
  * turns the sign of what follows in each step: by the root -rho_inf of the method, many times
@@ -42,28 +68,46 @@ static bool extrapolate_alternating(const ga_stepper *s, int n, const double *x0
     if (!same_step(s->h, now->h) || !same_step(s->h, now->h_old[0]) ||
         !same_step(s->h, now->h_old[1]))
         return false;
-    for (int i = 0; i < n; ++i)
-        result[i] = (3 - rho) * x0[i] + (3 * rho - 3) * old[0][i] + (1 - 3 * rho) * old[1][i] +
-                    rho * old[2][i];
+    const double c[4] = {3 - rho, 3 * rho - 3, 1 - 3 * rho, rho};
+    IN_FOURS(0, n, combine, c, x0, old, result);
     return true;
+}
+
+/* The parabola through the last three. */
+KERNEL void extrapolate_four(int i, const int count, const double h[3], const double *x0,
+                             double *const *old, double *result)
+{
+    quad x, d0, d1, y;
+    load_some(&x, x0 + i, count);
+    load_some(&y, old[0] + i, count);
+    load_some(&d1, old[1] + i, count);
+    d0 = x;
+    minus(&d0, &y);
+    minus(&y, &d1);
+    d1 = y;
+    divide_by(&d0, h[1]);
+    divide_by(&d1, h[2]);
+    y = d0;
+    minus(&y, &d1);
+    scale(&y, h[0] + h[1]);
+    divide_by(&y, h[1] + h[2]);
+    add(&d0, &y, 1);
+    add(&x, &d0, h[0]);
+    store_some(result + i, &x, count);
 }
 
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result)
 {
     const ga_state *now = &s->now;
-    const double h = s->h, h0 = now->h, h1 = now->h_old[0];
+    const double h[3] = {s->h, now->h, now->h_old[0]};
     if (extrapolate_alternating(s, n, x0, old, result)) return;
-    if (now->steps == 0 || s->steady) {
+    if (now->steps == 0 || s->steady)
         copy(result, x0, n);
-    } else if (now->steps == 1) {
-        for (int i = 0; i < n; ++i) result[i] = x0[i] + h / h0 * (x0[i] - old[0][i]);
-    } else {
-        for (int i = 0; i < n; ++i) {
-            double d0 = (x0[i] - old[0][i]) / h0, d1 = (old[0][i] - old[1][i]) / h1;
-            result[i] = x0[i] + h * (d0 + (h + h0) * (d0 - d1) / (h0 + h1));
-        }
-    }
+    else if (now->steps == 1)
+        for (int i = 0; i < n; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);
+    else
+        IN_FOURS(0, n, extrapolate_four, h, x0, old, result);
 }
 
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
@@ -126,6 +170,16 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
 static const double FADE = 0.97;
 
+/* What increments are compared with, by kind: the same in all iterations of an attempt. */
+typedef struct ga_limits {
+    double q[2], v[2];             /* tolerances */
+    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
+    double level;                  /* round-off that adds up, in units of it */
+    double noise;                  /* round-off of accelerations */
+    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
+    bool tolerant;
+} ga_limits;
+
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
@@ -133,6 +187,7 @@ typedef struct ga_progress {
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
     bool fresh;  /* were the tangents new? */
+    ga_limits limits;
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -182,71 +237,72 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
 /* The larger one of numbers that are numbers: one instruction. */
 static double most(double x, double y) { return x > y ? x : y; }
 
-/* Increments by tolerances. Round-off in units of which they are told is of interest only where
- * it is what the iteration goes on to. */
-static ga_size measure(ga_stepper *s)
+static ga_limits find_limits(const ga_stepper *s)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
-    const bool tolerant = ga_step_is_tolerant(s);
+    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
+    ga_limits l = {.tolerant = ga_step_is_tolerant(s)};
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    const double level = tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
-    const bool remembered = tolerant && s->iteration > 1;
+    l.level = l.tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    for (int k = 0; k < 2; ++k) {
+        double through_q;
+        const double floor_q = EPS * s->scale.q[k], floor_v = floor_of_v(s, k, &through_q);
+        const double q = def->absolute_q + relative * s->scale.q[k];
+        const double v = def->absolute_v + relative * s->scale.v[k];
+        l.floor_q[k] = floor_q;
+        l.floor_v[k] = floor_v + through_q;
+        l.q[k] = most(most(q, l.level * floor_q), floor_q);
+        l.v[k] = most(most(v, l.level * l.floor_v[k]), floor_v);
+        l.noise = most(l.noise, l.floor_v[k]);
+    }
+    l.noise /= s->c_v;
+    l.lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
+    l.floor_lambda = EPS * s->scale.lambda;
+    return l;
+}
+
+/* Increments by tolerances. Round-off in units of which they are told is of interest only where
+ * it is what the iteration goes on to. */
+static ga_size measure(ga_stepper *s, const ga_limits *l)
+{
     ga_size size = {{0}, {0}, 0, false};
-    double norm_q = 0, norm_v = 0, noise = 0;
+    const double noise_lambda = l->level * l->noise * s->typical_reaction;
+    const double lambda = ga_larger(ga_larger(l->lambda, noise_lambda), l->floor_lambda);
+    double norm_q = 0, norm_v = 0, units = 0;
     for (int k = 0; k < 2; ++k) {
         const double delta_q = s->delta_q[k], delta_v = s->delta_v[k];
-        const double floor_q = EPS * s->scale.q[k];
-        double floor_vq, floor_v = floor_of_v(s, k, &floor_vq);
-        double tolerance_q = def->absolute_q + relative * s->scale.q[k];
-        double tolerance_v = def->absolute_v + relative * s->scale.v[k];
-        tolerance_q = most(most(tolerance_q, level * floor_q), floor_q);
-        tolerance_v = most(most(tolerance_v, level * (floor_v + floor_vq)), floor_v);
-        const double part = weighted(delta_q, tolerance_q);
+        const double part = weighted(delta_q, l->q[k]);
         norm_q = most(norm_q, part);
-        norm_v = most(norm_v, weighted(delta_v, tolerance_v));
-        floor_v += floor_vq;
-        noise = most(noise, floor_v);
-        if (remembered) {
-            size.noise[POSITION] =
-                most(size.noise[POSITION], weighted(level * floor_q, tolerance_q));
-            size.noise[VELOCITY] =
-                most(size.noise[VELOCITY], weighted(level * floor_v, tolerance_v));
-        }
-        if (tolerant) continue;
-        size.units =
-            most(size.units, tolerance_q == floor_q ? part : weighted(delta_q, floor_q));
-        size.units = most(size.units, weighted(delta_v, floor_v));
+        norm_v = most(norm_v, weighted(delta_v, l->v[k]));
+        if (l->tolerant) continue;
+        units = most(units, l->q[k] == l->floor_q[k] ? part : weighted(delta_q, l->floor_q[k]));
+        units = most(units, weighted(delta_v, l->floor_v[k]));
     }
-    noise /= s->c_v; /* of accelerations */
-    s->norm_q = norm_q;
-    s->norm_v = norm_v;
-    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    double tolerance_lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    tolerance_lambda = ga_larger(tolerance_lambda, level * noise * s->typical_reaction);
-    tolerance_lambda = ga_larger(tolerance_lambda, EPS * s->scale.lambda);
-    s->norm_lambda = weighted(s->delta_lambda, tolerance_lambda);
-    if (remembered)
-        size.noise[MULTIPLIERS] =
-            weighted(level * noise * s->typical_reaction, tolerance_lambda);
-    size.multipliers = s->delta_lambda <= s->round_off * noise * s->typical_reaction;
-    size.norm[POSITION] = norm_q;
-    size.norm[VELOCITY] = norm_v;
-    size.norm[MULTIPLIERS] = s->norm_lambda;
+    for (int k = 0; l->tolerant && s->iteration > 1 && k < 2; ++k) {
+        const double noise_q = weighted(l->level * l->floor_q[k], l->q[k]);
+        const double noise_v = weighted(l->level * l->floor_v[k], l->v[k]);
+        size.noise[POSITION] = most(size.noise[POSITION], noise_q);
+        size.noise[VELOCITY] = most(size.noise[VELOCITY], noise_v);
+        size.noise[MULTIPLIERS] = weighted(noise_lambda, lambda);
+    }
+    s->norm_q = size.norm[POSITION] = norm_q;
+    s->norm_v = size.norm[VELOCITY] = norm_v;
+    s->norm_lambda = size.norm[MULTIPLIERS] = weighted(s->delta_lambda, lambda);
+    s->units = size.units = units;
+    size.multipliers = s->delta_lambda <= s->round_off * l->noise * s->typical_reaction;
     return size;
 }
 
 /* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
-static bool is_near_round_off(const ga_stepper *s)
+static bool is_near_round_off(const ga_stepper *s, const ga_limits *l)
 {
     const double least_v = hangs_on_q(s) ? EPS * (s->c_v / s->c_q) : EPS;
     double coarse = 0;
     for (int k = 0; k < 2; ++k) {
-        double through_q, floor_v = floor_of_v(s, k, &through_q);
-        floor_v += through_q;
-        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(EPS * s->scale.q[k], EPS));
-        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(floor_v, least_v));
+        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(l->floor_q[k], EPS));
+        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(l->floor_v[k], least_v));
     }
     return coarse <= magnified_round_off(s);
 }
@@ -325,24 +381,23 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
  * tangents contract the first increment, which is mostly the error of the prediction, faster
  * than what is left of it later. So they get no more credit than what was seen of them in third
  * iterations, in this step or in steps before it; `wear` is the rate they lose in a step. */
-static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
+static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const ga_size *now)
 {
     const bool first = s->iteration == 1, late = s->iteration > 2;
-    const ga_size size = measure(s);
     const double age = age_of(s);
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->fresh == before->fresh) remember(s, before->norm, &size);
+    if (s->fresh == before->fresh) remember(s, before->norm, now);
     for (int k = 0; k < KINDS; ++k) {
-        const double norm = size.norm[k], contraction = norm / before->norm[k];
+        const double norm = now->norm[k], contraction = norm / before->norm[k];
         double trusted = ga_larger(contraction, worst);
         if (k != MULTIPLIERS || late) rest = ga_larger(rest, norm);
         if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
         if ((first || s->alternates) && !s->form->second_system)
-            next = ga_smaller(next, foresee(s, k, size.norm));
+            next = ga_smaller(next, foresee(s, k, now->norm));
         left = ga_larger(left, next);
         if (norm <= 1 || first) continue;
         rate = ga_larger(rate, contraction);
@@ -357,12 +412,11 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before)
         s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
         s->unseen = 0;
     }
-    s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &before->limits);
     before->stalled += stalled;
     const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
-    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
+    for (int k = 0; k < KINDS; ++k) before->norm[k] = now->norm[k];
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
     if (stalled && before->stalled > 1) return CONVERGED;
@@ -386,9 +440,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
-    if (ga_step_is_tolerant(s)) return judge_by_tolerance(s, before);
     const bool first = s->iteration == 1;
-    const ga_size size = measure(s);
+    if (first) before->limits = find_limits(s);
+    const ga_limits *limits = &before->limits;
+    const ga_size size = measure(s, limits);
+    if (limits->tolerant) return judge_by_tolerance(s, before, &size);
     double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
     for (int k = 0; k < KINDS; ++k) {
         double norm = size.norm[k];
@@ -408,8 +464,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
         settled || is_large(s) ? size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS] : INFINITY;
     const bool quiet = settled && is_quiet(s, before);
     const bool renewed = s->fresh && !before->fresh, same = s->fresh && before->fresh;
-    s->units = size.units;
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, limits);
     for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
     for (int k = 0; k < 2; ++k) before->delta_v[k] = s->delta_v[k];
     before->settled += settled;
@@ -440,7 +495,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
+    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
+                          .delta_v = {INFINITY, INFINITY}};
     bool partly = !refresh && ga_renewal_is_due(s);
     s->fresh = s->partly = false;
     s->form->predict(s);
@@ -476,9 +532,28 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
-/* Overflow that no callback has looked at. */
+KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
+{
+    quad y;
+    load_some(&y, x + i, count);
+    add(zeros, &y, 0);
+}
+
+/* Overflow that no callback has looked at; for few unknowns in one sum of 0 x. */
 static bool finite_trial(const ga_stepper *s)
 {
+    if (!is_large(s)) {
+        quad zeros;
+        double zero[4];
+        set_zero(&zeros);
+        IN_FOURS(0, s->nq, add_zeros, s->q, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->v, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->vd, &zeros);
+        IN_FOURS(0, s->nv, add_zeros, s->a, &zeros);
+        IN_FOURS(0, s->mp, add_zeros, s->lambda, &zeros);
+        store(zero, &zeros);
+        return zero[0] + zero[1] + (zero[2] + zero[3]) == 0;
+    }
     return ga_all_finite(s->nq, s->q) && ga_all_finite(s->nv, s->v) &&
            ga_all_finite(s->nv, s->vd) && ga_all_finite(s->nv, s->a) &&
            ga_all_finite(s->mp, s->lambda);
@@ -581,11 +656,24 @@ static ga_status look_at_residuals(ga_stepper *s)
 static void follow(double *was, double *is, const double *next, int n)
 {
     enum { PIECE = 512 };
+    if (n <= PIECE) {
+        copy(was, is, n);
+        copy(is, next, n);
+        return;
+    }
     for (int i = 0; i < n; i += PIECE) {
         const int count = n - i < PIECE ? n - i : PIECE;
         copy(was + i, is + i, count);
         copy(is + i, next + i, count);
     }
+}
+
+/* The place of the oldest numbers becomes that of the newest. */
+static void rotate(int count, double **old)
+{
+    double *last = old[count - 1];
+    for (int k = count - 1; k > 0; --k) old[k] = old[k - 1];
+    old[0] = last;
 }
 
 ga_status ga_step_accept(ga_stepper *s)
@@ -595,12 +683,8 @@ ga_status ga_step_accept(ga_stepper *s)
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
     if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
-    if (s->alternates) {
-        copy(now->vd_old[2], now->vd_old[1], s->nv);
-        copy(now->lambda_old[2], now->lambda_old[1], s->mp);
-    }
-    copy(now->vd_old[1], now->vd_old[0], s->nv);
-    copy(now->lambda_old[1], now->lambda_old[0], s->mp);
+    rotate(s->alternates ? 3 : 2, now->vd_old);
+    rotate(s->alternates ? 3 : 2, now->lambda_old);
     follow(now->vd_old[0], now->vd, s->vd, s->nv);
     follow(now->lambda_old[0], now->lambda, s->lambda, s->mp);
     follow(now->q_old, now->q, s->q, s->nq);

@@ -66,6 +66,10 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
+    for (int k = 0; k < 3 && from->vd_old[k]; ++k) { /* they change places */
+        to->vd_old[k] = to->memory + (from->vd_old[k] - from->memory);
+        to->lambda_old[k] = to->memory + (from->lambda_old[k] - from->memory);
+    }
     if (from->memory_size <= INT_MAX)
         ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
     else
@@ -229,7 +233,7 @@ static ga_status create_kinds(ga_stepper *s)
         int n = ga_node_nv(node), turns = rotations[node.group];
         for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
     }
-    s->kinds_repeat = true;
+    s->kinds_repeat = s->nv > GA_NORM_PERIOD; /* or else it is of no use */
     for (int i = GA_NORM_PERIOD; i < s->nv; ++i)
         if (s->kind[i] != s->kind[i - GA_NORM_PERIOD]) s->kinds_repeat = false;
     return GA_OK;

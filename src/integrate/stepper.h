@@ -42,7 +42,8 @@ typedef struct ga_state {
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
-    double *vd_old[3], *lambda_old[3]; /* one, two and, if `alternates`, three steps ago */
+    double *vd_old[3], *lambda_old[3]; /* one, two and, if `alternates`, three steps ago; else
+                                          the last one is null */
     double *G;                         /* G, whose first part B is needed for eta */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */

@@ -39,6 +39,7 @@ typedef struct dense {
     double *inverse;  /* of each panel's blocks of L and N, 16 numbers each; then 1/D */
     int *row;         /* P: of each pivot */
     int *column;      /* Q: column k was column[k] of A */
+    int *place;       /* of column j of A: k */
     int *reach;       /* rows of column k that are not zero, in whole fours; ascending */
     int *from;        /* rows before are zero in panel j/4, in whole fours */
     int *work;        /* ld + 1 */
@@ -52,13 +53,22 @@ typedef struct dense {
 static void destroy(void *data)
 {
     dense *d = data;
-    void *memory[] = {d->memory, d->row, d->column, d->reach, d->from, d->work};
+    void *memory[] = {d->memory, d->row, d->column, d->place, d->reach, d->from, d->work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
 
 /* Rows have numbers that fit into what a key of a pivot has left for them. */
 enum { LAST = 0xffff };
+
+/* Loops over few fours are written out. */
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
 
 /* So few unknowns stay in registers while they are solved for. */
 enum { FEW = 20 };
@@ -91,6 +101,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     bool memory =
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
+        (d->place = GA_NEW(int, ld)) &&
         (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
         (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
@@ -99,7 +110,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     }
     share_memory(d);
     for (int k = 0; k < d->ld; ++k) {
-        d->column[k] = k; /* and reach 0: to be sorted */
+        d->column[k] = d->place[k] = k; /* and reach 0: to be sorted */
         d->ones[k] = 1;
     }
     *data = d;
@@ -174,6 +185,11 @@ KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at
 KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
 #endif
 
+KERNEL bool is_any(const keys *x)
+{
+    return (key_at(x, 0) | key_at(x, 1) | key_at(x, 2) | key_at(x, 3)) != 0;
+}
+
 KERNEL int64_t largest_key(const keys *most)
 {
     const int64_t a = key_at(most, 0), b = key_at(most, 1), c = key_at(most, 2),
@@ -214,6 +230,7 @@ static void sort_columns(const dense *d, const ga_matrix *m)
     for (int j = 0; j < d->n; ++j) {
         const int k = start[reach[j] / 4]++;
         d->column[k] = j;
+        d->place[j] = k;
         d->reach[k] = reach[j];
     }
     for (int k = d->n; k < d->ld; ++k) d->reach[k] = d->ld;
@@ -305,6 +322,54 @@ KERNEL ga_load load_columns(const dense *d, const ga_matrix *m, const double *r,
         const source from = {find_column(d, m, j), r, c[j]};
         const int64_t size = load_column(d, k, &from, &below);
         same = same && reaches(d->n, from.values, d->reach[k]);
+        largest = size > largest ? size : largest;
+        memcpy(&d->size[k], &size, sizeof size);
+    }
+    if (!same || largest_key(&below) > 0) return OTHER;
+    return largest < limit ? SAME : NOT_FINITE;
+}
+
+/* The same for few unknowns and a full matrix, ld known to the compiler. Rows of the last four
+ * that are not there are the first ones of the next column, and multiplied with zero. */
+KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, const double *c,
+                        const int ld)
+{
+    const int n = d->n, whole = ld - 4;
+    const double infinity = INFINITY;
+    int64_t limit, largest = 0;
+    bool same = true;
+    keys below;
+    quad scales[FEW / 4];
+    set_sizes(&below);
+    memcpy(&limit, &infinity, sizeof limit);
+    UNROLL
+    for (int i = 0; i < whole; i += 4) load(&scales[i / 4], r + i);
+    load_some(&scales[whole / 4], r + whole, n - whole);
+    for (int k = 0; k < n; ++k) {
+        const int j = d->column[k], reach = d->reach[k];
+        const double *from = m->values + j * n;
+        double *to = d->l + k * ld;
+        keys most, last;
+        set_sizes(&most);
+        set_sizes(&last);
+        UNROLL
+        for (int i = 0; i < ld; i += 4) {
+            quad x, factor = scales[i / 4];
+            if (i == whole && j == n - 1)
+                load_some(&x, from + i, n - i);
+            else
+                load(&x, from + i);
+            scale(&factor, c[j]);
+            times(&x, &factor);
+            store(to + i, &x);
+            if (i + 4 == reach) raise_sizes(&last, &x);
+            if (i < reach)
+                raise_sizes(&most, &x);
+            else
+                raise_sizes(&below, &x);
+        }
+        const int64_t size = largest_key(&most);
+        same = same && (reach == 0 || is_any(&last));
         largest = size > largest ? size : largest;
         memcpy(&d->size[k], &size, sizeof size);
     }
@@ -595,14 +660,6 @@ KERNEL void solve_many(const dense *d, const int ld, const double *row, const do
 
 /* The same for few unknowns, ld known to the compiler: they stay in registers, where no number
  * waits for its way through memory; in the order of the pivots from the beginning. */
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 8")
-#else
-#define UNROLL
-#endif
-
 KERNEL void sort_rows(const dense *d, const int ld)
 {
     const int n = d->n, *restrict row = d->row;
@@ -715,6 +772,22 @@ KERNEL void solve_few(dense *d, const int ld, const double *row, const double *r
 /* --- instances ---------------------------------------------------------------------------- */
 
 /* Sizes of few unknowns are known to the compiler. */
+KERNEL ga_load load_sized(const dense *d, const ga_matrix *m, const double *r, const double *c)
+{
+    switch (m->full ? d->ld : 0) {
+    case 8:
+        return load_few(d, m, r, c, 8);
+    case 12:
+        return load_few(d, m, r, c, 12);
+    case 16:
+        return load_few(d, m, r, c, 16);
+    case 20:
+        return load_few(d, m, r, c, 20);
+    default:
+        return load_columns(d, m, r, c);
+    }
+}
+
 KERNEL int factor_sized(const dense *d)
 {
     switch (d->ld) {
@@ -759,7 +832,7 @@ KERNEL void solve_sized(dense *d, const double *row, const double *rhs)
 
 static ga_load load_plain(const dense *d, const ga_matrix *m, const double *r, const double *c)
 {
-    return load_columns(d, m, r, c);
+    return load_sized(d, m, r, c);
 }
 static int factor_plain(const dense *d) { return factor_sized(d); }
 static void solve_plain(dense *d, const double *r, const double *b) { solve_sized(d, r, b); }
@@ -769,7 +842,7 @@ static void solve_plain(dense *d, const double *r, const double *b) { solve_size
 AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m, const double *r,
                               const double *c)
 {
-    return load_columns(d, m, r, c);
+    return load_sized(d, m, r, c);
 }
 AVX2 static int factor_avx2(const dense *d) { return factor_sized(d); }
 AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
@@ -824,14 +897,26 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return numeric_scaled(data, matrix, d->ones, d->ones, rcond, column);
 }
 
+/* Unknowns j .. j+count-1 of A, times their scales. */
+KERNEL void put_back(int j, const int count, const dense *d, const double *col, double *x)
+{
+    const int *place = d->place + j;
+    const double *y = d->y;
+    const double a = y[place[0]], b = count > 1 ? y[place[1]] : 0,
+                 c = count > 2 ? y[place[2]] : 0, e = count > 3 ? y[place[3]] : 0;
+    quad z, scales;
+    set(&z, a, b, c, e);
+    load_some(&scales, col + j, count);
+    times(&z, &scales);
+    store_some(x + j, &z, count);
+}
+
 static void solve_scaled(void *data, const double *row, const double *rhs, const double *col,
                          double *x)
 {
     dense *d = data;
-    const int n = d->n, *restrict column = d->column;
-    const double *restrict y = d->y;
     CHOOSE(solve)(d, row, rhs);
-    for (int k = 0; k < n; ++k) x[column[k]] = y[k] * col[column[k]];
+    IN_FOURS(0, d->n, put_back, d, col, x);
 }
 
 static void solve(void *data, double *x)

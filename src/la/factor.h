@@ -30,6 +30,12 @@ typedef struct ga_matrix_piece {
     int list, first;
 } ga_matrix_piece;
 
+/* A block of a full matrix. */
+typedef struct ga_matrix_shape {
+    int rows, cols, first; /* first: its slot */
+    ga_layout layout;
+} ga_matrix_shape;
+
 typedef struct ga_matrix {
     int n, count;         /* order, number of slots */
     bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
@@ -39,8 +45,8 @@ typedef struct ga_matrix {
     int *piece_start; /* blocks + 1: pieces of each block, in the order of its entries */
     ga_matrix_piece *piece;
     ga_lists slots;
-    int *run;      /* full: slots of a block follow each other, so many each time; or 1 */
-    ga_pool *pool; /* borrowed; null: one thread */
+    ga_matrix_shape *shape; /* full: of each block */
+    ga_pool *pool;          /* borrowed; null: one thread */
     /* Pieces in groups, for threads: where the groups of each block begin; the entry and the
      * column of a product each begins with; whether the groups of a block have no slot in
      * common; space for a column in each. */

@@ -19,6 +19,7 @@ KERNEL void subtract(quad *x, const quad *y, double a) { *x -= *y * a; }
 KERNEL void add_products(quad *x, const quad *y, const quad *z) { *x += *y * *z; }
 KERNEL void times(quad *x, const quad *y) { *x *= *y; }
 KERNEL void over(quad *x, const quad *y) { *x /= *y; }
+KERNEL void divide_by(quad *x, double a) { *x /= a; }
 /* x := max(x, |y|) each; a NaN in y is left out. */
 KERNEL void raise_by(quad *x, const quad *y)
 {
@@ -31,18 +32,23 @@ KERNEL void raise_by(quad *x, const quad *y)
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
 #endif
 }
-/* The same for the one of two that `which`, 0 or 1, says. */
+/* The same for the one of two that `which`, 0 or 1, says. What is not finite may get lost. */
 typedef int quad_int __attribute__((vector_size(16), aligned(4), may_alias));
 KERNEL void raise_one(quad x[2], const double *y, const int *which)
 {
-    const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
-    const quad_mask second = -__builtin_convertvector(*(const quad_int *)which, quad_mask);
-    const quad_mask size = *(const quad_mask *)y & ~sign;
-    for (int k = 0; k < 2; ++k) {
-        const quad own = (quad)(size & (k ? second : ~second));
-        const quad_mask more = own > x[k];
-        x[k] = (quad)(((quad_mask)own & more) | ((quad_mask)x[k] & ~more));
-    }
+    const quad all = *(const quad *)y;
+    const quad second = all * __builtin_convertvector(*(const quad_int *)which, quad);
+    const quad first = all - second;
+    raise_by(&x[0], &first);
+    raise_by(&x[1], &second);
+}
+/* The largest one of each of two. */
+KERNEL void largest_of_both(const quad x[2], double largest[2])
+{
+    quad even = PICK(x[0], x[1], 0, 4, 2, 6), odd = PICK(x[0], x[1], 1, 5, 3, 7);
+    raise_by(&even, &odd);
+    largest[0] = even[0] > even[2] ? even[0] : even[2];
+    largest[1] = even[1] > even[3] ? even[1] : even[3];
 }
 /* Four times the number at v, which is known to the compiler. */
 KERNEL void spread(quad *x, const quad *from, const int v)
@@ -94,6 +100,7 @@ KERNEL void add_products(quad *x, const quad *y, const quad *z)
 }
 KERNEL void times(quad *x, const quad *y) { EACH x->at[v] *= y->at[v]; }
 KERNEL void over(quad *x, const quad *y) { EACH x->at[v] /= y->at[v]; }
+KERNEL void divide_by(quad *x, double a) { EACH x->at[v] /= a; }
 KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
@@ -122,6 +129,13 @@ KERNEL void raise_one(quad x[2], const double *y, const int *which)
     {
         double *at = &x[which[v]].at[v];
         *at = fabs(y[v]) > *at ? fabs(y[v]) : *at;
+    }
+}
+KERNEL void largest_of_both(const quad x[2], double largest[2])
+{
+    for (int k = 0; k < 2; ++k) {
+        largest[k] = 0;
+        EACH largest[k] = x[k].at[v] > largest[k] ? x[k].at[v] : largest[k];
     }
 }
 #endif
@@ -172,24 +186,34 @@ KERNEL void subtract_at(quad *x, const double *y, double a)
     subtract(x, &z, a);
 }
 
-/* to += a x, count numbers. Those that do not fill a four are part of a last one, which is
- * computed before others are stored. */
-KERNEL void add_run(int count, double a, const double *x, double *to)
+/* Up to four numbers; exactly these are touched: the next may be written by others. */
+KERNEL void load_some(quad *x, const double *from, int count)
 {
-    if (count < 4) {
-        for (int i = 0; i < count; ++i) to[i] += a * x[i];
-        return;
-    }
-    quad last;
-    load(&last, to + count - 4);
-    add_at(&last, x + count - 4, a);
-    for (int i = 0; i + 4 <= count; i += 4) {
-        quad y;
-        load(&y, to + i);
-        add_at(&y, x + i, a);
-        store(to + i, &y);
-    }
-    store(to + count - 4, &last);
+    if (count >= 4)
+        load(x, from);
+    else
+        load_first(x, from, count);
 }
+
+KERNEL void store_some(double *to, const quad *x, int count)
+{
+    if (count >= 4)
+        store(to, x);
+    else
+        store_first(to, x, count);
+}
+
+/* work(i, count, ...), count known to the compiler, for the numbers from .. end - 1: four at a
+ * time, and those that are left.
+ * What is written like that is best read like that, or one by one: processors wait for numbers
+ * of a four that come from several stores. */
+#define IN_FOURS(from, end, work, ...)                                                         \
+    do {                                                                                       \
+        int four = (from);                                                                     \
+        for (; four + 4 <= (end); four += 4) work(four, 4, __VA_ARGS__);                       \
+        if ((end)-four == 1) work(four, 1, __VA_ARGS__);                                       \
+        if ((end)-four == 2) work(four, 2, __VA_ARGS__);                                       \
+        if ((end)-four == 3) work(four, 3, __VA_ARGS__);                                       \
+    } while (0)
 
 #endif

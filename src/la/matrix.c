@@ -3,6 +3,7 @@
 #include "base/report.h"
 #include "la/factor.h"
 #include "la/fours.h"
+#include "la/full.h"
 
 #include <limits.h>
 #include <math.h>
@@ -39,11 +40,12 @@ static ga_status create_full(ga_matrix *m, const ga_block *block, const entries 
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
-    if (!(m->run = GA_NEW(int, m->blocks))) return GA_ERR_MEMORY;
+    if (!(m->shape = GA_NEW(ga_matrix_shape, m->blocks))) return GA_ERR_MEMORY;
     int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        m->run[b] = c->layout == GA_BY_COLUMNS ? c->rows : 1;
+        const int first = block[b].row0 + block[b].col0 * m->n;
+        m->shape[b] = (ga_matrix_shape){c->rows, c->cols, first, c->layout};
         for (int k = 0; k < c->count; ++k)
             *slot++ = block[b].row0 + c->row[k] + (block[b].col0 + c->col[k]) * m->n;
     }
@@ -248,7 +250,7 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->piece_start);
     ga_free(matrix->piece);
     ga_lists_destroy(&matrix->slots);
-    ga_free(matrix->run);
+    ga_free(matrix->shape);
     ga_free(matrix->group_start);
     ga_free(matrix->group_entry);
     ga_free(matrix->group_column);
@@ -391,26 +393,16 @@ static void run_pieces(task *t, ga_pool *pool, ga_pool_work *work)
 
 void ga_matrix_clear(ga_matrix *matrix)
 {
-    run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
+    if (matrix->count <= GA_POOL_PIECE)
+        memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
+    else
+        run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
 }
 
 /* values[slot] += scale * x. */
 static void scatter(int count, const int *slot, double scale, const double *x, double *values)
 {
     for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
-}
-
-/* Of a full matrix: one piece. */
-static void add_runs(const task *t, const double *x)
-{
-    const ga_matrix *m = t->matrix;
-    const int run = m->run[t->block], piece = m->piece_start[t->block];
-    if (m->piece_start[t->block + 1] == piece) return;
-    const int *start = m->slots.start + m->piece[piece].list;
-    double *values = m->values + m->piece[piece].first;
-    for (const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
-         slot < end; slot += run, x += run)
-        add_run(run, t->scale, x, values + *slot);
 }
 
 static void add_pieces(const task *t, int from, int end, const double *values)
@@ -436,15 +428,25 @@ static void add_group(void *data, int group)
 
 static bool divided(const ga_matrix *m, int k) { return m->pool && m->apart && m->apart[k]; }
 
-void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
+static void add_listed(ga_matrix *matrix, int k, double scale, const double *values)
 {
     task t = {.matrix = matrix, .block = k, .scale = scale, .values = values};
     if (divided(matrix, k))
         ga_pool_run(matrix->pool, groups_of(matrix, k), add_group, &t);
-    else if (matrix->full && matrix->run[k] > 1)
-        add_runs(&t, values);
     else
         add_pieces(&t, matrix->piece_start[k], matrix->piece_start[k + 1], values);
+}
+
+void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
+{
+    const ga_matrix_shape *at = matrix->full ? &matrix->shape[k] : NULL;
+    if (!at || at->layout == GA_LISTED)
+        add_listed(matrix, k, scale, values);
+    else if (at->layout == GA_BY_COLUMNS)
+        ga_full_add(at->rows, at->cols, scale, values, matrix->n, matrix->values + at->first);
+    else
+        ga_full_add_rows(at->rows, at->cols, scale, values, matrix->n,
+                         matrix->values + at->first);
 }
 
 /* The result is sorted by columns: they end where a piece ends, or within one. */

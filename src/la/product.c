@@ -735,39 +735,85 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
     return add_column(product, c, a, b, scale, slot, values, work);
 }
 
-/* Columns c, c+1, ... of few rows each, while their slots follow each other. The next column.
+/* A column of so few rows that they stay in registers; their number is known to the compiler.
  */
-static int add_low_columns(const ga_product *product, int c, const double *a, const double *b,
-                           double scale, const int **slot, const int *end, double *values)
+KERNEL void add_low(const tall *c, const int rows, double *to)
 {
-    const int *restrict plan_start = product->plan_start, *restrict start = product->start;
-    for (const int *at = *slot; at < end; *slot = at, ++c) {
-        const ga_product_column *column = product->column + c;
-        if (column->plan < 0) break;
-        const int first = plan_start[column->plan], terms = start[first];
-        const int rows = plan_start[column->plan + 1] - first;
-        if (rows > 8 || rows < 3 || at[rows - 1] != at[0] + rows - 1) break;
-        const tall x = {start[first + 1] - terms,
-                        product->ia + terms,
-                        product->ib + terms,
-                        a + column->a,
-                        b + column->b,
-                        scale};
-        double *to = values + at[0];
-        at += rows;
-        if (rows == 3)
-            add_some(&x, 0, 3, to);
-        else
-            add_fours(&x, 0, rows - 4, to);
+    const int first = rows < 4 ? rows : 4, rest = rows - first;
+    const double *a = c->a + c->ia[0], b = c->b[c->ib[0]];
+    quad x, y, z;
+    load_some(&x, a, first);
+    scale(&x, b);
+    if (rest) load_some(&y, a + 4, rest);
+    if (rest) scale(&y, b);
+    for (int t = 1; t < c->terms; ++t) {
+        const double *at = c->a + c->ia[t], factor = c->b[c->ib[t]];
+        load_some(&z, at, first);
+        add(&x, &z, factor);
+        if (rest) load_some(&z, at + 4, rest);
+        if (rest) add(&y, &z, factor);
     }
-    return c;
+    load_some(&z, to, first);
+    add(&z, &x, c->scale);
+    store_some(to, &z, first);
+    if (rest) load_some(&z, to + 4, rest);
+    if (rest) add(&z, &y, c->scale);
+    if (rest) store_some(to + 4, &z, rest);
+}
+
+/* Columns of a product with a full matrix of few rows, while their slots follow each other; how
+ * many. */
+KERNEL int add_low_columns(const ga_product *product, const ga_product_column *column,
+                           const double *a, const double *b, double scale, const int rows,
+                           const int *slot, const int *end, double *values)
+{
+    const ga_product_column *c = column;
+    for (; slot < end && slot[rows - 1] == slot[0] + rows - 1; ++c, slot += rows) {
+        const int *start = product->start + product->plan_start[c->plan], t = *start;
+        const tall x = {start[1] - t, product->ia + t, product->ib + t, a + c->a,
+                        b + c->b,     scale};
+        add_low(&x, rows, values + slot[0]);
+    }
+    return (int)(c - column);
+}
+
+static int add_low_sized(const ga_product *product, const ga_product_column *c, int rows,
+                         const double *a, const double *b, double scale, const int *slot,
+                         const int *end, double *values)
+{
+    switch (rows) {
+    case 1:
+        return add_low_columns(product, c, a, b, scale, 1, slot, end, values);
+    case 2:
+        return add_low_columns(product, c, a, b, scale, 2, slot, end, values);
+    case 3:
+        return add_low_columns(product, c, a, b, scale, 3, slot, end, values);
+    case 4:
+        return add_low_columns(product, c, a, b, scale, 4, slot, end, values);
+    case 5:
+        return add_low_columns(product, c, a, b, scale, 5, slot, end, values);
+    case 6:
+        return add_low_columns(product, c, a, b, scale, 6, slot, end, values);
+    case 7:
+        return add_low_columns(product, c, a, b, scale, 7, slot, end, values);
+    case 8:
+        return add_low_columns(product, c, a, b, scale, 8, slot, end, values);
+    default:
+        return 0;
+    }
 }
 
 int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
                            double scale, const int *slot, const int *end, double *values,
                            double *work)
 {
-    if (product->tall) c = add_low_columns(product, c, a, b, scale, &slot, end, values);
+    if (product->tall && slot < end) { /* then all columns have as many rows */
+        const int rows = count_places(product, c);
+        const int done = add_low_sized(product, product->column + c, rows, a, b, scale, slot,
+                                       end, values);
+        c += done;
+        slot += done * rows;
+    }
     while (slot < end) slot += add_column(product, c++, a, b, scale, slot, values, work);
     return c;
 }

@@ -57,26 +57,6 @@ KERNEL void keep_where(quad *x, const long long *mask)
 }
 #endif
 
-/* Up to four numbers; exactly these are touched: the next may be written by others. */
-KERNEL void load_some(quad *x, const double *y, int count)
-{
-    if (count >= 4)
-        load(x, y);
-    else
-        load_first(x, y, count);
-}
-
-KERNEL void store_some(double *y, const quad *x, int count)
-{
-    if (count >= 4) {
-        store(y, x);
-        return;
-    }
-    y[0] = get_lane(x, 0);
-    if (count > 1) y[1] = get_lane(x, 1);
-    if (count > 2) y[2] = get_lane(x, 2);
-}
-
 KERNEL double sum_of(const quad *x)
 {
     double s[4];

@@ -141,18 +141,24 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
     }
 }
 
+static void update_each(ga_node node, int count, ga_map map, const double *q, const double *x,
+                        double *q1)
+{
+    const int nq = type_of(node)->nq, nv = type_of(node)->nv;
+    for (int i = 0; i < count; ++i)
+        ga_lie_update(node, map, q + nq * i, x + nv * i, q1 + nq * i);
+}
+
 void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, const double *x,
                        double *q1)
 {
     const ga_group_type *g = type_of(node);
-    if (!g || (g->adds_up && chart_of(map)->plain_angles)) {
+    if (!g || (g->adds_up && chart_of(map)->plain_angles))
         add(count * (g ? g->nv : node.n), q, x, q1);
-    } else if (g->update) {
+    else if (g->update)
         g->update(chart_of(map), count, q, x, q1);
-    } else {
-        for (int i = 0; i < count; ++i)
-            ga_lie_update(node, map, q + g->nq * i, x + g->nv * i, q1 + g->nq * i);
-    }
+    else
+        update_each(node, count, map, q, x, q1);
 }
 
 void ga_lie_difference(ga_node node, const double *a, const double *b, double *x)

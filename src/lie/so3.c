@@ -117,7 +117,7 @@ static void update_rotations(const ga_chart *chart, int count, int nq, int nv, c
 enum { SOME = 4 }; /* fewer are as fast one by one */
 
 /* p o map(x) of one. */
-static void turn(const ga_chart *chart, const double *p, const double *x, double *p1)
+KERNEL void turn(const ga_chart *chart, const double *p, const double *x, double *p1)
 {
     const ga_vec3 w = ga_vec3_load(x);
     const ga_rotor r = chart->rotor(ga_vec3_dot(w, w));
@@ -218,19 +218,38 @@ static void product_update_many(const ga_chart *chart, const double *q, const do
     }
 }
 
-static void product_update(const ga_chart *chart, int count, const double *q, const double *x,
-                           double *q1)
+/* Fewer than SOME. */
+KERNEL void product_update_few(const ga_chart *chart, int count, const double *q,
+                               const double *x, double *q1)
+{
+    for (; count > 0; --count, q += 7, x += 6, q1 += 7) {
+        const ga_vec3 moved = ga_vec3_add(ga_vec3_load(q), ga_vec3_load(x));
+        turn(chart, q + 3, x + 3, q1 + 3);
+        ga_vec3_store(moved, q1);
+    }
+}
+
+static void product_update_some(const ga_chart *chart, int count, const double *q,
+                                const double *x, double *q1)
 {
     for (; count >= MANY; count -= MANY, q += 7 * MANY, x += 6 * MANY, q1 += 7 * MANY)
         product_update_many(chart, q, x, q1);
-    for (; count > 0 && count < SOME; --count, q += 7, x += 6, q1 += 7) {
-        turn(chart, q + 3, x + 3, q1 + 3);
-        for (int k = 0; k < 3; ++k) q1[k] = q[k] + x[k];
+    if (count < SOME) {
+        product_update_few(chart, count, q, x, q1);
+        return;
     }
-    if (count == 0) return;
     update_rotations(chart, count, 7, 6, q + 3, x + 3, q1 + 3);
     for (int v = 0; v < count; ++v)
         for (int k = 0; k < 3; ++k) q1[7 * v + k] = q[7 * v + k] + x[6 * v + k];
+}
+
+static void product_update(const ga_chart *chart, int count, const double *q, const double *x,
+                           double *q1)
+{
+    if (count < SOME)
+        product_update_few(chart, count, q, x, q1);
+    else
+        product_update_some(chart, count, q, x, q1);
 }
 
 static void product_inverse(const double *a, double *inv)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/fours.h"
 #include "lie/group.h"
 
 #include <assert.h>
@@ -351,6 +352,31 @@ void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, dou
         ga_coords_multiply(&dae->M, M, 1, x, y);
 }
 
+KERNEL void product_less(int i, const int count, const double *d, const double *x,
+                         const double *f, double *r)
+{
+    quad y, z;
+    load_some(&y, d + i, count);
+    load_some(&z, x + i, count);
+    times(&y, &z);
+    load_some(&z, f + i, count);
+    minus(&y, &z);
+    store_some(r + i, &y, count);
+}
+
+void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
+                         double *r)
+{
+    const double *d = dae->M_diagonal;
+    const int n = dae->nv;
+    if (dae->M_is_diagonal) {
+        IN_FOURS(0, n, product_less, d, x, f, r);
+        return;
+    }
+    for (int i = 0; i < n; ++i) r[i] = -f[i];
+    ga_coords_multiply(&dae->M, M, 1, x, r);
+}
+
 /* --- nodes, in pieces ------------------------------------------------------------------- */
 
 enum { NODES = 1024 }; /* in a piece */
@@ -394,19 +420,24 @@ static void update_piece(void *data, int piece)
     update_nodes(t, piece * NODES, piece_length(t->dae, piece), t->dae->pieces[piece]);
 }
 
-void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
+static void update_many(const ga_dae *dae, ga_map map, const double *q, const double *x,
+                        double *q1)
 {
-    if (dae->commutative && map == GA_MAP_EXP) { /* q and x are numbered alike, and add up */
-        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
-        return;
-    }
     node_task t = {dae, map, q, x, q1};
     if (dae->pieces)
         run_nodes(&t, update_piece);
+    else
+        update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
+}
+
+void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
+{
+    if (dae->commutative && map == GA_MAP_EXP) /* q and x are numbered alike, and add up */
+        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
     else if (dae->sys.node_count == 1)
         ga_lie_update_all(dae->sys.nodes[0], 1, map, q, x, q1);
     else
-        update_nodes(&t, 0, dae->sys.node_count, (struct ga_dae_piece){0});
+        update_many(dae, map, q, x, q1);
 }
 
 void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x)
@@ -440,17 +471,23 @@ static int flat_components(ga_node node)
     }
 }
 
+/* The group of the rest. */
+static ga_node without_flat(ga_node node)
+{
+    if (node.group == GA_GROUP_R2SO2) node.group = GA_GROUP_SO2;
+    if (node.group == GA_GROUP_R3SO3) node.group = GA_GROUP_SO3;
+    return node;
+}
+
 static void fill_tangents(int count, const ga_node *nodes, ga_map map, const double *x,
                           double *T)
 {
     for (int k = 0; k < count; ++k) {
         const ga_node node = nodes[k];
-        const int n = ga_node_nv(node), flat = flat_components(node);
-        double full[GA_NODE_MAX_NV * GA_NODE_MAX_NV];
-        if (flat < n) ga_lie_tangent(node, map, x, full);
-        for (int i = 0; i < flat; ++i) *T++ = 1;
-        for (int j = flat; j < n; ++j)
-            for (int i = flat; i < n; ++i) *T++ = full[i + j * n];
+        const int n = ga_node_nv(node), flat = flat_components(node), rest = n - flat;
+        for (int i = 0; i < flat; ++i) T[i] = 1;
+        if (rest) ga_lie_tangent(without_flat(node), map, x + flat, T + flat);
+        T += flat + rest * rest;
         x += n;
     }
 }

@@ -121,6 +121,9 @@ ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double
 
 /* y += M x, with M of ga_dae_fill or ga_dae_mass. */
 void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, double *y);
+/* r = M x - f, likewise. */
+void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
+                         double *r);
 /* q1 = q o map(x). */
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1);
 /* x += scale c(v), what the Cayley map lacks to the exponential: ga_lie_cayley_defect by nodes.

@@ -58,78 +58,92 @@ static double max_of_many(int n, const double *x)
     return raise_max(i, n, x, largest);
 }
 
-double ga_norm_max(int n, const double *x)
+/* 4 to GROUP numbers: fours, which may have some in common. */
+static double max_of_some(int n, const double *x)
 {
-    return n < GROUP ? raise_max(0, n, x, 0) : max_of_many(n, x);
+    quad most, zero, number;
+    double zeros[4];
+    set_zero(&most), set_zero(&zero);
+    for (int i = 0; i < n; i += 4) {
+        load(&number, x + (i + 4 <= n ? i : n - 4));
+        raise_by(&most, &number);
+        add(&zero, &number, 0);
+    }
+    store(zeros, &zero);
+    if (zeros[0] + zeros[1] + (zeros[2] + zeros[3]) != 0) return raise_max(0, n, x, 0);
+    return largest_of(&most);
 }
 
-/* Largest of each kind, eight numbers at a time, as two vectors that do not wait for each
- * other. False if 0 x shows that there may be a NaN. */
-static bool all_eights_by_kind(int *i, int n, const double *x, const int *kind,
-                               double largest[2])
+double ga_norm_max(int n, const double *x)
+{
+    if (n < 4) return raise_max(0, n, x, 0);
+    return n < GROUP ? max_of_some(n, x) : max_of_many(n, x);
+}
+
+/* Largest of each kind in fours from i and from k on: two vectors that do not wait for each
+ * other. */
+KERNEL void raise_pair(int i, int k, const double *x, const int *kind, quad sizes[2][2],
+                       quad zeros[2])
+{
+    raise_one(sizes[0], x + i, kind + i);
+    raise_one(sizes[1], x + k, kind + k);
+    add_at(&zeros[0], x + i, 0);
+    add_at(&zeros[1], x + k, 0);
+}
+
+/* Largest of each kind of four numbers and more; the last fours may have some in common with
+ * those before. False if 0 x shows that there may be a NaN. */
+static bool raise_by_kind(int n, const double *x, const int *kind, double largest[2])
 {
     quad sizes[2][2], zeros[2];
-    double at[2][4];
+    double at[4];
     for (int k = 0; k < 2; ++k)
         set_zero(&sizes[k][0]), set_zero(&sizes[k][1]), set_zero(&zeros[k]);
-    for (; *i + 8 <= n; *i += 8)
-        for (int k = 0; k < 2; ++k) {
-            raise_one(sizes[k], x + *i + 4 * k, kind + *i + 4 * k);
-            add_at(&zeros[k], x + *i + 4 * k, 0);
-        }
-    for (int k = 0; k < 2; ++k) {
-        store(at[k], &zeros[k]);
-        largest[k] = greater(largest_of(&sizes[0][k]), largest_of(&sizes[1][k]));
-    }
-    double sum = 0;
-    for (int v = 0; v < 4; ++v) sum += at[0][v] + at[1][v];
-    return sum == 0;
+    for (int i = 0; i + 8 <= n; i += 8) raise_pair(i, i + 4, x, kind, sizes, zeros);
+    if (n % 8 > 0) raise_pair(n < 8 ? 0 : n - 8, n - 4, x, kind, sizes, zeros);
+    add(&zeros[0], &zeros[1], 1);
+    store(at, &zeros[0]);
+    for (int k = 0; k < 2; ++k) raise_by(&sizes[0][k], &sizes[1][k]);
+    largest_of_both(sizes[0], largest);
+    return at[0] + at[1] + (at[2] + at[3]) == 0;
 }
 
 static double raised(double size, double value) { return value <= size ? size : value; }
 
-/* Of numbers from i on; 0, or NaN. */
-static double raise_few(int i, int n, const double *x, const int *kind, double factor,
-                        double size[2])
+/* One by one; 0, or NaN. */
+static double raise_few(int n, const double *x, const int *kind, double factor, double size[2])
 {
-    double first = size[0], second = size[1], zero = 0;
-    for (; i < n; ++i) {
-        const double value = factor * fabs(x[i]);
+    double zero = 0;
+    for (int i = 0; i < n; ++i) {
+        size[kind[i]] = raised(size[kind[i]], factor * fabs(x[i]));
         zero += 0 * x[i];
-        if (kind[i])
-            second = raised(second, value);
-        else
-            first = raised(first, value);
     }
-    size[0] = first;
-    size[1] = second;
     return zero;
-}
-
-static double raise_many(int n, const double *x, const int *kind, double factor, double size[2])
-{
-    double largest[2] = {0, 0};
-    int i = 0;
-    if (!all_eights_by_kind(&i, n, x, kind, largest))
-        return raise_few(0, n, x, kind, factor, size);
-    for (int k = 0; k < 2; ++k) size[k] = raised(size[k], factor * largest[k]);
-    return raise_few(i, n, x, kind, factor, size);
 }
 
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
-    enum { FEW = 16 };
-    if (n < FEW) return raise_few(0, n, x, kind, factor, size);
-    return raise_many(n, x, kind, factor, size);
+    double largest[2];
+    if (n < 4 || !raise_by_kind(n, x, kind, largest))
+        return raise_few(n, x, kind, factor, size);
+    for (int k = 0; k < 2; ++k) size[k] = raised(size[k], factor * largest[k]);
+    return 0;
+}
+
+static double raise_groups(int n, const double *x, const int *kind, double factor,
+                           double size[2])
+{
+    double most[GROUP];
+    const int done = largest_by_place(n, x, most);
+    if (done) ga_norm_raise(GROUP, most, kind, factor, size);
+    return ga_norm_raise(n - done, x + done, kind + done, factor, size);
 }
 
 double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
                                double size[2])
 {
-    double most[GROUP];
-    const int done = n >= GROUP ? largest_by_place(n, x, most) : 0;
-    if (done) ga_norm_raise(GROUP, most, kind, factor, size);
-    return ga_norm_raise(n - done, x + done, kind + done, factor, size);
+    if (n >= GROUP) return raise_groups(n, x, kind, factor, size);
+    return ga_norm_raise(n, x, kind, factor, size);
 }
 
 /* Coordinates of a node, translations among them, which come first. */
