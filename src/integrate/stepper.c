@@ -58,7 +58,6 @@ static ga_status create_state(ga_state *state, const ga_stepper *s)
     lay_out(state, s, NULL);
     state->memory = GA_NEW(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
-    ga_take_pages(state->memory, state->start_size * sizeof *state->memory);
     lay_out(state, s, state->memory);
     return GA_OK;
 }
@@ -263,6 +262,8 @@ static ga_status create(ga_stepper *s, const ga_system *system)
         s->m && !s->form->velocity_level && !s->form->weighted && s->def.relative > 1e-12;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
+    ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
+    ga_take_pages(s->saved.memory, s->saved.start_size * sizeof *s->saved.memory);
     GA_TRY(create_kinds(s));
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
