@@ -41,7 +41,7 @@ static ga_status grow(ga_names *names)
 {
     ga_names larger = {.count = names->count,
                        .capacity = names->capacity ? 2 * names->capacity : SMALLEST};
-    larger.slots = GA_NEW(slot, larger.capacity);
+    larger.slots = GA_NEW_WHOLE(slot, larger.capacity);
     if (!larger.slots) return GA_ERR_MEMORY;
     for (size_t k = 0; k < names->capacity; ++k) {
         const slot *s = &names->slots[k];

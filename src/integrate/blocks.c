@@ -494,9 +494,14 @@ static ga_backend_kind choose_backend(const ga_stepper *s)
 }
 
 /* Whether the blocks turn out to be nearly everything. */
+static bool may_be_full(const ga_stepper *s)
+{
+    return s->def.solver == GA_SOLVER_AUTO && s->n <= MANY;
+}
+
 static bool better_full(const ga_stepper *s)
 {
-    if (s->def.solver != GA_SOLVER_AUTO || s->n > MANY) return false;
+    if (!may_be_full(s)) return false;
     const double n = s->n;
     return FULL_ADVANTAGE * ga_factor_operations(s->factor) > 2 * n * n * n / 3;
 }
@@ -518,6 +523,7 @@ static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
 {
     GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks, s->backend == GA_BACKEND_DENSE,
                             &s->matrix));
+    if (!may_be_full(s)) drop_places(s); /* there will be no other matrix */
     return ga_block_create_factor(s, &s->matrix, &s->factor);
 }
 

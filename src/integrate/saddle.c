@@ -47,12 +47,13 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
     GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
     share_factors(s, k);
-    bool memory = (k->M = GA_NEW(double, dae->M.count)) &&
-                  (k->G = GA_NEW(double, dae->G.count)) &&
-                  (k->L = GA_NEW(double, dae->L.count)) && (k->row_scale = GA_NEW(double, n)) &&
-                  (k->col_scale = GA_NEW(double, n)) && (k->x = GA_NEW(double, n)) &&
-                  (k->rhs = GA_NEW(double, n)) && (k->defect = GA_NEW(double, n)) &&
-                  (k->diagonal = GA_NEW(double, s->mp)) && (k->kept = GA_NEW(double, s->mp));
+    bool memory =
+        (k->M = GA_NEW_WHOLE(double, dae->M.count)) &&
+        (k->G = GA_NEW_WHOLE(double, dae->G.count)) && (k->L = GA_NEW(double, dae->L.count)) &&
+        (k->row_scale = GA_NEW_WHOLE(double, n)) && (k->col_scale = GA_NEW_WHOLE(double, n)) &&
+        (k->x = GA_NEW_WHOLE(double, n)) && (k->rhs = GA_NEW_WHOLE(double, n)) &&
+        (k->defect = GA_NEW_WHOLE(double, n)) && (k->diagonal = GA_NEW(double, s->mp)) &&
+        (k->kept = GA_NEW(double, s->mp));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 

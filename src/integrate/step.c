@@ -429,10 +429,14 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
 /* The tangents of a large system have been new twice. Is what is left noise? Tolerances of
  * multipliers know nothing of the round-off in Phi, which is that of positions far away from
  * the origin; with q and v as good as asked for, a ten-thousandth of the increment before is
- * it. So is what comes after q and v have settled, and were still contracting. */
-static bool is_at_its_end(double left_of_motion, double flicker, bool settled, double rate)
+ * it. So is what comes after an increment of ten times the round-off, if it was still
+ * contracting by ten: what it leaves is less. (Where increments are noise, they change by that
+ * much from one to the next.) */
+static bool is_at_its_end(const ga_stepper *s, double left_of_motion, double flicker,
+                          double rate)
 {
-    return (left_of_motion <= 1 && flicker <= 1e-4) || (settled && rate <= 0.1);
+    return (left_of_motion <= 1 && flicker <= 1e-4) ||
+           (s->units <= 10 * s->round_off && rate <= 0.1);
 }
 
 /* The same, down to round-off where nothing else is asked for. */
@@ -472,7 +476,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     before->fresh = s->fresh;
     if (left <= 1) return CONVERGED;
     if (first) return GOES_ON;
-    if (is_large(s) && same && is_at_its_end(left_of_motion, flicker, settled, rate))
+    if (is_large(s) && same && is_at_its_end(s, left_of_motion, flicker, rate))
         return CONVERGED;
     if (settled) {
         bool again = before->settled > 1;

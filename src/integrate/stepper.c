@@ -21,45 +21,54 @@ static double *carve(carver *c, int n)
     return part;
 }
 
-static size_t lay_out(ga_state *state, const ga_stepper *s, double *memory)
+/* What a start sets comes first, then what only steps leave behind. */
+static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
 {
     carver c = {memory, 0};
     const int weighted_nv = s->form->weighted ? s->nv : 0;
     state->q = carve(&c, s->nq);
     state->v = carve(&c, s->nv);
-    state->q_old = carve(&c, s->nq);
-    state->v_old = carve(&c, s->nv);
     state->vd = carve(&c, s->nv);
     state->a = carve(&c, s->nv);
     state->lambda = carve(&c, s->mp);
+    state->v_exact = carve(&c, s->nv);
+    state->vd_old[0] = carve(&c, s->nv);
+    state->G = carve(&c, s->dae.G.count);
+    state->Ma = carve(&c, weighted_nv);
+    state->F = carve(&c, weighted_nv);
+    state->start_size = c.used;
+    state->q_old = carve(&c, s->nq);
+    state->v_old = carve(&c, s->nv);
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
-    state->v_exact = carve(&c, s->nv);
-    for (int k = 0; k < (s->alternates ? 3 : 2); ++k) {
+    state->lambda_old[0] = carve(&c, s->mp);
+    for (int k = 1; k < (s->alternates ? 3 : 2); ++k) {
         state->vd_old[k] = carve(&c, s->nv);
         state->lambda_old[k] = carve(&c, s->mp);
     }
-    state->G = carve(&c, s->dae.G.count);
-    state->Ma = carve(&c, weighted_nv);
     state->Ma_used = carve(&c, weighted_nv);
-    state->F = carve(&c, weighted_nv);
     state->a_tilde = carve(&c, weighted_nv);
     state->l_tilde = carve(&c, s->form->weighted ? s->mp : 0);
     state->share = carve(&c, s->nv);
-    return c.used;
+    state->memory_size = c.used;
 }
 
 static ga_status create_state(ga_state *state, const ga_stepper *s)
 {
-    state->memory_size = lay_out(state, s, NULL);
-    state->memory = GA_NEW_WHOLE(double, state->memory_size);
+    lay_out(state, s, NULL);
+    state->memory = GA_NEW(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
     lay_out(state, s, state->memory);
     return GA_OK;
 }
 
+/* What steps leave behind is zero before the first one: a copy of the start alone, which is all
+ * that many runs need, touches no more memory than that. */
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
+    const bool in_place = from->vd_old[0] < from->memory + from->start_size;
+    const bool starts = from->steps == 0 && to->steps == 0 && in_place;
+    const size_t size = starts ? from->start_size : from->memory_size;
     to->t = from->t;
     to->t_old = from->t_old;
     to->t_begin = from->t_begin;
@@ -70,10 +79,10 @@ void ga_state_copy(ga_state *to, const ga_state *from)
         to->vd_old[k] = to->memory + (from->vd_old[k] - from->memory);
         to->lambda_old[k] = to->memory + (from->lambda_old[k] - from->memory);
     }
-    if (from->memory_size <= INT_MAX)
-        ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
+    if (size <= INT_MAX)
+        ga_pool_copy(from->pool, to->memory, from->memory, (int)size);
     else
-        memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
+        memcpy(to->memory, from->memory, size * sizeof *to->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -150,9 +159,10 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64 };
+enum { MAX_ARRAYS = 64, SELDOM = 7 };
 
-/* Every working array and its length; also what destroy frees. */
+/* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
+ * pages when they are needed. */
 static int list_arrays(ga_stepper *s, ga_array *list)
 {
     const ga_dae *dae = &s->dae;
@@ -177,7 +187,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->U, nv},
         {&s->mu, mp},
         {&s->a_tilde, weighted_nv},
-        {&s->l_tilde, mp},
         {&s->v_tilde, weighted_nv},
         {&s->M, dae->M.count},
         {&s->G, dae->G.count},
@@ -186,8 +195,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->f, nv},
         {&s->w, mp},
         {&s->work, nv},
-        {&s->work2, nv},
-        {&s->zero, nv},
         {&s->M_tangent, dae->M.count},
         {&s->G_tangent, dae->G.count},
         {&s->B_eta, dae->B.count},
@@ -210,6 +217,10 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->start.vd[1], nv},
         {&s->start.guess, mp},
         {&s->start.vdd, nv},
+        /* many runs do not write to these */
+        {&s->l_tilde, mp},
+        {&s->work2, nv},
+        {&s->zero, nv},
         {&s->start.vd_hat, nv},
         {&s->dense.U, nv},
         {&s->dense.end, nv},
@@ -256,11 +267,16 @@ static ga_status create(ga_stepper *s, const ga_system *system)
         s->m && !s->form->velocity_level && !s->form->weighted && s->def.relative > 1e-12;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
+    ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
+    ga_take_pages(s->saved.memory, s->saved.start_size * sizeof *s->saved.memory);
     GA_TRY(create_kinds(s));
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
-    for (int k = 0; k < count; ++k)
-        if (!(*list[k].array = GA_NEW_WHOLE(double, list[k].count))) return GA_ERR_MEMORY;
+    for (int k = 0; k < count; ++k) {
+        *list[k].array = k < count - SELDOM ? GA_NEW_WHOLE(double, list[k].count)
+                                            : GA_NEW(double, list[k].count);
+        if (!*list[k].array) return GA_ERR_MEMORY;
+    }
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_renewal_create(s));

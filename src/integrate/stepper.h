@@ -52,6 +52,7 @@ typedef struct ga_state {
     double *share;             /* dependent constraints: x of regular.c */
     double *memory;            /* all of the above */
     size_t memory_size;        /* in doubles */
+    size_t start_size;         /* that of its first part; the rest is zero until steps > 0 */
     ga_pool *pool;             /* for copies; borrowed, may be null */
 } ga_state;
 

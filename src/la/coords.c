@@ -31,8 +31,8 @@ ga_status ga_coords_create(int rows, int cols, int count, const int *row, const 
         if (cols > 0 && rows > INT_MAX / cols) return GA_ERR_MEMORY;
         count = rows * cols;
     }
-    coords->row = GA_NEW(int, count);
-    coords->col = GA_NEW(int, count);
+    coords->row = GA_NEW_WHOLE(int, count);
+    coords->col = GA_NEW_WHOLE(int, count);
     if (!coords->row || !coords->col) return fail_create(coords);
     coords->rows = rows;
     coords->cols = cols;
@@ -263,8 +263,8 @@ ga_status ga_coords_first(const ga_coords *coords, bool *first)
 ga_status ga_buckets_create(int buckets, int count, const int *key, const int *order,
                             ga_buckets *b)
 {
-    b->start = GA_NEW(int, (size_t)buckets + 1);
-    b->item = GA_NEW(int, count);
+    b->start = GA_NEW_WHOLE(int, (size_t)buckets + 1);
+    b->item = GA_NEW_WHOLE(int, count);
     if (!b->start || !b->item) {
         ga_buckets_destroy(b);
         return GA_ERR_MEMORY;

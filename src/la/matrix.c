@@ -20,8 +20,9 @@ static int row_of(const ga_matrix *m, int j, int k)
 /* --- slots of the entries */
 
 typedef struct entries {
-    int *start; /* blocks + 1: of each block among all */
-    int *slot;  /* of each entry of each block, in block order */
+    int *start;    /* blocks + 1: of each block among all */
+    int *slot;     /* of each entry of each block, in block order */
+    bool borrowed; /* it lies where the values of the matrix will be */
 } entries;
 
 static ga_status count_entries(int blocks, const ga_block *block, entries *x)
@@ -32,14 +33,35 @@ static ga_status count_entries(int blocks, const ga_block *block, entries *x)
         if (block[b].coords->count > INT_MAX - x->start[b]) return GA_ERR_MEMORY;
         x->start[b + 1] = x->start[b] + block[b].coords->count;
     }
-    x->slot = GA_NEW_WHOLE(int, x->start[blocks]);
+    return GA_OK;
+}
+
+/* Room for the values of the matrix, whose count is known now, and for slots: until there are
+ * values, it is the same room, if it is large enough. */
+static ga_status make_room(ga_matrix *m, entries *x)
+{
+    const size_t all = (size_t)x->start[m->blocks];
+    m->values = GA_NEW_WHOLE(double, m->count);
+    if (!m->values) return GA_ERR_MEMORY;
+    x->borrowed = all * sizeof *x->slot <= (size_t)m->count * sizeof *m->values;
+    x->slot = x->borrowed ? (int *)(void *)m->values : GA_NEW_WHOLE(int, all);
     return x->slot ? GA_OK : GA_ERR_MEMORY;
 }
 
-static ga_status create_full(ga_matrix *m, const ga_block *block, const entries *x)
+static void give_back_room(const ga_matrix *m, entries *x)
+{
+    if (!x->borrowed)
+        ga_free(x->slot);
+    else
+        memset(m->values, 0, (size_t)x->start[m->blocks] * sizeof *x->slot);
+    ga_free(x->start);
+}
+
+static ga_status create_full(ga_matrix *m, const ga_block *block, entries *x)
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
+    GA_TRY(make_room(m, x));
     if (!(m->shape = GA_NEW(ga_matrix_shape, m->blocks))) return GA_ERR_MEMORY;
     int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
@@ -143,7 +165,7 @@ static void count_slots(ga_matrix *m, strip *strips, strip *work, int *start)
     m->colptr[m->n] = m->count;
 }
 
-static ga_status create_compressed(ga_matrix *m, const ga_block *block, const entries *x)
+static ga_status create_compressed(ga_matrix *m, const ga_block *block, entries *x)
 {
     const int n = m->n;
     if (n > INT_MAX - x->start[m->blocks]) return GA_ERR_MEMORY;
@@ -162,7 +184,7 @@ static ga_status create_compressed(ga_matrix *m, const ga_block *block, const en
         goto done;
     gather_strips(m, block, x, strips);
     count_slots(m, strips, work, start);
-    if (!(m->rowind = GA_NEW_WHOLE(int, m->count))) goto done;
+    if (!(m->rowind = GA_NEW_WHOLE(int, m->count)) || make_room(m, x) != GA_OK) goto done;
     for (int j = 0; j < n; ++j)
         merge_strips(start[j + 1] - start[j], strips + start[j], m->colptr[j], m->rowind,
                      x->slot);
@@ -225,9 +247,7 @@ static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
 {
     GA_TRY(count_entries(m->blocks, block, x));
     GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
-    GA_TRY(make_pieces(m, block, x));
-    m->values = GA_NEW_WHOLE(double, m->count);
-    return m->values ? GA_OK : GA_ERR_MEMORY;
+    return make_pieces(m, block, x);
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
@@ -236,8 +256,7 @@ ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
     *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
     entries x = {0};
     ga_status status = create(matrix, block, &x);
-    ga_free(x.start);
-    ga_free(x.slot);
+    give_back_room(matrix, &x);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
 }

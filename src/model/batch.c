@@ -315,9 +315,9 @@ bool ga_batch_is_same(const ga_batch *a, const ga_batch *b)
 ga_status ga_batch_reserve(ga_batch *batch, int count)
 {
     const size_t room = ((size_t)count + LANES - 1) / LANES * LANES;
-    batch->nodes = GA_NEW(int, 2 * room);
-    batch->row = GA_NEW(int, count);
-    batch->data = GA_NEW(double, room *(size_t)batch->kernel->numbers);
+    batch->nodes = GA_NEW_WHOLE(int, 2 * room);
+    batch->row = GA_NEW_WHOLE(int, count);
+    batch->data = GA_NEW_WHOLE(double, room *(size_t)batch->kernel->numbers);
     batch->count = 0;
     if (!batch->nodes || !batch->row || !batch->data) return GA_ERR_MEMORY;
     for (size_t k = 0; k < 2 * room; ++k) batch->nodes[k] = GA_GROUND;

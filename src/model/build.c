@@ -229,7 +229,7 @@ static void build_bodies(ga_builder *b)
     ga_model *model = b->model;
     const ga_value *bodies = section(b, "bodies");
     int count = bodies ? bodies->count : 0;
-    ga_frame *frames = GA_NEW(ga_frame, count + 1);
+    ga_frame *frames = GA_NEW_WHOLE(ga_frame, count + 1);
     model->bodies = GA_ARENA_NEW(&model->arena, ga_body, count);
     if (!frames || !model->bodies) {
         ga_free(frames);
