@@ -101,9 +101,8 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     bool memory =
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
-        (d->place = GA_NEW(int, ld)) &&
-        (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
-        (d->work = GA_NEW(int, ld + 1));
+        (d->place = GA_NEW(int, ld)) && (d->reach = GA_NEW(int, ld)) &&
+        (d->from = GA_NEW(int, ld / 4)) && (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;
