@@ -374,7 +374,7 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
         const bool better = most < old || old == 0; /* or the first one */
         m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
     }
-    m->good_for = UNSEEN;
+    m->good_for = s->partly ? 2 * UNSEEN : UNSEEN;
 }
 
 /* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
