@@ -35,6 +35,12 @@ KERNEL void know(int i, const int count, const known *k)
     store_some(k->v0 + i, &vn, count);
 }
 
+static void know_range(void *data, int from, int end)
+{
+    const known *k = data;
+    IN_FOURS(from, end, know, k);
+}
+
 ga_status ga_collocated_begin(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
@@ -49,9 +55,8 @@ ga_status ga_collocated_begin(ga_stepper *s)
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
         for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
-    const known k = {h,       am,    af,    beta,  gamma, 1 - am,
-                     now->vd, s->an, s->vn, s->a1, s->U0, s->v0};
-    IN_FOURS(0, s->nv, know, &k);
+    known k = {h, am, af, beta, gamma, 1 - am, now->vd, s->an, s->vn, s->a1, s->U0, s->v0};
+    ga_pool_ranges(s->pool, s->nv, know_range, &k);
     return GA_OK;
 }
 
@@ -138,9 +143,15 @@ KERNEL void add_share(int i, const int count, double c_a, const double *a1, cons
     store_some(a + i, &x, count);
 }
 
+static void finish_range(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    IN_FOURS(from, end, add_share, s->c_a, s->a1, s->vd, s->a);
+}
+
 void ga_collocated_finish(ga_stepper *s)
 {
     const double kappa = s->kappa;
-    IN_FOURS(0, s->nv, add_share, s->c_a, s->a1, s->vd, s->a);
+    ga_pool_ranges(s->pool, s->nv, finish_range, s);
     for (int i = 0; kappa != 0 && i < s->nv; ++i) s->an[i] += kappa * s->vd[i];
 }

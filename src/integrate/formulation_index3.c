@@ -21,13 +21,24 @@ KERNEL void take(int i, const int count, const double *x, double *from)
     store_some(from + i, &y, count);
 }
 
+static void take_accelerations(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    IN_FOURS(from, end, take, s->x, s->vd);
+}
+
+static void take_multipliers(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    IN_FOURS(from, end, take, s->x + s->nv, s->lambda);
+}
+
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    const double *x = s->x, *dl = x + s->nv;
-    IN_FOURS(0, s->nv, take, x, s->vd);
-    IN_FOURS(0, s->mp, take, dl, s->lambda);
-    ga_step_measure(s, x, x, dl);
+    ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
+    ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
+    ga_step_measure(s, s->x, s->x, s->x + s->nv);
 }
 
 extern const ga_formulation_type ga_formulation_index3;

@@ -19,7 +19,8 @@
 
 #include <math.h>
 
-enum { CHUNK = 64, LONGEST_PAUSE = 64 };
+/* Entries, chunks, steps. */
+enum { CHUNK = 64, GROUP = 128, LONGEST_PAUSE = 64 };
 
 /* As often as whole matrices are made, about, singular positions are looked for. */
 enum { UNWATCHED = 4 };
@@ -110,21 +111,35 @@ static double largest_difference(int n, const double *restrict x, const double *
     return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
+/* How much chunks have changed in the scaled matrix, by what is too much: 0, 1, or 2 if that is
+ * no number. In groups, for threads. */
+static void look_at_group(void *data, int group)
+{
+    const ga_stepper *s = data;
+    const ga_renewal *x = &s->renewal;
+    const int end = (group + 1) * GROUP < x->chunks ? (group + 1) * GROUP : x->chunks;
+    for (int k = group * GROUP; k < end; ++k) {
+        const int from = k * CHUNK;
+        const double change =
+            largest_difference(chunk_end(s, k) - from, s->G + from, s->G_tangent + from);
+        x->changed[k] = change * x->weight[k] <= CHANGE ? 0 : isfinite(change) ? 1 : 2;
+    }
+}
+
 /* Lists the chunks that have changed; how many they are, or -1 if too many. */
 static int find_changes(ga_stepper *s)
 {
     ga_renewal *x = &s->renewal;
-    const int room = 1 + (int)(MOST * x->chunks);
+    const double most = MOST * x->chunks;
+    const int groups = (x->chunks + GROUP - 1) / GROUP;
     int count = 0;
+    ga_pool_run(groups > 1 ? s->pool : NULL, groups, look_at_group, s);
     for (int k = 0; k < x->chunks; ++k) {
-        const int from = k * CHUNK;
-        const double change =
-            largest_difference(chunk_end(s, k) - from, s->G + from, s->G_tangent + from);
-        if (change * x->weight[k] <= CHANGE) continue;
-        if (count == room || !isfinite(change)) return -1;
+        if (x->changed[k] == 0) continue;
+        if (x->changed[k] == 2) return -1;
         x->changed[count++] = k;
     }
-    return count;
+    return count <= 1 + most ? count : -1;
 }
 
 static void add_entry(ga_stepper *s, int i, int j, double difference)

@@ -59,18 +59,11 @@ KERNEL void combine(int i, const int count, const double c[4], const double *x0,
  * turns the sign of what follows in each step: by the root -rho_inf of the method, many times
  * over. So what goes on like that is extrapolated as well as a parabola: (z - 1)^3 (z + rho).
  */
-static bool extrapolate_alternating(const ga_stepper *s, int n, const double *x0,
-                                    double *const *old, double *result)
+static bool may_alternate(const ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    const double rho = s->method.rho_infinity;
-    if (!s->alternates || now->steps < 4 || s->steady) return false;
-    if (!same_step(s->h, now->h) || !same_step(s->h, now->h_old[0]) ||
-        !same_step(s->h, now->h_old[1]))
-        return false;
-    const double c[4] = {3 - rho, 3 * rho - 3, 1 - 3 * rho, rho};
-    IN_FOURS(0, n, combine, c, x0, old, result);
-    return true;
+    return s->alternates && now->steps >= 4 && !s->steady && same_step(s->h, now->h) &&
+           same_step(s->h, now->h_old[0]) && same_step(s->h, now->h_old[1]);
 }
 
 /* The parabola through the last three. */
@@ -96,18 +89,34 @@ KERNEL void extrapolate_four(int i, const int count, const double h[3], const do
     store_some(result + i, &x, count);
 }
 
+typedef struct extrapolation {
+    const ga_stepper *s;
+    const double *x0;
+    double *const *old;
+    double *result;
+} extrapolation;
+
+static void extrapolate(void *data, int from, int end)
+{
+    const extrapolation *x = data;
+    const ga_state *now = &x->s->now;
+    const double h[3] = {x->s->h, now->h, now->h_old[0]}, rho = x->s->method.rho_infinity;
+    const double c[4] = {3 - rho, 3 * rho - 3, 1 - 3 * rho, rho};
+    if (may_alternate(x->s))
+        IN_FOURS(from, end, combine, c, x->x0, x->old, x->result);
+    else if (now->steps == 0 || x->s->steady)
+        copy(x->result + from, x->x0 + from, end - from);
+    else if (now->steps == 1)
+        for (int i = from; i < end; ++i)
+            x->result[i] = x->x0[i] + h[0] / h[1] * (x->x0[i] - x->old[0][i]);
+    else
+        IN_FOURS(from, end, extrapolate_four, h, x->x0, x->old, x->result);
+}
+
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result)
 {
-    const ga_state *now = &s->now;
-    const double h[3] = {s->h, now->h, now->h_old[0]};
-    if (extrapolate_alternating(s, n, x0, old, result)) return;
-    if (now->steps == 0 || s->steady)
-        copy(result, x0, n);
-    else if (now->steps == 1)
-        for (int i = 0; i < n; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);
-    else
-        IN_FOURS(0, n, extrapolate_four, h, x0, old, result);
+    ga_pool_ranges(s->pool, n, extrapolate, &(extrapolation){s, x0, old, result});
 }
 
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
@@ -558,9 +567,9 @@ static bool finite_trial(const ga_stepper *s)
         store(zero, &zeros);
         return zero[0] + zero[1] + (zero[2] + zero[3]) == 0;
     }
-    return ga_all_finite(s->nq, s->q) && ga_all_finite(s->nv, s->v) &&
-           ga_all_finite(s->nv, s->vd) && ga_all_finite(s->nv, s->a) &&
-           ga_all_finite(s->mp, s->lambda);
+    return ga_pool_finite(s->pool, s->nq, s->q) && ga_pool_finite(s->pool, s->nv, s->v) &&
+           ga_pool_finite(s->pool, s->nv, s->vd) && ga_pool_finite(s->pool, s->nv, s->a) &&
+           ga_pool_finite(s->pool, s->mp, s->lambda);
 }
 
 void ga_step_record(ga_stepper *s, double position, double velocity)
@@ -656,20 +665,35 @@ static ga_status look_at_residuals(ga_stepper *s)
     return GA_OK;
 }
 
-/* What is becomes what was; piece by piece, so that each is read but once. */
-static void follow(double *was, double *is, const double *next, int n)
+typedef struct following {
+    double *was, *is;
+    const double *next;
+} following;
+
+/* Piece by piece, so that each is read but once. */
+static void follow_range(void *data, int from, int end)
 {
     enum { PIECE = 512 };
-    if (n <= PIECE) {
-        copy(was, is, n);
-        copy(is, next, n);
-        return;
+    const following *f = data;
+    for (int i = from; i < end; i += PIECE) {
+        const int count = end - i < PIECE ? end - i : PIECE;
+        copy(f->was + i, f->is + i, count);
+        copy(f->is + i, f->next + i, count);
     }
-    for (int i = 0; i < n; i += PIECE) {
-        const int count = n - i < PIECE ? n - i : PIECE;
-        copy(was + i, is + i, count);
-        copy(is + i, next + i, count);
-    }
+}
+
+/* What is becomes what was. */
+static void follow(const ga_stepper *s, double *was, double *is, const double *next, int n)
+{
+    ga_pool_ranges(s->pool, n, follow_range, &(following){was, is, next});
+}
+
+static void copy_long(const ga_stepper *s, double *to, const double *from, int n)
+{
+    if (s->pool)
+        ga_pool_copy(s->pool, to, from, n);
+    else
+        copy(to, from, n);
 }
 
 /* The place of the oldest numbers becomes that of the newest. */
@@ -686,15 +710,16 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if ((s->form->has_eta || s->estimates) && !s->slides) copy(now->G, s->G, s->dae.G.count);
+    if ((s->form->has_eta || s->estimates) && !s->slides)
+        copy_long(s, now->G, s->G, s->dae.G.count);
     rotate(s->alternates ? 3 : 2, now->vd_old);
     rotate(s->alternates ? 3 : 2, now->lambda_old);
-    follow(now->vd_old[0], now->vd, s->vd, s->nv);
-    follow(now->lambda_old[0], now->lambda, s->lambda, s->mp);
-    follow(now->q_old, now->q, s->q, s->nq);
-    follow(now->v_old, now->v, s->v, s->nv);
-    copy(now->a_used, s->an, s->nv);
-    copy(now->a, s->a, s->nv);
+    follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
+    follow(s, now->lambda_old[0], now->lambda, s->lambda, s->mp);
+    follow(s, now->q_old, now->q, s->q, s->nq);
+    follow(s, now->v_old, now->v, s->v, s->nv);
+    copy_long(s, now->a_used, s->an, s->nv);
+    copy_long(s, now->a, s->a, s->nv);
     if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);
@@ -762,8 +787,8 @@ static ga_status begin(ga_stepper *s, double h)
         if (now->steps == 0) return ga_start_values(s, h, s->an, s->vn);
         return ga_start_change(s, h, s->an, s->vn);
     }
-    copy(s->an, now->a, s->nv);
-    copy(s->vn, now->v, s->nv);
+    copy_long(s, s->an, now->a, s->nv);
+    copy_long(s, s->vn, now->v, s->nv);
     if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
     return GA_OK;
 }
