@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPINS = 4000 };
+enum { SPINS = 40000 };
 
 typedef struct helper {
     struct ga_pool *pool;
