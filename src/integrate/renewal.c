@@ -17,6 +17,7 @@
 #include "base/report.h"
 #include "integrate/stepper.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Entries, chunks, steps. */
@@ -63,7 +64,7 @@ void ga_renewal_begin(ga_stepper *s) { s->renewal.weighed = false; }
 bool ga_renewal_is_due(ga_stepper *s)
 {
     ga_renewal *x = &s->renewal;
-    if (!x->possible || s->def.newton == GA_NEWTON_FULL) return false;
+    if (!x->possible || s->estimates || s->def.newton == GA_NEWTON_FULL) return false;
     if (s->regular.active || s->regular.alert > 0) return false;
     if (s->c_q != s->factor_c_q || s->c_v != s->factor_c_v) return false;
     if (x->rest > 0) {
@@ -144,8 +145,9 @@ static int find_changes(ga_stepper *s)
 
 static void add_entry(ga_stepper *s, int i, int j, double difference)
 {
-    s->matrix.values[ga_matrix_slot(&s->matrix, i, j)] +=
-        s->row_scale[i] * s->col_scale[j] * difference;
+    const int slot = ga_matrix_slot(&s->matrix, i, j);
+    assert(slot >= 0); /* G is a term; and T has a diagonal where there are products with it */
+    s->matrix.values[slot] += s->row_scale[i] * s->col_scale[j] * difference;
     ga_factor_touch(s->factor, i, j);
 }
 
