@@ -54,7 +54,7 @@ ga_status ga_collocated_begin(ga_stepper *s)
     s->c_v = h * ((1 - gamma) * s->kappa + gamma * s->c_a);
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
-        for (int i = 0; i < s->nv; ++i) s->an[i] = (1 - s->kappa) * now->vd[i];
+        for (int i = 0; i < s->nv; ++i) s->own_an[i] = (1 - s->kappa) * now->vd[i];
     known k = {h, am, af, beta, gamma, 1 - am, now->vd, s->an, s->vn, s->a1, s->U0, s->v0};
     ga_pool_ranges(s->pool, s->nv, know_range, &k);
     return GA_OK;
@@ -153,5 +153,5 @@ void ga_collocated_finish(ga_stepper *s)
 {
     const double kappa = s->kappa;
     ga_pool_ranges(s->pool, s->nv, finish_range, s);
-    for (int i = 0; kappa != 0 && i < s->nv; ++i) s->an[i] += kappa * s->vd[i];
+    for (int i = 0; kappa != 0 && i < s->nv; ++i) s->own_an[i] += kappa * s->vd[i];
 }

@@ -738,11 +738,19 @@ ga_status ga_step_accept(ga_stepper *s)
     return GA_OK;
 }
 
+/* a_n and v_n that may be changed. */
+static void own(ga_stepper *s, const double *a, const double *v)
+{
+    if (a) copy(s->own_an, a, s->nv);
+    if (v) copy(s->own_vn, v, s->nv);
+    s->an = s->own_an;
+    s->vn = s->own_vn;
+}
+
 ga_status ga_step_linearise(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
-    copy(s->an, now->a, s->nv);
-    copy(s->vn, now->v, s->nv);
+    own(s, now->a, now->v);
     if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
     s->h = h;
     s->t1 = now->t;
@@ -784,11 +792,13 @@ static ga_status begin(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
     if (!same_step(h, now->h)) {
-        if (now->steps == 0) return ga_start_values(s, h, s->an, s->vn);
-        return ga_start_change(s, h, s->an, s->vn);
+        own(s, NULL, NULL);
+        if (now->steps == 0) return ga_start_values(s, h, s->own_an, s->own_vn);
+        return ga_start_change(s, h, s->own_an, s->own_vn);
     }
-    copy_long(s, s->an, now->a, s->nv);
-    copy_long(s, s->vn, now->v, s->nv);
+    s->an = now->a;
+    s->vn = now->v;
+    if (now->steps == 0) own(s, now->a, now->v); /* the implicit start has another */
     if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
     return GA_OK;
 }

@@ -169,8 +169,8 @@ static int list_arrays(ga_stepper *s, ga_array *list)
     const int nv = s->nv, mp = s->mp, n = s->n;
     const int weighted_nv = s->form && s->form->weighted ? nv : 0;
     const ga_array all[] = {
-        {&s->vn, nv},
-        {&s->an, nv},
+        {&s->own_vn, nv},
+        {&s->own_an, nv},
         {&s->Man, weighted_nv},
         {&s->U0, nv},
         {&s->v0, nv},

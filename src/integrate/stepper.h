@@ -205,11 +205,12 @@ struct ga_stepper {
 
     /* this step */
     double h, t1, c_q, c_v, c_a, kappa, weight;
-    double *vn, *an;      /* v_n and a_n, adapted to h */
-    double *Man;          /* M a at the same place */
-    double *U0, *v0, *a1; /* parts that do not depend on the unknowns */
-    double *rest;         /* weighted: the part of the dynamics known before */
-    double *Ma1, *F1;     /* weighted: M a and F of the converged trial */
+    const double *vn, *an;   /* v_n and a_n, adapted to h: of the state, or */
+    double *own_vn, *own_an; /* here, if they had to be changed */
+    double *Man;             /* M a at the same place */
+    double *U0, *v0, *a1;    /* parts that do not depend on the unknowns */
+    double *rest;            /* weighted: the part of the dynamics known before */
+    double *Ma1, *F1;        /* weighted: M a and F of the converged trial */
 
     /* trial state at t1; vd is a_{n+1} in weighted formulations */
     double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
