@@ -3,7 +3,7 @@
 #include "integrate/stepper.h"
 #include "la/fours.h"
 
-#include <string.h>
+#include <stdatomic.h>
 
 /* What of an, U and v does not depend on the unknowns; with 1 - alpha_m for rest. */
 typedef struct known {
@@ -35,12 +35,6 @@ KERNEL void know(int i, const int count, const known *k)
     store_some(k->v0 + i, &vn, count);
 }
 
-static void know_range(void *data, int from, int end)
-{
-    const known *k = data;
-    IN_FOURS(from, end, know, k);
-}
-
 ga_status ga_collocated_begin(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
@@ -55,19 +49,7 @@ ga_status ga_collocated_begin(ga_stepper *s)
     /* the implicit start [JN08] eq. (8): a_n = (1 - shift) vd_n + shift vd_{n+1} */
     if (implicit)
         for (int i = 0; i < s->nv; ++i) s->own_an[i] = (1 - s->kappa) * now->vd[i];
-    known k = {h, am, af, beta, gamma, 1 - am, now->vd, s->an, s->vn, s->a1, s->U0, s->v0};
-    ga_pool_ranges(s->pool, s->nv, know_range, &k);
     return GA_OK;
-}
-
-void ga_collocated_predict(ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
-    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
-    if (!s->form->has_eta) return;
-    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
-    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
 /* v and U of the unknowns, and q where it adds up. */
@@ -121,9 +103,56 @@ static void carry_on_flat(void *data, int from, int end)
     IN_FOURS(from, end, advance_flat, &x);
 }
 
+/* So many numbers of all vectors that a pass works with stay in the cache. */
+enum { PIECE = 256 };
+
+static int piece_end(int from, int end) { return end - from > PIECE ? from + PIECE : end; }
+
+/* Is q the sum of what it was and of U, which is known from v' alone? */
+static bool adds_up(const ga_stepper *s) { return s->flat && !s->form->has_eta; }
+
+static void predict_range(void *data, int from, int end)
+{
+    const ga_stepper *s = data;
+    const ga_method *p = &s->def.method;
+    const motion x = motion_of(s);
+    const known k = {.h = s->h,
+                     .am = p->alpha_m,
+                     .af = p->alpha_f,
+                     .beta = p->beta,
+                     .gamma = p->gamma,
+                     .rest = 1 - p->alpha_m,
+                     .vd = s->now.vd,
+                     .an = s->an,
+                     .vn = s->vn,
+                     .a1 = s->a1,
+                     .U0 = s->U0,
+                     .v0 = s->v0};
+    for (int to; from < end; from = to) {
+        to = piece_end(from, end);
+        IN_FOURS(from, to, know, &k);
+        ga_step_extrapolate_range(s, s->now.vd, s->now.vd_old, s->vd, from, to);
+        if (s->carried) IN_FOURS(from, to, advance_flat, &x);
+    }
+}
+
+void ga_collocated_predict(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    s->carried = adds_up(s);
+    ga_pool_ranges(s->pool, s->nv, predict_range, s);
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    if (!s->form->has_eta) return;
+    double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
+    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
+}
+
 void ga_collocated_evaluate(ga_stepper *s)
 {
-    if (s->flat && !s->form->has_eta) {
+    const bool done = s->carried;
+    s->carried = false;
+    if (done) return;
+    if (adds_up(s)) {
         ga_pool_ranges(s->pool, s->nv, carry_on_flat, s);
         return;
     }
@@ -154,4 +183,52 @@ void ga_collocated_finish(ga_stepper *s)
     const double kappa = s->kappa;
     ga_pool_ranges(s->pool, s->nv, finish_range, s);
     for (int i = 0; kappa != 0 && i < s->nv; ++i) s->own_an[i] += kappa * s->vd[i];
+}
+
+/* evaluate and finish. zeros += 0 x, for all that is new. */
+KERNEL void end_four(int i, const int count, const motion *x, const ga_stepper *s, quad *zeros)
+{
+    quad vd, v, U, q, a;
+    load_some(&vd, x->vd + i, count);
+    load_some(&v, x->v0 + i, count);
+    load_some(&U, x->U0 + i, count);
+    load_some(&q, x->qn + i, count);
+    load_some(&a, s->a1 + i, count);
+    add(&v, &vd, x->c_v);
+    add(&U, &vd, x->c_q);
+    add(&q, &U, 1);
+    add(&a, &vd, s->c_a);
+    store_some(x->v + i, &v, count);
+    store_some(x->U + i, &U, count);
+    store_some(x->q + i, &q, count);
+    store_some(s->a + i, &a, count);
+    add(zeros, &v, 0);
+    add(zeros, &q, 0);
+    add(zeros, &a, 0);
+}
+
+typedef struct ending {
+    const ga_stepper *s;
+    atomic_bool overflows;
+} ending;
+
+static void end_range(void *data, int from, int end)
+{
+    ending *e = data;
+    const motion x = motion_of(e->s);
+    double sum[4];
+    quad zeros;
+    set_zero(&zeros);
+    IN_FOURS(from, end, end_four, &x, e->s, &zeros);
+    store(sum, &zeros);
+    if (!(sum[0] + sum[1] + (sum[2] + sum[3]) == 0)) atomic_store(&e->overflows, true);
+}
+
+bool ga_collocated_conclude(ga_stepper *s)
+{
+    if (!adds_up(s) || s->kappa != 0) return false;
+    ending e = {.s = s};
+    ga_pool_ranges(s->pool, s->nv, end_range, &e);
+    s->looked = !atomic_load(&e.overflows);
+    return true;
 }

@@ -55,4 +55,5 @@ const ga_formulation_type ga_formulation_index3 = {
     .residual = residual,
     .correct = correct,
     .finish = ga_collocated_finish,
+    .conclude = ga_collocated_conclude,
 };

@@ -40,85 +40,6 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
-
-KERNEL void combine(int i, const int count, const double c[4], const double *x0,
-                    double *const *old, double *result)
-{
-    quad sum, x;
-    load_some(&sum, x0 + i, count);
-    scale(&sum, c[0]);
-    for (int k = 0; k < 3; ++k) {
-        load_some(&x, old[k] + i, count);
-        add(&sum, &x, c[k + 1]);
-    }
-    store_some(result + i, &sum, count);
-}
-
-/* What Newton's method leaves of Phi in index 3 acts like an acceleration, divided by h^2, and
- * turns the sign of what follows in each step: by the root -rho_inf of the method, many times
- * over. So what goes on like that is extrapolated as well as a parabola: (z - 1)^3 (z + rho).
- */
-static bool may_alternate(const ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    return s->alternates && now->steps >= 4 && !s->steady && same_step(s->h, now->h) &&
-           same_step(s->h, now->h_old[0]) && same_step(s->h, now->h_old[1]);
-}
-
-/* The parabola through the last three. */
-KERNEL void extrapolate_four(int i, const int count, const double h[3], const double *x0,
-                             double *const *old, double *result)
-{
-    quad x, d0, d1, y;
-    load_some(&x, x0 + i, count);
-    load_some(&y, old[0] + i, count);
-    load_some(&d1, old[1] + i, count);
-    d0 = x;
-    minus(&d0, &y);
-    minus(&y, &d1);
-    d1 = y;
-    divide_by(&d0, h[1]);
-    divide_by(&d1, h[2]);
-    y = d0;
-    minus(&y, &d1);
-    scale(&y, h[0] + h[1]);
-    divide_by(&y, h[1] + h[2]);
-    add(&d0, &y, 1);
-    add(&x, &d0, h[0]);
-    store_some(result + i, &x, count);
-}
-
-typedef struct extrapolation {
-    const ga_stepper *s;
-    const double *x0;
-    double *const *old;
-    double *result;
-} extrapolation;
-
-static void extrapolate(void *data, int from, int end)
-{
-    const extrapolation *x = data;
-    const ga_state *now = &x->s->now;
-    const double h[3] = {x->s->h, now->h, now->h_old[0]}, rho = x->s->method.rho_infinity;
-    const double c[4] = {3 - rho, 3 * rho - 3, 1 - 3 * rho, rho};
-    if (may_alternate(x->s))
-        IN_FOURS(from, end, combine, c, x->x0, x->old, x->result);
-    else if (now->steps == 0 || x->s->steady)
-        copy(x->result + from, x->x0 + from, end - from);
-    else if (now->steps == 1)
-        for (int i = from; i < end; ++i)
-            x->result[i] = x->x0[i] + h[0] / h[1] * (x->x0[i] - x->old[0][i]);
-    else
-        IN_FOURS(from, end, extrapolate_four, h, x->x0, x->old, x->result);
-}
-
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
-                         double *result)
-{
-    ga_pool_ranges(s->pool, n, extrapolate, &(extrapolation){s, x0, old, result});
-}
-
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
     return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
@@ -545,6 +466,15 @@ static ga_status iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
+/* Everything that follows from the unknowns. */
+static void conclude(ga_stepper *s)
+{
+    s->looked = false;
+    if (s->form->conclude && s->form->conclude(s)) return;
+    s->form->evaluate(s);
+    s->form->finish(s);
+}
+
 KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
 {
     quad y;
@@ -555,6 +485,7 @@ KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
 /* Overflow that no callback has looked at; for few unknowns in one sum of 0 x. */
 static bool finite_trial(const ga_stepper *s)
 {
+    if (s->looked) return ga_pool_finite(s->pool, s->mp, s->lambda);
     if (!is_large(s)) {
         quad zeros;
         double zero[4];
@@ -644,8 +575,7 @@ static ga_status polish(ga_stepper *s)
     s->form->correct(s);
     ++s->stats.evaluations;
     ++s->stats.iterations;
-    s->form->evaluate(s);
-    s->form->finish(s);
+    conclude(s);
     s->served = 1;
     return GA_OK;
 }
@@ -791,7 +721,7 @@ bool ga_step_may_retry(ga_status status)
 static ga_status begin(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
-    if (!same_step(h, now->h)) {
+    if (!ga_same_step(h, now->h)) {
         own(s, NULL, NULL);
         if (now->steps == 0) return ga_start_values(s, h, s->own_an, s->own_vn);
         return ga_start_change(s, h, s->own_an, s->own_vn);
@@ -887,8 +817,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
             if (s->memory[k][state_of(s)].good_for) --s->memory[k][state_of(s)].good_for;
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
-        s->form->evaluate(s);
-        s->form->finish(s);
+        conclude(s);
     } else {
         s->usable = false;
         s->scale = before;

@@ -120,6 +120,8 @@ typedef struct ga_formulation_type {
     void (*correct)(ga_stepper *s);
     void (*finish)(
         ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
+    /* Both in one go, and looks whether it is finite, if it can; may be null. */
+    bool (*conclude)(ga_stepper *s);
 } ga_formulation_type;
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
@@ -269,6 +271,8 @@ struct ga_stepper {
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
+    bool carried;                       /* the first guess has been evaluated already */
+    bool looked;                        /* q, v, vd and a of the converged trial are finite */
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
@@ -325,9 +329,15 @@ void ga_step_record(ga_stepper *s, double position, double velocity);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
+
+/* extrapolate.c */
+bool ga_same_step(double h, double other);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);
+/* The same for the numbers from .. end - 1. */
+void ga_step_extrapolate_range(const ga_stepper *s, const double *x0, double *const *old,
+                               double *result, int from, int end);
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
 void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
@@ -337,6 +347,7 @@ ga_status ga_collocated_begin(ga_stepper *s);
 void ga_collocated_predict(ga_stepper *s);
 void ga_collocated_evaluate(ga_stepper *s);
 void ga_collocated_finish(ga_stepper *s);
+bool ga_collocated_conclude(ga_stepper *s);
 
 /* weighted.c: SOI2 and HHT-I3 */
 ga_status ga_weighted_begin(ga_stepper *s);
