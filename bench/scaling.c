@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 static const char *const channels[] = {"rod0.position"};
 static const galpha_file chain = {
     .name = "chain_revolute.yaml", .parameter = "N", .channel_count = 1, .channels = channels};
@@ -30,8 +34,18 @@ static ga_eval progress(void *user, const ga_sim *sim)
     return GA_EVAL_OK;
 }
 
+/* As the program does. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 int scaling_child(bench *b, int n, int steps, int threads)
 {
+    keep_memory();
     bench_case c = {.n = n, .mode = GALPHA_INDEX2, .value = h, .threads = threads};
     double read = 0;
     const ga_model *model = galpha_model(b, &chain, n, &read);

@@ -9,6 +9,10 @@
 #include <signal.h>
 #include <string.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 static int unknown_command(const char *word)
 {
     const char *names[16];
@@ -69,8 +73,19 @@ static int dispatch(int count, char **words)
     return command ? run_command(command, count - 1, words + 1) : unknown_command(word);
 }
 
+/* Setting up a large model takes arrays of many megabytes and gives them back. What is kept for
+ * those that follow does not come from the system again, page by page, cleared. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest it takes */
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 int main(int count, char **words)
 {
+    keep_memory();
     /* A closed pipe and a file grown too large are errors to report, not reasons to die. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

@@ -14,6 +14,8 @@ typedef struct ga_names {
 int ga_names_find(const ga_names *names, const char *text, size_t length);
 /* Adds a name, or gives it another index. The text is borrowed. GA_OK or GA_ERR_MEMORY. */
 ga_status ga_names_put(ga_names *names, const char *text, size_t length, int index);
+/* Room for so many names more, all at once. GA_OK or GA_ERR_MEMORY. */
+ga_status ga_names_reserve(ga_names *names, size_t more);
 /* A zeroed one is fine. */
 void ga_names_free(ga_names *names);
 

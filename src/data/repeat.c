@@ -11,6 +11,7 @@
 #include "data/load.h"
 #include "data/number.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -314,6 +315,23 @@ static bool copy_value(expander *x, const ga_value *value, const ga_scope *scope
 /* Sections ----------------------------------------------------------------------------------
  */
 
+/* Room for so many entries more; at least twice as much as before, so that many small blocks do
+ * not copy them again and again. */
+static bool make_room(expander *x, section *s, int more)
+{
+    if (more > INT_MAX / 2 - s->map.count) return out_of_memory(x);
+    const int all = s->map.count + more;
+    if (all <= s->capacity) return true;
+    const int room = all > 2 * s->capacity ? all : 2 * s->capacity;
+    ga_entry *copy = GA_NEW_WHOLE(ga_entry, room);
+    if (!copy) return out_of_memory(x);
+    if (s->map.count) memcpy(copy, s->map.entries, (size_t)s->map.count * sizeof *copy);
+    ga_free(s->map.entries);
+    s->map.entries = copy;
+    s->capacity = room;
+    return true;
+}
+
 /* Adds an entry unless its name is taken. */
 static bool append(expander *x, section *s, const ga_entry *entry)
 {
@@ -325,15 +343,7 @@ static bool append(expander *x, section *s, const ga_entry *entry)
                                "`%.80s` is already there, from %s:%d:%d", entry->key,
                                first.file ? first.file : "", first.line, first.column);
     }
-    if (s->map.count == s->capacity) {
-        const int larger = s->capacity ? 2 * s->capacity : 64;
-        ga_entry *copy = larger > 0 ? GA_NEW(ga_entry, larger) : NULL;
-        if (!copy) return out_of_memory(x);
-        if (s->map.count) memcpy(copy, s->map.entries, (size_t)s->map.count * sizeof *copy);
-        ga_free(s->map.entries);
-        s->map.entries = copy;
-        s->capacity = larger;
-    }
+    if (s->map.count == s->capacity && !make_room(x, s, 64)) return false;
     if (ga_names_put(&s->names, entry->key, length, s->map.count) != GA_OK)
         return out_of_memory(x);
     s->map.entries[s->map.count++] = *entry;
@@ -559,6 +569,23 @@ static bool expand_once(expander *x, const block *b, const ga_scope *scope)
     return good;
 }
 
+/* What the first pass has added to, the others will. (Unless `when` leaves it out; and there
+ * are not more of them than the model may have.) */
+static bool make_room_for_passes(expander *x, const block *b)
+{
+    for (int k = 0; k < b->map->count; ++k) {
+        const ga_entry *entry = &b->map->entries[k];
+        if (is_own_key(entry->key)) continue;
+        section *s = find_section(x, entry);
+        const double more = (double)(b->count - 1) * entry->value.count;
+        if (!s) return false;
+        if (more > INT_MAX) return out_of_memory(x);
+        if (!make_room(x, s, (int)more)) return false;
+        if (ga_names_reserve(&s->names, (size_t)more) != GA_OK) return out_of_memory(x);
+    }
+    return true;
+}
+
 /* Stops at the first pass with errors: the others would have the same. */
 static bool expand_block(expander *x, const ga_value *map, const ga_scope *outer)
 {
@@ -569,6 +596,7 @@ static bool expand_block(expander *x, const ga_value *map, const ga_scope *outer
         if (!scope) return out_of_memory(x);
         *scope = (ga_scope){b.index, (double)(b.from + k), outer};
         if (!spend(x, map) || !expand_once(x, &b, scope)) return false;
+        if (k == 0 && b.count > 1 && !make_room_for_passes(x, &b)) return false;
     }
     return true;
 }

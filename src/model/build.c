@@ -511,9 +511,18 @@ static int most_elements(const ga_model *model, const draft_element *drafts, int
     return most;
 }
 
+static const char *const sections_of_elements[] = {"joints", "motions", "forces"};
+
+static void make_room_for_names(ga_builder *b)
+{
+    size_t total = (size_t)entries_of(b, "bodies");
+    for (int k = 0; k < 3; ++k) total += (size_t)entries_of(b, sections_of_elements[k]);
+    if (ga_names_reserve(&b->model->names, total) != GA_OK) b->reader.out_of_memory = true;
+}
+
 static void build_elements(ga_builder *b)
 {
-    static const char *const sections[] = {"joints", "motions", "forces"};
+    const char *const *sections = sections_of_elements;
     ga_model *model = b->model;
     int total = 0, count = 0;
     for (int k = 0; k < 3; ++k) total += entries_of(b, sections[k]);
@@ -661,7 +670,8 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
     (*model)->document = document;
     ga_builder b = {.reader = {.document = document, .messages = messages}, .model = *model};
     build_head(&b);
-    build_bodies(&b);
+    make_room_for_names(&b);
+    if (!b.reader.out_of_memory) build_bodies(&b);
     if (!b.reader.out_of_memory) build_elements(&b);
     build_settings(&b);
     ga_status status = b.reader.out_of_memory ? GA_ERR_MEMORY

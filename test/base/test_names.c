@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "test/support/unit.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,11 +40,36 @@ static void test_a_name_again(void **state)
     ga_names_free(&names);
 }
 
+/* Room asked for is room enough: the table is not moved. */
+static void test_reserved(void **state)
+{
+    (void)state;
+    enum { NAMES = 1000 };
+    static char text[NAMES][16];
+    ga_names names = {0};
+    assert_int_equal(ga_names_put(&names, "first", 5, 7), GA_OK);
+    assert_int_equal(ga_names_reserve(&names, NAMES), GA_OK);
+    const void *slots = names.slots;
+    for (int k = 0; k < NAMES; ++k) {
+        snprintf(text[k], sizeof text[k], "n%d", k);
+        assert_int_equal(ga_names_put(&names, text[k], strlen(text[k]), k), GA_OK);
+    }
+    assert_ptr_equal(names.slots, slots);
+    assert_int_equal(ga_names_reserve(&names, 0), GA_OK);
+    assert_ptr_equal(names.slots, slots);
+    assert_int_equal(ga_names_find(&names, "first", 5), 7);
+    assert_int_equal(ga_names_find(&names, "n999", 4), 999);
+    assert_int_equal(ga_names_reserve(&names, SIZE_MAX / 2), GA_ERR_MEMORY);
+    assert_int_equal(ga_names_find(&names, "first", 5), 7);
+    ga_names_free(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_names),
         cmocka_unit_test(test_a_name_again),
+        cmocka_unit_test(test_reserved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* What a step is told in advance, and what is looked at behind it: extrapolation on sequences
- * it is exact for, and states off the constraints, which are not accepted. */
+ * it is exact for, states off the constraints, which are not accepted, and copies of states. */
 #include "api/integrator.h"
 #include "test/support/cases.h"
 
@@ -124,6 +124,54 @@ static void constraints_are_at_round_off(void **state)
             }
 }
 
+static bool same_states(const ga_state *x, const ga_state *y)
+{
+    return x->t == y->t && x->h == y->h && x->steps == y->steps &&
+           memcmp(x->memory, y->memory, x->memory_size * sizeof *x->memory) == 0;
+}
+
+static void copies_are_the_same(ga_stepper *s)
+{
+    ga_state_copy(&s->saved, &s->now);
+    assert_true(same_states(&s->saved, &s->now));
+}
+
+/* Of a start only the first part is copied: the rest has to be what steps have not touched, or
+ * what they leave has to go. */
+static void copies_are_whole(void **state)
+{
+    (void)state;
+    for (int formulation = 0; formulation < GA_FORMULATION_COUNT; ++formulation) {
+        pb_problem *p = case_create(CASE_TOP_R3SO3);
+        ga_integrator_def def = ga_integrator_def_default();
+        def.formulation = (ga_formulation)formulation;
+        ga_integrator *run = NULL;
+        ga_report report;
+        assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK, report);
+        ga_stepper *s = &run->stepper;
+        for (int again = 0; again < 2; ++again) { /* then over a state with steps */
+            assert_status(ga_integrator_start(run, p->t0, p->q0, p->v0, 1e-3, &report), GA_OK,
+                          report);
+            assert_true(s->now.start_size > 0 && s->now.start_size < s->now.memory_size);
+            copies_are_the_same(s);
+            copies_are_the_same(s);
+            for (int k = 1; k <= 4; ++k) {
+                assert_int_equal(ga_step_try(s, 1e-3, p->t0 + k * 1e-3), GA_OK);
+                assert_int_equal(ga_step_accept(s), GA_OK);
+                if (k == 1) { /* back to the start, and once more */
+                    ga_state_copy(&s->now, &s->saved);
+                    assert_true(s->now.steps == 0 && same_states(&s->now, &s->saved));
+                    assert_int_equal(ga_step_try(s, 1e-3, p->t0 + 1e-3), GA_OK);
+                    assert_int_equal(ga_step_accept(s), GA_OK);
+                }
+                copies_are_the_same(s);
+            }
+        }
+        ga_integrator_destroy(run);
+        pb_destroy(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +179,7 @@ int main(void)
         cmocka_unit_test(what_turns_its_sign_is_followed),
         cmocka_unit_test(states_off_the_constraints_are_refused),
         cmocka_unit_test(constraints_are_at_round_off),
+        cmocka_unit_test(copies_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

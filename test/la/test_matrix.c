@@ -92,6 +92,30 @@ static void assembles(void **state)
     }
 }
 
+/* Many entries in few places: their slots do not fit where the values will be. */
+static void entries_fall_together(void **state)
+{
+    (void)state;
+    enum { N = 5, MANY = 40 };
+    for (int full = 0; full < 2; ++full) {
+        uint64_t seed = 11;
+        sample s = {.n = N};
+        for (int b = 0; b < 3; ++b) {
+            s.coords[b] = random_coords(&seed, 2, 2, MANY);
+            s.values[b] = random_values(&seed, MANY);
+            s.block[b] = (ga_block){NULL, 1, 2};
+        }
+        ga_matrix m;
+        double truth[N * N] = {0}, copy[N * N];
+        assemble(&s, full, &m, truth);
+        if (!full) assert_true(3 * MANY > 2 * m.count);
+        ga_matrix_to_full(&m, copy);
+        for (int k = 0; k < N * N; ++k) assert_true(fabs(copy[k] - truth[k]) < 1e-13);
+        ga_matrix_destroy(&m);
+        destroy_sample(&s);
+    }
+}
+
 static void multiplies_and_scales(void **state)
 {
     (void)state;
@@ -325,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(assembles),
+        cmocka_unit_test(entries_fall_together),
         cmocka_unit_test(multiplies_and_scales),
         cmocka_unit_test(equilibrates),
         cmocka_unit_test(survives_what_is_not_finite),
