@@ -115,7 +115,8 @@ static void plan_next(ga_run *run)
 /* Regular output times that differ from t by this much are t. */
 static double slack(const ga_run *run, double t)
 {
-    return ga_larger(1e-12 * run->def.output_every, 4 * DBL_EPSILON * ga_larger(fabs(t), fabs(run->t0)));
+    return ga_larger(1e-12 * run->def.output_every,
+                     4 * DBL_EPSILON * ga_larger(fabs(t), fabs(run->t0)));
 }
 
 /* Regular outputs on the way to t. */

@@ -17,8 +17,8 @@
  * exact. Multiplications and additions come in a fixed order: results do not depend on threads,
  * alignment or processor.
  *
- * Few unknowns: their number is known to the compiler, and from the second solution on they
- * stay in registers, with rows of L in the order of the pivots.
+ * Few unknowns: their number is known to the compiler, and they stay in registers, with rows of
+ * L in the order of the pivots.
  *
  * Why not dgetrf: OpenBLAS runs it on several threads from n = 100, and then the last bits
  * depend on OPENBLAS_NUM_THREADS. */
@@ -47,7 +47,6 @@ typedef struct dense {
     double *size;     /* largest number in each column */
     double *x, *y;    /* for solving */
     double *ones;     /* scales of no effect */
-    int solved;       /* so many times with these factors, or more than one */
 } dense;
 
 static void destroy(void *data)
@@ -101,9 +100,8 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     bool memory =
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
-        (d->place = GA_NEW(int, ld)) &&
-        (d->reach = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
-        (d->work = GA_NEW(int, ld + 1));
+        (d->place = GA_NEW(int, ld)) && (d->reach = GA_NEW(int, ld)) &&
+        (d->from = GA_NEW(int, ld / 4)) && (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;
@@ -589,6 +587,22 @@ KERNEL int skip_rows(const dense *d, const int ld, int from)
     return from;
 }
 
+/* What solving needs of L, by rows of pivots; for few unknowns. */
+KERNEL void sort_rows(const dense *d, const int ld)
+{
+    const int n = d->n, *restrict row = d->row;
+    const double *restrict l = d->l;
+    double *restrict to = d->sorted;
+    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
+        for (int k = j + 4; k < n; ++k) {
+            const int i = row[k];
+            to[k] = l[i];
+            to[k + ld] = l[i + ld];
+            to[k + 2 * ld] = l[i + 2 * ld];
+            to[k + 3 * ld] = l[i + 3 * ld];
+        }
+}
+
 /* The column that fails, or n. */
 KERNEL int factor(const dense *d, const int ld)
 {
@@ -609,6 +623,7 @@ KERNEL int factor(const dense *d, const int ld)
         invert_blocks(&p, inverse);
         update(d, &p, inverse);
     }
+    if (is_few(ld)) sort_rows(d, ld);
     return d->n;
 }
 
@@ -660,21 +675,6 @@ KERNEL void solve_many(const dense *d, const int ld, const double *row, const do
 
 /* The same for few unknowns, ld known to the compiler: they stay in registers, where no number
  * waits for its way through memory; in the order of the pivots from the beginning. */
-KERNEL void sort_rows(const dense *d, const int ld)
-{
-    const int n = d->n, *restrict row = d->row;
-    const double *restrict l = d->l;
-    double *restrict to = d->sorted;
-    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
-        for (int k = j + 4; k < n; ++k) {
-            const int i = row[k];
-            to[k] = l[i];
-            to[k + ld] = l[i + ld];
-            to[k + 2 * ld] = l[i + 2 * ld];
-            to[k + 3 * ld] = l[i + 3 * ld];
-        }
-}
-
 /* y = block x */
 KERNEL void multiply_block(const double *block, const quad *x, quad *y)
 {
@@ -752,16 +752,9 @@ KERNEL void gather(const dense *d, int k, const double *scale, const double *x, 
     set(to, y[0], y[1], y[2], y[3]);
 }
 
-/* Rows are worth sorting from the second time on. */
-KERNEL void solve_few(dense *d, const int ld, const double *row, const double *rhs)
+KERNEL void solve_few(const dense *d, const int ld, const double *row, const double *rhs)
 {
-    d->solved += d->solved < 3;
-    if (d->solved == 1) {
-        solve_many(d, ld, row, rhs);
-        return;
-    }
     quad x[FEW / 4];
-    if (d->solved == 2) sort_rows(d, ld);
     UNROLL
     for (int j = 0; j < ld; j += 4) gather(d, j, row, rhs, &x[j / 4]);
     solve_held(d, ld, x);
@@ -807,7 +800,7 @@ KERNEL int factor_sized(const dense *d)
 }
 
 /* y of rhs times `row`. */
-KERNEL void solve_sized(dense *d, const double *row, const double *rhs)
+KERNEL void solve_sized(const dense *d, const double *row, const double *rhs)
 {
     switch (d->ld) {
     case 4:
@@ -835,7 +828,10 @@ static ga_load load_plain(const dense *d, const ga_matrix *m, const double *r, c
     return load_sized(d, m, r, c);
 }
 static int factor_plain(const dense *d) { return factor_sized(d); }
-static void solve_plain(dense *d, const double *r, const double *b) { solve_sized(d, r, b); }
+static void solve_plain(const dense *d, const double *r, const double *b)
+{
+    solve_sized(d, r, b);
+}
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
@@ -845,7 +841,7 @@ AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m, const double *
     return load_sized(d, m, r, c);
 }
 AVX2 static int factor_avx2(const dense *d) { return factor_sized(d); }
-AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
+AVX2 static void solve_avx2(const dense *d, const double *r, const double *b)
 {
     solve_sized(d, r, b);
 }
@@ -873,7 +869,6 @@ static ga_status numeric_scaled(void *data, const ga_matrix *matrix, const doubl
                                 const double *c, double *rcond, int *column)
 {
     dense *d = data;
-    d->solved = 0;
     ga_load loaded = CHOOSE(load)(d, matrix, r, c);
     if (loaded == OTHER) {
         sort_columns(d, matrix);

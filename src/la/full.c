@@ -16,8 +16,7 @@ KERNEL void add_four(int i, const int count, double a, const double *x, double *
 
 KERNEL void add_columns(const int rows, int cols, double a, const double *x, int ld, double *to)
 {
-    for (int j = 0; j < cols; ++j, x += rows, to += ld)
-        IN_FOURS(0, rows, add_four, a, x, to);
+    for (int j = 0; j < cols; ++j, x += rows, to += ld) IN_FOURS(0, rows, add_four, a, x, to);
 }
 
 void ga_full_add(int rows, int cols, double scale, const double *x, int ld, double *to)

@@ -396,7 +396,8 @@ void ga_matrix_clear(ga_matrix *matrix)
     if (matrix->count <= GA_POOL_PIECE)
         memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
     else
-        run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool, clear_piece);
+        run_pieces(&(task){.matrix = matrix, .count = matrix->count}, matrix->pool,
+                   clear_piece);
 }
 
 /* values[slot] += scale * x. */

@@ -770,8 +770,8 @@ KERNEL int add_low_columns(const ga_product *product, const ga_product_column *c
     const ga_product_column *c = column;
     for (; slot < end && slot[rows - 1] == slot[0] + rows - 1; ++c, slot += rows) {
         const int *start = product->start + product->plan_start[c->plan], t = *start;
-        const tall x = {start[1] - t, product->ia + t, product->ib + t, a + c->a,
-                        b + c->b,     scale};
+        const tall x = {start[1] - t, product->ia + t, product->ib + t,
+                        a + c->a,     b + c->b,        scale};
         add_low(&x, rows, values + slot[0]);
     }
     return (int)(c - column);
@@ -809,8 +809,8 @@ int ga_product_add_columns(const ga_product *product, int c, const double *a, co
 {
     if (product->tall && slot < end) { /* then all columns have as many rows */
         const int rows = count_places(product, c);
-        const int done = add_low_sized(product, product->column + c, rows, a, b, scale, slot,
-                                       end, values);
+        const int done =
+            add_low_sized(product, product->column + c, rows, a, b, scale, slot, end, values);
         c += done;
         slot += done * rows;
     }
