@@ -6,9 +6,12 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
-    GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
-    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
+    double *k = s->r + s->nv + s->m;
+    ga_block_position(s, s->r + s->nv); /* Phi/c_q            */
+    if (s->p) {
+        GA_TRY(ga_block_nonholonomic(s, s->v, k)); /* k/c_v              */
+        ga_block_divide(s->p, s->c_v, k);
+    }
     return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 

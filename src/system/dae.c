@@ -1,5 +1,6 @@
 #include "system/dae.h"
 
+#include "base/apart.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/fours.h"
@@ -239,7 +240,7 @@ static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
 }
 
 /* One after the other; difference quotients for what is left out. */
-static ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *wanted)
+APART ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *wanted)
 {
     const ga_system *sys = &dae->sys;
     const ga_point place = {.t = at->t, .q = at->q},
@@ -268,6 +269,15 @@ static ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *w
     return wanted->force ? judge(dae, "force", sys->force(user, at, wanted->force)) : GA_OK;
 }
 
+/* What is left to do with a mass matrix that was asked for. */
+APART ga_status fill_mass(ga_dae *dae, const double *wanted, double *M)
+{
+    if (wanted && dae->sys.mass_is_constant) /* the only time it can be looked at */
+        GA_TRY(look_at(dae, "mass", dae->M.count, wanted));
+    keep_mass(dae, M);
+    return GA_OK;
+}
+
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);
@@ -276,11 +286,7 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
     else
         GA_TRY(fill_singly(dae, at, &wanted));
     if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
-    if (!values->M) return GA_OK;
-    if (wanted.mass && dae->sys.mass_is_constant) /* the only time it can be looked at */
-        GA_TRY(look_at(dae, "mass", dae->M.count, wanted.mass));
-    keep_mass(dae, values->M);
-    return GA_OK;
+    return values->M ? fill_mass(dae, wanted.mass, values->M) : GA_OK;
 }
 
 bool ga_dae_has_equations(const ga_dae *dae)
@@ -352,6 +358,13 @@ void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, dou
         ga_coords_multiply(&dae->M, M, 1, x, y);
 }
 
+APART void multiply_less(const ga_dae *dae, const double *M, const double *x, const double *f,
+                         double *r)
+{
+    for (int i = 0; i < dae->nv; ++i) r[i] = -f[i];
+    ga_coords_multiply(&dae->M, M, 1, x, r);
+}
+
 KERNEL void product_less(int i, const int count, const double *d, const double *x,
                          const double *f, double *r)
 {
@@ -367,14 +380,10 @@ KERNEL void product_less(int i, const int count, const double *d, const double *
 void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
                          double *r)
 {
-    const double *d = dae->M_diagonal;
-    const int n = dae->nv;
-    if (dae->M_is_diagonal) {
-        IN_FOURS(0, n, product_less, d, x, f, r);
-        return;
-    }
-    for (int i = 0; i < n; ++i) r[i] = -f[i];
-    ga_coords_multiply(&dae->M, M, 1, x, r);
+    if (dae->M_is_diagonal)
+        IN_FOURS(0, dae->nv, product_less, dae->M_diagonal, x, f, r);
+    else
+        multiply_less(dae, M, x, f, r);
 }
 
 /* --- nodes, in pieces ------------------------------------------------------------------- */
