@@ -124,12 +124,12 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    double most[2][2] = {{0, 0}, {0, 0}};
-    double zero = largest_by_kind(s, u, 1, most[0]); /* or NaN */
-    if (dvd != u) zero += largest_by_kind(s, dvd, 1, most[1]);
+    double q[2] = {0, 0}, v[2] = {0, 0};
+    double zero = largest_by_kind(s, u, 1, q); /* or NaN */
+    if (dvd != u) zero += largest_by_kind(s, dvd, 1, v);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * most[0][k] + zero;
-        s->delta_v[k] = s->c_v * most[dvd != u][k];
+        s->delta_q[k] = s->c_q * q[k] + zero;
+        s->delta_v[k] = s->c_v * (dvd != u ? v[k] : q[k]);
     }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }

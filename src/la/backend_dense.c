@@ -850,17 +850,26 @@ AVX2 static void solve_avx2(const dense *d, const double *r, const double *b)
 #define CHOOSE(name) name##_plain
 #endif
 
-/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+/* Smallest pivot relative to its column, whatever the scaling of the columns; which one, if
+ * that is a reason to give up. Padding is infinite. */
 static double judge_pivots(const dense *d, int *column)
 {
-    double smallest = INFINITY;
+    double ratio[4], smallest = INFINITY;
     int worst = 0;
-    for (int k = 0; k < d->n; ++k) {
-        const double pivot = fabs(d->diagonal[k]) / d->size[k];
-        if (!(pivot < smallest)) continue;
-        smallest = pivot;
-        worst = k;
+    for (int k = 0; k < d->ld; k += 4) {
+        quad pivots, sizes;
+        load(&pivots, d->diagonal + k);
+        load(&sizes, d->size + k);
+        over(&pivots, &sizes);
+        store(ratio, &pivots);
+        for (int v = 0; v < 4; ++v)
+            smallest = fabs(ratio[v]) < smallest ? fabs(ratio[v]) : smallest;
     }
+    for (int k = 0; smallest < DBL_EPSILON && k < d->n; ++k)
+        if (fabs(d->diagonal[k]) / d->size[k] == smallest) {
+            worst = k;
+            break;
+        }
     *column = d->column[worst];
     return smallest < 1 ? smallest : 1;
 }
