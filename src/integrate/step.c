@@ -40,76 +40,6 @@ static void copy(double *to, const double *from, int n)
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
 
-static bool same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
-
-KERNEL void combine(int i, const int count, const double c[4], const double *x0,
-                    double *const *old, double *result)
-{
-    quad sum, x;
-    load_some(&sum, x0 + i, count);
-    scale(&sum, c[0]);
-    for (int k = 0; k < 3; ++k) {
-        load_some(&x, old[k] + i, count);
-        add(&sum, &x, c[k + 1]);
-    }
-    store_some(result + i, &sum, count);
-}
-
-/* What Newton's method leaves of Phi in index 3 acts like an acceleration, divided by h^2, and
- * turns the sign of what follows in each step: by the root -rho_inf of the method, many times
- * over. So what goes on like that is extrapolated as well as a parabola: (z - 1)^3 (z + rho).
- */
-static bool extrapolate_alternating(const ga_stepper *s, int n, const double *x0,
-                                    double *const *old, double *result)
-{
-    const ga_state *now = &s->now;
-    const double rho = s->method.rho_infinity;
-    if (!s->alternates || now->steps < 4 || s->steady) return false;
-    if (!same_step(s->h, now->h) || !same_step(s->h, now->h_old[0]) ||
-        !same_step(s->h, now->h_old[1]))
-        return false;
-    const double c[4] = {3 - rho, 3 * rho - 3, 1 - 3 * rho, rho};
-    IN_FOURS(0, n, combine, c, x0, old, result);
-    return true;
-}
-
-/* The parabola through the last three. */
-KERNEL void extrapolate_four(int i, const int count, const double h[3], const double *x0,
-                             double *const *old, double *result)
-{
-    quad x, d0, d1, y;
-    load_some(&x, x0 + i, count);
-    load_some(&y, old[0] + i, count);
-    load_some(&d1, old[1] + i, count);
-    d0 = x;
-    minus(&d0, &y);
-    minus(&y, &d1);
-    d1 = y;
-    divide_by(&d0, h[1]);
-    divide_by(&d1, h[2]);
-    y = d0;
-    minus(&y, &d1);
-    scale(&y, h[0] + h[1]);
-    divide_by(&y, h[1] + h[2]);
-    add(&d0, &y, 1);
-    add(&x, &d0, h[0]);
-    store_some(result + i, &x, count);
-}
-
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
-                         double *result)
-{
-    const ga_state *now = &s->now;
-    const double h[3] = {s->h, now->h, now->h_old[0]};
-    if (extrapolate_alternating(s, n, x0, old, result)) return;
-    if (now->steps == 0 || s->steady)
-        copy(result, x0, n);
-    else if (now->steps == 1)
-        for (int i = 0; i < n; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);
-    else
-        IN_FOURS(0, n, extrapolate_four, h, x0, old, result);
-}
-
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
     return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
@@ -710,7 +640,7 @@ bool ga_step_may_retry(ga_status status)
 static ga_status begin(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
-    if (!same_step(h, now->h)) {
+    if (!ga_step_is_same(h, now->h)) {
         if (now->steps == 0) return ga_start_values(s, h, s->an, s->vn);
         return ga_start_change(s, h, s->an, s->vn);
     }

@@ -309,6 +309,10 @@ void ga_step_record(ga_stepper *s, double position, double velocity);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
+
+/* extrapolate.c */
+/* But for round-off. */
+bool ga_step_is_same(double h, double other);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);

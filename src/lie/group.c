@@ -147,7 +147,7 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
 APART void add_all(int n, const double *q, const double *x, double *q1) { add(n, q, x, q1); }
 
 APART void update_each(ga_node node, int count, ga_map map, const double *q, const double *x,
-                        double *q1)
+                       double *q1)
 {
     const int nq = type_of(node)->nq, nv = type_of(node)->nv;
     for (int i = 0; i < count; ++i)
