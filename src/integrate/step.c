@@ -539,7 +539,7 @@ static ga_status look_at_residuals(ga_stepper *s)
 }
 
 /* What is becomes what was; piece by piece, so that each is read but once. */
-static void follow(double *was, double *is, const double *next, int n)
+KERNEL void follow(double *was, double *is, const double *next, int n)
 {
     enum { PIECE = 512 };
     if (n <= PIECE) {

@@ -218,25 +218,18 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
     return call(dae, "force_multipliers", dae->sys.force_multipliers, at, dae->L.count, L);
 }
 
-/* Does the user compute all of G and w himself? */
-static bool offers_all(const ga_dae *dae)
-{
-    const ga_system *sys = &dae->sys;
-    return sys->all && (!dae->m || sys->gradient) && (!dae->p || sys->nonholonomic_gradient) &&
-           (!dae->rheonomic || sys->constraint_rate);
-}
-
 static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
 {
     const bool m = dae->m > 0, p = dae->p > 0;
-    ga_wanted wanted = {.force = values->f};
-    if (values->M && !dae->M_known) wanted.mass = values->M;
-    if (values->Phi && m) wanted.constraint = values->Phi;
-    if (values->G && m) wanted.gradient = values->G;
-    if (values->G && p) wanted.nonholonomic_gradient = values->G + dae->B.count;
-    if (values->w && dae->rheonomic) wanted.rate = values->w;
-    if (values->w && p) wanted.nonholonomic = values->w + dae->m;
-    return wanted;
+    return (ga_wanted){
+        .mass = dae->M_known ? NULL : values->M,
+        .force = values->f,
+        .constraint = m ? values->Phi : NULL,
+        .gradient = m ? values->G : NULL,
+        .rate = dae->rheonomic ? values->w : NULL,
+        .nonholonomic = p && values->w ? values->w + dae->m : NULL,
+        .nonholonomic_gradient = p && values->G ? values->G + dae->B.count : NULL,
+    };
 }
 
 /* One after the other; difference quotients for what is left out. */
@@ -281,7 +274,7 @@ APART ga_status fill_mass(ga_dae *dae, const double *wanted, double *M)
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);
-    if (offers_all(dae))
+    if (dae->at_once)
         GA_TRY(judge(dae, "all", dae->sys.all(dae->sys.user, at, &wanted)));
     else
         GA_TRY(fill_singly(dae, at, &wanted));
@@ -291,7 +284,7 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
 
 bool ga_dae_has_equations(const ga_dae *dae)
 {
-    return dae->sys.equations && offers_all(dae) && (dae->reactions_added || dae->mp == 0) &&
+    return dae->sys.equations && dae->at_once && (dae->reactions_added || dae->mp == 0) &&
            !dae->sys.force_uses_multipliers;
 }
 
@@ -720,6 +713,7 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
         (dae->m && !system->gradient) || (dae->p && !system->nonholonomic_gradient);
     bool rate = dae->rheonomic && !system->constraint_rate;
     dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
+    dae->at_once = system->all && !differences && !rate;
     dae->commutative = true;
     dae->alike = system->node_count > 0;
     for (int k = 0; k < system->node_count; ++k) {

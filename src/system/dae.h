@@ -31,6 +31,7 @@ typedef struct ga_dae {
     bool alike;           /* all nodes are of one kind */
     bool rheonomic;
     bool reactions_added;
+    bool at_once; /* the user computes all of G and w himself, in one call */
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
     ga_coords M, G, K, C, Z, L;   /* structures; L is empty unless forces use multipliers */
