@@ -472,14 +472,28 @@ KERNEL void subtract4_pair(int from, int end, const double *l, size_t ld, const 
     }
 }
 
-/* All columns right of the panel; there is padding for the last to have a partner. */
+/* One column right of the panel: x. */
+KERNEL void update_one(const panel *p, const double *inverse, double *x, double *to)
+{
+    _Alignas(32) double a[4];
+    quad u, reciprocals;
+    load(&reciprocals, inverse + 32);
+    solve_block(inverse, p->row, x, &u);
+    store(a, &u);
+    times(&u, &reciprocals);
+    store(to, &u);
+    subtract4(p->from, p->end, p->l, p->ld, a, x);
+}
+
+/* All columns right of the panel. */
 KERNEL void update(const dense *d, const panel *p, const double *inverse)
 {
     const size_t ld = p->ld;
     const int j = p->first, row[4] = {p->row[0], p->row[1], p->row[2], p->row[3]};
     quad reciprocals;
+    int k = j + 4;
     load(&reciprocals, inverse + 32);
-    for (int k = j + 4; k < d->n; k += 2) {
+    for (; k + 1 < d->n; k += 2) {
         double *x = d->l + (size_t)k * ld, *y = x + ld, *to = d->u + (size_t)k * ld + j;
         _Alignas(32) double a[4], b[4];
         quad u, v;
@@ -493,6 +507,8 @@ KERNEL void update(const dense *d, const panel *p, const double *inverse)
         store(to + ld, &v);
         subtract4_pair(p->from, p->end, p->l, ld, a, x, b, y);
     }
+    if (k < d->n)
+        update_one(p, inverse, d->l + (size_t)k * ld, d->u + (size_t)k * ld + j);
 }
 
 /* Whole fours that have all their pivots. */
@@ -535,6 +551,7 @@ KERNEL int factor(const dense *d, const int ld)
                    .row = d->row + j};
         const int good = factor_panel(&p, d->n - j);
         if (good < 4) return j + good;
+        if (is_few(ld) && j + 1 == d->n) break; /* solve_held knows that */
         d->from[j / 4] = from;
         invert_blocks(&p, inverse);
         update(d, &p, inverse);
