@@ -105,6 +105,7 @@ typedef struct ga_limits {
     double q[2], v[2];             /* tolerances */
     double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
     double level;                  /* round-off that adds up, in units of it */
+    double noise_q, noise_v;       /* that, in units of tolerances */
     double noise;                  /* round-off of accelerations */
     double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
     bool tolerant;
@@ -164,8 +165,9 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
     return own;
 }
 
-/* The larger one of numbers that are numbers: one instruction. */
+/* In one instruction; y if one of them is NaN. */
 static double most(double x, double y) { return x > y ? x : y; }
+static double least(double x, double y) { return x < y ? x : y; }
 
 static ga_limits find_limits(const ga_stepper *s)
 {
@@ -186,6 +188,9 @@ static ga_limits find_limits(const ga_stepper *s)
         l.q[k] = most(most(q, l.level * floor_q), floor_q);
         l.v[k] = most(most(v, l.level * l.floor_v[k]), floor_v);
         l.noise = most(l.noise, l.floor_v[k]);
+        if (!l.tolerant) continue;
+        l.noise_q = most(l.noise_q, weighted(l.level * floor_q, l.q[k]));
+        l.noise_v = most(l.noise_v, weighted(l.level * l.floor_v[k], l.v[k]));
     }
     l.noise /= s->c_v;
     l.lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
@@ -210,11 +215,9 @@ static ga_size measure(ga_stepper *s, const ga_limits *l)
         units = most(units, l->q[k] == l->floor_q[k] ? part : weighted(delta_q, l->floor_q[k]));
         units = most(units, weighted(delta_v, l->floor_v[k]));
     }
-    for (int k = 0; l->tolerant && s->iteration > 1 && k < 2; ++k) {
-        const double noise_q = weighted(l->level * l->floor_q[k], l->q[k]);
-        const double noise_v = weighted(l->level * l->floor_v[k], l->v[k]);
-        size.noise[POSITION] = most(size.noise[POSITION], noise_q);
-        size.noise[VELOCITY] = most(size.noise[VELOCITY], noise_v);
+    if (l->tolerant && s->iteration > 1) {
+        size.noise[POSITION] = l->noise_q;
+        size.noise[VELOCITY] = l->noise_v;
         size.noise[MULTIPLIERS] = weighted(noise_lambda, lambda);
     }
     s->norm_q = size.norm[POSITION] = norm_q;
@@ -256,7 +259,7 @@ enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 /* Largest increment of q and v, in units of their tolerances. */
 static double motion_of(const double *norm)
 {
-    return ga_larger(norm[POSITION], norm[VELOCITY]);
+    return most(norm[POSITION], norm[VELOCITY]);
 }
 
 /* What the next increment is in proportion to: new tangents leave the square of this one, old
@@ -264,7 +267,7 @@ static double motion_of(const double *norm)
 static double in_proportion_to(const ga_stepper *s, int kind, const double *norm)
 {
     const double motion = motion_of(norm);
-    const double size = kind == MULTIPLIERS ? ga_larger(motion, norm[MULTIPLIERS]) : motion;
+    const double size = kind == MULTIPLIERS ? most(motion, norm[MULTIPLIERS]) : motion;
     return size * (s->fresh ? motion : s->served);
 }
 
@@ -292,10 +295,10 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
     if (!(motion_of(before) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
         const double by = in_proportion_to(s, k, before), old = m->rate[k];
-        const double most = ga_larger(now->norm[k], now->noise[k]) / by;
-        const double least = ga_larger(now->norm[k] - now->noise[k], 0) / by;
-        const bool better = most < old || old == 0; /* or the first one */
-        m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
+        const double upper = most(now->norm[k], now->noise[k]) / by;
+        const double lower = most(now->norm[k] - now->noise[k], 0) / by;
+        const bool better = upper < old || old == 0; /* or the first one */
+        m->rate[k] = better ? ga_larger(upper, 0.9 * old) : ga_larger(lower, old);
     }
     m->good_for = UNSEEN;
 }
@@ -314,21 +317,21 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
     if (s->fresh == before->fresh) remember(s, before->norm, now);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = now->norm[k], contraction = norm / before->norm[k];
-        double trusted = ga_larger(contraction, worst);
-        if (k != MULTIPLIERS || late) rest = ga_larger(rest, norm);
-        if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
+        double trusted = most(contraction, worst);
+        if (k != MULTIPLIERS || late) rest = most(norm, rest);
+        if (s->form->second_system) trusted = most(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
         if ((first || s->alternates) && !s->form->second_system)
             next = ga_smaller(next, foresee(s, k, now->norm));
-        left = ga_larger(left, next);
+        left = most(next, left);
         if (norm <= 1 || first) continue;
-        rate = ga_larger(rate, contraction);
-        if (k != MULTIPLIERS) motion = ga_larger(motion, contraction);
+        rate = most(contraction, rate);
+        if (k != MULTIPLIERS) motion = most(contraction, motion);
         /* a good guess of lambda suffers from a bad one of v' at first */
         const bool tells = k != MULTIPLIERS || late;
-        if (tells) pace = ga_larger(pace, contraction);
-        if (tells || !s->alternates) growth = ga_smaller(growth, contraction);
+        if (tells) pace = most(contraction, pace);
+        if (tells || !s->alternates) growth = least(contraction, growth);
     }
     if (age > 0 && late) {
         s->worn_by = ga_smaller(motion, 1) / age;
