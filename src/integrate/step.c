@@ -42,6 +42,7 @@ static void copy(double *to, const double *from, int n)
 
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
+    if (s->turns) return ga_norm_raise_few(s->nv, x, s->turns, factor, size);
     return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
                            : ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
@@ -257,10 +258,7 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
 /* Largest increment of q and v, in units of their tolerances. */
-static double motion_of(const double *norm)
-{
-    return most(norm[POSITION], norm[VELOCITY]);
-}
+static double motion_of(const double *norm) { return most(norm[POSITION], norm[VELOCITY]); }
 
 /* What the next increment is in proportion to: new tangents leave the square of this one, old
  * ones what they have lost. Multipliers enter through forces, which are linear in them. */

@@ -260,6 +260,7 @@ struct ga_stepper {
 
     int *kind;         /* of each velocity component: 0 translation, 1 rotation */
     bool kinds_repeat; /* every GA_NORM_PERIOD components */
+    double *turns;     /* the same as kind, if they are few, or null */
     ga_saddle saddle;  /* for starts */
     ga_saddle second;  /* SOI2: the system of a - a~ */
     ga_regular regular;

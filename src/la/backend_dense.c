@@ -507,8 +507,7 @@ KERNEL void update(const dense *d, const panel *p, const double *inverse)
         store(to + ld, &v);
         subtract4_pair(p->from, p->end, p->l, ld, a, x, b, y);
     }
-    if (k < d->n)
-        update_one(p, inverse, d->l + (size_t)k * ld, d->u + (size_t)k * ld + j);
+    if (k < d->n) update_one(p, inverse, d->l + (size_t)k * ld, d->u + (size_t)k * ld + j);
 }
 
 /* Whole fours that have all their pivots. */
