@@ -155,10 +155,7 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k)
     return GA_OK;
 }
 
-void ga_block_divide(int n, double c, double *r)
-{
-    for (int i = 0; i < n; ++i) r[i] /= c;
-}
+void ga_block_divide(int n, double c, double *r) { IN_FOURS(0, n, quotient, c, r, r); }
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
 

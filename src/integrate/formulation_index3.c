@@ -15,21 +15,12 @@ static ga_status residual(ga_stepper *s)
     return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 
-KERNEL void take(int i, const int count, const double *x, double *from)
-{
-    quad y, z;
-    load_some(&y, from + i, count);
-    load_some(&z, x + i, count);
-    minus(&y, &z);
-    store_some(from + i, &y, count);
-}
-
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     const double *x = s->x, *dl = x + s->nv;
-    IN_FOURS(0, s->nv, take, x, s->vd);
-    IN_FOURS(0, s->mp, take, dl, s->lambda);
+    IN_FOURS(0, s->nv, take_some, x, s->vd);
+    IN_FOURS(0, s->mp, take_some, dl, s->lambda);
     ga_step_measure(s, x, x, dl);
 }
 
