@@ -101,17 +101,6 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
 static const double FADE = 0.97;
 
-/* What increments are compared with, by kind: the same in all iterations of an attempt. */
-typedef struct ga_limits {
-    double q[2], v[2];             /* tolerances */
-    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
-    double level;                  /* round-off that adds up, in units of it */
-    double noise_q, noise_v;       /* that, in units of tolerances */
-    double noise;                  /* round-off of accelerations */
-    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
-    bool tolerant;
-} ga_limits;
-
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
@@ -119,7 +108,6 @@ typedef struct ga_progress {
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
     bool fresh;  /* were the tangents new? */
-    ga_limits limits;
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -170,33 +158,42 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
 static double most(double x, double y) { return x > y ? x : y; }
 static double least(double x, double y) { return x < y ? x : y; }
 
-static ga_limits find_limits(const ga_stepper *s)
+static void find_limits(const ga_stepper *s, ga_limits *l)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    ga_limits l = {.tolerant = ga_step_is_tolerant(s)};
+    l->tolerant = ga_step_is_tolerant(s);
+    l->noise = l->noise_q = l->noise_v = 0;
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    l.level = l.tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    l->level = l->tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
     for (int k = 0; k < 2; ++k) {
         double through_q;
         const double floor_q = EPS * s->scale.q[k], floor_v = floor_of_v(s, k, &through_q);
         const double q = def->absolute_q + relative * s->scale.q[k];
         const double v = def->absolute_v + relative * s->scale.v[k];
-        l.floor_q[k] = floor_q;
-        l.floor_v[k] = floor_v + through_q;
-        l.q[k] = most(most(q, l.level * floor_q), floor_q);
-        l.v[k] = most(most(v, l.level * l.floor_v[k]), floor_v);
-        l.noise = most(l.noise, l.floor_v[k]);
-        if (!l.tolerant) continue;
-        l.noise_q = most(l.noise_q, weighted(l.level * floor_q, l.q[k]));
-        l.noise_v = most(l.noise_v, weighted(l.level * l.floor_v[k], l.v[k]));
+        l->floor_q[k] = floor_q;
+        l->floor_v[k] = floor_v + through_q;
+        l->q[k] = most(most(q, l->level * floor_q), floor_q);
+        l->v[k] = most(most(v, l->level * l->floor_v[k]), floor_v);
+        l->noise = most(l->noise, l->floor_v[k]);
+        if (!l->tolerant) continue;
+        l->noise_q = most(l->noise_q, weighted(l->level * floor_q, l->q[k]));
+        l->noise_v = most(l->noise_v, weighted(l->level * l->floor_v[k], l->v[k]));
     }
-    l.noise /= s->c_v;
-    l.lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    l.floor_lambda = EPS * s->scale.lambda;
-    return l;
+    l->noise /= s->c_v;
+    l->lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
+    l->floor_lambda = EPS * s->scale.lambda;
+}
+
+/* They change little from step to step: only with sizes, tolerances and steps. */
+static void renew_limits(ga_stepper *s)
+{
+    const ga_limits_key key = {s->scale, s->c_q, s->c_v, s->enough, s->enough_lambda};
+    if (memcmp(&key, &s->limits_key, sizeof key) == 0) return;
+    find_limits(s, &s->limits);
+    s->limits_key = key;
 }
 
 /* Increments by tolerances. Round-off in units of which they are told is of interest only where
@@ -336,7 +333,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
         s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
         s->unseen = 0;
     }
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &before->limits);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &s->limits);
     before->stalled += stalled;
     const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
@@ -365,8 +362,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     const bool first = s->iteration == 1;
-    if (first) before->limits = find_limits(s);
-    const ga_limits *limits = &before->limits;
+    if (first) renew_limits(s);
+    const ga_limits *limits = &s->limits;
     const ga_size size = measure(s, limits);
     if (limits->tolerant) return judge_by_tolerance(s, before, &size);
     double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
@@ -419,8 +416,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
-                          .delta_v = {INFINITY, INFINITY}};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
     s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
