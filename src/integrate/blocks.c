@@ -15,6 +15,7 @@
  * dynamics, which adds c_q p B^T B T to the first block. Phi = 0 in the end, so the solution is
  * the same.
  */
+#include "base/apart.h"
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -89,23 +90,31 @@ ga_status ga_block_look_at_tangents(ga_stepper *s)
     return ga_dae_look_at_tangents(&s->dae, &(ga_tangents){s->K, s->C, s->L});
 }
 
+APART ga_status evaluate_force(ga_stepper *s, const double *multipliers)
+{
+    ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, multipliers);
+    return ga_dae_force(&s->dae, &at, s->f);
+}
+
 ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f)
 {
     *f = s->f;
-    if (!s->dae.sys.force_uses_multipliers) return GA_OK;
-    ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, s->vd, multipliers);
-    return ga_dae_force(&s->dae, &at, s->f);
+    return s->dae.sys.force_uses_multipliers ? evaluate_force(s, multipliers) : GA_OK;
+}
+
+APART const double *add_penalty(ga_stepper *s)
+{
+    const double penalty = s->penalty, *restrict lambda = s->lambda, *restrict Phi = s->Phi;
+    double *restrict mu = s->mu;
+    for (int i = 0; i < s->m; ++i) mu[i] = lambda[i] + penalty * Phi[i];
+    for (int i = s->m; i < s->mp; ++i) mu[i] = lambda[i];
+    return mu;
 }
 
 /* Multipliers with what the penalty adds to them. */
 static const double *augment(ga_stepper *s)
 {
-    const double penalty = s->penalty, *restrict lambda = s->lambda, *restrict Phi = s->Phi;
-    double *restrict mu = s->mu;
-    if (penalty == 0) return lambda;
-    for (int i = 0; i < s->m; ++i) mu[i] = lambda[i] + penalty * Phi[i];
-    for (int i = s->m; i < s->mp; ++i) mu[i] = lambda[i];
-    return mu;
+    return s->penalty == 0 ? s->lambda : add_penalty(s);
 }
 
 ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
@@ -146,10 +155,7 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k)
     return GA_OK;
 }
 
-void ga_block_divide(int n, double c, double *r)
-{
-    for (int i = 0; i < n; ++i) r[i] /= c;
-}
+void ga_block_divide(int n, double c, double *r) { IN_FOURS(0, n, quotient, c, r, r); }
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
 

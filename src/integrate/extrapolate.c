@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-bool ga_same_step(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
+bool ga_step_is_same(double h, double other) { return fabs(h - other) <= 1e-12 * fabs(other); }
 
 KERNEL void combine(int i, const int count, const double c[4], const double *x0,
                     double *const *old, double *result)
@@ -27,8 +27,8 @@ KERNEL void combine(int i, const int count, const double c[4], const double *x0,
 static bool may_alternate(const ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    return s->alternates && now->steps >= 4 && !s->steady && ga_same_step(s->h, now->h) &&
-           ga_same_step(s->h, now->h_old[0]) && ga_same_step(s->h, now->h_old[1]);
+    return s->alternates && now->steps >= 4 && !s->steady && ga_step_is_same(s->h, now->h) &&
+           ga_step_is_same(s->h, now->h_old[0]) && ga_step_is_same(s->h, now->h_old[1]);
 }
 
 /* The parabola through the last three. */

@@ -2,6 +2,7 @@
  * eq. (58). */
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "la/fours.h"
 
 static ga_status residual(ga_stepper *s)
 {
@@ -14,20 +15,19 @@ static ga_status residual(ga_stepper *s)
 static void add_velocities(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    const double *restrict dvd = s->work;
-    double *restrict vd = s->vd;
-    for (int i = from; i < end; ++i) vd[i] -= dvd[i];
+    const double *dvd = s->work;
+    double *vd = s->vd;
+    IN_FOURS(from, end, take_some, dvd, vd);
 }
 
 static void add_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    const double *restrict dl = s->x + s->nv, *restrict dx = dl + s->mp;
-    const double c_eta = s->c_q / s->h;
+    const double *dl = s->x + s->nv, *dx = dl + s->mp, c_eta = s->c_q / s->h;
     const int m_end = end < s->m ? end : s->m;
-    double *restrict lambda = s->lambda, *restrict eta = s->eta;
-    for (int i = from; i < end; ++i) lambda[i] -= dl[i];
-    for (int i = from; i < m_end; ++i) eta[i] -= c_eta * dx[i];
+    double *lambda = s->lambda, *eta = s->eta;
+    IN_FOURS(from, end, take_some, dl, lambda);
+    IN_FOURS(from, m_end, take_some_times, c_eta, dx, eta);
 }
 
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the

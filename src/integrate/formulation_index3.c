@@ -6,31 +6,25 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_position(s, s->r + s->nv);                          /* Phi/c_q            */
-    GA_TRY(ga_block_nonholonomic(s, s->v, s->r + s->nv + s->m)); /* k/c_v              */
-    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
+    double *k = s->r + s->nv + s->m;
+    ga_block_position(s, s->r + s->nv); /* Phi/c_q            */
+    if (s->p) {
+        GA_TRY(ga_block_nonholonomic(s, s->v, k)); /* k/c_v              */
+        ga_block_divide(s->p, s->c_v, k);
+    }
     return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
-}
-
-KERNEL void take(int i, const int count, const double *x, double *from)
-{
-    quad y, z;
-    load_some(&y, from + i, count);
-    load_some(&z, x + i, count);
-    minus(&y, &z);
-    store_some(from + i, &y, count);
 }
 
 static void take_accelerations(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    IN_FOURS(from, end, take, s->x, s->vd);
+    IN_FOURS(from, end, take_some, s->x, s->vd);
 }
 
 static void take_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    IN_FOURS(from, end, take, s->x + s->nv, s->lambda);
+    IN_FOURS(from, end, take_some, s->x + s->nv, s->lambda);
 }
 
 static void correct(ga_stepper *s)

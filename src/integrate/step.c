@@ -42,6 +42,7 @@ static void copy(double *to, const double *from, int n)
 
 static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
 {
+    if (s->turns) return ga_norm_raise_few(s->nv, x, s->turns, factor, size);
     return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
                            : ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
@@ -54,12 +55,12 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    double most[2][2] = {{0, 0}, {0, 0}};
-    double zero = largest_by_kind(s, u, 1, most[0]); /* or NaN */
-    if (dvd != u) zero += largest_by_kind(s, dvd, 1, most[1]);
+    double q[2] = {0, 0}, v[2] = {0, 0};
+    double zero = largest_by_kind(s, u, 1, q); /* or NaN */
+    if (dvd != u) zero += largest_by_kind(s, dvd, 1, v);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * most[0][k] + zero;
-        s->delta_v[k] = s->c_v * most[dvd != u][k];
+        s->delta_q[k] = s->c_q * q[k] + zero;
+        s->delta_v[k] = s->c_v * (dvd != u ? v[k] : q[k]);
     }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
@@ -100,16 +101,6 @@ enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
 /* What was seen of the iteration is forgotten slowly, by this factor in a step. */
 static const double FADE = 0.97;
 
-/* What increments are compared with, by kind: the same in all iterations of an attempt. */
-typedef struct ga_limits {
-    double q[2], v[2];             /* tolerances */
-    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
-    double level;                  /* round-off that adds up, in units of it */
-    double noise;                  /* round-off of accelerations */
-    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
-    bool tolerant;
-} ga_limits;
-
 /* What the iteration remembers from one increment to the next. */
 typedef struct ga_progress {
     double norm[KINDS];
@@ -117,7 +108,6 @@ typedef struct ga_progress {
     int settled; /* how often q and v have been at round-off */
     int stalled; /* how often there was no progress near it */
     bool fresh;  /* were the tangents new? */
-    ga_limits limits;
 } ga_progress;
 
 /* What an increment looks like against round-off. */
@@ -164,33 +154,46 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
     return own;
 }
 
-/* The larger one of numbers that are numbers: one instruction. */
+/* In one instruction; y if one of them is NaN. */
 static double most(double x, double y) { return x > y ? x : y; }
+static double least(double x, double y) { return x < y ? x : y; }
 
-static ga_limits find_limits(const ga_stepper *s)
+static void find_limits(const ga_stepper *s, ga_limits *l)
 {
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    ga_limits l = {.tolerant = ga_step_is_tolerant(s)};
+    l->tolerant = ga_step_is_tolerant(s);
+    l->noise = l->noise_q = l->noise_v = 0;
     /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
      * is not tried */
-    l.level = l.tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    l->level = l->tolerant || is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
     for (int k = 0; k < 2; ++k) {
         double through_q;
         const double floor_q = EPS * s->scale.q[k], floor_v = floor_of_v(s, k, &through_q);
         const double q = def->absolute_q + relative * s->scale.q[k];
         const double v = def->absolute_v + relative * s->scale.v[k];
-        l.floor_q[k] = floor_q;
-        l.floor_v[k] = floor_v + through_q;
-        l.q[k] = most(most(q, l.level * floor_q), floor_q);
-        l.v[k] = most(most(v, l.level * l.floor_v[k]), floor_v);
-        l.noise = most(l.noise, l.floor_v[k]);
+        l->floor_q[k] = floor_q;
+        l->floor_v[k] = floor_v + through_q;
+        l->q[k] = most(most(q, l->level * floor_q), floor_q);
+        l->v[k] = most(most(v, l->level * l->floor_v[k]), floor_v);
+        l->noise = most(l->noise, l->floor_v[k]);
+        if (!l->tolerant) continue;
+        l->noise_q = most(l->noise_q, weighted(l->level * floor_q, l->q[k]));
+        l->noise_v = most(l->noise_v, weighted(l->level * l->floor_v[k], l->v[k]));
     }
-    l.noise /= s->c_v;
-    l.lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    l.floor_lambda = EPS * s->scale.lambda;
-    return l;
+    l->noise /= s->c_v;
+    l->lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
+    l->floor_lambda = EPS * s->scale.lambda;
+}
+
+/* They change little from step to step: only with sizes, tolerances and steps. */
+static void renew_limits(ga_stepper *s)
+{
+    const ga_limits_key key = {s->scale, s->c_q, s->c_v, s->enough, s->enough_lambda};
+    if (memcmp(&key, &s->limits_key, sizeof key) == 0) return;
+    find_limits(s, &s->limits);
+    s->limits_key = key;
 }
 
 /* Increments by tolerances. Round-off in units of which they are told is of interest only where
@@ -210,11 +213,9 @@ static ga_size measure(ga_stepper *s, const ga_limits *l)
         units = most(units, l->q[k] == l->floor_q[k] ? part : weighted(delta_q, l->floor_q[k]));
         units = most(units, weighted(delta_v, l->floor_v[k]));
     }
-    for (int k = 0; l->tolerant && s->iteration > 1 && k < 2; ++k) {
-        const double noise_q = weighted(l->level * l->floor_q[k], l->q[k]);
-        const double noise_v = weighted(l->level * l->floor_v[k], l->v[k]);
-        size.noise[POSITION] = most(size.noise[POSITION], noise_q);
-        size.noise[VELOCITY] = most(size.noise[VELOCITY], noise_v);
+    if (l->tolerant && s->iteration > 1) {
+        size.noise[POSITION] = l->noise_q;
+        size.noise[VELOCITY] = l->noise_v;
         size.noise[MULTIPLIERS] = weighted(noise_lambda, lambda);
     }
     s->norm_q = size.norm[POSITION] = norm_q;
@@ -254,10 +255,7 @@ static bool is_quiet(const ga_stepper *s, const ga_progress *before)
 enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
 
 /* Largest increment of q and v, in units of their tolerances. */
-static double motion_of(const double *norm)
-{
-    return ga_larger(norm[POSITION], norm[VELOCITY]);
-}
+static double motion_of(const double *norm) { return most(norm[POSITION], norm[VELOCITY]); }
 
 /* Old tangents lose in proportion to it; those whose gradients are new wherever they have
  * changed are always as good. */
@@ -268,7 +266,7 @@ static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->partly ? 1 
 static double in_proportion_to(const ga_stepper *s, int kind, const double *norm)
 {
     const double motion = motion_of(norm);
-    const double size = kind == MULTIPLIERS ? ga_larger(motion, norm[MULTIPLIERS]) : motion;
+    const double size = kind == MULTIPLIERS ? most(motion, norm[MULTIPLIERS]) : motion;
     return size * (s->fresh ? motion : age_of(s));
 }
 
@@ -299,10 +297,10 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
     if (!(motion_of(before) > 0)) return;
     for (int k = 0; k < KINDS; ++k) {
         const double by = in_proportion_to(s, k, before), old = m->rate[k];
-        const double most = ga_larger(now->norm[k], now->noise[k]) / by;
-        const double least = ga_larger(now->norm[k] - now->noise[k], 0) / by;
-        const bool better = most < old || old == 0; /* or the first one */
-        m->rate[k] = better ? ga_larger(most, 0.9 * old) : ga_larger(least, old);
+        const double upper = most(now->norm[k], now->noise[k]) / by;
+        const double lower = most(now->norm[k] - now->noise[k], 0) / by;
+        const bool better = upper < old || old == 0; /* or the first one */
+        m->rate[k] = better ? ga_larger(upper, 0.9 * old) : ga_larger(lower, old);
     }
     m->good_for = s->partly ? 2 * UNSEEN : UNSEEN;
 }
@@ -321,28 +319,28 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
     if (s->fresh == before->fresh) remember(s, before->norm, now);
     for (int k = 0; k < KINDS; ++k) {
         const double norm = now->norm[k], contraction = norm / before->norm[k];
-        double trusted = ga_larger(contraction, worst);
-        if (k != MULTIPLIERS || late) rest = ga_larger(rest, norm);
-        if (s->form->second_system) trusted = ga_larger(trusted, 0.05);
+        double trusted = most(contraction, worst);
+        if (k != MULTIPLIERS || late) rest = most(norm, rest);
+        if (s->form->second_system) trusted = most(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
         if ((first || s->alternates) && !s->form->second_system)
             next = ga_smaller(next, foresee(s, k, now->norm));
-        left = ga_larger(left, next);
+        left = most(next, left);
         if (norm <= 1 || first) continue;
-        rate = ga_larger(rate, contraction);
-        if (k != MULTIPLIERS) motion = ga_larger(motion, contraction);
+        rate = most(contraction, rate);
+        if (k != MULTIPLIERS) motion = most(contraction, motion);
         /* a good guess of lambda suffers from a bad one of v' at first */
         const bool tells = k != MULTIPLIERS || late;
-        if (tells) pace = ga_larger(pace, contraction);
-        if (tells || !s->alternates) growth = ga_smaller(growth, contraction);
+        if (tells) pace = most(contraction, pace);
+        if (tells || !s->alternates) growth = least(contraction, growth);
     }
     if (age > 0 && late) {
         s->worn_by = ga_smaller(motion, 1) / age;
         s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
         s->unseen = 0;
     }
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &before->limits);
+    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &s->limits);
     before->stalled += stalled;
     const bool renewed = s->fresh && !before->fresh;
     before->fresh = s->fresh;
@@ -375,8 +373,8 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
     const bool first = s->iteration == 1;
-    if (first) before->limits = find_limits(s);
-    const ga_limits *limits = &before->limits;
+    if (first) renew_limits(s);
+    const ga_limits *limits = &s->limits;
     const ga_size size = measure(s, limits);
     if (limits->tolerant) return judge_by_tolerance(s, before, &size);
     double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
@@ -429,8 +427,7 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
  * on the way when they have become slow. */
 static ga_status iterate(ga_stepper *s, bool refresh)
 {
-    ga_progress before = {.norm = {INFINITY, INFINITY, INFINITY},
-                          .delta_v = {INFINITY, INFINITY}};
+    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
     bool partly = !refresh && ga_renewal_is_due(s);
     s->fresh = s->partly = false;
     s->form->predict(s);
@@ -721,7 +718,7 @@ bool ga_step_may_retry(ga_status status)
 static ga_status begin(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
-    if (!ga_same_step(h, now->h)) {
+    if (!ga_step_is_same(h, now->h)) {
         own(s, NULL, NULL);
         if (now->steps == 0) return ga_start_values(s, h, s->own_an, s->own_vn);
         return ga_start_change(s, h, s->own_an, s->own_vn);

@@ -99,6 +99,23 @@ typedef struct ga_scales {
     double q[2], v[2], lambda;
 } ga_scales;
 
+/* What increments are compared with, by kind: the same in all iterations of an attempt. */
+typedef struct ga_limits {
+    double q[2], v[2];             /* tolerances */
+    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
+    double level;                  /* round-off that adds up, in units of it */
+    double noise_q, noise_v;       /* that, in units of tolerances */
+    double noise;                  /* round-off of accelerations */
+    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
+    bool tolerant;
+} ga_limits;
+
+/* What they depend on. */
+typedef struct ga_limits_key {
+    ga_scales scale;
+    double c_q, c_v, enough, enough_lambda;
+} ga_limits_key;
+
 typedef struct ga_formulation_type {
     const char *name;
     bool velocity_level; /* B v + Phi_t = 0 at every step */
@@ -267,6 +284,8 @@ struct ga_stepper {
     int iteration;
     /* largest components so far, and of the last increment; q, v by kind */
     ga_scales scale;
+    ga_limits limits;
+    ga_limits_key limits_key;
     double delta_q[2], delta_v[2], delta_lambda;
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
@@ -280,6 +299,7 @@ struct ga_stepper {
 
     int *kind;         /* of each velocity component: 0 translation, 1 rotation */
     bool kinds_repeat; /* every GA_NORM_PERIOD components */
+    double *turns;     /* the same as kind, if they are few, or null */
     ga_saddle saddle;  /* for starts */
     ga_saddle second;  /* SOI2: the system of a - a~ */
     ga_regular regular;
@@ -331,7 +351,8 @@ void ga_step_record(ga_stepper *s, double position, double velocity);
 void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
 /* extrapolate.c */
-bool ga_same_step(double h, double other);
+/* But for round-off. */
+bool ga_step_is_same(double h, double other);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);

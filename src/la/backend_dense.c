@@ -17,14 +17,15 @@
  * exact. Multiplications and additions come in a fixed order: results do not depend on threads,
  * alignment or processor.
  *
- * Few unknowns: their number is known to the compiler, and from the second solution on they
- * stay in registers, with rows of L in the order of the pivots.
+ * Few unknowns: their number is known to the compiler, and they stay in registers, with rows of
+ * L in the order of the pivots.
  *
  * Why not dgetrf: OpenBLAS runs it on several threads from n = 100, and then the last bits
  * depend on OPENBLAS_NUM_THREADS. */
 #include "base/memory.h"
 #include "la/backend.h"
 #include "la/fours.h"
+#include "la/keys.h"
 
 #include <float.h>
 #include <math.h>
@@ -47,7 +48,6 @@ typedef struct dense {
     double *size;     /* largest number in each column */
     double *x, *y;    /* for solving */
     double *ones;     /* scales of no effect */
-    int solved;       /* so many times with these factors, or more than one */
 } dense;
 
 static void destroy(void *data)
@@ -57,9 +57,6 @@ static void destroy(void *data)
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
-
-/* Rows have numbers that fit into what a key of a pivot has left for them. */
-enum { LAST = 0xffff };
 
 /* Loops over few fours are written out. */
 #if defined(__clang__)
@@ -115,88 +112,6 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
     *data = d;
     return GA_OK;
 }
-
-/* --- keys --------------------------------------------------------------------------------- */
-
-/* Keys of four numbers: larger for larger ones, and of equal ones for the first. The last bits
- * of a number make room for how many rows are left, so that one comparison tells both. Zero,
- * the smallest of all, for rows that are not free. Sizes are all bits but the sign: infinity
- * and NaN are the largest. */
-#if defined(__GNUC__)
-typedef quad_mask keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
-{
-    *most = (keys){0};
-    *left = (keys){LAST - row, LAST - row - 1, LAST - row - 2, LAST - row - 3};
-}
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
-{
-    const keys key =
-        (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *(const keys *)free;
-    const keys more = key > *most;
-    *most = (key & more) | (*most & ~more);
-}
-KERNEL void next_rows(keys *left) { *left -= 4; }
-KERNEL void raise_sizes(keys *most, const quad *x)
-{
-    const keys size = (keys)*x & INT64_MAX, more = size > *most;
-    *most = (size & more) | (*most & ~more);
-}
-KERNEL void set_sizes(keys *most) { *most = (keys){0}; }
-/* From now on row is not free, if it is one of these. */
-KERNEL void take_row(const keys *left, int row, int64_t *free)
-{
-    const long long key = LAST - row;
-    *(keys *)free &= *left != key;
-}
-KERNEL void keep(quad *x, const int64_t *free) { *x = (quad)((keys)*x & *(const keys *)free); }
-KERNEL int64_t key_at(const keys *most, int v) { return (*most)[v]; }
-#else
-typedef struct keys {
-    int64_t at[4];
-} keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
-{
-    EACH most->at[v] = 0;
-    EACH left->at[v] = LAST - row - v;
-}
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
-{
-    int64_t bits[4];
-    memcpy(bits, x, sizeof bits);
-    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free[v];
-    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
-}
-KERNEL void next_rows(keys *left) { EACH left->at[v] -= 4; }
-KERNEL void raise_sizes(keys *most, const quad *x)
-{
-    int64_t bits[4];
-    memcpy(bits, x, sizeof bits);
-    EACH bits[v] &= INT64_MAX;
-    EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
-}
-KERNEL void set_sizes(keys *most) { EACH most->at[v] = 0; }
-KERNEL void take_row(const keys *left, int row, int64_t *free)
-{
-    EACH if (left->at[v] == LAST - row) free[v] = 0;
-}
-KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at[v] : 0; }
-KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
-#endif
-
-KERNEL bool is_any(const keys *x)
-{
-    return (key_at(x, 0) | key_at(x, 1) | key_at(x, 2) | key_at(x, 3)) != 0;
-}
-
-KERNEL int64_t largest_key(const keys *most)
-{
-    const int64_t a = key_at(most, 0), b = key_at(most, 1), c = key_at(most, 2),
-                  d = key_at(most, 3), x = a > b ? a : b, y = c > d ? c : d;
-    return x > y ? x : y;
-}
-
-KERNEL int row_of(const keys *most) { return LAST - (int)(largest_key(most) & LAST); }
 
 /* --- values ------------------------------------------------------------------------------- */
 
@@ -557,14 +472,28 @@ KERNEL void subtract4_pair(int from, int end, const double *l, size_t ld, const 
     }
 }
 
-/* All columns right of the panel; there is padding for the last to have a partner. */
+/* One column right of the panel: x. */
+KERNEL void update_one(const panel *p, const double *inverse, double *x, double *to)
+{
+    _Alignas(32) double a[4];
+    quad u, reciprocals;
+    load(&reciprocals, inverse + 32);
+    solve_block(inverse, p->row, x, &u);
+    store(a, &u);
+    times(&u, &reciprocals);
+    store(to, &u);
+    subtract4(p->from, p->end, p->l, p->ld, a, x);
+}
+
+/* All columns right of the panel. */
 KERNEL void update(const dense *d, const panel *p, const double *inverse)
 {
     const size_t ld = p->ld;
     const int j = p->first, row[4] = {p->row[0], p->row[1], p->row[2], p->row[3]};
     quad reciprocals;
+    int k = j + 4;
     load(&reciprocals, inverse + 32);
-    for (int k = j + 4; k < d->n; k += 2) {
+    for (; k + 1 < d->n; k += 2) {
         double *x = d->l + (size_t)k * ld, *y = x + ld, *to = d->u + (size_t)k * ld + j;
         _Alignas(32) double a[4], b[4];
         quad u, v;
@@ -578,6 +507,7 @@ KERNEL void update(const dense *d, const panel *p, const double *inverse)
         store(to + ld, &v);
         subtract4_pair(p->from, p->end, p->l, ld, a, x, b, y);
     }
+    if (k < d->n) update_one(p, inverse, d->l + (size_t)k * ld, d->u + (size_t)k * ld + j);
 }
 
 /* Whole fours that have all their pivots. */
@@ -586,6 +516,22 @@ KERNEL int skip_rows(const dense *d, const int ld, int from)
     const int64_t *f = d->free;
     while (from < ld && !(f[from] | f[from + 1] | f[from + 2] | f[from + 3])) from += 4;
     return from;
+}
+
+/* What solving needs of L, by rows of pivots; for few unknowns. */
+KERNEL void sort_rows(const dense *d, const int ld)
+{
+    const int n = d->n, *restrict row = d->row;
+    const double *restrict l = d->l;
+    double *restrict to = d->sorted;
+    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
+        for (int k = j + 4; k < n; ++k) {
+            const int i = row[k];
+            to[k] = l[i];
+            to[k + ld] = l[i + ld];
+            to[k + 2 * ld] = l[i + 2 * ld];
+            to[k + 3 * ld] = l[i + 3 * ld];
+        }
 }
 
 /* The column that fails, or n. */
@@ -604,10 +550,12 @@ KERNEL int factor(const dense *d, const int ld)
                    .row = d->row + j};
         const int good = factor_panel(&p, d->n - j);
         if (good < 4) return j + good;
+        if (is_few(ld) && j + 1 == d->n) break; /* solve_held knows that */
         d->from[j / 4] = from;
         invert_blocks(&p, inverse);
         update(d, &p, inverse);
     }
+    if (is_few(ld)) sort_rows(d, ld);
     return d->n;
 }
 
@@ -659,21 +607,6 @@ KERNEL void solve_many(const dense *d, const int ld, const double *row, const do
 
 /* The same for few unknowns, ld known to the compiler: they stay in registers, where no number
  * waits for its way through memory; in the order of the pivots from the beginning. */
-KERNEL void sort_rows(const dense *d, const int ld)
-{
-    const int n = d->n, *restrict row = d->row;
-    const double *restrict l = d->l;
-    double *restrict to = d->sorted;
-    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
-        for (int k = j + 4; k < n; ++k) {
-            const int i = row[k];
-            to[k] = l[i];
-            to[k + ld] = l[i + ld];
-            to[k + 2 * ld] = l[i + 2 * ld];
-            to[k + 3 * ld] = l[i + 3 * ld];
-        }
-}
-
 /* y = block x */
 KERNEL void multiply_block(const double *block, const quad *x, quad *y)
 {
@@ -751,16 +684,9 @@ KERNEL void gather(const dense *d, int k, const double *scale, const double *x, 
     set(to, y[0], y[1], y[2], y[3]);
 }
 
-/* Rows are worth sorting from the second time on. */
-KERNEL void solve_few(dense *d, const int ld, const double *row, const double *rhs)
+KERNEL void solve_few(const dense *d, const int ld, const double *row, const double *rhs)
 {
-    d->solved += d->solved < 3;
-    if (d->solved == 1) {
-        solve_many(d, ld, row, rhs);
-        return;
-    }
     quad x[FEW / 4];
-    if (d->solved == 2) sort_rows(d, ld);
     UNROLL
     for (int j = 0; j < ld; j += 4) gather(d, j, row, rhs, &x[j / 4]);
     solve_held(d, ld, x);
@@ -806,7 +732,7 @@ KERNEL int factor_sized(const dense *d)
 }
 
 /* y of rhs times `row`. */
-KERNEL void solve_sized(dense *d, const double *row, const double *rhs)
+KERNEL void solve_sized(const dense *d, const double *row, const double *rhs)
 {
     switch (d->ld) {
     case 4:
@@ -834,7 +760,10 @@ static ga_load load_plain(const dense *d, const ga_matrix *m, const double *r, c
     return load_sized(d, m, r, c);
 }
 static int factor_plain(const dense *d) { return factor_sized(d); }
-static void solve_plain(dense *d, const double *r, const double *b) { solve_sized(d, r, b); }
+static void solve_plain(const dense *d, const double *r, const double *b)
+{
+    solve_sized(d, r, b);
+}
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define AVX2 __attribute__((target("avx2")))
@@ -844,7 +773,7 @@ AVX2 static ga_load load_avx2(const dense *d, const ga_matrix *m, const double *
     return load_sized(d, m, r, c);
 }
 AVX2 static int factor_avx2(const dense *d) { return factor_sized(d); }
-AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
+AVX2 static void solve_avx2(const dense *d, const double *r, const double *b)
 {
     solve_sized(d, r, b);
 }
@@ -853,17 +782,26 @@ AVX2 static void solve_avx2(dense *d, const double *r, const double *b)
 #define CHOOSE(name) name##_plain
 #endif
 
-/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+/* Smallest pivot relative to its column, whatever the scaling of the columns; which one, if
+ * that is a reason to give up. Padding is infinite. */
 static double judge_pivots(const dense *d, int *column)
 {
-    double smallest = INFINITY;
+    double ratio[4], smallest = INFINITY;
     int worst = 0;
-    for (int k = 0; k < d->n; ++k) {
-        const double pivot = fabs(d->diagonal[k]) / d->size[k];
-        if (!(pivot < smallest)) continue;
-        smallest = pivot;
-        worst = k;
+    for (int k = 0; k < d->ld; k += 4) {
+        quad pivots, sizes;
+        load(&pivots, d->diagonal + k);
+        load(&sizes, d->size + k);
+        over(&pivots, &sizes);
+        store(ratio, &pivots);
+        for (int v = 0; v < 4; ++v)
+            smallest = fabs(ratio[v]) < smallest ? fabs(ratio[v]) : smallest;
     }
+    for (int k = 0; smallest < DBL_EPSILON && k < d->n; ++k)
+        if (fabs(d->diagonal[k]) / d->size[k] == smallest) {
+            worst = k;
+            break;
+        }
     *column = d->column[worst];
     return smallest < 1 ? smallest : 1;
 }
@@ -872,7 +810,6 @@ static ga_status numeric_scaled(void *data, const ga_matrix *matrix, const doubl
                                 const double *c, double *rcond, int *column)
 {
     dense *d = data;
-    d->solved = 0;
     ga_load loaded = CHOOSE(load)(d, matrix, r, c);
     if (loaded == OTHER) {
         sort_columns(d, matrix);

@@ -189,27 +189,8 @@ static void add_large_transposed(const full *A, const double *restrict x, double
     store(y + A->n - 4, &last);
 }
 
-/* y += +-A^T x for m < 4 rows, m known to the compiler: the sign goes to x. */
-KERNEL void add_short(const full *A, const int m, const double *restrict x, double *restrict y)
-{
-    const double *restrict a = A->values;
-    double z[3];
-    for (int i = 0; i < m; ++i) z[i] = A->alpha * x[i];
-    for (int j = 0; j < A->n; ++j, a += m) {
-        double sum = y[j];
-        for (int i = 0; i < m; ++i) sum += a[i] * z[i];
-        y[j] = sum;
-    }
-}
-
 static void add_full_transposed(const full *A, const double *restrict x, double *restrict y)
 {
-    if (A->m < 4 && fabs(A->alpha) == 1) {
-        if (A->m == 1) add_short(A, 1, x, y);
-        if (A->m == 2) add_short(A, 2, x, y);
-        if (A->m == 3) add_short(A, 3, x, y);
-        return;
-    }
     if (A->m >= 4 && A->n >= 4) {
         add_large_transposed(A, x, y);
         return;
@@ -221,13 +202,76 @@ static void add_full_transposed(const full *A, const double *restrict x, double 
     if (A->n - j == 3) add_dots(A, j, 3, x, y);
 }
 
+/* --- few rows, m < 4 known to the compiler ------------------------------------------------ */
+
+KERNEL void add_short(const int m, int n, const double *restrict a, double alpha,
+                      const double *restrict x, double *restrict y)
+{
+    quad sum, term;
+    load_some(&sum, y, m);
+    for (int j = 0; j < n; ++j, a += m) {
+        load_some(&term, a, m);
+        scale(&term, alpha);
+        add(&sum, &term, x[j]);
+    }
+    store_some(y, &sum, m);
+}
+
+KERNEL void add_short_transposed(const int m, int n, const double *restrict a, double alpha,
+                                 const double *restrict x, double *restrict y)
+{
+    const double x0 = x[0], x1 = m > 1 ? x[1] : 0, x2 = m > 2 ? x[2] : 0;
+    for (int j = 0; j < n; ++j, a += m) {
+        double sum = y[j] + alpha * a[0] * x0;
+        if (m > 1) sum += alpha * a[1] * x1;
+        if (m > 2) sum += alpha * a[2] * x2;
+        y[j] = sum;
+    }
+}
+
+/* Mostly alpha is 1. */
+KERNEL void add_sized(const int m, bool transposed, const full *A, const double *x, double *y)
+{
+    const double *a = A->values;
+    if (!transposed)
+        add_short(m, A->n, a, A->alpha, x, y);
+    else if (A->alpha == 1)
+        add_short_transposed(m, A->n, a, 1, x, y);
+    else
+        add_short_transposed(m, A->n, a, A->alpha, x, y);
+}
+
+/* False if rows are not few. */
+KERNEL bool add_few(bool transposed, const full *A, const double *x, double *y)
+{
+    if (A->m == 3)
+        add_sized(3, transposed, A, x, y);
+    else if (A->m == 2)
+        add_sized(2, transposed, A, x, y);
+    else if (A->m == 1)
+        add_sized(1, transposed, A, x, y);
+    else
+        return false;
+    return true;
+}
+
+static void add_by_columns(const full *A, const double *x, double *y)
+{
+    if (!add_few(false, A, x, y)) add_full(A, x, y);
+}
+
+static void add_by_columns_transposed(const full *A, const double *x, double *y)
+{
+    if (!add_few(true, A, x, y)) add_full_transposed(A, x, y);
+}
+
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
     if (A->layout == GA_BY_COLUMNS)
-        add_full(&(full){A->rows, A->cols, values, alpha}, x, y);
+        add_by_columns(&(full){A->rows, A->cols, values, alpha}, x, y);
     else if (A->layout == GA_BY_ROWS)
-        add_full_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
+        add_by_columns_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
     else
         ga_division_add(&A->by_row, A->pool, A->count, A->row, A->col, values, alpha, x, y);
 }
@@ -236,9 +280,9 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
                                    const double *x, double *y)
 {
     if (A->layout == GA_BY_COLUMNS)
-        add_full_transposed(&(full){A->rows, A->cols, values, alpha}, x, y);
+        add_by_columns_transposed(&(full){A->rows, A->cols, values, alpha}, x, y);
     else if (A->layout == GA_BY_ROWS)
-        add_full(&(full){A->cols, A->rows, values, alpha}, x, y);
+        add_by_columns(&(full){A->cols, A->rows, values, alpha}, x, y);
     else
         ga_division_add(&A->by_col, A->pool, A->count, A->col, A->row, values, alpha, x, y);
 }

@@ -1,6 +1,7 @@
 /* Factorisation, independent of the backend: finiteness, the singularity test, dispatch. */
 #include "la/factor.h"
 
+#include "base/apart.h"
 #include "base/finite.h"
 #include "base/memory.h"
 #include "la/backend.h"
@@ -208,20 +209,27 @@ double ga_factor_rcond(const ga_factor *factor) { return factor->rcond; }
 
 int ga_factor_singular_column(const ga_factor *factor) { return factor->singular_column; }
 
-void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *row,
-                            const double *rhs, const double *col, double *x)
+/* By those that know nothing of scales. */
+APART void solve_between(const ga_factor *factor, bool rough, const double *row,
+                         const double *rhs, const double *col, double *x)
 {
     const int n = factor->matrix->n;
-    if (factor->data && factor->backend->solve_scaled) {
-        const ga_backend *by = factor->backend;
-        const bool apart = rough && by->solve_scaled_rough;
-        (apart ? by->solve_scaled_rough : by->solve_scaled)(factor->data, row, rhs, col, x);
-        return;
-    }
     for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];
     if (rough)
         ga_factor_solve_rough(factor, x);
     else
         ga_factor_solve(factor, x);
     for (int i = 0; i < n; ++i) x[i] *= col[i];
+}
+
+void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *row,
+                            const double *rhs, const double *col, double *x)
+{
+    const ga_backend *by = factor->backend;
+    if (!factor->data || !by->solve_scaled)
+        solve_between(factor, rough, row, rhs, col, x);
+    else if (rough && by->solve_scaled_rough)
+        by->solve_scaled_rough(factor->data, row, rhs, col, x);
+    else
+        by->solve_scaled(factor->data, row, rhs, col, x);
 }

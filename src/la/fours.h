@@ -216,4 +216,23 @@ KERNEL void store_some(double *to, const quad *x, int count)
         if ((end)-four == 3) work(four, 3, __VA_ARGS__);                                       \
     } while (0)
 
+/* For it: from -= x, and from -= a x. */
+KERNEL void take_some(int i, const int count, const double *x, double *from)
+{
+    quad y, z;
+    load_some(&y, from + i, count);
+    load_some(&z, x + i, count);
+    minus(&y, &z);
+    store_some(from + i, &y, count);
+}
+
+KERNEL void take_some_times(int i, const int count, double a, const double *x, double *from)
+{
+    quad y, z;
+    load_some(&y, from + i, count);
+    load_some(&z, x + i, count);
+    subtract(&y, &z, a);
+    store_some(from + i, &y, count);
+}
+
 #endif

@@ -3,6 +3,8 @@
  * R^n is written out here: composition is addition, both maps are the identity, T = I. */
 #include "lie/group.h"
 
+#include "base/apart.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
@@ -141,8 +143,11 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
     }
 }
 
-static void update_each(ga_node node, int count, ga_map map, const double *q, const double *x,
-                        double *q1)
+/* Where q and x add up. */
+APART void add_all(int n, const double *q, const double *x, double *q1) { add(n, q, x, q1); }
+
+APART void update_each(ga_node node, int count, ga_map map, const double *q, const double *x,
+                       double *q1)
 {
     const int nq = type_of(node)->nq, nv = type_of(node)->nv;
     for (int i = 0; i < count; ++i)
@@ -154,7 +159,7 @@ void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, con
 {
     const ga_group_type *g = type_of(node);
     if (!g || (g->adds_up && chart_of(map)->plain_angles))
-        add(count * (g ? g->nv : node.n), q, x, q1);
+        add_all(count * (g ? g->nv : node.n), q, x, q1);
     else if (g->update)
         g->update(chart_of(map), count, q, x, q1);
     else

@@ -1,5 +1,6 @@
 #include "system/dae.h"
 
+#include "base/apart.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/fours.h"
@@ -217,29 +218,22 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
     return call(dae, "force_multipliers", dae->sys.force_multipliers, at, dae->L.count, L);
 }
 
-/* Does the user compute all of G and w himself? */
-static bool offers_all(const ga_dae *dae)
-{
-    const ga_system *sys = &dae->sys;
-    return sys->all && (!dae->m || sys->gradient) && (!dae->p || sys->nonholonomic_gradient) &&
-           (!dae->rheonomic || sys->constraint_rate);
-}
-
 static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
 {
     const bool m = dae->m > 0, p = dae->p > 0;
-    ga_wanted wanted = {.force = values->f};
-    if (values->M && !dae->M_known) wanted.mass = values->M;
-    if (values->Phi && m) wanted.constraint = values->Phi;
-    if (values->G && m) wanted.gradient = values->G;
-    if (values->G && p) wanted.nonholonomic_gradient = values->G + dae->B.count;
-    if (values->w && dae->rheonomic) wanted.rate = values->w;
-    if (values->w && p) wanted.nonholonomic = values->w + dae->m;
-    return wanted;
+    return (ga_wanted){
+        .mass = dae->M_known ? NULL : values->M,
+        .force = values->f,
+        .constraint = m ? values->Phi : NULL,
+        .gradient = m ? values->G : NULL,
+        .rate = dae->rheonomic ? values->w : NULL,
+        .nonholonomic = p && values->w ? values->w + dae->m : NULL,
+        .nonholonomic_gradient = p && values->G ? values->G + dae->B.count : NULL,
+    };
 }
 
 /* One after the other; difference quotients for what is left out. */
-static ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *wanted)
+APART ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *wanted)
 {
     const ga_system *sys = &dae->sys;
     const ga_point place = {.t = at->t, .q = at->q},
@@ -268,24 +262,29 @@ static ga_status fill_singly(ga_dae *dae, const ga_point *at, const ga_wanted *w
     return wanted->force ? judge(dae, "force", sys->force(user, at, wanted->force)) : GA_OK;
 }
 
+/* What is left to do with a mass matrix that was asked for. */
+APART ga_status fill_mass(ga_dae *dae, const double *wanted, double *M)
+{
+    if (wanted && dae->sys.mass_is_constant) /* the only time it can be looked at */
+        GA_TRY(look_at(dae, "mass", dae->M.count, wanted));
+    keep_mass(dae, M);
+    return GA_OK;
+}
+
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);
-    if (offers_all(dae))
+    if (dae->at_once)
         GA_TRY(judge(dae, "all", dae->sys.all(dae->sys.user, at, &wanted)));
     else
         GA_TRY(fill_singly(dae, at, &wanted));
     if (values->w && !dae->rheonomic) memset(values->w, 0, (size_t)dae->m * sizeof(double));
-    if (!values->M) return GA_OK;
-    if (wanted.mass && dae->sys.mass_is_constant) /* the only time it can be looked at */
-        GA_TRY(look_at(dae, "mass", dae->M.count, wanted.mass));
-    keep_mass(dae, values->M);
-    return GA_OK;
+    return values->M ? fill_mass(dae, wanted.mass, values->M) : GA_OK;
 }
 
 bool ga_dae_has_equations(const ga_dae *dae)
 {
-    return dae->sys.equations && offers_all(dae) && (dae->reactions_added || dae->mp == 0) &&
+    return dae->sys.equations && dae->at_once && (dae->reactions_added || dae->mp == 0) &&
            !dae->sys.force_uses_multipliers;
 }
 
@@ -352,6 +351,13 @@ void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, dou
         ga_coords_multiply(&dae->M, M, 1, x, y);
 }
 
+APART void multiply_less(const ga_dae *dae, const double *M, const double *x, const double *f,
+                         double *r)
+{
+    for (int i = 0; i < dae->nv; ++i) r[i] = -f[i];
+    ga_coords_multiply(&dae->M, M, 1, x, r);
+}
+
 KERNEL void product_less(int i, const int count, const double *d, const double *x,
                          const double *f, double *r)
 {
@@ -367,14 +373,10 @@ KERNEL void product_less(int i, const int count, const double *d, const double *
 void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
                          double *r)
 {
-    const double *d = dae->M_diagonal;
-    const int n = dae->nv;
-    if (dae->M_is_diagonal) {
-        IN_FOURS(0, n, product_less, d, x, f, r);
-        return;
-    }
-    for (int i = 0; i < n; ++i) r[i] = -f[i];
-    ga_coords_multiply(&dae->M, M, 1, x, r);
+    if (dae->M_is_diagonal)
+        IN_FOURS(0, dae->nv, product_less, dae->M_diagonal, x, f, r);
+    else
+        multiply_less(dae, M, x, f, r);
 }
 
 /* --- nodes, in pieces ------------------------------------------------------------------- */
@@ -711,6 +713,7 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
         (dae->m && !system->gradient) || (dae->p && !system->nonholonomic_gradient);
     bool rate = dae->rheonomic && !system->constraint_rate;
     dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
+    dae->at_once = system->all && !differences && !rate;
     dae->commutative = true;
     dae->alike = system->node_count > 0;
     for (int k = 0; k < system->node_count; ++k) {

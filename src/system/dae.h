@@ -31,6 +31,7 @@ typedef struct ga_dae {
     bool alike;           /* all nodes are of one kind */
     bool rheonomic;
     bool reactions_added;
+    bool at_once; /* the user computes all of G and w himself, in one call */
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
     ga_coords M, G, K, C, Z, L;   /* structures; L is empty unless forces use multipliers */
@@ -156,6 +157,11 @@ double ga_norm_max(int n, const double *x);
 /* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
  * is not finite, which sizes do not always show. */
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* The same for few numbers, at least 4: second[i] is 1 where kind[i] is, or else 0. Sizes are
+ * what they may be where x is not finite. */
+enum { GA_NORM_FEW = 32 };
+double ga_norm_raise_few(int n, const double *x, const double *second, double factor,
+                         double size[2]);
 /* The same, faster, where kind[i + GA_NORM_PERIOD] is kind[i] for all i. */
 enum { GA_NORM_PERIOD = 12 };
 double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
