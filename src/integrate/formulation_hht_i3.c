@@ -23,7 +23,7 @@ static void correct(ga_stepper *s)
     for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= s->x[s->nv + i] / s->weight;
     memcpy(s->vd, s->a_tilde, (size_t)s->nv * sizeof *s->vd);
     memcpy(s->lambda, s->l_tilde, (size_t)s->mp * sizeof *s->lambda);
-    ga_step_measure(s, s->x, s->x, s->x + s->nv);
+    ga_newton_measure(s, s->x, s->x, s->x + s->nv);
     s->delta_lambda /= s->weight;
 }
 

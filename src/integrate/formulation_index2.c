@@ -38,13 +38,13 @@ static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     const double *u = s->x, *dl = u + s->nv, *dx = dl + s->mp;
-    const double *B = ga_step_is_tolerant(s) ? s->now.G : s->B_eta;
+    const double *B = ga_newton_is_tolerant(s) ? s->now.G : s->B_eta;
     double *dvd = s->work;
     ga_pool_copy(s->pool, dvd, u, s->nv);
     ga_coords_multiply_transposed(&s->dae.B, B, 1, dx, dvd);
     ga_pool_ranges(s->pool, s->nv, add_velocities, s);
     ga_pool_ranges(s->pool, s->mp, add_multipliers, s);
-    ga_step_measure(s, u, dvd, dl);
+    ga_newton_measure(s, u, dvd, dl);
 }
 
 static const ga_term_place terms[] = {

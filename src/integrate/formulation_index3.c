@@ -32,7 +32,7 @@ static void correct(ga_stepper *s)
     ga_block_solve(s, s->r, s->x);
     ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
     ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
-    ga_step_measure(s, s->x, s->x, s->x + s->nv);
+    ga_newton_measure(s, s->x, s->x, s->x + s->nv);
 }
 
 extern const ga_formulation_type ga_formulation_index3;

@@ -94,7 +94,7 @@ static void correct(ga_stepper *s)
         s->l_tilde[i] -= dl[i] / s->weight;
         s->lambda[i] -= s->mu[i];
     }
-    ga_step_measure(s, da, plain, s->mu);
+    ga_newton_measure(s, da, plain, s->mu);
 }
 
 extern const ga_formulation_type ga_formulation_soi2;

@@ -24,6 +24,7 @@
 #include "la/factor.h"
 #include "system/dae.h"
 
+#include <float.h>
 #include <galpha/integrate.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,7 +89,7 @@ typedef struct ga_term_place {
 } ga_term_place;
 
 /* How increments of Newton's method came out of those before, in units of tolerances:
- * in_proportion_to of step.c. */
+ * in_proportion_to of newton.c. */
 typedef struct ga_memory {
     double rate[3]; /* q, v, lambda */
     int good_for;   /* so many steps */
@@ -342,13 +343,25 @@ ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
-/* Is Newton's method asked for clearly less than round-off? */
-bool ga_step_is_tolerant(const ga_stepper *s);
 /* |Phi| and |w| at the end of a step, for the statistics. */
 void ga_step_record(ga_stepper *s, double position, double velocity);
+
+/* newton.c */
+/* Round-off of a number, with a margin. */
+static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
+/* Iterations from the prediction. refresh: begin with new tangents. Old ones are renewed on the
+ * way when they have become slow. */
+ga_status ga_newton_iterate(ga_stepper *s, bool refresh);
+/* After a step: what was seen of the iteration is forgotten slowly. */
+void ga_newton_fade(ga_stepper *s);
+/* Is it asked to go on to round-off? Or for clearly less? */
+bool ga_newton_to_round_off(const ga_stepper *s);
+bool ga_newton_is_tolerant(const ga_stepper *s);
+/* Large systems have much round-off, and new tangents in the middle of a step cost most. */
+static inline bool ga_newton_is_large(const ga_stepper *s) { return s->n > 500; }
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
-void ga_step_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
+void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
 /* extrapolate.c */
 /* But for round-off. */
