@@ -173,13 +173,32 @@ static double mean_diagonal(const ga_coords *A, const double *values)
     return sum / A->rows;
 }
 
+KERNEL void add_squares(int i, const int count, const double *x, quad *sum)
+{
+    quad y;
+    load_some(&y, x + i, count);
+    add_products(sum, &y, &y);
+}
+
 /* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
 static double typical_reaction(const ga_stepper *s)
 {
-    double sum = 0;
-    for (int k = 0; k < s->dae.G.count; ++k) sum += s->G[k] * s->G[k];
-    double mass = fabs(mean_diagonal(&s->dae.M, s->M));
-    return sum > 0 ? 8 * mass / sqrt(sum / s->mp) : 0;
+    quad squares;
+    double part[4];
+    set_zero(&squares);
+    IN_FOURS(0, s->dae.G.count, add_squares, s->G, &squares);
+    store(part, &squares);
+    const double sum = part[0] + part[1] + (part[2] + part[3]);
+    return sum > 0 ? 8 * s->mean_mass / sqrt(sum / s->mp) : 0;
+}
+
+/* Of a constant M once. */
+static void take_mass(ga_stepper *s)
+{
+    if (s->mass_taken) return;
+    ga_pool_copy(s->pool, s->M_tangent, s->M, s->dae.M.count);
+    s->mean_mass = fabs(mean_diagonal(&s->dae.M, s->M));
+    s->mass_taken = s->has_mass;
 }
 
 /* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
@@ -216,7 +235,7 @@ ga_status ga_block_tangents(ga_stepper *s)
         GA_TRY(look(s)); /* that may be the reason */
         return status;
     }
-    ga_pool_copy(s->pool, s->M_tangent, s->M, dae->M.count);
+    take_mass(s);
     ga_pool_copy(s->pool, s->G_tangent, s->G, dae->G.count);
     s->typical_reaction = typical_reaction(s);
     if (!s->flat) {

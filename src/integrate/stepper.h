@@ -240,6 +240,8 @@ struct ga_stepper {
     bool renews;                        /* tangents will be made of them */
     bool summed;                        /* r has the dynamics already */
     bool has_mass;                      /* M is constant, and there */
+    bool mass_taken;                    /* ... and in M_tangent */
+    double mean_mass;                   /* of the diagonal of M_tangent */
     double *work, *work2, *zero;        /* nv */
 
     /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
