@@ -12,7 +12,7 @@
  * no exact tangent; how good it is shows in the iteration, as with old tangents.
  *
  * Where too much has changed nothing is done, and it is tried again some steps later, less and
- * less often. */
+ * less often; the same where most of the factors had to follow. */
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -30,6 +30,9 @@ enum { UNWATCHED = 4 };
 static const double CHANGE = 1e-6;
 /* More chunks than this part of them are too many. */
 static const double MOST = 0.25;
+
+/* Of a factorisation: then old tangents cost less. */
+static const double LARGE_SHARE = 0.5;
 
 /* Smaller systems are factored in no time. */
 enum { LARGE = 500 };
@@ -180,10 +183,10 @@ ga_status ga_renewal_try(ga_stepper *s, bool *renewed)
         pause(x);
         return GA_OK;
     }
-    x->pause = 0;
+    double share = 0;
     for (int k = 0; k < count; ++k) add_difference(s, x->changed[k]);
     if (count > 0) {
-        GA_TRY(ga_factor_renew(s->factor));
+        GA_TRY(ga_factor_renew(s->factor, &share));
         ++s->stats.renewals;
         if (ga_regular_doubts(s)) return GA_ERR_SINGULAR;
         if (++x->unwatched >= UNWATCHED) {
@@ -191,6 +194,10 @@ ga_status ga_renewal_try(ga_stepper *s, bool *renewed)
             if (ga_regular_watch(s)) return GA_ERR_SINGULAR;
         }
     }
+    if (share > LARGE_SHARE)
+        pause(x);
+    else
+        x->pause = 0;
     *renewed = true;
     return GA_OK;
 }

@@ -28,7 +28,7 @@ typedef struct ga_backend {
     ga_status (*prepare)(void *data);
     bool (*may_renew)(const void *data);
     void (*touch)(void *data, int row, int col);
-    ga_status (*renew)(void *data, double *rcond, int *column);
+    ga_status (*renew)(void *data, double *rcond, int *column, double *share);
     void (*solve)(void *data, double *x);
     void (*solve_rough)(void *data, double *x); /* null: like solve */
     void (*forget)(void *data);                 /* the choice of pivots; null if none is kept */

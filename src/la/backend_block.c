@@ -640,9 +640,9 @@ static bool may_renew(const void *data)
 
 static void touch(void *data, int row, int col) { ga_fronts_touch(data, row, col); }
 
-static ga_status renew(void *data, double *rcond, int *column)
+static ga_status renew(void *data, double *rcond, int *column, double *share)
 {
-    return ga_fronts_renew(data, rcond, column) ? GA_OK : GA_ERR_SINGULAR;
+    return ga_fronts_renew(data, rcond, column, share) ? GA_OK : GA_ERR_SINGULAR;
 }
 
 static void forget(void *data)

@@ -161,11 +161,11 @@ void ga_factor_touch(ga_factor *factor, int row, int col)
     factor->backend->touch(factor->data, row, col);
 }
 
-ga_status ga_factor_renew(ga_factor *factor)
+ga_status ga_factor_renew(ga_factor *factor, double *share)
 {
     int column = -1;
     double rcond = 0;
-    const ga_status status = factor->backend->renew(factor->data, &rcond, &column);
+    const ga_status status = factor->backend->renew(factor->data, &rcond, &column, share);
     return judge(factor, status, rcond, column);
 }
 

@@ -132,9 +132,10 @@ ga_status ga_factor_prepare_renewal(ga_factor *factor);
 bool ga_factor_may_renew(const ga_factor *factor);
 /* for the value in this place, which has changed or will; for all that have; */
 void ga_factor_touch(ga_factor *factor, int row, int col);
-/* and then it is done. GA_ERR_SINGULAR: the whole matrix is to be factored. The factors are
- * those of a factorisation to about 1e-10. No allocation. */
-ga_status ga_factor_renew(ga_factor *factor);
+/* and then it is done. *share: the part of a factorisation that it took. GA_ERR_SINGULAR: the
+ * whole matrix is to be factored. The factors are those of a factorisation to about 1e-6 of
+ * what fronts leave over. No allocation. */
+ga_status ga_factor_renew(ga_factor *factor, double *share);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */

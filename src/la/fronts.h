@@ -143,8 +143,9 @@ void ga_fronts_renewal_destroy(ga_fronts_renewal *renewal); /* null is fine */
 void ga_fronts_keep(ga_fronts *s, int i);
 /* The value in this place of the matrix will have changed. */
 void ga_fronts_touch(ga_fronts *s, int row, int col);
-/* Factors again what that concerns. False if the factors are not to be used any more. */
-bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column);
+/* Factors again what that concerns; *share: so much of everything. False if the factors are not
+ * to be used any more. */
+bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column, double *share);
 /* to = diag(to_scale) A^-1 diag(from_scale) from, all of them members; all of `from` is read
  * before anything is written. */
 void ga_fronts_solve(ga_fronts *s);

@@ -202,7 +202,7 @@ static void merge(ga_fronts_finding *all, const ga_fronts_finding *found)
     all->column = found->column;
 }
 
-bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column)
+bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column, double *share)
 {
     ga_fronts_renewal *x = s->renewal;
     ga_fronts_part *by = &s->part[s->parts];
@@ -210,6 +210,9 @@ bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column)
     x->renewing = true;
     x->valid = redo_touched(s);
     x->renewing = false;
+    int done = 0;
+    for (int g = 0; g < x->segments; ++g) done += x->done[g];
+    *share = (double)done / x->segments;
     memset(x->touched, 0, (size_t)x->segments);
     memset(x->done, 0, (size_t)x->segments);
     if (!x->valid) return false;

@@ -691,6 +691,7 @@ static double largest_difference(int n, const double *x, const double *y)
 static void renews(void **state)
 {
     (void)state;
+    double share;
     static const int sizes[][2] = {{3, 2}, {6, 5}, {6, 3}, {2, 1}};
     for (int kind = 0; kind < SHAPES; ++kind)
         for (int k = 0; k < 4; ++k)
@@ -704,7 +705,7 @@ static void renews(void **state)
                 ga_factor *f = factor_for_renewal(m);
                 for (int round = 0; round < 10; ++round) {
                     for (int j = round; j < joints; j += 29) turn_joint(m, &seed, j, 0.02, f);
-                    assert_int_equal(ga_factor_renew(f), GA_OK);
+                    assert_int_equal(ga_factor_renew(f, &share), GA_OK);
                     ga_factor *anew = factor_for_renewal(m);
                     double *x = solution(m, f), *y = solution(m, anew);
                     const double distance = largest_difference(m->n, x, y);
@@ -724,6 +725,7 @@ static void renews(void **state)
 static void renews_everything(void **state)
 {
     (void)state;
+    double share;
     ga_pool *pool = NULL;
     assert_int_equal(ga_pool_create(2, &pool), GA_OK);
     for (int kind = 0; kind < SHAPES; ++kind)
@@ -739,14 +741,15 @@ static void renews_everything(void **state)
             assert_int_equal(ga_factor_numeric(f), GA_OK);
             for (int j = 0; j < joints; ++j) turn_joint(m, &seed, j, 0.05, f);
             for (int i = 0; i < m->n; ++i) ga_factor_touch(f, i, i);
-            assert_int_equal(ga_factor_renew(f), GA_OK);
+            assert_int_equal(ga_factor_renew(f, &share), GA_OK);
+            assert_true(share == 1);
             ga_factor *anew = factor_for_renewal(m);
             double *x = solution(m, f), *y = solution(m, anew);
             assert_memory_equal(x, y, (size_t)m->n * sizeof *x);
             assert_true(ga_factor_rcond(f) <= ga_factor_rcond(anew));
             free(x), free(y);
             for (int j = 0; j < joints; j += joints / 3) turn_joint(m, &seed, j, 0.02, f);
-            assert_int_equal(ga_factor_renew(f), GA_OK);
+            assert_int_equal(ga_factor_renew(f, &share), GA_OK);
             assert_int_equal(ga_factor_numeric(anew), GA_OK);
             x = solution(m, f), y = solution(m, anew);
             assert_true(largest_difference(m->n, x, y) < 1e-5);
@@ -768,7 +771,7 @@ static void renewal_fails(void **state)
     int joints = connect(&seed, CHAIN, 90, list);
     mechanism *m = build(&seed, 90, 6, 5, joints, list, 0);
     ga_factor *f = factor_for_renewal(m), *dense;
-    double *kept = doubles(m->matrix.count), residual;
+    double *kept = doubles(m->matrix.count), residual, share;
     memcpy(kept, m->matrix.values, (size_t)m->matrix.count * sizeof *kept);
     for (int bad = 0; bad < 2; ++bad) {
         const int from = joint_at(m, 40);
@@ -777,7 +780,7 @@ static void renewal_fails(void **state)
             m->matrix.values[ga_matrix_slot(&m->matrix, m->row[k], m->col[k])] = bad ? NAN : 0;
             ga_factor_touch(f, m->row[k], m->col[k]);
         }
-        assert_int_equal(ga_factor_renew(f), GA_ERR_SINGULAR);
+        assert_int_equal(ga_factor_renew(f, &share), GA_ERR_SINGULAR);
         assert_false(ga_factor_may_renew(f));
         assert_int_equal(ga_factor_numeric(f), GA_ERR_SINGULAR);
         memcpy(m->matrix.values, kept, (size_t)m->matrix.count * sizeof *kept);
