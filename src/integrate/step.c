@@ -101,9 +101,9 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
 static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
     const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
-    const double relative = ga_larger(1e-9, 1e2 * s->def.relative);
-    const double most = relative * size + 1e2 * s->def.absolute_q;
-    const double most_w = relative * (speed + size / s->h) + 1e2 * s->def.absolute_v;
+    const double relative = ga_larger(1e-9, s->def.relative);
+    const double most = relative * size + s->def.absolute_q;
+    const double most_w = relative * (speed + size / s->h) + s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     if (position <= most && velocity <= most_w) return GA_OK;
     const double *length = ga_regular_row_sizes(s, s->G);
