@@ -396,6 +396,17 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     return expected > 1 ? SLOW : GOES_ON;
 }
 
+/* What follows from the unknowns is needed whatever the verdict, and waits for nothing else: it
+ * comes before, and processors go on with it while the verdict is found. Not where it is done
+ * together with the end of a step, nor where failures are looked for at the last q. */
+static void go_ahead(ga_stepper *s)
+{
+    const bool adds_up = s->flat && !s->form->has_eta;
+    if (s->form->weighted || adds_up || s->summed || ga_newton_is_large(s)) return;
+    s->form->evaluate(s);
+    s->carried = true;
+}
+
 /* Newton iterations from the prediction. refresh: begin with new tangents. Old ones are renewed
  * on the way when they have become slow. */
 ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
@@ -424,6 +435,7 @@ ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
         if (s->iteration == 1) s->looks = s->memory[0][state_of(s)].good_for == 0;
         s->form->correct(s);
         ++s->stats.iterations;
+        go_ahead(s);
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) {

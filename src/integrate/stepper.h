@@ -293,7 +293,7 @@ struct ga_stepper {
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
-    bool carried;                       /* the first guess has been evaluated already */
+    bool carried;                       /* v, U and q are those of the unknowns already */
     bool looked;                        /* q, v, vd and a of the converged trial are finite */
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */

@@ -24,52 +24,20 @@
  * depend on OPENBLAS_NUM_THREADS. */
 #include "base/memory.h"
 #include "la/backend.h"
-#include "la/fours.h"
-#include "la/keys.h"
+#include "la/dense_few.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 
-typedef struct dense {
-    int n, ld;        /* unknowns, and with padding */
-    double *memory;   /* of all numbers */
-    double *l, *u;    /* L, N: ld columns of ld numbers each; rows of A, of pivots */
-    double *sorted;   /* L below its blocks with rows of pivots, for few unknowns */
-    double *diagonal; /* D */
-    double *inverse;  /* of each panel's blocks of L and N, 16 numbers each; then 1/D */
-    int *row;         /* P: of each pivot */
-    int *column;      /* Q: column k was column[k] of A */
-    int *place;       /* of column j of A: k */
-    int *reach;       /* rows of column k that are not zero, in whole fours; ascending */
-    int *from;        /* rows before are zero in panel j/4, in whole fours */
-    int *work;        /* ld + 1 */
-    int64_t *free;    /* of each row: -1 until it has a pivot, then 0 */
-    double *size;     /* largest number in each column */
-    double *x, *y;    /* for solving */
-    double *ones;     /* scales of no effect */
-} dense;
-
 static void destroy(void *data)
 {
     dense *d = data;
-    void *memory[] = {d->memory, d->row, d->column, d->place, d->reach, d->from, d->work};
+    void *memory[] = {d->memory, d->row, d->column, d->place, d->reach, d->last,
+                      d->from,   d->work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
-
-/* Loops over few fours are written out. */
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 8")
-#else
-#define UNROLL
-#endif
-
-/* So few unknowns stay in registers while they are solved for. */
-enum { FEW = 20 };
-static bool is_few(int ld) { return ld <= FEW; }
 
 /* Fours that cross lines of the cache cost time. */
 static void share_memory(dense *d)
@@ -99,6 +67,7 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
         (d->place = GA_NEW(int, ld)) && (d->reach = GA_NEW(int, ld)) &&
+        (d->last = GA_NEW(int, ld)) &&
         (d->from = GA_NEW(int, ld / 4)) && (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
@@ -117,18 +86,18 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
 
 static int whole_fours(int n) { return (n + 3) & ~3; }
 
-/* Where the last number of column j that is not zero stands, in whole fours of rows. */
+/* Rows of column j down to the last number that is not zero. */
 static int measure_reach(const ga_matrix *m, int j)
 {
     if (m->full) {
         const double *x = m->values + (size_t)j * (size_t)m->n;
         int i = m->n;
         while (i > 0 && x[i - 1] == 0) --i;
-        return whole_fours(i);
+        return i;
     }
     int k = m->colptr[j + 1];
     while (k > m->colptr[j] && m->values[k - 1] == 0) --k;
-    return k > m->colptr[j] ? whole_fours(m->rowind[k - 1] + 1) : 0;
+    return k > m->colptr[j] ? m->rowind[k - 1] + 1 : 0;
 }
 
 /* Q: stable, so that columns of equal reach stay in order. */
@@ -138,14 +107,15 @@ static void sort_columns(const dense *d, const ga_matrix *m)
     for (int i = 0; i <= d->ld / 4; ++i) start[i] = 0;
     for (int j = 0; j < d->n; ++j) {
         reach[j] = measure_reach(m, j);
-        if (reach[j] < d->ld) ++start[reach[j] / 4 + 1];
+        if (whole_fours(reach[j]) < d->ld) ++start[whole_fours(reach[j]) / 4 + 1];
     }
     for (int i = 1; i <= d->ld / 4; ++i) start[i] += start[i - 1];
     for (int j = 0; j < d->n; ++j) {
-        const int k = start[reach[j] / 4]++;
+        const int whole = whole_fours(reach[j]), k = start[whole / 4]++;
         d->column[k] = j;
         d->place[j] = k;
-        d->reach[k] = reach[j];
+        d->reach[k] = whole;
+        d->last[k] = reach[j] > 0 ? reach[j] - 1 : 0;
     }
     for (int k = d->n; k < d->ld; ++k) d->reach[k] = d->ld;
 }
@@ -219,8 +189,6 @@ KERNEL bool reaches(int n, const double *x, int reach)
     return reach == 0;
 }
 
-typedef enum ga_load { SAME, OTHER, NOT_FINITE } ga_load;
-
 /* Do columns end where they did the last time? Q depends on nothing but the matrix. */
 KERNEL ga_load load_columns(const dense *d, const ga_matrix *m, const double *r,
                             const double *c)
@@ -243,91 +211,18 @@ KERNEL ga_load load_columns(const dense *d, const ga_matrix *m, const double *r,
     return largest < limit ? SAME : NOT_FINITE;
 }
 
-/* The same for few unknowns and a full matrix, ld known to the compiler. Rows of the last four
- * that are not there are the first ones of the next column, and multiplied with zero. */
-KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, const double *c,
-                        const int ld)
-{
-    const int n = d->n, whole = ld - 4;
-    const double infinity = INFINITY;
-    int64_t limit, largest = 0;
-    bool same = true;
-    keys below;
-    quad scales[FEW / 4];
-    set_sizes(&below);
-    memcpy(&limit, &infinity, sizeof limit);
-    UNROLL
-    for (int i = 0; i < whole; i += 4) load(&scales[i / 4], r + i);
-    load_some(&scales[whole / 4], r + whole, n - whole);
-    for (int k = 0; k < n; ++k) {
-        const int j = d->column[k], reach = d->reach[k];
-        const double *from = m->values + j * n;
-        double *to = d->l + k * ld;
-        keys most, last;
-        set_sizes(&most);
-        set_sizes(&last);
-        UNROLL
-        for (int i = 0; i < ld; i += 4) {
-            quad x, factor = scales[i / 4];
-            if (i == whole && j == n - 1)
-                load_some(&x, from + i, n - i);
-            else
-                load(&x, from + i);
-            scale(&factor, c[j]);
-            times(&x, &factor);
-            store(to + i, &x);
-            if (i + 4 == reach) raise_sizes(&last, &x);
-            if (i < reach)
-                raise_sizes(&most, &x);
-            else
-                raise_sizes(&below, &x);
-        }
-        const int64_t size = largest_key(&most);
-        same = same && (reach == 0 || is_any(&last));
-        largest = size > largest ? size : largest;
-        memcpy(&d->size[k], &size, sizeof size);
-    }
-    if (!same || largest_key(&below) > 0) return OTHER;
-    return largest < limit ? SAME : NOT_FINITE;
-}
-
 /* --- factorisation ------------------------------------------------------------------------ */
-
-/* A panel: columns from `first` on, rows from `from` to `end`. */
-typedef struct panel {
-    int first, from, end;
-    size_t ld;
-    double *l;
-    int64_t *free;
-    double *pivot;  /* D */
-    double u[4][4]; /* U = D N above the diagonal */
-    int *row;       /* until they are known, of the last factorisation */
-} panel;
-
-/* A row that was found, as the one it mostly is: the processor takes it for granted and goes on
- * while it is being found. The compiler must not see that both are the same. */
-KERNEL int expect(int found, int guess)
-{
-#if defined(__GNUC__)
-    if (__builtin_expect(found == guess, 1)) {
-        __asm__("" : "+r"(guess));
-        return guess;
-    }
-#else
-    (void)guess;
-#endif
-    return found;
-}
 
 /* The row of the first pivot. */
 KERNEL int find_pivot(const panel *p)
 {
     keys most, left;
-    set_keys(&most, &left, p->from);
+    set_sizes(&most);
+    set_left(&left, p->from);
     for (int i = p->from; i < p->end; i += 4) {
         quad x;
         load(&x, p->l + i);
-        raise_keys(&most, &left, &x, p->free + i);
+        raise_free(&most, &left, &x, (const keys *)(p->free + i));
         next_rows(&left);
     }
     return row_of(&most);
@@ -338,45 +233,42 @@ KERNEL int find_pivot(const panel *p)
 KERNEL int eliminate_column(panel *p, const int c)
 {
     double *x = p->l + (size_t)c * p->ld;
-    const double factor = 1 / p->pivot[c], *u = p->u[c];
+    const double factor = p->reciprocal[c], *u = p->u[c];
     keys most, left;
     for (int k = c + 1; k < 4; ++k) p->u[c][k] = p->l[(size_t)k * p->ld + (size_t)p->row[c]];
-    set_keys(&most, &left, p->from);
+    set_sizes(&most);
+    set_left(&left, p->from);
     for (int i = p->from; i < p->end; i += 4) {
         quad l, y;
-        take_row(&left, p->row[c], p->free + i);
+        keys *free = (keys *)(p->free + i);
+        occupy(&left, p->row[c], free);
         load(&l, x + i);
         scale(&l, factor);
-        keep(&l, p->free + i);
+        keep_free(&l, free);
         store(x + i, &l);
         for (int k = c + 1; k < 4; ++k) {
             double *to = p->l + (size_t)k * p->ld + i;
             load(&y, to);
             subtract(&y, &l, u[k]);
             store(to, &y);
-            if (k == c + 1) raise_keys(&most, &left, &y, p->free + i);
+            if (k == c + 1) raise_free(&most, &left, &y, free);
         }
         next_rows(&left);
     }
     return c < 3 ? row_of(&most) : 0;
 }
 
-/* False at a pivot of no use. The matrix arrives equilibrated: one whose reciprocal overflows
- * is a zero. */
+/* False at a pivot of no use. */
 KERNEL bool factor_column(panel *p, const int c, int left)
 {
-    if (p->row[c] >= p->end) return false; /* there is none: no rows left, or all zero */
-    const double pivot = p->l[(size_t)c * p->ld + (size_t)p->row[c]], size = fabs(pivot);
-    if (!(size >= DBL_MIN && size < INFINITY)) return false;
-    p->pivot[c] = pivot;
+    if (!is_pivot(p, c)) return false;
     if (c + 1 == left) return true; /* the last of all */
     const int next = eliminate_column(p, c);
     if (c < 3) p->row[c + 1] = expect(next, p->row[c + 1]);
     return true;
 }
 
-/* The number of columns that did not fail, of those that are left. Padding has pivots 1 in rows
- * of its own. */
+/* The number of columns that did not fail, of those that are left. */
 KERNEL int factor_panel(panel *p, int left)
 {
     p->row[0] = expect(find_pivot(p), p->row[0]);
@@ -384,105 +276,8 @@ KERNEL int factor_panel(panel *p, int left)
     if (left > 1 && !factor_column(p, 1, left)) return 1;
     if (left > 2 && !factor_column(p, 2, left)) return 2;
     if (left > 3 && !factor_column(p, 3, left)) return 3;
-    for (int c = left; c < 4; ++c) {
-        p->row[c] = p->first + c;
-        p->pivot[c] = 1;
-    }
+    fill_up(p, left);
     return 4;
-}
-
-/* L^-1 and N^-1 of the panel's blocks, column by column. */
-KERNEL void invert_blocks(const panel *p, double *inverse)
-{
-    const double *a = p->l, *b = a + p->ld, *c = b + p->ld, (*u)[4] = p->u, *d = p->pivot;
-    const int *row = p->row;
-    const double a1 = a[row[1]], a2 = a[row[2]], a3 = a[row[3]];
-    const double b2 = b[row[2]], b3 = b[row[3]], c3 = c[row[3]];
-    const double m2 = b2 * a1 - a2, m3 = c3 * b2 - b3, m4 = b3 * a1 - a3 - c3 * m2;
-    const double r0 = 1 / d[0], r1 = 1 / d[1], r2 = 1 / d[2];
-    const double n01 = u[0][1] * r0, n02 = u[0][2] * r0, n03 = u[0][3] * r0;
-    const double n12 = u[1][2] * r1, n13 = u[1][3] * r1, n23 = u[2][3] * r2;
-    const double i02 = n01 * n12 - n02, i13 = n12 * n23 - n13;
-    const double i03 = n01 * n13 - n03 - n23 * i02;
-    put(inverse, 1, -a1, m2, m4);
-    put(inverse + 4, 0, 1, -b2, m3);
-    put(inverse + 8, 0, 0, 1, -c3);
-    put(inverse + 12, 0, 0, 0, 1);
-    put(inverse + 16, 1, 0, 0, 0);
-    put(inverse + 20, -n01, 1, 0, 0);
-    put(inverse + 24, i02, -n12, 1, 0);
-    put(inverse + 28, i03, i13, -n23, 1);
-    put(inverse + 32, r0, r1, r2, 1 / d[3]);
-}
-
-/* The sum of four columns times u[0..3], from row i on. */
-KERNEL void sum4(quad *sum, const double *l, size_t ld, int i, const double u[4])
-{
-    load(sum, l + i);
-    scale(sum, u[0]);
-    add_at(sum, l + ld + i, u[1]);
-    add_at(sum, l + 2 * ld + i, u[2]);
-    add_at(sum, l + 3 * ld + i, u[3]);
-}
-
-KERNEL void take_off(double *x, const quad *sum)
-{
-    quad y;
-    load(&y, x);
-    minus(&y, sum);
-    store(x, &y);
-}
-
-/* The inverse of a block times the numbers of x in four rows; two by two, because what follows
- * waits for it. */
-KERNEL void solve_block(const double *inverse, const int *row, const double *x, quad *y)
-{
-    quad other;
-    load(y, inverse);
-    load(&other, inverse + 8);
-    scale(y, x[row[0]]);
-    scale(&other, x[row[2]]);
-    add_at(y, inverse + 4, x[row[1]]);
-    add_at(&other, inverse + 12, x[row[3]]);
-    add(y, &other, 1);
-}
-
-/* x -= four columns times u, in rows from .. end, whole fours; for two columns x, y with u, v.
- */
-KERNEL void subtract4(int from, int end, const double *l, size_t ld, const double *u, double *x)
-{
-    const double a[4] = {u[0], u[1], u[2], u[3]};
-    for (int i = from; i < end; i += 4) {
-        quad sum;
-        sum4(&sum, l, ld, i, a);
-        take_off(x + i, &sum);
-    }
-}
-
-KERNEL void subtract4_pair(int from, int end, const double *l, size_t ld, const double *u,
-                           double *x, const double *v, double *y)
-{
-    const double a[4] = {u[0], u[1], u[2], u[3]}, b[4] = {v[0], v[1], v[2], v[3]};
-    for (int i = from; i < end; i += 4) {
-        quad s, t;
-        sum4(&s, l, ld, i, a);
-        sum4(&t, l, ld, i, b);
-        take_off(x + i, &s);
-        take_off(y + i, &t);
-    }
-}
-
-/* One column right of the panel: x. */
-KERNEL void update_one(const panel *p, const double *inverse, double *x, double *to)
-{
-    _Alignas(32) double a[4];
-    quad u, reciprocals;
-    load(&reciprocals, inverse + 32);
-    solve_block(inverse, p->row, x, &u);
-    store(a, &u);
-    times(&u, &reciprocals);
-    store(to, &u);
-    subtract4(p->from, p->end, p->l, p->ld, a, x);
 }
 
 /* All columns right of the panel. */
@@ -518,22 +313,6 @@ KERNEL int skip_rows(const dense *d, const int ld, int from)
     return from;
 }
 
-/* What solving needs of L, by rows of pivots; for few unknowns. */
-KERNEL void sort_rows(const dense *d, const int ld)
-{
-    const int n = d->n, *restrict row = d->row;
-    const double *restrict l = d->l;
-    double *restrict to = d->sorted;
-    for (int j = 0; j + 4 < ld; j += 4, l += 4 * ld, to += 4 * ld)
-        for (int k = j + 4; k < n; ++k) {
-            const int i = row[k];
-            to[k] = l[i];
-            to[k + ld] = l[i + ld];
-            to[k + 2 * ld] = l[i + 2 * ld];
-            to[k + 3 * ld] = l[i + 3 * ld];
-        }
-}
-
 /* The column that fails, or n. */
 KERNEL int factor(const dense *d, const int ld)
 {
@@ -550,12 +329,10 @@ KERNEL int factor(const dense *d, const int ld)
                    .row = d->row + j};
         const int good = factor_panel(&p, d->n - j);
         if (good < 4) return j + good;
-        if (is_few(ld) && j + 1 == d->n) break; /* solve_held knows that */
         d->from[j / 4] = from;
         invert_blocks(&p, inverse);
         update(d, &p, inverse);
     }
-    if (is_few(ld)) sort_rows(d, ld);
     return d->n;
 }
 
@@ -605,95 +382,6 @@ KERNEL void solve_many(const dense *d, const int ld, const double *row, const do
     substitute(d, ld, d->y);
 }
 
-/* The same for few unknowns, ld known to the compiler: they stay in registers, where no number
- * waits for its way through memory; in the order of the pivots from the beginning. */
-/* y = block x */
-KERNEL void multiply_block(const double *block, const quad *x, quad *y)
-{
-    quad a, b, other;
-    spread(&a, x, 0);
-    spread(&b, x, 2);
-    load(y, block);
-    load(&other, block + 8);
-    times(y, &a);
-    times(&other, &b);
-    spread(&a, x, 1);
-    spread(&b, x, 3);
-    add_products_at(y, block + 4, &a);
-    add_products_at(&other, block + 12, &b);
-    add(y, &other, 1);
-}
-
-/* x -= columns times the numbers spread in u */
-KERNEL void take_columns(const int count, const double *l, const int ld, const quad u[4],
-                         quad *x)
-{
-    quad sum;
-    load(&sum, l);
-    times(&sum, &u[0]);
-    for (int c = 1; c < count; ++c) add_products_at(&sum, l + c * ld, &u[c]);
-    minus(x, &sum);
-}
-
-/* The last block may be of one unknown, and is 1 then. */
-KERNEL void solve_held(const dense *d, const int ld, quad *x)
-{
-    const double *inverse = d->inverse;
-    const bool one = d->n == ld - 3;
-    quad y, u[4], pivots;
-    UNROLL
-    for (int j = 0; j < ld; j += 4) {
-        y = x[j / 4];
-        if (j < ld - 4 || !one) multiply_block(inverse + 9 * j, &x[j / 4], &y);
-        UNROLL
-        for (int v = 0; v < 4; ++v) spread(&u[v], &y, v);
-        UNROLL
-        for (int i = j + 4; i < ld; i += 4)
-            take_columns(4, d->sorted + j * ld + i, ld, u, &x[i / 4]);
-        load(&pivots, d->diagonal + j);
-        over(&y, &pivots);
-        x[j / 4] = y;
-    }
-    UNROLL
-    for (int j = ld - 4; j >= 0; j -= 4) {
-        const bool last = j == ld - 4 && one;
-        if (!last) multiply_block(inverse + 9 * j + 16, &x[j / 4], &y);
-        if (!last) x[j / 4] = y;
-        UNROLL
-        for (int v = 0; v < 4; ++v) spread(&u[v], &x[j / 4], v);
-        UNROLL
-        for (int i = 0; i < j; i += 4)
-            if (last)
-                take_columns(1, d->u + j * ld + i, ld, u, &x[i / 4]);
-            else
-                take_columns(4, d->u + j * ld + i, ld, u, &x[i / 4]);
-    }
-}
-
-/* Numbers k to k+3 of x in the order of the pivots. */
-KERNEL void gather(const dense *d, int k, const double *scale, const double *x, quad *to)
-{
-    const int *row = d->row + k, left = d->n - k;
-    const int a = row[0], b = left > 1 ? row[1] : a, c = left > 2 ? row[2] : a,
-              e = left > 3 ? row[3] : a;
-    double y[4];
-    y[0] = x[a] * scale[a];
-    y[1] = left > 1 ? x[b] * scale[b] : 0;
-    y[2] = left > 2 ? x[c] * scale[c] : 0;
-    y[3] = left > 3 ? x[e] * scale[e] : 0;
-    set(to, y[0], y[1], y[2], y[3]);
-}
-
-KERNEL void solve_few(const dense *d, const int ld, const double *row, const double *rhs)
-{
-    quad x[FEW / 4];
-    UNROLL
-    for (int j = 0; j < ld; j += 4) gather(d, j, row, rhs, &x[j / 4]);
-    solve_held(d, ld, x);
-    UNROLL
-    for (int j = 0; j < ld; j += 4) store(d->y + j, &x[j / 4]);
-}
-
 /* --- instances ---------------------------------------------------------------------------- */
 
 /* Sizes of few unknowns are known to the compiler. */
@@ -717,15 +405,15 @@ KERNEL int factor_sized(const dense *d)
 {
     switch (d->ld) {
     case 4:
-        return factor(d, 4);
+        return factor_few(d, 4);
     case 8:
-        return factor(d, 8);
+        return factor_few(d, 8);
     case 12:
-        return factor(d, 12);
+        return factor_few(d, 12);
     case 16:
-        return factor(d, 16);
+        return factor_few(d, 16);
     case 20:
-        return factor(d, 20);
+        return factor_few(d, 20);
     default:
         return factor(d, d->ld);
     }

@@ -16,15 +16,15 @@ enum { LAST = 0xffff };
  * and NaN are the largest. */
 #if defined(__GNUC__)
 typedef quad_mask keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
+KERNEL void set_left(keys *left, int row)
 {
-    *most = (keys){0};
     *left = (keys){LAST - row, LAST - row - 1, LAST - row - 2, LAST - row - 3};
 }
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+KERNEL void set_sizes(keys *most) { *most = (keys){0}; }
+KERNEL void set_free(keys *free) { *free = (keys){-1, -1, -1, -1}; }
+KERNEL void raise_free(keys *most, const keys *left, const quad *x, const keys *free)
 {
-    const keys key =
-        (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *(const keys *)free;
+    const keys key = (((keys)*x & (INT64_MAX & ~(long long)LAST)) | *left) & *free;
     const keys more = key > *most;
     *most = (key & more) | (*most & ~more);
 }
@@ -34,29 +34,26 @@ KERNEL void raise_sizes(keys *most, const quad *x)
     const keys size = (keys)*x & INT64_MAX, more = size > *most;
     *most = (size & more) | (*most & ~more);
 }
-KERNEL void set_sizes(keys *most) { *most = (keys){0}; }
 /* From now on row is not free, if it is one of these. */
-KERNEL void take_row(const keys *left, int row, int64_t *free)
+KERNEL void occupy(const keys *left, int row, keys *free)
 {
     const long long key = LAST - row;
-    *(keys *)free &= *left != key;
+    *free &= *left != key;
 }
-KERNEL void keep(quad *x, const int64_t *free) { *x = (quad)((keys)*x & *(const keys *)free); }
+KERNEL void keep_free(quad *x, const keys *free) { *x = (quad)((keys)*x & *free); }
 KERNEL int64_t key_at(const keys *most, int v) { return (*most)[v]; }
 #else
 typedef struct keys {
     int64_t at[4];
 } keys;
-KERNEL void set_keys(keys *most, keys *left, int row)
-{
-    EACH most->at[v] = 0;
-    EACH left->at[v] = LAST - row - v;
-}
-KERNEL void raise_keys(keys *most, const keys *left, const quad *x, const int64_t *free)
+KERNEL void set_left(keys *left, int row) { EACH left->at[v] = LAST - row - v; }
+KERNEL void set_sizes(keys *most) { EACH most->at[v] = 0; }
+KERNEL void set_free(keys *free) { EACH free->at[v] = -1; }
+KERNEL void raise_free(keys *most, const keys *left, const quad *x, const keys *free)
 {
     int64_t bits[4];
     memcpy(bits, x, sizeof bits);
-    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free[v];
+    EACH bits[v] = ((bits[v] & (INT64_MAX & ~(int64_t)LAST)) | left->at[v]) & free->at[v];
     EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
 }
 KERNEL void next_rows(keys *left) { EACH left->at[v] -= 4; }
@@ -67,12 +64,11 @@ KERNEL void raise_sizes(keys *most, const quad *x)
     EACH bits[v] &= INT64_MAX;
     EACH most->at[v] = bits[v] > most->at[v] ? bits[v] : most->at[v];
 }
-KERNEL void set_sizes(keys *most) { EACH most->at[v] = 0; }
-KERNEL void take_row(const keys *left, int row, int64_t *free)
+KERNEL void occupy(const keys *left, int row, keys *free)
 {
-    EACH if (left->at[v] == LAST - row) free[v] = 0;
+    EACH if (left->at[v] == LAST - row) free->at[v] = 0;
 }
-KERNEL void keep(quad *x, const int64_t *free) { EACH x->at[v] = free[v] ? x->at[v] : 0; }
+KERNEL void keep_free(quad *x, const keys *free) { EACH x->at[v] = free->at[v] ? x->at[v] : 0; }
 KERNEL int64_t key_at(const keys *most, int v) { return most->at[v]; }
 #endif
 
