@@ -71,19 +71,9 @@ static void arm_columns(const double *R, double *first, double *third)
     for (int i = 0; i < 3; ++i) first[i] = -R[3 * i + 2], third[i] = R[3 * i];
 }
 
-/* Mass is constant, and asked for once; Phi, B = (-I, -R X~) and the force take R once. */
-static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+/* Mass is constant, and asked for once; Phi, B = (-I, -R X~) and the dynamics take R once. */
+static void put_constraints(const double *q, const double *R, const ga_wanted *wanted)
 {
-    (void)user;
-    double R[9];
-    rotation(at->q + 3, R);
-    if (wanted->mass) {
-        memset(wanted->mass, 0, 36 * sizeof(double));
-        for (int i = 0; i < 3; ++i) {
-            wanted->mass[7 * i] = m;
-            wanted->mass[7 * (i + 3)] = J[i];
-        }
-    }
     if (wanted->gradient) {
         double *B = wanted->gradient, first[3], third[3];
         memset(B, 0, 18 * sizeof *B);
@@ -91,7 +81,22 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
         for (int i = 0; i < 3; ++i) B[4 * i] = -1, B[9 + i] = -first[i], B[15 + i] = -third[i];
     }
     for (int i = 0; wanted->constraint && i < 3; ++i)
-        wanted->constraint[i] = R[3 * i + 1] - at->q[i];
+        wanted->constraint[i] = R[3 * i + 1] - q[i];
+}
+
+static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    (void)user;
+    double R[9];
+    rotation(at->q + 3, R);
+    put_constraints(at->q, R, wanted);
+    if (wanted->mass) {
+        memset(wanted->mass, 0, 36 * sizeof(double));
+        for (int i = 0; i < 3; ++i) {
+            wanted->mass[7 * i] = m;
+            wanted->mass[7 * (i + 3)] = J[i];
+        }
+    }
     if (wanted->force) {
         double *f = wanted->force;
         gyroscopic(at->v + 3, f + 3);
@@ -100,10 +105,34 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     return GA_EVAL_OK;
 }
 
+/* M v' - f + B^T l, as the loop adds it up; X x R^T l = (s_z, 0, -s_x). */
+static void dynamics(const double *R, const double *w, const double *vd, const double *l,
+                     double *r)
+{
+    gyroscopic(w, r + 3);
+    r[3] += J[0] * vd[3] + R[2] * l[0] + R[5] * l[1] + R[8] * l[2];
+    r[4] += J[1] * vd[4];
+    r[5] += J[2] * vd[5] - R[0] * l[0] - R[3] * l[1] - R[6] * l[2];
+    for (int i = 0; i < 3; ++i) r[i] = m * vd[i] - l[i] + (i == 2 ? m * g : 0);
+}
+
+static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted, double *r)
+{
+    (void)user;
+    double R[9];
+    rotation(at->q + 3, R);
+    put_constraints(at->q, R, wanted);
+    dynamics(R, at->v + 3, at->vd, at->lambda, r);
+    return GA_EVAL_OK;
+}
+
 ga_status top_create(pb_problem **problem)
 {
     ga_status status = pb_heavy_top_create(GA_GROUP_R3SO3, problem);
-    if (status == GA_OK) (*problem)->system.all = all;
+    if (status == GA_OK) {
+        (*problem)->system.all = all;
+        (*problem)->system.equations = equations;
+    }
     return status;
 }
 
@@ -212,15 +241,8 @@ bool top_loop(bench *b, const bench_case *c, bench_outcome *outcome)
             turn(s.p, U + 3, q + 3);
             rotation(q + 3, R);
             const double *l = s.l, *w = s.v + 3;
-            gyroscopic(w, x + 3);
-            /* + X x R^T l = (s_z, 0, -s_x) */
-            x[3] += J[0] * s.vd[3] + R[2] * l[0] + R[5] * l[1] + R[8] * l[2];
-            x[4] += J[1] * s.vd[4];
-            x[5] += J[2] * s.vd[5] - R[0] * l[0] - R[3] * l[1] - R[6] * l[2];
-            for (int i = 0; i < 3; ++i) {
-                x[i] = m * s.vd[i] - l[i] + (i == 2 ? m * g : 0);
-                x[6 + i] = (R[3 * i + 1] - s.x[i] - U[i]) / co.c_q;
-            }
+            dynamics(R, w, s.vd, l, x);
+            for (int i = 0; i < 3; ++i) x[6 + i] = (R[3 * i + 1] - s.x[i] - U[i]) / co.c_q;
             if (factorizations >= 1) {
                 fill(R, l, w, U + 3, &co, A);
                 loop_lu(N, A, pivot);

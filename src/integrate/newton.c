@@ -10,6 +10,7 @@
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "system/norms_few.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,8 +29,25 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
     return s->regular.eps > 0 ? ga_regular_reaction(s, G, l) : ga_norm_max(s->mp, l);
 }
 
+/* The same where few unknowns have one increment. */
+static void measure_few(ga_stepper *s, const double *u, const double *l)
+{
+    double size[2];
+    const double zero = sizes_by_kind(s->nv, u, s->turns, size); /* or NaN */
+    for (int k = 0; k < 2; ++k) {
+        s->delta_q[k] = s->c_q * size[k] + zero;
+        s->delta_v[k] = s->c_v * size[k];
+    }
+    s->delta_lambda = s->regular.eps > 0 ? ga_regular_reaction(s, s->G_tangent, l)
+                                         : largest_of_few(s->mp, l);
+}
+
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
+    if (s->turns && dvd == u) {
+        measure_few(s, u, l);
+        return;
+    }
     double q[2] = {0, 0}, v[2] = {0, 0};
     double zero = largest_by_kind(s, u, 1, q); /* or NaN */
     if (dvd != u) zero += largest_by_kind(s, dvd, 1, v);
@@ -158,13 +176,21 @@ static void find_limits(const ga_stepper *s, ga_limits *l)
     l->floor_lambda = GA_ROUND_OFF * s->scale.lambda;
 }
 
+static bool is_for(const ga_limits_key *key, const ga_stepper *s)
+{
+    const ga_scales *a = &key->scale, *b = &s->scale;
+    return a->q[0] == b->q[0] && a->q[1] == b->q[1] && a->v[0] == b->v[0] &&
+           a->v[1] == b->v[1] && a->lambda == b->lambda && key->c_q == s->c_q &&
+           key->c_v == s->c_v && key->enough == s->enough &&
+           key->enough_lambda == s->enough_lambda;
+}
+
 /* They change little from step to step: only with sizes, tolerances and steps. */
 static void renew_limits(ga_stepper *s)
 {
-    const ga_limits_key key = {s->scale, s->c_q, s->c_v, s->enough, s->enough_lambda};
-    if (memcmp(&key, &s->limits_key, sizeof key) == 0) return;
+    if (is_for(&s->limits_key, s)) return;
     find_limits(s, &s->limits);
-    s->limits_key = key;
+    s->limits_key = (ga_limits_key){s->scale, s->c_q, s->c_v, s->enough, s->enough_lambda};
 }
 
 /* Increments by tolerances. Round-off in units of which they are told is of interest only where
@@ -338,11 +364,16 @@ static bool is_at_its_end(const ga_stepper *s, double left_of_motion, double fli
            (s->units <= 10 * s->round_off && rate <= 0.1);
 }
 
+static bool is_finite(const ga_stepper *s)
+{
+    const double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
+    return isfinite(sum + s->delta_lambda);
+}
+
 /* The same, down to round-off where nothing else is asked for. */
 static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
-    double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
-    if (!isfinite(sum + s->delta_lambda)) return DIVERGES;
+    if (!is_finite(s)) return DIVERGES;
     const bool first = s->iteration == 1;
     if (first) renew_limits(s);
     const ga_limits *limits = &s->limits;
@@ -398,11 +429,11 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
 
 /* What follows from the unknowns is needed whatever the verdict, and waits for nothing else: it
  * comes before, and processors go on with it while the verdict is found. Not where it is done
- * together with the end of a step, nor where failures are looked for at the last q. */
+ * together with the end of a step; and the reason of a failure is looked for at the last q. */
 static void go_ahead(ga_stepper *s)
 {
     const bool adds_up = s->flat && !s->form->has_eta;
-    if (s->form->weighted || adds_up || s->summed || ga_newton_is_large(s)) return;
+    if (s->form->weighted || adds_up || ga_newton_is_large(s) || !is_finite(s)) return;
     s->form->evaluate(s);
     s->carried = true;
 }

@@ -6,7 +6,7 @@
  */
 #include "system/dae.h"
 
-#include "la/fours.h"
+#include "system/norms_few.h"
 
 #include <math.h>
 
@@ -133,23 +133,10 @@ double ga_norm_raise(int n, const double *x, const int *kind, double factor, dou
 double ga_norm_raise_few(int n, const double *x, const double *second, double factor,
                          double size[2])
 {
-    quad most[2], zeros, all, own;
-    double largest[2], zero[4];
-    set_zero(&most[0]), set_zero(&most[1]), set_zero(&zeros);
-    for (int i = 0; i < n; i += 4) { /* the last four may have some in common with others */
-        const int at = i + 4 <= n ? i : n - 4;
-        load(&all, x + at);
-        load(&own, second + at);
-        add(&zeros, &all, 0);
-        times(&own, &all);
-        minus(&all, &own);
-        raise_by(&most[0], &all);
-        raise_by(&most[1], &own);
-    }
-    store(zero, &zeros);
-    largest_of_both(most, largest);
+    double largest[2];
+    const double zero = sizes_by_kind(n, x, second, largest);
     for (int k = 0; k < 2; ++k) size[k] = raised(size[k], factor * largest[k]);
-    return zero[0] + zero[1] + (zero[2] + zero[3]);
+    return zero;
 }
 
 static double raise_groups(int n, const double *x, const int *kind, double factor,
