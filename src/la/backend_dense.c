@@ -261,7 +261,8 @@ KERNEL int eliminate_column(panel *p, const int c)
 /* False at a pivot of no use. */
 KERNEL bool factor_column(panel *p, const int c, int left)
 {
-    if (!is_pivot(p, c)) return false;
+    const int row = p->row[c] < p->end ? p->row[c] : 0;
+    if (!take_pivot(p, c, p->l[(size_t)c * p->ld + (size_t)row])) return false;
     if (c + 1 == left) return true; /* the last of all */
     const int next = eliminate_column(p, c);
     if (c < 3) p->row[c + 1] = expect(next, p->row[c + 1]);

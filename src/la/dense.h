@@ -49,12 +49,18 @@ typedef struct panel {
     int *row;       /* until they are known, of the last factorisation */
 } panel;
 
+#if defined(__GNUC__)
+#define is_likely(x) __builtin_expect((x), 1)
+#else
+#define is_likely(x) (x)
+#endif
+
 /* A row that was found, as the one it mostly is: the processor takes it for granted and goes on
  * while it is being found. The compiler must not see that both are the same. */
 KERNEL int expect(int found, int guess)
 {
 #if defined(__GNUC__)
-    if (__builtin_expect(found == guess, 1)) {
+    if (is_likely(found == guess)) {
         __asm__("" : "+r"(guess));
         return guess;
     }
@@ -64,12 +70,12 @@ KERNEL int expect(int found, int guess)
     return found;
 }
 
-/* Is there a pivot of any use? The matrix arrives equilibrated: one whose reciprocal overflows
- * is a zero. */
-KERNEL bool is_pivot(panel *p, const int c)
+/* A pivot of any use? The matrix arrives equilibrated: one whose reciprocal overflows is a
+ * zero. */
+KERNEL bool take_pivot(panel *p, const int c, double pivot)
 {
+    const double size = fabs(pivot);
     if (p->row[c] >= p->end) return false; /* there is none: no rows left, or all zero */
-    const double pivot = p->l[(size_t)c * p->ld + (size_t)p->row[c]], size = fabs(pivot);
     if (!(size >= DBL_MIN && size < INFINITY)) return false;
     p->pivot[c] = pivot;
     p->reciprocal[c] = 1 / pivot;

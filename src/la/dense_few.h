@@ -27,7 +27,7 @@ typedef struct passage {
     int n;
     quad scales[FEW / 4]; /* of rows */
     keys largest, below;  /* of all numbers; and of those below where columns ended */
-    bool same;            /* do they reach that far? */
+    double least;         /* of the last numbers of columns: 0 if one does not reach so far */
 } passage;
 
 /* Column k of a full matrix, and the largest numbers in it. Rows of the last four that are not
@@ -38,7 +38,8 @@ KERNEL void load_held(passage *p, const int ld, int k, keys *most)
     const double *from = p->values + j * n, c = p->c[j];
     double *to = p->l + k * ld;
     quad x;
-    p->same &= reach == 0 || from[p->last[k]] != 0;
+    const double last = fabs(from[p->last[k]]);
+    p->least = last < p->least ? last : p->least;
     set_sizes(most);
     UNROLL
     for (int i = 0; i < ld; i += 4) {
@@ -96,14 +97,15 @@ KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, con
     double *size = d->size;
     int64_t limit;
     int k = 0;
-    passage p = {.values = m->values,
-                 .c = c,
-                 .l = d->l,
-                 .column = d->column,
-                 .reach = d->reach,
-                 .last = d->last,
-                 .n = n,
-                 .same = true};
+    passage p; /* not cleared, which would take a call */
+    p.values = m->values;
+    p.c = c;
+    p.l = d->l;
+    p.column = d->column;
+    p.reach = d->reach;
+    p.last = d->last;
+    p.n = n;
+    p.least = INFINITY;
     set_sizes(&p.largest);
     set_sizes(&p.below);
     memcpy(&limit, &infinity, sizeof limit);
@@ -112,7 +114,7 @@ KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, con
     load_some(&p.scales[whole / 4], r + whole, n - whole);
     for (; k + 4 <= n; k += 4) load_four(&p, ld, k, size);
     for (; k < n; ++k) load_one(&p, ld, k, size);
-    if (!p.same || largest_key(&p.below) > 0) return OTHER;
+    if (p.least == 0 || largest_key(&p.below) > 0) return OTHER;
     return largest_key(&p.largest) < limit ? SAME : NOT_FINITE;
 }
 
@@ -148,12 +150,14 @@ KERNEL int find_pivot_few(const panel *p, const free_rows *r, const int ld)
 }
 
 /* Column c, which is known to the compiler, is eliminated from those right of it; the row of
- * the next pivot. */
-KERNEL int eliminate_few(panel *p, free_rows *r, const int c, const int ld)
+ * the next pivot, and that pivot, which need not wait for its way through memory if it is where
+ * it was the last time. */
+KERNEL int eliminate_few(panel *p, free_rows *r, const int c, const int ld, double *next)
 {
-    double *x = p->l + c * ld;
+    double *x = p->l + c * ld, *y = x + ld;
     const double factor = p->reciprocal[c];
-    const int row = p->row[c];
+    const int row = p->row[c], guess = c < 3 ? p->row[c + 1] : 0;
+    const double x_guess = x[guess], y_guess = c < 3 ? y[guess] : 0;
     keys most;
     UNROLL
     for (int k = c + 1; k < 4; ++k) p->u[c][k] = p->l[k * ld + row];
@@ -161,7 +165,7 @@ KERNEL int eliminate_few(panel *p, free_rows *r, const int c, const int ld)
     FOURS_OF(p, i, ld)
     {
         keys left;
-        quad l, y;
+        quad l, z;
         set_left(&left, i);
         occupy(&left, row, &r->free[i / 4]);
         load(&l, x + i);
@@ -171,21 +175,25 @@ KERNEL int eliminate_few(panel *p, free_rows *r, const int c, const int ld)
         UNROLL
         for (int k = c + 1; k < 4; ++k) {
             double *to = p->l + k * ld + i;
-            load(&y, to);
-            subtract(&y, &l, p->u[c][k]);
-            store(to, &y);
-            if (k == c + 1) raise_free(&most, &left, &y, &r->free[i / 4]);
+            load(&z, to);
+            subtract(&z, &l, p->u[c][k]);
+            store(to, &z);
+            if (k == c + 1) raise_free(&most, &left, &z, &r->free[i / 4]);
         }
     }
     if (ld > 12) ++r->taken[row >> 2];
-    return c < 3 ? row_of(&most) : 0;
+    if (c == 3) return 0;
+    const int found = row_of(&most);
+    *next = is_likely(found == guess) ? y_guess - x_guess * factor * p->u[c][c + 1] : y[found];
+    return found;
 }
 
-KERNEL bool factor_column_few(panel *p, free_rows *r, const int c, const int ld, int left)
+KERNEL bool factor_column_few(panel *p, free_rows *r, const int c, const int ld, int left,
+                              double *pivot)
 {
-    if (!is_pivot(p, c)) return false;
+    if (!take_pivot(p, c, *pivot)) return false;
     if (c + 1 == left) return true; /* the last of all */
-    const int next = eliminate_few(p, r, c, ld);
+    const int next = eliminate_few(p, r, c, ld, pivot);
     if (c < 3) p->row[c + 1] = expect(next, p->row[c + 1]);
     return true;
 }
@@ -193,10 +201,11 @@ KERNEL bool factor_column_few(panel *p, free_rows *r, const int c, const int ld,
 KERNEL int factor_panel_few(panel *p, free_rows *r, const int ld, int left)
 {
     p->row[0] = expect(find_pivot_few(p, r, ld), p->row[0]);
-    if (!factor_column_few(p, r, 0, ld, left)) return 0;
-    if (left > 1 && !factor_column_few(p, r, 1, ld, left)) return 1;
-    if (left > 2 && !factor_column_few(p, r, 2, ld, left)) return 2;
-    if (left > 3 && !factor_column_few(p, r, 3, ld, left)) return 3;
+    double pivot = p->l[p->row[0] < ld ? p->row[0] : 0];
+    if (!factor_column_few(p, r, 0, ld, left, &pivot)) return 0;
+    if (left > 1 && !factor_column_few(p, r, 1, ld, left, &pivot)) return 1;
+    if (left > 2 && !factor_column_few(p, r, 2, ld, left, &pivot)) return 2;
+    if (left > 3 && !factor_column_few(p, r, 3, ld, left, &pivot)) return 3;
     fill_up(p, left);
     return 4;
 }
@@ -204,20 +213,27 @@ KERNEL int factor_panel_few(panel *p, free_rows *r, const int ld, int left)
 /* All columns right of the panel. */
 KERNEL void update_few(const dense *d, const panel *p, const double *inverse, const int ld)
 {
-    const int j = p->first, row[4] = {p->row[0], p->row[1], p->row[2], p->row[3]};
-    quad reciprocals;
+    const int j = p->first, n = d->n, a = p->row[0], b = p->row[1], c = p->row[2],
+              e = p->row[3];
+    quad block[4], reciprocals;
+    UNROLL
+    for (int v = 0; v < 4; ++v) load(&block[v], inverse + 4 * v);
     load(&reciprocals, inverse + 32);
-    for (int k = j + 4; k < d->n; ++k) {
-        double *x = d->l + k * ld;
-        _Alignas(32) double a[4];
-        quad u, sum;
-        solve_block(inverse, row, x, &u);
-        store(a, &u);
+    double *x = d->l + (j + 4) * ld, *to = d->u + (j + 4) * ld + j;
+    for (int k = j + 4; k < n; ++k, x += ld, to += ld) {
+        _Alignas(32) double f[4];
+        quad u = block[0], other = block[2], sum;
+        scale(&u, x[a]); /* as solve_block */
+        scale(&other, x[c]);
+        add(&u, &block[1], x[b]);
+        add(&other, &block[3], x[e]);
+        add(&u, &other, 1);
+        store(f, &u);
         times(&u, &reciprocals);
-        store(d->u + k * ld + j, &u);
+        store(to, &u);
         FOURS_OF(p, i, ld)
         {
-            sum4(&sum, p->l, (size_t)ld, i, a);
+            sum4(&sum, p->l, (size_t)ld, i, f);
             take_off(x + i, &sum);
         }
     }
@@ -251,13 +267,15 @@ KERNEL int factor_few(const dense *d, const int ld)
     for (int j = 0, from = 0; j < ld; j += 4) {
         double *inverse = d->inverse + 9 * j;
         while (ld > 12 && from < ld && r.taken[from >> 2] == 4) from += 4;
-        panel p = {.first = j,
-                   .from = from,
-                   .end = d->reach[j + 3],
-                   .ld = (size_t)ld,
-                   .l = d->l + j * ld,
-                   .pivot = d->diagonal + j,
-                   .row = d->row + j};
+        panel p; /* not cleared, which would take a call */
+        p.first = j;
+        p.from = from;
+        p.end = d->reach[j + 3];
+        p.ld = (size_t)ld;
+        p.l = d->l + j * ld;
+        p.pivot = d->diagonal + j;
+        p.row = d->row + j;
+        p.u[0][1] = p.u[0][2] = p.u[0][3] = p.u[1][2] = p.u[1][3] = p.u[2][3] = 0;
         const int good = factor_panel_few(&p, &r, ld, d->n - j);
         if (good < 4) return j + good;
         if (j + 1 == d->n) break; /* solve_held knows that */
