@@ -61,6 +61,8 @@ typedef struct ga_product {
     int width;    /* of so many places at most */
     bool tall;    /* A is full, column by column: terms of a place are those of the first, one
                      entry of A further on for each place */
+    int *flat;    /* the result is full, too: of each column the number of terms, and their
+                     entries of A, and of B; or else null */
 } ga_product;
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);
@@ -80,6 +82,10 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
 int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
                            double scale, const int *slot, const int *end, double *values,
                            double *work);
+
+/* The same for all columns of a product with flat: they begin at to, ld numbers apart. */
+void ga_product_add_full(const ga_product *product, double scale, const double *a,
+                         const double *b, int ld, double *to);
 
 /* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
  * order of decreasing column length. */

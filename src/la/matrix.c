@@ -494,6 +494,11 @@ static void add_product_group(void *data, int group)
 void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
                            const double *a, const double *b)
 {
+    if (matrix->full && product->flat) {
+        ga_product_add_full(product, scale, a, b, matrix->n,
+                            matrix->values + matrix->shape[k].first);
+        return;
+    }
     task t = {.matrix = matrix, .block = k, .scale = scale, .product = product, .a = a, .b = b};
     if (divided(matrix, k) && matrix->group_work)
         ga_pool_run(matrix->pool, groups_of(matrix, k), add_product_group, &t);

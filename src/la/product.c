@@ -23,6 +23,7 @@
 #include "la/coords.h"
 #include "la/fours.h"
 #include "la/lists.h"
+#include "la/tall.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -546,6 +547,27 @@ static ga_status make_result(const ga_coords *A, const ga_coords *B, ga_product 
     return GA_OK;
 }
 
+/* Terms of all columns one after the other, where the result is full: its columns follow each
+ * other like those of A, and need no plans. */
+static ga_status make_flat(const ga_coords *A, const ga_coords *B, ga_product *product)
+{
+    ga_coords *result = &product->result;
+    const bool full = product->tall && product->columns == B->cols && result->count > 0 &&
+                      result->count == A->rows * B->cols;
+    if (!full) return GA_OK;
+    int *to = product->flat = GA_NEW(int, (size_t)product->columns + 2 * (size_t)B->count);
+    if (!to) return GA_ERR_MEMORY;
+    for (int c = 0; c < product->columns; ++c) {
+        const ga_product_column at = product->column[c];
+        const int *start = product->start + product->plan_start[at.plan];
+        *to++ = start[1] - start[0];
+        for (int t = start[0]; t < start[1]; ++t) *to++ = at.a + product->ia[t];
+        for (int t = start[0]; t < start[1]; ++t) *to++ = at.b + product->ib[t];
+    }
+    result->layout = GA_BY_COLUMNS;
+    return GA_OK;
+}
+
 static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_product *product)
 {
     product->tall = A->layout == GA_BY_COLUMNS;
@@ -561,7 +583,8 @@ static ga_status plan(const ga_coords *A, const ga_coords *B, workspace *w, ga_p
     GA_TRY(find_shapes(A, w));
     GA_TRY(list_columns(A, B, w, product));
     GA_TRY(make_plans(w, product));
-    return make_result(A, B, product);
+    GA_TRY(make_result(A, B, product));
+    return make_flat(A, B, product);
 }
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product)
@@ -578,7 +601,8 @@ void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
     void *memory[] = {product->column, product->part, product->plan_start, product->to,
-                      product->start,  product->ia,   product->ib,         product->work};
+                      product->start,  product->ia,   product->ib,         product->work,
+                      product->flat};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     *product = (ga_product){0};
 }
@@ -591,64 +615,6 @@ void ga_product_drop_places(ga_product *product)
 }
 
 /* --- evaluation */
-
-/* A column of a product with a full matrix: so many terms, for each place one row of A. */
-typedef struct tall {
-    int terms;
-    const int *ia, *ib;
-    const double *a, *b;
-    double scale;
-} tall;
-
-/* Rows i to i+3 and j to j+3 of the sums, so that one need not wait for the other; times scale,
- * added to what is there. */
-KERNEL void add_fours(const tall *c, int i, int j, double *to)
-{
-    const double *a = c->a + c->ia[0], first = c->b[c->ib[0]];
-    quad x, y, sum;
-    load(&x, a + i);
-    load(&y, a + j);
-    scale(&x, first);
-    scale(&y, first);
-    for (int t = 1; t < c->terms; ++t) {
-        const double *at = c->a + c->ia[t], factor = c->b[c->ib[t]];
-        add_at(&x, at + i, factor);
-        add_at(&y, at + j, factor);
-    }
-    load(&sum, to + j);
-    add(&sum, &y, c->scale);
-    y = sum;
-    load(&sum, to + i);
-    add(&sum, &x, c->scale);
-    store(to + i, &sum);
-    store(to + j, &y);
-}
-
-/* The same for w < 4 rows, w known to the compiler. */
-KERNEL void add_some(const tall *c, int i, const int w, double *to)
-{
-    const double *first = c->a + c->ia[0] + i;
-    double sum[3], b = c->b[c->ib[0]];
-    for (int v = 0; v < w; ++v) sum[v] = first[v] * b;
-    for (int t = 1; t < c->terms; ++t) {
-        const double *a = c->a + c->ia[t] + i;
-        b = c->b[c->ib[t]];
-        for (int v = 0; v < w; ++v) sum[v] += a[v] * b;
-    }
-    for (int v = 0; v < w; ++v) to[i + v] += c->scale * sum[v];
-}
-
-/* Eight rows at a time; the last fours have rows in common if they are fewer. */
-KERNEL void add_tall(const tall *c, int rows, double *to)
-{
-    int i = 0;
-    for (; i + 8 <= rows; i += 8) add_fours(c, i, i + 4, to);
-    const int left = rows - i;
-    if (left == 1) add_some(c, i, 1, to);
-    if (left == 2) add_some(c, i, 2, to);
-    if (left == 3) add_some(c, i, 3, to);
-    if (left >= 4) add_fours(c, i, rows - 4, to);
-}
 
 static void add_terms(const ga_product *product, int plan, const double *a, const double *b,
                       double *values)
@@ -735,85 +701,10 @@ int ga_product_add_column(const ga_product *product, int c, const double *a, con
     return add_column(product, c, a, b, scale, slot, values, work);
 }
 
-/* A column of so few rows that they stay in registers; their number is known to the compiler.
- */
-KERNEL void add_low(const tall *c, const int rows, double *to)
-{
-    const int first = rows < 4 ? rows : 4, rest = rows - first;
-    const double *a = c->a + c->ia[0], b = c->b[c->ib[0]];
-    quad x, y, z;
-    load_some(&x, a, first);
-    scale(&x, b);
-    if (rest) load_some(&y, a + 4, rest);
-    if (rest) scale(&y, b);
-    for (int t = 1; t < c->terms; ++t) {
-        const double *at = c->a + c->ia[t], factor = c->b[c->ib[t]];
-        load_some(&z, at, first);
-        add(&x, &z, factor);
-        if (rest) load_some(&z, at + 4, rest);
-        if (rest) add(&y, &z, factor);
-    }
-    load_some(&z, to, first);
-    add(&z, &x, c->scale);
-    store_some(to, &z, first);
-    if (rest) load_some(&z, to + 4, rest);
-    if (rest) add(&z, &y, c->scale);
-    if (rest) store_some(to + 4, &z, rest);
-}
-
-/* Columns of a product with a full matrix of few rows, while their slots follow each other; how
- * many. */
-KERNEL int add_low_columns(const ga_product *product, const ga_product_column *column,
-                           const double *a, const double *b, double scale, const int rows,
-                           const int *slot, const int *end, double *values)
-{
-    const ga_product_column *c = column;
-    for (; slot < end && slot[rows - 1] == slot[0] + rows - 1; ++c, slot += rows) {
-        const int *start = product->start + product->plan_start[c->plan], t = *start;
-        const tall x = {start[1] - t, product->ia + t, product->ib + t,
-                        a + c->a,     b + c->b,        scale};
-        add_low(&x, rows, values + slot[0]);
-    }
-    return (int)(c - column);
-}
-
-static int add_low_sized(const ga_product *product, const ga_product_column *c, int rows,
-                         const double *a, const double *b, double scale, const int *slot,
-                         const int *end, double *values)
-{
-    switch (rows) {
-    case 1:
-        return add_low_columns(product, c, a, b, scale, 1, slot, end, values);
-    case 2:
-        return add_low_columns(product, c, a, b, scale, 2, slot, end, values);
-    case 3:
-        return add_low_columns(product, c, a, b, scale, 3, slot, end, values);
-    case 4:
-        return add_low_columns(product, c, a, b, scale, 4, slot, end, values);
-    case 5:
-        return add_low_columns(product, c, a, b, scale, 5, slot, end, values);
-    case 6:
-        return add_low_columns(product, c, a, b, scale, 6, slot, end, values);
-    case 7:
-        return add_low_columns(product, c, a, b, scale, 7, slot, end, values);
-    case 8:
-        return add_low_columns(product, c, a, b, scale, 8, slot, end, values);
-    default:
-        return 0;
-    }
-}
-
 int ga_product_add_columns(const ga_product *product, int c, const double *a, const double *b,
                            double scale, const int *slot, const int *end, double *values,
                            double *work)
 {
-    if (product->tall && slot < end) { /* then all columns have as many rows */
-        const int rows = count_places(product, c);
-        const int done =
-            add_low_sized(product, product->column + c, rows, a, b, scale, slot, end, values);
-        c += done;
-        slot += done * rows;
-    }
     while (slot < end) slot += add_column(product, c++, a, b, scale, slot, values, work);
     return c;
 }
