@@ -12,7 +12,7 @@ static ga_status residual(ga_stepper *s)
         GA_TRY(ga_block_nonholonomic(s, s->v, k)); /* k/c_v              */
         ga_block_divide(s->p, s->c_v, k);
     }
-    return ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
+    return s->summed ? GA_OK : ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
 }
 
 static void take_accelerations(void *data, int from, int end)

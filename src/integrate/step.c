@@ -184,6 +184,30 @@ static void follow(const ga_stepper *s, double *was, double *is, const double *n
     ga_pool_ranges(s->pool, n, follow_range, &(following){was, is, next});
 }
 
+/* Few numbers of the motion in one pass. */
+typedef struct motion {
+    double *vd_old, *vd_now, *v_old, *v_now, *a_used, *a_now;
+    const double *vd, *v, *an, *a;
+} motion;
+
+KERNEL void follow_four(int i, const int count, const motion *m)
+{
+    copy_four(i, count, m->vd_now, m->vd_old);
+    copy_four(i, count, m->vd, m->vd_now);
+    copy_four(i, count, m->v_now, m->v_old);
+    copy_four(i, count, m->v, m->v_now);
+    copy_four(i, count, m->an, m->a_used); /* which may be that of now */
+    copy_four(i, count, m->a, m->a_now);
+}
+
+static void follow_motion(ga_stepper *s)
+{
+    const ga_state *now = &s->now;
+    const motion m = {now->vd_old[0], now->vd, now->v_old, now->v, now->a_used,
+                      now->a,         s->vd,   s->v,       s->an,  s->a};
+    IN_FOURS(0, s->nv, follow_four, &m);
+}
+
 static void copy_long(const ga_stepper *s, double *to, const double *from, int n)
 {
     if (s->pool)
@@ -210,12 +234,16 @@ ga_status ga_step_accept(ga_stepper *s)
         copy_long(s, now->G, s->G, s->dae.G.count);
     rotate(s->alternates ? 3 : 2, now->vd_old);
     rotate(s->alternates ? 3 : 2, now->lambda_old);
-    follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
+    if (ga_newton_is_large(s)) {
+        follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
+        follow(s, now->v_old, now->v, s->v, s->nv);
+        copy_long(s, now->a_used, s->an, s->nv);
+        copy_long(s, now->a, s->a, s->nv);
+    } else {
+        follow_motion(s);
+    }
     follow(s, now->lambda_old[0], now->lambda, s->lambda, s->mp);
     follow(s, now->q_old, now->q, s->q, s->nq);
-    follow(s, now->v_old, now->v, s->v, s->nv);
-    copy_long(s, now->a_used, s->an, s->nv);
-    copy_long(s, now->a, s->a, s->nv);
     if (s->form->has_eta) copy(now->eta, s->eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->Man, s->nv);

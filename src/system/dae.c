@@ -221,6 +221,13 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
 static ga_wanted list_wanted(const ga_dae *dae, const ga_values *values)
 {
     const bool m = dae->m > 0, p = dae->p > 0;
+    if (!p && !dae->rheonomic) /* mostly */
+        return (ga_wanted){
+            .mass = dae->M_known ? NULL : values->M,
+            .force = values->f,
+            .constraint = m ? values->Phi : NULL,
+            .gradient = m ? values->G : NULL,
+        };
     return (ga_wanted){
         .mass = dae->M_known ? NULL : values->M,
         .force = values->f,
@@ -282,12 +289,6 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values)
     return values->M ? fill_mass(dae, wanted.mass, values->M) : GA_OK;
 }
 
-bool ga_dae_has_equations(const ga_dae *dae)
-{
-    return dae->sys.equations && dae->at_once && (dae->reactions_added || dae->mp == 0) &&
-           !dae->sys.force_uses_multipliers;
-}
-
 ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
                                 double *r)
 {
@@ -319,12 +320,6 @@ ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *valu
 {
     GA_TRY(ga_dae_fill(dae, at, values));
     return ga_dae_look(dae, values);
-}
-
-ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
-                      const double *vd, const double *multipliers)
-{
-    return (ga_point){t, q, v, vd, multipliers, multipliers ? multipliers + dae->m : NULL};
 }
 
 ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *G,
@@ -714,6 +709,8 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
     bool rate = dae->rheonomic && !system->constraint_rate;
     dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
     dae->at_once = system->all && !differences && !rate;
+    dae->summed = system->equations && dae->at_once &&
+                  (dae->reactions_added || dae->mp == 0) && !system->force_uses_multipliers;
     dae->commutative = true;
     dae->alike = system->node_count > 0;
     for (int k = 0; k < system->node_count; ++k) {

@@ -22,6 +22,8 @@
 
 #include <galpha/system.h>
 
+#include <stddef.h>
+
 enum { GA_DAE_MAX_OWNED = 24 };
 
 typedef struct ga_dae {
@@ -32,6 +34,7 @@ typedef struct ga_dae {
     bool rheonomic;
     bool reactions_added;
     bool at_once; /* the user computes all of G and w himself, in one call */
+    bool summed;  /* ... and adds up the dynamics */
     double noise; /* of w relative to v, where G or Phi_t are difference quotients */
 
     ga_coords M, G, K, C, Z, L;   /* structures; L is empty unless forces use multipliers */
@@ -84,7 +87,7 @@ ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *valu
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
 /* Does the user add up the dynamics himself? Then r comes with the numbers, as they come. */
-bool ga_dae_has_equations(const ga_dae *dae);
+static inline bool ga_dae_has_equations(const ga_dae *dae) { return dae->summed; }
 ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
                                 double *r);
 
@@ -117,8 +120,12 @@ ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
 ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *G,
                           double *r);
 /* A point whose multipliers lie in one array. */
-ga_point ga_dae_point(const ga_dae *dae, double t, const double *q, const double *v,
-                      const double *vd, const double *multipliers);
+static inline ga_point ga_dae_point(const ga_dae *dae, double t, const double *q,
+                                    const double *v, const double *vd,
+                                    const double *multipliers)
+{
+    return (ga_point){t, q, v, vd, multipliers, multipliers ? multipliers + dae->m : NULL};
+}
 
 /* y += M x, with M of ga_dae_fill or ga_dae_mass. */
 void ga_dae_add_inertia(const ga_dae *dae, const double *M, const double *x, double *y);
