@@ -326,22 +326,47 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     s->scaled_c_q = s->c_q;
 }
 
+static void add_term(ga_stepper *s, int k)
+{
+    const ga_term term = s->form->terms[k].term;
+    const ga_product *product = s->term_product[term];
+    const double c = coefficient(s, term), *const *factors = s->term_factors[term];
+    if (c == 0) return;
+    if (product)
+        ga_matrix_add_product(&s->matrix, k, c, product, factors[0], factors[1]);
+    else
+        ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
+}
+
+KERNEL void copy_four(int i, const int count, const double *from, double *to)
+{
+    quad x;
+    load_some(&x, from + i, count);
+    store_some(to + i, &x, count);
+}
+
+/* Zeros, and the mass, which is the first term; copied where it is constant and few. */
+static void begin_sum(ga_stepper *s)
+{
+    double *values = s->matrix.values, *base = s->base;
+    const int count = s->matrix.count;
+    if (s->based) {
+        IN_FOURS(0, count, copy_four, base, values);
+        return;
+    }
+    ga_matrix_clear(&s->matrix);
+    if (s->mass_term) add_term(s, 0);
+    if (!base || !s->mass_taken) return;
+    IN_FOURS(0, count, copy_four, values, base);
+    s->based = true;
+}
+
 /* Without the scaling it chooses. */
 static void sum_terms(ga_stepper *s, ga_scaling scaling)
 {
-    ga_matrix_clear(&s->matrix);
+    begin_sum(s);
     ga_regular_prepare(s);
-    for (int k = 0; k < s->form->term_count; ++k) {
-        ga_term term = s->form->terms[k].term;
-        if (s->term_coords[term].count == 0) continue;
-        const ga_product *product = s->term_product[term];
-        const double c = coefficient(s, term), *const *factors = s->term_factors[term];
-        if (c == 0) continue;
-        if (product)
-            ga_matrix_add_product(&s->matrix, k, c, product, factors[0], factors[1]);
-        else
-            ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
-    }
+    for (int k = 0; k < s->other_terms; ++k) add_term(s, s->other_term[k]);
     choose_scaling(s, scaling);
 }
 
@@ -552,6 +577,22 @@ static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
     return ga_block_create_factor(s, &s->matrix, &s->factor);
 }
 
+/* Those that are not empty: the mass, and others. */
+static void list_terms(ga_stepper *s)
+{
+    for (int k = 0; k < s->form->term_count; ++k) {
+        const ga_term term = s->form->terms[k].term;
+        if (s->term_coords[term].count == 0) continue;
+        if (k == 0 && term == GA_TERM_MASS)
+            s->mass_term = true;
+        else
+            s->other_term[s->other_terms++] = k;
+    }
+}
+
+/* A matrix of so many numbers is copied in no time. */
+enum { BASE = 1024 };
+
 ga_status ga_block_create(ga_stepper *s)
 {
     GA_TRY(create_terms(s));
@@ -561,6 +602,7 @@ ga_status ga_block_create(ga_stepper *s)
         blocks[k] =
             (ga_block){&s->term_coords[at->term], s->place[at->row], s->place[at->column]};
     }
+    list_terms(s);
     s->backend = choose_backend(s);
     GA_TRY(create_matrix(s, blocks));
     if (better_full(s)) {
@@ -571,6 +613,9 @@ ga_status ga_block_create(ga_stepper *s)
         GA_TRY(create_matrix(s, blocks));
     }
     drop_places(s);
+    if (s->matrix.full && s->matrix.count <= BASE && s->mass_term &&
+        !(s->base = GA_NEW(double, s->matrix.count)))
+        return GA_ERR_MEMORY;
     return GA_OK;
 }
 
@@ -579,6 +624,7 @@ void ga_block_destroy(ga_stepper *s)
     ga_product *plans[] = {&s->KT,   &s->BT,  &s->ZT,  &s->ZNT,
                            &s->BtBT, &s->MBt, &s->CBt, &s->GBt};
     for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) ga_product_destroy(plans[k]);
+    ga_free(s->base);
     ga_free(s->BT_values);
     ga_free(s->ZT_values);
     ga_factor_destroy(s->factor);

@@ -255,6 +255,11 @@ struct ga_stepper {
     const double *term_values[GA_TERM_COUNT];
     const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
     const double *term_factors[GA_TERM_COUNT][2];
+    bool mass_term;                 /* the first term, if not empty; and the others that */
+    int other_term[GA_TERM_COUNT];  /* are not, by their numbers in the formulation */
+    int other_terms;
+    double *base; /* a full matrix with a constant mass and nothing else, or null */
+    bool based;   /* it is there */
     ga_matrix matrix;
     ga_backend_kind backend; /* of all its linear systems */
     ga_factor *factor;
