@@ -105,24 +105,19 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     return GA_EVAL_OK;
 }
 
-/* M v' - f + B^T l, as the loop adds it up; X x R^T l = (s_z, 0, -s_x). */
-static void dynamics(const double *R, const double *w, const double *vd, const double *l,
-                     double *r)
+/* M v' - f + B^T l, as the loop adds it up. */
+static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted, double *r)
 {
-    gyroscopic(w, r + 3);
+    (void)user;
+    const double *vd = at->vd, *l = at->lambda;
+    double R[9];
+    rotation(at->q + 3, R);
+    put_constraints(at->q, R, wanted);
+    gyroscopic(at->v + 3, r + 3);
     r[3] += J[0] * vd[3] + R[2] * l[0] + R[5] * l[1] + R[8] * l[2];
     r[4] += J[1] * vd[4];
     r[5] += J[2] * vd[5] - R[0] * l[0] - R[3] * l[1] - R[6] * l[2];
     for (int i = 0; i < 3; ++i) r[i] = m * vd[i] - l[i] + (i == 2 ? m * g : 0);
-}
-
-static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted, double *r)
-{
-    (void)user;
-    double R[9];
-    rotation(at->q + 3, R);
-    put_constraints(at->q, R, wanted);
-    dynamics(R, at->v + 3, at->vd, at->lambda, r);
     return GA_EVAL_OK;
 }
 
@@ -241,8 +236,15 @@ bool top_loop(bench *b, const bench_case *c, bench_outcome *outcome)
             turn(s.p, U + 3, q + 3);
             rotation(q + 3, R);
             const double *l = s.l, *w = s.v + 3;
-            dynamics(R, w, s.vd, l, x);
-            for (int i = 0; i < 3; ++i) x[6 + i] = (R[3 * i + 1] - s.x[i] - U[i]) / co.c_q;
+            gyroscopic(w, x + 3);
+            /* + X x R^T l = (s_z, 0, -s_x) */
+            x[3] += J[0] * s.vd[3] + R[2] * l[0] + R[5] * l[1] + R[8] * l[2];
+            x[4] += J[1] * s.vd[4];
+            x[5] += J[2] * s.vd[5] - R[0] * l[0] - R[3] * l[1] - R[6] * l[2];
+            for (int i = 0; i < 3; ++i) {
+                x[i] = m * s.vd[i] - l[i] + (i == 2 ? m * g : 0);
+                x[6 + i] = (R[3 * i + 1] - s.x[i] - U[i]) / co.c_q;
+            }
             if (factorizations >= 1) {
                 fill(R, l, w, U + 3, &co, A);
                 loop_lu(N, A, pivot);
