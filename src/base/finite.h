@@ -10,6 +10,10 @@ static inline bool ga_all_finite(int count, const double *x)
     enum { SUMS = 8 };
     double s[SUMS] = {0}, sum = 0;
     int k = 0;
+    if (count < SUMS) {
+        for (; k < count; ++k) sum += 0 * x[k];
+        return sum == 0;
+    }
     for (; k + SUMS <= count; k += SUMS)
         for (int j = 0; j < SUMS; ++j) s[j] += 0 * x[k + j];
     for (; k < count; ++k) s[0] += 0 * x[k];

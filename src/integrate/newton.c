@@ -58,15 +58,56 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
 
+/* By kind, of U, v and vd. */
+typedef struct ga_extent {
+    const double *second, *U, *v, *vd;
+    quad size_U[2], size_v[2], size_vd[2];
+} ga_extent;
+
+KERNEL void raise_three(int i, const int count, ga_extent *e)
+{
+    quad second, x;
+    load_some(&second, e->second + i, count);
+    load_some(&x, e->U + i, count);
+    raise_both(e->size_U, x, &second);
+    load_some(&x, e->v + i, count);
+    raise_both(e->size_v, x, &second);
+    load_some(&x, e->vd + i, count);
+    raise_both(e->size_vd, x, &second);
+}
+
+/* Few numbers in one pass. */
+static void raise_scales(ga_stepper *s)
+{
+    ga_extent e = {.second = s->turns, .U = s->U, .v = s->v, .vd = s->vd};
+    double U[2], v[2], vd[2];
+    for (int k = 0; k < 2; ++k)
+        set_zero(&e.size_U[k]), set_zero(&e.size_v[k]), set_zero(&e.size_vd[k]);
+    IN_FOURS(0, s->nv, raise_three, &e);
+    largest_of_both(e.size_U, U);
+    largest_of_both(e.size_v, v);
+    largest_of_both(e.size_vd, vd);
+    for (int k = 0; k < 2; ++k) {
+        double *q = &s->scale.q[k], *speed = &s->scale.v[k];
+        *q = U[k] > *q ? U[k] : *q;
+        *speed = v[k] > *speed ? v[k] : *speed;
+        *speed = s->h * vd[k] > *speed ? s->h * vd[k] : *speed;
+    }
+}
+
 /* Sizes that tolerances are relative to: the largest components met since the start, of
  * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
     s->scale.q[0] = ga_larger(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
     s->scale.q[1] = 1;
-    largest_by_kind(s, s->U, 1, s->scale.q);
-    largest_by_kind(s, s->v, 1, s->scale.v);
-    largest_by_kind(s, s->vd, s->h, s->scale.v);
+    if (s->turns) {
+        raise_scales(s);
+    } else {
+        largest_by_kind(s, s->U, 1, s->scale.q);
+        largest_by_kind(s, s->v, 1, s->scale.v);
+        largest_by_kind(s, s->vd, s->h, s->scale.v);
+    }
     s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 

@@ -475,17 +475,20 @@ AVX2 static void solve_avx2(const dense *d, const double *r, const double *b)
  * that is a reason to give up. Padding is infinite. */
 static double judge_pivots(const dense *d, int *column)
 {
-    double ratio[4], smallest = INFINITY;
+    double ratio[4];
     int worst = 0;
+    quad least;
+    set(&least, INFINITY, INFINITY, INFINITY, INFINITY);
     for (int k = 0; k < d->ld; k += 4) {
         quad pivots, sizes;
         load(&pivots, d->diagonal + k);
         load(&sizes, d->size + k);
         over(&pivots, &sizes);
-        store(ratio, &pivots);
-        for (int v = 0; v < 4; ++v)
-            smallest = fabs(ratio[v]) < smallest ? fabs(ratio[v]) : smallest;
+        lower_by(&least, &pivots);
     }
+    store(ratio, &least);
+    double smallest = ratio[0];
+    for (int v = 1; v < 4; ++v) smallest = ratio[v] < smallest ? ratio[v] : smallest;
     for (int k = 0; smallest < DBL_EPSILON && k < d->n; ++k)
         if (fabs(d->diagonal[k]) / d->size[k] == smallest) {
             worst = k;

@@ -32,6 +32,18 @@ KERNEL void raise_by(quad *x, const quad *y)
     *x = (quad)(((quad_mask)size & more) | ((quad_mask)*x & ~more));
 #endif
 }
+/* x := min(x, |y|) likewise. */
+KERNEL void lower_by(quad *x, const quad *y)
+{
+    const quad_mask sign = (quad_mask)(quad){-0.0, -0.0, -0.0, -0.0};
+    const quad size = (quad)((quad_mask)*y & ~sign);
+#if defined(__AVX__) && !defined(__clang__)
+    *x = __builtin_ia32_minpd256(size, *x);
+#else
+    const quad_mask less = size < *x;
+    *x = (quad)(((quad_mask)size & less) | ((quad_mask)*x & ~less));
+#endif
+}
 /* The same for the one of two that `which`, 0 or 1, says. What is not finite may get lost. */
 typedef int quad_int __attribute__((vector_size(16), aligned(4), may_alias));
 KERNEL void raise_one(quad x[2], const double *y, const int *which)
@@ -104,6 +116,10 @@ KERNEL void divide_by(quad *x, double a) { EACH x->at[v] /= a; }
 KERNEL void raise_by(quad *x, const quad *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
+}
+KERNEL void lower_by(quad *x, const quad *y)
+{
+    EACH x->at[v] = fabs(y->at[v]) < x->at[v] ? fabs(y->at[v]) : x->at[v];
 }
 KERNEL void spread(quad *x, const quad *from, const int v)
 {

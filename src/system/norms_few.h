@@ -14,6 +14,16 @@ KERNEL double sum_of_zeros(const quad *zeros)
     return zero[0] + zero[1] + (zero[2] + zero[3]);
 }
 
+/* Largest of each kind so far; second is 1 for numbers of the second one, or else 0. */
+KERNEL void raise_both(quad most[2], quad all, const quad *second)
+{
+    quad own = *second;
+    times(&own, &all);
+    minus(&all, &own);
+    raise_by(&most[0], &all);
+    raise_by(&most[1], &own);
+}
+
 KERNEL void raise_kinds(int i, const int count, const double *x, const double *second,
                         quad most[2], quad *zeros)
 {
@@ -21,14 +31,10 @@ KERNEL void raise_kinds(int i, const int count, const double *x, const double *s
     load_some(&all, x + i, count);
     load_some(&own, second + i, count);
     add(zeros, &all, 0);
-    times(&own, &all);
-    minus(&all, &own);
-    raise_by(&most[0], &all);
-    raise_by(&most[1], &own);
+    raise_both(most, all, &own);
 }
 
-/* Largest of each kind; second[i] is 1 for numbers of the second one, or else 0. 0, or NaN if x
- * is not finite; sizes are what they may be then. */
+/* Largest of each kind. 0, or NaN if x is not finite; sizes are what they may be then. */
 KERNEL double sizes_by_kind(int n, const double *x, const double *second, double size[2])
 {
     quad most[2], zeros;
