@@ -40,8 +40,24 @@ static bool needs_gradient(const ga_stepper *s)
     return s->renews || s->form->velocity_level || s->estimates || s->regular.active || s->p;
 }
 
+/* Holonomic constraints and the dynamic residual as a whole: often all there is to do. */
+static bool is_plain_sum(const ga_stepper *s)
+{
+    return ga_dae_has_equations(&s->dae) && s->m > 0 && s->p == 0 && !s->dae.rheonomic &&
+           !s->form->weighted && !s->form->velocity_level && s->def.penalty == 0;
+}
+
+static ga_status evaluate_sum(ga_stepper *s)
+{
+    double *G = s->renews || s->estimates || s->regular.active ? s->G : NULL;
+    const ga_point at = {s->t1, s->q, s->v, s->vd, s->lambda, s->lambda + s->m};
+    s->filled = (ga_values){.G = G, .Phi = s->Phi};
+    s->summed = true;
+    return ga_dae_fill_sum(&s->dae, &at, &s->filled, s->r);
+}
+
 /* Forces that depend on multipliers are evaluated when these are known. */
-ga_status ga_block_evaluate(ga_stepper *s, bool force)
+APART ga_status evaluate(ga_stepper *s, bool force)
 {
     ga_values *values = &s->filled;
     const bool mass = !s->form->weighted && !s->has_mass,
@@ -62,6 +78,11 @@ ga_status ga_block_evaluate(ga_stepper *s, bool force)
     GA_TRY(ga_dae_fill(&s->dae, &at, values));
     if (mass) s->has_mass = s->dae.M_known;
     return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, values); /* G need not show */
+}
+
+ga_status ga_block_evaluate(ga_stepper *s, bool force)
+{
+    return force && s->plain_sum && s->has_mass ? evaluate_sum(s) : evaluate(s, force);
 }
 
 /* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.
@@ -416,7 +437,7 @@ ga_status ga_block_factor(ga_stepper *s)
 void ga_block_solve(ga_stepper *s, const double *r, double *x)
 {
     ga_block_solve_once(s, r, x);
-    ga_regular_filter(s, x);
+    if (s->regular.eps > 0) ga_regular_filter(s, x);
 }
 
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x)
@@ -603,6 +624,7 @@ ga_status ga_block_create(ga_stepper *s)
             (ga_block){&s->term_coords[at->term], s->place[at->row], s->place[at->column]};
     }
     list_terms(s);
+    s->plain_sum = is_plain_sum(s);
     s->backend = choose_backend(s);
     GA_TRY(create_matrix(s, blocks));
     if (better_full(s)) {

@@ -162,6 +162,39 @@ void ga_collocated_evaluate(ga_stepper *s)
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
 }
 
+/* v' less x, and what follows from it. */
+KERNEL void go_on_four(int i, const int count, const motion *m, const double *x, double *to,
+                       const bool flat)
+{
+    quad vd, v, U, q;
+    load_some(&vd, to + i, count);
+    load_some(&q, x + i, count);
+    minus(&vd, &q);
+    store_some(to + i, &vd, count);
+    load_some(&v, m->v0 + i, count);
+    load_some(&U, m->U0 + i, count);
+    add(&v, &vd, m->c_v);
+    add(&U, &vd, m->c_q);
+    store_some(m->v + i, &v, count);
+    store_some(m->U + i, &U, count);
+    if (!flat) return;
+    load_some(&q, m->qn + i, count);
+    add(&q, &U, 1);
+    store_some(m->q + i, &q, count);
+}
+
+void ga_collocated_go_on(ga_stepper *s)
+{
+    const motion m = motion_of(s);
+    s->carried = true;
+    if (s->flat) {
+        IN_FOURS(0, s->nv, go_on_four, &m, s->x, s->vd, true);
+        return;
+    }
+    IN_FOURS(0, s->nv, go_on_four, &m, s->x, s->vd, false);
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
+}
+
 KERNEL void add_share(int i, const int count, double c_a, const double *a1, const double *vd,
                       double *a)
 {

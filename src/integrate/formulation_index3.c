@@ -27,12 +27,18 @@ static void take_multipliers(void *data, int from, int end)
     IN_FOURS(from, end, take_some, s->x + s->nv, s->lambda);
 }
 
+/* What follows from the unknowns is needed whatever the verdict on them, and comes first: then
+ * processors go on with it while the verdict is found. Not for large systems; and the reason of
+ * a failure is looked for at the last q. */
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
-    ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
-    ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
     ga_newton_measure(s, s->x, s->x, s->x + s->nv);
+    if (!ga_newton_is_large(s) && ga_newton_is_finite(s))
+        ga_collocated_go_on(s);
+    else
+        ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
+    ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
 }
 
 extern const ga_formulation_type ga_formulation_index3;

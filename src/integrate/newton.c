@@ -7,6 +7,7 @@
  * and in index 3 c_v/c_q times the round-off of q for v, because there v hangs on Phi through
  * q. An attempt whose increments of q and v have arrived at that level has converged even if
  * lambda still flickers: in index 3 the round-off of Phi enters lambda magnified by 1/h^2. */
+#include "base/apart.h"
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -38,16 +39,14 @@ static void measure_few(ga_stepper *s, const double *u, const double *l)
         s->delta_q[k] = s->c_q * size[k] + zero;
         s->delta_v[k] = s->c_v * size[k];
     }
-    s->delta_lambda = s->regular.eps > 0 ? ga_regular_reaction(s, s->G_tangent, l)
-                                         : largest_of_few(s->mp, l);
+    if (s->regular.eps > 0)
+        s->delta_lambda = ga_regular_reaction(s, s->G_tangent, l);
+    else
+        s->delta_lambda = largest_of_few(s->mp, l);
 }
 
-void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
+APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    if (s->turns && dvd == u) {
-        measure_few(s, u, l);
-        return;
-    }
     double q[2] = {0, 0}, v[2] = {0, 0};
     double zero = largest_by_kind(s, u, 1, q); /* or NaN */
     if (dvd != u) zero += largest_by_kind(s, dvd, 1, v);
@@ -56,6 +55,14 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
         s->delta_v[k] = s->c_v * (dvd != u ? v[k] : q[k]);
     }
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
+}
+
+void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
+{
+    if (s->turns && dvd == u)
+        measure_few(s, u, l);
+    else
+        measure_many(s, u, dvd, l);
 }
 
 /* By kind, of U, v and vd. */
@@ -111,10 +118,8 @@ static void measure_scales(ga_stepper *s)
     s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 
-static double weighted(double increment, double tolerance)
-{
-    return increment == 0 ? 0 : increment / tolerance;
-}
+/* Tolerances are not zero. */
+static double weighted(double increment, double tolerance) { return increment / tolerance; }
 
 /* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
  * progress twice, with increments below this many units, is at its end; the level is remembered
@@ -203,18 +208,19 @@ static void find_limits(const ga_stepper *s, ga_limits *l)
                      floor_v = floor_of_v(s, k, &through_q);
         const double q = def->absolute_q + relative * s->scale.q[k];
         const double v = def->absolute_v + relative * s->scale.v[k];
-        l->floor_q[k] = floor_q;
-        l->floor_v[k] = floor_v + through_q;
-        l->q[k] = most(most(q, l->level * floor_q), floor_q);
-        l->v[k] = most(most(v, l->level * l->floor_v[k]), floor_v);
-        l->noise = most(l->noise, l->floor_v[k]);
+        const double floor_all = floor_v + through_q;
+        l->floor_q[k] = most(floor_q, DBL_MIN);
+        l->floor_v[k] = most(floor_all, DBL_MIN);
+        l->q[k] = most(most(q, l->level * floor_q), l->floor_q[k]);
+        l->v[k] = most(most(v, l->level * floor_all), most(floor_v, DBL_MIN));
+        l->noise = most(l->noise, floor_all);
         if (!l->tolerant) continue;
         l->noise_q = most(l->noise_q, weighted(l->level * floor_q, l->q[k]));
-        l->noise_v = most(l->noise_v, weighted(l->level * l->floor_v[k], l->v[k]));
+        l->noise_v = most(l->noise_v, weighted(l->level * floor_all, l->v[k]));
     }
     l->noise /= s->c_v;
     l->lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    l->floor_lambda = GA_ROUND_OFF * s->scale.lambda;
+    l->floor_lambda = most(GA_ROUND_OFF * s->scale.lambda, DBL_MIN);
 }
 
 static bool is_for(const ga_limits_key *key, const ga_stepper *s)
@@ -405,16 +411,10 @@ static bool is_at_its_end(const ga_stepper *s, double left_of_motion, double fli
            (s->units <= 10 * s->round_off && rate <= 0.1);
 }
 
-static bool is_finite(const ga_stepper *s)
-{
-    const double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
-    return isfinite(sum + s->delta_lambda);
-}
-
 /* The same, down to round-off where nothing else is asked for. */
 static ga_verdict judge(ga_stepper *s, ga_progress *before)
 {
-    if (!is_finite(s)) return DIVERGES;
+    if (!ga_newton_is_finite(s)) return DIVERGES;
     const bool first = s->iteration == 1;
     if (first) renew_limits(s);
     const ga_limits *limits = &s->limits;
@@ -468,17 +468,6 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     return expected > 1 ? SLOW : GOES_ON;
 }
 
-/* What follows from the unknowns is needed whatever the verdict, and waits for nothing else: it
- * comes before, and processors go on with it while the verdict is found. Not where it is done
- * together with the end of a step; and the reason of a failure is looked for at the last q. */
-static void go_ahead(ga_stepper *s)
-{
-    const bool adds_up = s->flat && !s->form->has_eta;
-    if (s->form->weighted || adds_up || ga_newton_is_large(s) || !is_finite(s)) return;
-    s->form->evaluate(s);
-    s->carried = true;
-}
-
 /* Newton iterations from the prediction. refresh: begin with new tangents. Old ones are renewed
  * on the way when they have become slow. */
 ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
@@ -507,7 +496,6 @@ ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
         if (s->iteration == 1) s->looks = s->memory[0][state_of(s)].good_for == 0;
         s->form->correct(s);
         ++s->stats.iterations;
-        go_ahead(s);
         ga_verdict verdict = judge(s, &before);
         if (verdict == CONVERGED) return GA_OK;
         if (verdict == DIVERGES) {

@@ -26,6 +26,7 @@
 
 #include <float.h>
 #include <galpha/integrate.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -239,6 +240,7 @@ struct ga_stepper {
     ga_values filled;                   /* those of them that are new, not looked at yet */
     bool renews;                        /* tangents will be made of them */
     bool summed;                        /* r has the dynamics already */
+    bool plain_sum;                     /* it may have, and nothing but G and Phi is asked for */
     bool has_mass;                      /* M is constant, and there */
     bool mass_taken;                    /* ... and in M_tangent */
     double mean_mass;                   /* of the diagonal of M_tangent */
@@ -366,6 +368,12 @@ bool ga_newton_to_round_off(const ga_stepper *s);
 bool ga_newton_is_tolerant(const ga_stepper *s);
 /* Large systems have much round-off, and new tangents in the middle of a step cost most. */
 static inline bool ga_newton_is_large(const ga_stepper *s) { return s->n > 500; }
+/* Were the last increments? */
+static inline bool ga_newton_is_finite(const ga_stepper *s)
+{
+    const double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
+    return isfinite(sum + s->delta_lambda);
+}
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
@@ -386,6 +394,8 @@ void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double 
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);
 void ga_collocated_predict(ga_stepper *s);
+/* Without eta: takes the increment x from v', and v, U and q follow at once. */
+void ga_collocated_go_on(ga_stepper *s);
 void ga_collocated_evaluate(ga_stepper *s);
 void ga_collocated_finish(ga_stepper *s);
 bool ga_collocated_conclude(ga_stepper *s);

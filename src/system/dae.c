@@ -297,6 +297,12 @@ ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values
     return judge(dae, "equations", dae->sys.equations(dae->sys.user, at, &wanted, r));
 }
 
+ga_status ga_dae_fill_sum(ga_dae *dae, const ga_point *at, const ga_values *values, double *r)
+{
+    const ga_wanted wanted = {.constraint = values->Phi, .gradient = values->G};
+    return judge(dae, "equations", dae->sys.equations(dae->sys.user, at, &wanted, r));
+}
+
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);

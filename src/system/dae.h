@@ -88,6 +88,8 @@ ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
 ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
 /* Does the user add up the dynamics himself? Then r comes with the numbers, as they come. */
 static inline bool ga_dae_has_equations(const ga_dae *dae) { return dae->summed; }
+/* The same where G (or null) and Phi are all that is asked for, M is known, and m > 0. */
+ga_status ga_dae_fill_sum(ga_dae *dae, const ga_point *at, const ga_values *values, double *r);
 ga_status ga_dae_fill_equations(ga_dae *dae, const ga_point *at, const ga_values *values,
                                 double *r);
 
