@@ -366,19 +366,26 @@ KERNEL void copy_four(int i, const int count, const double *from, double *to)
     store_some(to + i, &x, count);
 }
 
+static void copy(int count, const double *from, double *to)
+{
+    for (; count >= 16; count -= 16, from += 16, to += 16)
+        for (int k = 0; k < 16; k += 4) copy_four(k, 4, from, to);
+    IN_FOURS(0, count, copy_four, from, to);
+}
+
 /* Zeros, and the mass, which is the first term; copied where it is constant and few. */
 static void begin_sum(ga_stepper *s)
 {
     double *values = s->matrix.values, *base = s->base;
     const int count = s->matrix.count;
     if (s->based) {
-        IN_FOURS(0, count, copy_four, base, values);
+        copy(count, base, values);
         return;
     }
     ga_matrix_clear(&s->matrix);
     if (s->mass_term) add_term(s, 0);
     if (!base || !s->mass_taken) return;
-    IN_FOURS(0, count, copy_four, values, base);
+    copy(count, values, base);
     s->based = true;
 }
 

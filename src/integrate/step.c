@@ -48,6 +48,14 @@ KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
     add(zeros, &y, 0);
 }
 
+KERNEL void add_three_zeros(int i, const int count, const double *x, const double *y,
+                            const double *z, quad *zeros)
+{
+    add_zeros(i, count, x, zeros);
+    add_zeros(i, count, y, zeros);
+    add_zeros(i, count, z, zeros);
+}
+
 /* Overflow that no callback has looked at; for few unknowns in one sum of 0 x. */
 static bool finite_trial(const ga_stepper *s)
 {
@@ -56,10 +64,9 @@ static bool finite_trial(const ga_stepper *s)
         quad zeros;
         double zero[4];
         set_zero(&zeros);
+        const double *v = s->v, *vd = s->vd, *a = s->a;
         IN_FOURS(0, s->nq, add_zeros, s->q, &zeros);
-        IN_FOURS(0, s->nv, add_zeros, s->v, &zeros);
-        IN_FOURS(0, s->nv, add_zeros, s->vd, &zeros);
-        IN_FOURS(0, s->nv, add_zeros, s->a, &zeros);
+        IN_FOURS(0, s->nv, add_three_zeros, v, vd, a, &zeros);
         IN_FOURS(0, s->mp, add_zeros, s->lambda, &zeros);
         store(zero, &zeros);
         return zero[0] + zero[1] + (zero[2] + zero[3]) == 0;

@@ -353,10 +353,9 @@ KERNEL void solve_held(const dense *d, const int ld, quad *x)
     }
 }
 
-/* Numbers k to k+3 of x in the order of the pivots. */
-KERNEL void gather(const dense *d, int k, const double *scale, const double *x, quad *to)
+/* Numbers k to k+3 of x in the order of the pivots, of which `left` are there. */
+KERNEL void gather(const int *row, const double *scale, const double *x, int left, quad *to)
 {
-    const int *row = d->row + k, left = d->n - k;
     const int a = row[0], b = left > 1 ? row[1] : a, c = left > 2 ? row[2] : a,
               e = left > 3 ? row[3] : a;
     double y[4];
@@ -371,7 +370,8 @@ KERNEL void solve_few(const dense *d, const int ld, const double *row, const dou
 {
     quad x[FEW / 4];
     UNROLL
-    for (int j = 0; j < ld; j += 4) gather(d, j, row, rhs, &x[j / 4]);
+    for (int j = 0; j < ld; j += 4)
+        gather(d->row + j, row, rhs, j < ld - 4 ? 4 : d->n - j, &x[j / 4]);
     solve_held(d, ld, x);
     UNROLL
     for (int j = 0; j < ld; j += 4) store(d->y + j, &x[j / 4]);

@@ -488,7 +488,10 @@ static void fill_tangents(int count, const ga_node *nodes, ga_map map, const dou
     for (int k = 0; k < count; ++k) {
         const ga_node node = nodes[k];
         const int n = ga_node_nv(node), flat = flat_components(node), rest = n - flat;
-        for (int i = 0; i < flat; ++i) T[i] = 1;
+        if (flat == 3)
+            T[0] = T[1] = T[2] = 1; /* of most nodes */
+        else
+            for (int i = 0; i < flat; ++i) T[i] = 1;
         if (rest) ga_lie_tangent(without_flat(node), map, x + flat, T + flat);
         T += flat + rest * rest;
         x += n;
