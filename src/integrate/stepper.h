@@ -240,11 +240,11 @@ struct ga_stepper {
     ga_values filled;                   /* those of them that are new, not looked at yet */
     bool renews;                        /* tangents will be made of them */
     bool summed;                        /* r has the dynamics already */
-    bool plain_sum;                     /* it may have, and nothing but G and Phi is asked for */
-    bool has_mass;                      /* M is constant, and there */
-    bool mass_taken;                    /* ... and in M_tangent */
-    double mean_mass;                   /* of the diagonal of M_tangent */
-    double *work, *work2, *zero;        /* nv */
+    bool plain_sum;              /* it may have, and nothing but G and Phi is asked for */
+    bool has_mass;               /* M is constant, and there */
+    bool mass_taken;             /* ... and in M_tangent */
+    double mean_mass;            /* of the diagonal of M_tangent */
+    double *work, *work2, *zero; /* nv */
 
     /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
      * its factors */
@@ -257,8 +257,8 @@ struct ga_stepper {
     const double *term_values[GA_TERM_COUNT];
     const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
     const double *term_factors[GA_TERM_COUNT][2];
-    bool mass_term;                 /* the first term, if not empty; and the others that */
-    int other_term[GA_TERM_COUNT];  /* are not, by their numbers in the formulation */
+    bool mass_term;                /* the first term, if not empty; and the others that */
+    int other_term[GA_TERM_COUNT]; /* are not, by their numbers in the formulation */
     int other_terms;
     double *base; /* a full matrix with a constant mass and nothing else, or null */
     bool based;   /* it is there */

@@ -33,8 +33,8 @@
 static void destroy(void *data)
 {
     dense *d = data;
-    void *memory[] = {d->memory, d->row, d->column, d->place, d->reach, d->last,
-                      d->from,   d->work};
+    void *memory[] = {d->memory, d->row,  d->column, d->place,
+                      d->reach,  d->last, d->from,   d->work};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(d);
 }
@@ -67,8 +67,8 @@ static ga_status create(const ga_matrix *matrix, const ga_partition *partition, 
         (d->memory = ga_alloc((is_few(d->ld) ? 3 : 2) * ld + 16, ld * sizeof(double))) &&
         (d->row = GA_NEW(int, ld)) && (d->column = GA_NEW(int, ld)) &&
         (d->place = GA_NEW(int, ld)) && (d->reach = GA_NEW(int, ld)) &&
-        (d->last = GA_NEW(int, ld)) &&
-        (d->from = GA_NEW(int, ld / 4)) && (d->work = GA_NEW(int, ld + 1));
+        (d->last = GA_NEW(int, ld)) && (d->from = GA_NEW(int, ld / 4)) &&
+        (d->work = GA_NEW(int, ld + 1));
     if (!memory) {
         destroy(d);
         return GA_ERR_MEMORY;

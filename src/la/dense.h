@@ -43,7 +43,7 @@ typedef struct panel {
     size_t ld;
     double *l;
     int64_t *free;
-    double *pivot;  /* D */
+    double *pivot; /* D */
     double reciprocal[4];
     double u[4][4]; /* U = D N above the diagonal */
     int *row;       /* until they are known, of the last factorisation */

@@ -600,9 +600,9 @@ ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *
 void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
-    void *memory[] = {product->column, product->part, product->plan_start, product->to,
-                      product->start,  product->ia,   product->ib,         product->work,
-                      product->flat};
+    void *memory[] = {product->column, product->part,  product->plan_start,
+                      product->to,     product->start, product->ia,
+                      product->ib,     product->work,  product->flat};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     *product = (ga_product){0};
 }

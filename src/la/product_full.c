@@ -1,5 +1,5 @@
-/* Products of a full matrix that are added to a full matrix: all columns have the same rows, and
- * follow each other. Where rows are few, their number is known to the compiler. */
+/* Products of a full matrix that are added to a full matrix: all columns have the same rows,
+ * and follow each other. Where rows are few, their number is known to the compiler. */
 #include "la/coords.h"
 #include "la/tall.h"
 

@@ -718,8 +718,8 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
     bool rate = dae->rheonomic && !system->constraint_rate;
     dae->noise = differences || rate ? 1e-10 : 0; /* eps^(2/3), with some margin */
     dae->at_once = system->all && !differences && !rate;
-    dae->summed = system->equations && dae->at_once &&
-                  (dae->reactions_added || dae->mp == 0) && !system->force_uses_multipliers;
+    dae->summed = system->equations && dae->at_once && (dae->reactions_added || dae->mp == 0) &&
+                  !system->force_uses_multipliers;
     dae->commutative = true;
     dae->alike = system->node_count > 0;
     for (int k = 0; k < system->node_count; ++k) {

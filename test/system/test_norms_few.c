@@ -1,5 +1,5 @@
 /* Sizes of few numbers against a loop. */
-#include "system/dae.h"
+#include "system/norms_few.h"
 #include "test/la/random.h"
 
 #include <setjmp.h>
@@ -45,11 +45,30 @@ static void shows_what_is_not_finite(void **state)
             }
 }
 
+static void largest_of_all(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int n = 0; n <= GA_NORM_FEW; ++n)
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            double *x = random_values(&seed, n);
+            assert_true(largest_of_few(n, x) == ga_norm_max(n, x));
+            for (int k = 0; n > 0 && k < 3; ++k) {
+                x[random_below(&seed, n)] = bad[k];
+                const double found = largest_of_few(n, x), expected = ga_norm_max(n, x);
+                assert_true(found == expected || (isnan(found) && isnan(expected)));
+            }
+            free(x);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(largest_by_kind),
         cmocka_unit_test(shows_what_is_not_finite),
+        cmocka_unit_test(largest_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
