@@ -30,6 +30,21 @@ typedef struct passage {
     double least;         /* of the last numbers of columns: 0 if one does not reach so far */
 } passage;
 
+/* The last `left` of n > 4 numbers, and others; from what is there. */
+KERNEL void load_end(quad *x, const double *from, int n, int left)
+{
+    quad all;
+    load(&all, from + n - 4);
+    if (left == 3)
+        shift(x, &all, 1);
+    else if (left == 2)
+        shift(x, &all, 2);
+    else if (left == 1)
+        shift(x, &all, 3);
+    else
+        *x = all;
+}
+
 /* Column k of a full matrix, and the largest numbers in it. Rows of the last four that are not
  * there are the first ones of the next column, and multiplied with zero. */
 KERNEL void load_held(passage *p, const int ld, int k, keys *most)
@@ -45,7 +60,7 @@ KERNEL void load_held(passage *p, const int ld, int k, keys *most)
     for (int i = 0; i < ld; i += 4) {
         quad factor = p->scales[i / 4];
         if (i == ld - 4 && j == n - 1)
-            load_some(&x, from + i, n - i);
+            load_end(&x, from, n, n - i);
         else
             load(&x, from + i);
         scale(&factor, c);
@@ -97,6 +112,7 @@ KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, con
     double *size = d->size;
     int64_t limit;
     int k = 0;
+    quad there;
     passage p; /* not cleared, which would take a call */
     p.values = m->values;
     p.c = c;
@@ -111,7 +127,9 @@ KERNEL ga_load load_few(const dense *d, const ga_matrix *m, const double *r, con
     memcpy(&limit, &infinity, sizeof limit);
     UNROLL
     for (int i = 0; i < whole; i += 4) load(&p.scales[i / 4], r + i);
-    load_some(&p.scales[whole / 4], r + whole, n - whole);
+    load_end(&p.scales[whole / 4], r, n, n - whole);
+    set(&there, 1, n - whole > 1, n - whole > 2, n - whole > 3);
+    times(&p.scales[whole / 4], &there);
     for (; k + 4 <= n; k += 4) load_four(&p, ld, k, size);
     for (; k < n; ++k) load_one(&p, ld, k, size);
     if (p.least == 0 || largest_key(&p.below) > 0) return OTHER;
