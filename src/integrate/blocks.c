@@ -289,6 +289,9 @@ static void fill(double *x, int n, double value)
  * round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
+/* By c_q now and then. */
+static bool keeps_scaling(double ratio) { return ratio > 0.1 && ratio < 10; }
+
 /* Row and column factors relative to the units of the matrix above. */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
@@ -312,7 +315,7 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     const int position = s->place[s->form->position], eta = s->place[GA_AT_ETA];
     if (scaling == GA_SCALING_AUTO && s->usable && s->scaled_for > 0) {
         const double ratio = s->c_q / s->scaled_c_q;
-        if (--s->scaled_for > 0 && ratio > 0.1 && ratio < 10) return;
+        if (--s->scaled_for > 0 && keeps_scaling(ratio)) return;
     }
     fill(s->row_scale, s->nv, row[0]);
     fill(s->row_scale + s->nv, s->n - s->nv, row[1]);
@@ -324,6 +327,17 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         ga_matrix_equilibrate(&s->matrix, 3, s->row_scale, s->col_scale, s->scale_work);
     s->scaled_for = scaling == GA_SCALING_AUTO ? SCALING_LIFE : 0;
     s->scaled_c_q = s->c_q;
+}
+
+static void list_terms(const ga_stepper *s, ga_matrix_term *list)
+{
+    for (int k = 0; k < s->form->term_count; ++k) {
+        const ga_term term = s->form->terms[k].term;
+        const double *const *factors = s->term_factors[term];
+        const bool empty = s->term_coords[term].count == 0;
+        list[k] = (ga_matrix_term){empty ? 0 : coefficient(s, term), s->term_values[term],
+                                   s->term_product[term], factors[0], factors[1]};
+    }
 }
 
 /* Without the scaling it chooses. */
@@ -345,6 +359,21 @@ static void sum_terms(ga_stepper *s, ga_scaling scaling)
     choose_scaling(s, scaling);
 }
 
+/* The same if the scales are not chosen anew, and scaled. Large matrices come from memory: once
+ * is enough. */
+static bool sum_scaled(ga_stepper *s)
+{
+    const double ratio = s->c_q / s->scaled_c_q;
+    if (s->matrix.full || s->def.scaling != GA_SCALING_AUTO || !s->usable) return false;
+    if (!(s->scaled_for > 1 && keeps_scaling(ratio))) return false;
+    ga_matrix_term terms[GA_TERM_COUNT];
+    --s->scaled_for;
+    ga_regular_prepare(s);
+    list_terms(s, terms);
+    ga_matrix_sum(&s->matrix, terms, s->row_scale, s->col_scale);
+    return true;
+}
+
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 {
     sum_terms(s, scaling);
@@ -353,8 +382,10 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 
 static ga_status assemble_and_factor(ga_stepper *s)
 {
-    sum_terms(s, s->def.scaling);
+    const bool scaled = sum_scaled(s);
     ga_renewal_begin(s);
+    if (scaled) return ga_factor_numeric(s->factor);
+    sum_terms(s, s->def.scaling);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 

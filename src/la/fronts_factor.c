@@ -331,11 +331,15 @@ static void look_at_piece(void *data, int piece)
 
 bool ga_fronts_look(ga_fronts *s)
 {
-    ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
+    const ga_matrix *m = s->matrix;
+    const int count = m->looked ? m->windows : GA_FRONTS_PARTS;
+    const double *largest = m->looked ? m->largest : s->largest;
+    if (!m->looked)
+        ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
     s->entry = 0;
-    for (int p = 0; p < GA_FRONTS_PARTS; ++p) {
-        if (!(s->largest[p] <= DBL_MAX)) return false;
-        s->entry = greater(s->entry, s->largest[p]);
+    for (int p = 0; p < count; ++p) {
+        if (!(largest[p] <= DBL_MAX)) return false;
+        s->entry = greater(s->entry, largest[p]);
     }
     return true;
 }
