@@ -529,18 +529,19 @@ void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_prod
     add_listed(matrix, k, &term);
 }
 
-/* What scaled values are: the largest, and zero, or NaN if one is not finite (0 x is). */
+/* What scaled values are: the largest, and zero, or NaN if one is not finite (0 x is). Those
+ * by fours, and the others. */
 typedef struct sizes {
     quad most, zero;
+    double most_of_rest, rest;
 } sizes;
 
-/* x of rows `row`, by fours; there are four for each that is left over. */
 KERNEL void scale_entries(int count, double *restrict x, const int *restrict row,
-                          const double *restrict r, double c, sizes *restrict found)
+                          const double *restrict r, double c, sizes *found)
 {
-    quad y, factor;
     int k = 0;
     for (; k + 4 <= count; k += 4) {
+        quad y, factor;
         load(&y, x + k);
         set(&factor, r[row[k]], r[row[k + 1]], r[row[k + 2]], r[row[k + 3]]);
         scale(&factor, c);
@@ -549,21 +550,22 @@ KERNEL void scale_entries(int count, double *restrict x, const int *restrict row
         raise_by(&found->most, &y);
         add(&found->zero, &y, 0);
     }
-    if (k == count) return;
-    double rest[4] = {0, 0, 0, 0};
-    for (int v = 0; k < count; ++k, ++v) rest[v] = x[k] *= r[row[k]] * c;
-    load(&y, rest);
-    raise_by(&found->most, &y);
-    add(&found->zero, &y, 0);
+    for (; k < count; ++k) {
+        x[k] *= r[row[k]] * c;
+        found->most_of_rest = greater(fabs(x[k]), found->most_of_rest);
+        found->rest += 0 * x[k];
+    }
 }
 
 static void scale_columns(const ga_matrix *m, int from, int end, const double *r,
-                          const double *c, sizes *found)
+                          const double *c, sizes *all)
 {
+    sizes found = *all;
     for (int j = from; j < end; ++j) {
         const int at = m->colptr[j];
-        scale_entries(m->colptr[j + 1] - at, m->values + at, m->rowind + at, r, c[j], found);
+        scale_entries(m->colptr[j + 1] - at, m->values + at, m->rowind + at, r, c[j], &found);
     }
+    *all = found;
 }
 
 /* In small pieces: a long one might go past the cache. */
@@ -588,15 +590,14 @@ static void sum_window(void *data, int window)
         if (term->scale != 0) add_run(m, &m->run[k], term, window);
     }
     if (!t->r) return;
-    sizes found;
-    set_zero(&found.most);
-    set_zero(&found.zero);
+    sizes found = {.rest = 0};
     for (int k = 0; k < m->ranges; ++k)
         scale_columns(m, window_start(m, k, window), window_start(m, k, window + 1), t->r, t->c,
                       &found);
     double zero[4];
     store(zero, &found.zero);
-    m->largest[window] = largest_of(&found.most) + (zero[0] + zero[1] + (zero[2] + zero[3]));
+    m->largest[window] = greater(largest_of(&found.most), found.most_of_rest) +
+                         (zero[0] + zero[1] + (zero[2] + zero[3]) + found.rest);
 }
 
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
