@@ -543,7 +543,10 @@ KERNEL void scale_entries(int count, double *restrict x, const int *restrict row
     for (; k + 4 <= count; k += 4) {
         quad y, factor;
         load(&y, x + k);
-        set(&factor, r[row[k]], r[row[k + 1]], r[row[k + 2]], r[row[k + 3]]);
+        if (row[k + 3] == row[k] + 3) /* as a rule */
+            load(&factor, r + row[k]);
+        else
+            set(&factor, r[row[k]], r[row[k + 1]], r[row[k + 2]], r[row[k + 3]]);
         scale(&factor, c);
         times(&y, &factor);
         store(x + k, &y);
