@@ -359,32 +359,34 @@ static void sum_terms(ga_stepper *s, ga_scaling scaling)
     choose_scaling(s, scaling);
 }
 
-/* The same if the scales are not chosen anew, and scaled. Large matrices come from memory: once
- * is enough. */
-static bool sum_scaled(ga_stepper *s)
-{
-    const double ratio = s->c_q / s->scaled_c_q;
-    if (s->matrix.full || s->def.scaling != GA_SCALING_AUTO || !s->usable) return false;
-    if (!(s->scaled_for > 1 && keeps_scaling(ratio))) return false;
-    ga_matrix_term terms[GA_TERM_COUNT];
-    --s->scaled_for;
-    ga_regular_prepare(s);
-    list_terms(s, terms);
-    ga_matrix_sum(&s->matrix, terms, s->row_scale, s->col_scale);
-    return true;
-}
-
 void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
 {
     sum_terms(s, scaling);
     ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);
 }
 
+/* Whether scales are not chosen anew, and a matrix can be made with them in one go. Large ones
+ * come from memory: once is enough. */
+static bool knows_scaling(const ga_stepper *s)
+{
+    if (s->matrix.full || s->def.scaling != GA_SCALING_AUTO || !s->usable) return false;
+    return s->scaled_for > 1 && keeps_scaling(s->c_q / s->scaled_c_q);
+}
+
+static ga_status factor_in_one_go(ga_stepper *s)
+{
+    ga_matrix_term terms[GA_TERM_COUNT];
+    const ga_matrix_total total = {&s->matrix, terms, s->row_scale, s->col_scale};
+    --s->scaled_for;
+    ga_regular_prepare(s);
+    list_terms(s, terms);
+    return ga_factor_numeric_sum(s->factor, &total);
+}
+
 static ga_status assemble_and_factor(ga_stepper *s)
 {
-    const bool scaled = sum_scaled(s);
     ga_renewal_begin(s);
-    if (scaled) return ga_factor_numeric(s->factor);
+    if (knows_scaling(s)) return factor_in_one_go(s);
     sum_terms(s, s->def.scaling);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }

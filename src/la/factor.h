@@ -87,11 +87,20 @@ void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 /* The same for a block whose coords were the result of a product. */
 void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
                            const double *a, const double *b);
-/* The matrix is the sum of a term for each block, in their order, and then scaled as below,
- * unless r is null: in one go, window by window. The same bits as one after the other. Not for
- * a full matrix. */
-void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
-                   const double *c);
+/* The sum of a term for each block, in their order, then scaled as below. */
+typedef struct ga_matrix_total {
+    ga_matrix *matrix; /* not a full one */
+    const ga_matrix_term *terms;
+    const double *r, *c;
+} ga_matrix_total;
+
+/* That is what the matrix becomes; window by window, with the same bits as one after the other.
+ */
+void ga_matrix_sum(const ga_matrix_total *total);
+/* One of the windows; those who do all of them set `looked`. */
+void ga_matrix_sum_window(const ga_matrix_total *total, int window);
+/* The window of column j. */
+int ga_matrix_window(const ga_matrix *matrix, int j);
 /* y += alpha A x. */
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
 /* values[i,j] *= r[i] * c[j]. */
@@ -148,6 +157,8 @@ ga_status ga_factor_numeric(ga_factor *factor);
 /* The same of diag(r) A diag(c). The values are left as they are, or scaled. */
 ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
                                    const double *c);
+/* The same of a sum, which the matrix becomes. */
+ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total);
 /* Makes it possible to factor again only where few values have changed; GA_OK also where the
  * backend knows no such thing. */
 ga_status ga_factor_prepare_renewal(ga_factor *factor);

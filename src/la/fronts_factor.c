@@ -151,7 +151,7 @@ void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *recipr
 {
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(reciprocals[p * step]);
-        if (pivot * s->entry <= found->pivot) continue;
+        if (pivot * found->entry <= found->pivot) continue;
         int column = s->col[f->first + p];
         pivot *= column_size(s->matrix, column);
         if (pivot <= found->pivot) continue;
@@ -213,9 +213,9 @@ static bool factor_front(const blocks *s, int i, part *p)
     return true;
 }
 
-/* A chain from i on, whose child is done. Returns the front it ends with: done if it is the end
- * of the chain, otherwise not to be inverted. */
-static int factor_chain(const blocks *s, int i, part *p)
+/* A chain from i to end - 1, whose child is done. Returns the front that is not: the end, or
+ * one that is not to be inverted. */
+static int factor_chain(const blocks *s, int i, int end, part *p)
 {
     front *f = &s->front[i];
     const int to = s->joins[f[-1].joins].to;
@@ -224,7 +224,7 @@ static int factor_chain(const blocks *s, int i, part *p)
                         .multipliers = MULTIPLIER_LIMIT * MULTIPLIER_LIMIT,
                         .found = &p->found};
     memcpy(c.S, s->stack + f[-1].stack, size);
-    i = ga_front_chain_get(f->k, f->r, to)(s, i, f->chain, &c);
+    i = ga_front_chain_get(f->k, f->r, to)(s, i, end, &c);
     for (; f < &s->front[i]; ++f) f->inverted = true;
     memcpy(s->stack + f[-1].stack, c.S, size);
     return i;
@@ -244,6 +244,14 @@ static void fetch(const blocks *s, int i)
 #endif
 }
 
+/* Where the chain from i on is to be interrupted: what is summed shall be used soon. */
+static int end_of_chain(const blocks *s, int i)
+{
+    enum { MOST = 128 };
+    const int chain = s->front[i].chain;
+    return s->sum && chain > i + MOST ? i + MOST : chain;
+}
+
 /* assembled: fronts before it are. Chains end where an S is kept, if not before. */
 bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
 {
@@ -251,11 +259,13 @@ bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
     const bool far = s->matrix->count > NEAR;
     int assembled = from;
     for (int i = from; i < end; ++i) {
-        const int chain = s->front[i].chain;
+        const int chain = end_of_chain(s, i), next = chain ? chain : i + 2;
+        for (int k = assembled; s->sum && k < next && k < end; ++k)
+            ga_fronts_sum_for(s, &s->front[k], p);
         for (; assembled <= (chain ? i : i + 1) && assembled < end; ++assembled)
             assemble(s, assembled, p);
         if (chain) {
-            i = assembled = factor_chain(s, i, p);
+            i = assembled = factor_chain(s, i, chain, p);
             if (i == chain) {
                 ga_fronts_keep(s, --i);
                 continue;
@@ -273,7 +283,7 @@ static void factor_part(void *data, int number)
 {
     blocks *s = data;
     part *p = &s->part[number];
-    p->found = (finding){.column = -1};
+    p->found = (finding){.column = -1, .entry = s->entry};
     p->found.failed = !ga_fronts_factor_range(s, p->from, p->end, p);
 }
 
@@ -281,7 +291,7 @@ static void factor_part(void *data, int number)
 static void factor_above(blocks *s)
 {
     part *above = &s->part[s->parts];
-    above->found = (finding){.column = -1};
+    above->found = (finding){.column = -1, .entry = s->entry};
     for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
         above->found.failed = !ga_fronts_factor_range(s, from, s->part[p].from, above);
 }
@@ -350,7 +360,9 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
     if (s->renewal) s->renewal->valid = false;
     if (s->partner) s->partner->lost = true;
     *rcond = 0;
+    if (s->sum) ga_fronts_begin_sum(s);
     ga_pool_run(s->pool, s->parts, factor_part, s);
+    if (s->sum && !ga_fronts_finish_sum(s)) return false;
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
     factor_above(s);

@@ -199,9 +199,9 @@ done:
 
 /* --- windows and pieces */
 
-/* Values of a window, about: with all that is read to make them they fit in a cache of the
- * processor's own. */
-enum { WINDOW = 1 << 15 };
+/* Values of a window, about. With all that is read to make them they fit in a cache; smaller
+ * ones are slower, what is read is then in short pieces. */
+enum { WINDOW = 1 << 17 };
 
 /* Columns from .. end - 1 are in window `number`. */
 typedef struct share {
@@ -225,6 +225,13 @@ static void find_window(const ga_matrix *m, int j, share *at)
     at->number = (int)(((k + 1) * m->windows - 1) / columns);
     at->from = window_start(m, range, at->number);
     at->end = window_start(m, range, at->number + 1);
+}
+
+int ga_matrix_window(const ga_matrix *matrix, int j)
+{
+    share at = {0};
+    find_window(matrix, j, &at);
+    return at.number;
 }
 
 /* Ranges of columns, between the first ones of blocks. */
@@ -395,7 +402,7 @@ typedef struct task {
     ga_matrix *matrix;
     int block, count;
     const double *r, *c;
-    const ga_matrix_term *term; /* of that block, or of all */
+    const ga_matrix_term *term; /* of that block */
 } task;
 
 static void clear_piece(void *data, int piece)
@@ -582,35 +589,34 @@ static void clear_columns(const ga_matrix *m, int from, int end)
     memset(m->values + at, 0, (size_t)(last - at) * sizeof *m->values);
 }
 
-static void sum_window(void *data, int window)
+void ga_matrix_sum_window(const ga_matrix_total *total, int window)
 {
-    const task *t = data;
-    const ga_matrix *m = t->matrix;
+    const ga_matrix *m = total->matrix;
     for (int k = 0; k < m->ranges; ++k)
         clear_columns(m, window_start(m, k, window), window_start(m, k, window + 1));
     for (int k = m->run_start[window]; k < m->run_start[window + 1]; ++k) {
-        const ga_matrix_term *term = &t->term[m->run[k].block];
+        const ga_matrix_term *term = &total->terms[m->run[k].block];
         if (term->scale != 0) add_run(m, &m->run[k], term, window);
     }
-    if (!t->r) return;
     sizes found = {.rest = 0};
     for (int k = 0; k < m->ranges; ++k)
-        scale_columns(m, window_start(m, k, window), window_start(m, k, window + 1), t->r, t->c,
-                      &found);
+        scale_columns(m, window_start(m, k, window), window_start(m, k, window + 1), total->r,
+                      total->c, &found);
     double zero[4];
     store(zero, &found.zero);
     m->largest[window] = greater(largest_of(&found.most), found.most_of_rest) +
                          (zero[0] + zero[1] + (zero[2] + zero[3]) + found.rest);
 }
 
-void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
-                   const double *c)
+static void sum_window(void *data, int window) { ga_matrix_sum_window(data, window); }
+
+void ga_matrix_sum(const ga_matrix_total *total)
 {
-    assert(!matrix->full);
-    task t = {.matrix = matrix, .term = terms, .r = r, .c = c};
-    const bool threads = matrix->pool && matrix->window_work;
-    ga_pool_run(threads ? matrix->pool : NULL, matrix->windows, sum_window, &t);
-    matrix->looked = r != NULL;
+    ga_matrix *m = total->matrix;
+    ga_matrix_total work = *total;
+    assert(!m->full);
+    ga_pool_run(m->window_work ? m->pool : NULL, m->windows, sum_window, &work);
+    m->looked = true;
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
