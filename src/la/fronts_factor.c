@@ -256,7 +256,7 @@ static int end_of_chain(const blocks *s, int i)
 bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
 {
     enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
-    const bool far = s->matrix->count > NEAR;
+    const bool far = !s->sum && s->matrix->count > NEAR;
     int assembled = from;
     for (int i = from; i < end; ++i) {
         const int chain = end_of_chain(s, i), next = chain ? chain : i + 2;

@@ -201,7 +201,7 @@ done:
 
 /* Values of a window, about. With all that is read to make them they fit in a cache; smaller
  * ones are slower, what is read is then in short pieces. */
-enum { WINDOW = 1 << 17 };
+enum { WINDOW = 1 << 16 };
 
 /* Columns from .. end - 1 are in window `number`. */
 typedef struct share {
