@@ -192,6 +192,14 @@ static void collect(const blocks *s, int i, const front *f, double *F, double *S
         take_over(s, &s->front[s->child[c]], f, F, S);
 }
 
+static double eliminate(const blocks *s, const front *f, double *F, double *S, part *p)
+{
+    int *swap = s->swap + f->first;
+    if (!f->parted) return f->kernels->factor(f->k, f->r, F, S, swap, p->work);
+    return f->kernels->factor_parted(f->k, f->r, F, S, swap, p->work, s->factors + f->at,
+                                     s->factors + f->back);
+}
+
 static bool factor_front(const blocks *s, int i, part *p)
 {
     front *f = &s->front[i];
@@ -203,13 +211,12 @@ static bool factor_front(const blocks *s, int i, part *p)
         assemble(s, i, p);
         collect(s, i, f, F, S);
     }
-    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
+    const double squares = eliminate(s, f, F, S, p);
     if (!(squares >= 0)) return false;
     p->found.mixed = true;
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
     ga_fronts_judge(s, f, F, ga_front_padded(f->k) + 1, &p->found);
-    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
     return true;
 }
 
