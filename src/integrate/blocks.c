@@ -310,6 +310,9 @@ static void fill(double *x, int n, double value)
  * round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
+/* By c_q now and then. */
+static bool keeps_scaling(double ratio) { return ratio > 0.1 && ratio < 10; }
+
 /* Row and column factors relative to the units of the matrix above. */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
@@ -333,7 +336,7 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     const int position = s->place[s->form->position], eta = s->place[GA_AT_ETA];
     if (scaling == GA_SCALING_AUTO && s->usable && s->scaled_for > 0) {
         const double ratio = s->c_q / s->scaled_c_q;
-        if (--s->scaled_for > 0 && ratio > 0.1 && ratio < 10) return;
+        if (--s->scaled_for > 0 && keeps_scaling(ratio)) return;
     }
     fill(s->row_scale, s->nv, row[0]);
     fill(s->row_scale + s->nv, s->n - s->nv, row[1]);
@@ -389,6 +392,17 @@ static void begin_sum(ga_stepper *s)
     s->based = true;
 }
 
+static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
+{
+    for (int k = 0; k < s->form->term_count; ++k) {
+        const ga_term term = s->form->terms[k].term;
+        const double *const *factors = s->term_factors[term];
+        const bool empty = s->term_coords[term].count == 0;
+        list[k] = (ga_matrix_term){empty ? 0 : coefficient(s, term), s->term_values[term],
+                                   s->term_product[term], factors[0], factors[1]};
+    }
+}
+
 /* Without the scaling it chooses. */
 static void sum_terms(ga_stepper *s, ga_scaling scaling)
 {
@@ -404,10 +418,29 @@ void ga_block_assemble(ga_stepper *s, ga_scaling scaling)
     ga_matrix_scale(&s->matrix, s->row_scale, s->col_scale);
 }
 
+/* Whether scales are not chosen anew, and a matrix can be made with them in one go. Large ones
+ * come from memory: once is enough. */
+static bool knows_scaling(const ga_stepper *s)
+{
+    if (s->matrix.full || s->def.scaling != GA_SCALING_AUTO || !s->usable) return false;
+    return s->scaled_for > 1 && keeps_scaling(s->c_q / s->scaled_c_q);
+}
+
+static ga_status factor_in_one_go(ga_stepper *s)
+{
+    ga_matrix_term terms[GA_TERM_COUNT];
+    const ga_matrix_total total = {&s->matrix, terms, s->row_scale, s->col_scale};
+    --s->scaled_for;
+    ga_regular_prepare(s);
+    collect_terms(s, terms);
+    return ga_factor_numeric_sum(s->factor, &total);
+}
+
 static ga_status assemble_and_factor(ga_stepper *s)
 {
-    sum_terms(s, s->def.scaling);
     ga_renewal_begin(s);
+    if (knows_scaling(s)) return factor_in_one_go(s);
+    sum_terms(s, s->def.scaling);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 

@@ -24,6 +24,9 @@ typedef struct ga_backend {
     /* The same of the matrix times r and c; null if there is nothing to gain. */
     ga_status (*numeric_scaled)(void *data, const ga_matrix *matrix, const double *r,
                                 const double *c, double *rcond, int *column);
+    /* ga_factor_numeric_sum, by one who looks; null if there is nothing to gain. */
+    ga_status (*numeric_sum)(void *data, const ga_matrix_total *total, double *rcond,
+                             int *column);
     /* Factors again where values have changed; null if it cannot. See factor.h. */
     ga_status (*prepare)(void *data);
     bool (*may_renew)(const void *data);

@@ -60,7 +60,8 @@ static void destroy(void *data)
     void *memory[] = {s->part,   s->above, s->part_memory, s->front,  s->child_start,
                       s->child,  s->row,   s->col,         s->others, s->runs,
                       s->places, s->joins, s->wide_places, s->swap,   s->factors,
-                      s->stack,  s->y,     s->rhs,         s->defect};
+                      s->stack,  s->y,     s->rhs,         s->defect, s->owner,
+                      s->summed};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
     ga_fronts_renewal_destroy(s->renewal);
@@ -474,12 +475,14 @@ static int place(const front *f, int a, int b)
     return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
 }
 
-/* Places of the entries of front i; how many they are. */
+/* Places of the entries of front i, and the windows they are in; how many they are. */
 static int list_places(const blocks *s, const entries *x, int i, int *list)
 {
     const ga_matrix *m = s->matrix;
-    const front *f = &s->front[i];
+    front *f = &s->front[i];
     int count = 0;
+    f->window_from = m->windows;
+    f->window_end = 0;
     for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
     for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
     for (int e = f->runs; e < f[1].runs; ++e) {
@@ -487,6 +490,9 @@ static int list_places(const blocks *s, const entries *x, int i, int *list)
         for (int k = r.from, j = x->col[e]; k < r.from + r.count; ++j) {
             const int col = x->local[x->col_number[j]], last = r.from + r.count;
             const int end = m->colptr[j + 1] < last ? m->colptr[j + 1] : last;
+            const int window = ga_matrix_window(m, j);
+            if (window < f->window_from) f->window_from = window;
+            if (window >= f->window_end) f->window_end = window + 1;
             for (; k < end; ++k)
                 list[count++] = place(f, x->local[x->row_number[m->rowind[k]]], col);
         }
@@ -576,6 +582,7 @@ static ga_status plan(blocks *s, const ga_partition *p, ga_elimination *e)
     if (status == GA_OK) status = plan_stack(s, e);
     if (status == GA_OK) status = plan_joins(s, e);
     if (status == GA_OK) status = plan_places(s);
+    if (status == GA_OK) status = ga_fronts_plan_sum(s);
     if (status == GA_OK) status = plan_slots(s); /* from here others are places in y */
     if (status == GA_OK) plan_rows(s);
     if (status == GA_OK) plan_chains(s, e);
@@ -628,6 +635,20 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
         if (ga_fronts_factor(s, rcond, column)) return GA_OK;
     }
     return factor_by_klu(s, matrix, rcond, column);
+}
+
+static ga_status numeric_sum(void *data, const ga_matrix_total *total, double *rcond,
+                             int *column)
+{
+    blocks *s = data;
+    if (s->failures >= PATIENCE || !ga_fronts_may_sum(s)) {
+        ga_matrix_sum(total);
+        return numeric(data, total->matrix, rcond, column);
+    }
+    s->use_klu = false;
+    s->sum = total;
+    if (ga_fronts_factor(s, rcond, column)) return GA_OK;
+    return ga_fronts_look(s) ? factor_by_klu(s, total->matrix, rcond, column) : GA_ERR_SINGULAR;
 }
 
 static ga_status prepare(void *data) { return ga_fronts_prepare(data); }
@@ -758,6 +779,7 @@ const ga_backend ga_backend_block = {
     .destroy = destroy,
     .use = use,
     .numeric = numeric,
+    .numeric_sum = numeric_sum,
     .prepare = prepare,
     .may_renew = may_renew,
     .touch = touch,

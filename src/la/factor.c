@@ -144,6 +144,20 @@ ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const d
     return factorise(factor, NULL, NULL);
 }
 
+ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total)
+{
+    assert(total->matrix == factor->matrix);
+    if (!factor->data || !factor->backend->numeric_sum) {
+        ga_matrix_sum(total);
+        return factorise(factor, NULL, NULL);
+    }
+    int column = -1;
+    double rcond = 0;
+    factor->rcond = 0;
+    const ga_status status = factor->backend->numeric_sum(factor->data, total, &rcond, &column);
+    return judge(factor, status, rcond, column);
+}
+
 ga_status ga_factor_prepare_renewal(ga_factor *factor)
 {
     if (!factor->data || !factor->backend->prepare) return GA_OK;

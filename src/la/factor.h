@@ -36,6 +36,20 @@ typedef struct ga_matrix_shape {
     ga_layout layout;
 } ga_matrix_shape;
 
+/* Pieces of a block that follow each other and lie in one window of columns. */
+typedef struct ga_matrix_run {
+    int block, piece, end;
+    int entry, column; /* its first: of the block, and of the product that may be */
+} ga_matrix_run;
+
+/* What is added for a block. */
+typedef struct ga_matrix_term {
+    double scale;         /* 0: nothing */
+    const double *values; /* of its entries; or, if there is a product, */
+    const ga_product *product;
+    const double *a, *b; /* its factors */
+} ga_matrix_term;
+
 typedef struct ga_matrix {
     int n, count;         /* order, number of slots */
     bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
@@ -47,12 +61,16 @@ typedef struct ga_matrix {
     ga_lists slots;
     ga_matrix_shape *shape; /* full: of each block */
     ga_pool *pool;          /* borrowed; null: one thread */
-    /* Pieces in groups, for threads: where the groups of each block begin; the entry and the
-     * column of a product each begins with; whether the groups of a block have no slot in
-     * common; space for a column in each. */
-    int *group_start, *group_entry, *group_column;
-    bool *apart;
-    double *group_work;
+    /* Windows of columns, for the cache and for threads; none if full. Each has a share of each
+     * of the ranges that blocks divide the columns into, and its runs by blocks. */
+    int windows, ranges;
+    int *range;     /* ranges + 1: where they begin */
+    int *run_start; /* windows + 1 */
+    ga_matrix_run *run;
+    double *largest;     /* of each window, by ga_matrix_sum; NaN if one is not finite */
+    bool looked;         /* it is that of the values now */
+    double *window_work; /* space for a column of a product in each */
+    int window_width;    /* so much of it */
 } ga_matrix;
 
 /* Sparse backends get every diagonal place as a slot, even if no block fills it. */
@@ -61,7 +79,7 @@ ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
 void ga_matrix_destroy(ga_matrix *matrix);
 /* Threads for what follows. The same bits come out. */
 ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool);
-/* After it: products[k], or null, is what ga_matrix_add_product will add for block k. */
+/* After it: products[k], or null, is what will be added for block k. */
 ga_status ga_matrix_use_products(ga_matrix *matrix, const ga_product *const *products);
 void ga_matrix_clear(ga_matrix *matrix);
 /* matrix += scale * block k with these values. */
@@ -69,6 +87,20 @@ void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 /* The same for a block whose coords were the result of a product. */
 void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
                            const double *a, const double *b);
+/* The sum of a term for each block, in their order, then scaled as below. */
+typedef struct ga_matrix_total {
+    ga_matrix *matrix; /* not a full one */
+    const ga_matrix_term *terms;
+    const double *r, *c;
+} ga_matrix_total;
+
+/* That is what the matrix becomes; window by window, with the same bits as one after the other.
+ */
+void ga_matrix_sum(const ga_matrix_total *total);
+/* One of the windows; those who do all of them set `looked`. */
+void ga_matrix_sum_window(const ga_matrix_total *total, int window);
+/* The window of column j. */
+int ga_matrix_window(const ga_matrix *matrix, int j);
 /* y += alpha A x. */
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
 /* values[i,j] *= r[i] * c[j]. */
@@ -125,6 +157,8 @@ ga_status ga_factor_numeric(ga_factor *factor);
 /* The same of diag(r) A diag(c). The values are left as they are, or scaled. */
 ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
                                    const double *c);
+/* The same of a sum, which the matrix becomes. */
+ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total);
 /* Makes it possible to factor again only where few values have changed; GA_OK also where the
  * backend knows no such thing. */
 ga_status ga_factor_prepare_renewal(ga_factor *factor);

@@ -45,11 +45,27 @@ KERNEL bool eliminate(const int k, int c, double *restrict A, int *restrict swap
     return true;
 }
 
-/* P A = L U in place, reciprocals on the diagonal. */
-KERNEL bool factor_pivots(const int k, double *restrict A, int *restrict swap,
-                          double *restrict m)
+/* What of the two parts of a front belongs to pivot c, about; of many others the first. A few
+ * lines of the cache at a time: where they are too many the processor stops. */
+KERNEL void fetch(const int k, int r4, int c, const double *forth, const double *back)
+{
+#if defined(__GNUC__)
+    const int share = r4 + ga_front_padded(k) / 2 + 2;
+    for (int v = 0; v < 3; ++v) {
+        __builtin_prefetch(forth + c * share + 8 * v, 1);
+        __builtin_prefetch(back + c * share + 8 * v, 1);
+    }
+#else
+    (void)k, (void)r4, (void)c, (void)forth, (void)back;
+#endif
+}
+
+/* P A = L U in place, reciprocals on the diagonal. forth and back may be null. */
+KERNEL bool factor_pivots(const int k, int r4, double *restrict A, int *restrict swap,
+                          double *restrict m, const double *forth, const double *back)
 {
     FOR_PIVOTS(c, 0, k, {
+        if (forth) fetch(k, r4, c, forth, back);
         if (!eliminate(k, c, A, swap, m)) return false;
     })
     return true;
@@ -90,11 +106,12 @@ KERNEL void solve_upper(const int k, int r4, const double *restrict A, const int
     }
 }
 
-KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *work)
+KERNEL double factor(const int k, int r, double *F, double *S, int *swap, quad *work,
+                     const double *forth, const double *back)
 {
     const int r4 = ga_front_padded(r);
     double *L = F + k * ga_front_padded(k), *U = L + k * r4;
-    if (!factor_pivots(k, F, swap, (double *)work)) return -1;
+    if (!factor_pivots(k, r4, F, swap, (double *)work, forth, back)) return -1;
     const double squares = solve_lower(k, r4, F, L, work);
     solve_upper(k, r4, F, swap, U, work);
     update_others(k, r, r4, L, U, S);
@@ -226,7 +243,17 @@ KERNEL void part(const int k, int r, const double *restrict F, double *restrict 
     {                                                                                          \
         (void)k, (void)work;                                                                   \
         room;                                                                                  \
-        return factor(pivots, r, F, S, swap, work_space);                                      \
+        return factor(pivots, r, F, S, swap, work_space, NULL, NULL);                          \
+    }                                                                                          \
+    attribute static double factor_parted_##name(int k, int r, double *F, double *S,           \
+                                                 int *swap, void *work, double *forth,         \
+                                                 double *back)                                 \
+    {                                                                                          \
+        (void)k, (void)work;                                                                   \
+        room;                                                                                  \
+        const double squares = factor(pivots, r, F, S, swap, work_space, forth, back);         \
+        if (squares >= 0) part(pivots, r, F, forth, back);                                     \
+        return squares;                                                                        \
     }                                                                                          \
     attribute static void forward_##name(int k, int r, const double *F, const int *swap,       \
                                          double *y, double *t, void *work)                     \
@@ -290,7 +317,8 @@ KERNEL void part(const int k, int r, const double *restrict F, double *restrict 
 
 #define ENTRY(name)                                                                            \
     {                                                                                          \
-        factor_##name, forward_##name, backward_##name, part_##name, forth_##name, back_##name \
+        factor_##name, factor_parted_##name, forward_##name, backward_##name, part_##name,     \
+            forth_##name, back_##name                                                          \
     }
 
 INSTANCES(plain, )

@@ -31,8 +31,14 @@ typedef void ga_front_backward(int k, int r, const double *F, const double *t, d
  *          four with the last row above the pivot */
 typedef void ga_front_part(int k, int r, const double *F, double *forth, double *back);
 
+/* Factors, and takes apart unless that fails. The memory it goes to is fetched on the way: to
+ * wait for it in the end takes a third of the time. */
+typedef double ga_front_factor_parted(int k, int r, double *F, double *S, int *swap, void *work,
+                                      double *forth, double *back);
+
 typedef struct ga_front_kernels {
     ga_front_factor *factor;
+    ga_front_factor_parted *factor_parted;
     ga_front_forward *forward;
     ga_front_backward *backward;
     ga_front_part *part;

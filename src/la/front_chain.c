@@ -94,7 +94,7 @@ KERNEL int factor(const int k, const int r, const int to, const ga_fronts *s, in
         if (!invert_front(k, r, to, F, c, reciprocals, &condition)) break;
         if (!(condition <= c->condition) || !finish(k, r, F, c)) break;
         for (int p = 0; p < k; ++p) most = greater(most, fabs(reciprocals[p]));
-        if (!(most * s->entry <= c->found->pivot))
+        if (!(most * c->found->entry <= c->found->pivot))
             ga_fronts_judge(s, f, reciprocals, 1, c->found);
     }
     return from;

@@ -28,8 +28,9 @@ typedef struct ga_front {
     int k, r;                        /* pivots, others */
     int first;                       /* number of the first pivot in the order of elimination */
     int others;                      /* in the list of others */
-    int runs, places;      /* where its runs and its places begin; fronts share places */
-    int joins;             /* where its joins to the parent begin */
+    int runs, places;            /* where its runs and its places begin; fronts share places */
+    int window_from, window_end; /* of the matrix: its entries are in these */
+    int joins;                   /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     int reach;   /* its others in its part, or those of its row, end so far behind its first */
     int chain;   /* where the chain ends that begins here (front_chain.h); or 0 */
@@ -39,6 +40,7 @@ typedef struct ga_front {
 
 /* What a factorisation has shown. */
 typedef struct ga_fronts_finding {
+    double entry;  /* columns of pivots so far have no larger one */
     double pivot;  /* the smallest, by the size of its column: as its reciprocal */
     int column;    /* of that pivot */
     double growth; /* largest |l| |u| of one pivot, where multipliers are large */
@@ -110,6 +112,10 @@ typedef struct ga_fronts {
     int failures;               /* where KLU did better */
     ga_fronts_finding found;    /* by the factorisation, and by renewals since */
     ga_fronts_renewal *renewal; /* or null */
+    /* fronts_sum.c; there are parts */
+    const ga_matrix_total *sum; /* what the matrix becomes on the way; null: it is there */
+    int *owner;                 /* of each window: the part that sums it, or < 0 */
+    unsigned char *summed;      /* windows */
     double flops;
 } ga_fronts;
 
@@ -136,6 +142,16 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column);
 bool ga_fronts_factor_range(ga_fronts *s, int from, int end, ga_fronts_part *p);
 /* Whether the factors are to be used, by s->found. */
 bool ga_fronts_accept(ga_fronts *s, double *rcond, int *column);
+/* fronts_sum.c: who sums what; where the fronts have places. */
+ga_status ga_fronts_plan_sum(ga_fronts *s);
+/* Whether a matrix can be summed on the way. */
+bool ga_fronts_may_sum(const ga_fronts *s);
+/* Before the parts, */
+void ga_fronts_begin_sum(ga_fronts *s);
+/* before f of part p is assembled, */
+void ga_fronts_sum_for(ga_fronts *s, const ga_front *f, ga_fronts_part *p);
+/* and after the parts; a look at the whole, as above. */
+bool ga_fronts_finish_sum(ga_fronts *s);
 /* fronts_renew.c: from now on the factors can be renewed; GA_OK or GA_ERR_MEMORY. */
 ga_status ga_fronts_prepare(ga_fronts *s);
 void ga_fronts_renewal_destroy(ga_fronts_renewal *renewal); /* null is fine */

@@ -151,7 +151,7 @@ void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *recipr
 {
     for (int p = 0; p < f->k; ++p) {
         double pivot = fabs(reciprocals[p * step]);
-        if (pivot * s->entry <= found->pivot) continue;
+        if (pivot * found->entry <= found->pivot) continue;
         int column = s->col[f->first + p];
         pivot *= column_size(s->matrix, column);
         if (pivot <= found->pivot) continue;
@@ -192,6 +192,14 @@ static void collect(const blocks *s, int i, const front *f, double *F, double *S
         take_over(s, &s->front[s->child[c]], f, F, S);
 }
 
+static double eliminate(const blocks *s, const front *f, double *F, double *S, part *p)
+{
+    int *swap = s->swap + f->first;
+    if (!f->parted) return f->kernels->factor(f->k, f->r, F, S, swap, p->work);
+    return f->kernels->factor_parted(f->k, f->r, F, S, swap, p->work, s->factors + f->at,
+                                     s->factors + f->back);
+}
+
 static bool factor_front(const blocks *s, int i, part *p)
 {
     front *f = &s->front[i];
@@ -203,19 +211,18 @@ static bool factor_front(const blocks *s, int i, part *p)
         assemble(s, i, p);
         collect(s, i, f, F, S);
     }
-    double squares = f->kernels->factor(f->k, f->r, F, S, s->swap + f->first, p->work);
+    const double squares = eliminate(s, f, F, S, p);
     if (!(squares >= 0)) return false;
     p->found.mixed = true;
     if (!(squares <= MULTIPLIER_LIMIT * MULTIPLIER_LIMIT))
         p->found.growth = fmax(p->found.growth, growth(f, F));
     ga_fronts_judge(s, f, F, ga_front_padded(f->k) + 1, &p->found);
-    if (f->parted) f->kernels->part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
     return true;
 }
 
-/* A chain from i on, whose child is done. Returns the front it ends with: done if it is the end
- * of the chain, otherwise not to be inverted. */
-static int factor_chain(const blocks *s, int i, part *p)
+/* A chain from i to end - 1, whose child is done. Returns the front that is not: the end, or
+ * one that is not to be inverted. */
+static int factor_chain(const blocks *s, int i, int end, part *p)
 {
     front *f = &s->front[i];
     const int to = s->joins[f[-1].joins].to;
@@ -224,7 +231,7 @@ static int factor_chain(const blocks *s, int i, part *p)
                         .multipliers = MULTIPLIER_LIMIT * MULTIPLIER_LIMIT,
                         .found = &p->found};
     memcpy(c.S, s->stack + f[-1].stack, size);
-    i = ga_front_chain_get(f->k, f->r, to)(s, i, f->chain, &c);
+    i = ga_front_chain_get(f->k, f->r, to)(s, i, end, &c);
     for (; f < &s->front[i]; ++f) f->inverted = true;
     memcpy(s->stack + f[-1].stack, c.S, size);
     return i;
@@ -244,18 +251,28 @@ static void fetch(const blocks *s, int i)
 #endif
 }
 
+/* Where the chain from i on is to be interrupted: what is summed shall be used soon. */
+static int end_of_chain(const blocks *s, int i)
+{
+    enum { MOST = 128 };
+    const int chain = s->front[i].chain;
+    return s->sum && chain > i + MOST ? i + MOST : chain;
+}
+
 /* assembled: fronts before it are. Chains end where an S is kept, if not before. */
 bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
 {
     enum { AHEAD = 3, NEAR = 1 << 19 }; /* fronts; values that a cache may hold */
-    const bool far = s->matrix->count > NEAR;
+    const bool far = !s->sum && s->matrix->count > NEAR;
     int assembled = from;
     for (int i = from; i < end; ++i) {
-        const int chain = s->front[i].chain;
+        const int chain = end_of_chain(s, i), next = chain ? chain : i + 2;
+        for (int k = assembled; s->sum && k < next && k < end; ++k)
+            ga_fronts_sum_for(s, &s->front[k], p);
         for (; assembled <= (chain ? i : i + 1) && assembled < end; ++assembled)
             assemble(s, assembled, p);
         if (chain) {
-            i = assembled = factor_chain(s, i, p);
+            i = assembled = factor_chain(s, i, chain, p);
             if (i == chain) {
                 ga_fronts_keep(s, --i);
                 continue;
@@ -273,7 +290,7 @@ static void factor_part(void *data, int number)
 {
     blocks *s = data;
     part *p = &s->part[number];
-    p->found = (finding){.column = -1};
+    p->found = (finding){.column = -1, .entry = s->entry};
     p->found.failed = !ga_fronts_factor_range(s, p->from, p->end, p);
 }
 
@@ -281,7 +298,7 @@ static void factor_part(void *data, int number)
 static void factor_above(blocks *s)
 {
     part *above = &s->part[s->parts];
-    above->found = (finding){.column = -1};
+    above->found = (finding){.column = -1, .entry = s->entry};
     for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
         above->found.failed = !ga_fronts_factor_range(s, from, s->part[p].from, above);
 }
@@ -331,11 +348,15 @@ static void look_at_piece(void *data, int piece)
 
 bool ga_fronts_look(ga_fronts *s)
 {
-    ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
+    const ga_matrix *m = s->matrix;
+    const int count = m->looked ? m->windows : GA_FRONTS_PARTS;
+    const double *largest = m->looked ? m->largest : s->largest;
+    if (!m->looked)
+        ga_pool_run(s->parts > 1 ? s->pool : NULL, GA_FRONTS_PARTS, look_at_piece, s);
     s->entry = 0;
-    for (int p = 0; p < GA_FRONTS_PARTS; ++p) {
-        if (!(s->largest[p] <= DBL_MAX)) return false;
-        s->entry = greater(s->entry, s->largest[p]);
+    for (int p = 0; p < count; ++p) {
+        if (!(largest[p] <= DBL_MAX)) return false;
+        s->entry = greater(s->entry, largest[p]);
     }
     return true;
 }
@@ -346,7 +367,9 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
     if (s->renewal) s->renewal->valid = false;
     if (s->partner) s->partner->lost = true;
     *rcond = 0;
+    if (s->sum) ga_fronts_begin_sum(s);
     ga_pool_run(s->pool, s->parts, factor_part, s);
+    if (s->sum && !ga_fronts_finish_sum(s)) return false;
     for (int p = 0; p < s->parts; ++p)
         if (s->part[p].found.failed) return false;
     factor_above(s);

@@ -206,7 +206,7 @@ bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column, double *share)
 {
     ga_fronts_renewal *x = s->renewal;
     ga_fronts_part *by = &s->part[s->parts];
-    by->found = (ga_fronts_finding){.column = -1};
+    by->found = (ga_fronts_finding){.column = -1, .entry = s->entry};
     x->renewing = true;
     x->valid = redo_touched(s);
     x->renewing = false;

@@ -5,6 +5,7 @@
 #include "la/fours.h"
 #include "la/full.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -196,45 +197,133 @@ done:
     return status;
 }
 
-/* --- pieces */
+/* --- windows and pieces */
+
+/* Values of a window, about. With all that is read to make them they fit in a cache; smaller
+ * ones are slower, what is read is then in short pieces. */
+enum { WINDOW = 1 << 16 };
+
+/* Columns from .. end - 1 are in window `number`. */
+typedef struct share {
+    int number, from, end;
+} share;
+
+/* Where the share of window w of a range begins. */
+static int window_start(const ga_matrix *m, int range, int w)
+{
+    const int from = m->range[range], columns = m->range[range + 1] - from;
+    return from + (int)((long long)columns * w / m->windows);
+}
+
+/* The window of column j, unless it is that. */
+static void find_window(const ga_matrix *m, int j, share *at)
+{
+    if (j >= at->from && j < at->end) return;
+    int range = 0;
+    while (m->range[range + 1] <= j) ++range;
+    const long long columns = m->range[range + 1] - m->range[range], k = j - m->range[range];
+    at->number = (int)(((k + 1) * m->windows - 1) / columns);
+    at->from = window_start(m, range, at->number);
+    at->end = window_start(m, range, at->number + 1);
+}
+
+int ga_matrix_window(const ga_matrix *matrix, int j)
+{
+    share at = {0};
+    find_window(matrix, j, &at);
+    return at.number;
+}
+
+/* Ranges of columns, between the first ones of blocks. */
+static ga_status create_windows(ga_matrix *m, const ga_block *block)
+{
+    m->windows = 1 + m->count / WINDOW;
+    m->range = GA_NEW(int, (size_t)m->blocks + 2);
+    m->run_start = GA_NEW(int, (size_t)m->windows + 1);
+    m->largest = GA_NEW(double, m->windows);
+    if (!m->range || !m->run_start || !m->largest) return GA_ERR_MEMORY;
+    for (int next = 0; next < m->n; ++m->ranges) {
+        m->range[m->ranges] = next;
+        int nearest = m->n;
+        for (int b = 0; b < m->blocks; ++b)
+            if (block[b].col0 > next && block[b].col0 < nearest) nearest = block[b].col0;
+        next = m->range[m->ranges + 1] = nearest;
+    }
+    return GA_OK;
+}
 
 /* Slots of one element's entries, less the first of them, are those of another of its kind. An
  * element's entries are not told apart, but its rows and columns are: a piece ends where
- * neither the row nor the column goes on, nor the diagonal. A full matrix is small: one piece.
- * The entry after the piece that begins with k. */
-static int end_piece(const ga_matrix *m, const ga_coords *c, int k)
+ * neither the row nor the column goes on, nor the diagonal, and where its window ends, which is
+ * found. A full matrix is small: one piece. The entry after the piece that begins with k. */
+static int end_piece(const ga_matrix *m, const ga_block *b, int k, share *at)
 {
+    const ga_coords *c = b->coords;
     if (m->full) return c->count;
+    find_window(m, b->col0 + c->col[k], at);
+    const int from = at->from - b->col0, end = at->end - b->col0;
     for (++k; k < c->count; ++k) {
-        if (c->row[k] == c->row[k - 1] || c->col[k] == c->col[k - 1]) continue;
+        if (c->col[k] == c->col[k - 1]) continue;
+        if (c->col[k] < from || c->col[k] >= end) break;
+        if (c->row[k] == c->row[k - 1]) continue;
         if (c->row[k] != c->row[k - 1] + 1 || c->col[k] != c->col[k - 1] + 1) break;
     }
     return k;
 }
 
+/* Pieces of each block, and runs of each window. */
 static ga_status count_pieces(ga_matrix *m, const ga_block *block)
 {
     m->piece_start = GA_NEW(int, (size_t)m->blocks + 1);
     if (!m->piece_start) return GA_ERR_MEMORY;
+    share at = {0};
     int count = 0;
     for (int b = 0; b < m->blocks; ++b) {
-        const ga_coords *c = block[b].coords;
-        for (int k = 0; k < c->count; k = end_piece(m, c, k)) ++count;
+        const int entries_count = block[b].coords->count;
+        for (int k = 0, last = -1; k < entries_count; ++count, last = at.number) {
+            k = end_piece(m, &block[b], k, &at);
+            if (!m->full && at.number != last) ++m->run_start[at.number + 1];
+        }
         m->piece_start[b + 1] = count;
     }
+    for (int w = 0; w < m->windows; ++w) m->run_start[w + 1] += m->run_start[w];
     m->piece = GA_NEW(ga_matrix_piece, count);
-    return m->piece ? GA_OK : GA_ERR_MEMORY;
+    m->run = m->full ? NULL : GA_NEW(ga_matrix_run, m->run_start[m->windows]);
+    return m->piece && (m->full || m->run) ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Of pieces that come one after the other. */
+typedef struct runs {
+    share at;
+    int *next;           /* of each window: where its next run goes */
+    ga_matrix_run *last; /* or null */
+    int column;          /* of the next entry */
+} runs;
+
+/* The piece with entries k .. end - 1 of block b goes on with the last run, or begins one. */
+static void put_in_run(ga_matrix *m, const ga_coords *c, int b, int piece, int k, int end,
+                       runs *x)
+{
+    if (!x->last || x->last != &m->run[x->next[x->at.number] - 1]) {
+        x->last = &m->run[x->next[x->at.number]++];
+        *x->last = (ga_matrix_run){.block = b, .piece = piece, .entry = k, .column = x->column};
+    }
+    x->last->end = piece + 1;
+    for (; k < end; ++k) x->column += k + 1 == c->count || c->col[k + 1] != c->col[k];
 }
 
 /* Slots are made relative in place. */
-static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries *x)
+static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries *x, runs *r)
 {
-    GA_TRY(count_pieces(m, block));
     ga_matrix_piece *piece = m->piece;
     for (int b = 0; b < m->blocks; ++b) {
+        const ga_coords *c = block[b].coords;
         int *slot = x->slot + x->start[b];
-        for (int k = 0, end; k < block[b].coords->count; k = end, ++piece) {
-            end = end_piece(m, block[b].coords, k);
+        r->last = NULL;
+        r->column = 0;
+        for (int k = 0, end; k < c->count; k = end, ++piece) {
+            end = end_piece(m, &block[b], k, &r->at);
+            if (!m->full) put_in_run(m, c, b, (int)(piece - m->piece), k, end, r);
             piece->first = slot[k];
             for (int e = k; e < end; ++e) slot[e] -= piece->first;
             GA_TRY(ga_lists_add(&m->slots, end - k, slot + k, &piece->list));
@@ -243,11 +332,23 @@ static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries 
     return ga_lists_finish(&m->slots);
 }
 
+static ga_status divide(ga_matrix *m, const ga_block *block, const entries *x)
+{
+    if (!m->full) GA_TRY(create_windows(m, block));
+    GA_TRY(count_pieces(m, block));
+    runs r = {.next = GA_NEW(int, m->windows)};
+    if (!r.next) return GA_ERR_MEMORY;
+    for (int w = 0; w < m->windows; ++w) r.next[w] = m->run_start[w];
+    const ga_status status = make_pieces(m, block, x, &r);
+    ga_free(r.next);
+    return status;
+}
+
 static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
 {
     GA_TRY(count_entries(m->blocks, block, x));
     GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
-    return make_pieces(m, block, x);
+    return divide(m, block, x);
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
@@ -270,112 +371,45 @@ void ga_matrix_destroy(ga_matrix *matrix)
     ga_free(matrix->piece);
     ga_lists_destroy(&matrix->slots);
     ga_free(matrix->shape);
-    ga_free(matrix->group_start);
-    ga_free(matrix->group_entry);
-    ga_free(matrix->group_column);
-    ga_free(matrix->apart);
-    ga_free(matrix->group_work);
+    ga_free(matrix->range);
+    ga_free(matrix->run_start);
+    ga_free(matrix->run);
+    ga_free(matrix->largest);
+    ga_free(matrix->window_work);
     *matrix = (ga_matrix){0};
 }
 
-/* --- in pieces, for threads --------------------------------------------------------------- */
-
-enum { GROUP = 512 }; /* pieces */
-
-static int list_length(const ga_matrix *m, int piece)
-{
-    const int *start = m->slots.start + m->piece[piece].list;
-    return start[1] - start[0];
-}
-
-static int groups_of(const ga_matrix *m, int k)
-{
-    const int pieces = m->piece_start[k + 1] - m->piece_start[k];
-    return pieces / GROUP + (pieces % GROUP > 0);
-}
-
-static int group_from(const ga_matrix *m, int k, int group)
-{
-    return m->piece_start[k] + group * GROUP;
-}
-
-static int group_end(const ga_matrix *m, int k, int group)
-{
-    const int end = group_from(m, k, group + 1), last = m->piece_start[k + 1];
-    return end < last ? end : last;
-}
-
-/* Sets where groups begin. owner: of each slot, the group that was there last. */
-static bool lie_apart(ga_matrix *m, int k, int *owner)
-{
-    bool apart = true;
-    int entry = 0;
-    for (int group = 0; group < groups_of(m, k); ++group) {
-        const int number = m->group_start[k] + group;
-        m->group_entry[number] = entry;
-        for (int p = group_from(m, k, group); p < group_end(m, k, group); ++p) {
-            const int *slot = m->slots.item + m->slots.start[m->piece[p].list];
-            for (int e = 0; e < list_length(m, p); ++e, ++entry) {
-                int *at = owner + m->piece[p].first + slot[e];
-                apart &= *at <= m->group_start[k] || *at == number + 1;
-                *at = number + 1;
-            }
-        }
-    }
-    return apart;
-}
+/* --- sums --------------------------------------------------------------------------------- */
 
 ga_status ga_matrix_use(ga_matrix *matrix, ga_pool *pool)
 {
     matrix->pool = pool;
-    if (!pool || matrix->apart) return GA_OK;
-    const int blocks = matrix->blocks;
-    int *owner = GA_NEW(int, matrix->count);
-    bool memory = owner && (matrix->group_start = GA_NEW(int, blocks + 1));
-    for (int k = 0; memory && k < blocks; ++k)
-        matrix->group_start[k + 1] = matrix->group_start[k] + groups_of(matrix, k);
-    const int groups = memory ? matrix->group_start[blocks] : 0;
-    memory = memory && (matrix->group_entry = GA_NEW(int, groups)) &&
-             (matrix->group_column = GA_NEW(int, groups)) &&
-             (matrix->apart = GA_NEW(bool, blocks));
-    for (int k = 0; memory && k < blocks; ++k) matrix->apart[k] = lie_apart(matrix, k, owner);
-    ga_free(owner);
-    return memory ? GA_OK : GA_ERR_MEMORY;
+    return GA_OK;
 }
 
 ga_status ga_matrix_use_products(ga_matrix *matrix, const ga_product *const *products)
 {
-    if (!matrix->pool || matrix->group_work) return GA_OK;
-    int width = 1, most = 1;
-    for (int k = 0; k < matrix->blocks; ++k) {
-        const ga_product *product = products[k];
-        if (!product) continue;
-        if (product->width > width) width = product->width;
-        if (groups_of(matrix, k) > most) most = groups_of(matrix, k);
-        for (int c = 0, entry = 0, g = matrix->group_start[k]; c < product->columns; ++c) {
-            if (g < matrix->group_start[k + 1] && matrix->group_entry[g] == entry)
-                matrix->group_column[g++] = c;
-            entry += ga_product_column_places(product, c);
-        }
-    }
-    matrix->group_work = GA_NEW(double, (size_t)most *(size_t)width);
-    return matrix->group_work ? GA_OK : GA_ERR_MEMORY;
+    if (!matrix->pool || matrix->window_work || matrix->full) return GA_OK;
+    int width = 1;
+    for (int k = 0; k < matrix->blocks; ++k)
+        if (products[k] && products[k]->width > width) width = products[k]->width;
+    matrix->window_width = width + 8; /* apart by a line of the cache */
+    matrix->window_work = GA_NEW(double, (size_t)matrix->windows *(size_t)matrix->window_width);
+    return matrix->window_work ? GA_OK : GA_ERR_MEMORY;
 }
 
 typedef struct task {
     ga_matrix *matrix;
     int block, count;
-    double scale;
-    const double *values, *r, *c;
-    const ga_product *product;
-    const double *a, *b;
+    const double *r, *c;
+    const ga_matrix_term *term; /* of that block */
 } task;
 
 static void clear_piece(void *data, int piece)
 {
     const task *t = data;
     const int from = ga_pool_start(piece), end = ga_pool_end(t->count, piece);
-    memset(t->matrix->values + from, 0, (size_t)(end - from) * sizeof *t->values);
+    memset(t->matrix->values + from, 0, (size_t)(end - from) * sizeof *t->matrix->values);
 }
 
 static void scale_column(int n, double *restrict x, const double *restrict r, double c)
@@ -412,6 +446,7 @@ static void run_pieces(task *t, ga_pool *pool, ga_pool_work *work)
 
 void ga_matrix_clear(ga_matrix *matrix)
 {
+    matrix->looked = false;
     if (matrix->count <= GA_POOL_PIECE)
         memset(matrix->values, 0, (size_t)matrix->count * sizeof *matrix->values);
     else
@@ -425,70 +460,73 @@ static void scatter(int count, const int *slot, double scale, const double *x, d
     for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
 }
 
-static void add_pieces(const task *t, int from, int end, const double *values)
+/* values: of the first piece's entries on. */
+static void add_pieces(const ga_matrix *m, int from, int end, double scale,
+                       const double *values)
 {
-    const ga_matrix *m = t->matrix;
     const int *slot = m->slots.item, *start = m->slots.start;
     for (int p = from; p < end; ++p) {
         const ga_matrix_piece at = m->piece[p];
         const int count = start[at.list + 1] - start[at.list];
-        scatter(count, slot + start[at.list], t->scale, values, m->values + at.first);
+        scatter(count, slot + start[at.list], scale, values, m->values + at.first);
         values += count;
     }
 }
 
-static void add_group(void *data, int group)
+/* The result is sorted by columns: they end where a piece ends, or within one. */
+static void add_columns(const ga_matrix *m, int from, int end, const ga_matrix_term *term,
+                        int column, double *work)
+{
+    for (int c = column, p = from; p < end; ++p) {
+        const int *start = m->slots.start + m->piece[p].list;
+        const int *slot = m->slots.item + start[0], *last = m->slots.item + start[1];
+        c = ga_product_add_columns(term->product, c, term->a, term->b, term->scale, slot, last,
+                                   m->values + m->piece[p].first, work);
+    }
+}
+
+static void add_run(const ga_matrix *m, const ga_matrix_run *run, const ga_matrix_term *term,
+                    int window)
+{
+    const ptrdiff_t at = (ptrdiff_t)window * m->window_width;
+    if (term->product)
+        add_columns(m, run->piece, run->end, term, run->column,
+                    m->window_work ? m->window_work + at : term->product->work);
+    else
+        add_pieces(m, run->piece, run->end, term->scale, term->values + run->entry);
+}
+
+/* One block's part of a window. */
+static void add_to_window(void *data, int window)
 {
     const task *t = data;
     const ga_matrix *m = t->matrix;
-    const int k = t->block;
-    add_pieces(t, group_from(m, k, group), group_end(m, k, group),
-               t->values + m->group_entry[m->group_start[k] + group]);
+    for (int k = m->run_start[window]; k < m->run_start[window + 1]; ++k)
+        if (m->run[k].block == t->block) add_run(m, &m->run[k], t->term, window);
 }
 
-static bool divided(const ga_matrix *m, int k) { return m->pool && m->apart && m->apart[k]; }
-
-static void add_listed(ga_matrix *matrix, int k, double scale, const double *values)
+static void add_listed(ga_matrix *m, int k, const ga_matrix_term *term)
 {
-    task t = {.matrix = matrix, .block = k, .scale = scale, .values = values};
-    if (divided(matrix, k))
-        ga_pool_run(matrix->pool, groups_of(matrix, k), add_group, &t);
+    task t = {.matrix = m, .block = k, .term = term};
+    m->looked = false;
+    if (m->pool && m->windows > 1 && (!term->product || m->window_work))
+        ga_pool_run(m->pool, m->windows, add_to_window, &t);
+    else if (term->product)
+        add_columns(m, m->piece_start[k], m->piece_start[k + 1], term, 0, term->product->work);
     else
-        add_pieces(&t, matrix->piece_start[k], matrix->piece_start[k + 1], values);
+        add_pieces(m, m->piece_start[k], m->piece_start[k + 1], term->scale, term->values);
 }
 
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
     const ga_matrix_shape *at = matrix->full ? &matrix->shape[k] : NULL;
     if (!at || at->layout == GA_LISTED)
-        add_listed(matrix, k, scale, values);
+        add_listed(matrix, k, &(ga_matrix_term){.scale = scale, .values = values});
     else if (at->layout == GA_BY_COLUMNS)
         ga_full_add(at->rows, at->cols, scale, values, matrix->n, matrix->values + at->first);
     else
         ga_full_add_rows(at->rows, at->cols, scale, values, matrix->n,
                          matrix->values + at->first);
-}
-
-/* The result is sorted by columns: they end where a piece ends, or within one. */
-static void add_columns(const task *t, int piece, int piece_end, int column, double *work)
-{
-    const ga_matrix *m = t->matrix;
-    for (int c = column; piece < piece_end; ++piece) {
-        const int *start = m->slots.start + m->piece[piece].list;
-        const int *slot = m->slots.item + start[0], *end = m->slots.item + start[1];
-        c = ga_product_add_columns(t->product, c, t->a, t->b, t->scale, slot, end,
-                                   m->values + m->piece[piece].first, work);
-    }
-}
-
-static void add_product_group(void *data, int group)
-{
-    const task *t = data;
-    const ga_matrix *m = t->matrix;
-    const int k = t->block;
-    add_columns(t, group_from(m, k, group), group_end(m, k, group),
-                m->group_column[m->group_start[k] + group],
-                m->group_work + (size_t)group * (size_t)t->product->width);
 }
 
 void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_product *product,
@@ -499,11 +537,91 @@ void ga_matrix_add_product(ga_matrix *matrix, int k, double scale, const ga_prod
                             matrix->values + matrix->shape[k].first);
         return;
     }
-    task t = {.matrix = matrix, .block = k, .scale = scale, .product = product, .a = a, .b = b};
-    if (divided(matrix, k) && matrix->group_work)
-        ga_pool_run(matrix->pool, groups_of(matrix, k), add_product_group, &t);
-    else
-        add_columns(&t, matrix->piece_start[k], matrix->piece_start[k + 1], 0, product->work);
+    const ga_matrix_term term = {.scale = scale, .product = product, .a = a, .b = b};
+    add_listed(matrix, k, &term);
+}
+
+/* What scaled values are: the largest, and zero, or NaN if one is not finite (0 x is). Those
+ * by fours, and the others. */
+typedef struct sizes {
+    quad most, zero;
+    double most_of_rest, rest;
+} sizes;
+
+KERNEL void scale_entries(int count, double *restrict x, const int *restrict row,
+                          const double *restrict r, double c, sizes *found)
+{
+    int k = 0;
+    for (; k + 4 <= count; k += 4) {
+        quad y, factor;
+        load(&y, x + k);
+        if (row[k + 3] == row[k] + 3) /* as a rule */
+            load(&factor, r + row[k]);
+        else
+            set(&factor, r[row[k]], r[row[k + 1]], r[row[k + 2]], r[row[k + 3]]);
+        scale(&factor, c);
+        times(&y, &factor);
+        store(x + k, &y);
+        raise_by(&found->most, &y);
+        add(&found->zero, &y, 0);
+    }
+    for (; k < count; ++k) {
+        x[k] *= r[row[k]] * c;
+        found->most_of_rest = greater(fabs(x[k]), found->most_of_rest);
+        found->rest += 0 * x[k];
+    }
+}
+
+static void scale_columns(const ga_matrix *m, int from, int end, const double *r,
+                          const double *c, sizes *all)
+{
+    sizes found = *all;
+    for (int j = from; j < end; ++j) {
+        const int at = m->colptr[j];
+        scale_entries(m->colptr[j + 1] - at, m->values + at, m->rowind + at, r, c[j], &found);
+    }
+    *all = found;
+}
+
+/* In small pieces: a long one might go past the cache. */
+static void clear_columns(const ga_matrix *m, int from, int end)
+{
+    enum { PIECE = 128 };
+    int at = m->colptr[from];
+    const int last = m->colptr[end];
+    for (; at + PIECE <= last; at += PIECE)
+        memset(m->values + at, 0, PIECE * sizeof *m->values);
+    memset(m->values + at, 0, (size_t)(last - at) * sizeof *m->values);
+}
+
+void ga_matrix_sum_window(const ga_matrix_total *total, int window)
+{
+    const ga_matrix *m = total->matrix;
+    for (int k = 0; k < m->ranges; ++k)
+        clear_columns(m, window_start(m, k, window), window_start(m, k, window + 1));
+    for (int k = m->run_start[window]; k < m->run_start[window + 1]; ++k) {
+        const ga_matrix_term *term = &total->terms[m->run[k].block];
+        if (term->scale != 0) add_run(m, &m->run[k], term, window);
+    }
+    sizes found = {.rest = 0};
+    for (int k = 0; k < m->ranges; ++k)
+        scale_columns(m, window_start(m, k, window), window_start(m, k, window + 1), total->r,
+                      total->c, &found);
+    double zero[4];
+    store(zero, &found.zero);
+    m->largest[window] = greater(largest_of(&found.most), found.most_of_rest) +
+                         (zero[0] + zero[1] + (zero[2] + zero[3]) + found.rest);
+}
+
+static void sum_window(void *data, int window) { ga_matrix_sum_window(data, window); }
+
+void ga_matrix_sum(const ga_matrix_total *total)
+{
+    ga_matrix *m = total->matrix;
+    ga_matrix_total work = *total;
+    assert(!m->full);
+    ga_pool_run(m->window_work ? m->pool : NULL, m->windows, sum_window, &work);
+    m->looked = true;
 }
 
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
@@ -518,6 +636,7 @@ void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, 
 void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
 {
     task t = {.matrix = matrix, .count = matrix->n, .r = r, .c = c};
+    matrix->looked = false;
     run_pieces(&t, matrix->pool, scale_piece);
 }
 

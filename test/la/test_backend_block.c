@@ -488,6 +488,119 @@ static void threads_agree(void **state)
     }
 }
 
+/* The same matrix from two blocks: columns of bodies, and of joints. */
+typedef struct pair {
+    ga_coords coords[2];
+    double *values[2];
+    ga_matrix matrix;
+} pair;
+
+static pair *split(const mechanism *m)
+{
+    pair *p = zeroed(1, sizeof *p);
+    const int border = joint_at(m, 0);
+    int *row = zeroed(m->count, sizeof *row), *col = zeroed(m->count, sizeof *col);
+    for (int b = 0; b < 2; ++b) {
+        int count = 0;
+        p->values[b] = doubles(m->count);
+        for (int k = 0; k < m->count; ++k) {
+            if ((m->col[k] >= border) != b) continue;
+            row[count] = m->row[k];
+            col[count] = m->col[k] - (b ? border : 0);
+            p->values[b][count++] = m->values[k];
+        }
+        assert_int_equal(
+            ga_coords_create(m->n, b ? m->n - border : border, count, row, col, &p->coords[b]),
+            GA_OK);
+    }
+    const ga_block both[] = {{&p->coords[0], 0, 0}, {&p->coords[1], 0, border}};
+    assert_int_equal(ga_matrix_create(m->n, 2, both, false, &p->matrix), GA_OK);
+    free(row), free(col);
+    return p;
+}
+
+static void join(pair *p)
+{
+    ga_matrix_destroy(&p->matrix);
+    for (int b = 0; b < 2; ++b) ga_coords_destroy(&p->coords[b]), free(p->values[b]);
+    free(p);
+}
+
+/* Factors of a sum that is made on the way: the same bits, or the same failure. */
+static void check_sum(pair *p, ga_factor *f, const double *r, const double *c)
+{
+    const int n = p->matrix.n;
+    uint64_t seed = 12;
+    double *x[2], rcond[2];
+    const ga_matrix_term terms[] = {{.scale = 0.5, .values = p->values[0]},
+                                    {.scale = -2, .values = p->values[1]}};
+    ga_matrix_clear(&p->matrix);
+    for (int b = 0; b < 2; ++b) ga_matrix_add(&p->matrix, b, terms[b].scale, p->values[b]);
+    const ga_status status = ga_factor_numeric_scaled(f, &p->matrix, r, c);
+    const int column = ga_factor_singular_column(f);
+    double *values = doubles(p->matrix.count);
+    memcpy(values, p->matrix.values, (size_t)p->matrix.count * sizeof *values);
+    x[0] = random_values(&seed, n);
+    rcond[0] = ga_factor_rcond(f);
+    if (status == GA_OK) ga_factor_solve(f, x[0]);
+    assert_int_equal(ga_factor_numeric_sum(f, &(ga_matrix_total){&p->matrix, terms, r, c}),
+                     status);
+    assert_int_equal(ga_factor_singular_column(f), column);
+    assert_memory_equal(values, p->matrix.values, (size_t)p->matrix.count * sizeof *values);
+    seed = 12;
+    x[1] = random_values(&seed, n);
+    rcond[1] = ga_factor_rcond(f);
+    if (status == GA_OK) ga_factor_solve(f, x[1]);
+    assert_memory_equal(x[0], x[1], (size_t)n * sizeof **x);
+    assert_true(rcond[0] == rcond[1]);
+    free(values), free(x[0]), free(x[1]);
+}
+
+static void sums_on_the_way(void **state)
+{
+    (void)state;
+    static const shape kinds[] = {CHAIN, TREE, HUB};
+    for (int kind = 0; kind < 3; ++kind) {
+        uint64_t seed = 9;
+        const int bodies = 6000;
+        joint *list = zeroed(2 * bodies, sizeof *list);
+        const int joints = connect(&seed, kinds[kind], bodies, list);
+        mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
+        double *r = doubles(m->n), *c = doubles(m->n);
+        for (int i = 0; i < m->n; ++i) {
+            r[i] = ldexp(1, random_below(&seed, 3));
+            c[i] = ldexp(1, random_below(&seed, 3));
+        }
+        for (int threads = 0; threads < 3; ++threads) {
+            pair *p = split(m);
+            assert_true(p->matrix.windows > 1);
+            ga_pool *pool = NULL;
+            ga_factor *f;
+            const ga_product *products[2] = {NULL, NULL};
+            if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &f),
+                             GA_OK);
+            check_sum(p, f, r, c); /* by one thread, whatever the factor has */
+            assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
+            assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
+            check_sum(p, f, r, c);
+            double *value = &p->values[threads == 1][p->coords[0].count / 2], kept = *value;
+            *value = NAN;
+            check_sum(p, f, r, c);
+            *value = kept;
+            check_sum(p, f, r, c);
+            for (int k = 0; k < p->coords[0].count; ++k) /* a body without mass or joints */
+                if (p->coords[0].col[k] / 3 == bodies / 4) p->values[0][k] = 0;
+            check_sum(p, f, r, c);
+            ga_factor_destroy(f);
+            ga_pool_destroy(pool);
+            join(p);
+        }
+        free(list), free(r), free(c);
+        end(m);
+    }
+}
+
 /* No front has more than some of the work below it, where a graph can be cut. */
 static void check_halves(const mechanism *m)
 {
@@ -813,6 +926,7 @@ int main(void)
         cmocka_unit_test(shares_memory),     cmocka_unit_test(scales_on_the_way),
         cmocka_unit_test(chains_stumble),    cmocka_unit_test(renews),
         cmocka_unit_test(renews_everything), cmocka_unit_test(renewal_fails),
+        cmocka_unit_test(sums_on_the_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,104 @@ static void like_pieces_share_slots(void **state)
     assert_true(lists[0] <= 4);
 }
 
+static ga_coords tridiagonal(int n)
+{
+    int *row = zeroed(3 * n, sizeof(int)), *col = zeroed(3 * n, sizeof(int)), count = 0;
+    for (int j = 0; j < n; ++j)
+        for (int i = j > 0 ? j - 1 : 0; i <= j + 1 && i < n; ++i)
+            row[count] = i, col[count++] = j;
+    ga_coords A;
+    assert_int_equal(ga_coords_create(n, n, count, row, col, &A), GA_OK);
+    free(row), free(col);
+    return A;
+}
+
+/* A sum in windows has the bits of terms added one after the other, with any number of threads:
+ * entries in order and out of order, a diagonal, products, a term that is left out. */
+static void sums_in_windows(void **state)
+{
+    (void)state;
+    enum { HALF = 30000, N = 2 * HALF, MANY = 50000 };
+    uint64_t seed = 21;
+    int *diagonal = zeroed(HALF, sizeof(int));
+    for (int i = 0; i < HALF; ++i) diagonal[i] = i;
+    ga_coords T = tridiagonal(HALF), R = random_coords(&seed, HALF, N, MANY), D;
+    assert_int_equal(ga_coords_create(HALF, HALF, HALF, diagonal, diagonal, &D), GA_OK);
+    ga_coords Tt = ga_coords_transposed(&T);
+    ga_product product;
+    assert_int_equal(ga_product_create(&T, &T, &product), GA_OK);
+    double *t = random_values(&seed, T.count), *r = random_values(&seed, R.count),
+           *d = random_values(&seed, HALF), *row = random_values(&seed, N),
+           *column = random_values(&seed, N);
+    const ga_block block[] = {{&T, 0, 0},
+                              {&R, HALF, 0},
+                              {&D, HALF, HALF},
+                              {&T, 0, HALF},
+                              {&product.result, 0, HALF},
+                              {&Tt, HALF, HALF}};
+    const ga_product *products[6] = {[4] = &product};
+    const ga_matrix_term terms[] = {{.scale = 1, .values = t},
+                                    {.scale = -0.3, .values = r},
+                                    {.scale = 7, .values = d},
+                                    {.scale = 0, .values = t},
+                                    {.scale = 0.7, .product = &product, .a = t, .b = t},
+                                    {.scale = 1.1, .values = t}};
+    ga_matrix one, other;
+    assert_int_equal(ga_matrix_create(N, 6, block, false, &one), GA_OK);
+    for (int k = 0; k < 6; ++k) {
+        if (terms[k].product)
+            ga_matrix_add_product(&one, k, terms[k].scale, &product, t, t);
+        else if (terms[k].scale != 0)
+            ga_matrix_add(&one, k, terms[k].scale, terms[k].values);
+    }
+    ga_matrix_scale(&one, row, column);
+    assert_false(one.looked);
+    double largest = 0;
+    for (int k = 0; k < one.count; ++k) largest = fmax(largest, fabs(one.values[k]));
+    for (int threads = 0; threads < 3; ++threads) {
+        ga_pool *pool = NULL;
+        if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+        assert_int_equal(ga_matrix_create(N, 6, block, false, &other), GA_OK);
+        assert_true(other.windows > 2);
+        assert_int_equal(ga_matrix_use(&other, pool), GA_OK);
+        assert_int_equal(ga_matrix_use_products(&other, products), GA_OK);
+        const ga_matrix_total total = {&other, terms, row, column};
+        for (int round = 0; round < 2; ++round) { /* whatever was there before */
+            ga_matrix_sum(&total);
+            assert_memory_equal(one.values, other.values,
+                                (size_t)one.count * sizeof *one.values);
+        }
+        double most = 0;
+        for (int w = 0; w < other.windows; ++w) most = fmax(most, other.largest[w]);
+        assert_true(other.looked && most == largest);
+        for (int k = 0; k < 6; ++k) /* one by one, by threads */
+            if (k == 0) {
+                ga_matrix_clear(&other);
+                ga_matrix_add(&other, 0, 1, t);
+            } else if (terms[k].product) {
+                ga_matrix_add_product(&other, k, terms[k].scale, &product, t, t);
+            } else if (terms[k].scale != 0) {
+                ga_matrix_add(&other, k, terms[k].scale, terms[k].values);
+            }
+        assert_false(other.looked);
+        ga_matrix_scale(&other, row, column);
+        assert_memory_equal(one.values, other.values, (size_t)one.count * sizeof *one.values);
+        const double kept = r[MANY / 2];
+        r[MANY / 2] = threads ? NAN : INFINITY;
+        ga_matrix_sum(&total);
+        const int window = ga_matrix_window(&other, R.col[MANY / 2]);
+        for (int w = 0; w < other.windows; ++w)
+            assert_true(isnan(other.largest[w]) == (w == window));
+        r[MANY / 2] = kept;
+        ga_matrix_destroy(&other);
+        ga_pool_destroy(pool);
+    }
+    ga_matrix_destroy(&one);
+    ga_product_destroy(&product);
+    ga_coords_destroy(&T), ga_coords_destroy(&R), ga_coords_destroy(&D);
+    free(diagonal), free(t), free(r), free(d), free(row), free(column);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +455,7 @@ int main(void)
         cmocka_unit_test(adds_products),
         cmocka_unit_test(full_blocks_are_lists),
         cmocka_unit_test(like_pieces_share_slots),
+        cmocka_unit_test(sums_in_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
