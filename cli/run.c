@@ -207,6 +207,7 @@ static void print_summary(const run *r)
     cli_print_text(stdout, cli_input_name(&r->input));
     puts(line);
     printf("  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
+    if (s.control.third_order) printf(", %ld of third order", s.control.third_order);
     if (s.control.step_max > 0)
         printf(", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
     if (s.control.events) printf(", %ld events", s.control.events);
@@ -272,6 +273,7 @@ static void print_json(const run *r)
     cli_json_integer(&json, "accepted", steps_accepted(&s));
     cli_json_integer(&json, "rejected", steps_rejected(&s));
     cli_json_end_object(&json);
+    cli_json_integer(&json, "third_order_steps", s.control.third_order);
     cli_json_integer(&json, "newton_iterations", s.statistics.iterations);
     cli_json_integer(&json, "factorizations", s.statistics.factorizations);
     cli_json_integer(&json, "renewals", s.statistics.renewals);

@@ -22,7 +22,7 @@ extern "C" {
 /* --- error control ------------------------------------------------------------------------ */
 
 typedef enum ga_error_mode {
-    GA_ERROR_FULL, /* positions and velocities */
+    GA_ERROR_FULL, /* positions and velocities, by steps of second order */
     /* Positions only, for stiff and flexible models, whose fast modes would otherwise be
      * resolved for ever. Velocities, accelerations and multipliers of such modes then mean
      * nothing, and the error is controlled per step: at the end it falls only like
@@ -30,7 +30,11 @@ typedef enum ga_error_mode {
     GA_ERROR_POSITIONS,
     /* Positions and velocities, and the estimated error is taken away after each step: third
      * order, but no longer unconditionally stable. For problems that are not stiff; index 2. */
-    GA_ERROR_EXTRAPOLATE
+    GA_ERROR_EXTRAPOLATE,
+    /* Positions and velocities, as GA_ERROR_FULL; but in index 2, where the estimated error is
+     * seen to be a smooth function of time, it is taken away and the step controlled by what is
+     * left: second or third order, whichever allows larger steps. The choice of model files. */
+    GA_ERROR_AUTO
 } ga_error_mode;
 
 /* The error of the whole simulation, at t_end, is to stay near
@@ -108,7 +112,8 @@ typedef enum ga_multipliers {
     GA_MULTIPLIERS_SCHEME, /* lambda, psi as the scheme computes them, interpolated linearly */
     /* v', lambda, psi from the dynamics and the constraints on acceleration level at (q, v):
      * free of start-up oscillations and of the scheme's local error; in index 3 and with
-     * GA_ERROR_EXTRAPOLATE clearly more accurate, else about as good. One more solve a sample.
+     * GA_ERROR_EXTRAPOLATE or GA_ERROR_AUTO clearly more accurate, else about as good. One more
+     * solve a sample.
      */
     GA_MULTIPLIERS_HAT
 } ga_multipliers;
@@ -169,7 +174,8 @@ GA_API ga_status ga_integrator_impulse(ga_integrator *integrator, double t, cons
                                        ga_report *report);
 
 /* The estimated local error of the last step: what exact minus computed solution gained in it,
- * as increments of q (on the group) and v, nv numbers each. Zeros where there is none: outside
+ * as increments of q (on the group) and v, nv numbers each; with GA_ERROR_EXTRAPOLATE, and in
+ * steps of third order, it has been taken away. Zeros where there is none: outside
  * simulate, with steps of fixed size, before the first step after a start, after a failure. The
  * pointers are valid until the next simulate. */
 GA_API const double *ga_integrator_error_q(const ga_integrator *integrator);
@@ -177,6 +183,7 @@ GA_API const double *ga_integrator_error_v(const ga_integrator *integrator);
 
 typedef struct ga_control_statistics {
     long accepted, rejected; /* steps */
+    long third_order;        /* of those accepted: with GA_ERROR_AUTO, those extrapolated */
     long restarts;           /* at events, breakpoints and jumps that were found */
     long events;
     double step_min, step_max;

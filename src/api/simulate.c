@@ -59,7 +59,7 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     if (c->max_rejections < 1)
         return ga_fail(report, GA_ERR_ARGUMENT, "max_rejections = %d: expected at least 1",
                        c->max_rejections);
-    if ((unsigned)c->mode > GA_ERROR_EXTRAPOLATE)
+    if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
     if (c->mode == GA_ERROR_EXTRAPOLATE && !g->stepper.form->has_eta)
         return ga_fail(report, GA_ERR_ARGUMENT,
@@ -289,6 +289,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     const ga_stepper *s = &g->stepper;
     ga_simulation silent = *def;
     silent.output = silent.accepted = NULL;
+    if (silent.control.mode == GA_ERROR_AUTO) silent.control.mode = GA_ERROR_FULL;
     levels l = {{0}, {0}, NULL, NULL};
     ga_status status = create_levels(s, &l);
     if (status != GA_OK) ga_fail(report, status, "out of memory");

@@ -28,7 +28,7 @@ ga_status ga_controller_create(ga_stepper *s, const ga_control *def, ga_controll
     c->def = *def;
     bool memory = (c->error_q = GA_NEW(double, s->nv)) &&
                   (c->error_v = GA_NEW(double, s->nv)) && (c->vdd = GA_NEW(double, s->nv)) &&
-                  (c->vddd = GA_NEW(double, s->nv));
+                  (c->vddd = GA_NEW(double, s->nv)) && ga_order_create(c, &c->order) == GA_OK;
     if (!memory) ga_controller_destroy(c);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -39,6 +39,7 @@ void ga_controller_destroy(ga_controller *c)
     ga_free(c->error_v);
     ga_free(c->vdd);
     ga_free(c->vddd);
+    ga_order_destroy(&c->order);
     memset(c, 0, sizeof *c);
 }
 
@@ -55,9 +56,7 @@ static void observe_sizes(ga_controller *c, const double *q, const double *v)
         c->size_v[k] = ga_larger(c->size_v[k], c->size_q[k] / c->duration);
 }
 
-/* Largest error by its tolerance. */
-static double weighted_error(const ga_controller *c, const double *error_q,
-                             const double *error_v)
+double ga_controller_weigh(const ga_controller *c, const double *error_q, const double *error_v)
 {
     const ga_stepper *s = c->s;
     const ga_control *def = &c->def;
@@ -129,15 +128,22 @@ static double noise(const ga_controller *c)
  * error is taken away after the step; and where only positions count, because an unresolved
  * stiff oscillation shows an error of its own, small amplitude in every step, which does not
  * add up. */
-static bool per_unit_step(const ga_controller *c) { return c->def.mode == GA_ERROR_FULL; }
+static bool per_unit_step(const ga_controller *c)
+{
+    return c->def.mode == GA_ERROR_AUTO || c->def.mode == GA_ERROR_FULL;
+}
 
 static double allowed(const ga_controller *c, double h)
 {
     return per_unit_step(c) ? h / c->duration : 1;
 }
 
-/* The error of a step is O(h^3): by what power of it the step is to be changed. */
-static double control_power(const ga_controller *c) { return per_unit_step(c) ? 0.5 : 1.0 / 3; }
+/* The error of a step is O(h^3), or O(h^4) without its leading term: by what power of it the
+ * step is to be changed. */
+static double control_power(const ga_controller *c)
+{
+    return per_unit_step(c) && !ga_order_is_third(&c->order) ? 0.5 : 1.0 / 3;
+}
 
 /* --- the first step ----------------------------------------------------------------------- */
 
@@ -159,7 +165,7 @@ static double leading_error(ga_controller *c)
         e[i] = fabs(kq * c->vdd[i]) + fabs(e[i]) / 12;
         v[i] = kv * c->vddd[i];
     }
-    return weighted_error(c, e, v);
+    return ga_controller_weigh(c, e, v);
 }
 
 /* Size of coordinate i: the largest of its kind so far, or what the absolute tolerance makes
@@ -233,15 +239,22 @@ static const double NEWTON_SHARE_SLIDING = 1e-3;
 /* Errors of lambda do not go on to later steps. */
 static const double MULTIPLIERS_SHARE = 1e-3;
 
+void ga_controller_set_newton(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    double enough = ga_smaller(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
+    if (s->slides) enough = NEWTON_SHARE_SLIDING * c->def.relative;
+    ga_newton_set(s, enough, ga_larger(100 * enough, MULTIPLIERS_SHARE * c->def.relative));
+}
+
 ga_status ga_controller_start(ga_controller *c, double h_guess)
 {
     ga_stepper *s = c->s;
     double h = h_guess > 0 ? h_guess : clamp_step(c, 0.01 * c->duration);
     s->estimates = true;
-    s->enough = ga_smaller(NEWTON_SHARE * c->def.relative, NEWTON_LARGEST);
     s->slides = c->def.mode == GA_ERROR_EXTRAPOLATE;
-    if (s->slides) s->enough = NEWTON_SHARE_SLIDING * c->def.relative;
-    s->enough_lambda = ga_larger(100 * s->enough, MULTIPLIERS_SHARE * c->def.relative);
+    ga_controller_set_newton(c);
+    ga_order_start(&c->order);
     s->steady = c->def.mode == GA_ERROR_POSITIONS;
     observe_sizes(c, s->now.q, s->now.v_exact);
     if (c->def.mode == GA_ERROR_POSITIONS) {
@@ -275,11 +288,12 @@ static const double max_life = 20;
 
 /* --- steps -------------------------------------------------------------------------------- */
 
-/* The factor for the next step after an accepted one. */
-static double next_factor(ga_controller *c)
+/* The factor for the next step after an accepted one of size h. */
+static double next_factor(ga_controller *c, double h)
 {
     const double aim = 0.7, power = control_power(c);
-    double wish = pow(aim / ga_larger(c->excess, 1e-8), power);
+    double wish = c->order.chosen ? ga_order_wish(c, aim, allowed(c, h))
+                                  : pow(aim / ga_larger(c->excess, 1e-8), power);
     if (!c->s->form->velocity_level && c->s->m) {
         double old = c->excess_old > 0 ? pow(aim / c->excess_old, power) : wish;
         double ratio = c->s->now.steps > 1 ? c->s->now.h / c->s->now.h_old[0] : 1;
@@ -293,7 +307,7 @@ static double next_factor(ga_controller *c)
         return ga_smaller(ga_larger(factor, 0.2), ga_larger(most, 1.01));
     }
     if (factor >= 0.9 && factor <= 1.2) return 1;
-    return ga_smaller(ga_larger(factor, 0.2), 2);
+    return ga_smaller(ga_larger(factor, 0.2), c->order.third ? c->order.growth : 2);
 }
 
 static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga_report *report)
@@ -315,21 +329,40 @@ static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga
 }
 
 /* Takes the estimated error away, [exact minus computed]. */
-static ga_status extrapolate(ga_controller *c)
+static void extrapolate(ga_controller *c)
 {
     ga_stepper *s = c->s;
-    ga_dae_update(&s->dae, GA_MAP_EXP, s->now.q, c->error_q, s->now.q);
-    for (int i = 0; i < s->nv; ++i) s->now.v[i] += c->error_v[i];
-    s->served = s->life; /* fresh tangents: the response must be accurate */
-    return ga_start_project(s);
+    ga_dae_update(&s->dae, GA_MAP_EXP, s->q, c->error_q, s->q);
+    for (int i = 0; i < s->nv; ++i) s->v[i] += c->error_v[i];
+}
+
+/* Steps that end off the constraints go back to them, with their error taken away if that is
+ * what they are for. */
+static ga_status finish(ga_controller *c, bool smooth)
+{
+    ga_stepper *s = c->s;
+    if (!s->slides) return GA_OK;
+    if (c->def.mode == GA_ERROR_EXTRAPOLATE) {
+        extrapolate(c);
+        s->served = s->life; /* fresh tangents: the response must be accurate */
+        return ga_start_project(s);
+    }
+    c->order.taken = smooth && ga_order_is_third(&c->order);
+    if (c->order.taken) {
+        ga_controller_smooth(s, c->error_v);
+        extrapolate(c);
+    }
+    return !s->mp || ga_start_slide_back(s) ? GA_OK : GA_ERR_NO_CONVERGE;
 }
 
 static ga_status accept(ga_controller *c)
 {
     ga_stepper *s = c->s;
     GA_TRY(ga_step_accept(s));
+    ga_order_accept(c, s->h);
+    if (s->slides && c->order.taken) ++c->stats.third_order;
     observe_sizes(c, s->now.q, s->now.v);
-    return c->def.mode == GA_ERROR_EXTRAPOLATE ? extrapolate(c) : GA_OK;
+    return GA_OK;
 }
 
 /* Where to step to: not beyond t_stop, and no sliver left before it. */
@@ -402,7 +435,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
  * about the next one. */
 static void choose_next(ga_controller *c, double h, double wanted)
 {
-    double next = h * next_factor(c);
+    double next = h * next_factor(c, h);
     c->h = h < 0.9 * wanted ? ga_larger(wanted, next) : next;
     c->excess_old = c->excess;
     if (c->s->now.t >= c->suspect) forget_suspect(c);
@@ -425,7 +458,7 @@ static ga_status restart_here(ga_controller *c, ga_report *report)
 /* A trial that ended off the constraints is not accepted; nothing has changed then. */
 static bool may_reject(ga_stepper *s, ga_status status)
 {
-    if (status != GA_ERR_NO_CONVERGE || s->unmet < 0) return false;
+    if (status != GA_ERR_NO_CONVERGE || (s->unmet < 0 && !s->slides)) return false;
     s->usable = false;
     return true;
 }
@@ -454,6 +487,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
         if (s->now.steps == 0 && h != s->now.h) GA_TRY(ga_start_refined(s, h, c->vdd, c->vddd));
         const ga_scales before = s->scale;
         s->life = ga_smaller(s->life, max_life);
+        ga_order_prepare(c, h);
         ga_status status = ga_step_try(s, h, t1);
         if (status == GA_OK && s->near_singular && !evaded && t1 != t_stop) {
             evaded = true;
@@ -463,7 +497,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             h *= 0.8;
         } else if (status == GA_OK) {
             ga_controller_estimate(c);
-            c->local = weighted_error(c, c->error_q, c->error_v);
+            c->local = ga_controller_weigh(c, c->error_q, c->error_v);
+            ga_order_judge(c, h);
             c->excess = ga_larger(c->local / allowed(c, h), leap(c));
             bool crossed = across > 0 && c->local <= crossing_error;
             if (crossed || c->local <= noise(c)) c->excess = ga_smaller(c->excess, 0.7);
@@ -472,7 +507,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             *jumped = jump == PASSED;
             if (good || jump != NO_JUMP) {
                 remember_root(c);
-                status = accept(c);
+                status = finish(c, jump == NO_JUMP);
+                if (status == GA_OK) status = accept(c);
                 if (status == GA_OK) choose_next(c, crossed ? wanted : h, wanted);
                 if (status == GA_OK) return status;
                 if (!may_reject(s, status)) {
@@ -480,10 +516,11 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
                     return status;
                 }
                 *jumped = false;
-                h *= 0.3;
+                h *= s->slides ? ga_order_give_up(&c->order, 0.7 * allowed(c, h)) : 0.3;
             } else {
                 double factor =
                     ga_smaller(ga_larger(pow(0.7 / c->excess, control_power(c)), 0.2), 0.9);
+                ga_order_reject(c, h);
                 if (c->suspect == t1) factor = 0.5;
                 /* Shorter steps end nearer still to a singular position: across it instead. */
                 if (amplification(c) > 1e3 && leaps++ < 4) factor = 1.7;

@@ -25,6 +25,25 @@
 
 #include <galpha/simulate.h>
 
+/* Which order the steps have, and what the last ones showed of it; see order.c. */
+typedef struct ga_order {
+    bool chosen;           /* by what steps show; else it is second or as the mode says */
+    bool third;            /* the next step is to have its error taken away */
+    bool taken;            /* that of the trial was */
+    int strikes;           /* in a row, against that */
+    int lasted;            /* steps since it is so */
+    int pause, patience;   /* steps before it is tried again; how many they were at first */
+    double growth;         /* largest of such a step */
+    double error[2];       /* of the trial: left as it is, and with its error taken away */
+    double *memory;        /* of the arrays */
+    double *q, *v;         /* defects of the trial */
+    double *old_q, *old_v; /* and of the last step */
+    double *change_q, *change_v;
+    double factor, old_factor;     /* C_n of the trial and of the last step */
+    double theta[2], old_theta[2]; /* theta*_n, theta_{n+1} */
+    double old_h;                  /* size of the last step; 0: there was none */
+} ga_order;
+
 typedef struct ga_controller {
     ga_stepper *s;
     ga_control def;
@@ -32,8 +51,9 @@ typedef struct ga_controller {
     double size_q[2], size_v[2]; /* largest values so far: translation, rotation */
     double *error_q, *error_v;   /* estimate for the last trial */
     double *vdd, *vddd;          /* at the last start */
-    double h;                    /* to be tried next */
-    double local;                /* weighted error of the last trial */
+    ga_order order;
+    double h;                  /* to be tried next */
+    double local;              /* weighted error of the last trial */
     double excess, excess_old; /* error per unit step by what is allowed; of the step before */
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
@@ -54,7 +74,39 @@ ga_status ga_controller_start(ga_controller *c, double h_guess);
  * the integration should start anew. */
 ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report);
 
+/* Largest of these errors by the tolerances. */
+double ga_controller_weigh(const ga_controller *c, const double *error_q,
+                           const double *error_v);
+/* How far Newton's method goes in steps of second order. */
+void ga_controller_set_newton(ga_controller *c);
+
 /* estimate.c: error_q, error_v of the converged trial */
 void ga_controller_estimate(ga_controller *c);
+/* Index 2: defects of q and v become the errors that the step makes of them. */
+void ga_controller_respond(ga_stepper *s, double *error_q, double *error_v);
+/* The same for errors of v alone: J^-1 M e_v, without stiff modes. Those of q are that already.
+ */
+void ga_controller_smooth(ga_stepper *s, double *error_v);
+
+/* order.c */
+ga_status ga_order_create(const ga_controller *c, ga_order *order);
+void ga_order_destroy(ga_order *order);
+void ga_order_start(ga_order *order);
+/* Before a trial. */
+void ga_order_prepare(ga_controller *c, double h);
+/* Defects of the trial, which have not become errors yet. */
+void ga_order_see(ga_controller *c);
+/* After its estimate: c->local becomes what the error is by the order of the step. */
+void ga_order_judge(ga_controller *c, double h);
+/* Is the error of the trial to be taken away? */
+bool ga_order_is_third(const ga_order *order);
+/* After a trial whose error is too large; after a step. */
+void ga_order_reject(ga_controller *c, double h);
+void ga_order_accept(ga_controller *c, double h);
+/* After a trial that did not come back to the constraints: by what to shorten it if the second
+ * order is to have this error. */
+double ga_order_give_up(ga_order *order, double aim);
+/* By what the next step should be larger; chooses its order. */
+double ga_order_wish(ga_controller *c, double aim, double allowed);
 
 #endif

@@ -37,38 +37,49 @@ static void raw_estimate(ga_controller *c)
 }
 
 /* Takes J^-1 r out of the errors, index 2. */
-static void subtract_response(ga_controller *c)
+static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
 {
-    ga_stepper *s = c->s;
     ga_block_solve(s, s->r, s->x);
     double *dvd = s->work;
     memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
     /* u and B_n^T x nearly cancel, so B_n must be the one in the matrix */
     ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
     for (int i = 0; i < s->nv; ++i) {
-        c->error_q[i] -= s->c_q * s->x[i];
-        c->error_v[i] -= s->c_v * dvd[i];
+        error_q[i] -= s->c_q * s->x[i];
+        error_v[i] -= s->c_v * dvd[i];
     }
 }
 
-/* Index 2: how the step answers to the defect. The tangents may be some steps old; the second
- * pass, with the gradients of now, takes out what that leaves across the constraints. */
-static void respond(ga_controller *c)
+/* How the step answers to defects. The tangents may be some steps old; the second pass, with
+ * the gradients of now, takes out what that leaves across the constraints. */
+void ga_controller_respond(ga_stepper *s, double *error_q, double *error_v)
 {
-    ga_stepper *s = c->s;
     const ga_dae *dae = &s->dae;
     double *w = s->r + s->nv, *Phi = s->r + s->nv + s->mp;
     for (int pass = 0; pass < (s->fresh ? 1 : 2); ++pass) {
         memset(s->r, 0, (size_t)s->n * sizeof *s->r);
         if (pass == 0) {
-            ga_coords_multiply(&dae->K, s->K, 1, c->error_q, s->r);
-            ga_coords_multiply(&dae->C, s->C, 1, c->error_v, s->r);
+            ga_coords_multiply(&dae->K, s->K, 1, error_q, s->r);
+            ga_coords_multiply(&dae->C, s->C, 1, error_v, s->r);
         }
-        ga_coords_multiply(&dae->Z, s->Z, 1 / s->c_v, c->error_q, w);
-        ga_coords_multiply(&dae->G, s->G, 1 / s->c_v, c->error_v, w);
-        ga_coords_multiply(&dae->B, s->G, 1 / s->c_q, c->error_q, Phi);
-        subtract_response(c);
+        ga_coords_multiply(&dae->Z, s->Z, 1 / s->c_v, error_q, w);
+        ga_coords_multiply(&dae->G, s->G, 1 / s->c_v, error_v, w);
+        ga_coords_multiply(&dae->B, s->G, 1 / s->c_q, error_q, Phi);
+        subtract_response(s, error_q, error_v);
     }
+}
+
+void ga_controller_smooth(ga_stepper *s, double *error_v)
+{
+    const ga_dae *dae = &s->dae;
+    if (dae->K.count == 0 && dae->C.count == 0) return;
+    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+    ga_coords_multiply(&dae->K, s->K, s->c_q, error_v, s->r);
+    ga_coords_multiply(&dae->C, s->C, s->c_v, error_v, s->r);
+    ga_block_solve(s, s->r, s->x);
+    memcpy(s->work, s->x, (size_t)s->nv * sizeof *s->work);
+    ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, s->work);
+    for (int i = 0; i < s->nv; ++i) error_v[i] -= s->work[i];
 }
 
 /* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
@@ -125,8 +136,9 @@ static void project(ga_controller *c)
 void ga_controller_estimate(ga_controller *c)
 {
     raw_estimate(c);
+    ga_order_see(c);
     if (c->s->form->has_eta)
-        respond(c);
+        ga_controller_respond(c->s, c->error_q, c->error_v);
     else
         project(c);
 }

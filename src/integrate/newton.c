@@ -508,6 +508,16 @@ ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
     return GA_ERR_NO_CONVERGE;
 }
 
+/* What was seen of increments is in units of the tolerances. */
+void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
+{
+    if (s->enough == enough && s->enough_lambda == enough_lambda) return;
+    s->enough = enough;
+    s->enough_lambda = enough_lambda;
+    for (int k = 0; k < 2; ++k)
+        for (int i = 0; i < 3; ++i) s->memory[k][i].good_for = 0;
+}
+
 /* A step has been taken. */
 void ga_newton_fade(ga_stepper *s)
 {

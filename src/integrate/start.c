@@ -449,60 +449,58 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 static bool slide_position(ga_stepper *s)
 {
     enum { MOST = 4 };
-    ga_state *now = &s->now;
     double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_constraint(&s->dae, now->t, now->q, s->Phi) != GA_OK) return false;
+        if (ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi) != GA_OK) return false;
         for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
         ga_saddle_lift(s, bottom, step);
         const double change = ga_norm_max(s->nv, step);
-        if (change <= round_off * ga_larger(ga_norm_max(s->nq, now->q), DBL_MIN)) return true;
+        if (change <= round_off * ga_larger(ga_norm_max(s->nq, s->q), DBL_MIN)) return true;
         if (!(change <= 0.01 * before)) return false;
         before = change;
-        ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, now->q);
+        ga_dae_update(&s->dae, GA_MAP_EXP, s->q, step, s->q);
     }
     return false;
 }
 
-/* The same for v; leaves B in now->G. */
+/* The same for v; leaves B in s->G. */
 static bool slide_velocity(ga_stepper *s)
 {
     enum { MOST = 4 };
-    ga_state *now = &s->now;
     double before = INFINITY, *w = s->start.c, *step = s->start.step;
-    if (ga_dae_gradient(&s->dae, now->t, now->q, now->v, now->G) != GA_OK) return false;
+    if (ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G) != GA_OK) return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_velocity(&s->dae, now->t, now->q, now->v, now->G, w) != GA_OK) return false;
+        if (ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, w) != GA_OK) return false;
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
         ga_saddle_lift(s, w, step);
         const double change = ga_norm_max(s->nv, step);
-        const bool done = change <= round_off * ga_norm_max(s->nv, now->v);
+        const bool done = change <= round_off * ga_norm_max(s->nv, s->v);
         if (!done && !(change <= 0.01 * before)) return false;
         before = change;
-        for (int i = 0; i < s->nv; ++i) now->v[i] += step[i];
+        for (int i = 0; i < s->nv; ++i) s->v[i] += step[i];
         if (done) return true;
     }
     return false;
 }
 
 /* Both at once with the matrix of the step just made, if it has rows for both levels:
- * dq = c_q T u, dv = c_v (u + B_n^T x). */
-static bool slide_back(ga_stepper *s)
+ * dq = c_q T u, dv = c_v (u + B_n^T x). Leaves Phi and w as they were before the last
+ * correction, which is at round-off. */
+bool ga_start_slide_back(ga_stepper *s)
 {
-    enum { MOST = 4 };
-    ga_state *now = &s->now;
+    enum { MOST = 6 };
     ga_dae *dae = &s->dae;
     double *step = s->start.step, *dvd = s->work, *w = s->r + s->nv, before = INFINITY;
     if (!s->form->has_eta || !s->usable) return false;
+    s->evaluated = false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        const ga_point at = {.t = now->t, .q = now->q, .v = now->v};
-        const ga_values values = {.G = now->G, .Phi = s->Phi, .w = s->rate};
+        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        const ga_values values = {.G = s->G, .Phi = s->Phi, .w = s->rate};
         if (ga_dae_evaluate(dae, &at, &values) != GA_OK) return false;
+        memcpy(s->w, s->rate, (size_t)s->mp * sizeof *s->w);
+        ga_coords_multiply(&dae->B, s->G, 1, s->v, s->w);
         memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
-        memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
-        ga_coords_multiply(&dae->B, now->G, 1, now->v, w);
-        const double position = ga_norm_max(s->m, s->Phi), velocity = ga_norm_max(s->mp, w);
-        for (int i = 0; i < s->mp; ++i) w[i] /= s->c_v;
+        for (int i = 0; i < s->mp; ++i) w[i] = s->w[i] / s->c_v;
         for (int i = 0; i < s->m; ++i) s->r[s->place[GA_AT_ETA] + i] = s->Phi[i] / s->c_q;
         ga_block_solve_once(s, s->r, s->x);
         memset(step, 0, (size_t)s->nv * sizeof *step);
@@ -512,19 +510,20 @@ static bool slide_back(ga_stepper *s)
             ga_coords_multiply(&dae->T, s->T, -s->c_q, s->x, step);
         memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
         ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
-        const double q = ga_larger(ga_norm_max(s->nq, now->q), DBL_MIN);
-        const double v = ga_larger(ga_norm_max(s->nv, now->v), DBL_MIN);
+        const double q = ga_larger(ga_norm_max(s->nq, s->q), DBL_MIN);
+        const double v = ga_larger(ga_norm_max(s->nv, s->v), DBL_MIN);
         const double change =
             ga_larger(ga_norm_max(s->nv, step) / q, s->c_v * ga_norm_max(s->nv, dvd) / v);
-        const bool done = change <= round_off * ga_larger(1, 0.25 * sqrt(s->n));
-        if (!done && !(change <= 0.01 * before)) return false;
+        bool done = change <= round_off * ga_larger(1, 0.25 * sqrt(s->n));
+        /* no more progress: where v is small, the round-off of Phi, by h */
+        const bool stalls = !(change <= 0.25 * before);
+        done |= stalls &&
+                ga_step_is_at_round_off(s, ga_norm_max(s->m, s->Phi), ga_norm_max(s->mp, s->w));
+        if (!done && stalls) return false;
         before = change;
-        for (int i = 0; i < s->nv; ++i) now->v[i] -= s->c_v * dvd[i];
-        if (done) {
-            ga_step_record(s, position, velocity);
-            return true;
-        }
-        ga_dae_update(dae, GA_MAP_EXP, now->q, step, now->q);
+        for (int i = 0; i < s->nv; ++i) s->v[i] -= s->c_v * dvd[i];
+        if (done) return true;
+        ga_dae_update(dae, GA_MAP_EXP, s->q, step, s->q);
     }
     return false;
 }
@@ -533,26 +532,20 @@ static bool slide_back(ga_stepper *s)
  * it. */
 static bool slide(ga_stepper *s)
 {
-    const ga_state *now = &s->now;
-    if (ga_saddle_factor_at(s, now->t, now->q, now->v, false) != GA_OK) return false;
+    if (ga_saddle_factor_at(s, s->t1, s->q, s->v, false) != GA_OK) return false;
     return slide_position(s) && slide_velocity(s);
 }
 
 ga_status ga_start_project(ga_stepper *s)
 {
-    ga_state *now = &s->now;
-    if (!s->mp) return GA_OK;
-    const bool slippery = !s->p && !s->regular.active;
-    if (slippery && slide_back(s)) return GA_OK;
-    if (!slippery || !slide(s)) {
-        if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, NULL));
-        GA_TRY(project_velocity(s, now->t, now->q, now->v));
+    if (!s->mp || ga_start_slide_back(s)) return GA_OK;
+    if (s->p || s->regular.active || !slide(s)) {
+        if (s->m) GA_TRY(project_position(s, s->t1, s->q, s->v, NULL));
+        GA_TRY(project_velocity(s, s->t1, s->q, s->v));
     }
-    GA_TRY(ga_dae_constraint(&s->dae, now->t, now->q, s->Phi));
-    GA_TRY(ga_dae_gradient(&s->dae, now->t, now->q, now->v, now->G));
-    GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, now->v, now->G, s->w));
-    ga_step_record(s, ga_norm_max(s->m, s->Phi), ga_norm_max(s->mp, s->w));
-    return GA_OK;
+    GA_TRY(ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi));
+    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G));
+    return ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, s->w);
 }
 
 /* The residual B v_n + Phi_t = B l^q/h_n of index 3 for a new step size: projected away and

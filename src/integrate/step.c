@@ -125,15 +125,20 @@ static ga_status check_residuals(ga_stepper *s, double position, double velocity
     return GA_OK;
 }
 
+bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity)
+{
+    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
+    return position <= 256 * GA_ROUND_OFF * size &&
+           velocity <= (8192 * GA_ROUND_OFF + s->dae.noise) * (size + speed);
+}
+
 /* With errors under control Newton's method ends where what is left does not matter for them;
  * but constraints are to be at round-off. What is more than that shows now: some of it may have
  * been in directions that old tangents do not know. */
 static bool is_off(const ga_stepper *s, double position, double velocity)
 {
     if (!s->estimates || s->form->weighted || s->regular.active || s->kappa != 0) return false;
-    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
-    return !(position <= 256 * GA_ROUND_OFF * size &&
-             velocity <= (8192 * GA_ROUND_OFF + s->dae.noise) * (size + speed));
+    return !ga_step_is_at_round_off(s, position, velocity);
 }
 
 /* One more iteration, with new tangents. */
@@ -153,18 +158,24 @@ static ga_status polish(ga_stepper *s)
     return GA_OK;
 }
 
-/* An extrapolated state is looked at when it is back on the constraints. */
+/* Phi and w of a state that was put back on the constraints are those seen on the way. */
 static ga_status look_at_residuals(ga_stepper *s)
 {
     double position, velocity;
-    if (s->slides && !s->regular.active) return GA_OK;
+    if (s->slides) {
+        position = ga_norm_max(s->m, s->Phi);
+        velocity = ga_norm_max(s->mp, s->w);
+        GA_TRY(check_residuals(s, position, velocity));
+        ga_step_record(s, position, velocity);
+        return GA_OK;
+    }
     GA_TRY(measure_residuals(s, &position, &velocity));
     if (is_off(s, position, velocity)) {
         GA_TRY(polish(s));
         GA_TRY(measure_residuals(s, &position, &velocity));
     }
     GA_TRY(check_residuals(s, position, velocity));
-    if (!s->slides) ga_step_record(s, position, velocity);
+    ga_step_record(s, position, velocity);
     return GA_OK;
 }
 
@@ -237,8 +248,7 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if ((s->form->has_eta || s->estimates) && !s->slides)
-        copy_long(s, now->G, s->G, s->dae.G.count);
+    if (s->form->has_eta || s->estimates) copy_long(s, now->G, s->G, s->dae.G.count);
     rotate(s->alternates ? 3 : 2, now->vd_old);
     rotate(s->alternates ? 3 : 2, now->lambda_old);
     if (ga_newton_is_large(s)) {

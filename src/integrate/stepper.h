@@ -352,8 +352,9 @@ ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step from the current state that failed. */
 void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
-/* |Phi| and |w| at the end of a step, for the statistics. */
+/* |Phi| and |w| at the end of a step, for the statistics; as small as they can be? */
 void ga_step_record(ga_stepper *s, double position, double velocity);
+bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity);
 
 /* newton.c */
 /* Round-off of a number, with a margin. */
@@ -363,6 +364,8 @@ static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
 ga_status ga_newton_iterate(ga_stepper *s, bool refresh);
 /* After a step: what was seen of the iteration is forgotten slowly. */
 void ga_newton_fade(ga_stepper *s);
+/* Relative tolerances of increments where the user asks for none. */
+void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
 /* Is it asked to go on to round-off? Or for clearly less? */
 bool ga_newton_to_round_off(const ga_stepper *s);
 bool ga_newton_is_tolerant(const ga_stepper *s);
@@ -510,7 +513,9 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v);
 ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd);
 /* a and v for a first step of size h from these, one order more accurate than (57). */
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
-/* Puts the current q and v back on the constraints, if an extrapolation has moved them. */
+/* Puts q and v of the trial back on the constraints, if an extrapolation has moved them; Phi, w
+ * and G follow. The first one with the matrix of the step alone, if that will do. */
+bool ga_start_slide_back(ga_stepper *s);
 ga_status ga_start_project(ga_stepper *s);
 
 /* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted.

@@ -11,7 +11,7 @@ static const char *const methods[] = {"generalized-alpha", "hht", "newmark", "wb
 static const char *const formulations[] = {"index3", "index2", "soi2", "hht-i3", NULL};
 static const char *const starts[] = {"auto", "plain", "shifted", "perturbed", "implicit", NULL};
 static const char *const kinematics[] = {"r3so3", "se3", NULL};
-static const char *const errors[] = {"full", "positions", "extrapolate", NULL};
+static const char *const errors[] = {"full", "positions", "extrapolate", "auto", NULL};
 static const char *const maps[] = {"exp", "cayley", NULL};
 static const char *const newtons[] = {"modified", "full", NULL};
 static const char *const solvers[] = {"auto", "dense", "sparse", "block", NULL};
@@ -58,9 +58,10 @@ const ga_field ga_simulate_fields[] = {
     GA_FIELD(S, NUMBER, max_step, "largest step, with `tolerance`", .unit = "s",
              .range = GA_POSITIVE, .fallback = {NAN}, .absent = "no limit"),
     GA_FIELD(S, CHOICE, error,
-             "what `tolerance` is about: positions and velocities; only positions, for stiff "
-             "models; or both, with local extrapolation to third order",
-             .choices = errors),
+             "what `tolerance` is about: positions and velocities, by steps of second order; "
+             "only positions, for stiff models; both, with local extrapolation to third order; "
+             "or both, by second or third order, as steps show",
+             .choices = errors, .fallback = {3}),
     GA_FIELD(S, METHOD, method, "method, or its coefficients {alpha_m, alpha_f, beta, gamma}",
              .choices = methods),
     GA_FIELD(S, NUMBER, rho_inf, "damping of high frequencies: 1 none, 0 all",
