@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef BENCH_ERROR_AUTO
+#define ADAPTIVE GA_ERROR_AUTO
+#else
+#define ADAPTIVE GA_ERROR_FULL /* an older version */
+#endif
+
 static const struct {
     const char *name;
     ga_formulation formulation;
@@ -14,7 +20,8 @@ static const struct {
     [GALPHA_INDEX3] = {"index 3", GA_INDEX3, false, GA_ERROR_FULL},
     [GALPHA_INDEX2] = {"index 2", GA_INDEX2, false, GA_ERROR_FULL},
     [GALPHA_SOI2] = {"soi2", GA_SOI2, false, GA_ERROR_FULL},
-    [GALPHA_ADAPTIVE] = {"adaptive", GA_INDEX2, true, GA_ERROR_FULL},
+    [GALPHA_ADAPTIVE] = {"adaptive", GA_INDEX2, true, ADAPTIVE},
+    [GALPHA_SECOND_ORDER] = {"adaptive, second order", GA_INDEX2, true, GA_ERROR_FULL},
     [GALPHA_EXTRAPOLATE] = {"extrapolate", GA_INDEX2, true, GA_ERROR_EXTRAPOLATE},
     [GALPHA_ADAPTIVE_INDEX3] = {"adaptive index 3", GA_INDEX3, true, GA_ERROR_FULL},
 };

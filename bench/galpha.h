@@ -13,7 +13,8 @@ typedef enum galpha_mode {
     GALPHA_INDEX3,
     GALPHA_INDEX2,
     GALPHA_SOI2,
-    GALPHA_ADAPTIVE,
+    GALPHA_ADAPTIVE, /* as model files have it by default */
+    GALPHA_SECOND_ORDER,
     GALPHA_EXTRAPOLATE,
     GALPHA_ADAPTIVE_INDEX3,
     GALPHA_MODE_COUNT
