@@ -274,18 +274,23 @@ static ga_eval damping(void *user, const ga_point *at, double *C)
     return give(A, C);
 }
 
-static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
+/* Z = d(B v)/dq */
+static void put_velocity_stiffness(const place *p, const double *v, double factor, double *A,
+                                   int ld, bool transposed)
 {
-    (void)user;
-    const place *p = recall(at->q);
-    const double *v = at->v;
     double gx[7] = {v[0], v[0] + v[1], v[2], v[3] + v[4], v[4], v[5] + v[6], v[6]}, gy[7];
     for (int k = 0; k < 7; ++k) {
         gy[k] = -gx[k] * p->y[k];
         gx[k] = -gx[k] * p->x[k];
     }
+    put_loops(gx, gy, factor, A, ld, transposed);
+}
+
+static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
+{
+    (void)user;
     memset(Z, 0, 42 * sizeof *Z);
-    put_loops(gx, gy, 1, Z, 6, true);
+    put_velocity_stiffness(recall(at->q), at->v, 1, Z, 6, true);
     return GA_EVAL_OK;
 }
 
@@ -378,6 +383,118 @@ bool squeezer_loop(bench *b, const bench_case *c, bench_outcome *outcome)
             v[i] = v0[i] + co.c_v * vd[i];
             a[i] = a1[i] + co.share * vd[i];
         }
+    }
+    outcome->seconds = bench_clock() - begin;
+    outcome->steps = steps;
+    outcome->error = squeezer_error(q);
+    return true;
+}
+
+/* Index 2, [ABC14] eq. (58): v' = u + B_n^T x, q = q0 + c_q u, v = v0 + c_v v', and the matrix
+ *
+ *     [ M + c_v C + c_q K    B^T  M B_n^T ]
+ *     [ B + c_q/c_v Z        0    B B_n^T ]
+ *     [ B                    0    0       ]
+ */
+enum { N2 = 19 };
+
+static void fill_index2(const place *p, const double *v, const double *vd, const double *l,
+                        const double *B, const double *Bn, const loop_coefficients *co,
+                        double *A)
+{
+    double M[49] = {0};
+    memset(A, 0, N2 * N2 * sizeof *A);
+    put_mass(p, 1, M, 7);
+    for (int i = 0; i < 7; ++i) memcpy(A + i * N2, M + 7 * i, 7 * sizeof *A);
+    put_damping(p, v, co->c_v, A, N2);
+    put_stiffness(p, v, vd, co->c_q, A, N2);
+    put_reaction_stiffness(p, l, co->c_q, A, N2);
+    put_gradient(p, 1, A + 7, N2, true);
+    put_gradient(p, 1, A + 7 * N2, N2, false);
+    put_velocity_stiffness(p, v, co->c_q / co->c_v, A + 7 * N2, N2, false);
+    put_gradient(p, 1, A + 13 * N2, N2, false);
+    for (int j = 0; j < 6; ++j) {
+        for (int i = 0; i < 7; ++i)
+            for (int k = 0; k < 7; ++k) A[i * N2 + 13 + j] += M[7 * i + k] * Bn[7 * j + k];
+        for (int i = 0; i < 6; ++i)
+            for (int k = 0; k < 7; ++k)
+                A[(7 + i) * N2 + 13 + j] += B[7 * i + k] * Bn[7 * j + k];
+    }
+}
+
+bool squeezer_loop_index2(bench *b, const bench_case *c, bench_outcome *outcome)
+{
+    (void)b;
+    const long steps = lround(0.03 / c->value);
+    const loop_coefficients co = loop_coefficients_of(0.9, 0.03 / (double)steps);
+    double q[7], v[7] = {0}, u[7], vd[7], a[7], l[6], y[6] = {0}, q0[7], v0[7], a1[7];
+    double B[42], Bn[42] = {0}, A[N2 * N2], x[N2];
+    double vd_old[2][7] = {0}, l_old[2][6] = {0}, iterations = 0.5, factorizations = 1;
+    int pivot[N2];
+    place p;
+    const double begin = bench_clock(), rest = 1 / (1 - co.alpha_m);
+    memcpy(q, start, sizeof q);
+    start_values(vd, l);
+    memcpy(a, vd, sizeof a);
+    place_at(q, &p);
+    put_gradient(&p, 1, Bn, 7, false);
+    for (long step = 0; step < steps; ++step) {
+        for (int i = 0; i < 7; ++i) {
+            a1[i] = (co.alpha_f * vd[i] - co.alpha_m * a[i]) * rest;
+            v0[i] = v[i] + co.h * ((1 - co.gamma) * a[i] + co.gamma * a1[i]);
+            q0[i] =
+                q[i] + co.h * v[i] + co.h * co.h * ((0.5 - co.beta) * a[i] + co.beta * a1[i]);
+        }
+        loop_extrapolate(7, vd, vd_old[0], vd_old[1], step);
+        loop_extrapolate(6, l, l_old[0], l_old[1], step);
+        for (int i = 0; i < 7; ++i) {
+            u[i] = vd[i];
+            for (int j = 0; j < 6; ++j) u[i] -= Bn[7 * j + i] * y[j];
+        }
+        for (iterations += c->iterations; iterations >= 1; --iterations) {
+            for (int i = 0; i < 7; ++i) {
+                q[i] = q0[i] + co.c_q * u[i];
+                v[i] = v0[i] + co.c_v * vd[i];
+            }
+            place_at(q, &p);
+            dynamics(&p, v, vd, x);
+            add_reactions(&p, l, x);
+            loops(&p, x + 13);
+            memset(B, 0, sizeof B);
+            put_gradient(&p, 1, B, 7, false);
+            for (int i = 0; i < 6; ++i) {
+                double w = 0;
+                for (int j = 0; j < 7; ++j) w += B[7 * i + j] * v[j];
+                x[7 + i] = w / co.c_v;
+                x[13 + i] /= co.c_q;
+            }
+            if (factorizations >= 1) {
+                fill_index2(&p, v, vd, l, B, Bn, &co, A);
+                loop_lu(N2, A, pivot);
+                --factorizations;
+                ++outcome->factorizations;
+            }
+            loop_lu_solve(N2, A, pivot, x);
+            for (int i = 0; i < 6; ++i) {
+                l[i] -= x[7 + i];
+                y[i] -= x[13 + i];
+            }
+            for (int i = 0; i < 7; ++i) {
+                u[i] -= x[i];
+                vd[i] = u[i];
+                for (int j = 0; j < 6; ++j) vd[i] += Bn[7 * j + i] * y[j];
+            }
+            ++outcome->iterations;
+        }
+        factorizations += c->factorizations;
+        for (int i = 0; i < 7; ++i) {
+            q[i] = q0[i] + co.c_q * u[i];
+            v[i] = v0[i] + co.c_v * vd[i];
+            a[i] = a1[i] + co.share * vd[i];
+        }
+        memset(Bn, 0, sizeof Bn);
+        place_at(q, &p);
+        put_gradient(&p, 1, Bn, 7, false);
     }
     outcome->seconds = bench_clock() - begin;
     outcome->steps = steps;

@@ -12,7 +12,7 @@
 ga_status squeezer_create(pb_problem **problem);
 double squeezer_error(const double *q);
 /* Generalized-alpha, index 3, rho_inf 0.9, 13 unknowns, value = h. */
-bench_function squeezer_loop;
+bench_function squeezer_loop, squeezer_loop_index2;
 /* IDA, value = tolerance, data: ida_options, form 0: stabilised index 2, 1: index 1. */
 bench_function squeezer_ida;
 

@@ -274,6 +274,135 @@ bool top_loop(bench *b, const bench_case *c, bench_outcome *outcome)
     return true;
 }
 
+/* Index 2, [ABC14] eq. (58): v' = u + B_n^T y, U = U0 + c_q u, v = v0 + c_v v', and the matrix
+ *
+ *     [ M + c_v C + c_q K    B^T  M B_n^T ]
+ *     [ B + c_q/c_v Z        0    B B_n^T ]     Z = -R (Omega x X)~, on rotations
+ *     [ B T                  0    0       ]
+ *
+ * Arms are the columns 3 and 5 of B: (R_z, 0, -R_x). */
+enum { N2 = 12 };
+
+typedef struct arms {
+    double a[3], b[3];
+} arms;
+
+static arms arms_of(const double *R)
+{
+    arms x;
+    arm_columns(R, x.a, x.b);
+    for (int i = 0; i < 3; ++i) x.a[i] = -x.a[i], x.b[i] = -x.b[i];
+    return x;
+}
+
+static void fill_index2(const double *R, const double *l, const double *w, const double *U,
+                        const arms *now, const arms *old, const loop_coefficients *c, double *A)
+{
+    double A3[N * N];
+    const double z = c->c_q / c->c_v;
+    fill(R, l, w, U, c, A3);
+    memset(A, 0, N2 * N2 * sizeof *A);
+    for (int i = 0; i < 6; ++i) memcpy(A + i * N2, A3 + i * N, N * sizeof *A);
+    for (int i = 0; i < 3; ++i) {
+        double *speed = A + (6 + i) * N2;
+        memcpy(A + (9 + i) * N2, A3 + (6 + i) * N, 6 * sizeof *A);
+        speed[i] = -1;
+        speed[3] = now->a[i] - z * R[3 * i + 1] * w[0];
+        speed[4] = z * (R[3 * i] * w[0] + R[3 * i + 2] * w[2]);
+        speed[5] = now->b[i] - z * R[3 * i + 1] * w[2];
+        for (int j = 0; j < 3; ++j)
+            speed[9 + j] = (i == j) + now->a[i] * old->a[j] + now->b[i] * old->b[j];
+        A[i * N2 + 9 + i] = -m;
+        A[3 * N2 + 9 + i] = J[0] * old->a[i];
+        A[5 * N2 + 9 + i] = J[2] * old->b[i];
+    }
+}
+
+/* vd = u + B_n^T y */
+static void add_normal(const arms *n, const double *u, const double *y, double *vd)
+{
+    memcpy(vd, u, 6 * sizeof *vd);
+    for (int i = 0; i < 3; ++i) {
+        vd[i] -= y[i];
+        vd[3] += n->a[i] * y[i];
+        vd[5] += n->b[i] * y[i];
+    }
+}
+
+bool top_loop_index2(bench *b, const bench_case *c, bench_outcome *outcome)
+{
+    (void)b;
+    const long steps = lround(1 / c->value);
+    const loop_coefficients co = loop_coefficients_of(0.9, 1.0 / (double)steps);
+    double U0[6], v0[6], a1[6], U[6], u[6], y[3] = {0}, q[7], R[9], A[N2 * N2], x[N2];
+    double vd_old[2][6] = {0}, l_old[2][3] = {0}, iterations = 0.5, factorizations = 1;
+    int pivot[N2];
+    state s;
+    const double begin = bench_clock(), rest = 1 / (1 - co.alpha_m);
+    start_values(&s);
+    rotation(s.p, R);
+    arms old = arms_of(R), now = old;
+    for (long step = 0; step < steps; ++step) {
+        for (int i = 0; i < 6; ++i) {
+            a1[i] = (co.alpha_f * s.vd[i] - co.alpha_m * s.a[i]) * rest;
+            v0[i] = s.v[i] + co.h * ((1 - co.gamma) * s.a[i] + co.gamma * a1[i]);
+            U0[i] = co.h * s.v[i] + co.h * co.h * ((0.5 - co.beta) * s.a[i] + co.beta * a1[i]);
+        }
+        loop_extrapolate(6, s.vd, vd_old[0], vd_old[1], step);
+        loop_extrapolate(3, s.l, l_old[0], l_old[1], step);
+        const double back[3] = {-y[0], -y[1], -y[2]};
+        add_normal(&old, s.vd, back, u);
+        for (iterations += c->iterations; iterations >= 1; --iterations) {
+            for (int i = 0; i < 6; ++i) {
+                U[i] = U0[i] + co.c_q * u[i];
+                s.v[i] = v0[i] + co.c_v * s.vd[i];
+            }
+            turn(s.p, U + 3, q + 3);
+            rotation(q + 3, R);
+            now = arms_of(R);
+            const double *l = s.l, *w = s.v + 3;
+            gyroscopic(w, x + 3);
+            /* + X x R^T l = (s_z, 0, -s_x) */
+            x[3] += J[0] * s.vd[3] + R[2] * l[0] + R[5] * l[1] + R[8] * l[2];
+            x[4] += J[1] * s.vd[4];
+            x[5] += J[2] * s.vd[5] - R[0] * l[0] - R[3] * l[1] - R[6] * l[2];
+            for (int i = 0; i < 3; ++i) {
+                x[i] = m * s.vd[i] - l[i] + (i == 2 ? m * g : 0);
+                x[6 + i] = (now.a[i] * w[0] + now.b[i] * w[2] - s.v[i]) / co.c_v;
+                x[9 + i] = (R[3 * i + 1] - s.x[i] - U[i]) / co.c_q;
+            }
+            if (factorizations >= 1) {
+                fill_index2(R, l, w, U + 3, &now, &old, &co, A);
+                loop_lu(N2, A, pivot);
+                --factorizations;
+                ++outcome->factorizations;
+            }
+            loop_lu_solve(N2, A, pivot, x);
+            for (int i = 0; i < 6; ++i) u[i] -= x[i];
+            for (int i = 0; i < 3; ++i) s.l[i] -= x[6 + i], y[i] -= x[9 + i];
+            add_normal(&old, u, y, s.vd);
+            ++outcome->iterations;
+        }
+        factorizations += c->factorizations;
+        for (int i = 0; i < 6; ++i) {
+            U[i] = U0[i] + co.c_q * u[i];
+            s.v[i] = v0[i] + co.c_v * s.vd[i];
+            s.a[i] = a1[i] + co.share * s.vd[i];
+        }
+        for (int i = 0; i < 3; ++i) s.x[i] += U[i];
+        turn(s.p, U + 3, q);
+        memcpy(s.p, q, sizeof s.p);
+        rotation(s.p, R);
+        old = arms_of(R);
+    }
+    outcome->seconds = bench_clock() - begin;
+    outcome->steps = steps;
+    memcpy(q, s.x, sizeof s.x);
+    memcpy(q + 3, s.p, sizeof s.p);
+    outcome->error = top_error(q);
+    return true;
+}
+
 /* --- IDA ---------------------------------------------------------------------------------- */
 
 /* y = (x, p, x', Omega, l), and mu in stabilised index 2. The length of p is an invariant of
