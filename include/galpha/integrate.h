@@ -106,7 +106,8 @@ typedef struct ga_integrator_def {
      * absolute + relative * (largest component so far), for each of q, v, multipliers. Demands
      * below round-off are raised to it; zeros, the default, mean: to round-off, or in
      * simulations with error control to 1e-5 of its tolerance (1e-11 at most), multipliers to
-     * 1e-3 of it, and with GA_ERROR_EXTRAPOLATE all to 1e-3 of it. */
+     * 1e-3 of it; with GA_ERROR_EXTRAPOLATE all to 1e-3 of it, and in steps of third order of
+     * GA_ERROR_AUTO to that or to a tenth of what a step may contribute. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;

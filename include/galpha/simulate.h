@@ -42,8 +42,9 @@ typedef enum ga_error_mode {
  *     absolute + relative * (largest value so far)
  *
  * for translations (and all coordinates of R^n nodes), for rotations (largest value: 1 rad),
- * and for their velocities. To this end the local error per unit of time is controlled; the
- * other modes control it per step, so there the tolerance is one of steps, not of the end. */
+ * and for their velocities. To this end the local error per unit of time is controlled;
+ * GA_ERROR_POSITIONS and GA_ERROR_EXTRAPOLATE control it per step, so there the tolerance is
+ * one of steps, not of the end. */
 typedef struct ga_control {
     double relative;                                     /* 0: steps of fixed size `step` */
     double absolute_translation, absolute_rotation;      /* of q */

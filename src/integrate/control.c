@@ -125,9 +125,9 @@ static double noise(const ga_controller *c)
 }
 
 /* What a step of size h may contribute: its share of the time. All of the tolerance where the
- * error is taken away after the step; and where only positions count, because an unresolved
- * stiff oscillation shows an error of its own, small amplitude in every step, which does not
- * add up. */
+ * estimate is of an error that is taken away; and where only positions count, because an
+ * unresolved stiff oscillation shows an error of its own, small amplitude in every step, which
+ * does not add up. */
 static bool per_unit_step(const ga_controller *c)
 {
     return c->def.mode == GA_ERROR_AUTO || c->def.mode == GA_ERROR_FULL;
@@ -232,8 +232,9 @@ static ga_status choose_first(ga_controller *c, double h_guess, double *first)
  * accepted (is_off in step.c). */
 static const double NEWTON_SHARE = 1e-5, NEWTON_LARGEST = 1e-11;
 
-/* With extrapolation constraints are met by ga_start_project; and new tangents in every step
- * leave the square of an increment, so that most steps are done much better than that. */
+/* Extrapolated states are put back on the constraints (ga_start_project); and new tangents in
+ * every step leave the square of an increment, so that most steps are done much better than
+ * that. */
 static const double NEWTON_SHARE_SLIDING = 1e-3;
 
 /* Errors of lambda do not go on to later steps. */

@@ -36,14 +36,21 @@ static void raw_estimate(ga_controller *c)
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, c->error_q);
 }
 
-/* Takes J^-1 r out of the errors, index 2. */
-static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
+/* x = J^-1 r in index 2, and what it does to v': u + B_n^T x_eta. The two nearly cancel, so B_n
+ * must be the one in the matrix. */
+static const double *solve_for_v(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     double *dvd = s->work;
     memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
-    /* u and B_n^T x nearly cancel, so B_n must be the one in the matrix */
     ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
+    return dvd;
+}
+
+/* Takes J^-1 r out of the errors. */
+static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
+{
+    const double *dvd = solve_for_v(s);
     for (int i = 0; i < s->nv; ++i) {
         error_q[i] -= s->c_q * s->x[i];
         error_v[i] -= s->c_v * dvd[i];
@@ -76,10 +83,8 @@ void ga_controller_smooth(ga_stepper *s, double *error_v)
     memset(s->r, 0, (size_t)s->n * sizeof *s->r);
     ga_coords_multiply(&dae->K, s->K, s->c_q, error_v, s->r);
     ga_coords_multiply(&dae->C, s->C, s->c_v, error_v, s->r);
-    ga_block_solve(s, s->r, s->x);
-    memcpy(s->work, s->x, (size_t)s->nv * sizeof *s->work);
-    ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, s->work);
-    for (int i = 0; i < s->nv; ++i) error_v[i] -= s->work[i];
+    const double *dvd = solve_for_v(s);
+    for (int i = 0; i < s->nv; ++i) error_v[i] -= dvd[i];
 }
 
 /* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
