@@ -398,7 +398,8 @@ static inline void check_mass_flag(const pb_problem *p)
  *     [ M  G^T - L ]    G = [B; N], L = df/d(lambda, psi); G^T only if reactions are added
  *     [ G     0    ]
  *
- * whose first step is all that is needed for forces without multipliers. */
+ * whose first step is all that is needed for forces without multipliers; the second takes away
+ * the round-off of the first, which depends on the kernels that the BLAS has for a processor. */
 static inline void accelerate(const pb_problem *p, double t, const double *q, const double *v,
                               double *vd, double *lambda, double *psi)
 {
@@ -410,7 +411,7 @@ static inline void accelerate(const pb_problem *p, double t, const double *q, co
         if (p->lambda_guess) multipliers[i] = p->lambda_guess[i];
     for (int i = 0; i < n.np; ++i)
         if (p->psi_guess) multipliers[n.nc + i] = p->psi_guess[i];
-    for (int round = 0; round < (s->force_uses_multipliers ? 12 : 1); ++round) {
+    for (int round = 0; round < (s->force_uses_multipliers ? 12 : 2); ++round) {
         const ga_point at = {t, q, v, z, multipliers, multipliers + n.nc};
         double A[MAX_N * MAX_N] = {0}, G[MAX_NC * MAX_NQ] = {0}, block[MAX_NQ * MAX_NQ];
         double rhs[MAX_N] = {0}, c[MAX_NC] = {0};
