@@ -58,7 +58,7 @@ test:
 
 bench:
 	$(call need,build bench)
-	cmake --preset release -B build/bench -DGALPHA_BENCH=ON -DGALPHA_NATIVE=ON -DGALPHA_TESTS=OFF -DGALPHA_EXAMPLES=OFF
+	cmake --preset release -B build/bench -DGALPHA_BENCH=ON -DGALPHA_NATIVE=ON -DGALPHA_WERROR=OFF -DGALPHA_TESTS=OFF -DGALPHA_EXAMPLES=OFF
 	cmake --build build/bench --parallel $(JOBS) --target galpha_bench
 	build/bench/bin/galpha_bench --out build/bench/results $(BENCH)
 

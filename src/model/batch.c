@@ -55,10 +55,10 @@ static axes axes_of(const ga_batch *batch, const void *place)
 /* y = R^T y; numbers lie `stride` apart */
 static void turn_back(const axes *x, int stride, double *y)
 {
-    double z[3] = {0, 0, 0};
-    for (int i = 0; i < x->dimension; ++i)
-        for (int j = 0; j < x->dimension; ++j) z[i] += x->R[3 * i + j] * y[j * stride];
-    for (int i = 0; i < x->dimension; ++i) y[i * stride] = z[i];
+    const int n = x->dimension;
+    const double a = y[0], b = y[stride], c = n == 3 ? y[2 * stride] : 0;
+    for (int i = 0; i < n; ++i)
+        y[i * stride] = x->R[3 * i] * a + x->R[3 * i + 1] * b + x->R[3 * i + 2] * c;
 }
 
 /* a x b: three numbers; in the plane the third alone */
