@@ -50,29 +50,35 @@ static void observe_sizes(ga_controller *c, const double *q, const double *v)
     const ga_stepper *s = c->s;
     c->size_q[0] = ga_larger(c->size_q[0], ga_dae_translation(&s->dae, q));
     c->size_q[1] = 1;
-    for (int i = 0; i < s->nv; ++i)
-        c->size_v[s->kind[i]] = ga_larger(c->size_v[s->kind[i]], fabs(v[i]));
+    ga_newton_raise(s, v, 1, c->size_v);
     for (int k = 0; k < 2; ++k)
         c->size_v[k] = ga_larger(c->size_v[k], c->size_q[k] / c->duration);
 }
 
+/* Sizes of both kinds by their tolerances; nothing is nothing by any. */
+static double weigh_kinds(const double size[2], double relative, const double sizes[2],
+                          double absolute_translation, double absolute_rotation)
+{
+    const double w[2] = {absolute_translation + relative * sizes[0],
+                         absolute_rotation + relative * sizes[1]};
+    double largest = 0;
+    for (int k = 0; k < 2; ++k)
+        if (size[k] != 0) largest = ga_larger(largest, size[k] / w[k]);
+    return largest;
+}
+
 double ga_controller_weigh(const ga_controller *c, const double *error_q, const double *error_v)
 {
-    const ga_stepper *s = c->s;
     const ga_control *def = &c->def;
-    double w_q[2] = {def->absolute_translation + def->relative * c->size_q[0],
-                     def->absolute_rotation + def->relative * c->size_q[1]};
-    double w_v[2] = {def->absolute_velocity + def->relative * c->size_v[0],
-                     def->absolute_angular_velocity + def->relative * c->size_v[1]};
-    double largest = 0;
-    for (int i = 0; i < s->nv; ++i) {
-        int k = s->kind[i];
-        double e = error_q[i] == 0 ? 0 : fabs(error_q[i]) / w_q[k];
-        if (def->mode != GA_ERROR_POSITIONS && error_v[i] != 0)
-            e = ga_larger(e, fabs(error_v[i]) / w_v[k]);
-        if (!(e <= largest)) largest = e;
-    }
-    return largest;
+    double q[2] = {0, 0}, v[2] = {0, 0};
+    const double zero = ga_newton_raise(c->s, error_q, 1, q); /* or NaN */
+    const double of_q = weigh_kinds(q, def->relative, c->size_q, def->absolute_translation,
+                                    def->absolute_rotation);
+    if (def->mode == GA_ERROR_POSITIONS) return of_q + zero;
+    const double zero_v = ga_newton_raise(c->s, error_v, 1, v);
+    const double of_v = weigh_kinds(v, def->relative, c->size_v, def->absolute_velocity,
+                                    def->absolute_angular_velocity);
+    return ga_larger(of_q, of_v) + (zero + zero_v);
 }
 
 /* Near a singular position round-off grows like one over the distance, which is the root of the

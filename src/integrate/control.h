@@ -35,6 +35,8 @@ typedef struct ga_order {
     int pause, patience;   /* steps before it is tried again; how many they were at first */
     double growth;         /* largest of such a step */
     double error[2];       /* of the trial: left as it is, and with its error taken away */
+    double old_error;      /* of the last step, the latter */
+    double expected;       /* that of the one before it, if it had had the size of the last */
     double *memory;        /* of the arrays */
     double *q, *v;         /* defects of the trial */
     double *old_q, *old_v; /* and of the last step */

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-static double largest_by_kind(const ga_stepper *s, const double *x, double factor, double *size)
+double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2])
 {
     if (s->turns) return ga_norm_raise_few(s->nv, x, s->turns, factor, size);
     return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
@@ -48,8 +48,8 @@ static void measure_few(ga_stepper *s, const double *u, const double *l)
 APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
     double q[2] = {0, 0}, v[2] = {0, 0};
-    double zero = largest_by_kind(s, u, 1, q); /* or NaN */
-    if (dvd != u) zero += largest_by_kind(s, dvd, 1, v);
+    double zero = ga_newton_raise(s, u, 1, q); /* or NaN */
+    if (dvd != u) zero += ga_newton_raise(s, dvd, 1, v);
     for (int k = 0; k < 2; ++k) {
         s->delta_q[k] = s->c_q * q[k] + zero;
         s->delta_v[k] = s->c_v * (dvd != u ? v[k] : q[k]);
@@ -111,9 +111,9 @@ static void measure_scales(ga_stepper *s)
     if (s->turns) {
         raise_scales(s);
     } else {
-        largest_by_kind(s, s->U, 1, s->scale.q);
-        largest_by_kind(s, s->v, 1, s->scale.v);
-        largest_by_kind(s, s->vd, s->h, s->scale.v);
+        ga_newton_raise(s, s->U, 1, s->scale.q);
+        ga_newton_raise(s, s->v, 1, s->scale.v);
+        ga_newton_raise(s, s->vd, s->h, s->scale.v);
     }
     s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }

@@ -50,6 +50,10 @@ enum { STRIKES = 3 };
  */
 static const double WORTH = 1.2;
 
+/* The change of e passes through zero, where it tells nothing of the next step: half of what
+ * the last one showed is to be expected. */
+static const double EXPECTED = 0.5;
+
 /* Steps of second order before the third is tried again; twice as many where it did not last.
  */
 enum { PAUSE = 5, LONGEST_PAUSE = 1000 };
@@ -82,7 +86,7 @@ void ga_order_start(ga_order *order)
     order->third = false;
     order->pause = order->lasted = order->strikes = 0;
     order->patience = PAUSE;
-    order->old_h = 0;
+    order->old_h = order->old_error = order->expected = 0;
     order->growth = GROWTH;
     order->error[0] = order->error[1] = INFINITY;
 }
@@ -197,6 +201,9 @@ void ga_order_accept(ga_controller *c, double h)
     memcpy(order->old_q, order->q, (size_t)c->s->nv * sizeof *order->old_q);
     memcpy(order->old_v, order->v, (size_t)c->s->nv * sizeof *order->old_v);
     memcpy(order->old_theta, order->theta, sizeof order->old_theta);
+    const double r = order->old_h > 0 ? h / order->old_h : 1;
+    order->expected = order->old_error * (r * r) * (r * r);
+    order->old_error = order->error[1] < INFINITY ? order->error[1] : 0;
     order->old_factor = order->factor;
     order->old_h = h;
 }
@@ -204,8 +211,9 @@ void ga_order_accept(ga_controller *c, double h)
 double ga_order_wish(ga_controller *c, double aim, double allowed)
 {
     ga_order *order = &c->order;
+    const double left = ga_larger(order->error[1], EXPECTED * order->expected);
     const double second = sqrt(aim * allowed / ga_larger(order->error[0], 1e-8 * allowed));
-    const double third = cbrt(aim * allowed / ga_larger(order->error[1], 1e-8 * allowed));
+    const double third = cbrt(aim * allowed / ga_larger(left, 1e-8 * allowed));
     const bool smooth = order->error[1] < order->error[0];
     if (order->third) {
         order->growth = ga_smaller(GROWTH, RECOVERY * order->growth);

@@ -377,6 +377,8 @@ static inline bool ga_newton_is_finite(const ga_stepper *s)
     const double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
     return isfinite(sum + s->delta_lambda);
 }
+/* ga_norm_raise for increments of q, for v and for v'. */
+double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2]);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
