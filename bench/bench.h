@@ -34,6 +34,7 @@ typedef struct bench_outcome {
     double seconds; /* from ready input to the last state: set-up, start and steps */
     double read;    /* reading the model, before that */
     double setup;   /* part of seconds: until the first step */
+    double system;  /* of reading and set-up: the system's part, mostly to provide memory */
     double bytes;   /* largest resident memory of the process */
     double error;
     long steps, rejected, iterations, factorizations;
@@ -65,6 +66,7 @@ typedef struct bench_row {
     bool ok;
     int reps;
     double *times; /* seconds of each repetition */
+    double *ready; /* seconds before the first step, reading included; of each as well */
 } bench_row;
 
 typedef struct bench_spread {

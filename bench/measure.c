@@ -93,19 +93,21 @@ static bench_row *new_rows(bench *b, int count)
 }
 
 /* Short runs several times, so that the clock is no part of the result. */
-static bool sample(bench *b, bench_row *row, double *seconds)
+static bool sample(bench *b, bench_row *row, int rep)
 {
     const double enough = b->quick ? 5e-3 : 2e-2;
     double sum = 0;
     int count = 0;
     do {
-        bench_outcome outcome = {.error = NAN, .read = NAN, .setup = NAN, .bytes = NAN};
+        bench_outcome outcome = {
+            .error = NAN, .read = NAN, .setup = NAN, .system = NAN, .bytes = NAN};
         if (!row->c.run(b, &row->c, &outcome)) return false;
         row->outcome = outcome;
         sum += outcome.seconds;
         ++count;
     } while (sum < enough && count < 1000);
-    *seconds = sum / count;
+    row->times[rep] = sum / count;
+    row->ready[rep] = row->outcome.read + row->outcome.setup;
     return true;
 }
 
@@ -140,9 +142,10 @@ int bench_measure(bench *b, const char *experiment, const bench_case *cases, int
     const int first = (int)(rows - b->rows);
     for (int k = 0; k < count; ++k) {
         rows[k] = (bench_row){.experiment = experiment, .c = cases[k]};
-        rows[k].times = calloc(MOST_REPS, sizeof(double));
+        rows[k].times = calloc(2 * MOST_REPS, sizeof(double));
+        rows[k].ready = rows[k].times ? rows[k].times + MOST_REPS : NULL;
         const bool skip = hopeless(b, rows, k);
-        rows[k].ok = rows[k].times && !skip && sample(b, rows + k, rows[k].times);
+        rows[k].ok = rows[k].times && !skip && sample(b, rows + k, 0);
         if (!rows[k].ok && !skip)
             fprintf(stderr, "bench: %s n = %d, %s, %s %g: %s\n", cases[k].problem, cases[k].n,
                     cases[k].variant, cases[k].setting ? cases[k].setting : "", cases[k].value,
@@ -151,7 +154,7 @@ int bench_measure(bench *b, const char *experiment, const bench_case *cases, int
     const int reps = choose_reps(b, rows, count);
     for (int rep = reps > 1 ? 0 : 1; rep < reps; ++rep) /* the first round was to warm up */
         for (int k = 0; k < count; ++k) {
-            if (rows[k].ok) rows[k].ok = sample(b, rows + k, rows[k].times + rep);
+            if (rows[k].ok) rows[k].ok = sample(b, rows + k, rep);
         }
     for (int k = 0; k < count; ++k) rows[k].reps = reps;
     return first;

@@ -399,7 +399,8 @@ static inline void check_mass_flag(const pb_problem *p)
  *     [ G     0    ]
  *
  * whose first step is all that is needed for forces without multipliers; the second takes away
- * the round-off of the first, which depends on the kernels that the BLAS has for a processor. */
+ * the round-off of the first, which depends on the kernels that the BLAS has for a processor.
+ */
 static inline void accelerate(const pb_problem *p, double t, const double *q, const double *v,
                               double *vd, double *lambda, double *psi)
 {
