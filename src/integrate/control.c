@@ -301,6 +301,7 @@ static double next_factor(ga_controller *c, double h)
     const double aim = 0.7, power = control_power(c);
     double wish = c->order.chosen ? ga_order_wish(c, aim, allowed(c, h))
                                   : pow(aim / ga_larger(c->excess, 1e-8), power);
+    if (c->pardoned) wish = ga_larger(wish, 1);
     if (!c->s->form->velocity_level && c->s->m) {
         double old = c->excess_old > 0 ? pow(aim / c->excess_old, power) : wish;
         double ratio = c->s->now.steps > 1 ? c->s->now.h / c->s->now.h_old[0] : 1;
@@ -508,7 +509,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             ga_order_judge(c, h);
             c->excess = ga_larger(c->local / allowed(c, h), leap(c));
             bool crossed = across > 0 && c->local <= crossing_error;
-            if (crossed || c->local <= noise(c)) c->excess = ga_smaller(c->excess, 0.7);
+            c->pardoned = crossed || c->local <= noise(c);
+            if (c->pardoned) c->excess = ga_smaller(c->excess, 0.7);
             bool good = c->excess <= 1;
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);
             *jumped = jump == PASSED;

@@ -57,6 +57,7 @@ typedef struct ga_controller {
     double h;                  /* to be tried next */
     double local;              /* weighted error of the last trial */
     double excess, excess_old; /* error per unit step by what is allowed; of the step before */
+    bool pardoned;             /* shorter steps would not lower it */
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
     double suspect, suspect_change, suspect_step;

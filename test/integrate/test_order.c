@@ -3,6 +3,7 @@
  * nothing is smooth, or constraints are redundant, steps are of second order. With an argument
  * on the command line the numbers are printed. */
 #include "test/integrate/accuracy.h"
+#include "test/support/probe.h"
 
 static bool print_all;
 
@@ -255,6 +256,37 @@ static void stiff_modes(void **state)
         }
 }
 
+/* A force that is not defined beyond some time: steps come near to it until they are as small
+ * as round-off, where errors say nothing any more, and then it is named. */
+static ga_eval nan_after_half(probe *p, probe_kind kind, const ga_point *at, double *out)
+{
+    (void)p;
+    if (kind == PROBE_FORCE && at->t > 0.5) out[0] = NAN;
+    return GA_EVAL_OK;
+}
+
+static void failures_are_named(void **state)
+{
+    (void)state;
+    for (int digits = 3; digits <= 7; ++digits) {
+        pb_problem *p = create(0);
+        probe wrapped;
+        probe_wrap(&wrapped, &p->system);
+        wrapped.tamper = nan_after_half;
+        ga_integrator *run = integrator(&wrapped.system, GA_INDEX2);
+        ga_simulation s = ga_simulation_default();
+        ga_report report;
+        s.t_end = 1;
+        s.control.mode = GA_ERROR_AUTO;
+        s.control.relative = pow(10, -digits);
+        assert_status(ga_integrator_simulate(run, 0, p->q0, p->v0, &s, &report),
+                      GA_ERR_NOT_FINITE, report);
+        assert_below(0.5 - report.time, 1e-9, "how far it came");
+        ga_integrator_destroy(run);
+        pb_destroy(p);
+    }
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -266,6 +298,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(factors_of_changing_steps),
         cmocka_unit_test(jumps),
         cmocka_unit_test(stiff_modes),
+        cmocka_unit_test(failures_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
