@@ -142,6 +142,10 @@ typedef struct ga_simulation {
      * Jumps that are not announced are found, at the cost of some rejected steps. */
     int breakpoint_count;
     const double *breakpoints;
+    /* Times, ascending, where steps chosen by the error end, and go on: where something sets in
+     * smoothly, so that no step comes from a long rest and ends just behind it. */
+    int stop_count;
+    const double *stops;
 } ga_simulation;
 
 /* relative 1e-6, absolute 1e-8, output at every step. */

@@ -10,6 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ascending. */
+typedef struct ga_times {
+    int count, room;
+    double *at;
+} ga_times;
+
 struct ga_sim {
     const ga_model *model;
     ga_sim_def def;
@@ -23,8 +29,7 @@ struct ga_sim {
     double *direction, *jump; /* of an impact */
     double *residual;
     int *event_element; /* whose event each function is */
-    int break_count, break_room;
-    double *breaks;
+    ga_times breaks, bends;
 
     double t, step;
     bool started; /* the first sample has been accepted */
@@ -274,36 +279,41 @@ static ga_action settled(void *user, const ga_sample *at)
 
 enum { MOST_BREAKS = 1000000 };
 
-static ga_status add_break(ga_sim *sim, double t)
+static ga_status add_time(ga_times *times, double t)
 {
-    if (sim->break_count == sim->break_room) {
-        int room = sim->break_room ? 2 * sim->break_room : 64;
-        double *breaks = GA_NEW(double, room);
-        if (!breaks) return GA_ERR_MEMORY;
-        if (sim->break_count)
-            memcpy(breaks, sim->breaks, (size_t)sim->break_count * sizeof *breaks);
-        ga_free(sim->breaks);
-        sim->breaks = breaks;
-        sim->break_room = room;
+    if (times->count == times->room) {
+        int room = times->room ? 2 * times->room : 64;
+        double *at = GA_NEW(double, room);
+        if (!at) return GA_ERR_MEMORY;
+        if (times->count) memcpy(at, times->at, (size_t)times->count * sizeof *at);
+        ga_free(times->at);
+        times->at = at;
+        times->room = room;
     }
-    sim->breaks[sim->break_count++] = t;
+    times->at[times->count++] = t;
     return GA_OK;
 }
 
-/* The times, in order and each once, at which some element has a kink. */
-static ga_status find_breaks(ga_sim *sim, ga_report *report)
+typedef double next_time(const void *element, double t);
+
+static next_time *next_break_of(const ga_element_type *type) { return type->next_break; }
+static next_time *next_bend_of(const ga_element_type *type) { return type->next_bend; }
+
+/* The times, in order and each once, at which some element has a kink or a bend. */
+static ga_status find_times(const ga_sim *sim, next_time *(*of)(const ga_element_type *),
+                            ga_times *times, ga_report *report)
 {
     double t = sim->def.t_start;
-    while (!isnan(sim->def.t_end) && sim->break_count < MOST_BREAKS) {
+    while (!isnan(sim->def.t_end) && times->count < MOST_BREAKS) {
         double next = INFINITY;
         for (int e = 0; e < sim->model->element_count; ++e) {
             const ga_element *element = sim->model->elements[e];
-            if (element->type->next_break)
-                next = fmin(next, element->type->next_break(element, t));
+            next_time *next_of = of(element->type);
+            if (next_of) next = fmin(next, next_of(element, t));
         }
         if (!(next > t) || next >= sim->def.t_end) return GA_OK;
         t = next;
-        if (add_break(sim, t) != GA_OK)
+        if (add_time(times, t) != GA_OK)
             return ga_fail(report, GA_ERR_MEMORY, "no memory for the kinks of functions");
     }
     return GA_OK;
@@ -352,7 +362,8 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     const ga_channels_def chosen = {
         .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
     GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
-    GA_TRY(find_breaks(sim, report));
+    GA_TRY(find_times(sim, next_break_of, &sim->breaks, report));
+    GA_TRY(find_times(sim, next_bend_of, &sim->bends, report));
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
@@ -386,10 +397,21 @@ void ga_sim_destroy(ga_sim *sim)
     ga_assembly_destroy(sim->assembly);
     ga_pool_destroy(sim->pool);
     ga_channels_destroy(&sim->channels);
-    void *memory[] = {
-        sim->q0,          sim->v0,           sim->q,     sim->v,           sim->vd,
-        sim->multipliers, sim->direction,    sim->jump,  sim->residual,    sim->event_element,
-        sim->breaks,      sim->redundancies, sim->moved, (void *)sim->with};
+    void *memory[] = {sim->q0,
+                      sim->v0,
+                      sim->q,
+                      sim->v,
+                      sim->vd,
+                      sim->multipliers,
+                      sim->direction,
+                      sim->jump,
+                      sim->residual,
+                      sim->event_element,
+                      sim->breaks.at,
+                      sim->bends.at,
+                      sim->redundancies,
+                      sim->moved,
+                      (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
 }
@@ -461,8 +483,10 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.events.settled = events ? settled : NULL;
     run.events.user = sim;
     run.events.exact = events ? locked : NULL;
-    run.breakpoint_count = sim->break_count;
-    run.breakpoints = sim->breaks;
+    run.breakpoint_count = sim->breaks.count;
+    run.breakpoints = sim->breaks.at;
+    run.stop_count = sim->bends.count;
+    run.stops = sim->bends.at;
     return explain(sim,
                    ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0, sim->v0,
                                           &run, report),

@@ -18,6 +18,18 @@ ga_simulation ga_simulation_default(void)
                            .events = {.max_count = 100}};
 }
 
+static ga_status check_times(const char *name, int count, const double *times,
+                             ga_report *report)
+{
+    if (count < 0 || (count > 0 && !times))
+        return ga_fail(report, GA_ERR_ARGUMENT, "%d %ss, but no array", count, name);
+    for (int k = 0; k < count; ++k)
+        if (!isfinite(times[k]) || (k > 0 && times[k] < times[k - 1]))
+            return ga_fail(report, GA_ERR_ARGUMENT, "%s %d (%g) is not in order", name, k,
+                           times[k]);
+    return GA_OK;
+}
+
 static ga_status check_tolerance(const char *name, double value, ga_report *report)
 {
     if (value >= 0 && isfinite(value)) return GA_OK;
@@ -82,15 +94,8 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
                        (int)def->multipliers);
     if (def->events.count < 0 || (def->events.count > 0 && !def->events.function))
         return ga_fail(report, GA_ERR_ARGUMENT, "%d events need a function", def->events.count);
-    if (def->breakpoint_count < 0 || (def->breakpoint_count > 0 && !def->breakpoints))
-        return ga_fail(report, GA_ERR_ARGUMENT, "%d breakpoints, but no array",
-                       def->breakpoint_count);
-    for (int k = 0; k < def->breakpoint_count; ++k)
-        if (!isfinite(def->breakpoints[k]) ||
-            (k > 0 && def->breakpoints[k] < def->breakpoints[k - 1]))
-            return ga_fail(report, GA_ERR_ARGUMENT, "breakpoint %d (%g) is not in order", k,
-                           def->breakpoints[k]);
-    return GA_OK;
+    GA_TRY(check_times("breakpoint", def->breakpoint_count, def->breakpoints, report));
+    return check_times("stop", def->stop_count, def->stops, report);
 }
 
 /* Makes everything ready, from nothing to a consistent state. */

@@ -39,6 +39,7 @@ struct shape {
     bool (*finish)(ga_reader *reader, const fields *given, ga_function *function);
     void (*rates)(const ga_function *function, double t, double out[3]);
     double (*next_break)(const ga_function *function, double t); /* null: none */
+    double (*next_bend)(const ga_function *function, double t);  /* null: none */
 };
 
 /* Interval: ramp and step -------------------------------------------------------------------
@@ -77,7 +78,7 @@ static void ramp_rates(const ga_function *function, double t, double out[3])
     blend(function, progress(function, t), rising ? 1 : 0, 0, out);
 }
 
-static double ramp_next_break(const ga_function *function, double t)
+static double next_end(const ga_function *function, double t)
 {
     const double *p = function->p;
     return t < p[START] ? p[START] : t < p[END] ? p[END] : INFINITY;
@@ -236,7 +237,7 @@ static const shape shapes[] = {
               .fields = INTERVAL_FIELDS},
      .finish = check_interval,
      .rates = ramp_rates,
-     .next_break = ramp_next_break},
+     .next_break = next_end},
     {.form =
          {.name = "harmonic",
           .help = "offset + amplitude sin(omega t + phase)",
@@ -256,7 +257,8 @@ static const shape shapes[] = {
               .nested = true,
               .fields = INTERVAL_FIELDS},
      .finish = check_interval,
-     .rates = step_rates},
+     .rates = step_rates,
+     .next_bend = next_end},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -539,4 +541,10 @@ double ga_function_next_break(const ga_function *function, double t)
 {
     if (!function->shape || !function->shape->next_break) return INFINITY;
     return function->shape->next_break(function, t);
+}
+
+double ga_function_next_bend(const ga_function *function, double t)
+{
+    if (!function->shape || !function->shape->next_bend) return INFINITY;
+    return function->shape->next_bend(function, t);
 }

@@ -68,5 +68,7 @@ double ga_function_gradient(const ga_function *function, const double *x, double
  * none. Known for tables and ramps, harmonics and steps have none; an expression's are not
  * known. */
 double ga_function_next_break(const ga_function *function, double t);
+/* The same for the third derivative, where it is all that jumps: ends of steps. */
+double ga_function_next_bend(const ga_function *function, double t);
 
 #endif

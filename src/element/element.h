@@ -191,6 +191,9 @@ struct ga_element_type {
     bool (*settle)(const void *element, const ga_state *state, double *memory);
     /* The next time after t at which a force or constraint has a kink; null: never. */
     double (*next_break)(const void *element, double t);
+    /* The same for constraints that are twice differentiable in time, but no more: reactions
+     * set in there, or change. */
+    double (*next_bend)(const void *element, double t);
 
     const ga_channel_type *channels; /* ends with a null name */
 

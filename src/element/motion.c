@@ -128,6 +128,11 @@ static double next_break(const void *element, double t)
     return ga_function_next_break(driver(element), t);
 }
 
+static double next_bend(const void *element, double t)
+{
+    return ga_function_next_bend(driver(element), t);
+}
+
 /* --- channels ------------------------------------------------------------------------------
  */
 
@@ -221,5 +226,6 @@ const ga_element_type ga_motion = {
     .speed_rate = rate,
     .coupled = coupled,
     .next_break = next_break,
+    .next_bend = next_bend,
     .channels = channels,
 };

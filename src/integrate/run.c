@@ -178,18 +178,29 @@ static double round_up(const ga_run *run, double t)
     return run->def.t_end - t <= sliver(run, t) ? run->def.t_end : t;
 }
 
-/* Where the next step has to stop: before the next announced breakpoint, or at t_end. next (may
- * be null): where to go on from. */
+/* The first of these times that is clearly after t and before `last`; or that. */
+static double first_after(const ga_run *run, double t, int count, const double *times,
+                          double last)
+{
+    for (int k = 0; k < count; ++k)
+        if (times[k] - t > sliver(run, t) && times[k] < last) last = times[k];
+    return last;
+}
+
+/* Where the next step has to stop: before the next announced breakpoint, or at t_end; if its
+ * size may be chosen, also where it need not start anew. next (may be null): where to go on
+ * from. */
 static double next_stop(const ga_run *run, double t, double *next)
 {
-    double stop = run->def.t_end;
-    for (int k = 0; k < run->def.breakpoint_count; ++k) {
-        double at = run->def.breakpoints[k];
-        if (at - t > sliver(run, t) && at < stop) stop = at;
-    }
-    const bool at_break = stop < run->def.t_end;
-    if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), run->def.t_end) : stop;
-    return at_break ? stop - beside(run, stop) : stop;
+    const ga_simulation *def = &run->def;
+    double stop = first_after(run, t, def->breakpoint_count, def->breakpoints, def->t_end);
+    const bool at_break = stop < def->t_end;
+    if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), def->t_end) : stop;
+    if (at_break) stop -= beside(run, stop);
+    if (!run->adaptive) return stop;
+    const double earlier = first_after(run, t, def->stop_count, def->stops, stop);
+    if (next && stop - earlier > sliver(run, earlier)) *next = earlier;
+    return stop - earlier > sliver(run, earlier) ? earlier : stop;
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -503,7 +514,7 @@ static ga_status run_to_end(ga_run *run, ga_report *report)
         else
             GA_TRY(step_grid(run, stop, &changed, report));
         if (changed || run->stopped) continue;
-        if (s->now.t == stop && stop < t_end)
+        if (s->now.t == stop && next > stop)
             GA_TRY(begin_anew(run, next, report));
         else if (jumped)
             GA_TRY(begin_anew(run, s->now.t, report));

@@ -146,6 +146,24 @@ static void test_constant(void **state)
     ga_function_destroy(NULL);
 }
 
+/* The third derivative of a step jumps at both ends; ramps and tables have kinks there. */
+static void test_bends(void **state)
+{
+    (void)state;
+    ga_function *function = function_of("{step: {start: 1, end: 3, from: 5, to: 6}}");
+    assert_true(ga_function_next_bend(function, 0) == 1);
+    assert_true(ga_function_next_bend(function, 1) == 3);
+    assert_true(isinf(ga_function_next_bend(function, 3)));
+    ga_function_destroy(function);
+    static const char *const others[] = {"4", "t^3", "{ramp: {start: 1, end: 3, to: 6}}",
+                                         "{harmonic: {amplitude: 1, omega: 2}}"};
+    for (int k = 0; k < 4; ++k) {
+        function = function_of(others[k]);
+        assert_true(isinf(ga_function_next_bend(function, 0)));
+        ga_function_destroy(function);
+    }
+}
+
 /* `where` is the text at whose first occurrence the message points. */
 static void check_mistake(const char *text, const char *where, const char *path,
                           const char *says, int errors)
@@ -276,11 +294,9 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_bends),  cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_forms),  cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,6 +276,40 @@ static void test_breakpoints(void **state)
         }
 }
 
+/* Steps of any size end at stops, in the order of time with breakpoints, and go on; steps of
+ * fixed size do not mind. */
+static void test_stops(void **state)
+{
+    (void)state;
+    static const double stops[] = {-1, 0, 0.3, 0.3, 0.7137, 0.9, 1.5, 2}, at = 0.7137;
+    pb_problem *p = NULL;
+    assert_int_equal(pb_jump_create(at, &p), GA_OK);
+    for (int form = 0; form < 3; ++form)
+        for (int mode = 0; mode < 2; ++mode) {
+            ga_integrator *g = create(&p->system, (ga_formulation)form);
+            record r = record_create(&p->system);
+            ga_simulation run = mode ? fixed(1.5, 0.01) : adaptive(1.5, 1e-4);
+            ga_report report;
+            run.output = write_sample;
+            run.user = &r;
+            run.breakpoint_count = 1;
+            run.breakpoints = &at;
+            run.stop_count = 8;
+            run.stops = stops;
+            assert_status(ga_integrator_simulate(g, 0, p->q0, p->v0, &run, &report), GA_OK,
+                          report);
+            int met = 0;
+            for (int k = 0; k < r.count; ++k)
+                met += r.samples[k].t == stops[2] || r.samples[k].t == stops[5];
+            if (!mode) assert_int_equal(met, 2);
+            assert_int_equal(ga_integrator_control_statistics(g).restarts, 1);
+            assert_true(r.samples[r.count - 1].t == 1.5);
+            free(r.samples);
+            ga_integrator_destroy(g);
+        }
+    pb_destroy(p);
+}
+
 /* --- samples ------------------------------------------------------------------------------ */
 
 static pb_problem *nonholonomic(int k)
@@ -577,6 +611,9 @@ static void test_refusals(void **state)
     REFUSE("breakpoint", run.breakpoint_count = -1);
     REFUSE("breakpoint 1", (run.breakpoint_count = 2, run.breakpoints = mixed));
     REFUSE("breakpoint 1", (run.breakpoint_count = 2, run.breakpoints = endless));
+    REFUSE("stop", run.stop_count = 2);
+    REFUSE("stop", run.stop_count = -1);
+    REFUSE("stop 1", (run.stop_count = 2, run.stops = mixed));
 #undef REFUSE
     pb_problem *p = NULL;
     assert_int_equal(pb_pendulum_create(0, &p), GA_OK);
@@ -793,6 +830,7 @@ int main(void)
         cmocka_unit_test(test_fixed_steps),
         cmocka_unit_test(test_fixed_steps_cut),
         cmocka_unit_test(test_breakpoints),
+        cmocka_unit_test(test_stops),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_shared_factors),
         cmocka_unit_test(test_output_in_between),
