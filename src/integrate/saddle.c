@@ -25,10 +25,13 @@ enum { SHARE_FROM = 4096 };
  */
 enum { ROUGH_FROM = 4096 };
 
-/* The second system of SOI2 is in use together with the first. */
+/* The second system of SOI2 is in use together with the first. Factors that are renewed in part
+ * are not what a factorisation would bring back: whoever asks for accelerations in between must
+ * not change them. */
 static void share_factors(ga_stepper *s, ga_saddle *k)
 {
-    if (k == &s->saddle && s->n >= SHARE_FROM) ga_factor_share(k->factor, s->factor);
+    if (k == &s->saddle && s->n >= SHARE_FROM && !s->renewal.possible)
+        ga_factor_share(k->factor, s->factor);
 }
 
 ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->saddle.factor); }
