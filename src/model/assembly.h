@@ -93,6 +93,9 @@ ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assem
                              ga_report *report);
 void ga_assembly_destroy(ga_assembly *assembly);
 
+/* assembly_plan.c: numbers, batches and workspace of a new one, whose model is set. */
+ga_status ga_assembly_plan(ga_assembly *assembly, bool se);
+
 /* Threads for sums over bodies and joints, from now on; they must outlive their use. The
  * numbers are the same, bit for bit. Null: none. */
 void ga_assembly_use(ga_assembly *assembly, ga_pool *pool);
