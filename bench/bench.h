@@ -129,6 +129,10 @@ bench_spread bench_ratio(const bench *b, int row_a, int row_b);
  * variant that is fastest there. Repetitions in times (room for 64); 0 if nobody gets there. */
 int bench_time_at(const bench *b, int first, int count, bench_who who, double error,
                   double *times, const char **variant);
+/* The same where errors of single runs are luck, good or bad: on the line of least squares
+ * through all points of a variant, three at least, that are within a factor of 30. */
+int bench_time_near(const bench *b, int first, int count, bench_who who, double error,
+                    double *times, const char **variant);
 bench_spread bench_ratio_of(int count, const double *x, const double *y);
 
 /* --- telling ------------------------------------------------------------------------------ */

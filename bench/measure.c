@@ -199,6 +199,61 @@ int bench_time_at(const bench *b, int first, int count, bench_who who, double er
     return reps;
 }
 
+/* Points of one curve near an error. */
+typedef struct near_points {
+    int count;
+    const bench_row *row[64];
+} near_points;
+
+static near_points find_near(const bench *b, int from, int end, double error)
+{
+    const double factor = 30;
+    near_points found = {0};
+    for (int k = from; k < end; ++k) {
+        const bench_row *row = b->rows + k;
+        const double e = row->outcome.error;
+        if (row->ok && e >= error / factor && e <= error * factor && found.count < 64)
+            found.row[found.count++] = row;
+    }
+    return found;
+}
+
+/* The line of least squares through them, in logarithms; of one repetition. */
+static double on_line(const near_points *p, int rep, double error)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (int k = 0; k < p->count; ++k) {
+        const double e = log(p->row[k]->outcome.error / error), t = log(p->row[k]->times[rep]);
+        x += e, y += t, xx += e * e, xy += e * t;
+    }
+    const double n = p->count, slope = (n * xy - x * y) / (n * xx - x * x);
+    return exp((y - slope * x) / n);
+}
+
+int bench_time_near(const bench *b, int first, int count, bench_who who, double error,
+                    double *times, const char **variant)
+{
+    double best = INFINITY;
+    int reps = 0;
+    for (int from = first, end; from < first + count; from = end) {
+        for (end = from + 1; end < first + count && same_curve(b->rows + from, b->rows + end);)
+            ++end;
+        if (b->rows[from].c.who != who) continue;
+        const near_points points = find_near(b, from, end, error);
+        if (points.count < 3) continue;
+        double t[MOST_REPS];
+        const int n = points.row[0]->reps;
+        for (int rep = 0; rep < n; ++rep) t[rep] = on_line(&points, rep, error);
+        const double median = bench_spread_of(n, t).median;
+        if (!(median < best)) continue;
+        best = median;
+        reps = n;
+        memcpy(times, t, sizeof t);
+        *variant = b->rows[from].c.variant;
+    }
+    return reps;
+}
+
 double bench_distance(int n, const double *x, const double *y)
 {
     double most = 0;
