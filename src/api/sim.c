@@ -458,6 +458,25 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
     return GA_OK;
 }
 
+static bool is_driven(const ga_model *model)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        if (model->elements[e]->rheonomic) return true;
+    return false;
+}
+
+/* Constraints that move leave no error at the ends of steps, however long, and so nothing that
+ * would be controlled; but between them output and work are interpolated. Where nobody says how
+ * long steps may be, they are at most this part of the time. */
+static const double DRIVEN_STEPS = 500;
+
+static double longest_step(const ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    if (control->max_step > 0 || !is_driven(sim->model)) return control->max_step;
+    return fmax((sim->def.t_end - sim->def.t_start) / DRIVEN_STEPS, control->min_step);
+}
+
 ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 {
     if (isnan(sim->def.t_end))
@@ -470,6 +489,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.t_end = sim->def.t_end;
     run.step = sim->def.step;
     run.control = sim->def.control;
+    run.control.max_step = longest_step(sim);
     run.output = output;
     run.accepted = accepted;
     run.user = sim;
