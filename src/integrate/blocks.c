@@ -430,17 +430,25 @@ static ga_status factor_in_one_go(ga_stepper *s)
 {
     ga_matrix_term terms[GA_TERM_COUNT];
     const ga_matrix_total total = {&s->matrix, terms, s->row_scale, s->col_scale};
-    --s->scaled_for;
-    ga_regular_prepare(s);
     collect_terms(s, terms);
     return ga_factor_numeric_sum(s->factor, &total);
 }
 
+/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent, and
+ * passes by once more to be factored. */
 static ga_status assemble_and_factor(ga_stepper *s)
 {
     ga_renewal_begin(s);
-    if (knows_scaling(s)) return factor_in_one_go(s);
+    if (knows_scaling(s)) {
+        --s->scaled_for;
+        ga_regular_prepare(s);
+        return factor_in_one_go(s);
+    }
+    double *own = s->matrix.values, *lent = ga_factor_lend(s->factor);
+    if (lent) s->matrix.values = lent;
     sum_terms(s, s->def.scaling);
+    s->matrix.values = own;
+    if (lent) return factor_in_one_go(s);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 

@@ -38,6 +38,7 @@ typedef struct ga_backend {
     double (*operations)(const void *data); /* of a factorisation; null if not known before */
     /* See factor.h; null if factors are not shared. lender null: no longer. */
     ga_status (*share)(void *data, void *lender);
+    double *(*lend)(void *data); /* ga_factor_lend; null if matrices stay */
 } ga_backend;
 
 #define GA_BACKEND(kind, table) extern const ga_backend table;

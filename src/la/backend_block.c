@@ -57,11 +57,11 @@ static void destroy(void *data)
     blocks *s = data;
     if (s->partner) s->partner->partner = NULL;
     if (s->borrowed) s->factors = NULL;
-    void *memory[] = {s->part,   s->above, s->part_memory, s->front,  s->child_start,
-                      s->child,  s->row,   s->col,         s->others, s->runs,
-                      s->places, s->joins, s->wide_places, s->swap,   s->factors,
-                      s->stack,  s->y,     s->rhs,         s->defect, s->owner,
-                      s->summed};
+    void *memory[] = {s->part,   s->above, s->part_memory, s->front,       s->child_start,
+                      s->child,  s->row,   s->col,         s->others,      s->runs,
+                      s->places, s->joins, s->wide_places, s->swap,        s->factors,
+                      s->stack,  s->y,     s->rhs,         s->defect,      s->owner,
+                      s->summed, s->edge,  s->terms,       s->room.memory, s->room.shift};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
     ga_fronts_renewal_destroy(s->renewal);
@@ -418,16 +418,18 @@ static ga_status create_entries(const blocks *s, entries *x)
 static int earlier(int a, int b) { return a < b ? a : b; }
 
 /* An entry belongs to the front of that one of its pivots which comes first. Counts the runs of
- * all fronts, or puts them where they belong; runs go on over columns. */
+ * all fronts, or puts them where they belong; runs go on over columns, not over segments. */
 static void gather_runs(const blocks *s, entries *x)
 {
     const ga_matrix *m = s->matrix;
-    for (int j = 0; j < m->n; ++j) {
+    for (int j = 0, segment = 0, border = 0; j < m->n; ++j) {
         const int col = x->col_front[j], last = m->colptr[j + 1];
+        const bool begins = j == border; /* a segment of the matrix */
+        while (border <= j) border = ga_matrix_segment_start(m, ++segment);
         for (int k = m->colptr[j], end = k; end < last; k = end) {
             const int f = earlier(x->row_front[m->rowind[k]], col);
             for (++end; end < last && earlier(x->row_front[m->rowind[end]], col) == f;) ++end;
-            const bool goes_on = k > 0 && x->last[f] == k;
+            const bool goes_on = k > 0 && x->last[f] == k && !begins;
             x->last[f] = end;
             if (!s->runs) {
                 x->at[f] += !goes_on;
@@ -475,7 +477,15 @@ static int place(const front *f, int a, int b)
     return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
 }
 
-/* Places of the entries of front i, and the windows they are in; how many they are. */
+static void see_window(const ga_matrix *m, int j, front *f)
+{
+    const int window = ga_matrix_window(m, j);
+    if (window < f->window_from) f->window_from = window;
+    if (window >= f->window_end) f->window_end = window + 1;
+}
+
+/* Places of the entries of front i, and the windows that these and the columns of its pivots
+ * are in; how many they are. */
 static int list_places(const blocks *s, const entries *x, int i, int *list)
 {
     const ga_matrix *m = s->matrix;
@@ -483,16 +493,17 @@ static int list_places(const blocks *s, const entries *x, int i, int *list)
     int count = 0;
     f->window_from = m->windows;
     f->window_end = 0;
-    for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
+    for (int k = 0; k < f->k; ++k) {
+        x->local[f->first + k] = k;
+        see_window(m, s->col[f->first + k], f);
+    }
     for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
     for (int e = f->runs; e < f[1].runs; ++e) {
         const run r = s->runs[e];
         for (int k = r.from, j = x->col[e]; k < r.from + r.count; ++j) {
             const int col = x->local[x->col_number[j]], last = r.from + r.count;
             const int end = m->colptr[j + 1] < last ? m->colptr[j + 1] : last;
-            const int window = ga_matrix_window(m, j);
-            if (window < f->window_from) f->window_from = window;
-            if (window >= f->window_end) f->window_end = window + 1;
+            see_window(m, j, f);
             for (; k < end; ++k)
                 list[count++] = place(f, x->local[x->row_number[m->rowind[k]]], col);
         }
@@ -647,7 +658,12 @@ static ga_status numeric_sum(void *data, const ga_matrix_total *total, double *r
     }
     s->use_klu = false;
     s->sum = total;
+    if (ga_fronts_may_pass(s)) {
+        ga_fronts_remember(s, total);
+        s->sum = &s->last;
+    }
     if (ga_fronts_factor(s, rcond, column)) return GA_OK;
+    ga_fronts_bring_back(s);
     return ga_fronts_look(s) ? factor_by_klu(s, total->matrix, rcond, column) : GA_ERR_SINGULAR;
 }
 
@@ -682,6 +698,7 @@ static void solve_once(blocks *s, double *x)
 
 static void solve_refined(blocks *s, double *x)
 {
+    ga_fronts_bring_back(s);
     memcpy(s->rhs, x, (size_t)s->n * sizeof *x);
     solve_once(s, x);
     memcpy(s->defect, s->rhs, (size_t)s->n * sizeof *x);
@@ -695,7 +712,9 @@ static void regain(blocks *s)
 {
     double rcond;
     int column;
-    if (s->lost) ga_fronts_factor(s, &rcond, &column);
+    if (!s->lost) return;
+    if (s->passed) s->sum = &s->last;
+    ga_fronts_factor(s, &rcond, &column);
 }
 
 static void solve(void *data, double *x)
@@ -768,6 +787,15 @@ static ga_status share(void *data, void *lender)
     return GA_OK;
 }
 
+static double *lend(void *data)
+{
+    blocks *s = data;
+    if (!ga_fronts_may_pass(s) || s->failures >= PATIENCE) return NULL;
+    if (s->partner) s->partner->lost = true;
+    s->lost = true;
+    return s->factors;
+}
+
 static double operations(const void *data) { return ((const blocks *)data)->flops; }
 
 static void use(void *data, ga_pool *pool) { ((blocks *)data)->pool = pool; }
@@ -791,4 +819,5 @@ const ga_backend ga_backend_block = {
     .forget = forget,
     .operations = operations,
     .share = share,
+    .lend = lend,
 };

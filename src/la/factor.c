@@ -206,6 +206,11 @@ ga_status ga_factor_unshare(ga_factor *factor)
     return factor->backend->share(factor->data, NULL);
 }
 
+double *ga_factor_lend(ga_factor *factor)
+{
+    return factor->data && factor->backend->lend ? factor->backend->lend(factor->data) : NULL;
+}
+
 void ga_factor_solve(const ga_factor *factor, double *x)
 {
     if (factor->data) factor->backend->solve(factor->data, x);

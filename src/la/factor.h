@@ -12,6 +12,8 @@
 #include "la/coords.h"
 #include "la/lists.h"
 
+#include <stddef.h>
+
 typedef enum ga_backend_kind {
     GA_BACKEND_DENSE,
     GA_BACKEND_KLU,
@@ -36,10 +38,11 @@ typedef struct ga_matrix_shape {
     ga_layout layout;
 } ga_matrix_shape;
 
-/* Pieces of a block that follow each other and lie in one window of columns. */
+/* Pieces of a block that follow each other and lie in one window and range of columns. */
 typedef struct ga_matrix_run {
     int block, piece, end;
     int entry, column; /* its first: of the block, and of the product that may be */
+    int range;
 } ga_matrix_run;
 
 /* What is added for a block. */
@@ -97,10 +100,20 @@ typedef struct ga_matrix_total {
 /* That is what the matrix becomes; window by window, with the same bits as one after the other.
  */
 void ga_matrix_sum(const ga_matrix_total *total);
-/* One of the windows; those who do all of them set `looked`. */
-void ga_matrix_sum_window(const ga_matrix_total *total, int window);
-/* The window of column j. */
+/* Room for some windows. Segments are what a range has of a window, numbered range by range. */
+typedef struct ga_matrix_room {
+    double *memory;
+    ptrdiff_t *shift; /* of each segment: value k of the matrix is at memory[shift + k] */
+} ga_matrix_room;
+
+/* One of the windows, in its room or, if that is null, where the values of the matrix are;
+ * those who do all of them set `looked`. */
+void ga_matrix_sum_window(const ga_matrix_total *total, int window, const ga_matrix_room *room);
+/* The window and the segment of column j. */
 int ga_matrix_window(const ga_matrix *matrix, int j);
+int ga_matrix_segment(const ga_matrix *matrix, int j);
+/* Its first column; the one after the last for the number of segments. */
+int ga_matrix_segment_start(const ga_matrix *matrix, int segment);
 /* y += alpha A x. */
 void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
 /* values[i,j] *= r[i] * c[j]. */
@@ -157,8 +170,13 @@ ga_status ga_factor_numeric(ga_factor *factor);
 /* The same of diag(r) A diag(c). The values are left as they are, or scaled. */
 ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
                                    const double *c);
-/* The same of a sum, which the matrix becomes. */
+/* The same of a sum, which the matrix becomes; a very large one may be gone afterwards, window
+ * by window. Then it is made again where it is needed: what the terms and scales point to is to
+ * stay as it is while there are solutions. The terms themselves are copied. */
 ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total);
+/* Room for all values of such a matrix, where its factors are, for who has to look at it as a
+ * whole; null if it is none. After that there are no factors until they are made anew. */
+double *ga_factor_lend(ga_factor *factor);
 /* Makes it possible to factor again only where few values have changed; GA_OK also where the
  * backend knows no such thing. */
 ga_status ga_factor_prepare_renewal(ga_factor *factor);

@@ -21,10 +21,10 @@ KERNEL void assemble(const int k, const int r4, const ga_fronts *s, const ga_fro
     double *restrict F = s->factors + f->at;
     const ga_fronts_run *run = s->runs + f->runs, *end = s->runs + f[1].runs;
     const unsigned short *restrict place = s->places + f->places;
-    const double *restrict values = s->matrix->values;
+    ga_fronts_cursor at = ga_fronts_begin(s, f);
     clear(k, r4, F);
     for (; run < end; place += run->count, ++run) {
-        const double *restrict x = values + run->from;
+        const double *restrict x = ga_fronts_entries(s, f, run->from, &at);
         for (int v = 0; v < run->count; ++v) F[place[v]] = x[v];
     }
 }

@@ -6,6 +6,8 @@
 #include "la/factor.h"
 #include "la/front_inverse.h"
 
+#include <limits.h>
+
 /* Parts of the work for threads, about; a small number serves any number of them. */
 enum { GA_FRONTS_PARTS = 8 };
 
@@ -29,7 +31,7 @@ typedef struct ga_front {
     int first;                       /* number of the first pivot in the order of elimination */
     int others;                      /* in the list of others */
     int runs, places;            /* where its runs and its places begin; fronts share places */
-    int window_from, window_end; /* of the matrix: its entries are in these */
+    int window_from, window_end; /* of the matrix: its entries and columns are in these */
     int joins;                   /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     int reach;   /* its others in its part, or those of its row, end so far behind its first */
@@ -116,8 +118,53 @@ typedef struct ga_fronts {
     const ga_matrix_total *sum; /* what the matrix becomes on the way; null: it is there */
     int *owner;                 /* of each window: the part that sums it, or < 0 */
     unsigned char *summed;      /* windows */
+    ga_matrix_room room;        /* for windows that pass by; no memory: they stay */
+    int *edge;                  /* of each segment: the value after its last */
+    bool passing;               /* the entries of fronts are there, not in the matrix */
+    bool passed;                /* so they were for the factors in use: it is made of */
+    ga_matrix_total last;       /* this, */
+    ga_matrix_term *terms;      /* with copies of terms */
     double flops;
 } ga_fronts;
+
+/* Chains are interrupted after so many fronts: what is summed shall be used soon. */
+enum { GA_FRONTS_CHAIN_MOST = 128 };
+
+/* Where the entries of a front are. Runs are asked for in their order; none goes from one
+ * segment to the next. */
+typedef struct ga_fronts_cursor {
+    const double *memory;
+    ptrdiff_t shift;
+    int range, window, end; /* end: so far goes the segment */
+} ga_fronts_cursor;
+
+static inline void ga_fronts_move(const ga_fronts *s, ga_fronts_cursor *at)
+{
+    const int segment = at->range * s->matrix->windows + at->window;
+    at->shift = s->room.shift[segment];
+    at->end = s->edge[segment];
+}
+
+static inline ga_fronts_cursor ga_fronts_begin(const ga_fronts *s, const ga_front *f)
+{
+    if (!s->passing) return (ga_fronts_cursor){.memory = s->matrix->values, .end = INT_MAX};
+    ga_fronts_cursor at = {.memory = s->room.memory, .window = f->window_from};
+    ga_fronts_move(s, &at);
+    return at;
+}
+
+static inline const double *ga_fronts_entries(const ga_fronts *s, const ga_front *f, int from,
+                                              ga_fronts_cursor *at)
+{
+    while (from >= at->end) {
+        if (++at->window == f->window_end) {
+            at->window = f->window_from;
+            ++at->range;
+        }
+        ga_fronts_move(s, at);
+    }
+    return at->memory + (at->shift + from);
+}
 
 static inline size_t ga_fronts_size(const ga_front *f)
 {
@@ -152,6 +199,12 @@ void ga_fronts_begin_sum(ga_fronts *s);
 void ga_fronts_sum_for(ga_fronts *s, const ga_front *f, ga_fronts_part *p);
 /* and after the parts; a look at the whole, as above. */
 bool ga_fronts_finish_sum(ga_fronts *s);
+/* Whether windows of a matrix need not stay; */
+bool ga_fronts_may_pass(const ga_fronts *s);
+/* then the total is kept as `last`, and what is summed by that passes by. */
+void ga_fronts_remember(ga_fronts *s, const ga_matrix_total *total);
+/* The matrix of the factors in use, if it has passed by, becomes whole. */
+void ga_fronts_bring_back(ga_fronts *s);
 /* fronts_renew.c: from now on the factors can be renewed; GA_OK or GA_ERR_MEMORY. */
 ga_status ga_fronts_prepare(ga_fronts *s);
 void ga_fronts_renewal_destroy(ga_fronts_renewal *renewal); /* null is fine */

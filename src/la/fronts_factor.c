@@ -45,17 +45,18 @@ static void assemble(const blocks *s, int i, const part *p)
     const front *f = &s->front[i];
     double *restrict F = room_of(s, i, p);
     const run *r = s->runs + f->runs, *end = s->runs + f[1].runs;
+    ga_fronts_cursor at = ga_fronts_begin(s, f);
     clear(ga_fronts_size(f), F);
     if (s->places) {
         const unsigned short *restrict place = s->places + f->places;
         for (; r < end; place += r->count, ++r) {
-            const double *restrict x = s->matrix->values + r->from;
+            const double *restrict x = ga_fronts_entries(s, f, r->from, &at);
             for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
         }
     } else {
         const int *restrict place = s->wide_places + f->places;
         for (; r < end; place += r->count, ++r) {
-            const double *restrict x = s->matrix->values + r->from;
+            const double *restrict x = ga_fronts_entries(s, f, r->from, &at);
             for (int v = 0; v < r->count; ++v) F[place[v]] = x[v];
         }
     }
@@ -135,9 +136,13 @@ static void take_over(const blocks *s, const front *c, const front *f, double *F
             add_column(first, end, k, from, strip_of(f, b->to + j, F, S));
 }
 
-static double column_size(const ga_matrix *m, int j)
+static double column_size(const ga_fronts *s, int j)
 {
-    const double *x = m->values + m->colptr[j], *end = m->values + m->colptr[j + 1];
+    const ga_matrix *m = s->matrix;
+    const double *x = m->values + m->colptr[j];
+    if (s->passing)
+        x = s->room.memory + (s->room.shift[ga_matrix_segment(m, j)] + m->colptr[j]);
+    const double *end = x + (m->colptr[j + 1] - m->colptr[j]);
     quad most;
     set_zero(&most);
     for (; x + 4 <= end; x += 4) raise(&most, x);
@@ -153,7 +158,7 @@ void ga_fronts_judge(const ga_fronts *s, const ga_front *f, const double *recipr
         double pivot = fabs(reciprocals[p * step]);
         if (pivot * found->entry <= found->pivot) continue;
         int column = s->col[f->first + p];
-        pivot *= column_size(s->matrix, column);
+        pivot *= column_size(s, column);
         if (pivot <= found->pivot) continue;
         found->pivot = pivot;
         found->column = column;
@@ -251,12 +256,11 @@ static void fetch(const blocks *s, int i)
 #endif
 }
 
-/* Where the chain from i on is to be interrupted: what is summed shall be used soon. */
+/* Where the chain from i on ends, or is interrupted. */
 static int end_of_chain(const blocks *s, int i)
 {
-    enum { MOST = 128 };
-    const int chain = s->front[i].chain;
-    return s->sum && chain > i + MOST ? i + MOST : chain;
+    const int chain = s->front[i].chain, most = i + GA_FRONTS_CHAIN_MOST;
+    return s->sum && chain > most ? most : chain;
 }
 
 /* assembled: fronts before it are. Chains end where an S is kept, if not before. */
@@ -361,12 +365,8 @@ bool ga_fronts_look(ga_fronts *s)
     return true;
 }
 
-bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
+static bool factor_all(blocks *s)
 {
-    s->refine = s->refine_rough = s->lost = false;
-    if (s->renewal) s->renewal->valid = false;
-    if (s->partner) s->partner->lost = true;
-    *rcond = 0;
     if (s->sum) ga_fronts_begin_sum(s);
     ga_pool_run(s->pool, s->parts, factor_part, s);
     if (s->sum && !ga_fronts_finish_sum(s)) return false;
@@ -374,7 +374,19 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
         if (s->part[p].found.failed) return false;
     factor_above(s);
     s->found = gather(s);
-    if (s->found.failed || !ga_fronts_accept(s, rcond, column)) return false;
+    return !s->found.failed;
+}
+
+bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
+{
+    s->refine = s->refine_rough = s->lost = false;
+    if (s->renewal) s->renewal->valid = false;
+    if (s->partner) s->partner->lost = true;
+    *rcond = 0;
+    const bool done = factor_all(s);
+    s->passed = s->passing;
+    s->passing = false;
+    if (!done || !ga_fronts_accept(s, rcond, column)) return false;
     if (s->renewal) s->renewal->valid = true;
     return true;
 }

@@ -18,67 +18,44 @@ static int row_of(const ga_matrix *m, int j, int k)
     return m->full ? k - j * m->n : m->rowind[k];
 }
 
-/* --- slots of the entries */
+/* --- slots */
 
-typedef struct entries {
-    int *start;    /* blocks + 1: of each block among all */
-    int *slot;     /* of each entry of each block, in block order */
-    bool borrowed; /* it lies where the values of the matrix will be */
-} entries;
-
-static ga_status count_entries(int blocks, const ga_block *block, entries *x)
+/* Entries of all blocks; their numbers are ints. */
+static ga_status count_entries(const ga_matrix *m, const ga_block *block, int *count)
 {
-    x->start = GA_NEW(int, (size_t)blocks + 1);
-    if (!x->start) return GA_ERR_MEMORY;
-    for (int b = 0; b < blocks; ++b) {
-        if (block[b].coords->count > INT_MAX - x->start[b]) return GA_ERR_MEMORY;
-        x->start[b + 1] = x->start[b] + block[b].coords->count;
+    *count = 0;
+    for (int b = 0; b < m->blocks; ++b) {
+        if (block[b].coords->count > INT_MAX - *count) return GA_ERR_MEMORY;
+        *count += block[b].coords->count;
     }
     return GA_OK;
 }
 
-/* Room for the values of the matrix, whose count is known now, and for slots: until there are
- * values, it is the same room, if it is large enough. */
-static ga_status make_room(ga_matrix *m, entries *x)
+/* Pages come when values do: a large matrix may never be there as a whole (fronts_sum.c). */
+static ga_status make_room(ga_matrix *m)
 {
-    const size_t all = (size_t)x->start[m->blocks];
-    m->values = GA_NEW_WHOLE(double, m->count);
-    if (!m->values) return GA_ERR_MEMORY;
-    x->borrowed = all * sizeof *x->slot <= (size_t)m->count * sizeof *m->values;
-    x->slot = x->borrowed ? (int *)(void *)m->values : GA_NEW_WHOLE(int, all);
-    return x->slot ? GA_OK : GA_ERR_MEMORY;
+    m->values = GA_NEW(double, m->count);
+    return m->values ? GA_OK : GA_ERR_MEMORY;
 }
 
-static void give_back_room(const ga_matrix *m, entries *x)
-{
-    if (!x->borrowed)
-        ga_free(x->slot);
-    else
-        memset(m->values, 0, (size_t)x->start[m->blocks] * sizeof *x->slot);
-    ga_free(x->start);
-}
-
-static ga_status create_full(ga_matrix *m, const ga_block *block, entries *x)
+static ga_status create_full(ga_matrix *m, const ga_block *block)
 {
     if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
     m->count = m->n * m->n;
-    GA_TRY(make_room(m, x));
+    GA_TRY(make_room(m));
     if (!(m->shape = GA_NEW(ga_matrix_shape, m->blocks))) return GA_ERR_MEMORY;
-    int *slot = x->slot;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
         const int first = block[b].row0 + block[b].col0 * m->n;
         m->shape[b] = (ga_matrix_shape){c->rows, c->cols, first, c->layout};
-        for (int k = 0; k < c->count; ++k)
-            *slot++ = block[b].row0 + c->row[k] + (block[b].col0 + c->col[k]) * m->n;
     }
     return GA_OK;
 }
 
-/* Consecutive entries of a block in consecutive rows of a column; or a place on the diagonal:
- * then it has no number. Blocks are made column by column mostly, and strips are few. */
+/* Consecutive entries of a block in consecutive rows of a column; or a place on the diagonal.
+ * Blocks are made column by column mostly, and strips are few. */
 typedef struct strip {
-    int row, count, entry;
+    int row, count;
 } strip;
 
 /* The entry after the strip that begins with k. */
@@ -91,24 +68,24 @@ static int end_strip(const ga_coords *c, int k)
 
 /* Counts the strips of each column, or puts them there from colptr on, which then ends up at
  * the beginnings of the next columns. */
-static void gather_strips(ga_matrix *m, const ga_block *block, const entries *x, strip *strips)
+static void gather_strips(ga_matrix *m, const ga_block *block, strip *strips)
 {
     int *at = m->colptr;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        const int row0 = block[b].row0, col0 = block[b].col0, first = x->start[b];
+        const int row0 = block[b].row0, col0 = block[b].col0;
         for (int k = 0, end; k < c->count; k = end) {
             end = end_strip(c, k);
             const int col = col0 + c->col[k];
             if (strips)
-                strips[at[col]++] = (strip){row0 + c->row[k], end - k, first + k};
+                strips[at[col]++] = (strip){row0 + c->row[k], end - k};
             else
                 ++at[col + 1];
         }
     }
     for (int i = 0; i < m->n; ++i)
         if (strips)
-            strips[at[i]++] = (strip){i, 1, -1};
+            strips[at[i]++] = (strip){i, 1};
         else
             ++at[i + 1];
 }
@@ -136,17 +113,14 @@ static void sort_strips(int count, strip *x, strip *work)
 }
 
 /* Equal rows of a sorted column share a slot, the first of which is `slot`; the next one. Sets
- * rows and the slots of entries, unless rows is null. */
-static int merge_strips(int count, const strip *x, int slot, int *rows, int *slots)
+ * rows, unless that is null. */
+static int merge_strips(int count, const strip *x, int slot, int *rows)
 {
     for (int k = 0, end = 0; k < count; ++k) { /* end: the row after the last so far */
         const strip at = x[k];
         if (at.row > end) end = at.row;
-        const int first = slot - (end - at.row);
         for (; end < at.row + at.count; ++end, ++slot)
             if (rows) rows[slot] = end;
-        for (int e = 0; rows && at.entry >= 0 && e < at.count; ++e)
-            slots[at.entry + e] = first + e;
     }
     return slot;
 }
@@ -159,23 +133,25 @@ static void count_slots(ga_matrix *m, strip *strips, strip *work, int *start)
         const int end = m->colptr[j];
         sort_strips(end - from, strips + from, work);
         m->colptr[j] = m->count;
-        m->count = merge_strips(end - from, strips + from, m->count, NULL, NULL);
+        m->count = merge_strips(end - from, strips + from, m->count, NULL);
         start[j] = from;
         from = end;
     }
     m->colptr[m->n] = m->count;
 }
 
-static ga_status create_compressed(ga_matrix *m, const ga_block *block, entries *x)
+static ga_status create_compressed(ga_matrix *m, const ga_block *block)
 {
     const int n = m->n;
-    if (n > INT_MAX - x->start[m->blocks]) return GA_ERR_MEMORY;
+    int entries;
+    GA_TRY(count_entries(m, block, &entries));
+    if (n > INT_MAX - entries) return GA_ERR_MEMORY;
     int longest = 0, *start = GA_NEW_WHOLE(int, (size_t)n + 1);
     strip *strips = NULL, *work = NULL;
     ga_status status = GA_ERR_MEMORY;
     m->colptr = GA_NEW_WHOLE(int, (size_t)n + 1);
     if (!m->colptr || !start) goto done;
-    gather_strips(m, block, x, NULL);
+    gather_strips(m, block, NULL);
     for (int j = 0; j < n; ++j) {
         if (m->colptr[j + 1] > longest) longest = m->colptr[j + 1];
         m->colptr[j + 1] += m->colptr[j];
@@ -183,12 +159,11 @@ static ga_status create_compressed(ga_matrix *m, const ga_block *block, entries 
     start[n] = m->colptr[n];
     if (!(strips = GA_NEW_WHOLE(strip, start[n])) || !(work = GA_NEW(strip, longest)))
         goto done;
-    gather_strips(m, block, x, strips);
+    gather_strips(m, block, strips);
     count_slots(m, strips, work, start);
-    if (!(m->rowind = GA_NEW_WHOLE(int, m->count)) || make_room(m, x) != GA_OK) goto done;
+    if (!(m->rowind = GA_NEW_WHOLE(int, m->count)) || make_room(m) != GA_OK) goto done;
     for (int j = 0; j < n; ++j)
-        merge_strips(start[j + 1] - start[j], strips + start[j], m->colptr[j], m->rowind,
-                     x->slot);
+        merge_strips(start[j + 1] - start[j], strips + start[j], m->colptr[j], m->rowind);
     status = GA_OK;
 done:
     ga_free(start);
@@ -203,9 +178,9 @@ done:
  * ones are slower, what is read is then in short pieces. */
 enum { WINDOW = 1 << 16 };
 
-/* Columns from .. end - 1 are in window `number`. */
+/* Columns from .. end - 1 of a range are in window `number`. */
 typedef struct share {
-    int number, from, end;
+    int range, number, from, end;
 } share;
 
 /* Where the share of window w of a range begins. */
@@ -222,16 +197,29 @@ static void find_window(const ga_matrix *m, int j, share *at)
     int range = 0;
     while (m->range[range + 1] <= j) ++range;
     const long long columns = m->range[range + 1] - m->range[range], k = j - m->range[range];
+    at->range = range;
     at->number = (int)(((k + 1) * m->windows - 1) / columns);
     at->from = window_start(m, range, at->number);
     at->end = window_start(m, range, at->number + 1);
 }
 
-int ga_matrix_window(const ga_matrix *matrix, int j)
+int ga_matrix_segment(const ga_matrix *matrix, int j)
 {
     share at = {0};
     find_window(matrix, j, &at);
-    return at.number;
+    return at.range * matrix->windows + at.number;
+}
+
+int ga_matrix_window(const ga_matrix *matrix, int j)
+{
+    return ga_matrix_segment(matrix, j) % matrix->windows;
+}
+
+int ga_matrix_segment_start(const ga_matrix *matrix, int segment)
+{
+    const int range = segment / matrix->windows;
+    if (range == matrix->ranges) return matrix->n;
+    return window_start(matrix, range, segment % matrix->windows);
 }
 
 /* Ranges of columns, between the first ones of blocks. */
@@ -271,18 +259,20 @@ static int end_piece(const ga_matrix *m, const ga_block *b, int k, share *at)
     return k;
 }
 
-/* Pieces of each block, and runs of each window. */
-static ga_status count_pieces(ga_matrix *m, const ga_block *block)
+/* Pieces of each block, and runs of each window; the most entries of a piece. */
+static ga_status count_pieces(ga_matrix *m, const ga_block *block, int *longest)
 {
     m->piece_start = GA_NEW(int, (size_t)m->blocks + 1);
     if (!m->piece_start) return GA_ERR_MEMORY;
     share at = {0};
     int count = 0;
     for (int b = 0; b < m->blocks; ++b) {
-        const int entries_count = block[b].coords->count;
-        for (int k = 0, last = -1; k < entries_count; ++count, last = at.number) {
-            k = end_piece(m, &block[b], k, &at);
-            if (!m->full && at.number != last) ++m->run_start[at.number + 1];
+        share last = {.number = -1};
+        for (int k = 0, end; k < block[b].coords->count; k = end, ++count, last = at) {
+            end = end_piece(m, &block[b], k, &at);
+            if (end - k > *longest) *longest = end - k;
+            if (!m->full && (at.number != last.number || at.range != last.range))
+                ++m->run_start[at.number + 1];
         }
         m->piece_start[b + 1] = count;
     }
@@ -304,60 +294,74 @@ typedef struct runs {
 static void put_in_run(ga_matrix *m, const ga_coords *c, int b, int piece, int k, int end,
                        runs *x)
 {
-    if (!x->last || x->last != &m->run[x->next[x->at.number] - 1]) {
-        x->last = &m->run[x->next[x->at.number]++];
-        *x->last = (ga_matrix_run){.block = b, .piece = piece, .entry = k, .column = x->column};
+    const share at = x->at;
+    const bool goes_on = x->last && x->last == &m->run[x->next[at.number] - 1];
+    if (!goes_on || x->last->range != at.range) {
+        x->last = &m->run[x->next[at.number]++];
+        *x->last = (ga_matrix_run){
+            .block = b, .piece = piece, .entry = k, .column = x->column, .range = at.range};
     }
     x->last->end = piece + 1;
     for (; k < end; ++k) x->column += k + 1 == c->count || c->col[k + 1] != c->col[k];
 }
 
-/* Slots are made relative in place. */
-static ga_status make_pieces(ga_matrix *m, const ga_block *block, const entries *x, runs *r)
+/* Slots of entries k .. end - 1, one of a strip after the other. */
+static void find_slots(const ga_matrix *m, const ga_block *b, int k, int end, int *slot)
+{
+    const ga_coords *c = b->coords;
+    for (int last; k < end; k = last) {
+        last = end_strip(c, k);
+        if (last > end) last = end;
+        const int first = ga_matrix_slot(m, b->row0 + c->row[k], b->col0 + c->col[k]);
+        for (int e = k; e < last; ++e) *slot++ = first + (e - k);
+    }
+}
+
+/* slot: room for those of a piece; they are made relative. */
+static ga_status make_pieces(ga_matrix *m, const ga_block *block, int *slot, runs *r)
 {
     ga_matrix_piece *piece = m->piece;
     for (int b = 0; b < m->blocks; ++b) {
         const ga_coords *c = block[b].coords;
-        int *slot = x->slot + x->start[b];
         r->last = NULL;
         r->column = 0;
         for (int k = 0, end; k < c->count; k = end, ++piece) {
             end = end_piece(m, &block[b], k, &r->at);
             if (!m->full) put_in_run(m, c, b, (int)(piece - m->piece), k, end, r);
-            piece->first = slot[k];
-            for (int e = k; e < end; ++e) slot[e] -= piece->first;
-            GA_TRY(ga_lists_add(&m->slots, end - k, slot + k, &piece->list));
+            find_slots(m, &block[b], k, end, slot);
+            piece->first = slot[0];
+            for (int e = 0; e < end - k; ++e) slot[e] -= piece->first;
+            GA_TRY(ga_lists_add(&m->slots, end - k, slot, &piece->list));
         }
     }
     return ga_lists_finish(&m->slots);
 }
 
-static ga_status divide(ga_matrix *m, const ga_block *block, const entries *x)
+static ga_status divide(ga_matrix *m, const ga_block *block)
 {
+    int longest = 0;
     if (!m->full) GA_TRY(create_windows(m, block));
-    GA_TRY(count_pieces(m, block));
+    GA_TRY(count_pieces(m, block, &longest));
+    int *slot = GA_NEW(int, longest);
     runs r = {.next = GA_NEW(int, m->windows)};
-    if (!r.next) return GA_ERR_MEMORY;
-    for (int w = 0; w < m->windows; ++w) r.next[w] = m->run_start[w];
-    const ga_status status = make_pieces(m, block, x, &r);
+    for (int w = 0; r.next && w < m->windows; ++w) r.next[w] = m->run_start[w];
+    const ga_status status = slot && r.next ? make_pieces(m, block, slot, &r) : GA_ERR_MEMORY;
+    ga_free(slot);
     ga_free(r.next);
     return status;
 }
 
-static ga_status create(ga_matrix *m, const ga_block *block, entries *x)
+static ga_status create(ga_matrix *m, const ga_block *block)
 {
-    GA_TRY(count_entries(m->blocks, block, x));
-    GA_TRY(m->full ? create_full(m, block, x) : create_compressed(m, block, x));
-    return divide(m, block, x);
+    GA_TRY(m->full ? create_full(m, block) : create_compressed(m, block));
+    return divide(m, block);
 }
 
 ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
                            ga_matrix *matrix)
 {
     *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
-    entries x = {0};
-    ga_status status = create(matrix, block, &x);
-    give_back_room(matrix, &x);
+    const ga_status status = create(matrix, block);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
 }
@@ -460,40 +464,50 @@ static void scatter(int count, const int *slot, double scale, const double *x, d
     for (int e = 0; e < count; ++e) values[slot[e]] += scale * x[e];
 }
 
+/* Where values of a matrix are: number k in memory[shift + k]. */
+typedef struct place {
+    double *memory;
+    ptrdiff_t shift;
+} place;
+
+static double *value_at(place at, int k) { return at.memory + (at.shift + k); }
+
+static place whole(const ga_matrix *m) { return (place){m->values, 0}; }
+
 /* values: of the first piece's entries on. */
 static void add_pieces(const ga_matrix *m, int from, int end, double scale,
-                       const double *values)
+                       const double *values, place to)
 {
     const int *slot = m->slots.item, *start = m->slots.start;
     for (int p = from; p < end; ++p) {
         const ga_matrix_piece at = m->piece[p];
         const int count = start[at.list + 1] - start[at.list];
-        scatter(count, slot + start[at.list], scale, values, m->values + at.first);
+        scatter(count, slot + start[at.list], scale, values, value_at(to, at.first));
         values += count;
     }
 }
 
 /* The result is sorted by columns: they end where a piece ends, or within one. */
 static void add_columns(const ga_matrix *m, int from, int end, const ga_matrix_term *term,
-                        int column, double *work)
+                        int column, double *work, place to)
 {
     for (int c = column, p = from; p < end; ++p) {
         const int *start = m->slots.start + m->piece[p].list;
         const int *slot = m->slots.item + start[0], *last = m->slots.item + start[1];
         c = ga_product_add_columns(term->product, c, term->a, term->b, term->scale, slot, last,
-                                   m->values + m->piece[p].first, work);
+                                   value_at(to, m->piece[p].first), work);
     }
 }
 
 static void add_run(const ga_matrix *m, const ga_matrix_run *run, const ga_matrix_term *term,
-                    int window)
+                    int window, place to)
 {
     const ptrdiff_t at = (ptrdiff_t)window * m->window_width;
     if (term->product)
         add_columns(m, run->piece, run->end, term, run->column,
-                    m->window_work ? m->window_work + at : term->product->work);
+                    m->window_work ? m->window_work + at : term->product->work, to);
     else
-        add_pieces(m, run->piece, run->end, term->scale, term->values + run->entry);
+        add_pieces(m, run->piece, run->end, term->scale, term->values + run->entry, to);
 }
 
 /* One block's part of a window. */
@@ -502,7 +516,7 @@ static void add_to_window(void *data, int window)
     const task *t = data;
     const ga_matrix *m = t->matrix;
     for (int k = m->run_start[window]; k < m->run_start[window + 1]; ++k)
-        if (m->run[k].block == t->block) add_run(m, &m->run[k], t->term, window);
+        if (m->run[k].block == t->block) add_run(m, &m->run[k], t->term, window, whole(m));
 }
 
 static void add_listed(ga_matrix *m, int k, const ga_matrix_term *term)
@@ -512,9 +526,11 @@ static void add_listed(ga_matrix *m, int k, const ga_matrix_term *term)
     if (m->pool && m->windows > 1 && (!term->product || m->window_work))
         ga_pool_run(m->pool, m->windows, add_to_window, &t);
     else if (term->product)
-        add_columns(m, m->piece_start[k], m->piece_start[k + 1], term, 0, term->product->work);
+        add_columns(m, m->piece_start[k], m->piece_start[k + 1], term, 0, term->product->work,
+                    whole(m));
     else
-        add_pieces(m, m->piece_start[k], m->piece_start[k + 1], term->scale, term->values);
+        add_pieces(m, m->piece_start[k], m->piece_start[k + 1], term->scale, term->values,
+                   whole(m));
 }
 
 void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
@@ -573,47 +589,54 @@ KERNEL void scale_entries(int count, double *restrict x, const int *restrict row
 }
 
 static void scale_columns(const ga_matrix *m, int from, int end, const double *r,
-                          const double *c, sizes *all)
+                          const double *c, place at, sizes *all)
 {
     sizes found = *all;
     for (int j = from; j < end; ++j) {
-        const int at = m->colptr[j];
-        scale_entries(m->colptr[j + 1] - at, m->values + at, m->rowind + at, r, c[j], &found);
+        const int first = m->colptr[j];
+        scale_entries(m->colptr[j + 1] - first, value_at(at, first), m->rowind + first, r, c[j],
+                      &found);
     }
     *all = found;
 }
 
 /* In small pieces: a long one might go past the cache. */
-static void clear_columns(const ga_matrix *m, int from, int end)
+static void clear_columns(const ga_matrix *m, int from, int end, place at)
 {
     enum { PIECE = 128 };
-    int at = m->colptr[from];
-    const int last = m->colptr[end];
-    for (; at + PIECE <= last; at += PIECE)
-        memset(m->values + at, 0, PIECE * sizeof *m->values);
-    memset(m->values + at, 0, (size_t)(last - at) * sizeof *m->values);
+    double *x = value_at(at, m->colptr[from]);
+    int count = m->colptr[end] - m->colptr[from];
+    for (; count >= PIECE; count -= PIECE, x += PIECE) memset(x, 0, PIECE * sizeof *x);
+    memset(x, 0, (size_t)count * sizeof *x);
 }
 
-void ga_matrix_sum_window(const ga_matrix_total *total, int window)
+static place place_of(const ga_matrix *m, const ga_matrix_room *room, int range, int window)
+{
+    return room ? (place){room->memory, room->shift[range * m->windows + window]} : whole(m);
+}
+
+void ga_matrix_sum_window(const ga_matrix_total *total, int window, const ga_matrix_room *room)
 {
     const ga_matrix *m = total->matrix;
     for (int k = 0; k < m->ranges; ++k)
-        clear_columns(m, window_start(m, k, window), window_start(m, k, window + 1));
+        clear_columns(m, window_start(m, k, window), window_start(m, k, window + 1),
+                      place_of(m, room, k, window));
     for (int k = m->run_start[window]; k < m->run_start[window + 1]; ++k) {
         const ga_matrix_term *term = &total->terms[m->run[k].block];
-        if (term->scale != 0) add_run(m, &m->run[k], term, window);
+        if (term->scale != 0)
+            add_run(m, &m->run[k], term, window, place_of(m, room, m->run[k].range, window));
     }
     sizes found = {.rest = 0};
     for (int k = 0; k < m->ranges; ++k)
         scale_columns(m, window_start(m, k, window), window_start(m, k, window + 1), total->r,
-                      total->c, &found);
+                      total->c, place_of(m, room, k, window), &found);
     double zero[4];
     store(zero, &found.zero);
     m->largest[window] = greater(largest_of(&found.most), found.most_of_rest) +
                          (zero[0] + zero[1] + (zero[2] + zero[3]) + found.rest);
 }
 
-static void sum_window(void *data, int window) { ga_matrix_sum_window(data, window); }
+static void sum_window(void *data, int window) { ga_matrix_sum_window(data, window, NULL); }
 
 void ga_matrix_sum(const ga_matrix_total *total)
 {

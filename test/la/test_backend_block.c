@@ -601,6 +601,155 @@ static void sums_on_the_way(void **state)
     }
 }
 
+/* Windows of a very large matrix that pass by: the same bits as of one that is there, and the
+ * matrix itself only where it is needed. */
+typedef struct passage {
+    pair *p;
+    ga_factor *f;
+    ga_matrix_term terms[2];
+    const double *r, *c;
+    double *values; /* the matrix */
+} passage;
+
+static ga_status sum_whole(passage *a)
+{
+    ga_matrix *m = &a->p->matrix;
+    ga_matrix_clear(m);
+    for (int b = 0; b < 2; ++b) ga_matrix_add(m, b, a->terms[b].scale, a->terms[b].values);
+    return ga_factor_numeric_scaled(a->f, m, a->r, a->c);
+}
+
+static ga_status sum_passing(passage *a)
+{
+    ga_matrix *m = &a->p->matrix;
+    for (int k = 0; k < m->count; ++k) m->values[k] = 99;
+    const ga_matrix_term terms[] = {a->terms[0], a->terms[1]}; /* need not stay */
+    return ga_factor_numeric_sum(a->f, &(ga_matrix_total){m, terms, a->r, a->c});
+}
+
+static bool is_there(const passage *a)
+{
+    const ga_matrix *m = &a->p->matrix;
+    return memcmp(m->values, a->values, (size_t)m->count * sizeof *m->values) == 0;
+}
+
+static bool is_untouched(const passage *a)
+{
+    for (int k = 0; k < a->p->matrix.count; ++k)
+        if (a->p->matrix.values[k] != 99) return false;
+    return true;
+}
+
+static double *solve_passage(const passage *a, bool rough)
+{
+    uint64_t seed = 12;
+    double *x = random_values(&seed, a->p->matrix.n);
+    (rough ? ga_factor_solve_rough : ga_factor_solve)(a->f, x);
+    return x;
+}
+
+static void check_solution(const passage *a, bool rough, const double *truth)
+{
+    double *x = solve_passage(a, rough);
+    assert_memory_equal(x, truth, (size_t)a->p->matrix.n * sizeof *x);
+    free(x);
+}
+
+static void scale_body(const passage *a, int body, double factor)
+{
+    const ga_coords *coords = &a->p->coords[0];
+    for (int k = 0; k < coords->count; ++k)
+        if (coords->col[k] / 3 == body && coords->row[k] / 3 == body)
+            a->p->values[0][k] *= factor;
+}
+
+static void check_passage(passage *a, ga_factor *other)
+{
+    const size_t size = (size_t)a->p->matrix.count * sizeof(double);
+    assert_int_equal(sum_whole(a), GA_OK);
+    memcpy(a->values, a->p->matrix.values, size);
+    double *refined = solve_passage(a, false), *rough = solve_passage(a, true);
+    const double rcond = ga_factor_rcond(a->f);
+    assert_int_equal(sum_passing(a), GA_OK);
+    assert_true(ga_factor_rcond(a->f) == rcond);
+    check_solution(a, true, rough);
+    assert_true(is_untouched(a));
+    /* the memory of the factors is used by others, who know of it or not */
+    assert_int_equal(ga_factor_numeric(other), GA_OK);
+    check_solution(a, true, rough);
+    double *lent = ga_factor_lend(a->f);
+    assert_non_null(lent);
+    memset(lent, 0, size);
+    check_solution(a, true, rough);
+    assert_true(is_untouched(a));
+    /* a light body brings growth, that asks for refinement, and that for the matrix */
+    check_solution(a, false, refined);
+    assert_true(is_there(a));
+    check_solution(a, false, refined);
+    check_solution(a, true, rough);
+    free(refined), free(rough);
+}
+
+/* What goes wrong does so as with a matrix that is there, which it is then. */
+static void check_failures(passage *a, int bodies)
+{
+    double *value = &a->p->values[0][a->p->coords[0].count / 3], kept = *value;
+    *value = NAN;
+    assert_int_equal(sum_whole(a), GA_ERR_SINGULAR);
+    const int column = ga_factor_singular_column(a->f);
+    assert_int_equal(sum_passing(a), GA_ERR_SINGULAR);
+    assert_int_equal(ga_factor_singular_column(a->f), column);
+    *value = kept;
+    assert_int_equal(sum_passing(a), GA_OK);
+    scale_body(a, bodies / 4, 1e-20); /* held by its joints */
+    const ga_status status = sum_whole(a);
+    memcpy(a->values, a->p->matrix.values, (size_t)a->p->matrix.count * sizeof(double));
+    double *x = status == GA_OK ? solve_passage(a, false) : NULL;
+    assert_int_equal(sum_passing(a), status);
+    if (status == GA_OK) check_solution(a, false, x);
+    assert_true(is_there(a));
+    free(x);
+}
+
+static void windows_pass_by(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    const int bodies = 30000;
+    joint *list = zeroed(2 * bodies, sizeof *list);
+    const int joints = connect(&seed, CHAIN, bodies, list);
+    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0),
+              *small = build(&seed, bodies, 2, 1, joints, list, 0);
+    double *r = doubles(m->n), *c = doubles(m->n);
+    for (int i = 0; i < m->n; ++i) r[i] = ldexp(1, random_below(&seed, 3)), c[i] = 1;
+    for (int threads = 0; threads < 3; ++threads) {
+        pair *p = split(m);
+        passage a = {p, NULL, {{.scale = 0.5}, {.scale = -2}}, r, c, NULL};
+        for (int b = 0; b < 2; ++b) a.terms[b].values = p->values[b];
+        a.values = doubles(p->matrix.count);
+        ga_pool *pool = NULL;
+        ga_factor *other;
+        const ga_product *products[2] = {NULL, NULL};
+        if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &a.f), GA_OK);
+        assert_int_equal(
+            ga_factor_create_blocks(&small->matrix, &small->partition, pool, &other), GA_OK);
+        assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
+        assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
+        ga_factor_share(other, a.f);
+        scale_body(&a, bodies / 3, 1e-5);
+        for (int round = 0; round < 2; ++round) check_passage(&a, other);
+        check_failures(&a, bodies);
+        ga_factor_destroy(other);
+        ga_factor_destroy(a.f);
+        ga_pool_destroy(pool);
+        free(a.values);
+        join(p);
+    }
+    free(list), free(r), free(c);
+    end(m), end(small);
+}
+
 /* No front has more than some of the work below it, where a graph can be cut. */
 static void check_halves(const mechanism *m)
 {
@@ -926,7 +1075,7 @@ int main(void)
         cmocka_unit_test(shares_memory),     cmocka_unit_test(scales_on_the_way),
         cmocka_unit_test(chains_stumble),    cmocka_unit_test(renews),
         cmocka_unit_test(renews_everything), cmocka_unit_test(renewal_fails),
-        cmocka_unit_test(sums_on_the_way),
+        cmocka_unit_test(sums_on_the_way),   cmocka_unit_test(windows_pass_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
