@@ -6,10 +6,11 @@
  *     [ A  U ]   entries of the matrix that have a row or a column among the pivots,
  *     [ L  S ]   and what the children of the front have left over, their S
  *
- * front.c eliminates it and leaves its own S to its parent. A, L and U stay where they are
- * assembled and are the factors. Everything is planned when the factor is created: where each
- * entry goes, where the S of a child belongs in its parent, and where all of that lies. The S
- * are on a stack, because a front comes right after all that is below it.
+ * front.c eliminates it and leaves its own S to its parent. The factors of all but the largest
+ * are put in two places: what the way forward reads, and the way back. Everything is planned
+ * when the factor is created: where each entry goes, where the S of a child belongs in its
+ * parent, and where all of that lies. The S are on a stack, because a front comes right after
+ * all that is below it.
  *
  * Threads. Subtrees of fronts that have no part in each other are parts of the work; what is
  * above them follows when all are done. The parts depend on the matrix only, each has a piece
@@ -38,6 +39,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 typedef ga_fronts blocks;
@@ -56,10 +58,10 @@ static void destroy(void *data)
 {
     blocks *s = data;
     if (s->partner) s->partner->partner = NULL;
-    if (s->borrowed) s->factors = NULL;
+    if (s->borrowed) s->factors_memory = NULL;
     void *memory[] = {s->part,   s->above, s->part_memory, s->front,       s->child_start,
                       s->child,  s->row,   s->col,         s->others,      s->runs,
-                      s->places, s->joins, s->wide_places, s->swap,        s->factors,
+                      s->places, s->joins, s->wide_places, s->swap,        s->factors_memory,
                       s->stack,  s->y,     s->rhs,         s->defect,      s->owner,
                       s->summed, s->edge,  s->terms,       s->room.memory, s->room.shift};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
@@ -113,10 +115,52 @@ static void place_on_stack(blocks *s, const ga_elimination *e, int i, size_t top
     if (gap[first] + ga_fronts_others_size(f) <= s->front[first].stack) f->stack = gap[first];
 }
 
-/* Sizes, and places in the factors. */
-static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
+/* From a line of the cache on: fours of numbers lie in one line each then. */
+static ga_status make_factors(blocks *s)
+{
+    enum { LINE = 64 };
+    s->factors_memory = GA_NEW(double, s->factors_size + LINE / sizeof(double));
+    if (!s->factors_memory) return GA_ERR_MEMORY;
+    const size_t over = (uintptr_t)s->factors_memory % LINE;
+    s->factors = s->factors_memory + (over ? LINE - over : 0) / sizeof(double);
+    return GA_OK;
+}
+
+/* Places in the factors: the way forward, the way back in its order, and what is needed where
+ * an inverse fails, which has no pages until then. Rows of fronts are swept from the last to
+ * the first, and are in order. */
+static void place_factors(blocks *s)
 {
     size_t factors = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        f->at = factors;
+        factors += f->inverse  ? ga_front_inverse_forth_size(f->k, f->r)
+                   : f->parted ? ga_front_forth_size(f->k, f->r)
+                               : ga_fronts_size(f);
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) {
+        front *f = &s->front[i];
+        f->back = factors;
+        if (f->parted) factors += ga_front_back_size(f->k, f->r);
+    }
+    for (int i = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        if (!f->inverse) continue;
+        f->back = factors;
+        factors += ga_front_inverse_back_size(f->k, f->r);
+    }
+    s->factors_used = factors;
+    for (int i = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        f->spare = factors;
+        if (f->inverse) factors += ga_fronts_size(f);
+    }
+    s->factors_size = factors;
+}
+
+static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
+{
     int others = 0;
     for (int i = 0; i < s->fronts; ++i) {
         front *f = &s->front[i];
@@ -130,22 +174,14 @@ static ga_status size_fronts(blocks *s, const ga_elimination *e, const int *at)
         if (f->k <= GA_FRONT_INVERSE_MOST && f->r <= GA_FRONT_INVERSE_OTHERS)
             f->inverse = ga_front_inverse_get(f->k, f->r);
         f->parted = !f->inverse && ga_fronts_size(f) <= PARTED_MOST;
-        f->at = factors;
         f->others = others;
-        factors += f->parted ? ga_front_forth_size(f->k, f->r) : ga_fronts_size(f);
         others += f->r;
     }
-    for (int i = s->fronts - 1; i >= 0; --i) { /* in the order of the way back */
-        front *f = &s->front[i];
-        f->back = factors;
-        if (f->parted) factors += ga_front_back_size(f->k, f->r);
-    }
+    place_factors(s);
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
-    s->others = GA_NEW(int, others);
-    s->factors = GA_NEW(double, factors);
-    s->factors_size = factors;
-    if (!s->others || !s->factors) return GA_ERR_MEMORY;
+    GA_TRY(make_factors(s));
+    if (!(s->others = GA_NEW(int, others))) return GA_ERR_MEMORY;
     for (int i = 0, count = 0; i < s->fronts; ++i)
         for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
             for (int u = 0; u < e->size[e->rest[k]]; ++u)
@@ -285,23 +321,23 @@ static ga_status plan_parts(blocks *s, const ga_elimination *e)
         ga_free(work);
     }
     int largest = 0, most_pivots = GA_FRONT_INVERSE_MOST * GA_FRONT_INVERSE_OTHERS / 4;
-    size_t parted = 0;
+    size_t moved = 0;
     for (int i = 0; i < s->fronts; ++i) {
         const size_t size = ga_fronts_size(&s->front[i]);
-        if (s->front[i].parted && size > parted) parted = size;
+        if (ga_fronts_is_moved(&s->front[i]) && size > moved) moved = size;
         if (s->front[i].r > largest) largest = s->front[i].r;
         if (s->front[i].k > most_pivots) most_pivots = s->front[i].k;
     }
     /* apart by a line of the cache at least */
     const size_t t = (size_t)ga_front_padded(largest) + 8, work = 4 * (size_t)most_pivots + 8,
-                 room = t + work + 2 * (parted + 8);
+                 room = t + work + 2 * (moved + 8);
     s->part_memory = GA_NEW(double, room *((size_t)s->parts + 1));
     if (!s->part_memory) return GA_ERR_MEMORY;
     for (int p = 0; p <= s->parts; ++p) {
         s->part[p].t = s->part_memory + (size_t)p * room;
         s->part[p].work = s->part[p].t + t;
         s->part[p].room[0] = s->part[p].work + work;
-        s->part[p].room[1] = s->part[p].room[0] + parted + 8;
+        s->part[p].room[1] = s->part[p].room[0] + moved + 8;
     }
     s->part[s->parts].from = s->part[s->parts].end = s->fronts;
     return GA_OK;
@@ -772,14 +808,15 @@ static ga_status share(void *data, void *lender)
     if (!other && !s->borrowed) return GA_OK;
     if (other && (s->partner || other->partner || other->factors_size < s->factors_size))
         return GA_OK;
-    double *factors = other ? other->factors : GA_NEW(double, s->factors_size);
-    if (!factors) return GA_ERR_MEMORY;
     if (other) {
-        ga_free(s->factors); /* nothing was written there yet; but soon to those of the other */
-        ga_take_pages(factors, other->factors_size * sizeof *factors);
+        ga_free(s->factors_memory); /* nothing was written there yet; but soon to the other's */
+        ga_take_pages(other->factors, other->factors_used * sizeof *other->factors);
+        s->factors_memory = other->factors_memory;
+        s->factors = other->factors;
+    } else {
+        GA_TRY(make_factors(s));
+        if (s->partner) s->partner->partner = NULL;
     }
-    if (!other && s->partner) s->partner->partner = NULL;
-    s->factors = factors;
     s->partner = other;
     s->borrowed = other != NULL;
     s->lost = true; /* if it ever had any */

@@ -16,9 +16,9 @@ KERNEL void clear(const int k, const int r4, double *restrict F)
     })
 }
 
-KERNEL void assemble(const int k, const int r4, const ga_fronts *s, const ga_front *f)
+KERNEL void assemble(const int k, const int r4, const ga_fronts *s, const ga_front *f,
+                     double *restrict F)
 {
-    double *restrict F = s->factors + f->at;
     const ga_fronts_run *run = s->runs + f->runs, *end = s->runs + f[1].runs;
     const unsigned short *restrict place = s->places + f->places;
     ga_fronts_cursor at = ga_fronts_begin(s, f);
@@ -70,17 +70,19 @@ KERNEL bool invert_front(const int k, const int r, const int to, double *restric
     return invert(k, A, reciprocals, condition);
 }
 
-/* L D, S and D U of a front whose pivots are inverted. False: of no use, S is the child's. */
-KERNEL bool finish(const int k, const int r, double *restrict F, ga_front_chain *c)
+/* L D, S and D U of a front whose pivots are inverted, and its parts. False: of no use, S is
+ * the child's. */
+KERNEL bool finish(const int k, const int r, double *restrict F, ga_front_chain *c,
+                   double *restrict forth, double *restrict back)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
-    double *L = F + k * k4, *U = L + k * r4, DU[GA_FRONT_INVERSE_MOST * GA_FRONT_INVERSE_MOST];
+    double *L = F + k * k4, *U = L + k * r4;
     if (!(multiply_lower(k, r4, F, L) <= c->multipliers)) return false;
     memset(c->S, 0, (size_t)(r * r4) * sizeof *c->S);
     update_others(k, r, r4, L, U, c->S);
-    multiply_upper(k, r, F, U, DU);
-    memcpy(U, DU, (size_t)(k4 * r) * sizeof *U);
+    multiply_upper(k, r, F, U, back);
     join_lower(k, r, F);
+    memcpy(forth, F, ga_front_inverse_forth_size(k, r) * sizeof *F);
     return true;
 }
 
@@ -89,10 +91,12 @@ KERNEL int factor(const int k, const int r, const int to, const ga_fronts *s, in
 {
     for (; from < end; ++from) {
         const ga_front *f = &s->front[from];
-        double *F = s->factors + f->at, reciprocals[GA_FRONT_INVERSE_MOST], condition, most = 0;
-        if (from + 1 < end) assemble(k, ga_front_padded(r), s, f + 1);
+        double *F = c->room[from & 1], *forth = s->factors + f->at,
+               *back = s->factors + f->back, reciprocals[GA_FRONT_INVERSE_MOST], condition,
+               most = 0;
+        if (from + 1 < end) assemble(k, ga_front_padded(r), s, f + 1, c->room[~from & 1]);
         if (!invert_front(k, r, to, F, c, reciprocals, &condition)) break;
-        if (!(condition <= c->condition) || !finish(k, r, F, c)) break;
+        if (!(condition <= c->condition) || !finish(k, r, F, c, forth, back)) break;
         for (int p = 0; p < k; ++p) most = greater(most, fabs(reciprocals[p]));
         if (!(most * c->found->entry <= c->found->pivot))
             ga_fronts_judge(s, f, reciprocals, 1, c->found);

@@ -11,6 +11,7 @@ enum { GA_FRONT_CHAIN_S = 12 * 12 };
 
 typedef struct ga_front_chain {
     double condition, multipliers; /* limits; of squares, see ga_front_sizes */
+    double *room[2];               /* where fronts are eliminated, by odd and even numbers */
     ga_fronts_finding *found;      /* of pivots */
     double S[GA_FRONT_CHAIN_S];    /* of the front before, then of the last one */
 } ga_front_chain;

@@ -52,8 +52,10 @@ KERNEL void fetch(const int k, double *restrict y, const ga_front_outside *x, co
     FOR_PIVOTS(p, 0, k, { y[p] = x->from[place[p]] * x->scale[place[p]]; })}
 
 KERNEL void bring(const int k, const double *restrict y, const ga_front_outside *x,
-                  const int *place){
-    FOR_PIVOTS(p, 0, k, { x->to[place[p]] = y[p] * x->scale[place[p]]; })}
+                  const int *place)
+{
+    FOR_PIVOTS(p, 0, k, { x->to[place[p]] = y[p] * x->scale[place[p]]; })
+}
 
 /* In a chain the others of a front are the last pivots of the next one. Then they stay in
  * registers on their way, which is the way everything else waits for. */
@@ -63,11 +65,12 @@ KERNEL void bring(const int k, const double *restrict y, const ga_front_outside 
 #define MAY_LINK(k, r) false
 #endif
 
-KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
-                    double *all, const int *restrict others, const ga_front_outside *outside)
+/* size: from one front to the next. */
+KERNEL void go_forward(const int k, const int r, int count, const double *restrict F,
+                       const size_t size, double *y, double *all, const int *restrict others,
+                       const ga_front_outside *outside)
 {
     const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
-    const size_t size = ga_front_inverse_size(k, r);
     const int ahead = outside ? outside->ahead : 0,
               *place = outside ? outside->place + ahead : NULL;
     bool linked = false;
@@ -105,15 +108,16 @@ KERNEL void forward(const int k, const int r, int count, const double *restrict 
     }
 }
 
-KERNEL void backward(const int k, const int r, int count, const double *restrict F, double *y,
-                     double *all, const int *restrict others, const ga_front_outside *outside)
+/* F: the D U of the first front. */
+KERNEL void go_backward(const int k, const int r, int count, const double *restrict F,
+                        const size_t size, double *y, double *all, const int *restrict others,
+                        const ga_front_outside *outside)
 {
-    const int k4 = ga_front_padded(k), r4 = ga_front_padded(r);
-    const size_t size = ga_front_inverse_size(k, r);
+    const int k4 = ga_front_padded(k);
     const int *place = outside ? outside->place + count * k : NULL;
     bool linked = false; /* z are the numbers behind y */
     quad z[GA_FRONT_INVERSE_MOST / 4] = {0};
-    F += (size_t)count * size + (size_t)(k * (k4 + r4));
+    F += (size_t)count * size;
     y += count * k;
     others += count * r;
     for (; count > 0; --count) {
@@ -140,6 +144,39 @@ KERNEL void backward(const int k, const int r, int count, const double *restrict
         linked = true;
         if (outside) bring(k, y, outside, place -= k);
     }
+}
+
+KERNEL void forward(const int k, const int r, int count, const double *restrict F, double *y,
+                    double *all, const int *restrict others, const ga_front_outside *outside)
+{
+    go_forward(k, r, count, F, ga_front_inverse_size(k, r), y, all, others, outside);
+}
+
+KERNEL void backward(const int k, const int r, int count, const double *restrict F, double *y,
+                     double *all, const int *restrict others, const ga_front_outside *outside)
+{
+    const int before = k * (ga_front_padded(k) + ga_front_padded(r));
+    go_backward(k, r, count, F + before, ga_front_inverse_size(k, r), y, all, others, outside);
+}
+
+KERNEL void forth(const int k, const int r, int count, const double *restrict F, double *y,
+                  double *all, const int *restrict others, const ga_front_outside *outside)
+{
+    const size_t size = ga_front_inverse_forth_size(k, r);
+    if (outside)
+        go_forward(k, r, count, F, size, y, all, others, outside);
+    else
+        go_forward(k, r, count, F, size, y, all, others, NULL);
+}
+
+KERNEL void back(const int k, const int r, int count, const double *restrict F, double *y,
+                 double *all, const int *restrict others, const ga_front_outside *outside)
+{
+    const size_t size = ga_front_inverse_back_size(k, r);
+    if (outside)
+        go_backward(k, r, count, F, size, y, all, others, outside);
+    else
+        go_backward(k, r, count, F, size, y, all, others, NULL);
 }
 
 /* Others are brought together for it. */
@@ -193,9 +230,20 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
         way##_scattered(pivots, rest, F, y, all, others);                                      \
     }
 
+#define SOLVE_PARTED(way, name, attribute, pivots, rest)                                       \
+    attribute static void way##_##name##_##pivots##_##rest(                                    \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others,   \
+        const ga_front_outside *x)                                                             \
+    {                                                                                          \
+        (void)k, (void)r;                                                                      \
+        way(pivots, rest, count, F, y, all, others, x);                                        \
+    }
+
 #define SOLVE(name, attribute, pivots, rest)                                                   \
     SOLVE_ONE(forward, name, attribute, pivots, rest)                                          \
-    SOLVE_ONE(backward, name, attribute, pivots, rest)
+    SOLVE_ONE(backward, name, attribute, pivots, rest)                                         \
+    SOLVE_PARTED(forth, name, attribute, pivots, rest)                                         \
+    SOLVE_PARTED(back, name, attribute, pivots, rest)
 
 /* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
  */
@@ -242,7 +290,9 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
      forward_outside_##name##_##shape,                                                         \
      backward_outside_##name##_##shape,                                                        \
      forward_scattered_##name##_##shape,                                                       \
-     backward_scattered_##name##_##shape},
+     backward_scattered_##name##_##shape,                                                      \
+     forth_##name##_##shape,                                                                   \
+     back_##name##_##shape},
 #define SHAPE_ENTRY(name, attribute, k, r) ENTRY(name, k, r, k##_##r)
 #define ANY_ENTRY(name, attribute, k) ENTRY(name, k, -1, k##_r)
 

@@ -10,11 +10,18 @@
  *
  * In memory: A (k4 x k), L (r4 x k), U^T (r4 x k) before, D U (k4 x r) in its place after.
  * Where the r rows of L D find room below those of D they are there, too, and the way forward
- * reads but one matrix. */
+ * reads but one matrix.
+ *
+ * Large systems, whose factors come from memory, have them in two parts, so that neither way
+ * reads anything of the other:
+ *   forth  D; L D behind it, unless that is below
+ *   back   D U */
 #ifndef GA_LA_FRONT_INVERSE_H
 #define GA_LA_FRONT_INVERSE_H
 
 #include "la/front.h"
+
+#include <string.h>
 
 /* With more pivots than these, factoring loses what two or three solutions gain; and with more
  * others D U would take up to four times the place of U. */
@@ -53,6 +60,8 @@ typedef struct ga_front_inverse {
     ga_front_sweep *forward, *backward;
     ga_front_sweep_outside *forward_from, *backward_to;
     ga_front_sweep *forward_scattered, *backward_scattered; /* one front, others anywhere */
+    ga_front_sweep_outside *forth,
+        *back; /* with the parts; without an outside, if it is null */
 } ga_front_inverse;
 
 /* For k <= GA_FRONT_INVERSE_MOST pivots: the fastest on this machine, and those for any. */
@@ -61,6 +70,28 @@ const ga_front_inverse *ga_front_inverse_plain(int k, int r);
 
 /* Whether L D is below D. */
 static inline bool ga_front_inverse_shares(int k, int r) { return r <= ga_front_padded(k) - k; }
+
+/* Numbers of the parts. */
+static inline size_t ga_front_inverse_forth_size(int k, int r)
+{
+    const int rows =
+        ga_front_padded(k) + (ga_front_inverse_shares(k, r) ? 0 : ga_front_padded(r));
+    return (size_t)k * (size_t)rows;
+}
+
+static inline size_t ga_front_inverse_back_size(int k, int r)
+{
+    return (size_t)r * (size_t)ga_front_padded(k);
+}
+
+/* The parts of a factored front. */
+static inline void ga_front_inverse_part(int k, int r, const double *F, double *forth,
+                                         double *back)
+{
+    const double *U = F + k * (ga_front_padded(k) + ga_front_padded(r));
+    memcpy(forth, F, ga_front_inverse_forth_size(k, r) * sizeof *F);
+    memcpy(back, U, ga_front_inverse_back_size(k, r) * sizeof *F);
+}
 
 /* Numbers in F; for either kind of kernels. */
 static inline size_t ga_front_inverse_size(int k, int r)

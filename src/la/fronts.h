@@ -24,19 +24,20 @@ typedef struct ga_fronts_join {
 typedef struct ga_front {
     const ga_front_kernels *kernels;
     const ga_front_inverse *inverse; /* null: too large */
-    size_t at;                       /* in factors: A, L, U^T; parted: the way forward */
-    size_t back;                     /* parted: the way back */
-    size_t stack;                    /* S, apart from those of its children */
-    int k, r;                        /* pivots, others */
-    int first;                       /* number of the first pivot in the order of elimination */
-    int others;                      /* in the list of others */
+    size_t at;                       /* in factors: A, L, U^T; in parts: the way forward */
+    size_t back;                     /* in parts: the way back */
+    size_t spare;                /* where all of it is if it is not inverted, but might be */
+    size_t stack;                /* S, apart from those of its children */
+    int k, r;                    /* pivots, others */
+    int first;                   /* number of the first pivot in the order of elimination */
+    int others;                  /* in the list of others */
     int runs, places;            /* where its runs and its places begin; fronts share places */
     int window_from, window_end; /* of the matrix: its entries and columns are in these */
     int joins;                   /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     int reach;   /* its others in its part, or those of its row, end so far behind its first */
     int chain;   /* where the chain ends that begins here (front_chain.h); or 0 */
-    bool parted; /* eliminated elsewhere, and put in two places then */
+    bool parted; /* too large for an inverse, in parts all the same */
     bool inverted; /* by the last factorisation */
 } ga_front;
 
@@ -98,8 +99,9 @@ typedef struct ga_fronts {
     unsigned short *places; /* where each goes in its front; null if one is too large */
     int *wide_places;       /* then these */
     ga_fronts_join *joins;
-    double *factors, *stack;
-    size_t factors_size;
+    double *factors_memory, *factors, *stack;
+    size_t factors_size; /* up to what many matrices do not need: */
+    size_t factors_used;
     struct ga_fronts *partner; /* uses the same factors, or null */
     bool borrowed;             /* they are the partner's */
     bool lost;                 /* the partner has them in use */
@@ -170,6 +172,9 @@ static inline size_t ga_fronts_size(const ga_front *f)
 {
     return f->inverse ? ga_front_inverse_size(f->k, f->r) : ga_front_size(f->k, f->r);
 }
+
+/* Eliminated elsewhere, and put in two places then? */
+static inline bool ga_fronts_is_moved(const ga_front *f) { return f->parted || f->inverse; }
 
 static inline size_t ga_fronts_others_size(const ga_front *f)
 {

@@ -35,15 +35,14 @@ static void clear(size_t count, double *x)
 /* Where front i is eliminated. */
 static double *room_of(const blocks *s, int i, const part *p)
 {
-    return s->front[i].parted ? p->room[i & 1] : s->factors + s->front[i].at;
+    return ga_fronts_is_moved(&s->front[i]) ? p->room[i & 1] : s->factors + s->front[i].at;
 }
 
 /* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
  * are not read by fours until the processor has put them away. */
-static void assemble(const blocks *s, int i, const part *p)
+static void assemble(const blocks *s, int i, double *restrict F)
 {
     const front *f = &s->front[i];
-    double *restrict F = room_of(s, i, p);
     const run *r = s->runs + f->runs, *end = s->runs + f[1].runs;
     ga_fronts_cursor at = ga_fronts_begin(s, f);
     clear(ga_fronts_size(f), F);
@@ -211,9 +210,13 @@ static bool factor_front(const blocks *s, int i, part *p)
     double *F = room_of(s, i, p), *S = s->stack + f->stack;
     collect(s, i, f, F, S);
     f->inverted = f->inverse && invert_front(s, f, F, S, p);
-    if (f->inverted) return true;
+    if (f->inverted) {
+        ga_front_inverse_part(f->k, f->r, F, s->factors + f->at, s->factors + f->back);
+        return true;
+    }
     if (f->inverse) { /* once more */
-        assemble(s, i, p);
+        F = s->factors + f->spare;
+        assemble(s, i, F);
         collect(s, i, f, F, S);
     }
     const double squares = eliminate(s, f, F, S, p);
@@ -234,6 +237,7 @@ static int factor_chain(const blocks *s, int i, int end, part *p)
     const size_t size = ga_fronts_others_size(f) * sizeof(double);
     ga_front_chain c = {.condition = CONDITION_LIMIT * CONDITION_LIMIT,
                         .multipliers = MULTIPLIER_LIMIT * MULTIPLIER_LIMIT,
+                        .room = {p->room[0], p->room[1]},
                         .found = &p->found};
     memcpy(c.S, s->stack + f[-1].stack, size);
     i = ga_front_chain_get(f->k, f->r, to)(s, i, end, &c);
@@ -274,14 +278,15 @@ bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
         for (int k = assembled; s->sum && k < next && k < end; ++k)
             ga_fronts_sum_for(s, &s->front[k], p);
         for (; assembled <= (chain ? i : i + 1) && assembled < end; ++assembled)
-            assemble(s, assembled, p);
+            assemble(s, assembled, room_of(s, assembled, p));
         if (chain) {
             i = assembled = factor_chain(s, i, chain, p);
             if (i == chain) {
                 ga_fronts_keep(s, --i);
                 continue;
             }
-            assemble(s, assembled++, p);
+            assemble(s, i, room_of(s, i, p));
+            ++assembled;
         }
         if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;

@@ -40,6 +40,7 @@ static void forward_one(const blocks *s, const front *f, double *restrict t, dou
         f->inverse->forward_scattered(f->k, f->r, 1, F, y + f->first, y, others);
     } else {
         ga_front_forward *go = f->parted ? f->kernels->forth : f->kernels->forward;
+        if (f->inverse) F = s->factors + f->spare;
         go(f->k, f->r, F, s->swap + f->first, y + f->first, t, work);
         for (int k = 0; k < f->r; ++k) y[others[k]] -= t[k];
     }
@@ -49,14 +50,13 @@ static void backward_one(const blocks *s, const front *f, double *restrict t, do
 {
     double *restrict y = s->y;
     const int *others = s->others + f->others;
-    const double *F = s->factors + f->at;
-    if (f->inverted) {
-        f->inverse->backward_scattered(f->k, f->r, 1, F, y + f->first, y, others);
-        return;
-    }
+    const double *F = s->factors + (f->inverse ? f->spare : f->at);
+    static const int start = 0; /* of the others in t */
     for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
     for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-    if (f->parted)
+    if (f->inverted)
+        f->inverse->back(f->k, f->r, 1, s->factors + f->back, y + f->first, t, &start, NULL);
+    else if (f->parted)
         f->kernels->back(f->k, f->r, s->factors + f->back, t, y + f->first, work);
     else
         f->kernels->backward(f->k, f->r, F, t, y + f->first, work);
@@ -84,15 +84,15 @@ static void forward_row(const blocks *s, const front *f, int count, int *gathere
     if (fetching > 0) {
         const ga_front_outside x = {s->row + f->first, s->from_scale, s->from, NULL,
                                     *gathered - f->first};
-        f->inverse->forward_from(f->k, f->r, fetching, s->factors + f->at, s->y + f->first,
-                                 s->y, s->others + f->others, &x);
+        f->inverse->forth(f->k, f->r, fetching, s->factors + f->at, s->y + f->first, s->y,
+                          s->others + f->others, &x);
         *gathered += fetching * f->k;
         f += fetching;
     }
     if (fetching == count) return;
     gather_up_to(s, gathered, f->first + f->reach + (count - fetching - 1) * f->k, last);
-    f->inverse->forward(f->k, f->r, count - fetching, s->factors + f->at, s->y + f->first, s->y,
-                        s->others + f->others);
+    f->inverse->forth(f->k, f->r, count - fetching, s->factors + f->at, s->y + f->first, s->y,
+                      s->others + f->others, NULL);
 }
 
 static void forward(const blocks *s, int from, int end, int gathered, const part *p)
@@ -121,8 +121,8 @@ static void backward_row(const blocks *s, const front *f, int count, int *kept)
         scatter_unknowns(s, f->first + count * f->k, *kept);
         *kept = f->first;
     }
-    f->inverse->backward_to(f->k, f->r, count, s->factors + f->at, s->y + f->first, s->y,
-                            s->others + f->others, bringing ? &x : NULL);
+    f->inverse->back(f->k, f->r, count, s->factors + f->back, s->y + f->first, s->y,
+                     s->others + f->others, bringing ? &x : NULL);
 }
 
 static void backward(const blocks *s, int from, int end, const part *p)

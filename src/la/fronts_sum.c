@@ -94,7 +94,7 @@ static ga_status make_room(ga_fronts *s, const places *x)
         if (window_size(m, w) > size) size = window_size(m, w);
     size += 8;
     const size_t all = (size_t)x->count * size;
-    if (all > (size_t)m->count / 2 || s->factors_size < (size_t)m->count) return GA_OK;
+    if (all > (size_t)m->count / 2 || s->factors_used < (size_t)m->count) return GA_OK;
     s->room.shift = GA_NEW(ptrdiff_t, segments);
     s->edge = GA_NEW(int, segments);
     s->terms = GA_NEW(ga_matrix_term, m->blocks);
