@@ -78,7 +78,7 @@ static int dispatch(int count, char **words)
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest it takes */
+    mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
 #endif
 }
