@@ -107,20 +107,22 @@ KERNEL int factor(const int k, const int r, const int to, const ga_fronts *s, in
 /* --- instances ---------------------------------------------------------------------------- */
 
 #define CHAIN(name, attribute, k, r, to)                                                       \
-    attribute static int factor_##name##_##k##_##r(const ga_fronts *s, int from, int end,      \
-                                                   ga_front_chain *c)                          \
+    attribute static int factor_##name##_##k##_##r##_##to(const ga_fronts *s, int from,        \
+                                                          int end, ga_front_chain *c)          \
     {                                                                                          \
         return factor(k, r, to, s, from, end, c);                                              \
     }
 
 /* A body, with the joint before it, in the plane, with ball joints and with hinges, in index 3
- * and in index 2; and joints with the bodies between them. */
+ * and in index 2; joints with the bodies between them; cells of a ladder in the plane. */
 #define SHAPES(X, name, attribute)                                                             \
     X(name, attribute, 5, 2, 3)                                                                \
     X(name, attribute, 7, 4, 3)                                                                \
     X(name, attribute, 9, 3, 6)                                                                \
     X(name, attribute, 11, 5, 6)                                                               \
     X(name, attribute, 11, 11, 0)                                                              \
+    X(name, attribute, 12, 2, 8)                                                               \
+    X(name, attribute, 12, 2, 10)                                                              \
     X(name, attribute, 12, 6, 6)
 
 typedef struct shape {
@@ -128,7 +130,7 @@ typedef struct shape {
     ga_front_chain_factor *factor;
 } shape;
 
-#define ENTRY(name, attribute, k, r, to) {k, r, to, factor_##name##_##k##_##r},
+#define ENTRY(name, attribute, k, r, to) {k, r, to, factor_##name##_##k##_##r##_##to},
 
 #define INSTANCES(name, attribute)                                                             \
     SHAPES(CHAIN, name, attribute)                                                             \

@@ -199,6 +199,15 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
     backward(k, r, 1, F, y, t, &start, NULL);
 }
 
+KERNEL void back_scattered(const int k, const int r, const double *restrict F,
+                           double *restrict y, double *all, const int *restrict others)
+{
+    static const int start = 0;
+    double t[GA_FRONT_INVERSE_OTHERS];
+    FOR_PIVOTS(p, 0, r, { t[p] = all[others[p]]; })
+    go_backward(k, r, 1, F, 0, y, t, &start, NULL);
+}
+
 /* --- instances ---------------------------------------------------------------------------- */
 
 #define FACTOR(name, attribute, pivots, rest)                                                  \
@@ -243,7 +252,13 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
     SOLVE_ONE(forward, name, attribute, pivots, rest)                                          \
     SOLVE_ONE(backward, name, attribute, pivots, rest)                                         \
     SOLVE_PARTED(forth, name, attribute, pivots, rest)                                         \
-    SOLVE_PARTED(back, name, attribute, pivots, rest)
+    SOLVE_PARTED(back, name, attribute, pivots, rest)                                          \
+    attribute static void back_scattered_##name##_##pivots##_##rest(                           \
+        int k, int r, int count, const double *F, double *y, double *all, const int *others)   \
+    {                                                                                          \
+        (void)k, (void)r, (void)count;                                                         \
+        back_scattered(pivots, rest, F, y, all, others);                                       \
+    }
 
 /* Pivots and others of fronts in chains, trees and loops of bodies in the plane and in space.
  */
@@ -263,6 +278,7 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
     X(name, attribute, 11, 4)                                                                  \
     X(name, attribute, 11, 5)                                                                  \
     X(name, attribute, 11, 11)                                                                 \
+    X(name, attribute, 12, 2)                                                                  \
     X(name, attribute, 12, 6)
 
 #define PIVOTS(X, name, attribute)                                                             \
@@ -292,7 +308,8 @@ KERNEL void backward_scattered(const int k, const int r, const double *restrict 
      forward_scattered_##name##_##shape,                                                       \
      backward_scattered_##name##_##shape,                                                      \
      forth_##name##_##shape,                                                                   \
-     back_##name##_##shape},
+     back_##name##_##shape,                                                                    \
+     back_scattered_##name##_##shape},
 #define SHAPE_ENTRY(name, attribute, k, r) ENTRY(name, k, r, k##_##r)
 #define ANY_ENTRY(name, attribute, k) ENTRY(name, k, -1, k##_r)
 

@@ -60,8 +60,9 @@ typedef struct ga_front_inverse {
     ga_front_sweep *forward, *backward;
     ga_front_sweep_outside *forward_from, *backward_to;
     ga_front_sweep *forward_scattered, *backward_scattered; /* one front, others anywhere */
-    ga_front_sweep_outside *forth,
-        *back; /* with the parts; without an outside, if it is null */
+    /* with the parts; without an outside, if it is null */
+    ga_front_sweep_outside *forth, *back;
+    ga_front_sweep *back_scattered; /* forward_scattered does for either */
 } ga_front_inverse;
 
 /* For k <= GA_FRONT_INVERSE_MOST pivots: the fastest on this machine, and those for any. */

@@ -51,12 +51,14 @@ static void backward_one(const blocks *s, const front *f, double *restrict t, do
     double *restrict y = s->y;
     const int *others = s->others + f->others;
     const double *F = s->factors + (f->inverse ? f->spare : f->at);
-    static const int start = 0; /* of the others in t */
+    if (f->inverted) {
+        f->inverse->back_scattered(f->k, f->r, 1, s->factors + f->back, y + f->first, y,
+                                   others);
+        return;
+    }
     for (int k = 0; k < f->r; ++k) t[k] = y[others[k]];
     for (int k = f->r; k < ga_front_padded(f->r); ++k) t[k] = 0;
-    if (f->inverted)
-        f->inverse->back(f->k, f->r, 1, s->factors + f->back, y + f->first, t, &start, NULL);
-    else if (f->parted)
+    if (f->parted)
         f->kernels->back(f->k, f->r, s->factors + f->back, t, y + f->first, work);
     else
         f->kernels->backward(f->k, f->r, F, t, y + f->first, work);

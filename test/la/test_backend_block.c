@@ -782,6 +782,46 @@ static void chains_are_cut(void **state)
     end(m);
 }
 
+/* N four-bar linkages side by side, in the plane: cranks on the ground, 0 .. N, and couplers
+ * between their tips. All that is between two cranks is one front of twelve pivots, and the
+ * solutions are those of a full matrix. */
+static void cells_are_fronts(void **state)
+{
+    (void)state;
+    static const int sizes[] = {20, 100};
+    for (int k = 0; k < 2; ++k) {
+        const int cells = sizes[k], bodies = 2 * cells + 1;
+        uint64_t seed = 21;
+        joint *list = zeroed(3 * cells + 1, sizeof *list);
+        int joints = 0;
+        for (int i = 0; i <= cells; ++i) list[joints++] = (joint){i, -1};
+        for (int i = 0; i < cells; ++i) {
+            list[joints++] = (joint){i, cells + 1 + i};
+            list[joints++] = (joint){i + 1, cells + 1 + i};
+        }
+        mechanism *m = begin(bodies, joints, 3, 2);
+        for (int b = 0; b < bodies; ++b) put_mass(m, &seed, b, 1);
+        for (int j = 0; j < joints; ++j) put_joint(m, &seed, j, list[j], false);
+        for (int i = joint_at(m, 0); i < m->n; ++i) put(m, i, i, -0.1); /* one too many rows */
+        for (int i = 0; i < m->n; i += 3) /* couplers feel cranks, as stiffness makes them */
+            if (i / 3 < cells) put(m, i, i + 3 * (cells + 1), 0.05);
+        finish(m);
+        ga_elimination plan;
+        assert_int_equal(ga_elimination_create(&m->matrix, &m->partition, &plan), GA_OK);
+        if (cells == 100) assert_in_range(plan.fronts, cells / 2, cells + 6);
+        ga_elimination_destroy(&plan);
+        ga_factor *block, *dense;
+        double residual;
+        factor_both(m, &block, &dense);
+        assert_true(compare(m, block, dense, &residual) < 1e-9);
+        assert_true(residual < 1e-13);
+        ga_factor_destroy(block);
+        ga_factor_destroy(dense);
+        free(list);
+        end(m);
+    }
+}
+
 /* Joints that know their neighbours, as those of index 2 do: no group alone cuts the chain, but
  * a body with its joints does; and threads that are given later find the same bits, with scales
  * or without. */
@@ -1076,6 +1116,7 @@ int main(void)
         cmocka_unit_test(chains_stumble),    cmocka_unit_test(renews),
         cmocka_unit_test(renews_everything), cmocka_unit_test(renewal_fails),
         cmocka_unit_test(sums_on_the_way),   cmocka_unit_test(windows_pass_by),
+        cmocka_unit_test(cells_are_fronts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
