@@ -782,6 +782,50 @@ static void chains_are_cut(void **state)
     end(m);
 }
 
+/* Creation survives each failure of memory, also where it makes room for windows; sums, lending
+ * and solutions take none. */
+static void passing_allocates_at_creation(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    const int bodies = 24000;
+    joint *list = zeroed(2 * bodies, sizeof *list);
+    const int joints = connect(&seed, CHAIN, bodies, list);
+    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
+    pair *p = split(m);
+    double *ones = doubles(m->n), *x = doubles(m->n);
+    for (int i = 0; i < m->n; ++i) ones[i] = 1;
+    ga_factor *f;
+    start_counting(0, false);
+    assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, NULL, &f), GA_OK);
+    const long taken = watch.taken;
+    stop_counting();
+    const ga_matrix_term terms[] = {{.scale = 1, .values = p->values[0]},
+                                    {.scale = 1, .values = p->values[1]}};
+    const ga_matrix_total total = {&p->matrix, terms, ones, ones};
+    assert_non_null(ga_factor_lend(f));
+    start_counting(0, false);
+    for (int round = 0; round < 2; ++round) {
+        assert_non_null(ga_factor_lend(f));
+        assert_int_equal(ga_factor_numeric_sum(f, &total), GA_OK);
+        ga_factor_solve(f, x);
+        ga_factor_solve_rough(f, x);
+    }
+    stop_counting();
+    assert_int_equal(watch.taken, 0);
+    ga_factor_destroy(f);
+    for (long k = 1; k <= taken; ++k) {
+        start_counting(k, false);
+        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, NULL, &f),
+                         GA_ERR_MEMORY);
+        stop_counting();
+        assert_int_equal(watch.live, 0);
+    }
+    free(list), free(ones), free(x);
+    join(p);
+    end(m);
+}
+
 /* N four-bar linkages side by side, in the plane: cranks on the ground, 0 .. N, and couplers
  * between their tips. All that is between two cranks is one front of twelve pivots, and the
  * solutions are those of a full matrix. */
@@ -1116,7 +1160,7 @@ int main(void)
         cmocka_unit_test(chains_stumble),    cmocka_unit_test(renews),
         cmocka_unit_test(renews_everything), cmocka_unit_test(renewal_fails),
         cmocka_unit_test(sums_on_the_way),   cmocka_unit_test(windows_pass_by),
-        cmocka_unit_test(cells_are_fronts),
+        cmocka_unit_test(cells_are_fronts),  cmocka_unit_test(passing_allocates_at_creation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
