@@ -5,6 +5,7 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,9 +163,12 @@ static void print_report(const check *c)
     print_moved(f);
     print_channels(c, ACCELERATIONS, "accelerations at the start");
     print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
-    printf("tangents            differ from difference quotients by %.2g%s%s\n",
-           f->tangent_error, f->tangent_worst && *f->tangent_worst ? ", most in " : "",
-           f->tangent_worst ? f->tangent_worst : "");
+    if (isnan(f->tangent_error))
+        printf("tangents            %s\n", f->tangent_worst);
+    else
+        printf("tangents            differ from difference quotients by %.2g%s%s\n",
+               f->tangent_error, f->tangent_worst && *f->tangent_worst ? ", most in " : "",
+               f->tangent_worst ? f->tangent_worst : "");
 }
 
 /* --- for programs ------------------------------------------------------------------------- */
@@ -287,7 +291,7 @@ static int examine(check *c)
     cli_flush();
     for (int k = 0; ga_sim_warning(c->sim, k); ++k)
         cli_error("warning: %s", ga_sim_warning(c->sim, k));
-    if (!(c->found.tangent_error <= suspicious_tangent))
+    if (c->found.tangent_error > suspicious_tangent)
         cli_error("warning: the tangents are wrong by %.2g; steps will converge slowly or not "
                   "at all",
                   c->found.tangent_error);

@@ -130,7 +130,7 @@ typedef struct ga_sim_check {
     const ga_sim_moved *moved;
     double tangent_error; /* largest of all derivatives against difference quotients, at a state
                             near the start; NaN for large models */
-    const char *tangent_worst; /* which */
+    const char *tangent_worst; /* which; why not, if that is NaN */
 } ga_sim_check;
 
 /* Starts and examines. The result belongs to the sim. */

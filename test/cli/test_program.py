@@ -102,6 +102,19 @@ class Program(support.Case):
         self.assertLess(said["tangent_error"], 1e-5)
         self.assertIn("hinge", self.run_it("check", "pendulum.yaml").out)
 
+    def test_check_leaves_tangents_of_large_models(self):
+        self.write("large.yaml", """
+            galpha: 1
+            repeat: [{count: 250, index: i, bodies: {"b{i}": {mass: 1, inertia: 1, position: [i, 0]}}}]
+            dimension: 2
+            simulate: {t_end: 1, step: 0.1}
+            """)
+        said = self.run_it("check", "large.yaml")
+        self.assertIn("tangents            not checked: too many coordinates\n", said.out)
+        self.assertNotIn("nan", said.out + said.err)
+        self.assertNotIn("wrong", said.err)
+        self.assertIsNone(self.json_of("check", "large.yaml", "--json")["tangent_error"])
+
     def test_mistakes(self):
         self.write("bad.yaml", PENDULUM.replace("mass: 2", "mas: 2").replace("revolute", "revolut"))
         said = self.run_it("run", "bad.yaml", "-o", "out.h5", code=2)
