@@ -81,7 +81,8 @@ enum { SHORT_ROW = 4 };
 
 static void forward_row(const blocks *s, const front *f, int count, int *gathered, int last)
 {
-    int fetching = s->from_scale && count >= SHORT_ROW ? (last - *gathered) / f->k : 0;
+    const bool fetches = s->from_scale && count >= SHORT_ROW && *gathered < last;
+    int fetching = fetches ? (last - *gathered) / f->k : 0;
     if (fetching > count) fetching = count;
     if (fetching > 0) {
         const ga_front_outside x = {s->row + f->first, s->from_scale, s->from, NULL,
