@@ -34,13 +34,14 @@ enum { MANY_WINDOWS = 8 };
 /* Places for a window each; those of a part are for its windows, one after the other. */
 typedef struct places {
     int count;
-    int *of;          /* each window */
-    int *part, *last; /* of each place: who has it, and the last front that reads it so far */
+    int *of, *until;  /* each window; the last front that reads it */
+    int *part, *last; /* of each place: who has it, and until when */
 } places;
 
 static void destroy_places(places *x)
 {
     ga_free(x->of);
+    ga_free(x->until);
     ga_free(x->part);
     ga_free(x->last);
 }
@@ -54,21 +55,25 @@ static int find_place(places *x, int part, int from)
     return k;
 }
 
+static void put_window(places *x, int window, int part, int from)
+{
+    if (x->of[window] >= 0) return;
+    x->of[window] = find_place(x, part, from);
+    x->last[x->of[window]] = x->until[window];
+}
+
 /* Windows in the order in which fronts ask for them. What is summed ahead of its time is, by no
- * more fronts than a chain has at most. */
+ * more fronts than a chain has at most. Others may read it much later, where branches join. */
 static void assign_places(const ga_fronts *s, places *x)
 {
     const int windows = s->matrix->windows;
     for (int w = 0; w < windows; ++w) x->of[w] = -1;
-    for (int i = 0; i < s->fronts; ++i) {
-        const ga_front *f = &s->front[i];
-        for (int w = f->window_from; w < f->window_end; ++w) {
-            if (x->of[w] < 0) x->of[w] = find_place(x, s->owner[w], i - GA_FRONTS_CHAIN_MOST);
-            x->last[x->of[w]] = i;
-        }
-    }
-    for (int w = 0; w < windows; ++w)
-        if (x->of[w] < 0) x->of[w] = find_place(x, s->owner[w], 0); /* nobody asks */
+    for (int i = 0; i < s->fronts; ++i)
+        for (int w = s->front[i].window_from; w < s->front[i].window_end; ++w) x->until[w] = i;
+    for (int i = 0; i < s->fronts; ++i)
+        for (int w = s->front[i].window_from; w < s->front[i].window_end; ++w)
+            put_window(x, w, s->owner[w], i - GA_FRONTS_CHAIN_MOST);
+    for (int w = 0; w < windows; ++w) put_window(x, w, s->owner[w], 0); /* nobody asks */
 }
 
 static size_t segment_size(const ga_matrix *m, int segment)
@@ -117,9 +122,11 @@ static ga_status plan_room(ga_fronts *s)
 {
     const int windows = s->matrix->windows;
     if (windows < MANY_WINDOWS) return GA_OK;
-    places x = {
-        .of = GA_NEW(int, windows), .part = GA_NEW(int, windows), .last = GA_NEW(int, windows)};
-    ga_status status = x.of && x.part && x.last ? GA_OK : GA_ERR_MEMORY;
+    places x = {.of = GA_NEW(int, windows),
+                .until = GA_NEW(int, windows),
+                .part = GA_NEW(int, windows),
+                .last = GA_NEW(int, windows)};
+    ga_status status = x.of && x.until && x.part && x.last ? GA_OK : GA_ERR_MEMORY;
     if (status == GA_OK) assign_places(s, &x);
     if (status == GA_OK) status = make_room(s, &x);
     destroy_places(&x);

@@ -782,6 +782,60 @@ static void chains_are_cut(void **state)
     end(m);
 }
 
+/* Bodies hang on one of the few before them, and some joints close loops: branches join where
+ * others have begun long before. Or a chain has branches whose bodies come last. */
+static int connect_branches(uint64_t *seed, int bodies, int away, bool loops, joint *list)
+{
+    static const int forks[] = {16200, 16500, 16900};
+    const int chain = bodies - 900;
+    int joints = 0;
+    for (int b = 0; b < bodies; ++b) {
+        int other = b - 1;
+        if (away > 1) other -= random_below(seed, away);
+        if (away > 1 && random_below(seed, 3000) == 0) other = -1;
+        if (away == 1 && b >= chain && b % 300 == chain % 300) other = forks[(b - chain) / 300];
+        list[joints++] = (joint){b, other < 0 ? -1 : other};
+        if (loops && b > 9 && b % 7 == 0) list[joints++] = (joint){b, b - 5};
+    }
+    return joints;
+}
+
+/* Windows are read again after a while, or not in the order they have in the matrix; by one
+ * thread or two: those that pass by too early are missed. */
+static void windows_wait_for_branches(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{6, 5}, {6, 1}, {6, 3}};
+    for (int k = 0; k < 9; ++k) {
+        uint64_t seed = (uint64_t)(1000 + k);
+        const int rows = sizes[k % 3][1], bodies = 18000, away = 1 + k / 3;
+        joint *list = zeroed(2 * bodies, sizeof *list);
+        const int joints = connect_branches(&seed, bodies, away, rows == 1, list);
+        mechanism *m = build(&seed, bodies, sizes[k % 3][0], rows, joints, list, 0);
+        pair *p = split(m);
+        double *ones = doubles(m->n), *x[2];
+        for (int i = 0; i < m->n; ++i) ones[i] = 1;
+        passage a = {p, NULL, {{.scale = 0.5}, {.scale = -2}}, ones, ones, NULL};
+        for (int b = 0; b < 2; ++b) a.terms[b].values = p->values[b];
+        ga_pool *pool = NULL;
+        const ga_product *products[2] = {NULL, NULL};
+        if (k % 2) assert_int_equal(ga_pool_create(2, &pool), GA_OK);
+        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &a.f), GA_OK);
+        assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
+        assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
+        assert_int_equal(sum_whole(&a), GA_OK);
+        x[0] = solve_passage(&a, true);
+        assert_int_equal(sum_passing(&a), GA_OK);
+        x[1] = solve_passage(&a, true);
+        assert_memory_equal(x[0], x[1], (size_t)m->n * sizeof **x);
+        ga_factor_destroy(a.f);
+        ga_pool_destroy(pool);
+        free(ones), free(x[0]), free(x[1]), free(list);
+        join(p);
+        end(m);
+    }
+}
+
 /* Creation survives each failure of memory, also where it makes room for windows; sums, lending
  * and solutions take none. */
 static void passing_allocates_at_creation(void **state)
@@ -1210,6 +1264,7 @@ int main(void)
         cmocka_unit_test(renewal_fails),
         cmocka_unit_test(sums_on_the_way),
         cmocka_unit_test(windows_pass_by),
+        cmocka_unit_test(windows_wait_for_branches),
         cmocka_unit_test(rows_are_solved_between_scales),
         cmocka_unit_test(cells_are_fronts),
         cmocka_unit_test(passing_allocates_at_creation),
