@@ -63,7 +63,8 @@ static void destroy(void *data)
                       s->child,  s->row,   s->col,         s->others,      s->runs,
                       s->places, s->joins, s->wide_places, s->swap,        s->factors_memory,
                       s->stack,  s->y,     s->rhs,         s->defect,      s->owner,
-                      s->summed, s->edge,  s->terms,       s->room.memory, s->room.shift};
+                      s->summed, s->edge,  s->terms,       s->room.memory, s->room.shift,
+                      s->window};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
     ga_fronts_renewal_destroy(s->renewal);
@@ -419,6 +420,8 @@ typedef struct entries {
     int *at;                      /* of each front: runs, then where the next one goes */
     int *last;                    /* of each front: the entry after its last so far */
     int *col;                     /* of each run: the column it begins in */
+    int *seen;                    /* of each window: 1 + the last front that has it */
+    int windows, window_room;     /* in the lists of fronts */
 } entries;
 
 static void destroy_entries(entries *x)
@@ -431,6 +434,7 @@ static void destroy_entries(entries *x)
     ga_free(x->at);
     ga_free(x->last);
     ga_free(x->col);
+    ga_free(x->seen);
 }
 
 static ga_status create_entries(const blocks *s, entries *x)
@@ -439,7 +443,8 @@ static ga_status create_entries(const blocks *s, entries *x)
     bool memory = (x->row_number = GA_NEW(int, s->n)) && (x->col_number = GA_NEW(int, s->n)) &&
                   (x->row_front = GA_NEW(int, s->n)) && (x->col_front = GA_NEW(int, s->n)) &&
                   (x->local = GA_NEW(int, s->n)) && (x->at = GA_NEW(int, fronts + 1)) &&
-                  (x->last = GA_NEW(int, fronts));
+                  (x->last = GA_NEW(int, fronts)) &&
+                  (x->seen = GA_NEW(int, s->matrix->windows));
     if (!memory) return GA_ERR_MEMORY;
     for (int i = 0; i < s->n; ++i) {
         x->row_number[s->row[i]] = i;
@@ -513,25 +518,44 @@ static int place(const front *f, int a, int b)
     return a < k ? a + b * k4 : k * k4 + (a - k) + b * r4;
 }
 
-static void see_window(const ga_matrix *m, int j, front *f)
+/* Room for one more list, of all windows at most. */
+static ga_status make_room_for_windows(blocks *s, entries *x)
 {
-    const int window = ga_matrix_window(m, j);
-    if (window < f->window_from) f->window_from = window;
-    if (window >= f->window_end) f->window_end = window + 1;
+    const int most = s->matrix->windows;
+    if (x->window_room - x->windows >= most) return GA_OK;
+    if (x->window_room > (INT_MAX - most) / 2) return GA_ERR_MEMORY;
+    const int room = 2 * x->window_room + most;
+    int *list = GA_NEW(int, room);
+    if (!list) return GA_ERR_MEMORY;
+    if (s->window) memcpy(list, s->window, (size_t)x->windows * sizeof *list);
+    ga_free(s->window);
+    s->window = list;
+    x->window_room = room;
+    return GA_OK;
+}
+
+/* Column j is in the list of front i. */
+static void see_column(const blocks *s, entries *x, int i, int j)
+{
+    const int window = ga_matrix_window(s->matrix, j), first = s->front[i].windows;
+    if (x->seen[window] == i + 1) return;
+    x->seen[window] = i + 1;
+    int k = x->windows++;
+    for (; k > first && s->window[k - 1] > window; --k) s->window[k] = s->window[k - 1];
+    s->window[k] = window;
 }
 
 /* Places of the entries of front i, and the windows that these and the columns of its pivots
  * are in; how many they are. */
-static int list_places(const blocks *s, const entries *x, int i, int *list)
+static int list_places(const blocks *s, entries *x, int i, int *list)
 {
     const ga_matrix *m = s->matrix;
     front *f = &s->front[i];
     int count = 0;
-    f->window_from = m->windows;
-    f->window_end = 0;
+    f->windows = x->windows;
     for (int k = 0; k < f->k; ++k) {
         x->local[f->first + k] = k;
-        see_window(m, s->col[f->first + k], f);
+        see_column(s, x, i, s->col[f->first + k]);
     }
     for (int k = 0; k < f->r; ++k) x->local[s->others[f->others + k]] = f->k + k;
     for (int e = f->runs; e < f[1].runs; ++e) {
@@ -539,7 +563,7 @@ static int list_places(const blocks *s, const entries *x, int i, int *list)
         for (int k = r.from, j = x->col[e]; k < r.from + r.count; ++j) {
             const int col = x->local[x->col_number[j]], last = r.from + r.count;
             const int end = m->colptr[j + 1] < last ? m->colptr[j + 1] : last;
-            see_window(m, j, f);
+            see_column(s, x, i, j);
             for (; k < end; ++k)
                 list[count++] = place(f, x->local[x->row_number[m->rowind[k]]], col);
         }
@@ -577,9 +601,12 @@ static ga_status plan_places(blocks *s)
     ga_status status = sort_entries(s, &x, &most);
     if (status == GA_OK && !(list = GA_NEW(int, most))) status = GA_ERR_MEMORY;
     for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
+        status = make_room_for_windows(s, &x);
+        if (status != GA_OK) break;
         const int count = list_places(s, &x, i, list);
         status = ga_lists_add(&lists, count, list, &s->front[i].places);
     }
+    s->front[s->fronts].windows = x.windows;
     destroy_entries(&x);
     ga_free(list);
     if (status == GA_OK) status = keep_places(s, &lists);

@@ -26,14 +26,15 @@ typedef struct ga_front {
     const ga_front_inverse *inverse; /* null: too large */
     size_t at;                       /* in factors: A, L, U^T; in parts: the way forward */
     size_t back;                     /* in parts: the way back */
-    size_t spare;                /* where all of it is if it is not inverted, but might be */
-    size_t stack;                /* S, apart from those of its children */
-    int k, r;                    /* pivots, others */
-    int first;                   /* number of the first pivot in the order of elimination */
-    int others;                  /* in the list of others */
-    int runs, places;            /* where its runs and its places begin; fronts share places */
-    int window_from, window_end; /* of the matrix: its entries and columns are in these */
-    int joins;                   /* where its joins to the parent begin */
+    size_t spare;          /* where all of it is if it is not inverted, but might be */
+    size_t stack;          /* S, apart from those of its children */
+    int k, r;              /* pivots, others */
+    int first;             /* number of the first pivot in the order of elimination */
+    int others;            /* in the list of others */
+    int runs, places;      /* where its runs and its places begin; fronts share places */
+    int windows;           /* of the matrix: where the list of those begins that its
+                              entries and columns are in */
+    int joins;             /* where its joins to the parent begin */
     int row_from, row_end; /* fronts like this one in a row; none if its others are scattered */
     int reach;   /* its others in its part, or those of its row, end so far behind its first */
     int chain;   /* where the chain ends that begins here (front_chain.h); or 0 */
@@ -118,6 +119,7 @@ typedef struct ga_fronts {
     ga_fronts_renewal *renewal; /* or null */
     /* fronts_sum.c; there are parts */
     const ga_matrix_total *sum; /* what the matrix becomes on the way; null: it is there */
+    int *window;                /* of the fronts, ascending in each */
     int *owner;                 /* of each window: the part that sums it, or < 0 */
     unsigned char *summed;      /* windows */
     ga_matrix_room room;        /* for windows that pass by; no memory: they stay */
@@ -137,12 +139,12 @@ enum { GA_FRONTS_CHAIN_MOST = 128 };
 typedef struct ga_fronts_cursor {
     const double *memory;
     ptrdiff_t shift;
-    int range, window, end; /* end: so far goes the segment */
+    int range, at, end; /* in the list of windows; end: so far goes the segment */
 } ga_fronts_cursor;
 
 static inline void ga_fronts_move(const ga_fronts *s, ga_fronts_cursor *at)
 {
-    const int segment = at->range * s->matrix->windows + at->window;
+    const int segment = at->range * s->matrix->windows + s->window[at->at];
     at->shift = s->room.shift[segment];
     at->end = s->edge[segment];
 }
@@ -150,7 +152,7 @@ static inline void ga_fronts_move(const ga_fronts *s, ga_fronts_cursor *at)
 static inline ga_fronts_cursor ga_fronts_begin(const ga_fronts *s, const ga_front *f)
 {
     if (!s->passing) return (ga_fronts_cursor){.memory = s->matrix->values, .end = INT_MAX};
-    ga_fronts_cursor at = {.memory = s->room.memory, .window = f->window_from};
+    ga_fronts_cursor at = {.memory = s->room.memory, .at = f->windows};
     ga_fronts_move(s, &at);
     return at;
 }
@@ -159,8 +161,8 @@ static inline const double *ga_fronts_entries(const ga_fronts *s, const ga_front
                                               ga_fronts_cursor *at)
 {
     while (from >= at->end) {
-        if (++at->window == f->window_end) {
-            at->window = f->window_from;
+        if (++at->at == f[1].windows) {
+            at->at = f->windows;
             ++at->range;
         }
         ga_fronts_move(s, at);

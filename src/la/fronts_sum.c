@@ -20,10 +20,12 @@
 
 enum { NOBODY = -2, SEVERAL = -1 };
 
-static void claim(int *owner, const ga_front *f, int part)
+static void claim(const ga_fronts *s, const ga_front *f, int part)
 {
-    for (int w = f->window_from; w < f->window_end; ++w)
-        owner[w] = owner[w] == NOBODY || owner[w] == part ? part : SEVERAL;
+    for (int k = f->windows; k < f[1].windows; ++k) {
+        int *owner = &s->owner[s->window[k]];
+        *owner = *owner == NOBODY || *owner == part ? part : SEVERAL;
+    }
 }
 
 /* --- windows that pass by */
@@ -69,10 +71,11 @@ static void assign_places(const ga_fronts *s, places *x)
     const int windows = s->matrix->windows;
     for (int w = 0; w < windows; ++w) x->of[w] = -1;
     for (int i = 0; i < s->fronts; ++i)
-        for (int w = s->front[i].window_from; w < s->front[i].window_end; ++w) x->until[w] = i;
+        for (int k = s->front[i].windows; k < s->front[i + 1].windows; ++k)
+            x->until[s->window[k]] = i;
     for (int i = 0; i < s->fronts; ++i)
-        for (int w = s->front[i].window_from; w < s->front[i].window_end; ++w)
-            put_window(x, w, s->owner[w], i - GA_FRONTS_CHAIN_MOST);
+        for (int k = s->front[i].windows; k < s->front[i + 1].windows; ++k)
+            put_window(x, s->window[k], s->owner[s->window[k]], i - GA_FRONTS_CHAIN_MOST);
     for (int w = 0; w < windows; ++w) put_window(x, w, s->owner[w], 0); /* nobody asks */
 }
 
@@ -143,7 +146,7 @@ ga_status ga_fronts_plan_sum(ga_fronts *s)
     for (int w = 0; w < windows; ++w) s->owner[w] = NOBODY;
     for (int i = 0, p = 0; i < s->fronts; ++i) {
         while (p < s->parts && s->part[p].end <= i) ++p;
-        claim(s->owner, &s->front[i], p < s->parts && s->part[p].from <= i ? p : SEVERAL);
+        claim(s, &s->front[i], p < s->parts && s->part[p].from <= i ? p : SEVERAL);
     }
     return plan_room(s);
 }
@@ -202,7 +205,8 @@ void ga_fronts_begin_sum(ga_fronts *s)
 
 void ga_fronts_sum_for(ga_fronts *s, const ga_front *f, ga_fronts_part *p)
 {
-    for (int w = f->window_from; w < f->window_end; ++w) {
+    for (int k = f->windows; k < f[1].windows; ++k) {
+        const int w = s->window[k];
         if (s->summed[w]) continue;
         sum_window(s, w);
         raise_entry(&p->found.entry, s->matrix->largest[w]);
