@@ -101,11 +101,10 @@ typedef struct ga_fronts {
     int *wide_places;       /* then these */
     ga_fronts_join *joins;
     double *factors_memory, *factors, *stack;
-    size_t factors_size; /* up to what many matrices do not need: */
-    size_t factors_used;
-    struct ga_fronts *partner; /* uses the same factors, or null */
-    bool borrowed;             /* they are the partner's */
-    bool lost;                 /* the partner has them in use */
+    size_t factors_size, factors_used; /* in all; and unless inverses fail */
+    struct ga_fronts *partner;         /* uses the same factors, or null */
+    bool borrowed;                     /* they are the partner's */
+    bool lost;                         /* the partner has them in use */
     int *swap;
     double *y;                                  /* for solving */
     const double *from, *from_scale, *to_scale; /* the caller's; scales may be null */
