@@ -49,7 +49,9 @@ static bool is_plain_sum(const ga_stepper *s)
 
 static ga_status evaluate_sum(ga_stepper *s)
 {
-    double *G = s->renews || s->estimates || s->regular.active ? s->G : NULL;
+    const bool wanted = s->renews || s->estimates || s->regular.active;
+    if (wanted) ga_gradient_make_room(s);
+    double *G = wanted ? s->G : NULL;
     const ga_point at = {s->t1, s->q, s->v, s->vd, s->lambda, s->lambda + s->m};
     s->filled = (ga_values){.G = G, .Phi = s->Phi};
     s->summed = true;
@@ -62,6 +64,7 @@ APART ga_status evaluate(ga_stepper *s, bool force)
     ga_values *values = &s->filled;
     const bool mass = !s->form->weighted && !s->has_mass,
                motion = s->form->velocity_level || s->p;
+    ga_gradient_make_room(s);
     values->M = mass ? s->M : NULL;
     values->G = s->G;
     values->Phi = s->Phi;
@@ -91,6 +94,7 @@ static ga_status look(ga_stepper *s)
 {
     if (s->summed && !ga_pool_finite(s->pool, s->nv, s->r)) {
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        ga_gradient_make_room(s);
         s->filled.G = s->G;
         s->filled.f = s->f;
         GA_TRY(ga_dae_fill(&s->dae, &at, &s->filled));
@@ -257,14 +261,14 @@ ga_status ga_block_tangents(ga_stepper *s)
         return status;
     }
     take_mass(s);
-    ga_pool_copy(s->pool, s->G_tangent, s->G, dae->G.count);
+    ga_gradient_hand_on(&s->now, s->G, &s->G_tangent);
     s->typical_reaction = typical_reaction(s);
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
         if (s->ZT_values) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
     }
-    if (s->form->has_eta) ga_pool_copy(s->pool, s->B_eta, s->now.G, dae->B.count);
+    if (s->form->has_eta) ga_gradient_hand_on(&s->now, s->now.G, &s->B_eta);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     if (!s->form->second_system) return GA_OK;
@@ -354,12 +358,14 @@ static void add_term(ga_stepper *s, int k)
 {
     const ga_term term = s->form->terms[k].term;
     const ga_product *product = s->term_product[term];
-    const double c = coefficient(s, term), *const *factors = s->term_factors[term];
+    const double c = coefficient(s, term);
+    const ga_source *factors = s->term_factors[term];
     if (c == 0) return;
     if (product)
-        ga_matrix_add_product(&s->matrix, k, c, product, factors[0], factors[1]);
+        ga_matrix_add_product(&s->matrix, k, c, product, ga_source_values(factors[0]),
+                              ga_source_values(factors[1]));
     else
-        ga_matrix_add(&s->matrix, k, c, s->term_values[term]);
+        ga_matrix_add(&s->matrix, k, c, ga_source_values(s->term_values[term]));
 }
 
 KERNEL void copy_four(int i, const int count, const double *from, double *to)
@@ -396,10 +402,11 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
 {
     for (int k = 0; k < s->form->term_count; ++k) {
         const ga_term term = s->form->terms[k].term;
-        const double *const *factors = s->term_factors[term];
+        const ga_source *factors = s->term_factors[term];
         const bool empty = s->term_coords[term].count == 0;
-        list[k] = (ga_matrix_term){empty ? 0 : coefficient(s, term), s->term_values[term],
-                                   s->term_product[term], factors[0], factors[1]};
+        list[k] = (ga_matrix_term){
+            empty ? 0 : coefficient(s, term), ga_source_values(s->term_values[term]),
+            s->term_product[term], ga_source_values(factors[0]), ga_source_values(factors[1])};
     }
 }
 
@@ -508,15 +515,16 @@ const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL] = {
 
 /* --- creation ---------------------------------------------------------------------------- */
 
-static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords, const double *values)
+static void set_term(ga_stepper *s, ga_term term, const ga_coords *coords,
+                     double *const *values, int from)
 {
     s->term_coords[term] = *coords;
-    s->term_values[term] = values;
+    s->term_values[term] = (ga_source){values, from};
 }
 
 typedef struct operand {
     const ga_coords *coords;
-    const double *values;
+    ga_source values;
 } operand;
 
 /* The term is A B. values (may be null) keeps them, for others than the iteration matrix. */
@@ -526,7 +534,8 @@ static ga_status set_product(ga_stepper *s, ga_term term, operand A, operand B,
     GA_TRY(ga_product_create(A.coords, B.coords, plan));
     s->term_coords[term] = plan->result;
     if (values) {
-        s->term_values[term] = *values = GA_NEW(double, plan->result.count);
+        s->term_values[term] = (ga_source){values, 0};
+        *values = GA_NEW(double, plan->result.count);
         return *values ? GA_OK : GA_ERR_MEMORY;
     }
     s->term_product[term] = plan;
@@ -539,10 +548,11 @@ static ga_status create_products(ga_stepper *s)
 {
     const ga_dae *dae = &s->dae;
     const bool penalty = s->def.penalty != 0;
-    const operand K = {&dae->K, s->K}, T = {&dae->T, s->T}, B = {&dae->B, s->G_tangent},
-                  Z = {&dae->Z, s->Z}, ZN = {&dae->ZN, s->Z + dae->ZB.count},
-                  M = {&dae->M, s->M_tangent}, C = {&dae->C, s->C}, G = {&dae->G, s->G_tangent},
-                  Bt = {&s->Bt, s->G_tangent}, Bnt = {&s->Bt, s->B_eta};
+    const operand K = {&dae->K, {&s->K, 0}}, T = {&dae->T, {&s->T, 0}},
+                  B = {&dae->B, {&s->G_tangent, 0}}, Z = {&dae->Z, {&s->Z, 0}},
+                  ZN = {&dae->ZN, {&s->Z, dae->ZB.count}}, M = {&dae->M, {&s->M_tangent, 0}},
+                  C = {&dae->C, {&s->C, 0}}, G = {&dae->G, {&s->G_tangent, 0}},
+                  Bt = {&s->Bt, {&s->G_tangent, 0}}, Bnt = {&s->Bt, {&s->B_eta, 0}};
     if (!s->flat) {
         GA_TRY(set_product(s, GA_TERM_STIFFNESS, K, T, &s->KT, NULL));
         GA_TRY(set_product(s, GA_TERM_POSITION, B, T, &s->BT, penalty ? &s->BT_values : NULL));
@@ -567,18 +577,18 @@ static ga_status create_terms(ga_stepper *s)
     const ga_dae *dae = &s->dae;
     s->Bt = ga_coords_transposed(&dae->B);
     s->Gt = ga_coords_transposed(&dae->G);
-    set_term(s, GA_TERM_MASS, &dae->M, s->M_tangent);
-    set_term(s, GA_TERM_DAMPING, &dae->C, s->C);
-    set_term(s, GA_TERM_STIFFNESS, &dae->K, s->K);
-    set_term(s, GA_TERM_REACTION, &s->Gt, s->G_tangent);
-    set_term(s, GA_TERM_FORCE_MULTIPLIERS, &dae->L, s->L);
-    set_term(s, GA_TERM_POSITION, &dae->B, s->G_tangent);
-    set_term(s, GA_TERM_VELOCITY, &dae->G, s->G_tangent);
-    set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, s->G_tangent + dae->B.count);
-    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, s->Z);
-    set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, s->Z + dae->ZB.count);
-    set_term(s, GA_TERM_REGULAR, &s->regular.multipliers, s->regular.value);
-    set_term(s, GA_TERM_ETA_REGULAR, &s->regular.etas, s->regular.eta_value);
+    set_term(s, GA_TERM_MASS, &dae->M, &s->M_tangent, 0);
+    set_term(s, GA_TERM_DAMPING, &dae->C, &s->C, 0);
+    set_term(s, GA_TERM_STIFFNESS, &dae->K, &s->K, 0);
+    set_term(s, GA_TERM_REACTION, &s->Gt, &s->G_tangent, 0);
+    set_term(s, GA_TERM_FORCE_MULTIPLIERS, &dae->L, &s->L, 0);
+    set_term(s, GA_TERM_POSITION, &dae->B, &s->G_tangent, 0);
+    set_term(s, GA_TERM_VELOCITY, &dae->G, &s->G_tangent, 0);
+    set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, &s->G_tangent, dae->B.count);
+    set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, &s->Z, 0);
+    set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, &s->Z, dae->ZB.count);
+    set_term(s, GA_TERM_REGULAR, &s->regular.multipliers, &s->regular.value, 0);
+    set_term(s, GA_TERM_ETA_REGULAR, &s->regular.etas, &s->regular.eta_value, 0);
     return create_products(s);
 }
 

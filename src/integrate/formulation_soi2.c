@@ -62,8 +62,8 @@ static void solve_both(ga_stepper *s, const double *w)
     memcpy(bottom, w, (size_t)s->mp * sizeof *bottom);
     ga_coords_multiply(&s->dae.G, s->G_tangent, -1, s->x, bottom);
     ga_coords_multiply(&s->term_coords[GA_TERM_VELOCITY_STIFFNESS],
-                       s->term_values[GA_TERM_VELOCITY_STIFFNESS], -s->c_q / s->c_v, s->x,
-                       bottom);
+                       ga_source_values(s->term_values[GA_TERM_VELOCITY_STIFFNESS]),
+                       -s->c_q / s->c_v, s->x, bottom);
     if (s->def.reduced) /* psi = psi~: no second psi */
         memset(bottom + s->m, 0, (size_t)s->p * sizeof *bottom);
     ga_saddle_solve(s, k, 1);

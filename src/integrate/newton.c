@@ -401,13 +401,13 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
 /* The tangents of a large system have been new twice. Is what is left noise? Tolerances of
  * multipliers know nothing of the round-off in Phi, which is that of positions far away from
  * the origin; with q and v as good as asked for, a ten-thousandth of the increment before is
- * it. So is what comes after an increment of ten times the round-off, if it was still
- * contracting by ten: what it leaves is less. (Where increments are noise, they change by that
- * much from one to the next.) */
+ * it. So is what comes after an increment no larger than the round-off of steps before, or of
+ * ten times that, if it was still contracting by ten: what it leaves is less. (Where increments
+ * are noise, they change by that much from one to the next.) */
 static bool is_at_its_end(const ga_stepper *s, double left_of_motion, double flicker,
                           double rate)
 {
-    return (left_of_motion <= 1 && flicker <= 1e-4) ||
+    return (left_of_motion <= 1 && flicker <= 1e-4) || s->units <= s->round_off ||
            (s->units <= 10 * s->round_off && rate <= 0.1);
 }
 

@@ -86,6 +86,7 @@ void ga_step_record(ga_stepper *s, double position, double velocity)
 static ga_status measure_residuals(ga_stepper *s, double *position, double *velocity)
 {
     const bool both = s->form->velocity_level;
+    if (both && !s->evaluated) ga_gradient_make_room(s);
     const ga_values values = {
         .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
     if (!s->evaluated) {
@@ -248,7 +249,7 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->estimates) copy_long(s, now->G, s->G, s->dae.G.count);
+    if (s->form->has_eta || s->estimates) ga_gradient_hand_on(now, s->G, &now->G);
     rotate(s->alternates ? 3 : 2, now->vd_old);
     rotate(s->alternates ? 3 : 2, now->lambda_old);
     if (ga_newton_is_large(s)) {

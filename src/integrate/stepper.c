@@ -33,7 +33,6 @@ static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->lambda = carve(&c, s->mp);
     state->v_exact = carve(&c, s->nv);
     state->vd_old[0] = carve(&c, s->nv);
-    state->G = carve(&c, s->dae.G.count);
     state->Ma = carve(&c, weighted_nv);
     state->F = carve(&c, weighted_nv);
     state->start_size = c.used;
@@ -83,6 +82,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
         ga_pool_copy(from->pool, to->memory, from->memory, (int)size);
     else
         memcpy(to->memory, from->memory, size * sizeof *to->memory);
+    ga_gradient_hand_on(from, from->G, &to->G);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -159,7 +159,7 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64, SELDOM = 7 };
+enum { MAX_ARRAYS = 64, SELDOM = 10 };
 
 /* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
  * pages when they are needed. */
@@ -185,19 +185,14 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->lambda, mp},
         {&s->eta, s->m},
         {&s->U, nv},
-        {&s->mu, mp},
         {&s->a_tilde, weighted_nv},
         {&s->v_tilde, weighted_nv},
         {&s->M, dae->M.count},
-        {&s->G, dae->G.count},
         {&s->Phi, s->m},
         {&s->rate, mp},
-        {&s->f, nv},
         {&s->w, mp},
         {&s->work, nv},
         {&s->M_tangent, dae->M.count},
-        {&s->G_tangent, dae->G.count},
-        {&s->B_eta, dae->B.count},
         {&s->C, dae->C.count},
         {&s->K, dae->K.count},
         {&s->Z, dae->Z.count},
@@ -215,9 +210,11 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->start.v, nv},
         {&s->start.vd[0], nv},
         {&s->start.vd[1], nv},
-        {&s->start.guess, mp},
         {&s->start.vdd, nv},
         /* many runs do not write to these */
+        {&s->mu, mp},
+        {&s->f, nv},
+        {&s->start.guess, mp},
         {&s->l_tilde, mp},
         {&s->work2, nv},
         {&s->zero, nv},
@@ -280,9 +277,11 @@ static ga_status create(ga_stepper *s, const ga_system *system)
                                             : GA_NEW(double, list[k].count);
         if (!*list[k].array) return GA_ERR_MEMORY;
     }
+    GA_TRY(ga_gradient_create(s));
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_renewal_create(s));
+    s->now.hands_on = s->saved.hands_on = ga_newton_is_large(s) && !s->renewal.possible;
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }
@@ -340,6 +339,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_block_destroy(s);
     ga_renewal_destroy(s);
     ga_regular_destroy(s);
+    ga_gradient_destroy(s);
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);

@@ -32,6 +32,9 @@
 
 typedef struct ga_stepper ga_stepper;
 
+/* G, G_tangent, B_eta, now.G and saved.G of a stepper. */
+enum { GA_ROLES = 5 };
+
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
@@ -46,16 +49,18 @@ typedef struct ga_state {
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
     double *vd_old[3], *lambda_old[3]; /* one, two and, if `alternates`, three steps ago; else
                                           the last one is null */
-    double *G;                         /* G, whose first part B is needed for eta */
+    double *G; /* G, whose first part B is needed for eta; in s->gradient */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
     double *share;             /* dependent constraints: x of regular.c */
-    double *memory;            /* all of the above */
+    double *memory;            /* all of the above but G */
     size_t memory_size;        /* in doubles */
     size_t start_size;         /* that of its first part; the rest is zero until steps > 0 */
     ga_pool *pool;             /* for copies; borrowed, may be null */
+    int G_count;               /* numbers in G */
+    bool hands_on;             /* a copy uses the same ones, see gradient.c */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -79,6 +84,13 @@ typedef enum ga_term {
     GA_TERM_ETA_REGULAR,
     GA_TERM_COUNT
 } ga_term;
+
+/* Values of a term, or of a factor of one: from this number on, in an array that may be another
+ * one next time. */
+typedef struct ga_source {
+    double *const *array;
+    int from;
+} ga_source;
 
 /* Where a block begins: dynamics or u; multipliers; the nonholonomic part of these; eta or the
  * position level of formulations that have both. */
@@ -240,6 +252,7 @@ struct ga_stepper {
     ga_values filled;                   /* those of them that are new, not looked at yet */
     bool renews;                        /* tangents will be made of them */
     bool summed;                        /* r has the dynamics already */
+    double *gradient[GA_ROLES];         /* see gradient.c */
     bool plain_sum;              /* it may have, and nothing but G and Phi is asked for */
     bool has_mass;               /* M is constant, and there */
     bool mass_taken;             /* ... and in M_tangent */
@@ -254,9 +267,9 @@ struct ga_stepper {
     ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
     double *BT_values, *ZT_values;
     ga_coords term_coords[GA_TERM_COUNT]; /* views */
-    const double *term_values[GA_TERM_COUNT];
+    ga_source term_values[GA_TERM_COUNT];
     const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
-    const double *term_factors[GA_TERM_COUNT][2];
+    ga_source term_factors[GA_TERM_COUNT][2];
     bool mass_term;                /* the first term, if not empty; and the others that */
     int other_term[GA_TERM_COUNT]; /* are not, by their numbers in the formulation */
     int other_terms;
@@ -371,6 +384,11 @@ bool ga_newton_to_round_off(const ga_stepper *s);
 bool ga_newton_is_tolerant(const ga_stepper *s);
 /* Large systems have much round-off, and new tangents in the middle of a step cost most. */
 static inline bool ga_newton_is_large(const ga_stepper *s) { return s->n > 500; }
+/* The numbers of a term, or of a factor. */
+static inline const double *ga_source_values(ga_source source)
+{
+    return source.array ? *source.array + source.from : NULL;
+}
 /* Were the last increments? */
 static inline bool ga_newton_is_finite(const ga_stepper *s)
 {
@@ -444,6 +462,14 @@ ga_status ga_block_create(ga_stepper *s);
 ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
                                  ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
+
+/* gradient.c: G of the trial, of the state, of the one to go back to, and of the tangents */
+ga_status ga_gradient_create(ga_stepper *s);
+void ga_gradient_destroy(ga_stepper *s);
+/* G of the trial is to be evaluated anew: where no other is. */
+void ga_gradient_make_room(ga_stepper *s);
+/* From now on one is as another is. */
+void ga_gradient_hand_on(const ga_state *now, double *from, double **to);
 
 /* renewal.c */
 /* Will it be done? Known before the factors are planned. */

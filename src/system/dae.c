@@ -652,6 +652,7 @@ static ga_status create_parts(ga_dae *dae)
 
 static ga_status color(const ga_coords *coords, ga_coloring *coloring, bool **first)
 {
+    if (coords->count == 0) return GA_OK; /* no colours */
     *first = GA_NEW(bool, coords->count);
     if (!*first) return GA_ERR_MEMORY;
     GA_TRY(ga_coords_first(coords, *first));

@@ -1,0 +1,52 @@
+/* Gradients of the constraints are needed in several roles: of the trial (G), of the state
+ * (now.G), of the state to go back to (saved.G), and in the iteration matrix (G_tangent,
+ * B_eta). One gets another's with each step, or each time tangents are made. In large systems
+ * nothing is copied then: both use the same memory, until the trial's is evaluated anew, in
+ * memory that none of the others uses. There is as much of it as there are roles, so some is
+ * always free.
+ *
+ * Small systems copy, which takes less time than to look for it; and so do those whose tangents
+ * are renewed entry by entry.
+ */
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <string.h>
+
+ga_status ga_gradient_create(ga_stepper *s)
+{
+    double **roles[GA_ROLES] = {&s->G, &s->now.G, &s->G_tangent, &s->B_eta, &s->saved.G};
+    s->now.G_count = s->saved.G_count = s->dae.G.count;
+    for (int k = 0; k < GA_ROLES; ++k) {
+        s->gradient[k] = *roles[k] = GA_NEW(double, s->dae.G.count);
+        if (!s->gradient[k]) return GA_ERR_MEMORY;
+    }
+    return GA_OK;
+}
+
+void ga_gradient_destroy(ga_stepper *s)
+{
+    for (int k = 0; k < GA_ROLES; ++k) ga_free(s->gradient[k]);
+}
+
+static bool is_free(const ga_stepper *s, const double *G)
+{
+    return G != s->now.G && G != s->G_tangent && G != s->B_eta && G != s->saved.G;
+}
+
+void ga_gradient_make_room(ga_stepper *s)
+{
+    if (!s->now.hands_on) return;
+    for (int k = 0; k < GA_ROLES && !is_free(s, s->G); ++k) s->G = s->gradient[k];
+}
+
+void ga_gradient_hand_on(const ga_state *now, double *from, double **to)
+{
+    if (now->hands_on)
+        *to = from;
+    else if (now->pool)
+        ga_pool_copy(now->pool, *to, from, now->G_count);
+    else
+        memcpy(*to, from, (size_t)now->G_count * sizeof **to);
+}
