@@ -19,7 +19,7 @@ ga_status ga_gradient_create(ga_stepper *s)
     double **roles[GA_ROLES] = {&s->G, &s->now.G, &s->G_tangent, &s->B_eta, &s->saved.G};
     s->now.G_count = s->saved.G_count = s->dae.G.count;
     for (int k = 0; k < GA_ROLES; ++k) {
-        s->gradient[k] = *roles[k] = GA_NEW(double, s->dae.G.count);
+        s->gradient[k] = *roles[k] = GA_NEW_WHOLE(double, s->dae.G.count);
         if (!s->gradient[k]) return GA_ERR_MEMORY;
     }
     return GA_OK;

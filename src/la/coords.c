@@ -60,6 +60,7 @@ void ga_coords_destroy(ga_coords *coords)
     ga_free(coords->col);
     ga_division_destroy(&coords->by_row);
     ga_division_destroy(&coords->by_col);
+    ga_strips_destroy(&coords->strips);
     *coords = (ga_coords){0};
 }
 
@@ -68,7 +69,16 @@ ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
     A->pool = pool;
     if (!pool || A->by_row.pieces + A->by_col.pieces > 0) return GA_OK;
     GA_TRY(ga_division_create(A->count, A->row, A->rows, &A->by_row));
-    return ga_division_create(A->count, A->col, A->cols, &A->by_col);
+    GA_TRY(ga_division_create(A->count, A->col, A->cols, &A->by_col));
+    GA_TRY(ga_division_find_strips(&A->by_row, &A->strips));
+    return ga_division_find_strips(&A->by_col, &A->strips);
+}
+
+ga_status ga_coords_find_strips(ga_coords *A)
+{
+    if (A->layout != GA_LISTED) return GA_OK;
+    return ga_strips_create(A->count, A->row, A->col, ga_division_share(A->count, A->cols),
+                            &A->strips);
 }
 
 ga_coords ga_coords_transposed(const ga_coords *coords)
@@ -265,6 +275,16 @@ static void add_by_columns_transposed(const full *A, const double *x, double *y)
     if (!add_few(true, A, x, y)) add_full_transposed(A, x, y);
 }
 
+static void add_listed(const ga_coords *A, bool transposed, const double *values, double alpha,
+                       const double *x, double *y)
+{
+    const ga_strips *strips = A->strips.count ? &A->strips : NULL;
+    const ga_entries by_row = {A->count, A->row, A->col, strips, false},
+                     by_col = {A->count, A->col, A->row, strips, true};
+    ga_division_add(transposed ? &A->by_col : &A->by_row, A->pool,
+                    transposed ? &by_col : &by_row, values, alpha, x, y);
+}
+
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
@@ -273,7 +293,7 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
     else if (A->layout == GA_BY_ROWS)
         add_by_columns_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
     else
-        ga_division_add(&A->by_row, A->pool, A->count, A->row, A->col, values, alpha, x, y);
+        add_listed(A, false, values, alpha, x, y);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
@@ -284,7 +304,7 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
     else if (A->layout == GA_BY_ROWS)
         add_by_columns(&(full){A->cols, A->rows, values, alpha}, x, y);
     else
-        ga_division_add(&A->by_col, A->pool, A->count, A->col, A->row, values, alpha, x, y);
+        add_listed(A, true, values, alpha, x, y);
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

@@ -16,6 +16,7 @@ typedef struct ga_coords {
     ga_layout layout;           /* GA_LISTED is always true */
     ga_pool *pool;              /* borrowed; null: one thread */
     ga_division by_row, by_col; /* products for threads */
+    ga_strips strips;           /* the same entries, if many are alike */
 } ga_coords;
 
 /* Copies count entries; row == NULL means a full matrix, column-major. The caller has checked
@@ -26,6 +27,9 @@ void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it ze
 
 /* Threads for products with this one, not with views taken before. The same bits come out. */
 ga_status ga_coords_use(ga_coords *coords, ga_pool *pool);
+
+/* Looks for strips, for a matrix that many products are taken with. */
+ga_status ga_coords_find_strips(ga_coords *coords);
 
 /* The same arrays seen as the transposed matrix; owns nothing. */
 ga_coords ga_coords_transposed(const ga_coords *coords);

@@ -9,8 +9,11 @@
  * there is little to gain. */
 enum { FEW = 8 };
 
-/* Places by piece. */
-static int share(int pieces, int places) { return places / pieces + 1; }
+int ga_division_share(int count, int places)
+{
+    const int pieces = ga_pool_pieces(count);
+    return places / (pieces ? pieces : 1) + 1;
+}
 
 /* Counts the runs of each piece, or lists them from where those of the piece begin. Returns the
  * number of entries of the piece that has most. */
@@ -22,7 +25,7 @@ static int find_runs(int count, const int *place, int size, int pieces, int *sta
     for (int k = 0, end; k < count; k = end) {
         const int piece = place[k] / size;
         for (end = k + 1; end < count && place[end] / size == piece;) ++end;
-        if (runs) runs[start[piece]] = (ga_division_run){k, end};
+        if (runs) runs[start[piece]] = (ga_division_run){k, end, 0};
         ++start[piece];
         entries[piece] += end - k;
         if (entries[piece] > most) most = entries[piece];
@@ -32,7 +35,7 @@ static int find_runs(int count, const int *place, int size, int pieces, int *sta
 
 static ga_status create(int count, const int *place, int places, int *entries, ga_division *d)
 {
-    const int pieces = ga_pool_pieces(count), size = share(pieces, places);
+    const int pieces = ga_pool_pieces(count), size = ga_division_share(count, places);
     int *start = d->start = GA_NEW(int, (size_t)pieces + 1);
     if (!start) return GA_ERR_MEMORY;
     const int most = find_runs(count, place, size, pieces, start + 1, NULL, entries);
@@ -59,6 +62,33 @@ ga_status ga_division_create(int count, const int *place, int places, ga_divisio
     return status;
 }
 
+/* The strip that begins with this entry. */
+static int strip_at(int count, const int *begin, int entry)
+{
+    int low = 0, high = count - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (begin[middle] <= entry)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+ga_status ga_division_find_strips(ga_division *d, const ga_strips *strips)
+{
+    if (strips->count == 0 || d->pieces == 0) return GA_OK;
+    int *begin = GA_NEW(int, strips->count);
+    if (!begin) return GA_ERR_MEMORY;
+    for (int k = 1; k < strips->count; ++k)
+        begin[k] = begin[k - 1] + ga_strips_length(strips, k - 1);
+    for (int k = 0; k < d->start[d->pieces]; ++k)
+        d->runs[k].strip = strip_at(strips->count, begin, d->runs[k].from);
+    ga_free(begin);
+    return GA_OK;
+}
+
 void ga_division_destroy(ga_division *d)
 {
     ga_free(d->start);
@@ -68,8 +98,7 @@ void ga_division_destroy(ga_division *d)
 
 typedef struct task {
     const ga_division *division;
-    int count;
-    const int *place, *from;
+    const ga_entries *entries;
     const double *values, *x;
     double alpha, *y;
 } task;
@@ -86,7 +115,7 @@ static bool stays(const int *place, int from, int end)
 /* Then their sum need not go through memory. */
 static void add_staying(const task *t, int from, int end)
 {
-    const int *restrict place = t->place, *restrict column = t->from;
+    const int *restrict place = t->entries->place, *restrict column = t->entries->from;
     const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
     double *restrict y = t->y;
     for (int k = from; k < end;) {
@@ -102,7 +131,7 @@ static void add_staying(const task *t, int from, int end)
 /* Most products are plain sums: 1 needs no multiplication. */
 static void add_moving(const task *t, int from, int end)
 {
-    const int *restrict place = t->place, *restrict column = t->from;
+    const int *restrict place = t->entries->place, *restrict column = t->entries->from;
     const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
     double *restrict y = t->y;
     int k = from;
@@ -121,30 +150,35 @@ static void add_moving(const task *t, int from, int end)
     for (; k < end; ++k) y[place[k]] += alpha * values[k] * x[column[k]];
 }
 
-/* In the order of the entries, either way. */
-static void add_entries(const task *t, int from, int end)
+/* In the order of the entries, in any case. */
+static void add_run(const task *t, ga_division_run run)
 {
-    if (stays(t->place, from, end))
-        add_staying(t, from, end);
+    const ga_strips *strips = t->entries->strips;
+    const double *values = t->values + run.from;
+    const int count = run.end - run.from;
+    if (strips && t->entries->transposed)
+        ga_strips_add_transposed(strips, run.strip, count, values, t->alpha, t->x, t->y);
+    else if (strips)
+        ga_strips_add(strips, run.strip, count, values, t->alpha, t->x, t->y);
+    else if (stays(t->entries->place, run.from, run.end))
+        add_staying(t, run.from, run.end);
     else
-        add_moving(t, from, end);
+        add_moving(t, run.from, run.end);
 }
 
 static void add_piece(void *data, int piece)
 {
     const task *t = data;
     const ga_division *d = t->division;
-    for (int k = d->start[piece]; k < d->start[piece + 1]; ++k)
-        add_entries(t, d->runs[k].from, d->runs[k].end);
+    for (int k = d->start[piece]; k < d->start[piece + 1]; ++k) add_run(t, d->runs[k]);
 }
 
-void ga_division_add(const ga_division *d, ga_pool *pool, int count, const int *place,
-                     const int *from, const double *values, double alpha, const double *x,
-                     double *y)
+void ga_division_add(const ga_division *d, ga_pool *pool, const ga_entries *entries,
+                     const double *values, double alpha, const double *x, double *y)
 {
-    task t = {d, count, place, from, values, x, alpha, y};
+    task t = {d, entries, values, x, alpha, y};
     if (!pool || d->pieces == 0) {
-        add_entries(&t, 0, count);
+        add_run(&t, (ga_division_run){0, entries->count, 0});
         return;
     }
     ga_pool_run(pool, d->pieces, add_piece, &t);
