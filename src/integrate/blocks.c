@@ -63,7 +63,7 @@ APART ga_status evaluate(ga_stepper *s, bool force)
 {
     ga_values *values = &s->filled;
     const bool mass = !s->form->weighted && !s->has_mass,
-               motion = s->form->velocity_level || s->p;
+               motion = ga_stepper_has_rate(s) && (s->form->velocity_level || s->p);
     ga_gradient_make_room(s);
     values->M = mass ? s->M : NULL;
     values->G = s->G;
@@ -168,7 +168,11 @@ void ga_block_position(ga_stepper *s, double *r)
 
 void ga_block_velocity(ga_stepper *s, double *w)
 {
-    memcpy(w, s->rate, (size_t)s->mp * sizeof *w);
+    const size_t size = (size_t)s->mp * sizeof *w;
+    if (ga_stepper_has_rate(s))
+        memcpy(w, s->rate, size);
+    else
+        memset(w, 0, size);
     ga_coords_multiply(&s->dae.B, s->G, 1, s->v, w);
 }
 

@@ -87,8 +87,9 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
 {
     const bool both = s->form->velocity_level;
     if (both && !s->evaluated) ga_gradient_make_room(s);
+    const bool rate = ga_stepper_has_rate(s) && (both || s->p);
     const ga_values values = {
-        .G = both ? s->G : NULL, .Phi = s->Phi, .w = both || s->p ? s->rate : NULL};
+        .G = both ? s->G : NULL, .Phi = s->Phi, .w = rate ? s->rate : NULL};
     if (!s->evaluated) {
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
         GA_TRY(ga_dae_fill(&s->dae, &at, &values));

@@ -384,6 +384,11 @@ bool ga_newton_to_round_off(const ga_stepper *s);
 bool ga_newton_is_tolerant(const ga_stepper *s);
 /* Large systems have much round-off, and new tangents in the middle of a step cost most. */
 static inline bool ga_newton_is_large(const ga_stepper *s) { return s->n > 500; }
+/* Is there anything in w besides B v? */
+static inline bool ga_stepper_has_rate(const ga_stepper *s)
+{
+    return s->dae.rheonomic || s->p > 0;
+}
 /* The numbers of a term, or of a factor. */
 static inline const double *ga_source_values(ga_source source)
 {
