@@ -445,8 +445,23 @@ static ga_status factor_in_one_go(ga_stepper *s)
     return ga_factor_numeric_sum(s->factor, &total);
 }
 
-/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent, and
- * passes by once more to be factored. */
+/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent. */
+static void scale_passing(ga_stepper *s, double *lent)
+{
+    ga_matrix_term terms[GA_TERM_COUNT];
+    const ga_matrix_total total = {&s->matrix, terms, s->row_scale, s->col_scale};
+    double *own = s->matrix.values;
+    ga_regular_prepare(s);
+    collect_terms(s, terms);
+    fill(s->row_scale, s->n, 1);
+    fill(s->col_scale, s->n, 1);
+    s->matrix.values = lent;
+    ga_matrix_sum(&total);
+    s->matrix.looked = false;
+    choose_scaling(s, s->def.scaling);
+    s->matrix.values = own;
+}
+
 static ga_status assemble_and_factor(ga_stepper *s)
 {
     ga_renewal_begin(s);
@@ -455,11 +470,12 @@ static ga_status assemble_and_factor(ga_stepper *s)
         ga_regular_prepare(s);
         return factor_in_one_go(s);
     }
-    double *own = s->matrix.values, *lent = ga_factor_lend(s->factor);
-    if (lent) s->matrix.values = lent;
+    double *lent = ga_factor_lend(s->factor);
+    if (lent) {
+        scale_passing(s, lent);
+        return factor_in_one_go(s); /* and passes by once more */
+    }
     sum_terms(s, s->def.scaling);
-    s->matrix.values = own;
-    if (lent) return factor_in_one_go(s);
     return ga_factor_numeric_scaled(s->factor, &s->matrix, s->row_scale, s->col_scale);
 }
 
