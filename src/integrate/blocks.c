@@ -112,7 +112,7 @@ ga_status ga_block_look(ga_stepper *s, int n, const double *r)
 ga_status ga_block_look_at_tangents(ga_stepper *s)
 {
     GA_TRY(look(s));
-    return ga_dae_look_at_tangents(&s->dae, &(ga_tangents){s->K, s->C, s->L});
+    return ga_dae_look_at_tangents(&s->dae, &(ga_tangents){s->K, s->C, s->L, s->Z});
 }
 
 APART ga_status evaluate_force(ga_stepper *s, const double *multipliers)
@@ -243,10 +243,12 @@ static double dymore_scale(const ga_stepper *s)
 
 static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
 {
-    ga_dae *dae = &s->dae;
-    const bool all_rows = s->form->velocity_level || s->estimates;
-    GA_TRY(ga_dae_fill_tangents(dae, at, &(ga_tangents){s->K, s->C, s->L}));
-    return ga_dae_velocity_stiffness(dae, at, all_rows, s->Z);
+    const bool needs_Z = s->form->velocity_level || s->estimates;
+    const ga_tangents tangents = {s->K, s->C, s->L, s->Z};
+    GA_TRY(ga_dae_fill_tangents(&s->dae, at, needs_Z, &tangents));
+    /* estimates alone have it in no matrix, where it would show */
+    if (needs_Z && !s->form->velocity_level) return ga_dae_look_at_tangents(&s->dae, &tangents);
+    return GA_OK;
 }
 
 /* What is not finite shows in the factors, or in difference quotients; but callbacks shall not

@@ -12,8 +12,6 @@
 #include "base/report.h"
 #include "integrate/stepper.h"
 
-#include <string.h>
-
 ga_status ga_gradient_create(ga_stepper *s)
 {
     double **roles[GA_ROLES] = {&s->G, &s->now.G, &s->G_tangent, &s->B_eta, &s->saved.G};
@@ -30,23 +28,12 @@ void ga_gradient_destroy(ga_stepper *s)
     for (int k = 0; k < GA_ROLES; ++k) ga_free(s->gradient[k]);
 }
 
-static bool is_free(const ga_stepper *s, const double *G)
+void ga_gradient_find_room(ga_stepper *s)
 {
-    return G != s->now.G && G != s->G_tangent && G != s->B_eta && G != s->saved.G;
+    for (int k = 0; k < GA_ROLES && !ga_gradient_is_free(s, s->G); ++k) s->G = s->gradient[k];
 }
 
-void ga_gradient_make_room(ga_stepper *s)
+void ga_gradient_copy(const ga_state *now, const double *from, double *to)
 {
-    if (!s->now.hands_on) return;
-    for (int k = 0; k < GA_ROLES && !is_free(s, s->G); ++k) s->G = s->gradient[k];
-}
-
-void ga_gradient_hand_on(const ga_state *now, double *from, double **to)
-{
-    if (now->hands_on)
-        *to = from;
-    else if (now->pool)
-        ga_pool_copy(now->pool, *to, from, now->G_count);
-    else
-        memcpy(*to, from, (size_t)now->G_count * sizeof **to);
+    ga_pool_copy(now->pool, to, from, now->G_count);
 }

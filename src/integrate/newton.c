@@ -30,14 +30,16 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
     return s->regular.eps > 0 ? ga_regular_reaction(s, G, l) : ga_norm_max(s->mp, l);
 }
 
-/* The same where few unknowns have one increment. */
-static void measure_few(ga_stepper *s, const double *u, const double *l)
+/* The same where unknowns are few. */
+static void measure_few(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    double size[2];
-    const double zero = sizes_by_kind(s->nv, u, s->turns, size); /* or NaN */
+    double q[2], other[2];
+    const double *v = dvd != u ? other : q;
+    double zero = sizes_by_kind(s->nv, u, s->turns, q); /* or NaN */
+    if (dvd != u) zero += sizes_by_kind(s->nv, dvd, s->turns, other);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * size[k] + zero;
-        s->delta_v[k] = s->c_v * size[k];
+        s->delta_q[k] = s->c_q * q[k] + zero;
+        s->delta_v[k] = s->c_v * v[k];
     }
     if (s->regular.eps > 0)
         s->delta_lambda = ga_regular_reaction(s, s->G_tangent, l);
@@ -59,8 +61,8 @@ APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const
 
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    if (s->turns && dvd == u)
-        measure_few(s, u, l);
+    if (s->turns)
+        measure_few(s, u, dvd, l);
     else
         measure_many(s, u, dvd, l);
 }

@@ -281,7 +281,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_renewal_create(s));
-    s->now.hands_on = s->saved.hands_on = ga_newton_is_large(s) && !s->renewal.possible;
+    s->now.hands_on = s->saved.hands_on = !s->renewal.possible;
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }

@@ -60,7 +60,7 @@ typedef struct ga_state {
     size_t start_size;         /* that of its first part; the rest is zero until steps > 0 */
     ga_pool *pool;             /* for copies; borrowed, may be null */
     int G_count;               /* numbers in G */
-    bool hands_on;             /* a copy uses the same ones, see gradient.c */
+    bool hands_on;             /* a copy uses the same ones: gradient.c */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -471,10 +471,26 @@ void ga_block_destroy(ga_stepper *s);
 /* gradient.c: G of the trial, of the state, of the one to go back to, and of the tangents */
 ga_status ga_gradient_create(ga_stepper *s);
 void ga_gradient_destroy(ga_stepper *s);
+/* Does no other role have it? */
+static inline bool ga_gradient_is_free(const ga_stepper *s, const double *G)
+{
+    return G != s->now.G && G != s->G_tangent && G != s->B_eta && G != s->saved.G;
+}
 /* G of the trial is to be evaluated anew: where no other is. */
-void ga_gradient_make_room(ga_stepper *s);
+void ga_gradient_find_room(ga_stepper *s);
+static inline void ga_gradient_make_room(ga_stepper *s)
+{
+    if (s->now.hands_on && !ga_gradient_is_free(s, s->G)) ga_gradient_find_room(s);
+}
 /* From now on one is as another is. */
-void ga_gradient_hand_on(const ga_state *now, double *from, double **to);
+void ga_gradient_copy(const ga_state *now, const double *from, double *to);
+static inline void ga_gradient_hand_on(const ga_state *now, double *from, double **to)
+{
+    if (now->hands_on)
+        *to = from;
+    else
+        ga_gradient_copy(now, from, *to);
+}
 
 /* renewal.c */
 /* Will it be done? Known before the factors are planned. */

@@ -177,7 +177,29 @@ ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C)
     return call(dae, "damping", dae->sys.damping, at, dae->C.count, C);
 }
 
-ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents)
+static ga_status fill_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic,
+                                         double *Z)
+{
+    const ga_system *sys = &dae->sys;
+    double *ZN = Z + dae->ZB.count;
+    if (holonomic && dae->m && sys->velocity_stiffness)
+        GA_TRY(judge(dae, "velocity_stiffness", sys->velocity_stiffness(sys->user, at, Z)));
+    else if (holonomic && dae->m)
+        GA_TRY(ga_difference_velocity_stiffness(dae, at, Z));
+    if (!dae->p) return GA_OK;
+    if (!sys->nonholonomic_stiffness) return ga_difference_nonholonomic_stiffness(dae, at, ZN);
+    return judge(dae, "nonholonomic_stiffness", sys->nonholonomic_stiffness(sys->user, at, ZN));
+}
+
+static ga_status look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z)
+{
+    const int count = dae->ZB.count;
+    if (holonomic) GA_TRY(look_at(dae, "velocity_stiffness", count, Z));
+    return look_at(dae, "nonholonomic_stiffness", dae->ZN.count, Z + count);
+}
+
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
+                               const ga_tangents *tangents)
 {
     const ga_system *sys = &dae->sys;
     if (sys->stiffness)
@@ -188,27 +210,21 @@ ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangent
         GA_TRY(judge(dae, "damping", sys->damping(sys->user, at, tangents->C)));
     else
         GA_TRY(ga_difference_damping(dae, at, tangents->C));
-    return ga_dae_force_multipliers(dae, at, tangents->L);
+    GA_TRY(ga_dae_force_multipliers(dae, at, tangents->L));
+    return fill_velocity_stiffness(dae, at, velocities, tangents->Z);
 }
 
 ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents)
 {
     GA_TRY(look_at(dae, "stiffness", dae->K.count, tangents->K));
-    return look_at(dae, "damping", dae->C.count, tangents->C);
+    GA_TRY(look_at(dae, "damping", dae->C.count, tangents->C));
+    return look_at_velocity_stiffness(dae, true, tangents->Z);
 }
 
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)
 {
-    const ga_system *sys = &dae->sys;
-    if (holonomic && dae->m && sys->velocity_stiffness)
-        GA_TRY(call(dae, "velocity_stiffness", sys->velocity_stiffness, at, dae->ZB.count, Z));
-    else if (holonomic && dae->m)
-        GA_TRY(ga_difference_velocity_stiffness(dae, at, Z));
-    if (!dae->p) return GA_OK;
-    double *ZN = Z + dae->ZB.count;
-    if (!sys->nonholonomic_stiffness) return ga_difference_nonholonomic_stiffness(dae, at, ZN);
-    return call(dae, "nonholonomic_stiffness", sys->nonholonomic_stiffness, at, dae->ZN.count,
-                ZN);
+    GA_TRY(fill_velocity_stiffness(dae, at, holonomic, Z));
+    return look_at_velocity_stiffness(dae, holonomic, Z);
 }
 
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)

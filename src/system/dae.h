@@ -108,11 +108,13 @@ ga_status ga_dae_acceleration_rhs(ga_dae *dae, double t, const double *q, const 
                                   double *c);
 ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
-/* K, C and L as they come; and a look at whether K and C are finite. */
+/* K, C, L and, if velocities is true, Z as they come, Z else only in its second part; and a
+ * look at whether K, C and Z are finite. */
 typedef struct ga_tangents {
-    double *K, *C, *L;
+    double *K, *C, *L, *Z;
 } ga_tangents;
-ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, const ga_tangents *tangents);
+ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
+                               const ga_tangents *tangents);
 ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
 /* Z; only its second part where holonomic is false. */
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);

@@ -1,5 +1,5 @@
-/* Gradients of large systems are handed on from role to role, not copied: no role may change
- * what another one reads, so everything has to come out as with copies, bit by bit. */
+/* Gradients are handed on from role to role, not copied: no role may change what another one
+ * reads, so everything has to come out as with copies, bit by bit. */
 #include "api/integrator.h"
 #include "test/support/cases.h"
 #include "test/support/unit.h"
