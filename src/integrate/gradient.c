@@ -1,13 +1,9 @@
 /* Gradients of the constraints are needed in several roles: of the trial (G), of the state
  * (now.G), of the state to go back to (saved.G), and in the iteration matrix (G_tangent,
- * B_eta). One gets another's with each step, or each time tangents are made. In large systems
- * nothing is copied then: both use the same memory, until the trial's is evaluated anew, in
- * memory that none of the others uses. There is as much of it as there are roles, so some is
- * always free.
- *
- * Small systems copy, which takes less time than to look for it; and so do those whose tangents
- * are renewed entry by entry.
- */
+ * B_eta). One gets another's with each step, or each time tangents are made. Nothing is copied
+ * then: both use the same memory, until the trial's is evaluated anew, in memory that none of
+ * the others uses. There is as much of it as there are roles, so some is always free. Only
+ * where tangents are renewed entry by entry each role has its own. */
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
