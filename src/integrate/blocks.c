@@ -247,8 +247,8 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
     const ga_tangents tangents = {s->K, s->C, s->L, s->Z};
     GA_TRY(ga_dae_fill_tangents(&s->dae, at, needs_Z, &tangents));
     /* estimates alone have it in no matrix, where it would show */
-    if (needs_Z && !s->form->velocity_level) return ga_dae_look_at_tangents(&s->dae, &tangents);
-    return GA_OK;
+    if (!needs_Z || s->form->velocity_level) return GA_OK;
+    return ga_dae_look_at_velocity_stiffness(&s->dae, true, s->Z);
 }
 
 /* What is not finite shows in the factors, or in difference quotients; but callbacks shall not

@@ -5,7 +5,6 @@
  * the others uses. There is as much of it as there are roles, so some is always free. Only
  * where tangents are renewed entry by entry each role has its own. */
 #include "base/memory.h"
-#include "base/report.h"
 #include "integrate/stepper.h"
 
 ga_status ga_gradient_create(ga_stepper *s)

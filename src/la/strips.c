@@ -3,7 +3,6 @@
 #include "la/strips.h"
 
 #include "base/memory.h"
-#include "base/report.h"
 #include "la/quad.h"
 
 #include <stdbool.h>
@@ -158,7 +157,7 @@ KERNEL void add_columns(const ga_strips *s, int first, int count, const double *
         const double factor = x[at->row];
         double *own = y + at->col;
         fetch(at, values);
-        switch (shape->count) {
+        switch (shape->count) { /* rows of planar joints, of hinges and of ball joints */
         case 3:
             add_column(3, shape, values, alpha, factor, own);
             break;

@@ -191,7 +191,7 @@ static ga_status fill_velocity_stiffness(ga_dae *dae, const ga_point *at, bool h
     return judge(dae, "nonholonomic_stiffness", sys->nonholonomic_stiffness(sys->user, at, ZN));
 }
 
-static ga_status look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z)
+ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z)
 {
     const int count = dae->ZB.count;
     if (holonomic) GA_TRY(look_at(dae, "velocity_stiffness", count, Z));
@@ -218,13 +218,13 @@ ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents)
 {
     GA_TRY(look_at(dae, "stiffness", dae->K.count, tangents->K));
     GA_TRY(look_at(dae, "damping", dae->C.count, tangents->C));
-    return look_at_velocity_stiffness(dae, true, tangents->Z);
+    return ga_dae_look_at_velocity_stiffness(dae, true, tangents->Z);
 }
 
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)
 {
     GA_TRY(fill_velocity_stiffness(dae, at, holonomic, Z));
-    return look_at_velocity_stiffness(dae, holonomic, Z);
+    return ga_dae_look_at_velocity_stiffness(dae, holonomic, Z);
 }
 
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)

@@ -116,6 +116,8 @@ typedef struct ga_tangents {
 ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
                                const ga_tangents *tangents);
 ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
+/* At Z alone; at its second part where holonomic is false. */
+ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z);
 /* Z; only its second part where holonomic is false. */
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
