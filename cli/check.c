@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "cli/warnings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -251,10 +252,7 @@ static void print_json(const check *c)
     cli_json_end_object(&json);
     cli_json_number(&json, "tangent_error", f->tangent_error);
     cli_json_text(&json, "tangent_worst", f->tangent_worst);
-    cli_json_list(&json, "warnings");
-    for (int k = 0; ga_sim_warning(c->sim, k); ++k)
-        cli_json_text(&json, NULL, ga_sim_warning(c->sim, k));
-    cli_json_end_list(&json);
+    cli_warnings_json(&json, c->sim);
     cli_json_end_object(&json);
 }
 
@@ -289,8 +287,7 @@ static int examine(check *c)
     else
         print_report(c);
     cli_flush();
-    for (int k = 0; ga_sim_warning(c->sim, k); ++k)
-        cli_error("warning: %s", ga_sim_warning(c->sim, k));
+    cli_warnings_print(c->sim);
     if (c->found.tangent_error > suspicious_tangent)
         cli_error("warning: the tangents are wrong by %.2g; steps will converge slowly or not "
                   "at all",

@@ -9,6 +9,7 @@
 #include "cli/page.h"
 #include "cli/progress.h"
 #include "cli/text.h"
+#include "cli/warnings.h"
 
 #include <galpha/galpha.h>
 #include <math.h>
@@ -222,6 +223,7 @@ static void print_summary(const run *r)
         printf(", %.2g of %.3g J", s.energy_drift_max / s.energy_scale, s.energy_scale);
     printf("\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
            s.statistics.position_residual_max, s.statistics.velocity_residual_max);
+    cli_warnings_sum_up(r->sim);
     print_files(r);
 }
 
@@ -291,10 +293,7 @@ static void print_json(const run *r)
         if (is_wanted(r, k) && r->rows) cli_json_text(&json, NULL, r->file[k].path);
     if (has_page(r)) cli_json_text(&json, NULL, r->page);
     cli_json_end_list(&json);
-    cli_json_list(&json, "warnings");
-    for (int k = 0; ga_sim_warning(r->sim, k); ++k)
-        cli_json_text(&json, NULL, ga_sim_warning(r->sim, k));
-    cli_json_end_list(&json);
+    cli_warnings_json(&json, r->sim);
     if (r->status != GA_OK)
         cli_failure_json(&json, &(cli_failure){r->sim, &r->def, &r->report, r->input.path});
     cli_json_end_object(&json);
@@ -304,8 +303,7 @@ static void print_json(const run *r)
 
 static void tell(const run *r)
 {
-    for (int k = 0; ga_sim_warning(r->sim, k) && !r->quiet; ++k)
-        cli_error("warning: %s", ga_sim_warning(r->sim, k));
+    if (!r->quiet) cli_warnings_print(r->sim);
     if (r->input.json)
         print_json(r);
     else if (!r->quiet)
@@ -434,7 +432,7 @@ static const cli_option options[] = {
     {"view", 0, "FILE", "write a page that shows the motion to FILE, HTML"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
-    {"quiet", 'q', NULL, "no progress, no summary, no warnings of the start"},
+    {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
     {0},
 };
 

@@ -70,8 +70,30 @@ GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
 /* Constraints that depend on others at the last start: then reactions are not unique. */
 GA_API int ga_sim_redundant_count(const ga_sim *sim);
-/* Warnings of the start; null past the last. */
+
+/* --- warnings ----------------------------------------------------------------------------- */
+
+/* What a user should know about a run that did not fail. Those of the start are there after
+ * ga_sim_start, those of the whole run after ga_sim_run. Texts are valid until the next start.
+ */
+typedef struct ga_warning {
+    const char *code;    /* stable, for programs: "energy-balance" */
+    const char *message; /* what, where, how much */
+    const char *remedy;  /* what to do about it */
+    const char *element; /* name of the element or body it is about; null: none */
+    double time;         /* when; NaN: no particular time */
+} ga_warning;
+
+/* The k-th; its code is null past the last. */
+GA_API ga_warning ga_sim_get_warning(const ga_sim *sim, int k);
+/* Its message alone; null past the last. */
 GA_API const char *ga_sim_warning(const ga_sim *sim, int k);
+
+/* All codes there are, and when each is given; code null past the last. */
+typedef struct ga_warning_code {
+    const char *code, *when;
+} ga_warning_code;
+GA_API ga_warning_code ga_warning_code_get(int k);
 
 /* --- channels ----------------------------------------------------------------------------- */
 

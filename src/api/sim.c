@@ -41,7 +41,7 @@ struct ga_sim {
     double balance0, drift_max, scale;
 
     int method_warnings; /* of the integrator, from its creation */
-    ga_sim_warnings warnings;
+    ga_warnings warnings;
 
     /* of check */
     ga_sim_redundancy *redundancies;
@@ -113,16 +113,16 @@ static void account(ga_sim *sim, const ga_sample *at)
 
 /* --- callbacks of the simulation ---------------------------------------------------------- */
 
-static void warn(ga_sim *sim)
+static void warn_start(ga_sim *sim)
 {
-    ga_sim_warn(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings, sim->q0,
-                ga_integrator_q(sim->integrator));
+    ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
+                      sim->q0, ga_integrator_q(sim->integrator));
 }
 
 static ga_eval accepted(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
-    if (!sim->started) warn(sim);
+    if (!sim->started) warn_start(sim);
     account(sim, at);
     ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_commit(sim->assembly, &state);
@@ -381,6 +381,7 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
     if (!*sim) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     (*sim)->model = model;
     (*sim)->def = def ? *def : ga_sim_def_of(model);
+    (*sim)->warnings.fixed_steps = !((*sim)->def.control.relative > 0);
     ga_status status = ga_sim_settings_check(&(*sim)->def, report);
     if (status == GA_OK) status = create(*sim, messages, report);
     if (status != GA_OK) {
@@ -423,7 +424,7 @@ static void forget(ga_sim *sim)
     sim->started = sim->impact = false;
     sim->energy = sim->initial = (ga_energy){0};
     sim->drift_max = sim->scale = 0;
-    sim->warnings.count = 0;
+    sim->warnings.count = sim->warnings.left_off = 0;
     sim->t = sim->def.t_start;
     sim->step = 0;
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
@@ -452,7 +453,7 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
                     .vd = sim->vd,
                     .lambda = sim->multipliers,
                     .psi = sim->multipliers + sim->model->rows};
-    warn(sim);
+    warn_start(sim);
     account(sim, &at);
     fill_channels(sim, &at);
     return GA_OK;
@@ -526,7 +527,12 @@ int ga_sim_redundant_count(const ga_sim *sim)
 
 const char *ga_sim_warning(const ga_sim *sim, int k)
 {
-    return k >= 0 && k < sim->warnings.count ? sim->warnings.text[k] : NULL;
+    return ga_sim_get_warning(sim, k).message;
+}
+
+ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
+{
+    return ga_warnings_get(&sim->warnings, k);
 }
 
 int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }

@@ -30,14 +30,6 @@ static const char *row_name(const ga_element *element, int local)
 
 /* --- warnings ----------------------------------------------------------------------------- */
 
-static char *next(ga_sim_warnings *warnings)
-{
-    if (warnings->count == GA_SIM_WARNINGS) return NULL;
-    char *text = warnings->text[warnings->count++];
-    text[0] = '\0';
-    return text;
-}
-
 bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const double *q,
                       double *distance, double *angle)
 {
@@ -68,7 +60,7 @@ static void rank(moved *most, int *count, moved one)
     if (k < MOST_NAMED) most[k] = one;
 }
 
-static void warn_moved(ga_sim_warnings *warnings, const ga_assembly *a, double change_of_v,
+static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double change_of_v,
                        const double *q0, const double *q)
 {
     moved most[MOST_NAMED] = {{0}};
@@ -79,8 +71,8 @@ static void warn_moved(ga_sim_warnings *warnings, const ga_assembly *a, double c
         ++total;
         rank(most, &count, one);
     }
-    char *text = total || change_of_v > 0 ? next(warnings) : NULL;
-    if (!text) return;
+    if (!total && !(change_of_v > 0)) return;
+    char text[GA_MESSAGE_SIZE] = "";
     add(text, "the start does not meet the constraints:");
     for (int k = 0; k < count; ++k) {
         const ga_body *body = a->model->bodies + most[k].body;
@@ -91,15 +83,17 @@ static void warn_moved(ga_sim_warnings *warnings, const ga_assembly *a, double c
     if (total > count) add(text, ", and %d more", total - count);
     if (change_of_v > 0)
         add(text, "%s velocities were changed by up to %.3g", total ? ";" : "", change_of_v);
+    const char *body = total ? a->model->bodies[most[0].body].name : NULL;
+    ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
 
-static void warn_redundant(ga_sim_warnings *warnings, const ga_assembly *a,
+static void warn_redundant(ga_warnings *warnings, const ga_assembly *a,
                            const ga_redundant_row *redundant)
 {
     int local, seen = 0;
     const ga_element *element = ga_assembly_row(a, redundant->row, &local), *last = element;
-    char *text = element ? next(warnings) : NULL;
-    if (!text) return;
+    if (!element) return;
+    char text[GA_MESSAGE_SIZE] = "";
     add(text, "%s.%.60s: %s is redundant", section_of(element), element->name,
         row_name(element, local));
     for (int k = 0; k < redundant->with_count; ++k) { /* rows of an element are neighbors */
@@ -113,22 +107,27 @@ static void warn_redundant(ga_sim_warnings *warnings, const ga_assembly *a,
         add(text, "%s %.40s", seen++ ? "," : " with", with->name);
     }
     add(text, "; its reactions are not unique");
+    ga_warn(warnings, GA_WARN_REDUNDANT, element->name, NAN, "%s", text);
 }
 
-void ga_sim_warn(ga_sim_warnings *warnings, const ga_assembly *a,
-                 const ga_integrator *integrator, int count, const double *q0, const double *q)
+/* More redundant rows than this are counted, not listed. */
+enum { MOST_REDUNDANT = 12 };
+
+void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
+                       const ga_integrator *integrator, int count, const double *q0,
+                       const double *q)
 {
-    warnings->count = 0;
-    for (int k = 0; k < count; ++k) {
-        char *text = next(warnings);
-        if (text) add(text, "%s", ga_integrator_warning(integrator, k));
-    }
+    warnings->count = warnings->left_off = 0;
+    for (int k = 0; k < count; ++k)
+        ga_warn(warnings, GA_WARN_METHOD, NULL, NAN, "%s",
+                ga_integrator_warning(integrator, k));
     const ga_projection projection = ga_integrator_projection(integrator);
     if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v, q0, q);
     const int rows = ga_integrator_redundant_count(integrator);
     for (int k = 0; k < rows; ++k) {
-        if (warnings->count == GA_SIM_WARNINGS - 1 && rows - k > 1) {
-            add(next(warnings), "%d more constraints are redundant", rows - k);
+        if (k == MOST_REDUNDANT && rows - k > 1) {
+            ga_warn(warnings, GA_WARN_REDUNDANT, NULL, NAN, "%d more constraints are redundant",
+                    rows - k);
             return;
         }
         ga_redundant_row row = ga_integrator_redundant_row(integrator, k);

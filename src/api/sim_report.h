@@ -2,24 +2,19 @@
 #ifndef GA_API_SIM_REPORT_H
 #define GA_API_SIM_REPORT_H
 
+#include "api/warnings.h"
 #include "model/assembly.h"
 
 #include <galpha/integrate.h>
-
-enum { GA_SIM_WARNINGS = 16 };
-
-typedef struct ga_sim_warnings {
-    int count;
-    char text[GA_SIM_WARNINGS][GA_MESSAGE_SIZE];
-} ga_sim_warnings;
 
 /* How far a body is from where it was given; false: not beyond round-off. */
 bool ga_sim_has_moved(const ga_assembly *assembly, int body, const double *q0, const double *q,
                       double *distance, double *angle);
 /* The warnings of a start: `count` sentences of the integrator, then which bodies it moved and
  * which constraints are redundant. */
-void ga_sim_warn(ga_sim_warnings *warnings, const ga_assembly *assembly,
-                 const ga_integrator *integrator, int count, const double *q0, const double *q);
+void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
+                       const ga_integrator *integrator, int count, const double *q0,
+                       const double *q);
 /* From indices of the integrator's unknowns to rows of (lambda, psi) or columns of v, and the
  * names of element or body at the end of the message. event_element: whose each event is. */
 void ga_sim_explain(const ga_assembly *assembly, const int *event_element, ga_status status,

@@ -161,9 +161,11 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
 void ga_sim_destroy(ga_sim *sim) { free(sim); }
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 double ga_sim_step_size(const ga_sim *sim) { return sim->def.step; }
-const char *ga_sim_warning(const ga_sim *sim, int k)
+ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
 {
-    return k < sim->model->value[WARNINGS] ? "top was moved by 0.1 m" : NULL;
+    if (k >= sim->model->value[WARNINGS]) return (ga_warning){.time = NAN};
+    return (ga_warning){"start-moved", "top was moved by 0.1 m", "correct its position", "top",
+                        NAN};
 }
 
 static const char *const parts[] = {"x", "y", "z"};

@@ -237,7 +237,17 @@ class Run(Case):
     def test_warnings(self):
         said = self.run_it("run", MODEL, "--set", "warnings=2")
         self.assertEqual(said.err.count("warning: joints.hinge.axis"), 2)
-        self.assertEqual(said.err.count("warning: top was moved"), 2)
+        self.assertEqual(
+            said.err.count("warning: top was moved by 0.1 m; remedy: correct its position"), 2)
+        self.assertIn("warnings     2: start-moved\n", said.out)
+        self.assertNotIn("top was moved", self.run_it("run", MODEL, "-q", "--set",
+                                                      "warnings=2").err)
+
+    def test_warnings_json(self):
+        said = self.json_of("run", MODEL, "--json", "--set", "warnings=1")
+        self.assertEqual(said["warnings"], [{
+            "code": "start-moved", "message": "top was moved by 0.1 m",
+            "remedy": "correct its position", "element": "top", "time": None}])
 
     def test_missing_model(self):
         said = self.run_it("run", "none.yaml", code=3)
