@@ -1,5 +1,6 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
+#include "api/given.h"
 #include "api/integrator_use.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
@@ -9,12 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Ascending. */
-typedef struct ga_times {
-    int count, room;
-    double *at;
-} ga_times;
 
 struct ga_sim {
     const ga_model *model;
@@ -28,8 +23,9 @@ struct ga_sim {
     double *multipliers;
     double *direction, *jump; /* of an impact */
     double *residual;
-    int *event_element; /* whose event each function is */
-    ga_times breaks, bends;
+    int *event_element;   /* whose event each function is */
+    ga_given_times given; /* what functions of time ask of the steps */
+    int next_break;       /* the first break that is not behind */
 
     double t, step;
     bool started; /* the first sample has been accepted */
@@ -38,9 +34,11 @@ struct ga_sim {
     ga_powers last;
     double last_t;
     ga_energy energy, initial;
-    double balance0, drift_max, scale;
+    double balance0, drift_max, drift_time, scale;
+    double largest_kinetic, largest_potential;
 
     int method_warnings; /* of the integrator, from its creation */
+    ga_warnings lasting; /* of the model, at every start */
     ga_warnings warnings;
 
     /* of check */
@@ -85,11 +83,31 @@ static void add_work(ga_sim *sim, const ga_powers *now, double t)
     sim->energy.work += h / 6 * (sim->last.work + 4 * middle.work + now->work);
 }
 
+/* True if the integration has just started anew behind a break: no time has passed. */
+static bool has_crossed(ga_sim *sim, double t)
+{
+    const ga_times *breaks = &sim->given.breaks;
+    const int before = sim->next_break;
+    while (sim->next_break < breaks->count && breaks->at[sim->next_break] < t)
+        ++sim->next_break;
+    return sim->started && sim->next_break > before &&
+           t - sim->last_t <= 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
+}
+
+/* Where the velocity that a motion prescribes jumps, an impulse along its row makes all
+ * velocities jump to values that keep the other constraints, which do no work. What the kinetic
+ * energy gains is the work of the motion. */
+static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
+{
+    if (has_crossed(sim, t)) sim->energy.work += now->kinetic - sim->last.kinetic;
+}
+
 static void account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
     powers_at(sim, at, &now);
     if (sim->started) add_work(sim, &now, at->t);
+    add_impulsive_work(sim, &now, at->t);
     if (sim->impact)
         sim->energy.dissipated +=
             sim->last.kinetic + sim->last.potential - now.kinetic - now.potential;
@@ -105,7 +123,13 @@ static void account(ga_sim *sim, const ga_sample *at)
         sim->balance0 = balance;
         sim->started = true;
     }
-    sim->drift_max = fmax(sim->drift_max, fabs(balance - sim->balance0));
+    const double drift = fabs(balance - sim->balance0);
+    if (drift > sim->drift_max || isnan(drift)) {
+        sim->drift_max = drift;
+        sim->drift_time = at->t;
+    }
+    sim->largest_kinetic = fmax(sim->largest_kinetic, e->kinetic);
+    sim->largest_potential = fmax(sim->largest_potential, fabs(e->potential));
     const double sizes[] = {e->kinetic, fabs(e->potential - sim->initial.potential),
                             fabs(e->dissipated), fabs(e->work)};
     for (int k = 0; k < 4; ++k) sim->scale = fmax(sim->scale, sizes[k]);
@@ -119,6 +143,12 @@ static void warn_start(ga_sim *sim)
                       sim->q0, ga_integrator_q(sim->integrator));
 }
 
+/* A run that stops just before a break at its end has come to the end. */
+static double shown_time(const ga_sim *sim, double t)
+{
+    return t == sim->given.end ? sim->def.t_end : t;
+}
+
 static ga_eval accepted(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
@@ -126,7 +156,7 @@ static ga_eval accepted(void *user, const ga_sample *at)
     account(sim, at);
     ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_commit(sim->assembly, &state);
-    sim->t = at->t;
+    sim->t = shown_time(sim, at->t);
     sim->step = at->step;
     return sim->def.progress ? sim->def.progress(sim->def.user, sim) : GA_EVAL_OK;
 }
@@ -186,7 +216,7 @@ static void fill_channels(ga_sim *sim, const ga_sample *at)
 static ga_eval output(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
-    sim->t = at->t;
+    sim->t = shown_time(sim, at->t);
     sim->step = at->step;
     fill_channels(sim, at);
     return sim->def.output ? sim->def.output(sim->def.user, sim) : GA_EVAL_OK;
@@ -277,48 +307,6 @@ static ga_action settled(void *user, const ga_sample *at)
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-enum { MOST_BREAKS = 1000000 };
-
-static ga_status add_time(ga_times *times, double t)
-{
-    if (times->count == times->room) {
-        int room = times->room ? 2 * times->room : 64;
-        double *at = GA_NEW(double, room);
-        if (!at) return GA_ERR_MEMORY;
-        if (times->count) memcpy(at, times->at, (size_t)times->count * sizeof *at);
-        ga_free(times->at);
-        times->at = at;
-        times->room = room;
-    }
-    times->at[times->count++] = t;
-    return GA_OK;
-}
-
-typedef double next_time(const void *element, double t);
-
-static next_time *next_break_of(const ga_element_type *type) { return type->next_break; }
-static next_time *next_bend_of(const ga_element_type *type) { return type->next_bend; }
-
-/* The times, in order and each once, at which some element has a kink or a bend. */
-static ga_status find_times(const ga_sim *sim, next_time *(*of)(const ga_element_type *),
-                            ga_times *times, ga_report *report)
-{
-    double t = sim->def.t_start;
-    while (!isnan(sim->def.t_end) && times->count < MOST_BREAKS) {
-        double next = INFINITY;
-        for (int e = 0; e < sim->model->element_count; ++e) {
-            const ga_element *element = sim->model->elements[e];
-            next_time *next_of = of(element->type);
-            if (next_of) next = fmin(next, next_of(element, t));
-        }
-        if (!(next > t) || next >= sim->def.t_end) return GA_OK;
-        t = next;
-        if (add_time(times, t) != GA_OK)
-            return ga_fail(report, GA_ERR_MEMORY, "no memory for the kinks of functions");
-    }
-    return GA_OK;
-}
-
 static ga_status take_memory(ga_sim *sim)
 {
     const ga_model *model = sim->model;
@@ -362,8 +350,8 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     const ga_channels_def chosen = {
         .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
     GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
-    GA_TRY(find_times(sim, next_break_of, &sim->breaks, report));
-    GA_TRY(find_times(sim, next_bend_of, &sim->bends, report));
+    GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, sim->def.control.max_step,
+                         &sim->given, &sim->lasting, report));
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
@@ -381,7 +369,7 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
     if (!*sim) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     (*sim)->model = model;
     (*sim)->def = def ? *def : ga_sim_def_of(model);
-    (*sim)->warnings.fixed_steps = !((*sim)->def.control.relative > 0);
+    (*sim)->lasting.fixed_steps = !((*sim)->def.control.relative > 0);
     ga_status status = ga_sim_settings_check(&(*sim)->def, report);
     if (status == GA_OK) status = create(*sim, messages, report);
     if (status != GA_OK) {
@@ -398,21 +386,11 @@ void ga_sim_destroy(ga_sim *sim)
     ga_assembly_destroy(sim->assembly);
     ga_pool_destroy(sim->pool);
     ga_channels_destroy(&sim->channels);
-    void *memory[] = {sim->q0,
-                      sim->v0,
-                      sim->q,
-                      sim->v,
-                      sim->vd,
-                      sim->multipliers,
-                      sim->direction,
-                      sim->jump,
-                      sim->residual,
-                      sim->event_element,
-                      sim->breaks.at,
-                      sim->bends.at,
-                      sim->redundancies,
-                      sim->moved,
-                      (void *)sim->with};
+    ga_given_free(&sim->given);
+    void *memory[] = {
+        sim->q0,           sim->v0,        sim->q,           sim->v,        sim->vd,
+        sim->multipliers,  sim->direction, sim->jump,        sim->residual, sim->event_element,
+        sim->redundancies, sim->moved,     (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
 }
@@ -423,8 +401,10 @@ static void forget(ga_sim *sim)
 {
     sim->started = sim->impact = false;
     sim->energy = sim->initial = (ga_energy){0};
-    sim->drift_max = sim->scale = 0;
-    sim->warnings.count = sim->warnings.left_off = 0;
+    sim->drift_max = sim->drift_time = sim->scale = 0;
+    sim->largest_kinetic = sim->largest_potential = 0;
+    sim->warnings = sim->lasting;
+    sim->next_break = 0;
     sim->t = sim->def.t_start;
     sim->step = 0;
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
@@ -467,15 +447,38 @@ static bool is_driven(const ga_model *model)
 }
 
 /* Constraints that move leave no error at the ends of steps, however long, and so nothing that
- * would be controlled; but between them output and work are interpolated. Where nobody says how
- * long steps may be, they are at most this part of the time. */
-static const double DRIVEN_STEPS = 500;
-
+ * would be controlled; but between them output and work are interpolated. And what a function
+ * of time does between the ends of a step is not seen. Where nobody says how long steps may be,
+ * they are at most a fixed part of the time. */
 static double longest_step(const ga_sim *sim)
 {
     const ga_control *control = &sim->def.control;
-    if (control->max_step > 0 || !is_driven(sim->model)) return control->max_step;
-    return fmax((sim->def.t_end - sim->def.t_start) / DRIVEN_STEPS, control->min_step);
+    const bool limited = is_driven(sim->model) || sim->given.curved;
+    if (control->max_step > 0 || !limited) return control->max_step;
+    return fmax((sim->def.t_end - sim->def.t_start) / ga_given_steps, control->min_step);
+}
+
+static void warn_end(ga_sim *sim)
+{
+    const ga_integrator *integrator = sim->integrator;
+    const ga_sample at = {
+        .t = sim->last_t, .q = ga_integrator_q(integrator), .v = ga_integrator_v(integrator)};
+    ga_moment moment = {.model = sim->model};
+    residuals(sim, &at, &moment);
+    const ga_formulation formulation = sim->def.integrator.formulation;
+    const ga_sim_end end = {
+        .t = sim->t,
+        .duration = sim->last_t - sim->def.t_start,
+        .drift = sim->drift_max,
+        .drift_time = sim->drift_time,
+        .exchanged = sim->scale,
+        .kinetic = sim->largest_kinetic,
+        .potential = sim->largest_potential,
+        .position_residual = moment.position_residual,
+        .velocity_residual = moment.velocity_residual,
+        .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
+    };
+    ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
 
 ga_status ga_sim_run(ga_sim *sim, ga_report *report)
@@ -487,7 +490,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     forget(sim);
     bool events = sim->model->event_count > 0;
     ga_simulation run = ga_simulation_default();
-    run.t_end = sim->def.t_end;
+    run.t_end = sim->given.end;
     run.step = sim->def.step;
     run.control = sim->def.control;
     run.control.max_step = longest_step(sim);
@@ -504,14 +507,14 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.events.settled = events ? settled : NULL;
     run.events.user = sim;
     run.events.exact = events ? locked : NULL;
-    run.breakpoint_count = sim->breaks.count;
-    run.breakpoints = sim->breaks.at;
-    run.stop_count = sim->bends.count;
-    run.stops = sim->bends.at;
-    return explain(sim,
-                   ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0, sim->v0,
-                                          &run, report),
-                   report);
+    run.breakpoint_count = sim->given.breaks.count;
+    run.breakpoints = sim->given.breaks.at;
+    run.stop_count = sim->given.stops.count;
+    run.stops = sim->given.stops.at;
+    ga_status status = ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0,
+                                              sim->v0, &run, report);
+    if (sim->started) warn_end(sim);
+    return explain(sim, status, report);
 }
 
 /* --- looking ------------------------------------------------------------------------------ */

@@ -117,7 +117,6 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
                        const ga_integrator *integrator, int count, const double *q0,
                        const double *q)
 {
-    warnings->count = warnings->left_off = 0;
     for (int k = 0; k < count; ++k)
         ga_warn(warnings, GA_WARN_METHOD, NULL, NAN, "%s",
                 ga_integrator_warning(integrator, k));
@@ -133,6 +132,69 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
         ga_redundant_row row = ga_integrator_redundant_row(integrator, k);
         warn_redundant(warnings, a, &row);
     }
+}
+
+/* --- warnings of a run -------------------------------------------------------------------- */
+
+/* How far bodies are apart, or from the origin: a length to compare with. */
+static double extent(const ga_model *model)
+{
+    double size = 0;
+    for (int i = 0; i < model->body_count; ++i)
+        for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->bodies[i].position[k]));
+    return size;
+}
+
+static double total_mass(const ga_assembly *a)
+{
+    double sum = 0;
+    for (int i = 0; i < a->model->body_count; ++i) sum += a->mass[i];
+    return sum;
+}
+
+/* Energies that mean nothing: round-off of large potentials, and the motion of a model at rest,
+ * in which every body moves by less than 1e-7 of the model's size in the time of the run. */
+static double negligible_energy(const ga_assembly *a, const ga_sim_end *end)
+{
+    static const double round_off = 1e-9, rest = 1e-7;
+    const double size = extent(a->model);
+    const double speed = rest * (size > 0 ? size : 1) / end->duration;
+    return round_off * (end->kinetic + end->potential) + 0.5 * total_mass(a) * speed * speed;
+}
+
+static void warn_balance(ga_warnings *warnings, const ga_assembly *a, const ga_sim_end *end)
+{
+    static const double tolerated = 0.1; /* of what was exchanged */
+    if (!(end->duration > 0) || end->drift <= tolerated * end->exchanged) return;
+    if (end->drift <= negligible_energy(a, end)) return;
+    ga_warn(warnings, GA_WARN_ENERGY_BALANCE, NULL, end->drift_time,
+            "the energy balance is off by %.3g J, %.3g %% of the %.3g J that were exchanged, "
+            "at t = %.6g s: the motion is not to be trusted",
+            end->drift, 100 * end->drift / end->exchanged, end->exchanged, end->drift_time);
+}
+
+static void warn_residuals(ga_warnings *warnings, const ga_assembly *a, const ga_sim_end *end)
+{
+    static const double tolerated = 1e-8, small = 1e-2; /* of the size, m */
+    const double size = fmax(extent(a->model), small);
+    const double mass = total_mass(a), speed = mass > 0 ? sqrt(2 * end->kinetic / mass) : 0;
+    if (!(end->position_residual <= tolerated * size))
+        ga_warn(warnings, GA_WARN_POSITION_RESIDUAL, NULL, end->t,
+                "constraints are violated by up to %.3g (m or rad) at the end, in a model of "
+                "%.3g m",
+                end->position_residual, size);
+    else if (end->keeps_velocities && end->duration > 0 &&
+             !(end->velocity_residual <= tolerated * fmax(speed, size / end->duration) * 10))
+        ga_warn(warnings, GA_WARN_VELOCITY_RESIDUAL, NULL, end->t,
+                "velocities violate the constraints by up to %.3g (m/s or rad/s) at the end, "
+                "in a model that moves with %.3g m/s",
+                end->velocity_residual, speed);
+}
+
+void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *a, const ga_sim_end *end)
+{
+    warn_balance(warnings, a, end);
+    warn_residuals(warnings, a, end);
 }
 
 /* --- failures ----------------------------------------------------------------------------- */

@@ -10,11 +10,23 @@
 /* How far a body is from where it was given; false: not beyond round-off. */
 bool ga_sim_has_moved(const ga_assembly *assembly, int body, const double *q0, const double *q,
                       double *distance, double *angle);
-/* The warnings of a start: `count` sentences of the integrator, then which bodies it moved and
- * which constraints are redundant. */
+/* Adds the warnings of a start: `count` sentences of the integrator, then which bodies it moved
+ * and which constraints are redundant. */
 void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
                        const ga_integrator *integrator, int count, const double *q0,
                        const double *q);
+/* What a run was like at its end, or where it failed. */
+typedef struct ga_sim_end {
+    double t, duration;
+    double drift, drift_time;  /* of the energy balance, the largest */
+    double exchanged;          /* the largest kinetic energy, or change of another term */
+    double kinetic, potential; /* the largest, absolute */
+    double position_residual, velocity_residual;
+    bool keeps_velocities; /* the formulation, on velocity level */
+} ga_sim_end;
+
+/* Adds the warnings of a whole run. */
+void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *assembly, const ga_sim_end *end);
 /* From indices of the integrator's unknowns to rows of (lambda, psi) or columns of v, and the
  * names of element or body at the end of the message. event_element: whose each event is. */
 void ga_sim_explain(const ga_assembly *assembly, const int *event_element, ga_status status,

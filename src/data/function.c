@@ -40,6 +40,7 @@ struct shape {
     void (*rates)(const ga_function *function, double t, double out[3]);
     double (*next_break)(const ga_function *function, double t); /* null: none */
     double (*next_bend)(const ga_function *function, double t);  /* null: none */
+    bool curved; /* not known by its breaks and bends */
 };
 
 /* Interval: ramp and step -------------------------------------------------------------------
@@ -251,7 +252,8 @@ static const shape shapes[] = {
                {.name = "phase", .help = "angle at t = 0"},
                {.name = "offset", .help = "mean value"}}},
      .finish = finish_harmonic,
-     .rates = harmonic_rates},
+     .rates = harmonic_rates,
+     .curved = true},
     {.form = {.name = "step",
               .help = "smooth change between two times, twice differentiable",
               .nested = true,
@@ -537,14 +539,23 @@ double ga_function_gradient(const ga_function *function, const double *x, double
     return out[0];
 }
 
-double ga_function_next_break(const ga_function *function, double t)
+bool ga_function_is_curved(const ga_function *function)
 {
-    if (!function->shape || !function->shape->next_break) return INFINITY;
-    return function->shape->next_break(function, t);
+    if (!function->shape) return ga_expression_uses(function->expression, 0);
+    if (function->table) return (ga_spline)function->p[SPLINE] != GA_SPLINE_LINEAR;
+    return function->shape->curved;
 }
 
-double ga_function_next_bend(const ga_function *function, double t)
+double ga_function_next_break(const ga_function *function, const ga_span *span, double t)
 {
-    if (!function->shape || !function->shape->next_bend) return INFINITY;
-    return function->shape->next_bend(function, t);
+    if (!function->shape)
+        return ga_expression_next_switch(function->expression, GA_SWITCHES_BREAKS, span, t);
+    return function->shape->next_break ? function->shape->next_break(function, t) : INFINITY;
+}
+
+double ga_function_next_bend(const ga_function *function, const ga_span *span, double t)
+{
+    if (!function->shape)
+        return ga_expression_next_switch(function->expression, GA_SWITCHES_CENTRES, span, t);
+    return function->shape->next_bend ? function->shape->next_bend(function, t) : INFINITY;
 }

@@ -14,6 +14,7 @@
 #ifndef GA_DATA_FUNCTION_H
 #define GA_DATA_FUNCTION_H
 
+#include "data/expression_switch.h"
 #include "data/read.h"
 
 typedef enum ga_function_field_kind {
@@ -64,11 +65,16 @@ void ga_function_rates(const ga_function *function, const double *x, double out[
 /* Value, and gradient with respect to all variables, t first. */
 double ga_function_gradient(const ga_function *function, const double *x, double *gradient);
 
-/* The next time after t at which the value or a derivative up to the second jumps; infinity:
- * none. Known for tables and ramps, harmonics and steps have none; an expression's are not
- * known. */
-double ga_function_next_break(const ga_function *function, double t);
-/* The same for the third derivative, where it is all that jumps: ends of steps. */
-double ga_function_next_bend(const ga_function *function, double t);
+/* True if it varies with time between its breaks by more than straight lines and steps do: then
+ * only a limit to the steps makes sure that all of it is seen. */
+bool ga_function_is_curved(const ga_function *function);
+
+/* The next time after t, up to span->end, at which the value or a derivative up to the
+ * second jumps, or at which there is a pole; infinity: none. Expressions that use other
+ * variables: what depends on time alone. */
+double ga_function_next_break(const ga_function *function, const ga_span *span, double t);
+/* The same for times at which a step should end so that nothing is missed: where only the third
+ * derivative jumps, ends of steps, and where an expression has its centre. */
+double ga_function_next_bend(const ga_function *function, const ga_span *span, double t);
 
 #endif

@@ -189,11 +189,9 @@ struct ga_element_type {
                         ga_impact *impact);
     /* After the integration has started anew, with multipliers: true if memory changed. */
     bool (*settle)(const void *element, const ga_state *state, double *memory);
-    /* The next time after t at which a force or constraint has a kink; null: never. */
+    /* The next time after t at which a force jumps or has a corner that no function in the
+     * fields tells about; null: never. */
     double (*next_break)(const void *element, double t);
-    /* The same for constraints that are twice differentiable in time, but no more: reactions
-     * set in there, or change. */
-    double (*next_bend)(const void *element, double t);
 
     const ga_channel_type *channels; /* ends with a null name */
 

@@ -146,13 +146,6 @@ static void commit(const void *element, const ga_state *state, double *memory)
     ga_observation_commit(&((const applied *)element)->observation, element, state, memory);
 }
 
-static double next_break(const void *element, double t)
-{
-    const applied *a = element;
-    return fmin(ga_functions_next_break(a->force, 3, t),
-                ga_functions_next_break(a->torque, 3, t));
-}
-
 static void channel(const applied *a, const ga_state *state, ga_function *const functions[3],
                     double *out)
 {
@@ -200,8 +193,8 @@ static const ga_channel_type channels[] = {
 
 #define APPLIED                                                                                \
     .section = "forces", .size = sizeof(applied), .prepare = prepare, .force = force,          \
-    .tangent = tangent, .remember = remember, .commit = commit, .next_break = next_break,      \
-    .channels = channels, .observation_at = offsetof(applied, observation)
+    .tangent = tangent, .remember = remember, .commit = commit, .channels = channels,          \
+    .observation_at = offsetof(applied, observation)
 
 const ga_element_type ga_force_force = {
     .name = "force",

@@ -130,11 +130,6 @@ static double power(const void *element, const ga_state *state)
     return g->steady ? 0 : ga_force_power(g, state);
 }
 
-static double next_break(const void *element, double t)
-{
-    return ga_functions_next_break(((const gravity *)element)->acceleration, 3, t);
-}
-
 static void force_channel(const void *element, const ga_state *state, double *out)
 {
     ga_loads loads = ga_loads_value(element, state);
@@ -168,6 +163,5 @@ const ga_element_type ga_force_gravity_field = {
     .tangent = tangent,
     .potential = potential,
     .power = power,
-    .next_break = next_break,
     .channels = channels,
 };

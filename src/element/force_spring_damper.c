@@ -313,11 +313,6 @@ static void commit(const void *element, const ga_state *state, double *memory)
     ga_observation_commit(&((const spring *)element)->observation, element, state, memory);
 }
 
-static double next_break(const void *element, double t)
-{
-    return ga_functions_next_break(&((const spring *)element)->force, 1, t);
-}
-
 static void force_channel(const void *element, const ga_state *state, double *out)
 {
     const spring *s = element;
@@ -397,7 +392,6 @@ const ga_element_type ga_force_spring_damper = {
     .power = power,
     .remember = remember,
     .commit = commit,
-    .next_break = next_break,
     .channels = channels,
     .observation_at = offsetof(spring, observation),
     .own_variables = own_variables,

@@ -59,18 +59,6 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
-static double next_break(const void *element, double t)
-{
-    const distance *rod = element;
-    return rod->length ? ga_function_next_break(rod->length, t) : INFINITY;
-}
-
-static double next_bend(const void *element, double t)
-{
-    const distance *rod = element;
-    return rod->length ? ga_function_next_bend(rod->length, t) : INFINITY;
-}
-
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_FIELD(distance, FUNCTION, length, "distance of the two points, perhaps of time",
@@ -99,8 +87,6 @@ const ga_element_type ga_joint_distance = {
     .prepare = prepare,
     .rate = ga_joint_constraint_rate,
     .rate_rate = ga_joint_constraint_rate_rate,
-    .next_break = next_break,
-    .next_bend = next_bend,
     .channels = channels,
     GA_JOINT_FUNCTIONS,
 };

@@ -123,16 +123,6 @@ static bool coupled(const void *element, int i, int j)
     return m->blocks.S[i][j];
 }
 
-static double next_break(const void *element, double t)
-{
-    return ga_function_next_break(driver(element), t);
-}
-
-static double next_bend(const void *element, double t)
-{
-    return ga_function_next_bend(driver(element), t);
-}
-
 /* --- channels ------------------------------------------------------------------------------
  */
 
@@ -225,7 +215,5 @@ const ga_element_type ga_motion = {
     .speed_geometric = speed_geometric,
     .speed_rate = rate,
     .coupled = coupled,
-    .next_break = next_break,
-    .next_bend = next_bend,
     .channels = channels,
 };

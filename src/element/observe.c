@@ -294,11 +294,3 @@ void ga_observation_commit(const ga_observation *list, const void *element,
                        state->frames[item->node].w[2]);
     }
 }
-
-double ga_functions_next_break(ga_function *const *functions, int count, double t)
-{
-    double next = INFINITY;
-    for (int c = 0; c < count; ++c)
-        if (functions[c]) next = fmin(next, ga_function_next_break(functions[c], t));
-    return next;
-}

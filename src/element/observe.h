@@ -80,7 +80,4 @@ void ga_observation_remember(const ga_observation *list, const void *element,
 void ga_observation_commit(const ga_observation *list, const void *element,
                            const ga_state *state, double *memory);
 
-/* The earliest break of functions, null ones included. */
-double ga_functions_next_break(ga_function *const *functions, int count, double t);
-
 #endif

@@ -410,11 +410,13 @@ static double acceleration_change(const ga_controller *c)
     return largest;
 }
 
-/* Not across a time under suspicion, unless the step there is short enough. */
+/* Not across a time under suspicion, unless the step there is short enough; or so short that
+ * halving it once more would end in round-off: a narrow pulse looks like a jump from afar. */
 static double approach_suspect(const ga_controller *c, double h)
 {
     double left = c->suspect - c->s->now.t;
     if (!(left > 0 && h > 0.5 * left)) return h;
+    if (left <= 1e-12 * ga_larger(fabs(c->suspect), c->duration)) return left;
     return left * c->suspect_change <= small_jump(c) ? left : 0.5 * left;
 }
 

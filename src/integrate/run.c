@@ -158,7 +158,7 @@ static void tell_start(ga_run *run, double t)
  * the step before ends, and the one behind begins, this much beside it. */
 static double beside(const ga_run *run, double t)
 {
-    return 4 * DBL_EPSILON * ga_larger(fabs(t), run->control.duration);
+    return 32 * DBL_EPSILON * ga_larger(fabs(t), run->control.duration);
 }
 
 /* Too short a time to be integrated. */

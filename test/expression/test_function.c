@@ -73,6 +73,8 @@ static void assert_near(const char *what, double got, double expected, double to
         fail_msg("%s: %.17g, expected %.17g", what, got, expected);
 }
 
+static const ga_span span = {100, 0.01};
+
 static void test_values(void **state)
 {
     (void)state;
@@ -122,7 +124,7 @@ static void test_values(void **state)
         assert_near(cases[k].text, ga_function_gradient(function, x, gradient), out[0], 0);
         if (ga_function_variables(function))
             assert_near("gradient", gradient[0], out[1], 1e-15);
-        assert_near(cases[k].text, ga_function_next_break(function, cases[k].t),
+        assert_near(cases[k].text, ga_function_next_break(function, &span, cases[k].t),
                     cases[k].next_break, 1e-15);
         assert_int_equal(ga_function_is_constant(function), k < 3);
         assert_int_equal(ga_function_variables(function),
@@ -141,7 +143,7 @@ static void test_constant(void **state)
     assert_int_equal(ga_function_constant(4.5, &function), GA_OK);
     assert_true(ga_function_is_constant(function));
     assert_near("constant", ga_function_value(function, NULL), 4.5, 0);
-    assert_true(isinf(ga_function_next_break(function, 0)));
+    assert_true(isinf(ga_function_next_break(function, &span, 0)));
     ga_function_destroy(function);
     ga_function_destroy(NULL);
 }
@@ -151,15 +153,15 @@ static void test_bends(void **state)
 {
     (void)state;
     ga_function *function = function_of("{step: {start: 1, end: 3, from: 5, to: 6}}");
-    assert_true(ga_function_next_bend(function, 0) == 1);
-    assert_true(ga_function_next_bend(function, 1) == 3);
-    assert_true(isinf(ga_function_next_bend(function, 3)));
+    assert_true(ga_function_next_bend(function, &span, 0) == 1);
+    assert_true(ga_function_next_bend(function, &span, 1) == 3);
+    assert_true(isinf(ga_function_next_bend(function, &span, 3)));
     ga_function_destroy(function);
     static const char *const others[] = {"4", "t^3", "{ramp: {start: 1, end: 3, to: 6}}",
                                          "{harmonic: {amplitude: 1, omega: 2}}"};
     for (int k = 0; k < 4; ++k) {
         function = function_of(others[k]);
-        assert_true(isinf(ga_function_next_bend(function, 0)));
+        assert_true(isinf(ga_function_next_bend(function, &span, 0)));
         ga_function_destroy(function);
     }
 }

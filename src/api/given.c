@@ -1,0 +1,368 @@
+/* Functions of time, looked at before the run.
+ *
+ * Breaks, from the function itself. What jumps there is seen from both sides,
+ *
+ *     [f]  = f(t + d) - f(t - d) - d (f'(t + d) + f'(t - d))
+ *     [f'] = f'(t + d) - f'(t - d) - d (f''(t + d) + f''(t - d))
+ *
+ *     prescribed position: [f] != 0 cannot be followed; [f'] != 0 is an impact
+ *     prescribed velocity: [f] != 0 is an impact
+ *
+ * Stops: error control cannot see what happens between the ends of its steps. So they end where
+ * an expression has its centre, and at extrema found by sampling that are nearer to each other
+ * than a step is long. */
+#include "api/given.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+#include "model/given.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double ga_given_steps = 500;
+
+/* Of one function. */
+enum { MOST_BREAKS = 100000 };
+
+/* Prime, so that no periodic function with a round period looks constant; for all functions of
+ * a model together not more than so many. */
+enum { SAMPLES = 9973, FEW_SAMPLES = 997, MOST_SAMPLES = 4000000 };
+
+typedef struct search {
+    double from, to, duration, max_step;
+    int samples;
+    ga_given_times *times;
+    ga_warnings *warnings;
+    ga_report *report;
+} search;
+
+/* --- times -------------------------------------------------------------------------------- */
+
+static ga_status add_time(ga_times *times, double t)
+{
+    if (times->count == times->room) {
+        int room = times->room ? 2 * times->room : 64;
+        double *at = GA_NEW(double, room);
+        if (!at) return GA_ERR_MEMORY;
+        if (times->count) memcpy(at, times->at, (size_t)times->count * sizeof *at);
+        ga_free(times->at);
+        times->at = at;
+        times->room = room;
+    }
+    times->at[times->count++] = t;
+    return GA_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort(ga_times *times, double apart)
+{
+    int kept = 0;
+    if (times->count) qsort(times->at, (size_t)times->count, sizeof *times->at, compare);
+    for (int k = 0; k < times->count; ++k)
+        if (kept == 0 || times->at[k] - times->at[kept - 1] > apart)
+            times->at[kept++] = times->at[k];
+    times->count = kept;
+}
+
+void ga_given_free(ga_given_times *times)
+{
+    ga_free(times->breaks.at);
+    ga_free(times->stops.at);
+}
+
+/* --- jumps and corners -------------------------------------------------------------------- */
+
+/* motions.drive.value, forces.push.force.x */
+static const char *path(const ga_given *given, char *text, size_t size)
+{
+    static const char *const components[] = {".x", ".y", ".z"};
+    const ga_element_type *type = given->element->type;
+    snprintf(text, size, "%s.%.60s.%s%s", type->section ? type->section : "joints",
+             given->element->name, given->field->name,
+             given->component >= 0 ? components[given->component] : "");
+    return text;
+}
+
+/* Sizes to compare jumps with, from a few samples: the range of f, the largest |f'|. */
+typedef struct sizes {
+    double range, rate;
+} sizes;
+
+static sizes measure(const search *s, const ga_function *function)
+{
+    enum { FEW = 101 };
+    double low = INFINITY, high = -INFINITY;
+    sizes out = {0, 0};
+    for (int k = 0; k < FEW; ++k) {
+        const double t = s->from + s->duration * (k + 0.5) / FEW;
+        double f[3];
+        ga_function_rates(function, &t, f);
+        if (isfinite(f[0])) low = fmin(low, f[0]), high = fmax(high, f[0]);
+        if (isfinite(f[1])) out.rate = fmax(out.rate, fabs(f[1]));
+    }
+    out.range = high > low ? high - low : 0;
+    return out;
+}
+
+/* What was found at the breaks of one function. */
+typedef struct found {
+    int jumps, corners, poles;
+    double first_jump, first_corner, first_pole; /* when */
+    double jump, corner;                         /* the largest */
+} found;
+
+/* Values grow by a power of the distance as t is approached from one side, to f at distance d.
+ */
+static bool grows(const ga_function *function, double t, double d, double f)
+{
+    static const double farther = 100, ratio = 3;
+    const double there = t + farther * d;
+    return !isfinite(f) || fabs(f) > ratio * fabs(ga_function_value(function, &there));
+}
+
+static void examine(const search *s, const ga_given *given, const sizes *size, double t,
+                    found *out)
+{
+    static const double tiny = 1e-7; /* of the function's range */
+    const double d = 1e-10 * fmax(fabs(t), s->duration);
+    const double before = t - d, after = t + d;
+    double l[3], r[3];
+    ga_function_rates(given->function, &before, l);
+    ga_function_rates(given->function, &after, r);
+    const double largest = fmax(fabs(l[0]), fabs(r[0]));
+    if (!(largest <= size->range) &&
+        (grows(given->function, t, -d, l[0]) || grows(given->function, t, d, r[0]))) {
+        if (out->poles++ == 0) out->first_pole = t;
+        return;
+    }
+    const double jump = fabs(r[0] - l[0] - d * (r[1] + l[1]));
+    if (jump > tiny * fmax(size->range, 1e-9 * largest)) {
+        if (out->jumps++ == 0) out->first_jump = t;
+        out->jump = fmax(out->jump, jump);
+        return;
+    }
+    const double corner = fabs(r[1] - l[1] - d * (r[2] + l[2]));
+    if (corner > tiny * fmax(size->rate, size->range / s->duration)) {
+        if (out->corners++ == 0) out->first_corner = t;
+        out->corner = fmax(out->corner, corner);
+    }
+}
+
+static void warn_impacts(const search *s, const ga_given *given, int count, double first,
+                         double largest)
+{
+    char name[128];
+    path(given, name, sizeof name);
+    if (count == 1)
+        ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
+                "%s: the prescribed velocity jumps by %.3g at t = %.6g s, an impact with an "
+                "infinite force that no channel shows",
+                name, largest, first);
+    else
+        ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
+                "%s: the prescribed velocity jumps %d times, first at t = %.6g s, by up to "
+                "%.3g: impacts with infinite forces that no channel shows",
+                name, count, first, largest);
+}
+
+static ga_status refuse(const search *s, const ga_given *given, double t, const char *what)
+{
+    char name[128];
+    path(given, name, sizeof name);
+    ga_fail(s->report, GA_ERR_INPUT,
+            "%s: %s at t = %.6g s, which no mechanism can follow; expected a continuous "
+            "function, such as {step: ...} over a short time",
+            name, what, t);
+    if (s->report) s->report->time = t;
+    return GA_ERR_INPUT;
+}
+
+static ga_status judge(const search *s, const ga_given *given, const found *f)
+{
+    char text[64], name[128];
+    snprintf(text, sizeof text, "jumps by %.3g", f->jump);
+    if (given->level != GA_GIVEN_FORCE && f->poles)
+        return refuse(s, given, f->first_pole, "grows without bound");
+    if (given->level == GA_GIVEN_POSITION && f->jumps)
+        return refuse(s, given, f->first_jump, text);
+    if (given->level == GA_GIVEN_POSITION && f->corners)
+        warn_impacts(s, given, f->corners, f->first_corner, f->corner);
+    if (given->level == GA_GIVEN_VELOCITY && f->jumps)
+        warn_impacts(s, given, f->jumps, f->first_jump, f->jump);
+    if (f->poles)
+        ga_warn(s->warnings, GA_WARN_POLE, given->element->name, f->first_pole,
+                "%s: has a pole, it grows without bound, at t = %.6g s",
+                path(given, name, sizeof name), f->first_pole);
+    return GA_OK;
+}
+
+static ga_status find_breaks(search *s, const ga_given *given)
+{
+    const ga_span span = {s->to, s->duration / SAMPLES};
+    const bool of_time = ga_function_variables(given->function) <= 1;
+    const sizes size = of_time ? measure(s, given->function) : (sizes){0, 0};
+    found f = {0};
+    double t = s->from;
+    for (int k = 0;; ++k) {
+        const double next = ga_function_next_break(given->function, &span, t);
+        if (!(next > t) || next > s->to) break;
+        if (s->to - next <= 1e-12 * fmax(fabs(s->to), s->duration)) {
+            GA_TRY(add_time(&s->times->breaks, next));
+            break;
+        }
+        if (k == MOST_BREAKS) {
+            char name[128];
+            ga_warn(s->warnings, GA_WARN_MANY_BREAKS, given->element->name, next,
+                    "%s: has more than %d jumps and corners; from t = %.6g s on steps cross "
+                    "them unannounced",
+                    path(given, name, sizeof name), MOST_BREAKS, next);
+            break;
+        }
+        if (of_time) examine(s, given, &size, next, &f);
+        GA_TRY(add_time(&s->times->breaks, next));
+        t = next;
+    }
+    return judge(s, given, &f);
+}
+
+/* --- what steps could miss ---------------------------------------------------------------- */
+
+static ga_status find_centres(search *s, const ga_function *function)
+{
+    const ga_span span = {s->to, s->duration / SAMPLES};
+    double t = s->from;
+    for (int k = 0; k < SAMPLES; ++k) {
+        const double next = ga_function_next_bend(function, &span, t);
+        if (!(next > t) || next >= s->to) return GA_OK;
+        GA_TRY(add_time(&s->times->stops, next));
+        t = next;
+    }
+    return GA_OK;
+}
+
+/* Highs and lows in turn, each beyond the one before by a thousandth of the range; those nearer
+ * to the next than a step is long become stops. */
+static ga_status find_extrema(search *s, const ga_function *function, double range)
+{
+    static const double part = 1e-3;
+    double extreme_t = s->from, extreme = NAN, last_t = -INFINITY;
+    int direction = 0; /* 1: looking for a high */
+    for (int k = 0; k <= s->samples; ++k) {
+        const double t = s->from + s->duration * k / s->samples;
+        const double f = ga_function_value(function, &t);
+        if (!isfinite(f)) continue;
+        if (isnan(extreme)) extreme = f;
+        const double gain = f - extreme;
+        if (direction == 0 && fabs(gain) > part * range) direction = gain > 0 ? 1 : -1;
+        if (direction * gain > 0 || direction == 0) {
+            if (direction) extreme = f, extreme_t = t;
+            continue;
+        }
+        if (fabs(gain) <= part * range) continue;
+        /* extreme_t was one; its like before it at last_t */
+        if (extreme_t - last_t < 2 * s->max_step || t - extreme_t < 2 * s->max_step)
+            GA_TRY(add_time(&s->times->stops, extreme_t));
+        last_t = extreme_t;
+        direction = -direction;
+        extreme = f;
+        extreme_t = t;
+    }
+    return GA_OK;
+}
+
+static double range_of(const search *s, const ga_function *function)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k <= s->samples; ++k) {
+        const double t = s->from + s->duration * k / s->samples;
+        const double f = ga_function_value(function, &t);
+        if (isfinite(f)) low = fmin(low, f), high = fmax(high, f);
+    }
+    return high > low ? high - low : 0;
+}
+
+static ga_status find_stops(search *s, const ga_function *function)
+{
+    GA_TRY(find_centres(s, function));
+    if (!ga_function_is_curved(function)) return GA_OK;
+    s->times->curved = true;
+    if (ga_function_variables(function) > 1) return GA_OK; /* not a function of time alone */
+    const double range = range_of(s, function);
+    return range > 0 ? find_extrema(s, function, range) : GA_OK;
+}
+
+/* --- all ---------------------------------------------------------------------------------- */
+
+static ga_status look_at(search *s, const ga_element *element)
+{
+    const ga_element_type *type = element->type;
+    ga_given given;
+    for (int k = 0; given = ga_given_of(element, k), given.function; ++k) {
+        GA_TRY(find_breaks(s, &given));
+        GA_TRY(find_stops(s, given.function));
+    }
+    double t = s->from;
+    for (int k = 0; type->next_break && k < MOST_BREAKS; ++k) {
+        const double next = type->next_break(element, t);
+        if (!(next > t) || next >= s->to) break;
+        GA_TRY(add_time(&s->times->breaks, next));
+        t = next;
+    }
+    return GA_OK;
+}
+
+/* At a break functions have the values of what follows. If that is the end, they are not part
+ * of the run. */
+static void stop_before_end(search *s)
+{
+    const double size = fmax(fabs(s->to), s->duration);
+    ga_times *breaks = &s->times->breaks;
+    while (breaks->count && s->to - breaks->at[breaks->count - 1] <= 1e-12 * size)
+        s->times->end = breaks->at[--breaks->count] - 32 * DBL_EPSILON * size;
+}
+
+static int count_functions(const ga_model *model)
+{
+    int count = 0;
+    for (int e = 0; e < model->element_count; ++e)
+        for (int k = 0; ga_given_of(model->elements[e], k).function; ++k) ++count;
+    return count;
+}
+
+ga_status ga_given_find(const ga_model *model, double from, double to, double max_step,
+                        ga_given_times *times, ga_warnings *warnings, ga_report *report)
+{
+    times->end = to;
+    if (!(to > from)) return GA_OK; /* also if it is not known when the run ends */
+    const double duration = to - from;
+    const int functions = count_functions(model);
+    search s = {.from = from,
+                .to = to,
+                .duration = duration,
+                .max_step = max_step > 0 ? max_step : duration / ga_given_steps,
+                .samples = SAMPLES,
+                .times = times,
+                .warnings = warnings,
+                .report = report};
+    if (functions > MOST_SAMPLES / SAMPLES) s.samples = FEW_SAMPLES;
+    for (int e = 0; e < model->element_count; ++e) {
+        const ga_status status = look_at(&s, model->elements[e]);
+        if (status == GA_ERR_MEMORY)
+            return ga_fail(report, status, "no memory for the breaks of functions");
+        if (status != GA_OK) return status;
+    }
+    const double apart = 1e-13 * fmax(fabs(from), fabs(to));
+    sort(&times->breaks, apart);
+    stop_before_end(&s);
+    sort(&times->stops, apart);
+    return GA_OK;
+}
