@@ -137,10 +137,61 @@ static void account(ga_sim *sim, const ga_sample *at)
 
 /* --- callbacks of the simulation ---------------------------------------------------------- */
 
+static double dot(int n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int k = 0; k < n; ++k) sum += x[k] * y[k];
+    return sum;
+}
+
+/* Each takes a solve. */
+enum { MOST_ASSUMED = 100 };
+
+/* Whether a rate can be other than zero: an impulse along it moves something, by more than a
+ * millionth of what it would do to the bodies alone. */
+static bool can_move(ga_sim *sim, const ga_element *element, const double *row)
+{
+    const ga_assembly *a = sim->assembly;
+    const double *q = ga_integrator_q(sim->integrator), *v = ga_integrator_v(sim->integrator);
+    const int side = a->model->dimension == 2 ? 1 : 9;
+    double alone = 0;
+    for (int k = 0; k < element->node_count; ++k) {
+        const double *J = a->inertia + (size_t)side * (size_t)element->nodes[k];
+        if (element->nodes[k] >= 0) alone += 1 / (side == 1 ? J[0] : J[0] + J[4] + J[8]);
+    }
+    memset(sim->direction, 0, (size_t)a->nv * sizeof *sim->direction);
+    ga_assembly_add_row(a, element, row, sim->direction);
+    return ga_integrator_impulse(sim->integrator, sim->def.t_start, q, v, sim->direction,
+                                 sim->jump, NULL) == GA_OK &&
+           dot(a->nv, sim->direction, sim->jump) > 1e-6 * alone;
+}
+
+static void warn_assumptions(ga_sim *sim)
+{
+    int count = 0;
+    for (int e = 0; e < sim->model->element_count && count < MOST_ASSUMED; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        double rows[2 * GA_TWIST * GA_ELEMENT_MAX_NODES];
+        if (!element->type->assumed || sim->model->dimension == 2) continue;
+        const ga_state state =
+            ga_assembly_state(sim->assembly, sim->def.t_start, ga_integrator_q(sim->integrator),
+                              ga_integrator_v(sim->integrator), NULL, NULL);
+        const int rates = element->type->assumed(element, &state, rows);
+        bool moves = false;
+        for (int r = 0; r < rates && !moves; ++r)
+            moves = can_move(sim, element, rows + r * GA_TWIST * element->node_count);
+        if (moves)
+            ga_warn(&sim->warnings, GA_WARN_AXIS_NOT_KEPT, element->name, NAN, "%s.%.60s: %s",
+                    element->type->section, element->name, element->type->assumption);
+        ++count;
+    }
+}
+
 static void warn_start(ga_sim *sim)
 {
     ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
                       sim->q0, ga_integrator_q(sim->integrator));
+    warn_assumptions(sim);
 }
 
 /* A run that stops just before a break at its end has come to the end. */
@@ -231,13 +282,6 @@ static ga_eval event_functions(void *user, const ga_sample *at, double *g)
         if (element->event_count) element->type->events(element, &state, g + element->event);
     }
     return GA_EVAL_OK;
-}
-
-static double dot(int n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int k = 0; k < n; ++k) sum += x[k] * y[k];
-    return sum;
 }
 
 /* The rate along the impact's direction becomes -restitution times itself. */

@@ -193,6 +193,11 @@ struct ga_element_type {
      * fields tells about; null: never. */
     double (*next_break)(const void *element, double t);
 
+    /* Rates that the element takes for zero though it does not keep them so: rows of the twists
+     * of its nodes, of which it returns the number, two at most. Null: none. */
+    int (*assumed)(const void *element, const ga_state *state, double *rows);
+    const char *assumption; /* in words */
+
     const ga_channel_type *channels; /* ends with a null name */
 
     /* --- expressions, see observe.h ---------------------------------------------------------

@@ -17,6 +17,7 @@
  * Full turns are counted: memory holds the last committed angle, its rate and time.
  */
 #include <math.h>
+#include <string.h>
 
 #include "element/observe.h"
 
@@ -219,6 +220,24 @@ static void rate_measure(const void *element, const ga_loads *loads, ga_dual *ou
     measure_twist(element, loads, &angle, out, &h);
 }
 
+/* No tilt: the relative rotation has no part normal to the axis of the first body. */
+static int assumed(const void *element, const ga_state *state, double *rows)
+{
+    const torsion *s = element;
+    const double *R[2] = {state->frames[s->element.nodes[0]].R,
+                          state->frames[s->element.nodes[1]].R};
+    memset(rows, 0, 4 * GA_TWIST * sizeof *rows);
+    for (int k = 0; k < 2; ++k) {
+        double *row = rows + 2 * GA_TWIST * k;
+        const ga_vec3 first = ga_vec3_load(s->axes[0][k]);
+        const ga_vec3 second =
+            ga_mat3_apply_transposed(R[1], ga_mat3_apply(R[0], first)); /* in its axes */
+        ga_vec3_store(ga_vec3_scale(-1, first), row + 3);
+        ga_vec3_store(second, row + GA_TWIST + 3);
+    }
+    return 2;
+}
+
 static const ga_measure measures[] = {
     {"angle", offsetof(torsion, between), angle_measure},
     {"rate", offsetof(torsion, between), rate_measure},
@@ -260,6 +279,8 @@ const ga_element_type ga_force_torsion_spring = {
     .dissipation = dissipation,
     .remember = remember,
     .commit = commit,
+    .assumed = assumed,
+    .assumption = "no joint keeps its axis: the two bodies can tilt against each other",
     .channels = channels,
     .measures = measures,
 };
