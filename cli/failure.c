@@ -30,22 +30,26 @@ typedef enum situation {
     FIXED_STEP, /* no error control */
     CONTROLLED, /* error control */
     NOT_INDEX2, /* another formulation */
+    EVENTS,     /* something sticks, slips, or hits a stop */
 } situation;
 
+/* Advice for a failure about which the library has no remedy of its own. */
 static const struct {
     ga_status status;
     situation when;
     const char *text;
 } advice[] = {
     {GA_ERR_NO_CONVERGE, FIXED_STEP,
-     "a smaller step, or steps chosen by the error: --set simulate.tolerance=1e-6"},
-    {GA_ERR_NO_CONVERGE, CONTROLLED, "a smaller simulate.max_step or tolerance"},
+     "a smaller step, or steps chosen by the error: --set simulate.step=null --set "
+     "simulate.tolerance=1e-6"},
+    {GA_ERR_NO_CONVERGE, CONTROLLED, "a smaller simulate.max_step or simulate.tolerance"},
     {GA_ERR_NO_CONVERGE, NOT_INDEX2, "--set simulate.formulation=index2"},
-    {GA_ERR_NO_CONVERGE, ALWAYS,
-     "with friction or stops: a softer regularization, or a stiffer damping of the stop"},
+    {GA_ERR_NO_CONVERGE, EVENTS,
+     "a softer regularization of friction, or a stiffer damping of the stop"},
     {GA_ERR_STEP_SIZE, ALWAYS,
-     "look at the forces near that time: a jump, a singularity, a stop that is too stiff"},
-    {GA_ERR_STEP_SIZE, ALWAYS, "a larger tolerance, or a softer regularization of friction"},
+     "look at the forces near that time: a jump, a singularity, a spring that is too stiff"},
+    {GA_ERR_STEP_SIZE, ALWAYS, "a larger simulate.tolerance"},
+    {GA_ERR_STEP_SIZE, EVENTS, "a softer regularization of friction"},
     {GA_ERR_STEP_SIZE, NOT_INDEX2, "--set simulate.formulation=index2"},
     {GA_ERR_SINGULAR, ALWAYS,
      "a body without mass or inertia in a direction nothing holds, or a locked mechanism"},
@@ -60,20 +64,30 @@ static const struct {
      "a stop that is hit ever faster: less restitution, or a stiff-damped stop"},
 };
 
-static bool applies(situation when, const ga_sim_def *def)
+static bool applies(situation when, const cli_failure *f)
 {
-    const bool controlled = def->control.relative > 0;
-    return when == ALWAYS || (when == FIXED_STEP && !controlled) ||
-           (when == CONTROLLED && controlled) ||
-           (when == NOT_INDEX2 && def->integrator.formulation != GA_INDEX2);
+    const bool controlled = f->def->control.relative > 0;
+    switch (when) {
+    case FIXED_STEP:
+        return !controlled;
+    case CONTROLLED:
+        return controlled;
+    case NOT_INDEX2:
+        return f->def->integrator.formulation != GA_INDEX2;
+    case EVENTS:
+        return ga_sim_event_count(f->sim) > 0;
+    default:
+        return true;
+    }
 }
 
 /* The k-th piece of advice for the failure; null past the last. */
 static const char *next_advice(const cli_failure *f, size_t *k)
 {
+    if (f->report->remedy) return (*k)++ == 0 ? f->report->remedy : NULL;
     while (*k < sizeof advice / sizeof *advice) {
         const size_t n = (*k)++;
-        if (advice[n].status == f->report->status && applies(advice[n].when, f->def))
+        if (advice[n].status == f->report->status && applies(advice[n].when, f))
             return advice[n].text;
     }
     return NULL;

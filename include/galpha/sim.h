@@ -68,6 +68,8 @@ GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
 
 GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
+/* Event functions of the model: of stops, of friction that sticks. */
+GA_API int ga_sim_event_count(const ga_sim *sim);
 /* Constraints that depend on others at the last start: then reactions are not unique. */
 GA_API int ga_sim_redundant_count(const ga_sim *sim);
 

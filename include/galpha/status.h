@@ -56,6 +56,7 @@ typedef struct ga_report {
     double norm_lambda;
     int row, column;               /* worst place, if the failure has one */
     char message[GA_MESSAGE_SIZE]; /* one sentence */
+    const char *remedy;            /* what to do about it, a constant string; null: unknown */
 } ga_report;
 
 #ifdef __cplusplus

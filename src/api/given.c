@@ -290,6 +290,28 @@ static double range_of(const search *s, const ga_function *function)
     return high > low ? high - low : 0;
 }
 
+/* A length that reaches zero leaves its rod without a direction. */
+static ga_status check_positive(const search *s, const ga_given *given)
+{
+    if (given->field->range != GA_POSITIVE || ga_function_variables(given->function) > 1)
+        return GA_OK;
+    double most = 0;
+    for (int k = 0; k <= s->samples; ++k) {
+        const double t = s->from + s->duration * k / s->samples;
+        const double f = ga_function_value(given->function, &t);
+        most = fmax(most, f);
+        if (!(f <= 1e-6 * most)) continue;
+        char name[128];
+        ga_fail(
+            s->report, GA_ERR_INPUT,
+            "%s: falls to %.3g at t = %.6g s; expected a function that stays positive until "
+            "the end of the run, t = %.6g s",
+            path(given, name, sizeof name), fabs(f) <= 1e-6 * most ? 0 : f, t, s->to);
+        return GA_ERR_INPUT;
+    }
+    return GA_OK;
+}
+
 static ga_status find_stops(search *s, const ga_function *function)
 {
     GA_TRY(find_centres(s, function));
@@ -307,6 +329,7 @@ static ga_status look_at(search *s, const ga_element *element)
     const ga_element_type *type = element->type;
     ga_given given;
     for (int k = 0; given = ga_given_of(element, k), given.function; ++k) {
+        GA_TRY(check_positive(s, &given));
         GA_TRY(find_breaks(s, &given));
         GA_TRY(find_stops(s, given.function));
     }

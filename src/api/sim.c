@@ -456,8 +456,13 @@ static void forget(ga_sim *sim)
 
 static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
-    if (status != GA_OK && report)
-        ga_sim_explain(sim->assembly, sim->event_element, status, report);
+    if (status == GA_OK || !report) return status;
+    ga_sim_explain(sim->assembly, sim->event_element, status, report);
+    if (!sim->started || status == GA_ERR_EVENTS || status == GA_ERR_MEMORY) return status;
+    ga_state state =
+        ga_assembly_state(sim->assembly, sim->last_t, ga_integrator_q(sim->integrator),
+                          ga_integrator_v(sim->integrator), NULL, NULL);
+    ga_sim_explain_step(sim->assembly, &state, sim->def.integrator.formulation, report);
     return status;
 }
 
@@ -566,6 +571,8 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 
 double ga_sim_step_size(const ga_sim *sim) { return sim->step; }
+
+int ga_sim_event_count(const ga_sim *sim) { return sim->model->event_count; }
 
 int ga_sim_redundant_count(const ga_sim *sim)
 {

@@ -240,6 +240,9 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
     case GA_ERR_SINGULAR:
         if (column >= 0) name_unknown(a, column, report);
         return;
+    case GA_ERR_STEP_SIZE:
+        if (column >= 0) name_column(a, column, report);
+        return;
     case GA_ERR_REDUNDANT:
     case GA_ERR_INCONSISTENT:
         if (row >= 0) name_row(a, row, report);
@@ -250,5 +253,60 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
         return;
     default:
         return;
+    }
+}
+
+/* The element that is nearest to a state in which it is not defined; null: none is near. */
+static const ga_element *find_singular(const ga_assembly *a, const ga_state *state,
+                                       double *regularity)
+{
+    const ga_element *nearest = NULL;
+    *regularity = 0.02; /* of its size: steps fail well before 0, not yet here */
+    for (int e = 0; e < a->model->element_count; ++e) {
+        const ga_element *element = a->model->elements[e];
+        if (!element->type->regularity) continue;
+        const double how = element->type->regularity(element, state);
+        if (how < *regularity) {
+            *regularity = how;
+            nearest = element;
+        }
+    }
+    return nearest;
+}
+
+static double mass_ratio(const ga_assembly *a)
+{
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < a->model->body_count; ++i) {
+        least = fmin(least, a->mass[i]);
+        most = fmax(most, a->mass[i]);
+    }
+    return least > 0 ? most / least : 1;
+}
+
+void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
+                         ga_formulation formulation, ga_report *report)
+{
+    static const double much =
+        100; /* index 3 with steps of usual sizes has trouble from here */
+    const bool on_positions = formulation == GA_INDEX3 || formulation == GA_HHT_I3;
+    double regularity;
+    const ga_element *element = find_singular(a, state, &regularity);
+    if (element) {
+        char what[GA_MESSAGE_SIZE]; /* the reason comes first */
+        memcpy(what, report->message, sizeof what);
+        report->message[0] = '\0';
+        add(report->message, "%s.%.60s: at t = %.9g s %s; %.120s", section_of(element),
+            element->name, state->t, element->type->singular, what);
+        report->remedy = element->type->remedy;
+        if (element->rows) report->row = element->row;
+    } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
+        add(report->message,
+            ": masses differ by a factor of %.2g, and in this formulation short steps drown in "
+            "the round-off of reactions, by masses and 1/h^2",
+            mass_ratio(a));
+        report->remedy = "--set simulate.formulation=index2";
+    } else if (report->status == GA_ERR_STEP_SIZE) {
+        add(report->message, ": something is singular there, or the tolerance cannot be met");
     }
 }

@@ -31,5 +31,9 @@ void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *assembly, const g
  * names of element or body at the end of the message. event_element: whose each event is. */
 void ga_sim_explain(const ga_assembly *assembly, const int *event_element, ga_status status,
                     ga_report *report);
+/* Adds why a step failed, where the last good state tells: an element near a state in which it
+ * is not defined, or masses too different for index 3. */
+void ga_sim_explain_step(const ga_assembly *assembly, const ga_state *state,
+                         ga_formulation formulation, ga_report *report);
 
 #endif

@@ -197,6 +197,10 @@ struct ga_element_type {
      * of its nodes, of which it returns the number, two at most. Null: none. */
     int (*assumed)(const void *element, const ga_state *state, double *rows);
     const char *assumption; /* in words */
+    /* How far a state is from one in which the element is not defined, by its size: 0 there.
+     * Null: it is defined everywhere. */
+    double (*regularity)(const void *element, const ga_state *state);
+    const char *singular, *remedy; /* what happens there, and what to do, in words */
 
     const ga_channel_type *channels; /* ends with a null name */
 

@@ -313,6 +313,20 @@ static void commit(const void *element, const ga_state *state, double *memory)
     ga_observation_commit(&((const spring *)element)->observation, element, state, memory);
 }
 
+static double regularity(const void *element, const ga_state *state)
+{
+    const spring *s = element;
+    if (s->central || !(s->length > 0)) return 1;
+    ga_vec3 end[2];
+    for (int k = 0; k < 2; ++k) {
+        const ga_frame *frame = &state->frames[s->element.nodes[k]];
+        end[k] = ga_vec3_add(ga_vec3_load(frame->x),
+                             ga_mat3_apply(frame->R, ga_vec3_load(s->between[k].p)));
+    }
+    const ga_vec3 d = ga_vec3_sub(end[1], end[0]);
+    return sqrt(ga_vec3_dot(d, d)) / s->length;
+}
+
 static void force_channel(const void *element, const ga_state *state, double *out)
 {
     const spring *s = element;
@@ -392,6 +406,9 @@ const ga_element_type ga_force_spring_damper = {
     .power = power,
     .remember = remember,
     .commit = commit,
+    .regularity = regularity,
+    .singular = "its two ends come together, and its pull has no direction",
+    .remedy = "`length: 0`, a spring that acts in all directions, or ends that pass each other",
     .channels = channels,
     .observation_at = offsetof(spring, observation),
     .own_variables = own_variables,

@@ -238,6 +238,18 @@ static int assumed(const void *element, const ga_state *state, double *rows)
     return 2;
 }
 
+/* Half of 1 + the cosine of the tilt: 0 where the axes are opposite. */
+static double regularity(const void *element, const ga_state *state)
+{
+    const torsion *s = element;
+    ga_vec3 z[2];
+    for (int i = 0; i < 2; ++i) {
+        const ga_vec3 x = ga_vec3_load(s->axes[i][0]), y = ga_vec3_load(s->axes[i][1]);
+        z[i] = ga_mat3_apply(state->frames[s->element.nodes[i]].R, ga_vec3_cross(x, y));
+    }
+    return 0.5 * (1 + ga_vec3_dot(z[0], z[1]));
+}
+
 static const ga_measure measures[] = {
     {"angle", offsetof(torsion, between), angle_measure},
     {"rate", offsetof(torsion, between), rate_measure},
@@ -281,6 +293,10 @@ const ga_element_type ga_force_torsion_spring = {
     .commit = commit,
     .assumed = assumed,
     .assumption = "no joint keeps its axis: the two bodies can tilt against each other",
+    .regularity = regularity,
+    .singular = "its axes on the two bodies point in opposite directions, and its angle is not "
+                "defined",
+    .remedy = "a joint that keeps the axis",
     .channels = channels,
     .measures = measures,
 };

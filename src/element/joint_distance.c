@@ -59,10 +59,20 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
+static double regularity(const void *element, const ga_state *state)
+{
+    const distance *rod = element;
+    ga_pair pair;
+    ga_scalar s;
+    ga_pair_locate(element, state, &pair);
+    ga_scalar_length(&pair, GA_ORDER_VALUE, &s);
+    return s.value / rod->at_start;
+}
+
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_FIELD(distance, FUNCTION, length, "distance of the two points, perhaps of time",
-             .unit = "m", .absent = "the distance at t = 0"),
+             .unit = "m", .absent = "the distance at t = 0", .range = GA_POSITIVE),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
@@ -87,6 +97,9 @@ const ga_element_type ga_joint_distance = {
     .prepare = prepare,
     .rate = ga_joint_constraint_rate,
     .rate_rate = ga_joint_constraint_rate_rate,
+    .regularity = regularity,
+    .singular = "the two points come together, and the rod between them has no direction",
+    .remedy = "a length that stays positive, or a `spherical` joint for points that coincide",
     .channels = channels,
     GA_JOINT_FUNCTIONS,
 };

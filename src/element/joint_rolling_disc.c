@@ -258,6 +258,16 @@ static const ga_field fields[] = {
     GA_FIELD(rolling_disc, GROUP, plane, "where it rolls", .group = plane_fields),
     {0},
 };
+/* Sine of the angle between disc and plane. */
+static double regularity(const void *element, const ga_state *state)
+{
+    ga_pair pair;
+    touch c;
+    ga_pair_locate(element, state, &pair);
+    find(&pair, &c);
+    return c.s;
+}
+
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
                                            {.name = "contact",
                                             .unit = "m",
@@ -287,5 +297,9 @@ const ga_element_type ga_joint_rolling_disc = {
     .speed_gradient = speed_gradient,
     .speed_speed_stiffness = speed_speed_stiffness,
     .speed_geometric = speed_geometric,
+    .regularity = regularity,
+    .singular = "the disc falls flat on its plane, where it has no point of contact",
+    .remedy = "a run that ends earlier, or a start with more spin; a disc that lies flat is "
+              "another mechanism",
     .channels = channels,
 };

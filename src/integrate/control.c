@@ -318,6 +318,24 @@ static double next_factor(ga_controller *c, double h)
     return ga_smaller(ga_larger(factor, 0.2), c->order.third ? c->order.growth : 2);
 }
 
+/* The coordinate with the largest error of the last trial; -1 if there is none. */
+static int worst_coordinate(const ga_controller *c)
+{
+    double most = 0;
+    int worst = -1;
+    for (int i = 0; i < c->s->nv; ++i) {
+        const int k = c->s->kind[i];
+        const double of_q = fabs(c->error_q[i]) / ga_larger(c->size_q[k], DBL_MIN);
+        const double of_v = fabs(c->error_v[i]) / ga_larger(c->size_v[k], DBL_MIN);
+        const double error = c->def.mode == GA_ERROR_POSITIONS ? of_q : ga_larger(of_q, of_v);
+        if (error > most) {
+            most = error;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
 static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga_report *report)
 {
     const ga_stepper *s = c->s;
@@ -326,10 +344,10 @@ static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga
         return cause;
     }
     ga_fail(report, GA_ERR_STEP_SIZE,
-            "at t = %.9g the error asks for a step of %.3g, below the smallest allowed: a "
-            "singularity, or a tolerance that cannot be met",
+            "at t = %.9g the error asks for a step of %.3g, below the smallest allowed",
             s->now.t, h);
     if (report) {
+        report->column = worst_coordinate(c);
         report->time = s->now.t;
         report->step = h;
     }

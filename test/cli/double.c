@@ -161,6 +161,8 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
 void ga_sim_destroy(ga_sim *sim) { free(sim); }
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 double ga_sim_step_size(const ga_sim *sim) { return sim->def.step; }
+int ga_sim_event_count(const ga_sim *sim) { return (void)sim, 0; }
+
 ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
 {
     if (k >= sim->model->value[WARNINGS]) return (ga_warning){.time = NAN};
