@@ -40,8 +40,7 @@ static const struct {
     const char *text;
 } advice[] = {
     {GA_ERR_NO_CONVERGE, FIXED_STEP,
-     "a smaller step, or steps chosen by the error: --set simulate.step=null --set "
-     "simulate.tolerance=1e-6"},
+     "a smaller step, or steps chosen by the error: `tolerance: 1e-6` in place of `step`"},
     {GA_ERR_NO_CONVERGE, CONTROLLED, "a smaller simulate.max_step or simulate.tolerance"},
     {GA_ERR_NO_CONVERGE, NOT_INDEX2, "--set simulate.formulation=index2"},
     {GA_ERR_NO_CONVERGE, EVENTS,

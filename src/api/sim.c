@@ -394,6 +394,7 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     const ga_channels_def chosen = {
         .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
     GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
+    ga_sim_warn_model(&sim->lasting, model);
     GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, sim->def.control.max_step,
                          &sim->given, &sim->lasting, report));
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);

@@ -30,6 +30,30 @@ static const char *row_name(const ga_element *element, int local)
 
 /* --- warnings ----------------------------------------------------------------------------- */
 
+void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model)
+{
+    if (!model->aligned.count) return;
+    const ga_element *element = model->aligned.element;
+    ga_warn(warnings, GA_WARN_AXES_ALIGNED, element->name, NAN,
+            "the loop does not close exactly: axes of %d joints were turned by up to %.2g rad "
+            "(%s.%.60s) to be parallel or perpendicular to those of others (%.60s)",
+            model->aligned.count, model->aligned.angle, section_of(element), element->name,
+            model->aligned.with);
+}
+
+/* A loop that cannot move though its joints look as if it could. */
+static void warn_locked(ga_warnings *warnings, const ga_assembly *a,
+                        const ga_integrator *integrator)
+{
+    const ga_model *model = a->model;
+    if (!(model->misaligned.angle > 0) || ga_integrator_rank(integrator) < a->nv) return;
+    ga_warn(
+        warnings, GA_WARN_AXES_MISALIGNED, model->misaligned.element->name, NAN,
+        "nothing can move: the axes of joints %.60s and %.60s in a loop are %.2g rad out of "
+        "parallel or perpendicular",
+        model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
+}
+
 bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const double *q,
                       double *distance, double *angle)
 {
@@ -122,6 +146,7 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
                 ga_integrator_warning(integrator, k));
     const ga_projection projection = ga_integrator_projection(integrator);
     if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v, q0, q);
+    warn_locked(warnings, a, integrator);
     const int rows = ga_integrator_redundant_count(integrator);
     for (int k = 0; k < rows; ++k) {
         if (k == MOST_REDUNDANT && rows - k > 1) {
@@ -228,6 +253,18 @@ static void name_unknown(const ga_assembly *a, int u, ga_report *report)
         name_row(a, (u - a->nv) % rows, report);
 }
 
+static void explain_misaligned(const ga_assembly *a, ga_report *report)
+{
+    const ga_model *model = a->model;
+    if (!(model->misaligned.angle > 0)) return;
+    add(report->message,
+        ": the loop does not close, the axes of joints %.60s and %.60s are %.2g rad out of "
+        "parallel or perpendicular",
+        model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
+    report->remedy = "axes with more digits: what is within 1e-5 rad is made parallel; or a "
+                     "`spherical` or `cylindrical` joint in place of a hinge of the loop";
+}
+
 void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status status,
                     ga_report *report)
 {
@@ -246,6 +283,7 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
     case GA_ERR_REDUNDANT:
     case GA_ERR_INCONSISTENT:
         if (row >= 0) name_row(a, row, report);
+        explain_misaligned(a, report);
         return;
     case GA_ERR_EVENTS:
         if (row >= 0 && row < a->model->event_count)

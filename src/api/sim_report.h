@@ -10,6 +10,8 @@
 /* How far a body is from where it was given; false: not beyond round-off. */
 bool ga_sim_has_moved(const ga_assembly *assembly, int body, const double *q0, const double *q,
                       double *distance, double *angle);
+/* Adds what reading the model has changed. */
+void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model);
 /* Adds the warnings of a start: `count` sentences of the integrator, then which bodies it moved
  * and which constraints are redundant. */
 void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,

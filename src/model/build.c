@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "element/observe.h"
+#include "model/align.h"
 
 #include <galpha/lie.h>
 #include <math.h>
@@ -455,14 +456,33 @@ static void add_drives(ga_builder *b, ga_setup *setup, const draft_element *d)
     }
 }
 
+/* Joints as they were read, before they are prepared. */
+static bool align_joints(ga_builder *b, const draft_element *drafts, int count)
+{
+    if (b->model->dimension == 2) return true;
+    ga_joint **joints = GA_NEW(ga_joint *, count);
+    int found = 0;
+    for (int k = 0; joints && k < count; ++k)
+        if (drafts[k].good && drafts[k].element->type->is_joint)
+            joints[found++] = (ga_joint *)drafts[k].element;
+    const bool done = joints && ga_align_axes(b->model, found, joints);
+    ga_free(joints);
+    return done;
+}
+
 /* Passes 2 and 3: joints and what acts along them; then what may refer to joints. */
 static void prepare_elements(ga_builder *b, ga_setup *setup, draft_element *drafts, int count)
 {
     bool whole = true;
+    for (int k = 0; k < count; ++k)
+        if (drafts[k].element->type->is_joint) read_element(b, drafts + k);
+    if (!align_joints(b, drafts, count)) {
+        b->reader.out_of_memory = true;
+        return;
+    }
     for (int k = 0; k < count; ++k) {
         draft_element *d = drafts + k;
         if (!d->element->type->is_joint) continue;
-        read_element(b, d);
         size_t here = enter_element(b, d);
         setup->map = d->map;
         d->good = d->good && prepare(b, setup, d->element);

@@ -42,6 +42,20 @@ struct ga_model {
     struct ga_mesh_file *meshes; /* of shapes, the one read last */
     ga_names names;              /* 2 * index + ga_named */
     ga_settings settings;
+    /* Axes of joints in loops that were made parallel or perpendicular, see align.c. */
+    struct {
+        int count;
+        double angle;              /* the largest turn */
+        const ga_element *element; /* whose */
+        const char *with;          /* name of the joint it is aligned with */
+    } aligned;
+    /* The smallest angle by which others miss that: a loop that cannot move may be due to it.
+     */
+    struct {
+        double angle; /* 0: none */
+        const ga_element *element;
+        const char *with;
+    } misaligned;
 };
 
 /* The body or element of a name; -1: none. */
