@@ -104,6 +104,11 @@ typedef struct ga_events {
     ga_action (*settled)(void *user, const ga_sample *at);
     void *user;
     int max_count; /* more than so many events in a millionth of the time are an error */
+    /* True for functions that may not be negative, such as gaps and contact forces: one that is
+     * found to be is an event, also right behind a start or restart, where others have no side
+     * or another one; becoming positive is none. `happen` should see to it that they are not
+     * negative afterwards. Null: none is of this kind. */
+    const bool *unilateral;
 } ga_events;
 
 /* --- simulation --------------------------------------------------------------------------- */

@@ -74,6 +74,11 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     return GA_OK;
 }
 
+ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const double *v)
+{
+    return ga_start_place(&g->stepper, t, q, v);
+}
+
 ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
 {
     return ga_stepper_use(&g->stepper, pool);

@@ -1,4 +1,5 @@
-/* Threads for an integrator; apart from integrator.h, whose ga_state is not that of models. */
+/* For simulations only: threads, and positions at impacts; apart from integrator.h, whose
+ * ga_state is not that of models. */
 #ifndef GA_API_INTEGRATOR_USE_H
 #define GA_API_INTEGRATOR_USE_H
 
@@ -8,5 +9,7 @@
 
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
+/* Moves q onto the constraints, in the mass metric; to be called where an impulse may be. */
+ga_status ga_integrator_place(ga_integrator *integrator, double t, double *q, const double *v);
 
 #endif

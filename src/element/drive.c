@@ -13,26 +13,38 @@
  *
  *     mu(s') = (mu_slide + (mu_static - mu_slide) exp(-x^2/9)) tanh(3 x)
  *
- * Sticking and stops are states of a lock, a nonholonomic row
+ * Sticking and stops are states of a lock, a holonomic row
  *
- *     s' + (s - held)/T = 0,  T = 0.1 s
+ *     s - held = 0
  *
- * that is there or not (then k = 0 with zero gradient). The second term is zero but for errors
- * of integration, which otherwise would add up. With P = -psi, what the lock exerts along s,
- * and H = r mu_static (N + preload), or 0 without friction:
+ * that is there or not (then Phi = 0 with zero gradient). A start with the lock puts s exactly
+ * where it is held, and there it stays, whatever the steps. With P = -lambda, what the lock
+ * exerts along s, and H = r mu_static (N + preload), or 0 without friction:
  *
  *     slipping +-   Q = -+ r mu_slide (N + preload); until s' comes back to zero, then sticking
  *     sticking      while |P| <= H; then slipping in the direction P resisted
  *     resting       at max while P <= H, at min while -P <= H; then free or slipping inward
- *     free          no friction of this kind; at max with s' > 0 an impact: s' to
- *                   -restitution s', or to rest if that is slower than `slowest`. With
- *                   restitution < 1 rebounds shrink geometrically, so bouncing ends.
+ *     free          no friction of this kind; at a stop an impact: s' to -restitution s', or
+ *                   to rest
  *
- * Memory: the mode, where s is held, and where the stops are: at max, but just beyond s at the
- * last impact or release, lest round-off put s outside, where no event would be seen.
+ * With gap = max - s, or s - min, an impact is where both the gap and its rate have become
+ * negative, the zero of
+ *
+ *     max(gap + tolerance, gap')
+ *
+ * Behind a rebound this is positive whatever round-off has made of the gap, so the next impact
+ * cannot be missed however small the rebound is. The tolerance is round-off of the gap: a body
+ * that is released from rest, where the gap is zero up to that and its rate is zero, is inside.
+ *
+ * With restitution e < 1 rebounds may shrink geometrically, infinitely many of them in a finite
+ * time. They end in rest when the next one could not be told from rest: its height, at most
+ * e |s'| times the duration of the last flight, is below the tolerance, or that duration is
+ * below round-off of t. Both are relative to the size of the problem, not to a unit; a rebound
+ * slower than `slowest` ends in rest, too, if the user gives such a limit.
  */
 #include "element/joint.h"
 
+#include <float.h>
 #include <string.h>
 
 typedef enum mode {
@@ -43,17 +55,22 @@ typedef enum mode {
     RESTING_MAX = 3,
     RESTING_MIN = 4,
     LANDING_MAX = 5, /* about to rest: struck, but not held yet while the impact is computed */
-    LANDING_MIN = 6
+    LANDING_MIN = 6,
+    TOUCHING = 7 /* held while the position at an impact is made consistent */
 } mode;
 
-enum { MODE, STOP_MAX, STOP_MIN, HELD_AT, MEMORY_COUNT };
+/* Memory: the mode; where s is held; how far the gaps may be negative before there is an
+ * impact; the largest coordinate met, which round-off of s is relative to; when s left a stop,
+ * NaN: has not yet; the mode after TOUCHING. */
+enum { MODE, HELD_AT, SLACK_MAX, SLACK_MIN, SIZE, LEFT_AT, NEXT_MODE, MEMORY_COUNT };
 enum { EVENT_LOCK, EVENT_MAX, EVENT_MIN, EVENT_COUNT };
-
-/* 1/T, how fast a lock goes back to where it holds. */
-static const double pull_back = 10;
 
 /* Rates below this fraction of `transition` count as zero: what a projection leaves. */
 static const double still = 1e-6;
+
+/* Round-off of a coordinate, of a rate and of the time, in units of its size: sums of a dozen
+ * products, with room for what a projection onto the constraints leaves. */
+static const double round_off = 64 * DBL_EPSILON;
 
 static bool slipping(mode m) { return m == SLIPPING || m == SLIPPING_BACK; }
 
@@ -186,6 +203,7 @@ typedef struct look {
     ga_pair pair;
     ga_scalar s; /* world axes */
     double nu[GA_PAIR], rate;
+    double rate_size; /* sum of the sizes of its terms */
 } look;
 
 static void look_at(const drive *d, const ga_state *state, ga_order order, look *l)
@@ -193,8 +211,11 @@ static void look_at(const drive *d, const ga_state *state, ga_order order, look 
     ga_pair_locate(d->joint, state, &l->pair);
     ga_pair_coordinate(&l->pair, d->k, order, &l->s);
     ga_pair_twists(&l->pair, l->nu);
-    l->rate = 0;
-    for (int i = 0; i < GA_PAIR; ++i) l->rate += l->s.g[i] * l->nu[i];
+    l->rate = l->rate_size = 0;
+    for (int i = 0; i < GA_PAIR; ++i) {
+        l->rate += l->s.g[i] * l->nu[i];
+        l->rate_size += fabs(l->s.g[i] * l->nu[i]);
+    }
 }
 
 static mode mode_in(const double *memory) { return (mode)(int)memory[MODE]; }
@@ -205,7 +226,10 @@ static mode mode_of(const drive *d, const ga_state *state)
     return mode_in(state->memory + d->element.memory);
 }
 
-static bool locked(mode m) { return m == STICKING || m == RESTING_MAX || m == RESTING_MIN; }
+static bool locked(mode m)
+{
+    return m == STICKING || m == RESTING_MAX || m == RESTING_MIN || m == TOUCHING;
+}
 
 static double normal(const drive *d, const look *l)
 {
@@ -282,27 +306,27 @@ static double dissipation(const void *element, const ga_state *state)
 /* --- lock ----------------------------------------------------------------------------------
  */
 
-static void speed(const void *element, const ga_state *state, double *k)
+static void constraint(const void *element, const ga_state *state, double *Phi)
 {
     const drive *d = element;
     look l;
-    *k = 0;
+    *Phi = 0;
     if (!locked(mode_of(d, state))) return;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    *k = l.rate + pull_back * (l.s.value - state->memory[d->element.memory + HELD_AT]);
+    *Phi = l.s.value - state->memory[d->element.memory + HELD_AT];
 }
 
-static void speed_gradient(const void *element, const ga_state *state, double *N)
+static void gradient(const void *element, const ga_state *state, double *B)
 {
     const drive *d = element;
     look l;
-    memset(N, 0, GA_PAIR * sizeof *N);
+    memset(B, 0, GA_PAIR * sizeof *B);
     if (!locked(mode_of(d, state))) return;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    ga_pair_to_body(&l.pair, l.s.g, N);
+    ga_pair_to_body(&l.pair, l.s.g, B);
 }
 
-static void speed_speed_stiffness(const void *element, const ga_state *state, double *Z)
+static void speed_stiffness(const void *element, const ga_state *state, double *Z)
 {
     const drive *d = element;
     look l;
@@ -310,19 +334,17 @@ static void speed_speed_stiffness(const void *element, const ga_state *state, do
     if (!locked(mode_of(d, state))) return;
     look_at(d, state, GA_ORDER_SECOND, &l);
     ga_scalar_swept(&l.s, l.nu, Z);
-    for (int i = 0; i < GA_PAIR; ++i) Z[i] += pull_back * l.s.g[i];
     ga_pair_to_body(&l.pair, Z, Z);
 }
 
-static void speed_geometric(const void *element, const ga_state *state, const double *psi,
-                            double *K, double *C)
+static void geometric(const void *element, const ga_state *state, const double *lambda,
+                      double *K)
 {
-    (void)C;
     const drive *d = element;
     look l;
     if (!locked(mode_of(d, state))) return;
     look_at(d, state, GA_ORDER_SECOND, &l);
-    ga_pair_add_to_body(&l.pair, psi[0], l.s.S, K);
+    ga_pair_add_to_body(&l.pair, lambda[0], l.s.S, K);
 }
 
 static const char *row_name(const void *element, int k)
@@ -334,7 +356,7 @@ static const char *row_name(const void *element, int k)
 
 static double lock_effort(const drive *d, const ga_state *state)
 {
-    return -state->psi[d->element.speed_row];
+    return -state->lambda[d->element.row];
 }
 
 double ga_drive_effort(const struct ga_drive_element *d, const ga_state *state)
@@ -370,15 +392,49 @@ static double margin(const drive *d, mode m, const ga_state *state, const look *
     }
 }
 
-static double just_beyond(double s) { return 1e-12 * (1 + fabs(s)); }
+/* The stop at max or at min. */
+typedef struct stop {
+    mode resting, landing, rebounding;
+    int slack; /* in memory */
+} stop;
 
-static void place_stops(const drive *d, double s, double *memory)
+static const stop stop_max = {RESTING_MAX, LANDING_MAX, SLIPPING_BACK, SLACK_MAX};
+static const stop stop_min = {RESTING_MIN, LANDING_MIN, SLIPPING, SLACK_MIN};
+
+static bool exists(const drive *d, const stop *at)
 {
-    const ga_limits *limits = &d->a->limits;
-    memory[STOP_MAX] = d->stops ? limits->max : NAN;
-    memory[STOP_MIN] = d->stops ? limits->min : NAN;
-    if (s + just_beyond(s) > memory[STOP_MAX]) memory[STOP_MAX] = s + just_beyond(s);
-    if (s - just_beyond(s) < memory[STOP_MIN]) memory[STOP_MIN] = s - just_beyond(s);
+    return d->stops && !isnan(at == &stop_max ? d->a->limits.max : d->a->limits.min);
+}
+
+static double gap(const drive *d, const stop *at, const look *l)
+{
+    return at == &stop_max ? d->a->limits.max - l->s.value : l->s.value - d->a->limits.min;
+}
+
+static double gap_rate(const stop *at, const look *l)
+{
+    return at == &stop_max ? -l->rate : l->rate;
+}
+
+/* Positions in the world have the round-off of s, for angles that of one radian. */
+static void meet(const drive *d, const look *l, double *memory)
+{
+    double size = fabs(l->s.value);
+    if (d->coordinate->angular) size = fmax(size, 1);
+    for (int b = 0; b < 2 && !d->coordinate->angular; ++b)
+        for (int i = 0; i < 3; ++i) {
+            const double *p = d->joint->marker[b].p;
+            size = fmax(size, fmax(fabs(l->pair.frame[b]->x[i]), fabs(p[i])));
+        }
+    memory[SIZE] = fmax(memory[SIZE], size);
+}
+
+static double tolerance(const double *memory) { return round_off * memory[SIZE]; }
+
+/* From here on an impact is where the gap gets below what it is now, if it is negative. */
+static void open_gap(const drive *d, const stop *at, const look *l, double *memory)
+{
+    if (exists(d, at)) memory[at->slack] = tolerance(memory) - fmin(gap(d, at, l), 0);
 }
 
 /* Into a mode at s. */
@@ -390,21 +446,29 @@ static void change(const drive *d, mode m, double s, double *memory)
                                          : s;
 }
 
+static bool rests_at(const drive *d, const stop *at, const look *l, const double *memory)
+{
+    return exists(d, at) && gap(d, at, l) <= tolerance(memory) &&
+           fabs(l->rate) <= round_off * l->rate_size;
+}
+
 /* At rest at a stop, or without motion and friction: held, settle() will see. */
 static void remember(const void *element, const ga_state *state, double *memory)
 {
     const drive *d = element;
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    const double s = l.s.value, slow = d->sticks ? still * d->a->friction.transition
-                                                 : still * d->a->limits.slowest;
-    const bool at_rest = fabs(l.rate) <= slow;
+    memory[SIZE] = 0;
+    memory[LEFT_AT] = NAN;
+    meet(d, &l, memory);
+    open_gap(d, &stop_max, &l, memory);
+    open_gap(d, &stop_min, &l, memory);
+    const bool sticks = d->sticks && fabs(l.rate) <= still * d->a->friction.transition;
     mode m = FREE;
-    if (d->sticks) m = at_rest ? STICKING : l.rate > 0 ? SLIPPING : SLIPPING_BACK;
-    if (d->stops && at_rest && s + just_beyond(s) >= d->a->limits.max) m = RESTING_MAX;
-    if (d->stops && at_rest && s - just_beyond(s) <= d->a->limits.min) m = RESTING_MIN;
-    place_stops(d, s, memory);
-    change(d, m, s, memory);
+    if (d->sticks) m = sticks ? STICKING : l.rate > 0 ? SLIPPING : SLIPPING_BACK;
+    if (rests_at(d, &stop_max, &l, memory)) m = RESTING_MAX;
+    if (rests_at(d, &stop_min, &l, memory)) m = RESTING_MIN;
+    change(d, m, l.s.value, memory);
 }
 
 static void commit(const void *element, const ga_state *state, double *memory)
@@ -413,8 +477,15 @@ static void commit(const void *element, const ga_state *state, double *memory)
     look l;
     if (!d->stops || locked(mode_in(memory))) return;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    if (l.s.value < d->a->limits.max) memory[STOP_MAX] = d->a->limits.max;
-    if (l.s.value > d->a->limits.min) memory[STOP_MIN] = d->a->limits.min;
+    meet(d, &l, memory);
+    if (gap(d, &stop_max, &l) > 0) open_gap(d, &stop_max, &l, memory);
+    if (gap(d, &stop_min, &l) > 0) open_gap(d, &stop_min, &l, memory);
+}
+
+static double impact_function(const drive *d, const stop *at, const look *l,
+                              const double *memory)
+{
+    return exists(d, at) ? fmax(gap(d, at, l) + memory[at->slack], gap_rate(at, l)) : 1;
 }
 
 static void events(const void *element, const ga_state *state, double *g)
@@ -430,8 +501,8 @@ static void events(const void *element, const ga_state *state, double *g)
         return;
     }
     if (slipping(m)) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
-    if (memory[STOP_MAX] == memory[STOP_MAX]) g[EVENT_MAX] = memory[STOP_MAX] - l.s.value;
-    if (memory[STOP_MIN] == memory[STOP_MIN]) g[EVENT_MIN] = l.s.value - memory[STOP_MIN];
+    g[EVENT_MAX] = impact_function(d, &stop_max, &l, memory);
+    g[EVENT_MIN] = impact_function(d, &stop_min, &l, memory);
 }
 
 /* The lock gives way to what it resisted. */
@@ -440,18 +511,30 @@ static void release(const drive *d, mode m, const ga_state *state, const look *l
 {
     const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
     change(d, !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING, l->s.value, memory);
-    place_stops(d, l->s.value, memory);
+    memory[LEFT_AT] = state->t;
+    open_gap(d, &stop_max, l, memory);
+    open_gap(d, &stop_min, l, memory);
 }
 
-static ga_switch strike(const drive *d, mode landing, mode rebounding, const look *l,
-                        double *memory, ga_impact *impact)
+/* Can the rebound not be told from rest? */
+static bool lands(const drive *d, const look *l, double t, const double *memory)
 {
     const ga_limits *limits = &d->a->limits;
-    const bool rebounds = limits->restitution * fabs(l->rate) >= limits->slowest;
-    change(d, !rebounds ? landing : d->sticks ? rebounding : FREE, l->s.value, memory);
-    place_stops(d, l->s.value, memory);
-    ga_pair_to_body(&l->pair, l->s.g, impact->gradient);
-    impact->restitution = rebounds ? limits->restitution : 0;
+    const double e = limits->restitution, rebound = e * fabs(l->rate);
+    const double flight = t - memory[LEFT_AT]; /* NaN before the first impact */
+    return rebound == 0 || rebound < limits->slowest || rebound * flight <= tolerance(memory) ||
+           e * flight <= round_off * fabs(t);
+}
+
+static ga_switch strike(const drive *d, const stop *at, const look *l, double t, double *memory,
+                        ga_impact *impact)
+{
+    if (!(gap_rate(at, l) < 0)) return GA_SWITCH_NOTHING;
+    const bool rest = lands(d, l, t, memory);
+    change(d, rest ? at->landing : d->sticks ? at->rebounding : FREE, l->s.value, memory);
+    memory[LEFT_AT] = t;
+    memory[at->slack] = fmax(memory[at->slack], tolerance(memory)); /* which may have grown */
+    impact->restitution = rest ? 0 : d->a->limits.restitution;
     return GA_SWITCH_IMPACT;
 }
 
@@ -462,13 +545,10 @@ static ga_switch happen(const void *element, int event, const ga_state *state, d
     const mode m = mode_in(memory);
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    if (event == EVENT_MAX)
-        return l.rate > 0 && !locked(m)
-                   ? strike(d, LANDING_MAX, SLIPPING_BACK, &l, memory, impact)
-                   : GA_SWITCH_NOTHING;
-    if (event == EVENT_MIN)
-        return l.rate < 0 && !locked(m) ? strike(d, LANDING_MIN, SLIPPING, &l, memory, impact)
-                                        : GA_SWITCH_NOTHING;
+    meet(d, &l, memory);
+    if (event != EVENT_LOCK && locked(m)) return GA_SWITCH_NOTHING;
+    if (event == EVENT_MAX) return strike(d, &stop_max, &l, state->t, memory, impact);
+    if (event == EVENT_MIN) return strike(d, &stop_min, &l, state->t, memory, impact);
     if (locked(m))
         release(d, m, state, &l, memory);
     else if (slipping(m))
@@ -476,6 +556,61 @@ static ga_switch happen(const void *element, int event, const ga_state *state, d
     else
         return GA_SWITCH_NOTHING;
     return GA_SWITCH_MODE;
+}
+
+/* The stop s is at, or null. */
+static const stop *stop_at(const drive *d, const look *l, const double *memory)
+{
+    const mode m = mode_in(memory);
+    const stop *const stops[2] = {&stop_max, &stop_min};
+    for (int k = 0; k < 2; ++k) {
+        const stop *at = stops[k];
+        if (!exists(d, at) || m == STICKING) continue;
+        if (m == at->resting || m == at->landing) return at;
+        if (!locked(m) && gap(d, at, l) <= 2 * tolerance(memory)) return at;
+    }
+    return NULL;
+}
+
+/* A rebound begins where the impact function is zero, so that it also ends there: a height
+ * gained at each impact would keep small bounces going. */
+static bool touch(const void *element, const ga_state *state, double *memory)
+{
+    const drive *d = element;
+    const mode m = mode_in(memory);
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    const stop *at = stop_at(d, &l, memory);
+    if (!at) return false;
+    memory[NEXT_MODE] = m == at->resting ? at->landing : m;
+    memory[MODE] = TOUCHING;
+    const double beyond = memory[NEXT_MODE] == at->landing ? 0 : memory[at->slack];
+    memory[HELD_AT] = at == &stop_max ? d->a->limits.max + beyond : d->a->limits.min - beyond;
+    return true;
+}
+
+static void loosen(const void *element, const ga_state *state, double *memory, double *gradient)
+{
+    const drive *d = element;
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    memory[MODE] = memory[NEXT_MODE];
+    const stop *at = stop_at(d, &l, memory);
+    ga_pair_to_body(&l.pair, l.s.g, gradient);
+    for (int i = 0; at == &stop_max && i < GA_PAIR; ++i) gradient[i] = -gradient[i];
+}
+
+static void part(const void *element, const ga_state *state, bool stays, double *memory)
+{
+    const drive *d = element;
+    const mode m = mode_in(memory);
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    const stop *at = stop_at(d, &l, memory);
+    if (!at || stays == (m == at->landing)) return;
+    change(d, stays ? at->landing : d->sticks ? at->rebounding : FREE, l.s.value, memory);
+    memory[LEFT_AT] = state->t;
+    if (!stays) open_gap(d, at, &l, memory);
 }
 
 static bool settle(const void *element, const ga_state *state, double *memory)
@@ -529,7 +664,7 @@ static bool prepare(void *element, ga_setup *setup)
     e->node_count = 2;
     memcpy(e->nodes, d->joint->element.nodes, 2 * sizeof *e->nodes);
     const bool switches = d->sticks || d->stops;
-    e->speed_rows = switches ? 1 : 0;
+    e->rows = switches ? 1 : 0;
     e->memory_count = switches ? MEMORY_COUNT : 0;
     e->event_count = switches ? EVENT_COUNT : 0;
     e->host = d->rubs || d->sticks ? &d->joint->element : NULL;
@@ -555,10 +690,10 @@ const ga_element_type ga_drive = {
     .size = sizeof(drive),
     .prepare = prepare,
     .row_name = row_name,
-    .speed = speed,
-    .speed_gradient = speed_gradient,
-    .speed_speed_stiffness = speed_speed_stiffness,
-    .speed_geometric = speed_geometric,
+    .constraint = constraint,
+    .gradient = gradient,
+    .geometric = geometric,
+    .speed_stiffness = speed_stiffness,
     .coupled = coupled,
     .force = force,
     .tangent = tangent,
@@ -569,5 +704,8 @@ const ga_element_type ga_drive = {
     .commit = commit,
     .events = events,
     .happen = happen,
+    .touch = touch,
+    .loosen = loosen,
+    .part = part,
     .settle = settle,
 };

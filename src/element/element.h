@@ -94,10 +94,8 @@ typedef enum ga_switch {
     GA_SWITCH_IMPACT /* also the element's rate is to jump, see ga_impact */
 } ga_switch;
 
-/* The rate g . (twists) before is to become -restitution * before; or zero if the rebound is
- * below `rest` */
+/* The element's gap, whose rate before is negative, is to open with -restitution times that. */
 typedef struct ga_impact {
-    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
     double restitution;
 } ga_impact;
 
@@ -183,10 +181,19 @@ struct ga_element_type {
     void (*remember)(const void *element, const ga_state *state, double *memory);
     /* After each accepted step. */
     void (*commit)(const void *element, const ga_state *state, double *memory);
-    /* Event functions, event_count numbers. */
+    /* Event functions, event_count numbers: an event is where one becomes negative. What
+     * `happen` and the impact leave is not negative. */
     void (*events)(const void *element, const ga_state *state, double *g);
     ga_switch (*happen)(const void *element, int event, const ga_state *state, double *memory,
                         ga_impact *impact);
+    /* For elements with impacts, after happen: is there contact? Then its row keeps the gap
+     * while the position is made consistent; until loosen, after which velocities may jump. The
+     * gap's rate is gradient . (twists), 6 n numbers. */
+    bool (*touch)(const void *element, const ga_state *state, double *memory);
+    void (*loosen)(const void *element, const ga_state *state, double *memory,
+                   double *gradient);
+    /* After the impact, state with the new velocities: the contact stays closed, or opens. */
+    void (*part)(const void *element, const ga_state *state, bool stays, double *memory);
     /* After the integration has started anew, with multipliers: true if memory changed. */
     bool (*settle)(const void *element, const ga_state *state, double *memory);
     /* The next time after t at which a force jumps or has a corner that no function in the

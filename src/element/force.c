@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* --- evaluations ---------------------------------------------------------------------------
  */
 
@@ -214,22 +212,4 @@ void ga_setup_local(const ga_setup *setup, int node, const double x[3], double p
 void ga_setup_local_direction(const ga_setup *setup, int node, const double a[3], double b[3])
 {
     ga_vec3_store(ga_mat3_apply_transposed(setup->frames[node].R, ga_vec3_load(a)), b);
-}
-
-/* --- turns ---------------------------------------------------------------------------------
- */
-
-double ga_turn_unwrap(const ga_state *state, int offset, double angle)
-{
-    if (!state->memory) return angle;
-    const double *memory = state->memory + offset;
-    double expected = memory[0] + memory[1] * (state->t - memory[2]);
-    return angle + 2 * pi * round((expected - angle) / (2 * pi));
-}
-
-void ga_turn_commit(double *memory, double t, double angle, double rate)
-{
-    memory[0] = angle;
-    memory[1] = rate;
-    memory[2] = t;
 }

@@ -68,14 +68,6 @@ void ga_setup_local(const ga_setup *setup, int node, const double x[3], double p
 /* A world direction of t = 0 in the axes of a node. */
 void ga_setup_local_direction(const ga_setup *setup, int node, const double a[3], double b[3]);
 
-/* Angles counted through full turns: memory of three numbers, the last committed angle, its
- * rate and its time. */
-enum { GA_TURN_MEMORY = 3 };
-/* `angle` plus whole turns, nearest to what the memory at `offset` of the model's makes expect;
- * a state without memory counts none. */
-double ga_turn_unwrap(const ga_state *state, int offset, double angle);
-void ga_turn_commit(double *memory, double t, double angle, double rate);
-
 /* Column-major 3 x 3: M a and M^T a. */
 static inline ga_vec3 ga_mat3_apply(const double *M, ga_vec3 a)
 {

@@ -118,7 +118,10 @@ static void measure_angle(const torsion *s, const ga_loads *loads, ga_dual *angl
                           ga_dual *rate, ga_dual3 *h)
 {
     measure_twist(s, loads, angle, rate, h);
-    angle->value = ga_turn_unwrap(loads->state, s->element.memory, angle->value);
+    const ga_state *state = loads->state;
+    if (state->memory)
+        angle->value = ga_turn_unwrap(state->memory + s->element.memory, state->t, angle->value,
+                                      rate->value);
 }
 
 static void act(const torsion *s, ga_loads *loads)

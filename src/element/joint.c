@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double two_pi = 6.283185307179586476925286766559;
-
 /* --- functions of two markers --------------------------------------------------------------
  */
 
@@ -268,15 +266,16 @@ static int memory_of(const ga_joint *joint, int k)
 {
     int at = 0;
     for (int i = 0; i < k; ++i)
-        if (joint->kind->coordinate[i].angular) at += 3;
+        if (joint->kind->coordinate[i].angular) at += GA_TURN_MEMORY;
     return at;
 }
 
-double ga_joint_unwind(double angle, double t, const double last[3])
+static double rate(const ga_pair *pair, const ga_scalar *s)
 {
-    const double expected = last[0] + last[1] * (t - last[2]);
-    if (fabs(expected - angle) < 3) return angle; /* less than half a turn */
-    return angle + two_pi * round((expected - angle) / two_pi);
+    double nu[GA_PAIR], sum = 0;
+    ga_pair_twists(pair, nu);
+    for (int i = 0; i < GA_PAIR; ++i) sum += s->g[i] * nu[i];
+    return sum;
 }
 
 /* memory: the joint's own, or null */
@@ -284,10 +283,13 @@ static void coordinate(const ga_pair *pair, int k, const double *memory, ga_orde
                        ga_scalar *s)
 {
     const ga_joint *joint = pair->joint;
+    const bool counts = memory && joint->kind->coordinate[k].angular;
+    if (counts && order < GA_ORDER_GRADIENT) order = GA_ORDER_GRADIENT; /* for the rate */
     joint->kind->coordinate[k].scalar(pair, order, s);
     s->value -= joint->home[k];
-    if (memory && joint->kind->coordinate[k].angular)
-        s->value = ga_joint_unwind(s->value, pair->state->t, memory + memory_of(joint, k));
+    if (counts)
+        s->value = ga_turn_unwrap(memory + memory_of(joint, k), pair->state->t, s->value,
+                                  rate(pair, s));
 }
 
 void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s)
@@ -309,14 +311,6 @@ void ga_joint_coordinate(const ga_joint *joint, int k, const ga_state *state, ga
     if (order < GA_ORDER_SECOND) return;
     memset(s->S, 0, sizeof s->S);
     ga_pair_add_to_body(&pair, 1, world.S, s->S);
-}
-
-static double rate(const ga_pair *pair, const ga_scalar *s)
-{
-    double nu[GA_PAIR], sum = 0;
-    ga_pair_twists(pair, nu);
-    for (int i = 0; i < GA_PAIR; ++i) sum += s->g[i] * nu[i];
-    return sum;
 }
 
 double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state)
@@ -368,10 +362,9 @@ static void remember(const ga_joint *joint, const ga_state *state, const double 
             speed = rate(&pair, &s);
         }
         value -= joint->home[k];
-        if (before) value = ga_joint_unwind(value, state->t, before + memory_of(joint, k));
-        out[0] = value;
-        out[1] = speed;
-        out[2] = state->t;
+        if (before)
+            value = ga_turn_unwrap(before + memory_of(joint, k), state->t, value, speed);
+        ga_turn_commit(out, state->t, value, speed);
     }
 }
 
@@ -518,7 +511,7 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                  .range = GA_FRACTION),                                                        \
         GA_FIELD(ga_limits, NUMBER, slowest,                                                   \
                  "of a stop: a rebound slower than this ends in contact", .unit = length "/s", \
-                 .range = GA_POSITIVE, .fallback = {1e-3}),                                    \
+                 .range = GA_NOT_NEGATIVE),                                                    \
         GA_FIELD(ga_limits, NUMBER, stiffness, "of a buffer", .unit = force "/" length,        \
                  .range = GA_NOT_NEGATIVE),                                                    \
         GA_FIELD(ga_limits, NUMBER, damping, "of a buffer", .unit = force " s/" length,        \
@@ -759,7 +752,7 @@ bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind
     e->memory_count = 0;
     for (int k = 0; k < n; ++k) {
         const ga_coordinate_type *c = &kind->coordinate[k];
-        if (c->angular) e->memory_count += 3;
+        if (c->angular) e->memory_count += GA_TURN_MEMORY;
         c->scalar(&pair, GA_ORDER_VALUE, &s);
         joint->home[k] = c->absolute ? 0 : s.value;
         if (ga_joint_has_attachment(joint, k))

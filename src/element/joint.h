@@ -9,13 +9,13 @@
  * positions are constant. Elsewhere directions are axes of the first marker. d runs from the
  * first marker to the second.
  *
- * A joint remembers for each angular coordinate (angle, rate, time) of the last step: turns are
- * counted by taking the angle nearest to angle + rate (t - time).
+ * A joint remembers each angular coordinate as turn.h says, to count its turns.
  */
 #ifndef GA_ELEMENT_JOINT_H
 #define GA_ELEMENT_JOINT_H
 
 #include "element/scalar.h"
+#include "element/turn.h"
 
 #include <math.h>
 
@@ -140,9 +140,6 @@ void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char
  * after every step; A, B: the markers' axes x and y, in body axes. */
 void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
                       const ga_frame *second, double *value, double *speed);
-/* An angle and its turns: the one nearest to what (angle, rate, time) of the last step let
- * expect. */
-double ga_joint_unwind(double angle, double t, const double last[3]);
 /* d/dt of it. */
 double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state);
 /* Force and torque on the second body at its marker, world axes: reaction and what acts along

@@ -131,8 +131,11 @@ static double wrapped_angle(const ga_state *state, int node)
 
 static void angle(const ga_observed *item, const ga_loads *loads, ga_dual *out)
 {
-    double value = ga_turn_unwrap(loads->state, loads->element->memory + item->memory,
-                                  wrapped_angle(loads->state, item->node));
+    const ga_state *state = loads->state;
+    double value = wrapped_angle(state, item->node);
+    if (state->memory)
+        value = ga_turn_unwrap(state->memory + loads->element->memory + item->memory, state->t,
+                               value, state->frames[item->node].w[2]);
     ga_dual_constant(loads->columns, value, out);
     if (loads->columns) out->d[GA_TWIST * item->slot[0] + 5] = 1;
 }

@@ -5,11 +5,15 @@
  *     v(x)                         cubic through v_old, v with slopes h vd_old, h vd
  *     vd(x), multipliers           linear
  *
+ * U has as many full turns as (v_old + v) h/2: a body may turn by more than one in a step.
+ *
  * The interpolation adds O(h^4) to q and v, O(h^2) to vd and the multipliers; all are
  * continuous from step to step. vd is not the slope of v(x): after a change of the step size
  * index 3 goes on from a velocity moved by O(h^2), which that slope would show as O(h).
  */
 #include "integrate/stepper.h"
+
+#include "lie/group.h"
 
 #include <string.h>
 
@@ -27,14 +31,23 @@ static void prepare(ga_stepper *s)
     const ga_dae *dae = &s->dae;
     if (s->dense.steps == now->steps) return;
     s->dense.steps = now->steps;
-    ga_nodes_difference(dae->sys.node_count, dae->sys.nodes, now->q_old, now->q, s->dense.U);
-    double T[GA_NODE_MAX_NV * GA_NODE_MAX_NV];
+    double T[GA_NODE_MAX_NV * GA_NODE_MAX_NV], mean[GA_NODE_MAX_NV];
+    const double *q_old = now->q_old, *q = now->q;
     for (int node = 0, at = 0; node < dae->sys.node_count; ++node) {
         ga_node kind = dae->sys.nodes[node];
         int n = ga_node_nv(kind);
         const double *v = now->v + at;
         double *end = s->dense.end + at;
-        if (kind.group == GA_GROUP_RN) {
+        bool apart = kind.group == GA_GROUP_RN;
+        if (apart) {
+            ga_lie_difference(kind, q_old, q, s->dense.U + at);
+        } else {
+            for (int i = 0; i < n; ++i) mean[i] = 0.5 * now->h * (now->v_old[at + i] + v[i]);
+            apart = !ga_lie_difference_near(kind, q_old, q, mean, s->dense.U + at);
+        }
+        q_old += ga_node_nq(kind);
+        q += ga_node_nq(kind);
+        if (apart) {
             for (int i = 0; i < n; ++i) end[i] = now->h * v[i];
         } else {
             ga_lie_tangent_inverse(kind, GA_MAP_EXP, s->dense.U + at, T);

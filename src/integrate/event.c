@@ -1,19 +1,22 @@
-/* A step is looked at in quarters, so that a function that goes through zero and comes back is
- * seen unless it does so within a quarter. Where a function changes sides, the time is
- * bracketed to round-off by bisection with interpolation (Illinois); the event happens at the
- * end of the bracket, where the function has arrived on the other side. Functions that arrive
- * within 1e-12 of the time happen at once, when the last of them has arrived.
+/* A step is looked at in quarters. A function that goes through zero and comes back within a
+ * quarter is seen by its slopes at both ends, which point to zero; then its extremum in between
+ * is searched for. Where a function changes sides, the time is bracketed to round-off by
+ * bisection with interpolation (Illinois); the event happens at the end of the bracket, where
+ * the function has arrived on the other side. Functions that arrive within 1e-12 of the time
+ * happen at once, when the last of them has arrived.
  *
  * A function that touches zero and turns back has not passed it, and is no event. One that
- * starts at zero is on no side until it has left zero; one that ends at zero, at t_end, has
- * arrived. So of two simulations in a row exactly one sees an event where they meet. "At zero"
- * means closer than the function moves in 1e-12 of the time.
+ * starts at zero is on the side it goes to; one that ends at zero, at t_end, has arrived. So of
+ * two simulations in a row exactly one sees an event where they meet. "At zero" means closer
+ * than the function moves in 1e-12 of the time, or than 1e-13 of the values it has had.
  *
- * An event that makes the integration start anew leaves its function at zero, unless the user
- * has changed it, and what he has done decides where it goes from there. If it moves on it has
- * passed, and the next event is when it comes back. Else, a body that bounces or comes to rest,
- * it is where it came from, and going through is an event again: nothing falls through a floor
- * unannounced. */
+ * Unilateral functions have their side by definition: they are on the positive one until an
+ * event, and again behind a restart. One that is negative there is an event at once. The
+ * others: an event that makes the integration start anew leaves its function at zero, unless
+ * the user has changed it, and what he has done decides where it goes from there. If it moves
+ * on it has passed, and the next event is when it comes back. Else, a body that bounces or
+ * comes to rest, it is where it came from, and going through is an event again: nothing falls
+ * through a floor unannounced. */
 #include "integrate/event.h"
 
 #include "base/memory.h"
@@ -32,11 +35,13 @@ ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w)
     int n = def->count;
     bool memory = (w->side = GA_NEW(int, n)) && (w->which = GA_NEW(int, n)) &&
                   (w->end = GA_NEW(double, n)) && (w->slope = GA_NEW(double, n)) &&
+                  (w->size = GA_NEW(double, n)) && (w->shift = GA_NEW(double, n)) &&
+                  (w->before = GA_NEW(double, n)) &&
                   (w->times = GA_NEW(double, w->def.max_count)) &&
                   (w->q = GA_NEW(double, s->nq)) && (w->v = GA_NEW(double, s->nv)) &&
                   (w->vd = GA_NEW(double, s->nv)) && (w->multipliers = GA_NEW(double, s->mp)) &&
                   (w->path = GA_NEW(double, s->nv)) && (w->q_given = GA_NEW(double, s->nq)) &&
-                  (w->v_given = GA_NEW(double, s->nv)) && (w->moved = GA_NEW(bool, n));
+                  (w->v_given = GA_NEW(double, s->nv));
     for (int k = 0; k < 4 && memory; ++k) memory = (w->g[k] = GA_NEW(double, n)) != NULL;
     if (!memory) ga_watch_destroy(w);
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -44,9 +49,10 @@ ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w)
 
 void ga_watch_destroy(ga_watch *w)
 {
-    void *memory[] = {w->side, w->which,       w->end,  w->slope,   w->times,   w->q,
-                      w->v,    w->vd,          w->path, w->q_given, w->v_given, w->moved,
-                      w->g[0], w->multipliers, w->g[1], w->g[2],    w->g[3]};
+    void *memory[] = {w->side,  w->which,       w->end,     w->slope,   w->size,
+                      w->shift, w->times,       w->q,       w->v,       w->vd,
+                      w->path,  w->multipliers, w->q_given, w->v_given, w->g[0],
+                      w->g[1],  w->g[2],        w->g[3],    w->before};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(w, 0, sizeof *w);
 }
@@ -115,7 +121,25 @@ static int sign(double x) { return (x > 0) - (x < 0); }
 /* Times closer than this are the same. */
 static double resolution(const ga_watch *w, double t)
 {
-    return 1e-12 * fmax(fabs(t), w->duration);
+    return 1e-12 * fmax(fabs(t), w->s->now.h);
+}
+
+static bool is_unilateral(const ga_watch *w, int i)
+{
+    return w->def.unilateral && w->def.unilateral[i];
+}
+
+/* Values of function i, which moves with this slope, that cannot be told from zero at time t.
+ */
+static double none(const ga_watch *w, int i, double slope, double t)
+{
+    return fmax(slope * resolution(w, t), 1e-13 * w->size[i]);
+}
+
+static void meet(ga_watch *w, const double *g)
+{
+    for (int i = 0; i < w->def.count; ++i)
+        if (isfinite(g[i])) w->size[i] = fmax(w->size[i], fabs(g[i]));
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -127,6 +151,33 @@ static double look_ahead(const ga_watch *w)
     return fmax(1e-4 * w->s->now.h, resolution(w, w->s->now.t));
 }
 
+/* Values ds and 2 ds behind a start into g[1] and g[2]; false: the motion cannot be followed
+ * that far. */
+static bool look_along(ga_watch *w, double ds)
+{
+    return ds > 0 && evaluate_ahead(w, ds, w->g[1], NULL) == GA_OK &&
+           evaluate_ahead(w, 2 * ds, w->g[2], NULL) == GA_OK;
+}
+
+/* The change of function i within ds behind a start, by its first and second derivative; from
+ * its changes after ds and 2 ds. */
+static double linear_change(double one, double two) { return 2 * one - 0.5 * two; }
+static double bend(double one, double two) { return two - 2 * one; }
+
+/* From g[0], and g[1] and g[2] if ds > 0. A function at zero is on the side it goes to. */
+static int side_at_start(const ga_watch *w, int i, double ds)
+{
+    if (is_unilateral(w, i)) return 1;
+    const double g = w->g[0][i];
+    if (!(ds > 0)) return sign(g);
+    const double one = w->g[1][i] - g, two = w->g[2][i] - g;
+    if (fabs(g) > none(w, i, fabs(one) / ds, w->s->now.t)) return sign(g);
+    const double linear = linear_change(one, two), curved = bend(one, two);
+    const double round_off = 8 * DBL_EPSILON * (w->size[i] + fabs(one) + fabs(two));
+    if (fabs(linear) > round_off) return sign(linear);
+    return fabs(curved) > round_off ? sign(curved) : 0;
+}
+
 ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report)
 {
     const ga_state *now = &w->s->now;
@@ -134,14 +185,13 @@ ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report)
     w->duration = t_end - now->t;
     w->happened = 0;
     if (!w->def.count) return GA_OK;
+    memset(w->size, 0, (size_t)w->def.count * sizeof *w->size);
+    w->t_before = NAN;
     GA_TRY(evaluate_ahead(w, 0, w->g[0], report));
-    const double ds = look_ahead(w);
-    bool moves = ds > 0 && evaluate_ahead(w, ds, w->g[1], NULL) == GA_OK;
-    for (int i = 0; i < w->def.count; ++i) {
-        double slope = moves ? fabs(w->g[1][i] - w->g[0][i]) / ds : 0;
-        bool zero = fabs(w->g[0][i]) <= slope * resolution(w, now->t);
-        w->side[i] = zero ? 0 : sign(w->g[0][i]);
-    }
+    meet(w, w->g[0]);
+    double ds = look_ahead(w);
+    if (!look_along(w, ds)) ds = 0;
+    for (int i = 0; i < w->def.count; ++i) w->side[i] = side_at_start(w, i, ds);
     return GA_OK;
 }
 
@@ -157,9 +207,9 @@ static bool is_event(const ga_watch *w, int i)
  * that is over before ds. */
 static bool moves_on(const ga_watch *w, int i, double one, double two)
 {
-    double linear = 2 * one - 0.5 * two, bend = two - 2 * one;
+    double linear = linear_change(one, two);
     double least = 0.1 * resolution(w, w->s->now.t) * w->slope[i];
-    if (w->touched) least = fmax(least, fabs(bend));
+    if (w->touched) least = fmax(least, fabs(bend(one, two)));
     return sign(linear) == w->side[i] && fabs(linear) > least;
 }
 
@@ -189,23 +239,25 @@ ga_status ga_watch_after(ga_watch *w, double t, const double *q, const double *v
     w->touched = memcmp(w->q_given, q, (size_t)w->s->nq * sizeof *q) ||
                  memcmp(w->v_given, v, (size_t)w->s->nv * sizeof *v);
     GA_TRY(evaluate_at(w, t, q, v, w->g[1], report));
-    for (int i = 0; i < w->def.count; ++i)
-        w->moved[i] = fabs(w->g[1][i] - w->g[0][i]) > resolution(w, t) * w->slope[i];
+    for (int i = 0; i < w->def.count; ++i) w->shift[i] = fabs(w->g[1][i] - w->g[0][i]);
     return GA_OK;
 }
 
 ga_status ga_watch_restart(ga_watch *w, ga_report *report)
 {
     GA_TRY(evaluate_ahead(w, 0, w->g[0], report));
-    const double ds = look_ahead(w);
-    bool path = evaluate_ahead(w, ds, w->g[1], NULL) == GA_OK &&
-                evaluate_ahead(w, 2 * ds, w->g[2], NULL) == GA_OK;
+    w->t_before = NAN;
+    const double ds = look_ahead(w), t = w->s->now.t;
+    const bool path = look_along(w, ds);
     for (int i = 0; i < w->def.count; ++i) {
         double g = w->g[0][i], one = w->g[1][i] - g, two = w->g[2][i] - g;
-        if (!is_event(w, i) || w->moved[i]) {
+        double slope = fmax(w->slope[i], path ? fabs(one) / ds : 0);
+        bool moved = w->shift[i] > none(w, i, slope, t);
+        if (is_unilateral(w, i)) {
+            w->side[i] = 1;
+        } else if (!is_event(w, i) || moved) {
             /* a function given another meaning may be at zero up to round-off: no side */
-            double zero = w->moved[i] && path ? fabs(one) / ds * resolution(w, w->s->now.t) : 0;
-            if (fabs(g) > zero) w->side[i] = sign(g);
+            if (fabs(g) > (moved ? none(w, i, slope, t) : 0)) w->side[i] = sign(g);
         } else if (!path || !moves_on(w, i, one, two)) {
             w->side[i] = -w->side[i]; /* back to where ga_watch_next has turned it over */
         }
@@ -221,7 +273,31 @@ static bool crosses(const ga_watch *w, int i, double g)
     int there = sign(g);
     if (w->side[i] == 0 || there == w->side[i]) return false;
     if (there == 0) return false; /* not through yet */
+    if (is_unilateral(w, i)) return there < 0;
     return !w->def.direction || w->def.direction[i] == 0 || w->def.direction[i] == there;
+}
+
+/* Behind a restart round-off may have put function i on the other side already at a. The latest
+ * of the times a + (b - a)/2, a + (b - a)/4, ... at which it is on its side, into *a; if there
+ * is none, it is through right behind a, which is *b then. */
+static ga_status find_side(ga_watch *w, int i, double *a, double *ga, double *b, double *gb,
+                           double width, ga_report *report)
+{
+    const double start = *a;
+    for (double part = 0.5 * (*b - start); part > width; part *= 0.5) {
+        const double t = start + part;
+        GA_TRY(evaluate(w, t, w->g[3], report));
+        const double g = w->g[3][i];
+        if (sign(g) == w->side[i]) {
+            *a = t;
+            *ga = g;
+            return GA_OK;
+        }
+        if (sign(g) != sign(*gb)) continue; /* zero */
+        *b = t;
+        *gb = g;
+    }
+    return GA_OK;
 }
 
 /* The time in (a, b] at which function i has changed sides; at b it has. */
@@ -230,6 +306,7 @@ static ga_status locate(ga_watch *w, int i, double a, double ga, double *b, doub
 {
     double *g = w->g[3];
     const double width = 4 * DBL_EPSILON * fmax(fabs(a), fabs(*b));
+    if (sign(ga) != w->side[i]) GA_TRY(find_side(w, i, &a, &ga, b, &gb, width, report));
     bool halve = ga == 0;
     for (int k = 0; k < 200 && *b - a > width; ++k) {
         double t = halve || k % 3 == 2 ? 0.5 * (a + *b) : a + (*b - a) * ga / (ga - gb);
@@ -304,25 +381,111 @@ static ga_status earliest(ga_watch *w, double a, double b, bool *found, double *
     return GA_OK;
 }
 
+/* --- through zero and back within an interval ----------------------------------------------
+ */
+
+/* Could function i, on its side at a and b, be on the other one in between? Not if it is ten
+ * times as far away as its curvature over the last two intervals could take it. */
+static bool is_near(const ga_watch *w, int i, double a, double b)
+{
+    const double ga = w->g[1][i], gb = w->g[2][i], length = b - a;
+    if (w->side[i] == 0 || sign(ga) != w->side[i] || sign(gb) != w->side[i]) return false;
+    if (isinf(ga) || isinf(gb)) return false;
+    if (isnan(w->t_before) || !(a > w->t_before)) return true;
+    const double last = (ga - w->before[i]) / (a - w->t_before), now = (gb - ga) / length;
+    const double curvature = fabs(now - last) / (0.5 * (b - w->t_before));
+    return !(fmin(fabs(ga), fabs(gb)) > 10 * curvature * length * length / 8);
+}
+
+/* A time in (a, b) at which function i is on the other side, by golden sections towards its
+ * extremum; or infinity. */
+static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_report *report)
+{
+    enum { MOST = 60 };
+    const double golden = 0.3819660112501051;
+    const double noise = 8 * DBL_EPSILON * w->size[i], width = 1e-9 * (b - a);
+    double at[2] = {a + golden * (b - a), b - golden * (b - a)}, g[2];
+    *t = INFINITY;
+    for (int k = 0; k < 2; ++k) {
+        GA_TRY(evaluate(w, at[k], w->g[3], report));
+        g[k] = w->side[i] * w->g[3][i];
+    }
+    for (int k = 0; k < MOST && b - a > width && fmin(g[0], g[1]) > -noise; ++k) {
+        const bool left = g[0] < g[1];
+        *(left ? &b : &a) = at[left];
+        at[left] = at[!left];
+        g[left] = g[!left];
+        at[!left] = left ? a + golden * (b - a) : b - golden * (b - a);
+        GA_TRY(evaluate(w, at[!left], w->g[3], report));
+        g[!left] = w->side[i] * w->g[3][i];
+    }
+    if (fmin(g[0], g[1]) < -noise) *t = at[g[1] < g[0]];
+    return GA_OK;
+}
+
+/* The first time found in (a, b) at which a function that is on its side at both ends is on the
+ * other; or b. */
+static ga_status look_between(ga_watch *w, double a, double *b, ga_report *report)
+{
+    const double end = *b, length = end - a, little = 1e-4 * length;
+    bool any = false;
+    for (int i = 0; i < w->def.count && !any; ++i) any = is_near(w, i, a, end);
+    if (!any || !(little > 8 * DBL_EPSILON * fabs(end))) return GA_OK;
+    GA_TRY(evaluate(w, a + little, w->g[0], report));
+    GA_TRY(evaluate(w, end - little, w->g[3], report));
+    for (int i = 0; i < w->def.count; ++i) {
+        const double away = w->side[i] * (w->g[0][i] - w->g[1][i]);
+        const double back = w->side[i] * (w->g[2][i] - w->g[3][i]);
+        const double distance = fabs(w->g[1][i]) + away / little * length;
+        w->end[i] = is_near(w, i, a, end) && away < 0 && back > 0 && distance < 0;
+    }
+    for (int i = 0; i < w->def.count; ++i) {
+        double t;
+        if (w->end[i] == 0) continue;
+        GA_TRY(find_dip(w, i, a, end, &t, report));
+        *b = fmin(*b, t);
+    }
+    return *b < end ? evaluate(w, *b, w->g[2], report) : GA_OK;
+}
+
+/* The first event in (a, *b], values in g[1] and g[2]; without one the search stands at *b
+ * afterwards, which may have come nearer. */
+static ga_status search(ga_watch *w, double a, double *b, bool *found, double *t,
+                        ga_report *report)
+{
+    GA_TRY(look_between(w, a, b, report));
+    GA_TRY(earliest(w, a, *b, found, t, report));
+    if (*found) return gather(w, *t, report);
+    for (int i = 0; i < w->def.count; ++i) {
+        int there = sign(w->g[2][i]);
+        if (there != 0) w->side[i] = there; /* also where the direction does not count */
+    }
+    const size_t size = (size_t)w->def.count * sizeof *w->before;
+    memcpy(w->before, w->g[1], size);
+    memcpy(w->g[1], w->g[2], size);
+    w->t_before = a;
+    return GA_OK;
+}
+
 ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_report *report)
 {
+    enum { MOST_PARTS = 8 }; /* of a quarter: a function of noise is not followed further */
     const ga_state *now = &w->s->now;
     *found = false;
     if (!w->def.count || !(from < now->t)) return GA_OK;
+    if (from > now->t_old) w->t_before = NAN; /* behind an event */
     GA_TRY(evaluate(w, from, w->g[1], report));
     double a = from;
     for (int quarter = 1; quarter <= 4; ++quarter) {
-        double b = quarter == 4 ? now->t : now->t_old + 0.25 * quarter * now->h;
-        if (b <= a) continue;
-        GA_TRY(evaluate(w, b, w->g[2], report));
-        GA_TRY(earliest(w, a, b, found, t, report));
-        if (*found) return gather(w, *t, report);
-        for (int i = 0; i < w->def.count; ++i) {
-            int there = sign(w->g[2][i]);
-            if (there != 0) w->side[i] = there; /* also where the direction does not count */
+        const double end = quarter == 4 ? now->t : now->t_old + 0.25 * quarter * now->h;
+        for (int part = 0; part < MOST_PARTS && a < end; ++part) {
+            double b = end;
+            GA_TRY(evaluate(w, b, w->g[2], report));
+            meet(w, w->g[2]);
+            GA_TRY(search(w, a, &b, found, t, report));
+            if (*found) return GA_OK;
+            a = b;
         }
-        memcpy(w->g[1], w->g[2], (size_t)w->def.count * sizeof *w->g[1]);
-        a = b;
     }
     return GA_OK;
 }

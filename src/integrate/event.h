@@ -13,6 +13,8 @@ typedef struct ga_watch {
     double *g[4];  /* at the ends of the interval looked at, and inside */
     double *end;   /* when each function arrives on the other side in that interval */
     double *slope; /* of each function there, on average */
+    double *size;  /* largest value of each function met so far */
+    double *before, t_before; /* values one interval earlier; NaN: there is none */
     int *side;     /* sign of each function where the search stands; 0: not known yet */
     int *which;    /* events that happen at once */
     int count;     /* so many */
@@ -20,9 +22,10 @@ typedef struct ga_watch {
     long happened;
     double *q, *v, *vd, *multipliers; /* of a sample */
     double *path;                     /* nv */
-    /* at an event: the state the user was given, and which functions have been changed */
+    /* at an event: the state the user was given, and by how much he has changed functions */
     double *q_given, *v_given;
-    bool touched, *moved;
+    bool touched;
+    double *shift;
 } ga_watch;
 
 ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w);

@@ -322,6 +322,16 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     return status;
 }
 
+ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v)
+{
+    if (!s->m) return GA_OK;
+    s->saddle.here = false;
+    ga_status status = find_rank(s, t, q, v, NULL);
+    if (status == GA_OK) status = project_position(s, t, q, v, NULL);
+    s->saddle.here = false;
+    return status;
+}
+
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
                          ga_report *report)
 {

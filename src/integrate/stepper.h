@@ -548,7 +548,9 @@ void ga_regular_accept(ga_stepper *s);
  * forces that depend on them. */
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
                               const double *guess, ga_report *report);
-/* The same in the middle of a run, where something has jumped: q and v may be those of the
+/* The first part of that: moves q onto Phi = 0. */
+ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v);
+/* All of it in the middle of a run, where something has jumped: q and v may be those of the
  * state. */
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
                          ga_report *report);

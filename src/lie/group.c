@@ -4,8 +4,10 @@
 #include "lie/group.h"
 
 #include "base/apart.h"
+#include "lie/so3.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -176,6 +178,46 @@ void ga_lie_difference(ga_node node, const double *a, const double *b, double *x
     } else {
         for (int i = 0; i < node.n; ++i) x[i] = b[i] - a[i];
     }
+}
+
+/* Turns of a rotation vector w, |w| <= pi, that bring it near `expected`, about the same axis.
+ */
+static double turns_near(ga_vec3 w, ga_vec3 expected, ga_vec3 *axis)
+{
+    const double half = 3.14159265358979323846, tiny = 1e-8;
+    const double angle = sqrt(ga_vec3_dot(w, w)), far = sqrt(ga_vec3_dot(expected, expected));
+    if (!(far > half) || !isfinite(far)) return 0;
+    *axis = angle > tiny ? ga_vec3_scale(1 / angle, w) : ga_vec3_scale(1 / far, expected);
+    return round((ga_vec3_dot(*axis, expected) - angle) / (2 * half));
+}
+
+/* Position of exp(u, w) is T(w)^T u. (t/2) cot(t/2) in T^-1 magnifies round-off by 1/sin(t/2).
+ */
+bool ga_lie_difference_near(ga_node node, const double *a, const double *b,
+                            const double *expected, double *x)
+{
+    const double least_sine = 1e-3, two_pi = 6.283185307179586476925286766559;
+    const ga_group_type *g = type_of(node);
+    ga_lie_difference(node, a, b, x);
+    if (!g || g->turning != 3) return true; /* planar angles know their turns */
+    const int at = g->nv - 3;
+    ga_vec3 w = ga_vec3_load(x + at), axis;
+    const double turns = turns_near(w, ga_vec3_load(expected + at), &axis);
+    if (turns == 0) return true;
+    const ga_vec3 wound = ga_vec3_axpy(w, two_pi * turns, axis);
+    const double s = ga_vec3_dot(wound, wound);
+    ga_vec3_store(wound, x + at);
+    if (g != &ga_group_se3) return true;
+    if (fabs(sin(0.5 * sqrt(s))) < least_sine) {
+        memcpy(x, expected, (size_t)g->nv * sizeof *x);
+        return false;
+    }
+    ga_jet Tinv;
+    double rel[GA_NODE_MAX_NQ];
+    g->relative(a, b, rel);
+    ga_chart_exp.tangent_inverse(s, 0, &Tinv);
+    ga_vec3_store(ga_jet_apply_transposed(&Tinv, wound, ga_vec3_load(rel)), x);
+    return true;
 }
 
 void ga_lie_bracket(ga_node node, const double *x, const double *y, double *z)

@@ -38,8 +38,12 @@ extern const ga_group_type ga_group_so3, ga_group_r3so3, ga_group_se3;
 /* ga_lie_update for count nodes of one group, one behind the other. */
 void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, const double *x,
                        double *q1);
-/* x with a o exp(x) = b. */
+/* x with a o exp(x) = b; rotations by half a turn at most. */
 void ga_lie_difference(ga_node node, const double *a, const double *b, double *x);
+/* The same with as many full turns as bring x near `expected`. False where such an x is not to
+ * be had: next to full turns exp is singular, and x is `expected`. */
+bool ga_lie_difference_near(ga_node node, const double *a, const double *b,
+                            const double *expected, double *x);
 
 /* |rotation part of x|^2 */
 static inline double ga_group_square(const ga_group_type *g, const double *x)

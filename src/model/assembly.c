@@ -217,9 +217,6 @@ void ga_assembly_initial(const ga_assembly *a, double *q, double *v)
 void ga_assembly_remember(ga_assembly *a, double t, const double *q, const double *v)
 {
     ga_state state = ga_assembly_state(a, t, q, v, NULL, NULL);
-    a->path = 0;
-    a->spin = INFINITY; /* the first step looks in any case */
-    a->seen = t;
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
         if (element->type->remember && element->memory_count)
@@ -235,55 +232,23 @@ static void sweep_turnings(void *data, int part)
         const ga_turning *turning = a->turnings + k;
         const int first = turning->nodes[0], second = turning->nodes[1];
         double *memory = a->memory + turning->memory, angle, rate;
-        if (a->planes) {
-            angle = a->planes[second].angle - a->planes[first].angle;
+        if (a->planes) { /* q has the turns */
+            angle = a->planes[second].angle - a->planes[first].angle - turning->home;
             rate = a->planes[second].w - a->planes[first].w;
         } else {
             ga_joint_turning(turning->A, turning->B, a->frames + first, a->frames + second,
                              &angle, &rate);
+            angle = ga_turn_unwrap(memory, s->at->t, angle - turning->home, rate);
         }
-        memory[0] = ga_joint_unwind(angle - turning->home, s->at->t, memory);
-        memory[1] = rate;
-        memory[2] = s->at->t;
+        ga_turn_commit(memory, s->at->t, angle, rate);
     }
-}
-
-/* Largest component of an angular velocity. */
-static double largest_spin(const ga_assembly *a)
-{
-    double most[3] = {0};
-    for (int i = 0; a->planes && i < a->model->body_count; ++i) {
-        const double w = fabs(a->planes[i].w);
-        if (!(w <= most[0])) most[0] = w;
-    }
-    for (int i = 0; !a->planes && i < a->model->body_count; ++i)
-        for (int k = 0; k < 3; ++k) {
-            const double w = fabs(a->frames[i].w[k]);
-            if (!(w <= most[k])) most[k] = w;
-        }
-    return fmax(fmax(most[0], most[1]), most[2]);
-}
-
-/* Hinges remember an angle and its rate to tell which turn a later angle belongs to, and there
- * is room for an error of 3 rad, see ga_joint_unwind. So they need not look at each step: not
- * before two bodies may have turned against each other by so much, either way. */
-static bool may_have_turned(ga_assembly *a, double t)
-{
-    const double enough = 0.25, spin = largest_spin(a), two_lengths = 2 * sqrt(3);
-    a->path += two_lengths * fmax(spin, a->spin) * fabs(t - a->seen);
-    a->spin = spin;
-    a->seen = t;
-    if (a->path < enough) return false;
-    a->path = 0;
-    return true;
 }
 
 void ga_assembly_commit(ga_assembly *a, const ga_state *state)
 {
     const ga_point at = {.t = state->t};
     sweep s = {.a = a, .at = &at};
-    if (a->turning_count && may_have_turned(a, state->t))
-        ga_pool_run(a->pool, parts_of(a->turning_count), sweep_turnings, &s);
+    if (a->turning_count) ga_pool_run(a->pool, parts_of(a->turning_count), sweep_turnings, &s);
     for (int k = 0; k < a->keeper_count; ++k) {
         const ga_element *element = a->model->elements[a->keepers[k]];
         element->type->commit(element, state, a->memory + element->memory);

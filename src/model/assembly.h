@@ -69,8 +69,6 @@ typedef struct ga_assembly {
     ga_batch *batches;
     int turning_count;
     ga_turning *turnings;
-    double path, spin, seen; /* how far they may have turned since they looked; the largest
-                                angular velocity, and the time, of the last step */
     int keeper_count;
     int *keepers; /* other elements with something to remember */
 

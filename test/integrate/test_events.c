@@ -702,6 +702,126 @@ static void test_kick_and_lift(void **state)
     }
 }
 
+/* --- nothing is lost -----------------------------------------------------------------------
+ */
+
+static double unit; /* of the next functions */
+
+static ga_eval floor_in_units(void *user, const ga_sample *at, double *g)
+{
+    (void)user;
+    g[0] = unit * at->q[0];
+    return GA_EVAL_OK;
+}
+
+/* From the floor, with a flight much shorter than a quarter of a step, or with many of them:
+ * the way back is an event, in every unit. */
+static void test_short_flights(void **state)
+{
+    (void)state;
+    static const double units[] = {1, 1e-12, -1e-12, 1e12, 1e-250};
+    for (int k = 0; k < 5; ++k)
+        for (int mode = 0; mode < 2; ++mode)
+            for (int many = 0; many < 2; ++many) {
+                diary *d = new_diary();
+                d->gravity = 9.81;
+                d->bounce = 1;
+                d->function = floor_in_units;
+                d->happen = many ? bounce : stop;
+                unit = units[k];
+                const double v = 1e-4, flight = 2 * v / 9.81, t_end = many ? 50.5 * flight : 1;
+                fall(d, 0, 0, v,
+                     mode ? fixed(t_end, 0.3 * t_end, 1) : adaptive(t_end, 1e-6, 1));
+                assert_status(d->status, GA_OK, d->report);
+                assert_int_equal(d->events, many ? 50 : 1);
+                for (int i = 0; i < d->events; ++i)
+                    assert_below(fabs(d->event[i].t - (i + 1) * flight),
+                                 1e-9 * flight * (i + 1), "end of a flight");
+                close_diary(d);
+            }
+}
+
+static ga_eval two_dips(void *user, const ga_sample *at, double *g)
+{
+    (void)user;
+    const double a = at->t - 0.313, b = at->t - 0.781;
+    g[0] = unit * (a * a - 1e-4);  /* through at 0.303, back at 0.323 */
+    g[1] = unit * (1e-10 - b * b); /* the other way, 2e-5 long */
+    g[2] = unit * (1e-8 + a * a);  /* near */
+    g[3] = unit * (at->q[0] - 0.5 * at->q[0]);
+    return GA_EVAL_OK;
+}
+
+/* Through zero and back between the places where a step is looked at. */
+static void test_through_and_back(void **state)
+{
+    (void)state;
+    static const double times[] = {0.303, 0.323, 0.781 - 1e-5, 0.781 + 1e-5};
+    static const int rising[4] = {1, 1, 1, 1};
+    for (int k = 0; k < 2; ++k)
+        for (int action = 0; action < 2; ++action)
+            for (int one_way = 0; one_way < 2; ++one_way) {
+                diary *d = new_diary();
+                d->function = two_dips;
+                d->happen = action ? start_anew : NULL;
+                unit = k ? 1e9 : 1;
+                ga_simulation run = fixed(1, 1, 4);
+                if (one_way) run.events.direction = rising;
+                fall(d, 0, 1, 0, run);
+                assert_status(d->status, GA_OK, d->report);
+                assert_int_equal(d->events, one_way ? 2 : 4);
+                for (int i = 0; i < d->events; ++i)
+                    assert_below(fabs(d->event[i].t - times[one_way ? i + 1 : i]), 1e-9, "dip");
+                close_diary(d);
+            }
+}
+
+static ga_eval above_floor(void *user, const ga_sample *at, double *g)
+{
+    (void)user;
+    g[0] = unit * fmax(at->q[0], at->v[0]);
+    return GA_EVAL_OK;
+}
+
+static ga_action bounce_until(diary *d, const happening *h, double *q, double *v)
+{
+    (void)h, (void)q;
+    assert_true(v[0] < 0);
+    v[0] *= -d->bounce;
+    return v[0] < 1e-6 ? GA_ACTION_STOP : GA_ACTION_RESTART;
+}
+
+/* A unilateral function: below zero at the start it is an event at once; otherwise bounces are
+ * followed, below round-off of the height, until the user has enough. */
+static void test_unilateral(void **state)
+{
+    (void)state;
+    static const bool unilateral[1] = {true};
+    static const double starts[] = {1, 0, -1e-9, 1e6};
+    for (int k = 0; k < 4; ++k)
+        for (int mode = 0; mode < 2; ++mode) {
+            diary *d = new_diary();
+            d->gravity = 9.81;
+            d->bounce = 0.9;
+            d->function = above_floor;
+            d->happen = bounce_until;
+            unit = k % 2 ? 1e-9 : 1;
+            const double q = starts[k] == 1e6 ? 1 : starts[k], v = k ? -1 : 0;
+            ga_simulation run = mode ? fixed(50, 0.3, 1) : adaptive(50, 1e-6, 1);
+            run.events.unilateral = unilateral;
+            run.events.max_count = 1000;
+            fall(d, 0, q, v, run);
+            assert_status(d->status, GA_OK, d->report);
+            assert_true(d->t < 50 && d->events > 100);
+            if (q <= 0) assert_below(d->event[0].t, 1e-9, "event at the start");
+            const double fast = sqrt(v * v + 2 * 9.81 * fmax(q, 0));
+            const double first = (v + fast) / 9.81, all = first + 18 * fast / 9.81;
+            assert_below(fabs(d->t - all), 1e-5 * all, "end of the bounces");
+            assert_below(fabs(d->q[0]), 2e-9, "height");
+            close_diary(d);
+        }
+}
+
 /* --- the pendulum and the wall ------------------------------------------------------------ */
 
 static ga_eval wall(void *user, const ga_sample *at, double *g)
@@ -1414,6 +1534,9 @@ int main(void)
         cmocka_unit_test(test_retriggering_is_a_storm),
         cmocka_unit_test(test_parameter_change),
         cmocka_unit_test(test_kick_and_lift),
+        cmocka_unit_test(test_short_flights),
+        cmocka_unit_test(test_through_and_back),
+        cmocka_unit_test(test_unilateral),
         cmocka_unit_test(test_bouncing_pendulum),
         cmocka_unit_test(test_bouncing_pendulum_fixed),
         cmocka_unit_test(test_no_oscillation_after_restart),

@@ -1,5 +1,6 @@
 /* R^n, sizes, and products of nodes. */
 #include "group_checks.h"
+#include "lie/group.h"
 
 static const ga_node nodes[] = {
     {GA_GROUP_SE3, 0},   {GA_GROUP_RN, 4},    {GA_GROUP_SO2, 0},
@@ -166,13 +167,36 @@ static void test_runs(void **state)
     }
 }
 
+/* The logarithm of several turns is the one expected. */
+static void test_difference_near(void **state)
+{
+    (void)state;
+    static const ga_group groups[] = {GA_GROUP_SO3, GA_GROUP_R3SO3, GA_GROUP_SE3};
+    uint64_t seed = 11;
+    for (int k = 0; k < 300; ++k) {
+        const ga_node node = {groups[k % 3], 0};
+        const int m = ga_node_nv(node);
+        double a[7], b[7], x[6], y[6], expected[6];
+        random_vector(&seed, m, 1.5, y);
+        ga_lie_map(node, GA_MAP_EXP, y, a);
+        random_vector(&seed, m, 30, x);
+        double angle = 0;
+        for (int i = m - 3; i < m; ++i) angle += x[i] * x[i];
+        angle = sqrt(angle);
+        if (fabs(sin(angle / 2)) < 0.05) continue; /* next to full turns */
+        ga_lie_update(node, GA_MAP_EXP, a, x, b);
+        for (int i = 0; i < m; ++i) expected[i] = x[i] * (1 + 2 / angle);
+        assert_true(ga_lie_difference_near(node, a, b, expected, y));
+        check_small(gap(m, x, y), 1e-11, "difference over turns", k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_rn),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_rn),
+        cmocka_unit_test(test_products),        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_difference_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,276 @@
+/* Stops of joints: impacts, rest, release, in models whose motion has a closed form. */
+#include "test/api/examples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 5000, CHANNELS = 4 };
+
+typedef struct record {
+    int count, width;
+    double t[MOST], x[MOST][CHANNELS];
+} record;
+
+static ga_eval note(void *user, const ga_sim *sim)
+{
+    record *r = user;
+    assert_true(r->count < MOST && ga_sim_value_count(sim) <= CHANNELS);
+    r->t[r->count] = ga_sim_time(sim);
+    memcpy(r->x[r->count++], ga_sim_values(sim),
+           (size_t)ga_sim_value_count(sim) * sizeof(double));
+    return GA_EVAL_OK;
+}
+
+static void run(ga_model *model, record *r)
+{
+    ga_report report = {0};
+    ga_sim_def def = ga_sim_def_of(model);
+    ga_sim *sim = NULL;
+    r->count = 0;
+    def.output = note;
+    def.user = r;
+    assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+    const ga_status status = ga_sim_run(sim, &report);
+    if (status) fail_msg("%s\n%s", report.message, ga_model_text(model));
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
+static ga_model *parse(const char *text)
+{
+    ga_model *model = NULL;
+    ga_messages *messages = ga_messages_create();
+    if (ga_model_parse("stops", text, strlen(text), NULL, &model, messages))
+        fail_msg("%s\n%s", ga_messages_get(messages, 0).text, text);
+    ga_messages_destroy(messages);
+    return model;
+}
+
+static const double *last(const record *r) { return r->x[r->count - 1]; }
+
+static record r;
+
+/* --- rest --------------------------------------------------------------------------------- */
+
+/* Pressed against a stop after some bounces, the arm stays there. */
+static void rests_on_a_revolute_stop(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"5", "60", "6000"};
+    static const double torques[] = {-0.2, 0.2, -0.01, 3};
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 3; ++k)
+            for (int turns = 0; turns < 2; ++turns) {
+                char set[6][80];
+                const char *const sets[] = {set[0], set[1], set[2], set[3], set[4], set[5]};
+                const double far = turns ? 20 : 1, stop = torques[i] < 0 ? -0.5 * far : far;
+                snprintf(set[0], sizeof set[0], "forces.motor.torque=%g", torques[i]);
+                snprintf(set[1], sizeof set[1], "simulate.t_end=%s", ends[k]);
+                snprintf(set[2], sizeof set[2], "output.every=%s", ends[k]);
+                snprintf(set[3], sizeof set[3], "joints.hinge.limits.min=%g", -0.5 * far);
+                snprintf(set[4], sizeof set[4], "joints.hinge.limits.max=%g", far);
+                snprintf(set[5], sizeof set[5], "output.channels=[hinge.angle, hinge.rate]");
+                if (torques[i] == -0.01 && turns) continue; /* still on its way after 5 s */
+                run(read_example("stop", 6, sets), &r);
+                for (int n = 0; n < r.count; ++n)
+                    assert_true(r.x[n][0] > -0.5 * far - 1e-9 && r.x[n][0] < far + 1e-9);
+                if (!(fabs(last(&r)[0] - stop) < 1e-13 * far && fabs(last(&r)[1]) < 1e-12))
+                    fail_msg("torque %g, t_end %s: angle %.16g, rate %g", torques[i], ends[k],
+                             last(&r)[0], last(&r)[1]);
+            }
+}
+
+/* A point on a vertical slider: after (1 + e)/(1 - e) times the first fall it rests, in every
+ * unit of length and time, for ever. */
+static void bounces_end_in_rest(void **state)
+{
+    (void)state;
+    static const double restitutions[] = {0, 1e-6, 0.1, 0.5, 0.8, 0.95};
+    static const double gravities[] = {1e-3, 9.81, 1e3};
+    static const double heights[] = {1e-6, 0.3, 1e4}, offsets[] = {0, 1, 1e3};
+    for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 3; ++b)
+            for (int c = 0; c < 3; ++c)
+                for (int d = 0; d < 3; ++d) {
+                    char text[1000];
+                    const double e = restitutions[a], g = gravities[b], H = heights[c];
+                    const double fall = sqrt(2 * H / g), rest = fall * (1 + e) / (1 - e);
+                    snprintf(text, sizeof text,
+                             "galpha: 1\ngravity: [0, 0, %.17g]\nbodies:\n  p: {mass: 2, "
+                             "inertia: [1, 1, 1], position: [0, 0, %.17g]}\njoints:\n  guide: "
+                             "{type: prismatic, "
+                             "between: [ground, p], axis: [0, 0, 1], limits: {min: %.17g, "
+                             "restitution: %.17g}}\nsimulate: {t_end: %.17g}\noutput: {every: "
+                             "%.17g, channels: [guide.displacement, guide.rate]}\n",
+                             -g, offsets[d] * H, -H, e, 20 * rest, 0.1 * rest);
+                    run(parse(text), &r);
+                    for (int n = 0; n < r.count; ++n) {
+                        const double x = r.x[n][0], t = r.t[n];
+                        assert_true(x > -H * (1 + 1e-9 * fmax(1, 1e-3 * offsets[d])));
+                        if (t < fall) /* the fall is computed exactly */
+                            assert_true(fabs(x + 0.5 * g * t * t) <
+                                        1e-10 * H * fmax(1, offsets[d]));
+                        if (t > rest * (1 + 1e-5)) assert_true(r.x[n][1] == 0);
+                        if (e > 0.01 && t < rest * (1 - 1e-4) && t > fall)
+                            assert_true(r.x[n][1] != 0 || x == -H);
+                    }
+                    assert_true(fabs(last(&r)[0] + H) < 1e-12 * H * fmax(1, offsets[d]));
+                }
+}
+
+/* Where it starts, and how. */
+static void starts_at_the_stop(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"index2", "index3", "soi2", "hht-i3"};
+    static const struct {
+        double v, e, gravity, expected; /* after 1 s */
+    } cases[] = {{0, 0.5, -9.81, 0}, {-1, 0.5, -9.81, 0},     {1, 0, -9.81, 0}, {-3, 1, 0, 3},
+                 {-3, 0.5, 0, 1.5},  {-3, 0, 0, 0},           {2, 0.5, 0, 2},   {0, 0.5, 0, 0},
+                 {0, 0.5, 4, 2},     {-1, 0.5, 2, 0.5 + 1.0}, {-1, 0, 2, 1}};
+    for (int k = 0; k < 11; ++k)
+        for (int f = 0; f < 4; ++f)
+            for (int fixed = 0; fixed < 2; ++fixed) {
+                char text[1000];
+                snprintf(text, sizeof text,
+                         "galpha: 1\ndimension: 2\ngravity: [0, %g]\nbodies:\n  p: {mass: 2, "
+                         "inertia: 1, velocity: [0, %g]}\njoints:\n  guide: {type: prismatic, "
+                         "between: "
+                         "[ground, p], axis: [0, 1], limits: {min: 0, restitution: %g}}\n"
+                         "simulate: {t_end: 1, formulation: %s, %s}\noutput: {every: 0.1, "
+                         "channels: [guide.displacement]}\n",
+                         cases[k].gravity, cases[k].v, cases[k].e, formulations[f],
+                         fixed ? "step: 0.3" : "tolerance: 1e-6");
+                run(parse(text), &r);
+                for (int n = 0; n < r.count; ++n) assert_true(r.x[n][0] > -1e-12);
+                if (!(fabs(last(&r)[0] - cases[k].expected) < 1e-9))
+                    fail_msg("case %d, %s: %.12g", k, formulations[f], last(&r)[0]);
+            }
+}
+
+/* --- release ------------------------------------------------------------------------------ */
+
+/* Lifted off by F = m g 2 sin(w t) while that is above m g, falls back, rests, again and again.
+ */
+static void is_lifted_and_lands(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 2; ++e) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "galpha: 1\ngravity: [0, 0, -10]\nbodies:\n  p: {mass: 2, inertia: [1, 1, "
+                 "1]}\njoints:\n  guide: "
+                 "{type: prismatic, between: [ground, p], axis: [0, 0, 1], limits: {min: 0, "
+                 "restitution: %g}}\nforces:\n  lift: {type: force, on: p, force: [0, 0, "
+                 "\"40*sin(t)\"]}\nsimulate: {t_end: 60, tolerance: 1e-7}\noutput: {every: "
+                 "0.05, channels: [guide.displacement, guide.rate]}\n",
+                 e ? 0.1 : 0.0);
+        run(parse(text), &r);
+        const double pi = acos(-1), off = pi / 6;
+        for (int n = 0; n < r.count; ++n) {
+            const double x = r.x[n][0];
+            const double phase = fmod(r.t[n], 2 * pi), s = phase - off;
+            assert_true(x > -1e-11);
+            if (r.t[n] > 2 * pi && phase < off - 1e-6 && !(fabs(x) < 1e-11))
+                fail_msg("e %d: x = %g at t = %g", e, x, r.t[n]);
+            /* x'' = 20 sin t - 10 from t = pi/6 on */
+            const double up = 20 * (cos(off) * s + sin(off) - sin(phase)) - 5 * s * s;
+            if (s > 0 && phase < 2.5) assert_true(fabs(x - up) < 1e-5);
+        }
+    }
+}
+
+/* --- several contacts --------------------------------------------------------------------- */
+
+/* A carriage m1 = 3 rests on its stop; a mass m2 = 1 in it flies up and hits the carriage's
+ * ceiling, 0.5 above, with restitution 0.5: the carriage is torn off its stop. */
+static void impact_opens_another_contact(void **state)
+{
+    (void)state;
+    run(parse("galpha: 1\ngravity: [0, 0, -10]\nbodies:\n  carriage: {mass: 3, inertia: [1, 1, "
+              "1]}\n  ball: {mass: "
+              "1, inertia: [1, 1, 1], velocity: [0, 0, 10]}\njoints:\n  guide: {type: "
+              "prismatic, between: [ground, "
+              "carriage], axis: [0, 0, 1], limits: {min: 0}}\n  cage: {type: prismatic, "
+              "between: [carriage, ball], axis: [0, 0, 1], limits: {max: 0.5, restitution: "
+              "0.5}}\nsimulate: {t_end: 0.2, tolerance: 1e-8}\noutput: {every: 0.01, channels: "
+              "[guide.displacement, cage.displacement, guide.rate]}\n"),
+        &r);
+    const double t1 = 1 - sqrt(1 - 0.1), v = 10 - 10 * t1; /* 10 t - 5 t^2 = 0.5 */
+    const double carriage = 1.5 * v / 4, ball = v - 3 * carriage, s = 0.2 - t1;
+    const double x1 = carriage * s - 5 * s * s, x2 = 0.5 + ball * s - 5 * s * s;
+    assert_true(fabs(last(&r)[0] - x1) < 1e-7);
+    assert_true(fabs(last(&r)[1] - (x2 - x1)) < 1e-7);
+}
+
+/* The same mass falls on the carriage's floor: the carriage stays, and the ball bounces off it
+ * as if it were the ground; with both coming down at once, both stop at once. */
+static void impact_presses_another_contact(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; ++both) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "galpha: 1\ngravity: [0, 0, -10]\nbodies:\n  carriage: {mass: 3, inertia: [1, "
+                 "1, 1]}\n  ball: "
+                 "{mass: 1, inertia: [1, 1, 1], position: [0, 0, 1]}\njoints:\n  guide: {type: "
+                 "prismatic, between: "
+                 "[ground, carriage], axis: [0, 0, 1], limits: {min: %g}}\n  cage: {type: "
+                 "prismatic, between: [carriage, ball], axis: [0, 0, 1], limits: {min: %g, "
+                 "restitution: %g}}\nsimulate: {t_end: 0.6, tolerance: 1e-8}\noutput: {every: "
+                 "0.01, channels: [guide.displacement, cage.displacement, guide.rate]}\n",
+                 both ? -0.8 : 0.0, both ? 0.0 : -0.8, both ? 0 : 0.5);
+        run(parse(text), &r);
+        const double fall = 0.4, s = 0.2, up = 0.5 * 10 * fall;
+        assert_true(fabs(last(&r)[0] - (both ? -0.8 : 0)) < 1e-10);
+        assert_true(fabs(last(&r)[1] - (both ? 0 : -0.8 + up * s - 5 * s * s)) < 1e-7);
+        for (int n = 0; n < r.count; ++n)
+            assert_true(r.x[n][0] > (both ? -0.8 : 0) - 1e-10 &&
+                        r.x[n][1] > (both ? 0 : -0.8) - 1e-10);
+    }
+}
+
+/* --- turns -------------------------------------------------------------------------------- */
+
+/* A rotor with a motor reaches a stop ten turns away in few steps, of more than a turn each. */
+static void many_turns_in_a_step(void **state)
+{
+    (void)state;
+    static const char *const kinematics[] = {"r3so3", "se3"};
+    for (int k = 0; k < 2; ++k)
+        for (int fixed = 0; fixed < 2; ++fixed) {
+            char text[1000];
+            snprintf(
+                text, sizeof text,
+                "galpha: 1\nbodies:\n  rotor: {mass: 1, inertia: [1, 1, 2]}\njoints:\n  "
+                "axle: {type: revolute, between: [ground, rotor], at: [0, 0, 0], axis: [0, "
+                "0, 1], limits: {max: 64, restitution: 0.5}}\nforces:\n  motor: {type: "
+                "torque, on: rotor, torque: [0, 0, 4]}\nsimulate: {t_end: 30, kinematics: "
+                "%s, %s}\noutput: {every: 0.125, channels: [axle.angle, axle.rate]}\n",
+                kinematics[k], fixed ? "step: 0.9" : "tolerance: 1e-6");
+            run(parse(text), &r);
+            for (int n = 0; n < r.count; ++n) {
+                const double t = r.t[n], x = r.x[n][0];
+                assert_true(x < 64 + 1e-9);
+                if (t <= 8) assert_true(fabs(x - t * t) < 1e-8);
+                if (t > 8 && t < 16) /* 8 rad/s back */
+                    assert_true(fabs(x - (64 - 8 * (t - 8) + (t - 8) * (t - 8))) < 1e-8);
+            }
+            assert_true(fabs(last(&r)[0] - 64) < 1e-12 && last(&r)[1] == 0);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rests_on_a_revolute_stop),
+        cmocka_unit_test(bounces_end_in_rest),
+        cmocka_unit_test(starts_at_the_stop),
+        cmocka_unit_test(is_lifted_and_lands),
+        cmocka_unit_test(impact_opens_another_contact),
+        cmocka_unit_test(impact_presses_another_contact),
+        cmocka_unit_test(many_turns_in_a_step),
+    };
+    return cmocka_run_group_tests_name("stops", tests, NULL, NULL);
+}
