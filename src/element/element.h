@@ -123,6 +123,9 @@ struct ga_element_type {
     /* Fields are read, anchors known: set nodes and counts, compute what the rest needs. False
      * after an error message. */
     bool (*prepare)(void *element, ga_setup *setup);
+    /* The whole model is known to be right: loads foreign code. False after an error message.
+     * Null: nothing to load. */
+    bool (*load)(void *element, const ga_setup *setup);
     /* Frees what fields do not own. */
     void (*release)(void *element);
 

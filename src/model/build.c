@@ -166,6 +166,18 @@ static bool find_observed(const ga_builder *b, const char *name, ga_observed *wh
                : observe_element(b->model->named[found / 2], dot + 1, what);
 }
 
+/* A joint that could not be prepared has no coordinates to name. The mistake in it has been
+ * reported, and a second message about a name that is spelt right would mislead. */
+static bool is_of_broken_joint(const ga_builder *b, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot) return false;
+    const int found = ga_names_find(&b->model->names, name, (size_t)(dot - name));
+    if (found < 0 || found % 2 == GA_NAMED_BODY) return false;
+    const ga_element *element = b->model->named[found / 2];
+    return element->type->is_joint && !((const ga_joint *)element)->kind;
+}
+
 ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
 {
     ga_symbol unknown = {.kind = GA_SYMBOL_UNKNOWN};
@@ -174,6 +186,8 @@ ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
     memcpy(text, name, length);
     text[length] = '\0';
     ga_observed what = {.node = GA_GROUND};
+    /* any variable will do: the model is refused, nothing is evaluated */
+    if (is_of_broken_joint(b, text)) return (ga_symbol){.kind = GA_SYMBOL_VARIABLE};
     if (!find_observed(b, text, &what)) return unknown;
     ga_symbol symbol = {.kind = GA_SYMBOL_VARIABLE};
     void *list = (char *)b->element + b->type->observation_at;
@@ -683,4 +697,21 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
         *model = NULL;
     }
     return status;
+}
+
+ga_status ga_model_load(ga_model *model, ga_messages *messages)
+{
+    ga_reader reader = {
+        .document = model->document, .messages = messages, .dimension = model->dimension};
+    const ga_setup setup = {
+        .reader = &reader, .arena = &model->arena, .dimension = model->dimension};
+    for (int k = 0; k < model->element_count; ++k) {
+        ga_element *element = model->elements[k];
+        if (!element->type->load) continue;
+        const size_t here = ga_reader_enter(&reader, element->type->section);
+        ga_reader_enter(&reader, element->name);
+        element->type->load(element, &setup);
+        ga_reader_leave(&reader, here);
+    }
+    return reader.out_of_memory ? GA_ERR_MEMORY : reader.errors ? GA_ERR_INPUT : GA_OK;
 }

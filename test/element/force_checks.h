@@ -233,7 +233,8 @@ static inline void free_functions(world *w, void *e, const char *name, int count
 static inline void element_start(world *w, void *element)
 {
     ga_element *e = element;
-    bool good = e->type->prepare(e, &w->setup);
+    bool good =
+        e->type->prepare(e, &w->setup) && (!e->type->load || e->type->load(e, &w->setup));
     if (!good) {
         char line[512] = "";
         ga_messages_format(w->messages, 0, line, sizeof line);
@@ -244,12 +245,13 @@ static inline void element_start(world *w, void *element)
     if (e->type->remember) e->type->remember(e, &start, w->memory);
 }
 
-/* Preparing fails (or warns) with a message that holds these words. */
+/* Preparing or loading fails (or warns) with a message that holds these words. */
 static inline void check_message(world *w, void *element, ga_severity severity,
                                  const char *words)
 {
     ga_element *e = element;
-    bool good = e->type->prepare(e, &w->setup);
+    bool good =
+        e->type->prepare(e, &w->setup) && (!e->type->load || e->type->load(e, &w->setup));
     assert_int_equal(good, severity == GA_SEVERITY_WARNING);
     int count = ga_messages_count(w->messages);
     assert_true(count > 0);
