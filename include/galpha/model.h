@@ -112,7 +112,7 @@ GA_API void ga_draft_destroy(ga_draft *draft);
  * with a null name. Everything is copied. Mistakes are found by finish. */
 GA_API ga_status ga_draft_add(ga_draft *draft, const char *section, const char *name,
                               const ga_property *properties);
-/* A value at the top: dimension, gravity, name. */
+/* A value at the top: dimension, gravity, name, ground. */
 GA_API ga_status ga_draft_set(ga_draft *draft, const ga_property *property);
 /* Lets the model load plug-ins, from anywhere: the paths in a draft are the program's own. */
 GA_API void ga_draft_allow_plugins(ga_draft *draft);

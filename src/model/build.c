@@ -47,15 +47,21 @@ static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
 
 bool ga_build_anchor(const ga_builder *b, const char *text, ga_anchor *anchor)
 {
-    *anchor = (ga_anchor){GA_GROUND, {0, 0, 0}, true};
+    *anchor = (ga_anchor){.node = GA_GROUND, .whole = true};
     if (strcmp(text, "ground") == 0) return true;
     const char *dot = strchr(text, '.');
     size_t length = dot ? (size_t)(dot - text) : strlen(text);
-    int found = ga_names_find(&b->model->names, text, length);
-    if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
-    anchor->node = found / 2;
+    const ga_point_list *points = &b->model->ground_points;
+    if (!dot || length != strlen("ground") || memcmp(text, "ground", length) != 0) {
+        int found = ga_names_find(&b->model->names, text, length);
+        if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
+        const ga_body *body = b->model->bodies + found / 2;
+        anchor->node = found / 2;
+        anchor->is_point = body->type == GA_BODY_POINT_MASS;
+        points = &body->points;
+    }
     if (!dot) return true;
-    const ga_named_point *point = ga_body_find_point(b->model->bodies + found / 2, dot + 1);
+    const ga_named_point *point = ga_points_find(points, dot + 1);
     if (!point) return false;
     memcpy(anchor->p, point->p, sizeof anchor->p);
     anchor->whole = false;
@@ -112,7 +118,7 @@ static bool observe_body(const ga_builder *b, int node, const char *text, ga_obs
     if (!dot || (size_t)(dot - text) >= sizeof name) return false;
     memcpy(name, text, (size_t)(dot - text));
     name[dot - text] = '\0';
-    const ga_named_point *point = ga_body_find_point(b->model->bodies + node, name);
+    const ga_named_point *point = ga_points_find(&b->model->bodies[node].points, name);
     if (!point) return false;
     memcpy(what->p, point->p, sizeof what->p);
     return observe_point(b, dot + 1, false, what);
@@ -566,11 +572,23 @@ static void build_elements(ga_builder *b)
 
 /* --- the rest of the file ----------------------------------------------------------------- */
 
+typedef struct ground {
+    ga_group_head head;
+    ga_point_list points;
+} ground;
+
+static const ga_field ground_fields[] = {
+    GA_FIELD(ground, POINTS, points, "named points of the ground, world; used as ground.name",
+             .unit = "m"),
+    {0},
+};
+
 typedef struct head {
     double galpha;
     const char *name;
     int dimension;
     double gravity[3];
+    ground ground;
 } head;
 
 /* The keys at the top; sections are read on their own. */
@@ -581,6 +599,7 @@ const ga_field ga_head_fields[] = {
     GA_FIELD(head, TEXT, name, "name of the model", .absent = "the name of the file"),
     GA_FIELD(head, INTEGER, dimension, "3, or 2: motion in the x-y plane", .fallback = {3}),
     GA_FIELD(head, VECTOR, gravity, "acceleration of gravity, world", .unit = "m/s^2"),
+    GA_FIELD(head, GROUP, ground, "what is fixed in the world", .group = ground_fields),
     {0},
 };
 
@@ -609,6 +628,7 @@ static bool build_head(ga_builder *b)
                                h.galpha);
     if (good && h.name) model->name = h.name;
     if (good) memcpy(model->gravity, h.gravity, sizeof h.gravity);
+    if (good) model->ground_points = h.ground.points;
     return good;
 }
 

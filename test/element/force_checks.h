@@ -145,7 +145,8 @@ static inline void *element_create(world *w, const ga_element_type *type)
     for (const ga_field *f = type->fields; f->name; ++f) {
         void *at = (char *)e + f->offset;
         if (f->kind == GA_KIND_NUMBER) *(double *)at = f->fallback[0];
-        if (f->kind == GA_KIND_VECTOR) memcpy(at, f->fallback, sizeof f->fallback);
+        if (f->kind == GA_KIND_VECTOR || f->kind == GA_KIND_PLACE)
+            memcpy(at, f->fallback, sizeof f->fallback);
         if (f->kind == GA_KIND_BODY) *(int *)at = (int)f->fallback[0];
         if (f->kind == GA_KIND_ROTATION) *(double *)at = 1;
     }
@@ -455,9 +456,12 @@ static inline void check_internal(world *w, const void *element)
 /* Points for everyone. */
 static inline ga_anchor point_on(int node, double x, double y, double z)
 {
-    return (ga_anchor){node, {x, y, z}, false};
+    return (ga_anchor){.node = node, .p = {x, y, z}, .whole = false};
 }
 
-static inline ga_anchor whole(int node) { return (ga_anchor){node, {0, 0, 0}, true}; }
+static inline ga_anchor whole(int node)
+{
+    return (ga_anchor){.node = node, .p = {0, 0, 0}, .whole = true};
+}
 
 #endif
