@@ -9,4 +9,7 @@
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
 
+/* Times of output nearer than this cannot be told apart. */
+double ga_output_smallest(double t_start, double t_end);
+
 #endif

@@ -130,7 +130,7 @@ static effort exert(const drive *d, mode m, double s, double v, double N)
     }
     double law[2] = {0};
     if (d->rubs) ga_friction_law(&a->friction, v, law);
-    if (slipping(m)) law[0] = m * d->mu;
+    if (slipping(m)) law[0] = (int)m * d->mu;
     e.Q -= d->arm * law[0] * pressed;
     e.Q_v -= d->arm * law[1] * pressed;
     e.Q_N = -d->arm * law[0];
@@ -429,7 +429,7 @@ static void events(const void *element, const ga_state *state, double *g)
         g[EVENT_LOCK] = margin(d, m, state, &l);
         return;
     }
-    if (slipping(m)) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
+    if (slipping(m)) g[EVENT_LOCK] = (int)m * l.rate + still * d->a->friction.transition;
     if (memory[STOP_MAX] == memory[STOP_MAX]) g[EVENT_MAX] = memory[STOP_MAX] - l.s.value;
     if (memory[STOP_MIN] == memory[STOP_MIN]) g[EVENT_MIN] = l.s.value - memory[STOP_MIN];
 }

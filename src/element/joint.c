@@ -501,7 +501,8 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                     .fallback = {NAN}, .absent = "as of sliding"),                             \
         GA_FIELD(ga_friction, NUMBER, preload, "normal force there without any reaction",      \
                  .unit = "N", .range = GA_NOT_NEGATIVE),                                       \
-        GA_FIELD(ga_friction, NUMBER, transition, "rate at which friction is all there",       \
+        GA_FIELD(ga_friction, NUMBER, transition,                                              \
+                 "rate v0 of the regularised law: mu*tanh(3 v/v0), 0.995 of mu at v0",         \
                  .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),               \
         GA_FIELD(ga_friction, CHOICE, model,                                                   \
                  "a smooth function of the rate, or true sticking",                            \

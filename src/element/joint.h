@@ -219,30 +219,39 @@ ga_scalar_function ga_angle;
 
 #define GA_ROW_WORLD_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_world_x, .form = {GA_FORM_WORLD, 0},       \
-        .planar = true                                                                         \
+        .name = "translation along x", .scalar = ga_world_x,                                   \
+        .form = {.form = GA_FORM_WORLD, .i = 0}, .planar = true                                \
     }
 #define GA_ROW_WORLD_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_world_y, .form = {GA_FORM_WORLD, 1},       \
-        .planar = true                                                                         \
+        .name = "translation along y", .scalar = ga_world_y,                                   \
+        .form = {.form = GA_FORM_WORLD, .i = 1}, .planar = true                                \
     }
 #define GA_ROW_WORLD_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_world_z, .form = { GA_FORM_WORLD, 2 }      \
+        .name = "translation along z", .scalar = ga_world_z, .form = {                         \
+            .form = GA_FORM_WORLD,                                                             \
+            .i = 2                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_ALONG_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_along_x, .form = {GA_FORM_ALONG, 0},       \
-        .planar = true                                                                         \
+        .name = "translation along x", .scalar = ga_along_x,                                   \
+        .form = {.form = GA_FORM_ALONG, .i = 0}, .planar = true                                \
     }
 #define GA_ROW_ALONG_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_along_y, .form = { GA_FORM_ALONG, 1 }      \
+        .name = "translation along y", .scalar = ga_along_y, .form = {                         \
+            .form = GA_FORM_ALONG,                                                             \
+            .i = 1                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_ALONG_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_along_z, .form = { GA_FORM_ALONG, 2 }      \
+        .name = "translation along z", .scalar = ga_along_z, .form = {                         \
+            .form = GA_FORM_ALONG,                                                             \
+            .i = 2                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_TILT_X                                                                          \
     {                                                                                          \
@@ -333,7 +342,8 @@ bool ga_joint_has_effort2(const void *element);
      .value = ga_joint_channel_force},                                                         \
         {.name = "torque",                                                                     \
          .unit = "N m",                                                                        \
-         .help = "on the second body at the joint, world axes",                                \
+         .help = "on the second body about its point of the joint, which slides with it; "     \
+                 "world axes",                                                                 \
          .count = 3,                                                                           \
          .value = ga_joint_channel_torque,                                                     \
          .axial = true},                                                                       \

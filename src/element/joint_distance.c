@@ -22,7 +22,7 @@ static const ga_joint_kind kind = {
     .row = {{.name = "distance",
              .scalar = ga_scalar_length,
              .planar = true,
-             .form = {GA_FORM_LENGTH}}},
+             .form = {.form = GA_FORM_LENGTH}}},
     .coordinate = {{.name = "length", .scalar = ga_scalar_length, .absolute = true}},
     .target = target,
 };
