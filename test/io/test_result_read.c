@@ -135,9 +135,9 @@ static void test_not_finite(void **state)
     const double x[] = {NAN, INFINITY, -INFINITY, -0.0};
     for (int format = 0; format < FORMATS; ++format) {
         ga_result *result = NULL;
-        assert_int_equal(
-            ga_result_create(in_folder(names[format]), format, 1, &one, "", &result, NULL),
-            GA_OK);
+        assert_int_equal(ga_result_create(in_folder(names[format]), (ga_result_format)format, 1,
+                                          &one, "", &result, NULL),
+                         GA_OK);
         for (int k = 0; k < 4; ++k)
             assert_int_equal(ga_result_write(result, k, &x[k], NULL), GA_OK);
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
@@ -585,7 +585,7 @@ static void test_truncated(void **state)
 {
     (void)state;
     for (int format = 0; format < FORMATS; ++format) {
-        write_file(format, 40);
+        write_file((ga_result_format)format, 40);
         size_t length;
         char *bytes = load_file(in_folder(names[format]), &length);
         for (size_t end = 0; end < length; end += 97) {
@@ -614,12 +614,12 @@ static void test_allocation_fails(void **state)
     (void)state;
     if (!in_front()) skip();
     for (int format = 0; format < FORMATS; ++format) {
-        write_file(format, 3);
-        assert_int_equal(read_whole(format), GA_OK);
+        write_file((ga_result_format)format, 3);
+        assert_int_equal(read_whole((ga_result_format)format), GA_OK);
         for (long k = 1; k < 1000; ++k) {
             start_counting(k, false);
             watch.own_only = true;
-            const ga_status status = read_whole(format);
+            const ga_status status = read_whole((ga_result_format)format);
             stop_counting();
             if (watch.failed == 0) break;
             if (status == GA_OK) fail_msg("allocation %ld failed unnoticed", k);
