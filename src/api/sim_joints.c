@@ -114,10 +114,11 @@ void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings)
         measure(model, joint, t, &gap, &turn);
         if (!(gap > large_gap * size) && !(turn > large_gap)) continue;
         if (++large <= MOST)
-            ga_warn(warnings, GA_WARN_JOINT_APART, name, NAN,
-                    "joints.%.60s: its sides were %.3g m%s apart as given, and bodies were moved "
-                    "to bring them together",
-                    name, gap, turn > large_gap ? " and an angle" : "");
+            ga_warn(
+                warnings, GA_WARN_JOINT_APART, name, NAN,
+                "joints.%.60s: its sides were %.3g m%s apart as given, and bodies were moved "
+                "to bring them together",
+                name, gap, turn > large_gap ? " and an angle" : "");
     }
     if (large > MOST)
         ga_warn(warnings, GA_WARN_JOINT_APART, NULL, NAN,
