@@ -6,6 +6,7 @@
 #   make test       build and run all tests
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
+#   make clang      build everything with clang, warnings as errors; no tests are run
 #   make format     let clang-format lay out the sources; make format-check only looks
 #   make install    into PREFIX (default /usr/local); DESTDIR is honoured
 #   make clean      remove build/
@@ -22,7 +23,7 @@ DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo gallery test bench asan format format-check install clean
+.PHONY: build demo gallery test bench asan clang format format-check install clean
 
 ifeq ($(DEPS),skip)
 need = @:
@@ -67,6 +68,11 @@ asan:
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(JOBS)
 	ctest --preset asan --parallel $(JOBS)
+
+clang:
+	$(call need,build test clang)
+	cmake --preset clang
+	cmake --build --preset clang --parallel $(JOBS)
 
 format:
 	$(call need,format)

@@ -132,6 +132,39 @@ static void print_moved(const ga_sim_check *found)
                found->moved[k].distance, found->moved[k].angle);
 }
 
+static void print_place(const double x[3], int dimension)
+{
+    for (int i = 0; i < dimension; ++i) printf("%s%.6g", i ? ", " : "[", x[i]);
+    printf("]");
+}
+
+/* Where every joint is, in the world. */
+static void print_joints(const check *c)
+{
+    const ga_sim_check *f = &c->found;
+    const int dimension = ga_model_dimension(c->input.model);
+    if (f->joint_count == 0) return;
+    puts("joints at the start, world coordinates in m");
+    for (int k = 0; k < f->joint_count; ++k) {
+        const ga_sim_joint *j = &f->joints[k];
+        double apart = 0, size = 0;
+        for (int i = 0; i < 3; ++i) {
+            apart = fmax(apart, fabs(j->second[i] - j->first[i]));
+            size = fmax(size, fmax(fabs(j->first[i]), fabs(j->second[i])));
+        }
+        printf("    %-20s %-16s ", j->name, j->type);
+        print_place(j->first, dimension);
+        if (apart > 1e-9 * size) { /* what assembly leaves is far below */
+            printf(" to ");
+            print_place(j->second, dimension);
+        }
+        if (j->centre_of) printf(", the centre of %s: no place is named", j->centre_of);
+        if (j->gap > 0) printf(", sides %.3g m apart as given", j->gap);
+        if (j->turn > 0) printf(", turned by %.3g rad as given", j->turn);
+        puts("");
+    }
+}
+
 static void print_channels(const check *c, kind which, const char *title)
 {
     const double *values = ga_sim_values(c->sim);
@@ -162,6 +195,7 @@ static void print_report(const check *c)
     puts("");
     print_redundancies(c);
     print_moved(f);
+    print_joints(c);
     print_channels(c, ACCELERATIONS, "accelerations at the start");
     print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
     if (isnan(f->tangent_error))
@@ -230,6 +264,25 @@ static void print_moved_json(cli_json *json, const ga_sim_check *found)
     cli_json_end_list(json);
 }
 
+static void print_joints_json(cli_json *json, const check *c)
+{
+    const int dimension = ga_model_dimension(c->input.model);
+    cli_json_list(json, "joints");
+    for (int k = 0; k < c->found.joint_count; ++k) {
+        const ga_sim_joint *j = &c->found.joints[k];
+        cli_json_object(json, NULL);
+        cli_json_text(json, "name", j->name);
+        cli_json_text(json, "type", j->type);
+        cli_json_numbers(json, "first", dimension, j->first);
+        cli_json_numbers(json, "second", dimension, j->second);
+        cli_json_number(json, "gap", j->gap);
+        cli_json_number(json, "turn", j->turn);
+        if (j->centre_of) cli_json_text(json, "centre_of", j->centre_of);
+        cli_json_end_object(json);
+    }
+    cli_json_end_list(json);
+}
+
 static void print_json(const check *c)
 {
     const ga_sim_check *f = &c->found;
@@ -246,6 +299,7 @@ static void print_json(const check *c)
     cli_json_integer(&json, "grubler", f->grubler);
     print_redundancies_json(&json, f);
     print_moved_json(&json, f);
+    print_joints_json(&json, c);
     cli_json_object(&json, "initial");
     print_channels_json(&json, c, ACCELERATIONS, "accelerations");
     print_channels_json(&json, c, REACTIONS, "reactions");

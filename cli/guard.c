@@ -42,12 +42,26 @@ static void set_limits(rlim_t seconds)
     setrlimit(RLIMIT_CPU, &time);
 }
 
+/* What reads the files: HDF5 if one of them begins as its files do. */
+static const char *reader_of(int count, const char *const *files)
+{
+    for (int k = 0; k < count; ++k) {
+        char start[4] = "";
+        FILE *file = fopen(files[k], "rb");
+        const bool is_hdf5 = file && fread(start, 1, sizeof start, file) == sizeof start &&
+                             memcmp(start, "\x89HDF", sizeof start) == 0;
+        if (file) fclose(file);
+        if (is_hdf5) return "HDF5";
+    }
+    return "the reader of CSV";
+}
+
 static int explain(int count, const char *const *files, int killed_by)
 {
     const char *more = count > 1 ? ", or one of the others," : "";
     for (int k = 0; k < DEADLY; ++k)
         if (deadly[k] == killed_by) {
-            cli_error("%s%s is damaged: HDF5 %s", files[0], more,
+            cli_error("%s%s is damaged: %s %s", files[0], more, reader_of(count, files),
                       killed_by == SIGXCPU ? "does not come to an end with it"
                                            : "crashes when it reads it");
             return EXIT_INPUT;

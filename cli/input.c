@@ -129,7 +129,8 @@ int cli_input_read(cli_input *input, const cli_arguments *arguments)
         return cli_out_of_memory();
     }
     ga_model_options options = {.set = set,
-                                .include_anywhere = cli_given(arguments, "include-anywhere")};
+                                .include_anywhere = cli_given(arguments, "include-anywhere"),
+                                .allow_plugins = cli_given(arguments, "allow-plugins")};
     for (int k = 0; k < arguments->given_count; ++k)
         if (strcmp(arguments->given[k].option->name, "set") == 0)
             set[options.set_count++] = arguments->given[k].value;

@@ -10,8 +10,10 @@
 /* For the tables of commands that read a model. */
 #define CLI_INPUT_OPTIONS                                                                      \
     {"set", 0, "PATH=VALUE", "set any value of the file, such as simulate.step=1e-4"},         \
+        {"include-anywhere", 0, NULL,                                                          \
+         "let includes and plug-ins leave the folder of the model"},                           \
     {                                                                                          \
-        "include-anywhere", 0, NULL, "let `include` leave the folder of the model"             \
+        "allow-plugins", 0, NULL, "let the model load plug-ins, which run code of their own"   \
     }
 #define CLI_JSON_OPTION                                                                        \
     {                                                                                          \

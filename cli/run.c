@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { CSV, HDF5, FILES };
@@ -26,6 +28,7 @@ typedef struct run {
     struct {
         const char *path; /* null: not wanted */
         ga_result *result;
+        bool lost; /* could not be completed */
     } file[FILES];
     const char *page;    /* null: not wanted */
     char *only_for_page; /* an HDF5 result that nobody else wants; null: none */
@@ -92,6 +95,55 @@ static ga_status open_files(run *r, const ga_channel *channels, const char *scen
     return r->write_status;
 }
 
+/* --- expected size -------------------------------------------------------------------------
+ */
+
+static const double gigabyte = 1e9;
+/* HDF5 holds doubles; CSV up to 17 digits, sign, point, exponent, comma. */
+static const double bytes_of_number[FILES] = {[CSV] = 20, [HDF5] = 8};
+
+/* Bytes free where a file is to be; infinite if that cannot be told. */
+static double free_space(const char *path)
+{
+    struct statvfs about;
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    char *folder = malloc(length + 2);
+    if (!folder) return INFINITY;
+    memcpy(folder, path, length);
+    strcpy(folder + length, length ? "" : ".");
+    const bool known = statvfs(folder, &about) == 0;
+    free(folder);
+    return known ? (double)about.f_bavail * (double)about.f_frsize : INFINITY;
+}
+
+/* Says before the run what it will write, if that is much or more than there is space for. Of
+ * output at every step only fixed steps tell the number. A run that is stopped, or meets a full
+ * disk, keeps what it has written, so this is a warning and no error. */
+static void announce_size(const run *r)
+{
+    const double spacing = r->def.output_every > 0 ? r->def.output_every : r->def.step;
+    if (!(spacing > 0) || !isfinite(r->def.t_end)) return;
+    const double rows = floor((r->def.t_end - r->def.t_start) / spacing) + 1;
+    double numbers = 1;
+    for (int k = 0; k < ga_sim_channel_count(r->sim); ++k)
+        numbers += ga_sim_channel(r->sim, k).count;
+    for (int k = 0; k < FILES; ++k) {
+        struct stat about;
+        if (!r->file[k].path) continue;
+        if (stat(r->file[k].path, &about) == 0 && !S_ISREG(about.st_mode)) continue;
+        const double bytes = rows * numbers * bytes_of_number[k];
+        const double room = free_space(r->file[k].path);
+        if (bytes <= gigabyte && bytes <= room) continue;
+        char more[80] = "";
+        if (bytes > room)
+            snprintf(more, sizeof more, ", but only %.3g GB are free there", room / gigabyte);
+        cli_error("warning: %s will have about %.3g GB (%.3g rows of %.0f numbers)%s; a larger "
+                  "output.every or fewer output.channels make it smaller",
+                  r->file[k].path, bytes / gigabyte, rows, numbers, more);
+    }
+}
+
 static const char *outcome(const run *r)
 {
     if (r->write_status != GA_OK || r->status != GA_OK) return "failed";
@@ -153,7 +205,9 @@ static void close_files(run *r)
     };
     for (int k = 0; k < FILES; ++k) {
         ga_report report;
-        note_write(r, ga_result_close(r->file[k].result, attributes, &report), &report);
+        const ga_status status = ga_result_close(r->file[k].result, attributes, &report);
+        note_write(r, status, &report);
+        r->file[k].lost = status != GA_OK;
         r->file[k].result = NULL;
     }
 }
@@ -182,10 +236,10 @@ static void write_page(run *r)
 
 static double total(const ga_energy *e) { return e->kinetic + e->potential; }
 
-/* Files that were asked for. */
+/* Files that were asked for and are there. */
 static bool is_wanted(const run *r, int k)
 {
-    return r->file[k].path && r->file[k].path != r->only_for_page;
+    return r->file[k].path && r->file[k].path != r->only_for_page && !r->file[k].lost;
 }
 
 static bool has_page(const run *r) { return r->page && r->rows && r->page_code == EXIT_DONE; }
@@ -340,6 +394,7 @@ static int simulate(run *r)
     if (status != GA_OK) return cli_input_refuse(&r->input, status, &report);
     cli_input_print_messages(&r->input);
 
+    announce_size(r);
     const int count = ga_sim_channel_count(r->sim);
     ga_channel *channels = calloc((size_t)count + 1, sizeof *channels);
     if (!channels) return cli_out_of_memory();

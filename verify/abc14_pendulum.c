@@ -184,7 +184,7 @@ static void plot_cure(vf_run *run)
                     .x = {.label = "time", .unit = "s", .low = 0, .high = 2},
                     .y = {.label = "|e_{λ}|", .scale = GA_SCALE_LOG, .low = 1e-6, .high = 1}});
     for (int which = 0; which < CASES; ++which)
-        plot_error(run, figure, panel, 0.2, which, 1e-2, true,
+        plot_error(run, figure, panel, 0.2, (start_case)which, 1e-2, true,
                    (ga_plot_series){.label = cases[which].label, .width = 1});
     vf_figure(run, figure,
               "x0 = 0.2, h = 1e-2: the error of λ over time, plain against perturbed start "
@@ -228,7 +228,7 @@ static void run_pendulum(vf_run *run)
         pb_problem *pendulum = NULL;
         if (!vf_ok(run, pb_pendulum_create(deviations[k], &pendulum), NULL)) return;
         for (int which = 0; which < CASES; ++which) {
-            vf_job job = job_of(pendulum, which);
+            vf_job job = job_of(pendulum, (start_case)which);
             vf_climb(run, &job, LEVELS, h, VF_NORM_LARGEST, 0, 2, NULL, &ladders[k][which]);
         }
         if (k == 0) check_end(run, pendulum);
@@ -238,7 +238,7 @@ static void run_pendulum(vf_run *run)
     check_printed(run, ladders);
     for (int k = 0; k < 2; ++k)
         for (int which = 0; which < CASES; ++which)
-            check_ladder(run, k, which, &ladders[k][which]);
+            check_ladder(run, k, (start_case)which, &ladders[k][which]);
     check_orders(run, ladders);
     plot_figure_1(run);
     plot_cure(run);

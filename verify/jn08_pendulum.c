@@ -168,7 +168,7 @@ static void run_pendulum_model(vf_run *run)
     for (int which = 0; done && which < VARIANTS; ++which) {
         job.def = vf_soi2(0.2, variants[which].change);
         done = vf_climb_soi2(run, &job, LEVELS, h, &ladders[which]);
-        if (done) check_variant(run, which, &ladders[which]);
+        if (done) check_variant(run, (variant)which, &ladders[which]);
     }
     if (done) {
         job.def = vf_soi2(0.2, GA_CHANGE_ADJUST);

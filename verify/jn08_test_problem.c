@@ -107,7 +107,7 @@ static void run_test_problem(vf_run *run)
                       .pattern_count = VF_PAIR,
                       .pattern = vf_pair};
         if (!vf_climb_soi2(run, &job, LEVELS, h, &ladders[which])) break;
-        check_variant(run, which, &ladders[which]);
+        check_variant(run, (variant)which, &ladders[which]);
         int panel = ga_figure_panel(
             figure, &(ga_plot_panel){.title = variants[which].title,
                                      .x = {.label = "h", .scale = GA_SCALE_LOG},

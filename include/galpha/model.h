@@ -33,7 +33,9 @@ typedef struct ga_model ga_model;
 typedef struct ga_model_options {
     int set_count;
     const char *const *set; /* "simulate.step=1e-4": any path in the file, in order */
-    bool include_anywhere;  /* `include` may leave the folder of the model */
+    bool include_anywhere;  /* includes and plug-ins may leave the folder of the model */
+    bool allow_plugins;     /* without it a model that names a plug-in is refused: loading one
+                               runs its code */
 } ga_model_options;
 
 /* GA_OK; GA_ERR_INPUT, with what is wrong in messages; GA_ERR_FILE; GA_ERR_MEMORY. Options and
@@ -110,8 +112,10 @@ GA_API void ga_draft_destroy(ga_draft *draft);
  * with a null name. Everything is copied. Mistakes are found by finish. */
 GA_API ga_status ga_draft_add(ga_draft *draft, const char *section, const char *name,
                               const ga_property *properties);
-/* A value at the top: dimension, gravity, name. */
+/* A value at the top: dimension, gravity, name, ground. */
 GA_API ga_status ga_draft_set(ga_draft *draft, const ga_property *property);
+/* Lets the model load plug-ins, from anywhere: the paths in a draft are the program's own. */
+GA_API void ga_draft_allow_plugins(ga_draft *draft);
 /* Makes the model and frees the draft, also on failure. */
 GA_API ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messages);
 

@@ -144,6 +144,17 @@ typedef struct ga_sim_moved {
     double distance, angle;
 } ga_sim_moved;
 
+/* Where a joint is, in the world at the start, and how well its sides met as they are given. */
+typedef struct ga_sim_joint {
+    const char *name, *type;
+    double first[3],
+        second[3];         /* its points on the two bodies, after assembly; planar: z = 0 */
+    double gap;            /* m by which its constraints were not met as given */
+    double turn;           /* rad likewise */
+    const char *centre_of; /* it sits at the centre of this body because no place is named;
+                              null: a place is named */
+} ga_sim_joint;
+
 typedef struct ga_sim_check {
     int bodies, coordinates, constraints;
     int degrees_of_freedom; /* true: coordinates - rank */
@@ -152,6 +163,8 @@ typedef struct ga_sim_check {
     const ga_sim_redundancy *redundant;
     int moved_count; /* by making the start consistent */
     const ga_sim_moved *moved;
+    int joint_count;
+    const ga_sim_joint *joints;
     double tangent_error; /* largest of all derivatives against difference quotients, at a state
                             near the start; NaN for large models */
     const char *tangent_worst; /* which; why not, if that is NaN */

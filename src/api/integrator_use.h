@@ -12,4 +12,7 @@ ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
 /* Moves q onto the constraints, in the mass metric; to be called where an impulse may be. */
 ga_status ga_integrator_place(ga_integrator *integrator, double t, double *q, const double *v);
 
+/* Times of output nearer than this cannot be told apart. */
+double ga_output_smallest(double t_start, double t_end);
+
 #endif

@@ -10,6 +10,7 @@ static ga_document_options document_options(const ga_model_options *options)
         o.set_count = options->set_count;
         o.set = options->set;
         o.include_anywhere = options->include_anywhere;
+        o.allow_plugins = options->allow_plugins;
     }
     return o;
 }
@@ -23,6 +24,7 @@ static ga_status finish(ga_status read, ga_document *document, ga_model **model,
     if (status != GA_OK) return status;
     status = ga_model_check_settings(*model, messages);
     if (status == GA_OK) status = read;
+    if (status == GA_OK) status = ga_model_load(*model, messages);
     if (status != GA_OK) {
         ga_model_destroy(*model);
         *model = NULL;

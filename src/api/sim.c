@@ -2,6 +2,7 @@
 #include "api/channels.h"
 #include "api/given.h"
 #include "api/integrator_use.h"
+#include "api/sim_joints.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
@@ -57,6 +58,7 @@ struct ga_sim {
     /* of check */
     ga_sim_redundancy *redundancies;
     ga_sim_moved *moved;
+    ga_sim_joint *joints;
     const char **with;
 };
 
@@ -204,6 +206,7 @@ static void warn_start(ga_sim *sim)
 {
     ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
                       sim->q0, ga_integrator_q(sim->integrator));
+    ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
     warn_assumptions(sim);
 }
 
@@ -570,6 +573,7 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->unilateral,
                       sim->redundancies,
                       sim->moved,
+                      sim->joints,
                       (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
@@ -832,6 +836,20 @@ static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
     return GA_OK;
 }
 
+static ga_status find_joints(ga_sim *sim, ga_sim_check *check, ga_report *report)
+{
+    check->joint_count = ga_sim_joint_count(sim->model);
+    ga_free(sim->joints);
+    sim->joints = GA_NEW(ga_sim_joint, check->joint_count);
+    if (!sim->joints)
+        return ga_fail(report, GA_ERR_MEMORY, "no memory for %d joints", check->joint_count);
+    const double *q = ga_integrator_q(sim->integrator), *v = ga_integrator_v(sim->integrator);
+    const ga_state start = ga_assembly_state(sim->assembly, sim->def.t_start, q, v, NULL, NULL);
+    ga_sim_joints_find(sim->model, sim->def.t_start, start.frames, sim->joints);
+    check->joints = sim->joints;
+    return GA_OK;
+}
+
 /* Difference quotients of everything take nv evaluations each: not for large models. */
 enum { MOST_CHECKED = 600 };
 
@@ -897,5 +915,6 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
     GA_TRY(find_redundancies(sim, check, report));
     GA_TRY(find_moved(sim, check, report));
+    GA_TRY(find_joints(sim, check, report));
     return check_tangents(sim, check, report);
 }

@@ -1,11 +1,13 @@
 #include "api/sim_settings.h"
 
 #include "api/channels.h"
+#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/messages.h"
 #include "base/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static double given(double x, double otherwise) { return isnan(x) ? otherwise : x; }
@@ -88,6 +90,12 @@ ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
     if (!(def->output_every >= 0))
         return ga_fail(report, GA_ERR_ARGUMENT, "output_every = %g: expected 0 or more",
                        def->output_every);
+    if (known && def->output_every > 0 &&
+        def->output_every < ga_output_smallest(def->t_start, def->t_end))
+        return ga_fail(
+            report, GA_ERR_ARGUMENT,
+            "output_every = %g is below the round-off of time, expected %.2g or more",
+            def->output_every, ga_output_smallest(def->t_start, def->t_end));
     if (def->threads < 0 || def->threads > GA_SIM_MAX_THREADS)
         return ga_fail(report, GA_ERR_ARGUMENT, "threads = %d: expected 0 to %d", def->threads,
                        GA_SIM_MAX_THREADS);
@@ -154,6 +162,21 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
     return GA_OK;
 }
 
+static ga_status check_output(const ga_model *model, ga_messages *messages)
+{
+    const ga_simulate_settings *s = &model->settings.simulate;
+    const ga_value *output = ga_value_get(&model->document->root, "output");
+    const ga_value *every = output ? ga_value_get(output, "every") : NULL;
+    const double least = ga_output_smallest(s->t_start, s->t_end);
+    if (!every || !(model->settings.output.every > 0) ||
+        !(model->settings.output.every < least))
+        return GA_OK;
+    char text[120];
+    snprintf(text, sizeof text, "is %g, below the round-off of time; expected %.2g or more",
+             model->settings.output.every, least);
+    return add_error(messages, every, "output.every", text);
+}
+
 static ga_status check_channels(const ga_model *model, ga_messages *messages)
 {
     const ga_text_list *names = &model->settings.output.channels;
@@ -180,6 +203,8 @@ ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages)
         next = check_control(model, simulate, messages);
         if (status == GA_OK) status = next;
     }
+    next = check_output(model, messages);
+    if (status == GA_OK) status = next;
     next = check_channels(model, messages);
     return status == GA_OK ? next : status;
 }

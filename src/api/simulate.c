@@ -1,5 +1,6 @@
 /* <galpha/simulate.h>. */
 #include "api/integrator.h"
+#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -35,6 +36,13 @@ static ga_status check_tolerance(const char *name, double value, ga_report *repo
     if (value >= 0 && isfinite(value)) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected a number not below 0", name,
                    value);
+}
+
+double ga_output_smallest(double t_start, double t_end)
+{
+    /* with less than a few units in the last place, times of output repeat themselves */
+    const double units = 8 * 2.220446049250313e-16;
+    return units * fmax(fabs(t_start), fabs(t_end));
 }
 
 static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
@@ -89,6 +97,11 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
                        "t_end = %g: expected a finite time not before %g", def->t_end, t0);
     GA_TRY(check_control(g, def, report));
     GA_TRY(check_tolerance("output_every", def->output_every, report));
+    if (def->output_every > 0 && def->output_every < ga_output_smallest(t0, def->t_end))
+        return ga_fail(
+            report, GA_ERR_ARGUMENT,
+            "output_every = %g is below the round-off of time, expected %.2g or more",
+            def->output_every, ga_output_smallest(t0, def->t_end));
     if ((unsigned)def->multipliers > GA_MULTIPLIERS_HAT)
         return ga_fail(report, GA_ERR_ARGUMENT, "multipliers has the unknown value %d",
                        (int)def->multipliers);

@@ -14,17 +14,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static ga_status fail_because(ga_report *report, ga_status status, const char *path,
+                              const char *reason)
+{
+    /* The end of a long path says more than its beginning, and the reason must fit. */
+    enum { LONGEST = 180 };
+    const size_t length = strlen(path);
+    const bool clip = length > LONGEST;
+    return ga_fail(report, status, "%s%s: %s", clip ? "..." : "",
+                   clip ? path + length - LONGEST : path, reason);
+}
+
 static ga_status fail_with(ga_report *report, const char *path, int error)
 {
     char reason[128];
     if (strerror_r(error, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "error %d", error);
-    /* The end of a long path says more than its beginning, and the reason must fit. */
-    enum { LONGEST = 180 };
-    const size_t length = strlen(path);
-    const bool clip = length > LONGEST;
-    return ga_fail(report, error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_FILE, "%s%s: %s",
-                   clip ? "..." : "", clip ? path + length - LONGEST : path, reason);
+    return fail_because(report, error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_FILE, path, reason);
 }
 
 static char *copy_text(const char *text)
@@ -159,12 +165,26 @@ ga_status ga_file_status(const ga_file *file, ga_report *report)
     return file->error ? fail_with(report, file->path, file->error) : GA_OK;
 }
 
+/* Whether the path still leads to the file: else what was written is lost when it is closed. */
+static bool is_in_place(const ga_file *file)
+{
+    struct stat own, there;
+    if (file->descriptor < 0 || !file->regular || file->temporary) return true;
+    if (fstat(file->descriptor, &own) != 0) return true;
+    return stat(file->path, &there) == 0 && own.st_dev == there.st_dev &&
+           own.st_ino == there.st_ino;
+}
+
 ga_status ga_file_close(ga_file *file, ga_report *report)
 {
+    const bool lost = !file->error && !is_in_place(file);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !file->error)
         file->error = errno;
     if (file->temporary) unlink(file->temporary);
-    const ga_status status = ga_file_status(file, report);
+    ga_status status = ga_file_status(file, report);
+    if (status == GA_OK && lost)
+        status = fail_because(report, GA_ERR_FILE, file->path,
+                              "was removed or replaced while it was being written");
     ga_free(file->temporary);
     ga_free(file->path);
     *file = (ga_file){.descriptor = -1};

@@ -91,6 +91,8 @@ static ga_status prepare(ga_loader *loader, const char *name,
     if (!loader->document) return GA_ERR_MEMORY;
     loader->reader =
         (ga_reader){.document = loader->document, .messages = messages, .dimension = 3};
+    loader->document->include_anywhere = loader->options->include_anywhere;
+    loader->document->allow_plugins = loader->options->allow_plugins;
     loader->document->name = ga_arena_text(&loader->document->arena, name);
     return loader->document->name ? GA_OK : GA_ERR_MEMORY;
 }

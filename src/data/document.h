@@ -30,10 +30,11 @@ typedef struct ga_parameter {
 
 typedef struct ga_document {
     ga_arena arena;
-    ga_value root;      /* a map */
-    const char *name;   /* of the file, as given */
-    const char *folder; /* of the file: where paths in it start */
-    const char *text;   /* of the main file */
+    ga_value root;                        /* a map */
+    const char *name;                     /* of the file, as given */
+    const char *folder;                   /* of the file: where paths in it start */
+    const char *text;                     /* of the main file */
+    bool include_anywhere, allow_plugins; /* as in its options */
     int parameter_count;
     ga_parameter *parameters; /* in the order of the file */
     ga_names parameter_names; /* their indices */
@@ -48,6 +49,7 @@ typedef struct ga_document_options {
     int set_count;
     const char *const *set; /* "simulate.step=1e-4", applied in order */
     bool include_anywhere;  /* else only at or below the folder of the model */
+    bool allow_plugins;     /* else a model that names a plug-in is refused */
     long max_values; /* of the tree; 0: 10 million. Against alias bombs and huge counts */
 } ga_document_options;
 

@@ -6,10 +6,12 @@
 #include "base/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static ga_status explain(int error, char reason[GA_FILE_REASON_SIZE])
 {
@@ -45,6 +47,20 @@ static ga_status read_all(FILE *stream, char **text, size_t *length, char *reaso
     }
 }
 
+/* Reads to the end and closes. */
+static ga_status take_stream(FILE *stream, ga_arena *arena, ga_file *file)
+{
+    char *text = NULL;
+    ga_status status = read_all(stream, &text, &file->length, file->reason);
+    fclose(stream);
+    if (status == GA_OK) {
+        file->text = ga_arena_text_n(arena, text, file->length);
+        if (!file->text) status = GA_ERR_MEMORY;
+    }
+    ga_free(text);
+    return status;
+}
+
 ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file)
 {
     *file = (ga_file){0};
@@ -52,17 +68,55 @@ ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file)
     FILE *stream = fopen(path, "rb");
     if (!stream) return explain(errno, file->reason);
     struct stat what;
-    char *text = NULL;
-    ga_status status = GA_OK;
-    if (fstat(fileno(stream), &what) == 0 && S_ISDIR(what.st_mode))
-        status = explain(EISDIR, file->reason);
-    if (status == GA_OK) status = read_all(stream, &text, &file->length, file->reason);
-    fclose(stream);
-    if (status == GA_OK) {
-        file->text = ga_arena_text_n(arena, text, file->length);
-        if (!file->text) status = GA_ERR_MEMORY;
+    if (fstat(fileno(stream), &what) == 0 && S_ISDIR(what.st_mode)) {
+        fclose(stream);
+        return explain(EISDIR, file->reason);
     }
-    ga_free(text);
+    return take_stream(stream, arena, file);
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+static ga_status check_regular(mode_t mode, char reason[GA_FILE_REASON_SIZE])
+{
+    if (S_ISREG(mode)) return GA_OK;
+    snprintf(reason, GA_FILE_REASON_SIZE, "is %s, expected a regular file", kind_of(mode));
+    return GA_ERR_FILE;
+}
+
+bool ga_file_is_regular(const char *path, char reason[GA_FILE_REASON_SIZE])
+{
+    struct stat what;
+    errno = 0;
+    if (stat(path, &what) == 0) return check_regular(what.st_mode, reason) == GA_OK;
+    if (explain(errno, reason) == GA_ERR_MEMORY)
+        snprintf(reason, GA_FILE_REASON_SIZE, "%s", ga_status_text(GA_ERR_MEMORY));
+    return false;
+}
+
+/* Asked before it is opened, because opening alone may block, and again afterwards, because the
+ * path may by then lead elsewhere. */
+ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file *file)
+{
+    *file = (ga_file){0};
+    struct stat what;
+    errno = 0;
+    if (stat(path, &what) != 0) return explain(errno, file->reason);
+    GA_TRY(check_regular(what.st_mode, file->reason));
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return explain(errno, file->reason);
+    ga_status status = fstat(descriptor, &what) == 0 ? check_regular(what.st_mode, file->reason)
+                                                     : explain(errno, file->reason);
+    FILE *stream = status == GA_OK ? fdopen(descriptor, "rb") : NULL;
+    if (stream) return take_stream(stream, arena, file);
+    if (status == GA_OK) status = explain(errno, file->reason);
+    close(descriptor);
     return status;
 }
 

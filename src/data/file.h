@@ -18,6 +18,11 @@ typedef struct ga_file {
 /* The whole file. GA_OK; GA_ERR_FILE or, if it is too large, GA_ERR_INPUT, with a reason; or
  * GA_ERR_MEMORY. */
 ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file);
+/* The same for a file that another file names. It must be a regular one: a pipe would block, a
+ * device may never end or do something when it is opened. */
+ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file *file);
+/* Whether it is one; false with a reason. */
+bool ga_file_is_regular(const char *path, char reason[GA_FILE_REASON_SIZE]);
 
 /* The folder of a file: "." if the path names none. Null if memory is out. */
 const char *ga_path_folder(ga_arena *arena, const char *path);

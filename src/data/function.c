@@ -220,7 +220,8 @@ static const shape shapes[] = {
                           .kind = GA_FUNCTION_POINTS,
                           .required = true},
                          {.name = "spline",
-                          .help = "linear; cubic: twice differentiable; akima: once, with less "
+                          .help = "linear; cubic: twice differentiable, not-a-knot ends; "
+                                  "akima: once, with less "
                                   "overshoot",
                           .kind = GA_FUNCTION_CHOICE,
                           .choices = splines},

@@ -316,7 +316,7 @@ ga_status ga_mesh_read(const char *path, ga_arena *arena, ga_mesh *mesh,
     if (!read) return refuse(&r, "expected a file that ends in .stl or .obj");
     ga_arena whole = {0};
     ga_file file;
-    ga_status status = ga_file_read(path, &whole, &file);
+    ga_status status = ga_file_read_regular(path, &whole, &file);
     if (status == GA_ERR_FILE || status == GA_ERR_INPUT)
         snprintf(reason, GA_MESH_REASON_SIZE, "%s", file.reason);
     if (status == GA_OK) {

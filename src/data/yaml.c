@@ -498,7 +498,9 @@ static ga_status on_end(parser *p)
 {
     const frame f = p->frames[p->depth - 1];
     ga_value v = f.value;
-    GA_TRY(close_entries(p, &v, p->pending + f.first, p->count - f.first));
+    /* null while nothing has been pending yet; null + 0 is undefined */
+    ga_entry *own = p->pending ? p->pending + f.first : NULL;
+    GA_TRY(close_entries(p, &v, own, p->count - f.first));
     p->count = f.first;
     --p->depth;
     GA_TRY(remember_anchor(p, f.anchor, &v, f.budget - *p->budget));

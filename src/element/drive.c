@@ -147,7 +147,7 @@ static effort exert(const drive *d, mode m, double s, double v, double N)
     }
     double law[2] = {0};
     if (d->rubs) ga_friction_law(&a->friction, v, law);
-    if (slipping(m)) law[0] = m * d->mu;
+    if (slipping(m)) law[0] = (int)m * d->mu;
     e.Q -= d->arm * law[0] * pressed;
     e.Q_v -= d->arm * law[1] * pressed;
     e.Q_N = -d->arm * law[0];
@@ -500,7 +500,7 @@ static void events(const void *element, const ga_state *state, double *g)
         g[EVENT_LOCK] = margin(d, m, state, &l);
         return;
     }
-    if (slipping(m)) g[EVENT_LOCK] = m * l.rate + still * d->a->friction.transition;
+    if (slipping(m)) g[EVENT_LOCK] = (int)m * l.rate + still * d->a->friction.transition;
     g[EVENT_MAX] = impact_function(d, &stop_max, &l, memory);
     g[EVENT_MIN] = impact_function(d, &stop_min, &l, memory);
 }

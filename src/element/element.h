@@ -75,6 +75,19 @@ bool ga_element_error(const ga_setup *setup, const void *element, const char *fi
 void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
                         const char *text);
 
+/* Where the two sides of a joint (or bushing) are at t = 0, in the world.
+ *
+ * `at`, NaN if not given, is the place of both. Otherwise points stay where they are, ground
+ * alone takes the place of the other side, and where only bodies are named it is the centre of
+ * the second, or of the only one: that body is `centre_of`, else GA_NOWHERE. A body alone
+ * opposite a point takes the place of the point (joints on lines and planes) or is an error
+ * (`meet`: joints that make two points coincide), because its centre may be meant as well. A
+ * point mass is its own point.
+ *
+ * False after an error message. */
+bool ga_setup_sides(const ga_setup *setup, const void *element, const ga_anchor between[2],
+                    const double at[3], bool meet, double origin[2][3], int *centre_of);
+
 typedef struct ga_channel_type {
     const char *name, *unit, *help;
     int count;                /* of numbers; 0: as many as the element says in `size` */
@@ -121,6 +134,9 @@ struct ga_element_type {
     /* Fields are read, anchors known: set nodes and counts, compute what the rest needs. False
      * after an error message. */
     bool (*prepare)(void *element, ga_setup *setup);
+    /* The whole model is known to be right: loads foreign code. False after an error message.
+     * Null: nothing to load. */
+    bool (*load)(void *element, const ga_setup *setup);
     /* Frees what fields do not own. */
     void (*release)(void *element);
 

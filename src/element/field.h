@@ -15,13 +15,15 @@
 /* What stands in the file, and what the member it goes to is. */
 typedef enum ga_kind {
     GA_KIND_NONE,
-    GA_KIND_NUMBER,    /* double */
-    GA_KIND_INTEGER,   /* int */
-    GA_KIND_BOOLEAN,   /* bool */
-    GA_KIND_CHOICE,    /* int, index into .choices */
-    GA_KIND_TEXT,      /* const char * */
-    GA_KIND_PATH,      /* const char *, made to start at the model's folder */
-    GA_KIND_VECTOR,    /* double[3]; two numbers in planar models */
+    GA_KIND_NUMBER,  /* double */
+    GA_KIND_INTEGER, /* int */
+    GA_KIND_BOOLEAN, /* bool */
+    GA_KIND_CHOICE,  /* int, index into .choices */
+    GA_KIND_TEXT,    /* const char * */
+    GA_KIND_PATH,    /* const char *, made to start at the model's folder */
+    GA_KIND_VECTOR,  /* double[3]; two numbers in planar models */
+    GA_KIND_PLACE,   /* double[3]: coordinates in the world, or a point by name: where it is at
+                        t = 0 */
     GA_KIND_DIRECTION, /* double[3], comes out with length 1 */
     GA_KIND_NUMBERS,   /* double[.count], a list of that length */
     GA_KIND_LIST,      /* ga_number_list, as many numbers as there are */
@@ -108,7 +110,8 @@ typedef struct ga_text_list {
 typedef struct ga_anchor {
     int node; /* GA_GROUND: p in the world */
     double p[3];
-    bool whole; /* only the body or `ground` was named, no point on it */
+    bool whole;    /* only the body or `ground` was named, no point on it */
+    bool is_point; /* a point mass, which is its own point */
 } ga_anchor;
 
 enum { GA_GROUND = -1, GA_NOWHERE = -2 /* node of what was not given */ };

@@ -32,10 +32,11 @@ typedef struct bushing {
 
 static const ga_field fields[] = {
     GA_FIELD(bushing, PAIR, between, "the two bodies, or the two points", .required = true),
-    GA_FIELD(bushing, VECTOR, at, "where it sits, world, at t = 0", .unit = "m",
-             .fallback = {NAN},
+    GA_FIELD(bushing, PLACE, at,
+             "where it sits at t = 0: coordinates in the world, or a point by name",
+             .unit = "m", .fallback = {NAN},
              .absent = "at the points named in `between`; where only bodies are named, at the "
-                       "origin of the second"),
+                       "centre of the second"),
     GA_FIELD(bushing, ROTATION, rotation, "its axes relative to those of the world, at t = 0"),
     GA_FIELD(bushing, MATRIX6, stiffness,
              "stiffness for displacements and rotations, symmetric", .unit = "N/m, N, N m/rad"),
@@ -107,32 +108,22 @@ static bool check_matrices(const bushing *b, const ga_setup *setup)
     return true;
 }
 
-/* The points of both frames, by the rule of joints: `at`; else who names no point goes where
- * the other is; of two such, the second leads, but ground never does. */
-static void place(bushing *b, const ga_setup *setup)
+/* The points of both frames, by the rule of joints. */
+static bool place(bushing *b, const ga_setup *setup)
 {
-    const ga_anchor *anchor = b->between;
     double x[2][3];
-    for (int i = 0; i < 2; ++i) {
-        ga_setup_place(setup, &anchor[i], x[i]);
-        if (!isnan(b->at[0])) memcpy(x[i], b->at, sizeof b->at);
-    }
-    if (isnan(b->at[0])) {
-        bool second = anchor[0].whole && (!anchor[1].whole || anchor[1].node != GA_GROUND);
-        if (second)
-            memcpy(x[0], x[1], sizeof x[0]);
-        else if (anchor[1].whole)
-            memcpy(x[1], x[0], sizeof x[0]);
-    }
+    int centre_of;
+    if (!ga_setup_sides(setup, b, b->between, b->at, true, x, &centre_of)) return false;
     for (int i = 0; i < 2; ++i)
         ga_setup_local(setup, b->element.nodes[i], x[i], b->between[i].p);
+    return true;
 }
 
 static bool prepare(void *element, ga_setup *setup)
 {
     bushing *b = element;
     if (!ga_element_between(setup, b, b->between) || !check_matrices(b, setup)) return false;
-    place(b, setup);
+    if (!place(b, setup)) return false;
     double Q[9];
     ga_quaternion_to_matrix(b->rotation, Q);
     for (int i = 0; i < 2; ++i)

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/file.h"
 #include "element/force.h"
 
 typedef struct plugin {
@@ -23,7 +24,9 @@ typedef struct plugin {
 } plugin;
 
 static const ga_field fields[] = {
-    GA_FIELD(plugin, PATH, library, "the shared object", .required = true),
+    GA_FIELD(plugin, PATH, library,
+             "the shared object, in the folder of the model; loaded only with --allow-plugins",
+             .required = true),
     GA_FIELD(plugin, TEXT, symbol, "name of the ga_plugin in it", .absent = "galpha_plugin"),
     GA_FIELD(plugin, BODIES, bodies, "the bodies it sees and acts on", .required = true),
     GA_FIELD(plugin, LIST, parameters, "numbers handed to it", .absent = "none"),
@@ -52,22 +55,42 @@ static bool wrong_count(const ga_setup *setup, const plugin *p, const char *fiel
     return false;
 }
 
-/* A name without a slash would be searched for among the system's libraries. */
-static bool load(plugin *p, ga_setup *setup)
+/* Whether its file may be loaded; then `library` is the true name of it, with links followed,
+ * so that what was looked at is what is loaded. */
+static bool admit(plugin *p, const ga_setup *setup)
 {
-    const char *path = p->library;
-    if (!strchr(path, '/')) {
-        size_t length = strlen(path);
-        char *here = ga_arena_alloc(setup->arena, length + 3, 1);
-        if (!here) return error(setup, p, "library", "%s", ga_status_text(GA_ERR_MEMORY));
-        memcpy(here, "./", 2);
-        memcpy(here + 2, path, length);
-        path = here;
+    const ga_document *document = setup->reader->document;
+    char reason[GA_FILE_REASON_SIZE];
+    const char *resolved, *folder;
+    if (!document->allow_plugins)
+        return error(setup, p, "library", "%s",
+                     "plug-ins run code of their own and are loaded only with "
+                     "--allow-plugins (in C: allow_plugins)");
+    ga_status status = ga_path_resolve(setup->arena, p->library, &resolved, reason);
+    if (status == GA_OK && !ga_file_is_regular(resolved, reason)) status = GA_ERR_FILE;
+    if (status == GA_ERR_FILE)
+        return error(setup, p, "library", "cannot be loaded: %s", reason);
+    if (status == GA_OK && !document->include_anywhere) {
+        status = ga_path_resolve(setup->arena, document->folder, &folder, reason);
+        if (status == GA_ERR_FILE || (status == GA_OK && !ga_path_is_below(resolved, folder)))
+            return error(setup, p, "library", "%s",
+                         "is outside the folder of the model; --include-anywhere lets plug-ins "
+                         "and includes leave it");
     }
-    p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (status != GA_OK) {
+        setup->reader->out_of_memory = true;
+        return false;
+    }
+    p->library = resolved;
+    return true;
+}
+
+static bool open_library(plugin *p, const ga_setup *setup)
+{
+    p->handle = dlopen(p->library, RTLD_NOW | RTLD_LOCAL);
     if (!p->handle) {
         const char *reason = dlerror();
-        return error(setup, p, "library", "cannot be loaded: %s", reason ? reason : path);
+        return error(setup, p, "library", "cannot be loaded: %s", reason ? reason : p->library);
     }
     const char *symbol = p->symbol ? p->symbol : "galpha_plugin";
     p->functions = dlsym(p->handle, symbol);
@@ -122,7 +145,13 @@ static bool prepare(void *element, ga_setup *setup)
             if (p->element.nodes[i] == p->element.nodes[k])
                 return error(setup, p, "bodies", "%s", "a body is named twice");
     }
-    return load(p, setup) && check(p, setup) && create(p, setup);
+    return admit(p, setup);
+}
+
+static bool load(void *element, const ga_setup *setup)
+{
+    plugin *p = element;
+    return open_library(p, setup) && check(p, setup) && create(p, setup);
 }
 
 static void release(void *element)
@@ -324,6 +353,7 @@ const ga_element_type ga_force_plugin = {
     .fields = fields,
     .example = "{type: plugin, library: ./spring.so, bodies: [a, b], parameters: [40, 3]}",
     .prepare = prepare,
+    .load = load,
     .release = release,
     .force = force,
     .tangent = tangent,

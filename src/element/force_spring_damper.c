@@ -93,6 +93,11 @@ static bool prepare(void *element, ga_setup *setup)
     if (!ga_element_between(setup, s, s->between) ||
         !ga_element_check_spring(setup, s, s->stiffness, s->damping))
         return false;
+    for (int k = 0; k < 2; ++k)
+        if (s->between[k].whole && s->between[k].node == GA_GROUND)
+            return error(setup, s, "between",
+                         "`ground` alone names no point, expected coordinates or a point of "
+                         "ground");
     double a[3], b[3];
     ga_setup_place(setup, &s->between[0], a);
     ga_setup_place(setup, &s->between[1], b);

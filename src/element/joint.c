@@ -494,7 +494,8 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                     .fallback = {NAN}, .absent = "as of sliding"),                             \
         GA_FIELD(ga_friction, NUMBER, preload, "normal force there without any reaction",      \
                  .unit = "N", .range = GA_NOT_NEGATIVE),                                       \
-        GA_FIELD(ga_friction, NUMBER, transition, "rate at which friction is all there",       \
+        GA_FIELD(ga_friction, NUMBER, transition,                                              \
+                 "rate v0 of the regularised law: mu*tanh(3 v/v0), 0.995 of mu at v0",         \
                  .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),               \
         GA_FIELD(ga_friction, CHOICE, model,                                                   \
                  "a smooth function of the rate, or true sticking",                            \
@@ -536,17 +537,8 @@ const ga_field ga_attachment_fields_angular[] = {
 /* --- preparation ---------------------------------------------------------------------------
  */
 
-static bool given(const double x[3]) { return !isnan(x[0]); }
-
-static void copy(const double from[3], double to[3]) { memcpy(to, from, 3 * sizeof *to); }
-
-static void anchor_in_world(const ga_anchor *anchor, const ga_setup *setup, double r[3])
-{
-    const ga_frame *f = &setup->frames[anchor->node];
-    ga_vec3_store(ga_vec3_add(ga_vec3_load(f->x), ga_rotate(f->R, ga_vec3_load(anchor->p))), r);
-}
-
-bool ga_joint_origins(ga_joint *joint, ga_setup *setup, double origin[2][3])
+bool ga_joint_origins(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind,
+                      double origin[2][3])
 {
     const ga_anchor *a = &joint->between[0], *b = &joint->between[1];
     ga_element *e = &joint->element;
@@ -555,28 +547,12 @@ bool ga_joint_origins(ga_joint *joint, ga_setup *setup, double origin[2][3])
                                 a->node == GA_GROUND
                                     ? "joins ground to ground, expected at least one body"
                                     : "joins a body to itself, expected two bodies");
-    if (given(joint->at) && (!a->whole || !b->whole))
-        return ga_element_error(setup, e, "at",
-                                "says where the joint is, and so does a point in `between`; "
-                                "expected one of them");
     e->node_count = 2;
     e->nodes[0] = a->node;
     e->nodes[1] = b->node;
-    for (int k = 0; k < 2; ++k) {
-        if (given(joint->at))
-            copy(joint->at, origin[k]);
-        else
-            anchor_in_world(&joint->between[k], setup, origin[k]);
-    }
-    if (given(joint->at)) return true;
-    /* Who names no point goes where the other is; of two such, the second leads, but ground
-     * never does. */
-    const bool second_leads = a->whole && (!b->whole || b->node != GA_GROUND);
-    if (second_leads)
-        copy(origin[1], origin[0]);
-    else if (b->whole)
-        copy(origin[0], origin[1]);
-    return true;
+    /* rows in world directions hold all three translations: two points coincide */
+    const bool meet = kind->row[0].form.form == GA_FORM_WORLD;
+    return ga_setup_sides(setup, e, joint->between, joint->at, meet, origin, &joint->centre_of);
 }
 
 void ga_joint_axes(const double axis[3], const double across[3], double axes[9])
@@ -631,7 +607,7 @@ void ga_joint_place(ga_joint *joint, const ga_setup *setup, int k, const double 
 bool ga_joint_prepare(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind)
 {
     double origin[2][3], axes[9];
-    if (!ga_joint_origins(joint, setup, origin)) return false;
+    if (!ga_joint_origins(joint, setup, kind, origin)) return false;
     ga_joint_axes_default(kind, setup->dimension, joint->axis, axes);
     for (int k = 0; k < 2; ++k) ga_joint_place(joint, setup, k, origin[k], axes);
     return ga_joint_finish(joint, setup, kind);

@@ -116,6 +116,8 @@ typedef struct ga_joint {
                                               what the type says) */
     /* From here on set by `prepare`. */
     const ga_joint_kind *kind;
+    int centre_of;               /* the body at whose centre it sits because nothing is named;
+                                    GA_NOWHERE: none */
     double E[9];                 /* axes of the markers in the world at t = 0, column-major */
     int kept[GA_JOINT_MAX_ROWS]; /* which of the kind's rows its rows are */
     bool coupled[4][4];          /* blocks of S that are not zero */
@@ -163,7 +165,8 @@ double ga_drive_effort(const struct ga_drive_element *drive, const ga_state *sta
 /* Markers as above, then ga_joint_finish. */
 bool ga_joint_prepare(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind);
 /* The steps of it. Checks `between`; where the markers are, in the world. */
-bool ga_joint_origins(ga_joint *joint, ga_setup *setup, double origin[2][3]);
+bool ga_joint_origins(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind,
+                      double origin[2][3]);
 /* Axes with the third along `axis`; the first near `across` if that is not null. */
 void ga_joint_axes(const double axis[3], const double across[3], double axes[9]);
 /* The axes for an axis that may be NaN, also in planar models. */
@@ -213,30 +216,39 @@ ga_scalar_function ga_angle;
 
 #define GA_ROW_WORLD_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_world_x, .form = {GA_FORM_WORLD, 0},       \
-        .planar = true                                                                         \
+        .name = "translation along x", .scalar = ga_world_x,                                   \
+        .form = {.form = GA_FORM_WORLD, .i = 0}, .planar = true                                \
     }
 #define GA_ROW_WORLD_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_world_y, .form = {GA_FORM_WORLD, 1},       \
-        .planar = true                                                                         \
+        .name = "translation along y", .scalar = ga_world_y,                                   \
+        .form = {.form = GA_FORM_WORLD, .i = 1}, .planar = true                                \
     }
 #define GA_ROW_WORLD_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_world_z, .form = { GA_FORM_WORLD, 2 }      \
+        .name = "translation along z", .scalar = ga_world_z, .form = {                         \
+            .form = GA_FORM_WORLD,                                                             \
+            .i = 2                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_ALONG_X                                                                         \
     {                                                                                          \
-        .name = "translation along x", .scalar = ga_along_x, .form = {GA_FORM_ALONG, 0},       \
-        .planar = true                                                                         \
+        .name = "translation along x", .scalar = ga_along_x,                                   \
+        .form = {.form = GA_FORM_ALONG, .i = 0}, .planar = true                                \
     }
 #define GA_ROW_ALONG_Y                                                                         \
     {                                                                                          \
-        .name = "translation along y", .scalar = ga_along_y, .form = { GA_FORM_ALONG, 1 }      \
+        .name = "translation along y", .scalar = ga_along_y, .form = {                         \
+            .form = GA_FORM_ALONG,                                                             \
+            .i = 1                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_ALONG_Z                                                                         \
     {                                                                                          \
-        .name = "translation along z", .scalar = ga_along_z, .form = { GA_FORM_ALONG, 2 }      \
+        .name = "translation along z", .scalar = ga_along_z, .form = {                         \
+            .form = GA_FORM_ALONG,                                                             \
+            .i = 2                                                                             \
+        }                                                                                      \
     }
 #define GA_ROW_TILT_X                                                                          \
     {                                                                                          \
@@ -277,11 +289,12 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
     GA_FIELD(ga_joint, PAIR, between, "first and second body, or points on them",              \
              .required = true)
 #define GA_JOINT_FIELD_AT                                                                      \
-    GA_FIELD(ga_joint, VECTOR, at, "where the joint is, in the world at t = 0", .unit = "m",   \
-             .fallback = {NAN, NAN, NAN},                                                      \
+    GA_FIELD(ga_joint, PLACE, at,                                                              \
+             "where the joint is at t = 0: coordinates in the world, or a point by name",      \
+             .unit = "m", .fallback = {NAN, NAN, NAN},                                         \
              .absent =                                                                         \
                  "at the points named in `between`; where only bodies are named, at the "      \
-                 "origin of the second")
+                 "centre of the second")
 #define GA_JOINT_FIELD_AXIS(dimensions, help_, absent_)                                        \
     GA_FIELD(ga_joint, DIRECTION, axis, help_, .fallback = {NAN, NAN, NAN}, .absent = absent_, \
              .where = dimensions)
@@ -326,7 +339,8 @@ bool ga_joint_has_effort2(const void *element);
      .value = ga_joint_channel_force},                                                         \
         {.name = "torque",                                                                     \
          .unit = "N m",                                                                        \
-         .help = "on the second body at the joint, world axes",                                \
+         .help = "on the second body about its point of the joint, which slides with it; "     \
+                 "world axes",                                                                 \
          .count = 3,                                                                           \
          .value = ga_joint_channel_torque,                                                     \
          .axial = true},                                                                       \

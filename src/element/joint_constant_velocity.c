@@ -32,7 +32,7 @@ static bool prepare(void *element, ga_setup *setup)
     constant_velocity *cv = element;
     ga_joint *joint = &cv->joint;
     double origin[2][3], axes[9], second[9];
-    if (!ga_joint_origins(joint, setup, origin)) return false;
+    if (!ga_joint_origins(joint, setup, &kind, origin)) return false;
     ga_joint_axes_default(&kind, setup->dimension, joint->axis, axes);
     const ga_vec3 a = ga_vec3_load(joint->axis);
     const ga_vec3 b = isnan(cv->second_axis[0]) ? a : ga_vec3_load(cv->second_axis);

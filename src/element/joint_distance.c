@@ -22,7 +22,7 @@ static const ga_joint_kind kind = {
     .row = {{.name = "distance",
              .scalar = ga_scalar_length,
              .planar = true,
-             .form = {GA_FORM_LENGTH}}},
+             .form = {.form = GA_FORM_LENGTH}}},
     .coordinate = {{.name = "length", .scalar = ga_scalar_length, .absolute = true}},
     .target = target,
 };
@@ -37,11 +37,12 @@ static bool prepare(void *element, ga_setup *setup)
     for (int k = 0; k < 2; ++k) {
         if (joint->between[k].whole && joint->between[k].node == GA_GROUND)
             return ga_element_error(setup, e, "between",
-                                    "`ground` alone names no point, expected coordinates");
+                                    "`ground` alone names no point, expected coordinates or "
+                                    "a point of ground");
         joint->between[k].whole = false;
     }
     joint->at[0] = NAN;
-    if (!ga_joint_origins(joint, setup, origin)) return false;
+    if (!ga_joint_origins(joint, setup, &kind, origin)) return false;
     ga_joint_axes_default(&kind, setup->dimension, joint->axis, axes);
     for (int k = 0; k < 2; ++k) ga_joint_place(joint, setup, k, origin[k], axes);
 

@@ -6,11 +6,15 @@ static const ga_joint_kind kind = {
     .row = {GA_ROW_WORLD_X,
             GA_ROW_WORLD_Y,
             GA_ROW_WORLD_Z,
-            {.name = "rotation about x", .scalar = ga_turn_x, .form = {GA_FORM_TURN, 0}},
-            {.name = "rotation about y", .scalar = ga_turn_y, .form = {GA_FORM_TURN, 1}},
+            {.name = "rotation about x",
+             .scalar = ga_turn_x,
+             .form = {.form = GA_FORM_TURN, .i = 0}},
+            {.name = "rotation about y",
+             .scalar = ga_turn_y,
+             .form = {.form = GA_FORM_TURN, .i = 1}},
             {.name = "rotation about z",
              .scalar = ga_turn_z,
-             .form = {GA_FORM_TURN, 2},
+             .form = {.form = GA_FORM_TURN, .i = 2},
              .planar = true}},
 };
 

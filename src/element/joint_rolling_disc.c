@@ -198,7 +198,7 @@ static bool prepare(void *element, ga_setup *setup)
         return ga_element_error(setup, e, "between", "the second is the disc, not ground");
     joint->between[1].whole = false; /* a body alone: the disc's centre is its origin */
     joint->at[0] = NAN;
-    if (!ga_joint_origins(joint, setup, origin)) return false;
+    if (!ga_joint_origins(joint, setup, &kind, origin)) return false;
 
     if (!disc->plane.head.given) disc->plane.normal[0] = NAN;
     double *normal = disc->plane.normal;

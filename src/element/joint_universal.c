@@ -57,7 +57,7 @@ static bool prepare(void *element, ga_setup *setup)
     universal *u = element;
     ga_joint *joint = &u->joint;
     double origin[2][3], axes[9];
-    if (!ga_joint_origins(joint, setup, origin)) return false;
+    if (!ga_joint_origins(joint, setup, &kind, origin)) return false;
     ga_joint_axes_default(&kind, setup->dimension, joint->axis, axes);
     if (!isnan(u->second_axis[0])) {
         const double cosine =

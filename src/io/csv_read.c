@@ -2,14 +2,17 @@
  * of as many numbers. Quoted names, both kinds of line ends, and a byte-order mark are
  * understood.
  *
- * The file is read at once, and its numbers are kept row by row. Room is taken for no more of
- * them than the file can hold: each takes two bytes at least, a digit and what ends it.
+ * The file is read at once and parsed in one pass. Nothing is counted in advance: names and
+ * numbers go into lists that grow as they are met, and the text is only ever looked at through
+ * `peek`, which knows where it ends. A second pass with a grammar of its own, to count columns
+ * or rows, would have to agree with the first on every malformed file.
  *
  * Columns that belong together become one channel: neighbours `a.x`, `a.y`, `a.z`, where the
  * parts are one of the lists below or 0, 1, 2, ...
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "data/number.h"
@@ -30,10 +33,31 @@ typedef struct csv {
 
 /* Where a reader of the text is. */
 typedef struct cursor {
-    const char *at, *end;
+    const char *at, *end; /* *end is 0 */
     const char *line_start;
     size_t line;
 } cursor;
+
+/* A list that grows; `items` is freed with ga_free. */
+typedef struct list {
+    void *items;
+    size_t count, room;
+} list;
+
+/* Makes room for one more item; false: memory is out. */
+static bool grow(list *l, size_t size)
+{
+    if (l->count < l->room) return true;
+    const size_t room = l->room ? 2 * l->room : 64;
+    if (room < l->room) return false;
+    void *larger = ga_alloc(room, size);
+    if (!larger) return false;
+    if (l->count) memcpy(larger, l->items, l->count * size);
+    ga_free(l->items);
+    l->items = larger;
+    l->room = room;
+    return true;
+}
 
 static ga_status fail_at(const ga_reader_content *content, const cursor *c, const char *at,
                          ga_report *report, const char *what)
@@ -44,69 +68,82 @@ static ga_status fail_at(const ga_reader_content *content, const cursor *c, cons
                    (size_t)(at - c->line_start) + 1, what);
 }
 
-static bool at_line_end(const cursor *c)
+enum { END = -1 };
+
+/* The character `ahead` of the cursor, or END. */
+static int peek(const cursor *c, size_t ahead)
 {
-    return c->at == c->end || *c->at == '\n' || (*c->at == '\r' && c->at[1] == '\n');
+    return (size_t)(c->end - c->at) > ahead ? (unsigned char)c->at[ahead] : END;
 }
 
-static void next_line(cursor *c)
+static bool at_line_end(const cursor *c)
 {
-    if (c->at < c->end && *c->at == '\r') ++c->at;
-    if (c->at < c->end) ++c->at;
+    const int x = peek(c, 0);
+    return x == END || x == '\n' || (x == '\r' && peek(c, 1) == '\n');
+}
+
+/* Past one character, which is not END. */
+static void advance(cursor *c)
+{
+    if (*c->at++ != '\n') return;
     c->line_start = c->at;
     ++c->line;
 }
 
+/* From the end of a line to the next one. */
+static void next_line(cursor *c)
+{
+    if (peek(c, 0) == '\r') advance(c);
+    if (peek(c, 0) == '\n') advance(c);
+}
+
 /* --- header ------------------------------------------------------------------------------- */
 
-/* One name, into `out`, which has room for the rest of the text. */
-static ga_status read_name(const ga_reader_content *content, cursor *c, char *out,
-                           size_t *length, ga_report *report)
+/* One name, into a buffer. A quoted one may hold commas, line ends, and quotes written twice.
+ */
+static ga_status read_name(const ga_reader_content *content, cursor *c, ga_buffer *name,
+                           ga_report *report)
 {
     const cursor begin = *c;
-    *length = 0;
-    if (c->at == c->end || *c->at != '"') {
-        while (!at_line_end(c) && *c->at != ',') out[(*length)++] = *c->at++;
-        return GA_OK;
+    const bool quoted = peek(c, 0) == '"';
+    name->length = 0;
+    if (quoted) advance(c);
+    for (;; advance(c)) {
+        const int x = peek(c, 0);
+        if (quoted && x == END)
+            return fail_at(content, &begin, begin.at, report, "a quote is never closed");
+        if (!quoted && (x == ',' || at_line_end(c))) return GA_OK;
+        if (x == 0) return fail_at(content, c, c->at, report, "a NUL byte in a name");
+        if (x == '"' && !quoted)
+            return fail_at(content, c, c->at, report,
+                           "a quote inside a name that does not begin with one");
+        if (x == '"') {
+            advance(c);
+            if (peek(c, 0) != '"') return GA_OK;
+        }
+        ga_buffer_add_n(name, c->at, 1);
     }
-    for (++c->at; c->at < c->end; ++c->at) {
-        if (*c->at == '"' && *++c->at != '"') return GA_OK;
-        out[(*length)++] = *c->at;
-        if (*c->at != '\n') continue;
-        c->line_start = c->at + 1;
-        ++c->line;
-    }
-    return fail_at(content, &begin, begin.at, report, "a quote is never closed");
 }
 
-static ga_status read_names(ga_reader_content *content, cursor *c, const char **names,
-                            size_t count, char *scratch, ga_report *report)
+/* The names of a line: into `names`, a list of const char *. */
+static ga_status read_names(ga_reader_content *content, cursor *c, list *names,
+                            ga_buffer *scratch, ga_report *report)
 {
-    for (size_t k = 0; k < count; ++k) {
+    for (;; advance(c)) {
         const cursor begin = *c;
-        size_t length;
-        GA_TRY(read_name(content, c, scratch, &length, report));
-        if (c->at < c->end && !at_line_end(c) && *c->at != ',')
-            return fail_at(content, c, c->at, report, "expected a comma");
-        if (length == 0)
+        GA_TRY(read_name(content, c, scratch, report));
+        if (scratch->length == 0)
             return fail_at(content, &begin, begin.at, report, "a column has no name");
-        if (!(names[k] = ga_reader_text(&content->arena, scratch, length)))
-            return ga_reader_out_of_memory(report);
-        if (k + 1 < count) ++c->at; /* the comma, counted before */
+        const char *name =
+            scratch->failed ? NULL
+                            : ga_reader_text(&content->arena, scratch->text, scratch->length);
+        if (!name || !grow(names, sizeof name)) return ga_reader_out_of_memory(report);
+        ((const char **)names->items)[names->count++] = name;
+        if (at_line_end(c)) return GA_OK;
+        if (peek(c, 0) != ',') return fail_at(content, c, c->at, report, "expected a comma");
+        if (names->count > INT_MAX / 2)
+            return fail_at(content, c, c->at, report, "too many columns");
     }
-    return GA_OK;
-}
-
-/* Commas outside quotes, up to the end of the line. */
-static size_t count_columns(cursor c)
-{
-    size_t count = 1;
-    bool quoted = false;
-    for (; c.at < c.end && (quoted || !at_line_end(&c)); ++c.at) {
-        if (*c.at == '"') quoted = !quoted;
-        if (*c.at == ',' && !quoted) ++count;
-    }
-    return count;
 }
 
 /* --- channels ----------------------------------------------------------------------------- */
@@ -177,26 +214,30 @@ static ga_status make_channels(csv *s, ga_reader_content *content, const char **
     return ga_reader_name_channels(content, report);
 }
 
+/* The first name tells foreign files from damaged ones. */
+static bool begins_with_time(const cursor *c)
+{
+    static const char word[] = "time";
+    for (size_t k = 0; k < 4; ++k)
+        if (peek(c, k) != word[k]) return false;
+    const int next = peek(c, 4);
+    return next == END || next == ',' || next == '\r' || next == '\n';
+}
+
 static ga_status read_header(csv *s, ga_reader_content *content, cursor *c, ga_report *report)
 {
     if (c->end - c->at >= 3 && memcmp(c->at, "\xef\xbb\xbf", 3) == 0) c->at += 3;
-    s->column_count = count_columns(*c);
-    if (s->column_count > INT_MAX / 2)
-        return fail_at(content, c, c->at, report, "too many columns");
-    const char **names = GA_NEW(const char *, s->column_count);
-    char *scratch = GA_NEW(char, c->end - c->at + 1);
-    const char *begin = c->at;
-    ga_status status = names && scratch ? GA_OK : ga_reader_out_of_memory(report);
-    /* the first name tells foreign files from damaged ones */
-    if (status == GA_OK && (c->end - c->at < 4 || memcmp(c->at, "time", 4) != 0 ||
-                            (c->end - c->at > 4 && !strchr(",\r\n", c->at[4]))))
-        status = fail_at(content, c, begin, report,
-                         "neither HDF5 nor a CSV file that begins with the column 'time'");
-    if (status == GA_OK)
-        status = read_names(content, c, names, s->column_count, scratch, report);
-    if (status == GA_OK) status = make_channels(s, content, names, report);
-    ga_free(scratch);
-    ga_free(names);
+    if (!begins_with_time(c))
+        return fail_at(content, c, c->at, report,
+                       "neither HDF5 nor a CSV file that begins with the column 'time'");
+    list names = {0};
+    ga_buffer scratch = {0};
+    ga_status status = read_names(content, c, &names, &scratch, report);
+    s->column_count = names.count;
+    if (status == GA_OK) status = make_channels(s, content, names.items, report);
+    ga_buffer_free(&scratch);
+    ga_free(names.items);
+    next_line(c);
     return status;
 }
 
@@ -214,56 +255,46 @@ static size_t scan_number(const char *text, double *x)
 }
 
 static ga_status read_row(const csv *s, const ga_reader_content *content, cursor *c,
-                          double *row, ga_report *report)
+                          list *numbers, ga_report *report)
 {
+    char text[96];
     for (size_t k = 0; k < s->column_count; ++k) {
-        char text[96];
         if (k > 0 && at_line_end(c)) {
             snprintf(text, sizeof text, "%zu numbers, but the header has %zu names", k,
                      s->column_count);
             return fail_at(content, c, c->at, report, text);
         }
-        if (k > 0 && *c->at++ != ',')
-            return fail_at(content, c, c->at - 1, report, "expected a comma");
-        const size_t length = scan_number(c->at, &row[k]);
+        if (k > 0 && peek(c, 0) != ',')
+            return fail_at(content, c, c->at, report, "expected a comma");
+        if (k > 0) advance(c);
+        double x;
+        /* the 0 behind the text ends every number */
+        const size_t length = scan_number(c->at, &x);
         if (length == 0) return fail_at(content, c, c->at, report, "expected a number");
         c->at += length;
+        if (!grow(numbers, sizeof x)) return ga_reader_out_of_memory(report);
+        ((double *)numbers->items)[numbers->count++] = x;
     }
     if (at_line_end(c)) return GA_OK;
-    char text[96];
     snprintf(text, sizeof text, "more numbers than the %zu names of the header",
              s->column_count);
-    return fail_at(content, c, c->at, report, *c->at == ',' ? text : "expected a comma");
-}
-
-static size_t count_lines(cursor c)
-{
-    size_t count = 0;
-    while (c.at < c.end) {
-        const char *end = memchr(c.at, '\n', (size_t)(c.end - c.at));
-        ++count;
-        c.at = end ? end + 1 : c.end;
-    }
-    return count;
+    return fail_at(content, c, c->at, report, peek(c, 0) == ',' ? text : "expected a comma");
 }
 
 static ga_status read_rows(csv *s, ga_reader_content *content, cursor *c, ga_report *report)
 {
-    next_line(c);
-    const size_t rows = count_lines(*c), most = (size_t)(c->end - c->at) / 2 + 1;
-    const size_t columns = s->column_count;
-    /* a row that is too short fails before there is no room for it */
-    const size_t room = (rows <= most / columns ? rows * columns : most) + columns;
-    s->numbers = GA_NEW(double, room);
-    if (!s->numbers) return ga_reader_out_of_memory(report);
-    for (; c->at < c->end; next_line(c)) {
-        if (at_line_end(c)) return fail_at(content, c, c->at, report, "an empty line");
-        GA_TRY(read_row(s, content, c, s->numbers + content->frames * columns, report));
-        ++content->frames;
+    list numbers = {0};
+    ga_status status = GA_OK;
+    for (; status == GA_OK && c->at < c->end; next_line(c)) {
+        status = at_line_end(c) ? fail_at(content, c, c->at, report, "an empty line")
+                                : read_row(s, content, c, &numbers, report);
+        if (status == GA_OK) ++content->frames;
     }
+    s->numbers = numbers.items;
+    if (status != GA_OK) return status;
     double *times = GA_ARENA_NEW(&content->arena, double, content->frames + 1);
     if (!times) return ga_reader_out_of_memory(report);
-    for (size_t k = 0; k < content->frames; ++k) times[k] = s->numbers[k * columns];
+    for (size_t k = 0; k < content->frames; ++k) times[k] = s->numbers[k * s->column_count];
     content->times = times;
     return GA_OK;
 }
@@ -288,6 +319,7 @@ static ga_status load(const ga_reader_content *content, char **text, size_t *len
     *length = file ? fread(*text, 1, (size_t)content->file_size, file) : 0;
     const bool good = file && !ferror(file);
     if (file) fclose(file);
+    (*text)[*length] = '\0';
     return good ? GA_OK
                 : ga_reader_fail(content, report, GA_ERR_FILE, "the file cannot be read");
 }

@@ -48,15 +48,21 @@ static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
 
 bool ga_build_anchor(const ga_builder *b, const char *text, ga_anchor *anchor)
 {
-    *anchor = (ga_anchor){GA_GROUND, {0, 0, 0}, true};
+    *anchor = (ga_anchor){.node = GA_GROUND, .whole = true};
     if (strcmp(text, "ground") == 0) return true;
     const char *dot = strchr(text, '.');
     size_t length = dot ? (size_t)(dot - text) : strlen(text);
-    int found = ga_names_find(&b->model->names, text, length);
-    if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
-    anchor->node = found / 2;
+    const ga_point_list *points = &b->model->ground_points;
+    if (!dot || length != strlen("ground") || memcmp(text, "ground", length) != 0) {
+        int found = ga_names_find(&b->model->names, text, length);
+        if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
+        const ga_body *body = b->model->bodies + found / 2;
+        anchor->node = found / 2;
+        anchor->is_point = body->type == GA_BODY_POINT_MASS;
+        points = &body->points;
+    }
     if (!dot) return true;
-    const ga_named_point *point = ga_body_find_point(b->model->bodies + found / 2, dot + 1);
+    const ga_named_point *point = ga_points_find(points, dot + 1);
     if (!point) return false;
     memcpy(anchor->p, point->p, sizeof anchor->p);
     anchor->whole = false;
@@ -113,7 +119,7 @@ static bool observe_body(const ga_builder *b, int node, const char *text, ga_obs
     if (!dot || (size_t)(dot - text) >= sizeof name) return false;
     memcpy(name, text, (size_t)(dot - text));
     name[dot - text] = '\0';
-    const ga_named_point *point = ga_body_find_point(b->model->bodies + node, name);
+    const ga_named_point *point = ga_points_find(&b->model->bodies[node].points, name);
     if (!point) return false;
     memcpy(what->p, point->p, sizeof what->p);
     return observe_point(b, dot + 1, false, what);
@@ -167,6 +173,18 @@ static bool find_observed(const ga_builder *b, const char *name, ga_observed *wh
                : observe_element(b->model->named[found / 2], dot + 1, what);
 }
 
+/* A joint that could not be prepared has no coordinates to name. The mistake in it has been
+ * reported, and a second message about a name that is spelt right would mislead. */
+static bool is_of_broken_joint(const ga_builder *b, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    if (!dot) return false;
+    const int found = ga_names_find(&b->model->names, name, (size_t)(dot - name));
+    if (found < 0 || found % 2 == GA_NAMED_BODY) return false;
+    const ga_element *element = b->model->named[found / 2];
+    return element->type->is_joint && !((const ga_joint *)element)->kind;
+}
+
 ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
 {
     ga_symbol unknown = {.kind = GA_SYMBOL_UNKNOWN};
@@ -175,6 +193,8 @@ ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
     memcpy(text, name, length);
     text[length] = '\0';
     ga_observed what = {.node = GA_GROUND};
+    /* any variable will do: the model is refused, nothing is evaluated */
+    if (is_of_broken_joint(b, text)) return (ga_symbol){.kind = GA_SYMBOL_VARIABLE};
     if (!find_observed(b, text, &what)) return unknown;
     ga_symbol symbol = {.kind = GA_SYMBOL_VARIABLE};
     void *list = (char *)b->element + b->type->observation_at;
@@ -572,11 +592,23 @@ static void build_elements(ga_builder *b)
 
 /* --- the rest of the file ----------------------------------------------------------------- */
 
+typedef struct ground {
+    ga_group_head head;
+    ga_point_list points;
+} ground;
+
+static const ga_field ground_fields[] = {
+    GA_FIELD(ground, POINTS, points, "named points of the ground, world; used as ground.name",
+             .unit = "m"),
+    {0},
+};
+
 typedef struct head {
     double galpha;
     const char *name;
     int dimension;
     double gravity[3];
+    ground ground;
 } head;
 
 /* The keys at the top; sections are read on their own. */
@@ -587,6 +619,7 @@ const ga_field ga_head_fields[] = {
     GA_FIELD(head, TEXT, name, "name of the model", .absent = "the name of the file"),
     GA_FIELD(head, INTEGER, dimension, "3, or 2: motion in the x-y plane", .fallback = {3}),
     GA_FIELD(head, VECTOR, gravity, "acceleration of gravity, world", .unit = "m/s^2"),
+    GA_FIELD(head, GROUP, ground, "what is fixed in the world", .group = ground_fields),
     {0},
 };
 
@@ -615,6 +648,7 @@ static bool build_head(ga_builder *b)
                                h.galpha);
     if (good && h.name) model->name = h.name;
     if (good) memcpy(model->gravity, h.gravity, sizeof h.gravity);
+    if (good) model->ground_points = h.ground.points;
     return good;
 }
 
@@ -703,4 +737,21 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
         *model = NULL;
     }
     return status;
+}
+
+ga_status ga_model_load(ga_model *model, ga_messages *messages)
+{
+    ga_reader reader = {
+        .document = model->document, .messages = messages, .dimension = model->dimension};
+    const ga_setup setup = {
+        .reader = &reader, .arena = &model->arena, .dimension = model->dimension};
+    for (int k = 0; k < model->element_count; ++k) {
+        ga_element *element = model->elements[k];
+        if (!element->type->load) continue;
+        const size_t here = ga_reader_enter(&reader, element->type->section);
+        ga_reader_enter(&reader, element->name);
+        element->type->load(element, &setup);
+        ga_reader_leave(&reader, here);
+    }
+    return reader.out_of_memory ? GA_ERR_MEMORY : reader.errors ? GA_ERR_INPUT : GA_OK;
 }

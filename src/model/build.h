@@ -15,6 +15,9 @@ typedef struct ga_builder {
 
 /* Takes the document, also on failure. */
 ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *messages);
+/* Loads plug-ins, once nothing else is wrong with the model: until then no foreign code runs.
+ * GA_OK, GA_ERR_INPUT or GA_ERR_MEMORY. */
+ga_status ga_model_load(ga_model *model, ga_messages *messages);
 
 extern const ga_field ga_head_fields[];
 /* No body or element may be called so; ends with null. */

@@ -319,6 +319,12 @@ static ga_status complete_document(ga_draft *draft, ga_loader *loader)
     return loader->reader.out_of_memory ? GA_ERR_MEMORY : GA_OK;
 }
 
+void ga_draft_allow_plugins(ga_draft *draft)
+{
+    if (!draft || !draft->document) return;
+    draft->document->allow_plugins = draft->document->include_anywhere = true;
+}
+
 ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messages)
 {
     *model = NULL;
@@ -340,6 +346,11 @@ ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messag
         ga_model_destroy(*model);
         *model = NULL;
         status = GA_ERR_INPUT;
+    }
+    if (status == GA_OK) status = ga_model_load(*model, messages);
+    if (status != GA_OK) {
+        ga_model_destroy(*model);
+        *model = NULL;
     }
     return status;
 }

@@ -468,34 +468,36 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
     char head[128];
     snprintf(head, sizeof head, "%.*s", dot ? (int)(dot - text) : (int)strlen(text), text);
     int body = ga_model_find_body(b->model, head);
-    if (body >= 0) {
-        const ga_body *at = b->model->bodies + body;
+    const bool ground = strcmp(head, "ground") == 0;
+    if (body >= 0 || ground) {
+        const ga_point_list *points =
+            ground ? &b->model->ground_points : &b->model->bodies[body].points;
         char list[160] = "";
-        for (int k = 0, used = 0; k < at->points.count && used < 120; ++k)
+        for (int k = 0, used = 0; k < points->count && used < 120; ++k)
             used += snprintf(list + used, sizeof list - (size_t)used, "%s%.24s", k ? ", " : "",
-                             at->points.points[k].name);
-        return ga_reader_error(READER(b), value->place,
-                               "body `%s` has no point `%s`; it has: %s", head, dot + 1,
-                               list[0] ? list : "none");
+                             points->points[k].name);
+        return ga_reader_error(READER(b), value->place, "%s`%s` has no point `%s`; it has: %s",
+                               ground ? "" : "body ", head, dot + 1, list[0] ? list : "none");
     }
     const char *near = ga_suggest(head, b->model, body_name);
     return ga_reader_error(READER(b), value->place,
-                           "unknown body `%s`%s%s%s; expected ground, a body, body.point or "
-                           "coordinates in the world",
+                           "unknown body `%s`%s%s%s; expected ground, a body, body.point, "
+                           "ground.point or coordinates in the world",
                            head, near ? ", did you mean `" : "", near ? near : "",
                            near ? "`?" : "");
 }
 
 static bool read_point(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
 {
-    ga_anchor anchor = {GA_GROUND, {0, 0, 0}, false};
+    ga_anchor anchor = {.node = GA_GROUND};
     const char *text;
     (void)field;
     if (value->kind == GA_VALUE_LIST) {
         if (!ga_read_vector(READER(b), value, anchor.p)) return false;
     } else {
         if (value->kind != GA_VALUE_SCALAR)
-            return fail(b, value, "ground, a body, body.point or coordinates in the world");
+            return fail(b, value,
+                        "ground, a body, body.point, ground.point or coordinates in the world");
         if (!ga_read_text(READER(b), value, &text)) return false;
         if (!ga_build_anchor(b, text, &anchor)) return unknown_point(b, value, text);
     }
@@ -503,10 +505,29 @@ static bool read_point(ga_builder *b, const ga_value *value, const ga_field *fie
     return true;
 }
 
+/* Where a point is at t = 0, as the bodies are given. */
+static bool read_place(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
+{
+    ga_anchor anchor;
+    if (value->kind == GA_VALUE_LIST) return read_vector(b, value, field, out);
+    if (!read_point(b, value, field, &anchor)) return false;
+    if (anchor.whole && anchor.node == GA_GROUND)
+        return ga_reader_error(READER(b), value->place,
+                               "`ground` alone names no point; expected coordinates, a body, "
+                               "body.point or ground.point");
+    const ga_frame *frame = b->model->frames + anchor.node;
+    double *x = out;
+    for (int i = 0; i < 3; ++i) {
+        x[i] = frame->x[i];
+        for (int k = 0; k < 3; ++k) x[i] += frame->R[3 * k + i] * anchor.p[k];
+    }
+    return true;
+}
+
 static void point_fallback(const ga_field *field, void *out)
 {
     (void)field;
-    *(ga_anchor *)out = (ga_anchor){GA_NOWHERE, {0, 0, 0}, true};
+    *(ga_anchor *)out = (ga_anchor){.node = GA_NOWHERE, .whole = true};
 }
 
 static bool read_two(ga_builder *b, const ga_value *value, const ga_field *field, char *out,
@@ -781,6 +802,11 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                         vector_fallback,
                         {"3 numbers", "2 numbers"},
                         {NUMBERS_SCHEMA(3), NUMBERS_SCHEMA(2)}},
+    [GA_KIND_PLACE] = {read_place,
+                       vector_fallback,
+                       {"3 numbers or a point", "2 numbers or a point"},
+                       {"{\"anyOf\":[{\"type\":\"string\"}," NUMBERS_SCHEMA(3) "]}",
+                        "{\"anyOf\":[{\"type\":\"string\"}," NUMBERS_SCHEMA(2) "]}"}},
     [GA_KIND_DIRECTION] = {read_direction,
                            vector_fallback,
                            {"direction, 3 numbers", "direction, 2 numbers"},

@@ -18,10 +18,10 @@ const ga_element *ga_model_find_element(const ga_model *model, const char *name)
     return found >= 0 && found % 2 == GA_NAMED_ELEMENT ? model->named[found / 2] : NULL;
 }
 
-const ga_named_point *ga_body_find_point(const ga_body *body, const char *name)
+const ga_named_point *ga_points_find(const ga_point_list *points, const char *name)
 {
-    for (int k = 0; k < body->points.count; ++k)
-        if (strcmp(body->points.points[k].name, name) == 0) return body->points.points + k;
+    for (int k = 0; k < points->count; ++k)
+        if (strcmp(points->points[k].name, name) == 0) return points->points + k;
     return NULL;
 }
 

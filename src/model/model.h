@@ -34,6 +34,7 @@ struct ga_model {
     int body_count;
     ga_body *bodies;  /* body i is node i */
     ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
+    ga_point_list ground_points;
     int named_count;
     ga_element **named; /* as they stand in the file */
     int element_count;
@@ -61,7 +62,7 @@ struct ga_model {
 /* The body or element of a name; -1: none. */
 int ga_model_find_body(const ga_model *model, const char *name);
 const ga_element *ga_model_find_element(const ga_model *model, const char *name);
-/* A point on a body by name; null: none. */
-const ga_named_point *ga_body_find_point(const ga_body *body, const char *name);
+/* A point by name; null: none. */
+const ga_named_point *ga_points_find(const ga_point_list *points, const char *name);
 
 #endif

@@ -108,7 +108,7 @@ void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
     memcpy(frame->w, twist + 3, sizeof frame->w);
 }
 
-/* Four bodies side by side; x and R lie one behind the other in a frame. */
+/* Four bodies side by side. */
 static void place_four(const double *q, ga_frame *frames)
 {
     double side[16][4]; /* x, a number more, quaternion; then x, R */
@@ -124,10 +124,15 @@ static void place_four(const double *q, ga_frame *frames)
         ga_quat_matrix(p, 3, R);
         for (int i = 0; i < 9; ++i) side[3 + i][v] = R[i];
     }
+    double numbers[4][12]; /* x, R of each */
     for (int k = 0; k < 12; k += 4) {
         for (int i = 0; i < 4; ++i) load(x + i, side[k + i]);
         transpose(x);
-        for (int v = 0; v < 4; ++v) store(frames[v].x + k, x + v);
+        for (int v = 0; v < 4; ++v) store(numbers[v] + k, x + v);
+    }
+    for (int v = 0; v < 4; ++v) {
+        memcpy(frames[v].x, numbers[v], sizeof frames[v].x);
+        memcpy(frames[v].R, numbers[v] + 3, sizeof frames[v].R);
     }
 }
 

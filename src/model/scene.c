@@ -304,10 +304,10 @@ static put_member *const members[GA_KIND_COUNT] = {
     [GA_KIND_NUMBER] = put_number_field, [GA_KIND_BOOLEAN] = put_boolean_field,
     [GA_KIND_CHOICE] = put_choice_field, [GA_KIND_TEXT] = put_text_field,
     [GA_KIND_VECTOR] = put_vector_field, [GA_KIND_DIRECTION] = put_vector_field,
-    [GA_KIND_POINT] = put_point_field,   [GA_KIND_PAIR] = put_pair_field,
-    [GA_KIND_BODY] = put_body_field,     [GA_KIND_BODIES] = put_bodies_field,
-    [GA_KIND_JOINT] = put_joint_field,   [GA_KIND_JOINTS] = put_joints_field,
-    [GA_KIND_GROUP] = put_group_field,
+    [GA_KIND_PLACE] = put_vector_field,  [GA_KIND_POINT] = put_point_field,
+    [GA_KIND_PAIR] = put_pair_field,     [GA_KIND_BODY] = put_body_field,
+    [GA_KIND_BODIES] = put_bodies_field, [GA_KIND_JOINT] = put_joint_field,
+    [GA_KIND_JOINTS] = put_joints_field, [GA_KIND_GROUP] = put_group_field,
 };
 
 static void put_fields(writing *w, const ga_field *fields, const void *from)

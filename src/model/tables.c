@@ -55,6 +55,7 @@ bool ga_field_write_default(ga_buffer *out, const ga_field *field, int dimension
         write_numbers(out, field, 3);
         return true;
     case GA_KIND_VECTOR:
+    case GA_KIND_PLACE:
     case GA_KIND_DIRECTION:
     case GA_KIND_FUNCTIONS:
         write_numbers(out, field, dimension);

@@ -6,6 +6,10 @@
 import csv
 import json
 import math
+import os
+import signal
+import subprocess
+import time
 
 import support
 
@@ -101,6 +105,34 @@ class Program(support.Case):
         self.assertAlmostEqual(force[2], 2 * (9.81 - angular), delta=1e-9)
         self.assertLess(said["tangent_error"], 1e-5)
         self.assertIn("hinge", self.run_it("check", "pendulum.yaml").out)
+
+    def test_large_results_are_announced(self):
+        """Before the run, which is then stopped."""
+        with subprocess.Popen(
+            [support.PROGRAM, "run", "pendulum.yaml", "-q", "--csv", "large.csv", "--set",
+             "output.every=1e-9"], cwd=self.folder.name, stderr=subprocess.PIPE) as process:
+            said = process.stderr.readline().decode()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        self.assertIn("warning: large.csv will have about", said)
+        self.assertIn("GB", said)
+        small = self.run_it("run", "pendulum.yaml", "-q", "--csv", "small.csv")
+        self.assertEqual(small.err, "")
+
+    def test_removed_results_are_an_error(self):
+        with subprocess.Popen(
+            [support.PROGRAM, "run", "pendulum.yaml", "-q", "--json", "--csv", "gone.csv", "-o",
+             "gone.h5", "--set", "output.every=1e-7"], cwd=self.folder.name,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            path = self.path("gone.csv")
+            while not os.path.exists(path) and process.poll() is None:
+                time.sleep(0.01)
+            os.remove(path)
+            process.send_signal(signal.SIGINT)
+            out, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("gone.csv: was removed or replaced", error.decode())
+        self.assertEqual(json.loads(out)["files"], ["gone.h5"])
 
     def test_check_leaves_tangents_of_large_models(self):
         self.write("large.yaml", """

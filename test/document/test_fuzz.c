@@ -36,8 +36,8 @@ static const char *const seeds[] = {
     "    link{i}: {mass: i+1, next: \"link{i+1}\", when: \"i < 2\"}\n"
     "  repeat: {count: i, index: j, joints: {\"j{i}_{j%2}{floor(j/2)}\": [\"{i*j}\"]}}\n"
     "...\n",
-    "{\"galpha\": 1, \"bodies\": {\"a\": {\"mass\": 1.5e-3, \"b\": [true, null, "
-    "\"\\u00e4\"]}}}\n",
+    ("{\"galpha\": 1, \"bodies\": {\"a\": {\"mass\": 1.5e-3, \"b\": [true, null, "
+     "\"\\u00e4\"]}}}\n"),
 };
 enum { SEEDS = sizeof seeds / sizeof *seeds, LONGEST = 2000 };
 

@@ -145,7 +145,8 @@ static inline void *element_create(world *w, const ga_element_type *type)
     for (const ga_field *f = type->fields; f->name; ++f) {
         void *at = (char *)e + f->offset;
         if (f->kind == GA_KIND_NUMBER) *(double *)at = f->fallback[0];
-        if (f->kind == GA_KIND_VECTOR) memcpy(at, f->fallback, sizeof f->fallback);
+        if (f->kind == GA_KIND_VECTOR || f->kind == GA_KIND_PLACE)
+            memcpy(at, f->fallback, sizeof f->fallback);
         if (f->kind == GA_KIND_BODY) *(int *)at = (int)f->fallback[0];
         if (f->kind == GA_KIND_ROTATION) *(double *)at = 1;
     }
@@ -233,7 +234,8 @@ static inline void free_functions(world *w, void *e, const char *name, int count
 static inline void element_start(world *w, void *element)
 {
     ga_element *e = element;
-    bool good = e->type->prepare(e, &w->setup);
+    bool good =
+        e->type->prepare(e, &w->setup) && (!e->type->load || e->type->load(e, &w->setup));
     if (!good) {
         char line[512] = "";
         ga_messages_format(w->messages, 0, line, sizeof line);
@@ -244,12 +246,13 @@ static inline void element_start(world *w, void *element)
     if (e->type->remember) e->type->remember(e, &start, w->memory);
 }
 
-/* Preparing fails (or warns) with a message that holds these words. */
+/* Preparing or loading fails (or warns) with a message that holds these words. */
 static inline void check_message(world *w, void *element, ga_severity severity,
                                  const char *words)
 {
     ga_element *e = element;
-    bool good = e->type->prepare(e, &w->setup);
+    bool good =
+        e->type->prepare(e, &w->setup) && (!e->type->load || e->type->load(e, &w->setup));
     assert_int_equal(good, severity == GA_SEVERITY_WARNING);
     int count = ga_messages_count(w->messages);
     assert_true(count > 0);
@@ -453,9 +456,12 @@ static inline void check_internal(world *w, const void *element)
 /* Points for everyone. */
 static inline ga_anchor point_on(int node, double x, double y, double z)
 {
-    return (ga_anchor){node, {x, y, z}, false};
+    return (ga_anchor){.node = node, .p = {x, y, z}, .whole = false};
 }
 
-static inline ga_anchor whole(int node) { return (ga_anchor){node, {0, 0, 0}, true}; }
+static inline ga_anchor whole(int node)
+{
+    return (ga_anchor){.node = node, .p = {0, 0, 0}, .whole = true};
+}
 
 #endif

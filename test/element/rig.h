@@ -99,7 +99,8 @@ static inline void rig_defaults(const ga_field *fields, void *element)
     for (const ga_field *f = fields; f->name; ++f) {
         char *at = (char *)element + f->offset;
         if (f->kind == GA_KIND_NUMBER) memcpy(at, f->fallback, sizeof(double));
-        if (f->kind == GA_KIND_VECTOR || f->kind == GA_KIND_DIRECTION)
+        if (f->kind == GA_KIND_VECTOR || f->kind == GA_KIND_PLACE ||
+            f->kind == GA_KIND_DIRECTION)
             memcpy(at, f->fallback, 3 * sizeof(double));
         if (f->kind == GA_KIND_CHOICE) *(int *)(void *)at = (int)f->fallback[0];
         if (f->kind == GA_KIND_GROUP) rig_defaults(f->group, at);

@@ -340,7 +340,7 @@ static ga_model *parse(const scene *s, const instance *it, const char *turned)
 {
     static char text[TEXT];
     const char *set[2];
-    ga_model_options options = {.set = set};
+    ga_model_options options = {.set = set, .include_anywhere = true, .allow_plugins = true};
     ga_messages *messages = ga_messages_create();
     ga_model *model = NULL;
     put_scene(s, it, text);

@@ -141,7 +141,8 @@ static void test_observed_joints(void **state)
         world *w = world_create(seed, 3);
         ga_joint *hinge = element_create(w, ga_element_type_find("joints", "revolute"));
         ga_joint *slider = element_create(w, ga_element_type_find("joints", "prismatic"));
-        set_between(w, hinge, whole(2), point_on(1, 0.2, 0.3, -0.1));
+        set_between(w, hinge, whole(2), whole(1));
+        set_vector(w, hinge, "at", 0.2, 0.3, -0.1);
         set_between(w, slider, point_on(GA_GROUND, 0.3, 0, 1), whole(3));
         set_vector(w, hinge, "axis", 0, 0.6, 0.8);
         set_vector(w, slider, "axis", 1, 0, 0);

@@ -89,8 +89,8 @@ static void test_by_hand(void **state)
 static void test_place(void **state)
 {
     (void)state;
-    const ga_anchor pairs[][2] = {{whole(1), point_on(2, 0.5, 0.2, 0)},
-                                  {point_on(0, 1, 2, 3), whole(1)},
+    const ga_anchor pairs[][2] = {{whole(GA_GROUND), point_on(2, 0.5, 0.2, 0)},
+                                  {point_on(0, 1, 2, 3), whole(GA_GROUND)},
                                   {whole(0), whole(GA_GROUND)},
                                   {whole(3), whole(1)}};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; ++k) {
@@ -111,6 +111,7 @@ static void test_messages(void **state)
     world *w = world_create(1, 3);
     ga_anchor p = point_on(1, 1, 0, 0), q = point_on(2, 0, 1, 0);
     check_message(w, bushing_between(w, p, p), GA_SEVERITY_ERROR, "same body");
+    check_message(w, bushing_between(w, p, whole(2)), GA_SEVERITY_ERROR, "between: `[");
     void *e = bushing_between(w, p, q);
     ((double *)member(w, e, "stiffness"))[1] += 0.1;
     check_message(w, e, GA_SEVERITY_ERROR, "stiffness: is not symmetric");

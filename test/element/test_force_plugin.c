@@ -1,6 +1,17 @@
 /* Plug-ins: loading, values, tangents by differences, energy, and every way to fail. */
 #include "force_checks.h"
 
+/* A world that may load plug-ins from anywhere. */
+static ga_document document;
+
+static world *plugin_world(uint64_t seed, int dimension)
+{
+    world *w = world_create(seed, dimension);
+    document = (ga_document){.folder = ".", .include_anywhere = true, .allow_plugins = true};
+    w->reader.document = &document;
+    return w;
+}
+
 static void *plugin_of(world *w, const char *symbol, int bodies, int parameters)
 {
     static const int nodes[] = {2, 0, 1};
@@ -16,7 +27,7 @@ static void *plugin_of(world *w, const char *symbol, int bodies, int parameters)
 static void test_spring(void **state)
 {
     (void)state;
-    world *w = world_create(3, 3);
+    world *w = plugin_world(3, 3);
     void *e = plugin_of(w, NULL, 2, 2);
     element_start(w, e);
     world_move(w, 0.5);
@@ -40,7 +51,7 @@ static void test_spring(void **state)
 static void test_push(void **state)
 {
     (void)state;
-    world *w = world_create(3, 3);
+    world *w = plugin_world(3, 3);
     void *e = plugin_of(w, "bare", 1, 3);
     element_start(w, e);
     check_tangent(w, e);
@@ -56,7 +67,7 @@ static void test_push(void **state)
 
 static void check_failure(const char *symbol, int bodies, int parameters, const char *words)
 {
-    world *w = world_create(1, 3);
+    world *w = plugin_world(1, 3);
     void *e = plugin_of(w, symbol, bodies, parameters);
     check_message(w, e, GA_SEVERITY_ERROR, words);
     ga_force_plugin.release(e);
@@ -74,7 +85,7 @@ static void test_messages(void **state)
     check_failure(NULL, 2, 1, "parameters: 1 given, the plug-in expects 2");
     check_failure(NULL, 0, 2, "bodies: 0 bodies, expected 1 to 12");
 
-    world *w = world_create(1, 3);
+    world *w = plugin_world(1, 3);
     const double negative[2] = {-1, 0};
     void *e = plugin_of(w, NULL, 2, 2);
     *(ga_number_list *)member(w, e, "parameters") = (ga_number_list){2, negative};
@@ -84,7 +95,32 @@ static void test_messages(void **state)
     /* A plain name is a file here, not a library of the system. */
     e = plugin_of(w, NULL, 2, 2);
     *(const char **)member(w, e, "library") = "libm.so.6";
-    check_message(w, e, GA_SEVERITY_ERROR, "library: cannot be loaded: ./libm.so.6");
+    check_message(w, e, GA_SEVERITY_ERROR, "library: cannot be loaded: No such file");
+    ga_force_plugin.release(e);
+    e = plugin_of(w, NULL, 2, 2);
+    *(const char **)member(w, e, "library") = "/dev/zero";
+    check_message(w, e, GA_SEVERITY_ERROR, "library: cannot be loaded: is a device");
+    ga_force_plugin.release(e);
+    world_destroy(w);
+}
+
+/* Nothing is loaded without permission, from outside, or by preparing alone. */
+static void test_admission(void **state)
+{
+    (void)state;
+    world *w = plugin_world(1, 3);
+    document.allow_plugins = false;
+    check_message(w, plugin_of(w, NULL, 2, 2), GA_SEVERITY_ERROR,
+                  "library: plug-ins run code of their own and are loaded only with "
+                  "--allow-plugins");
+    document.allow_plugins = true;
+    document.include_anywhere = false;
+    document.folder = "/usr";
+    check_message(w, plugin_of(w, NULL, 2, 2), GA_SEVERITY_ERROR,
+                  "library: is outside the folder of the model");
+    document.folder = "/";
+    void *e = plugin_of(w, NULL, 2, 2);
+    assert_true(ga_force_plugin.prepare(e, &w->setup));
     ga_force_plugin.release(e);
     world_destroy(w);
 }
@@ -95,6 +131,7 @@ int main(void)
         cmocka_unit_test(test_spring),
         cmocka_unit_test(test_push),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_admission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static void expect(const double *a, const double *b)
     for (int i = 0; i < 3; ++i) assert_true(fabs(a[i] - b[i]) < 1e-13);
 }
 
-/* Who names no point goes where the other is; `at` rules both. */
+/* Who names no point goes where the other is; `at` rules both. Ground may always be alone, a
+ * body opposite a point only on a line or plane. */
 static void markers(void **unused)
 {
     (void)unused;
@@ -63,7 +64,10 @@ static void markers(void **unused)
                     if (at && (first_named || second_named)) continue; /* refused */
                     rig r;
                     rig_init(&r, 3, 21);
-                    ga_joint *joint = rig_new(ga_element_type_find("joints", "revolute"));
+                    const bool bare = (first_named && !second_named && grounded != 2) ||
+                                      (!first_named && second_named && grounded != 1);
+                    ga_joint *joint = rig_new(
+                        ga_element_type_find("joints", bare ? "cylindrical" : "revolute"));
                     rig_join(joint, grounded == 1 ? GA_GROUND : 0,
                              grounded == 2 ? GA_GROUND : 1);
                     joint->between[0].whole = !first_named;

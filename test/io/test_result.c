@@ -113,16 +113,16 @@ static void test_nothing_before_the_first_row(void **state)
     (void)state;
     for (int format = 0; format < FORMATS; ++format) {
         const char *path = in_folder(names[format]);
-        ga_result *result = create(format);
+        ga_result *result = create((ga_result_format)format);
         assert_false(exists(path));
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
         assert_int_equal(empty_folder(), 0);
 
-        result = create(format);
+        result = create((ga_result_format)format);
         ga_result_discard(result);
         assert_int_equal(empty_folder(), 0);
 
-        result = create(format);
+        result = create((ga_result_format)format);
         assert_int_equal(write_rows(result, 0, 1, NULL), GA_OK);
         assert_true(exists(path));
         ga_result_discard(result);
@@ -144,11 +144,11 @@ static void test_replaces(void **state)
         fclose(file);
         assert_int_equal(symlink("target", in_folder(names[format])), 0);
         struct stat about;
-        ga_result *result = create(format);
+        ga_result *result = create((ga_result_format)format);
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
         assert_int_equal(stat(target, &about), 0);
         assert_int_equal(about.st_size, 3);
-        result = create(format);
+        result = create((ga_result_format)format);
         assert_int_equal(write_rows(result, 0, 1, NULL), GA_OK);
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
         assert_int_equal(lstat(in_folder(names[format]), &about), 0);
@@ -178,9 +178,9 @@ static void test_cannot_create(void **state)
 {
     (void)state;
     for (int format = 0; format < FORMATS; ++format) {
-        expect_no_file(in_folder("none/file"), format, "No such file");
-        expect_no_file(folder, format, "Is a directory");
-        expect_no_file("/proc/galpha.csv", format, "No such file");
+        expect_no_file(in_folder("none/file"), (ga_result_format)format, "No such file");
+        expect_no_file(folder, (ga_result_format)format, "Is a directory");
+        expect_no_file("/proc/galpha.csv", (ga_result_format)format, "No such file");
     }
     expect_no_file("/dev/full", GA_RESULT_HDF5, "seek");
     char long_path[2000];
@@ -247,7 +247,7 @@ static void test_allocation_fails(void **state)
         const long last = format == GA_RESULT_CSV ? 100 : 6;
         for (long k = 1; k <= last; ++k) {
             start_counting(k, false);
-            const ga_status status = write_all(format);
+            const ga_status status = write_all((ga_result_format)format);
             stop_counting();
             if (watch.failed == 0) break;
             if (status == GA_OK) fail_msg("allocation %ld failed unnoticed", k);
@@ -263,7 +263,7 @@ static void test_rows_allocate_nothing(void **state)
     (void)state;
     if (!in_front()) skip();
     for (int format = 0; format < FORMATS; ++format) {
-        ga_result *result = create(format);
+        ga_result *result = create((ga_result_format)format);
         assert_int_equal(write_rows(result, 0, 1, NULL), GA_OK);
         start_counting(0, false);
         const ga_status status = write_rows(result, 1, 400, NULL);

@@ -38,7 +38,7 @@ static void test_select(void **state)
     static const char *const odd[] = {"odd/\"50%\", \xc3\xbc"};
     static const char *const numbered[] = {"hinge.multipliers.0", "hinge.multipliers.1"};
     for (int format = 0; format < FORMATS; ++format) {
-        ga_result_reader *reader = sample(format);
+        ga_result_reader *reader = sample((ga_result_format)format);
         expect_columns(reader, "top.position", 3, position);
         expect_columns(reader, "top", 3, position);
         expect_columns(reader, "*.position", 3, position);
@@ -98,7 +98,7 @@ static void test_values(void **state)
 {
     (void)state;
     for (int format = 0; format < FORMATS; ++format) {
-        ga_result_reader *reader = sample(format);
+        ga_result_reader *reader = sample((ga_result_format)format);
         const bool units = format == GA_RESULT_HDF5;
         expect_values(reader, "sqrt(top.position.x^2 + top.position.y^2)", units ? "m" : "",
                       length);

@@ -135,9 +135,9 @@ static void test_not_finite(void **state)
     const double x[] = {NAN, INFINITY, -INFINITY, -0.0};
     for (int format = 0; format < FORMATS; ++format) {
         ga_result *result = NULL;
-        assert_int_equal(
-            ga_result_create(in_folder(names[format]), format, 1, &one, "", &result, NULL),
-            GA_OK);
+        assert_int_equal(ga_result_create(in_folder(names[format]), (ga_result_format)format, 1,
+                                          &one, "", &result, NULL),
+                         GA_OK);
         for (int k = 0; k < 4; ++k)
             assert_int_equal(ga_result_write(result, k, &x[k], NULL), GA_OK);
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
@@ -175,6 +175,8 @@ static void test_no_file(void **state)
 
 static void write_text(const char *name, const char *text, size_t length)
 {
+    /* a new file: one that is truncated goes to the disk at once, 5 ms each time */
+    unlink(in_folder(name));
     FILE *file = fopen(in_folder(name), "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, length, file), length);
@@ -196,6 +198,13 @@ static void test_broken_csv(void **state)
         {"time,x,\n0,1,2\n", ":1:8: a column has no name"},
         {"time,\"x\n0,1\n", ":1:6: a quote is never closed"},
         {"time,\"x\"y\n0,1\n", ":1:9: expected a comma"},
+        /* once counted as four columns and read as two, past the end of the text */
+        {"time,a\"\n\"x,y,z\"", ":1:7: a quote inside a name that does not begin with one"},
+        {"time,a\"b\n0,1\n", ":1:7: a quote inside"},
+        {"time,\"a\"\"", ":1:6: a quote is never closed"},
+        {"time,\"", ":1:6: a quote is never closed"},
+        {"time,\"\"\n0,1\n", ":1:6: a column has no name"},
+        {"time,\"a\"\r", ":1:9: expected a comma"},
         {"time,x,x\n0,1,2\n", "two channels have the name 'x'"},
         {"time,x\n0,1\n1\n", ":3:2: 1 numbers, but the header has 2 names"},
         {"time,x\n0,1\n1,2,3\n", ":3:4: more numbers than the 2 names"},
@@ -216,6 +225,8 @@ static void test_broken_csv(void **state)
     }
     write_text("broken.csv", "time,x\n0,\0001\n", 12);
     expect_failure(in_folder("broken.csv"), GA_ERR_INPUT, ":2:3: expected a number");
+    write_text("broken.csv", "time,x\0y\n0,1\n", 13);
+    expect_failure(in_folder("broken.csv"), GA_ERR_INPUT, ":1:7: a NUL byte in a name");
     empty_folder();
 }
 
@@ -487,6 +498,19 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
+/* Sizes, offsets and addresses of HDF5 stand at multiples of 4 and 8: such values reach code
+ * that single bytes do not. */
+static void put_extreme(char *bytes, size_t length, uint32_t *seed)
+{
+    static const uint64_t extremes[] = {0,          1,           UINT64_MAX, INT64_MAX,
+                                        UINT32_MAX, 1ull << 31,  1ull << 32, 1ull << 62,
+                                        0x7fff,     0x80000000u, 1ull << 63, 255};
+    const uint64_t x = extremes[next_random(seed) % (sizeof extremes / sizeof *extremes)];
+    const size_t width = (size_t)1 << next_random(seed) % 4;
+    const size_t at = next_random(seed) % (length / 8) * 8 + next_random(seed) % 2 * 4;
+    if (at + width <= length) memcpy(bytes + at, &x, width);
+}
+
 static void mutate(ga_result_format format, int cases)
 {
     write_file(format, 40);
@@ -506,12 +530,41 @@ static void mutate(ga_result_format format, int cases)
                               : kind == 2 ? copy[at] ^ (1 << next_random(&seed) % 8)
                                           : (int)next_random(&seed));
         }
+        if (k % 3 == 0) put_extreme(copy, length, &seed);
         if (k % 8 == 0) end = next_random(&seed) % length;
         write_text("mutated", copy, end);
         try_file(in_folder("mutated"));
     }
     free(copy);
     free(bytes);
+    empty_folder();
+}
+
+/* Files made of the words of the format in any order: where names, quotes, line ends and
+ * numbers meet in every way, which changed bytes seldom do. */
+static void test_random_csv(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        ",",    ",",   "\"",  "\"",   "\"\"",         "\n",  "\n",    "\r\n",
+        "\r",   "a",   "b.x", "b.y",  "d.0",          "d.1", "1",     "2.5e-3",
+        "-inf", "nan", "+",   "\xff", "\xef\xbb\xbf", " ",   "x,y,z", "time"};
+    enum { WORDS = sizeof words / sizeof *words, LONGEST = 40, CASES = 20000 };
+    uint32_t seed = 2024;
+    for (int k = 0; k < CASES; ++k) {
+        char text[8 * LONGEST] = "time";
+        size_t length = 4;
+        const uint32_t count = next_random(&seed) % LONGEST;
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t word = next_random(&seed) % (WORDS + 1);
+            const char *more = word < WORDS ? words[word] : "";
+            const size_t n = word < WORDS ? strlen(more) : 1; /* the last one is a NUL */
+            memcpy(text + length, more, n);
+            length += n;
+        }
+        write_text("random.csv", text, length);
+        try_file(in_folder("random.csv"));
+    }
     empty_folder();
 }
 
@@ -532,7 +585,7 @@ static void test_truncated(void **state)
 {
     (void)state;
     for (int format = 0; format < FORMATS; ++format) {
-        write_file(format, 40);
+        write_file((ga_result_format)format, 40);
         size_t length;
         char *bytes = load_file(in_folder(names[format]), &length);
         for (size_t end = 0; end < length; end += 97) {
@@ -561,12 +614,12 @@ static void test_allocation_fails(void **state)
     (void)state;
     if (!in_front()) skip();
     for (int format = 0; format < FORMATS; ++format) {
-        write_file(format, 3);
-        assert_int_equal(read_whole(format), GA_OK);
+        write_file((ga_result_format)format, 3);
+        assert_int_equal(read_whole((ga_result_format)format), GA_OK);
         for (long k = 1; k < 1000; ++k) {
             start_counting(k, false);
             watch.own_only = true;
-            const ga_status status = read_whole(format);
+            const ga_status status = read_whole((ga_result_format)format);
             stop_counting();
             if (watch.failed == 0) break;
             if (status == GA_OK) fail_msg("allocation %ld failed unnoticed", k);
@@ -579,13 +632,13 @@ static void test_allocation_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hdf5_round_trip),  cmocka_unit_test(test_csv_round_trip),
-        cmocka_unit_test(test_not_finite),       cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_broken_csv),       cmocka_unit_test(test_unusual_csv),
-        cmocka_unit_test(test_foreign_hdf5),     cmocka_unit_test(test_wrong_channels),
-        cmocka_unit_test(test_rewritten_hdf5),   cmocka_unit_test(test_mutated_csv),
-        cmocka_unit_test(test_mutated_hdf5),     cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_allocation_fails),
+        cmocka_unit_test(test_hdf5_round_trip), cmocka_unit_test(test_csv_round_trip),
+        cmocka_unit_test(test_not_finite),      cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_broken_csv),      cmocka_unit_test(test_unusual_csv),
+        cmocka_unit_test(test_foreign_hdf5),    cmocka_unit_test(test_wrong_channels),
+        cmocka_unit_test(test_rewritten_hdf5),  cmocka_unit_test(test_mutated_csv),
+        cmocka_unit_test(test_mutated_hdf5),    cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_random_csv),      cmocka_unit_test(test_allocation_fails),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

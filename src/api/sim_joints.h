@@ -1,0 +1,19 @@
+/* Where joints are, and how far their sides were apart. */
+#ifndef GA_API_SIM_JOINTS_H
+#define GA_API_SIM_JOINTS_H
+
+#include "api/warnings.h"
+#include "model/model.h"
+
+#include <galpha/sim.h>
+
+/* How many there are. */
+int ga_sim_joint_count(const ga_model *model);
+/* All of them; `frames`: bodies at the start, after assembly. */
+void ga_sim_joints_find(const ga_model *model, double t, const ga_frame *frames,
+                        ga_sim_joint *joints);
+/* Warns of joints whose sides were far apart as given: the mechanism that runs is then not the
+ * one in the file. */
+void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings);
+
+#endif
