@@ -7,9 +7,9 @@
  *
  * r is the radius of a rotation, 1 of a translation. N is the force that presses, from the
  * joint's own reaction F on the second body: its part across the first marker's axis a_z, its
- * part along it, or the sum of the two sizes, as the joint says. Sizes have a kink at zero, where
- * their derivative is taken as 0: rounding it off would take a force to compare with, and any
- * fixed one is wrong for some model. Torques of the reaction do not count. The law of
+ * part along it, or the sum of the two sizes, as the joint says. Sizes have a kink at zero,
+ * where their derivative is taken as 0: rounding it off would take a force to compare with, and
+ * any fixed one is wrong for some model. Torques of the reaction do not count. The law of
  * regularised friction, with x = s'/transition:
  *
  *     mu(s') = (mu_slide + (mu_static - mu_slide) exp(-x^2/9)) tanh(3 x)
