@@ -400,7 +400,9 @@ def check_force_channels(m, values, s, where):
             force.add(s, f)
         except mechanics.Undefined:
             continue
-        got = values(f"{force.name}.torque" if force.kind == "torsion-spring" else f"{force.name}.force") if force.kind != "torque" else None
+        if force.kind == "torque" or (force.kind == "user" and "force" not in force.spec):
+            continue  # has a torque only
+        got = values(f"{force.name}.torque" if force.kind == "torsion-spring" else f"{force.name}.force")
         if force.kind in ("spring-damper", "torsion-spring"):
             body = force.b if force.b >= 0 else force.a
             mine = float(np.linalg.norm(f[body, :3] if force.kind == "spring-damper" else f[body, 3:]))
