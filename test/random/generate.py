@@ -321,7 +321,7 @@ class Draft:
         """The mechanism has a degree of freedom left, and no row is nearly redundant."""
         m = mechanics.Model(self.model)
         s = m.start
-        rows = m.constraint_rows(s)
+        rows = m.constraint_rows(s, curvature=False)
         if not rows:
             return True
         A = np.linalg.solve(m.mass_root(), m.jacobian(rows).T).T

@@ -578,8 +578,10 @@ class Model:
         name = coordinate or joint.coordinates[0]
         return joint, name
 
-    def constraint_rows(self, state):
-        """Every row as (owner, [(body, 6 numbers)...], gamma, velocity residual, position residual)."""
+    def constraint_rows(self, state, curvature=True):
+        """Every row as (owner, [(body, 6 numbers)...], gamma, velocity residual, position residual).
+
+        Without `curvature` gamma is left at 0, which saves half of the work."""
         out = []
 
         def add(owner, joint, G, gamma, rate, residual):
@@ -590,7 +592,9 @@ class Model:
             A, B = self.frame(j.a, state), self.frame(j.b, state)
             here = lambda A, B: j.rows(A, B, state.t + 0j)
             G = self.pair_gradient(j.a, j.b, here, state)
-            gamma = self.second_derivative(j.a, j.b, j.rows, state, min(j.uprightness(A, B), j.nearness(A, B, self.size)))
+            gamma = np.zeros(len(G))
+            if curvature:
+                gamma = self.second_derivative(j.a, j.b, j.rows, state, min(j.uprightness(A, B), j.nearness(A, B, self.size)))
             drift = np.array([np.ravel(r.imag)[0] / STEP for r in j.rows(A, B, np.array([state.t + 1j * STEP]))])
             rate = G @ self.pair_velocity(j, state) + drift
             add(name, j, G, gamma, rate, np.array([r[0].real for r in here(A, B)]))
@@ -820,7 +824,7 @@ class Model:
 
     def consistent_velocity(self, state, v):
         """The velocities nearest v, by the mass metric, that fit the constraints; columns() as unknowns."""
-        rows = self.constraint_rows(state)
+        rows = self.constraint_rows(state, curvature=False)
         if not rows:
             return v
         B, rate = self.jacobian(rows), np.array([r[3] for r in rows])

@@ -220,7 +220,7 @@ def disturbed(model, seed, size):
     m = mechanics.Model(model)
     rng = np.random.default_rng(seed)
     s = m.start
-    rows = m.constraint_rows(s)
+    rows = m.constraint_rows(s, curvature=False)
     L, T = m.size, m.duration
     unit = np.array([L if c < 3 else 1.0 for _, c in m.columns()])
     dq, dv = (rng.standard_normal(len(unit)) * unit for _ in range(2))
@@ -250,14 +250,14 @@ def project(A, y):
 
 
 def growth(net, model):
-    """Amplification of disturbances of the start, at the end; the largest of three."""
+    """Amplification of disturbances of the start, at the end; the larger of two."""
 
     def measure():
         m = mechanics.Model(model)
         h = fixed_step(model)
         base = final(m, net.run(model, step=h))
         size, worst = 1e-6, 1.0
-        for seed in range(3):
+        for seed in range(2):
             try:
                 other, _, moved = disturbed(model, seed, size)
             except Excluded:
@@ -279,12 +279,12 @@ def condition(net, model):
         m = mechanics.Model(model)
         table = net.run(model, table=True, step=fixed_step(model))["table"]
         worst = 1.0
-        for k in range(0, len(table["time"]), 10):
+        for k in range(0, len(table["time"]), 20):
             values = row(table, k)
             s = read_state(m, values, table["time"][k])
             follow(m, values)
             check_regular(m, s, 1.0)
-            rows = m.constraint_rows(s)
+            rows = m.constraint_rows(s, curvature=False)
             if rows:
                 A = np.linalg.solve(m.mass_root(), m.jacobian(rows).T).T
                 S = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None], compute_uv=False)
@@ -775,7 +775,7 @@ def start_is_consistent(net, model):
 
 
 def residuals(m, s):
-    rows = m.constraint_rows(s)
+    rows = m.constraint_rows(s, curvature=False)
     return max([abs(r[4]) for r in rows] or [0.0]), max([abs(r[3]) for r in rows] or [0.0])
 
 
