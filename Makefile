@@ -4,6 +4,7 @@
 #   make demo       simulate a mechanism with the program, and draw the heavy top
 #   make gallery    pictures and curves of all examples, docs/gallery
 #   make test       build and run all tests
+#   make nightly    random mechanisms by a fresh seed for NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make clang      build everything with clang, warnings as errors; no tests are run
@@ -17,13 +18,15 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
 BENCH  ?=
+NIGHTLY_MINUTES ?= 60
+NIGHTLY_SEED    ?= $(shell date +%s)
 
 GALPHA = build/release/bin/galpha
 DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo gallery test bench asan clang format format-check install clean
+.PHONY: build demo gallery test nightly bench asan clang format format-check install clean
 
 ifeq ($(DEPS),skip)
 need = @:
@@ -56,6 +59,12 @@ test:
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
 	ctest --preset release --parallel $(JOBS)
+
+nightly:
+	$(call need,build test)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 
 bench:
 	$(call need,build bench)

@@ -5,6 +5,7 @@
 #include "base/report.h"
 #include "data/read.h"
 
+#include <assert.h>
 #include <galpha/lie.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,6 +174,22 @@ static void element_value(const ga_selected *c, const ga_moment *moment, double 
     c->type->value(c->element, &moment->state, out);
 }
 
+/* The sum over the bodies an element acts on one by one: the model has a copy for each, of the
+ * same name; the element that stands for all of them in the file acts on none. */
+static void sum_of_copies(const ga_selected *c, const ga_moment *moment, double *out)
+{
+    double one[3];
+    assert(c->source_count <= 3);
+    for (int i = 0; i < 3 && i < c->source_count; ++i) out[i] = 0;
+    for (int k = 0; k < moment->model->element_count; ++k) {
+        const ga_element *copy = moment->model->elements[k];
+        if (copy->type != c->element->type || strcmp(copy->name, c->element->name) != 0)
+            continue;
+        c->type->value(copy, &moment->state, one);
+        for (int i = 0; i < c->source_count; ++i) out[i] += one[i];
+    }
+}
+
 /* --- selection ---------------------------------------------------------------------------- */
 
 typedef struct selection {
@@ -278,7 +295,9 @@ static void add_element_channel(selection *s, const ga_element *element,
     if (type->there && !type->there(element)) return;
     int count = element_count(s->model, element, type);
     if (count == 0) return;
-    ga_selected source = {.value = element_value, .element = element, .type = type};
+    ga_selected source = {.value = element->type->per_body ? sum_of_copies : element_value,
+                          .element = element,
+                          .type = type};
     const char *const *parts = type->parts                 ? type->parts
                                : count <= 3 && !type->size ? axes
                                                            : digits;

@@ -860,8 +860,9 @@ static double next_random(unsigned *seed)
     return (double)*seed / 2147483648.0 - 1;
 }
 
-/* A state near the start but not at it: functions have their kinks at t = 0, friction at rest,
- * cables at their free length, and there no difference quotient tells anything. */
+/* A state near the start but not at it: functions have their kinks at t = 0, friction at rest
+ * and without a pressing force, cables at their free length, and there no difference quotient
+ * tells anything. */
 static void step_aside(ga_sim *sim)
 {
     const ga_assembly *a = sim->assembly;
@@ -872,6 +873,10 @@ static void step_aside(ga_sim *sim)
     ga_nodes_update(sim->model->body_count, a->nodes, GA_MAP_EXP, sim->q, sim->direction,
                     sim->q);
     for (int k = 0; k < a->nv; ++k) sim->v[k] += 0.05 * size * next_random(&seed);
+    const int mp = sim->model->rows + sim->model->speed_rows;
+    double load = 1;
+    for (int k = 0; k < mp; ++k) load = fmax(load, fabs(sim->multipliers[k]));
+    for (int k = 0; k < mp; ++k) sim->multipliers[k] += 0.05 * load * next_random(&seed);
 }
 
 static ga_status check_tangents(ga_sim *sim, ga_sim_check *check, ga_report *report)

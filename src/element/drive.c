@@ -7,9 +7,10 @@
  *
  * r is the radius of a rotation, 1 of a translation. N is the force that presses, from the
  * joint's own reaction F on the second body: its part across the first marker's axis a_z, its
- * part along it, or the sum of the two sizes, as the joint says. Sizes are blunted at zero,
- * sqrt(x^2 + e^2) - e with e = 1e-6 N, so that there are derivatives. Torques of the reaction
- * do not count. The law of regularised friction, with x = s'/transition:
+ * part along it, or the sum of the two sizes, as the joint says. Sizes have a kink at zero,
+ * where their derivative is taken as 0: rounding it off would take a force to compare with, and
+ * any fixed one is wrong for some model. Torques of the reaction do not count. The law of
+ * regularised friction, with x = s'/transition:
  *
  *     mu(s') = (mu_slide + (mu_static - mu_slide) exp(-x^2/9)) tanh(3 x)
  *
@@ -106,9 +107,9 @@ void ga_friction_law(const ga_friction *friction, double v, double out[2])
 
 void ga_friction_press(double x2, double out[2])
 {
-    const double e = 1e-6, n = sqrt(x2 + e * e);
-    out[0] = n - e;
-    out[1] = 1 / n;
+    const double n = sqrt(x2);
+    out[0] = n;
+    out[1] = n > 0 ? 1 / n : 0;
 }
 
 /* Q and its derivatives by s, s' and N; energy stored; power lost. */

@@ -141,7 +141,7 @@ static void force_channel(const void *element, const ga_state *state, double *ou
 static const ga_channel_type channels[] = {
     {.name = "force",
      .unit = "N",
-     .help = "force on the body, world axes",
+     .help = "sum of the forces on its bodies, world axes",
      .count = 3,
      .value = force_channel},
     {0},

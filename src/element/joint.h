@@ -198,8 +198,7 @@ void ga_pair_add_geometric(const ga_pair *pair, const double *lambda, double *W)
 
 /* Regularised friction at a rate v: coefficient with its sign smoothed, and its derivative. */
 void ga_friction_law(const ga_friction *friction, double v, double out[2]);
-/* |x| blunted at zero, for forces: sqrt(x^2 + e^2) - e, e = 1e-6 N; given x^2. Second:
- * derivative with respect to x, divided by x. */
+/* |x|, given x^2. Second: derivative with respect to x, divided by x; 0 at x = 0. */
 void ga_friction_press(double x2, double out[2]);
 
 /* Functions of two markers. world, along: E_k . d and a_k . d. turn: the vector part of the
