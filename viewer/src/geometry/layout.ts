@@ -4,11 +4,12 @@
  *     size of the model      diagonal of the box around all centres of mass and attachment points
  *     span of a body         largest distance of its attachment points (and its centre of mass)
  *     width of a body        a seventh of its span, within bounds of the model's size
- *     size of a joint        the smaller width of what it joins
+ *     size of a joint        the smaller width of what it joins; of given shapes how thick they are there
  *
  * Planar models are drawn in layers, as a real linkage is built: neighbours get different ones. */
 import type { AnchorData, BodyData, JointData, Quat, SceneData, Vec3 } from "../data/format";
 import { equivalentBox, principal, type Principal } from "./inertia";
+import { corners, shapeBoxes, thicknessAt, type ShapeBox } from "./shape_box";
 import { add, conjugate, distance, dot, norm, quat, rotate, sub, unit, vec3 } from "./vector";
 
 export interface Attachment {
@@ -34,6 +35,7 @@ export interface BodyLayout {
   discs: number; /* radius as rolling disc */
   ring: number; /* radius as gimbal: axes that cross in its centre of mass */
   thick: number; /* radius of the rod that is drawn, 0: none */
+  shapes: ShapeBox[]; /* given in the file; none: drawn by default_shape */
 }
 
 export interface Frame {
@@ -85,6 +87,9 @@ export function placeAtStart(bodies: BodyData[], body: number, point: Vec3): Vec
   return b ? add(vec3(b.position), rotate(quat(b.rotation), point)) : point;
 }
 
+/* Of the model's size: what can still be seen. */
+const SMALLEST_JOINT = 0.004;
+
 const NO_ATTACHMENT = new Set(["gear", "rack"]);
 const AXIAL = new Set(["revolute", "cylindrical", "screw", "prismatic", "rolling-disc", "point-on-line"]);
 
@@ -102,6 +107,7 @@ export function layOut(scene: SceneData): Layout {
   const data = scene.bodies ?? [];
   const joints = scene.joints ?? [];
   const planar = scene.dimension === 2;
+  const shapes = shapeBoxes(scene);
   const bodies = data.map((b, index): BodyLayout => {
     const mass = b.mass !== undefined && b.mass > 0 ? b.mass : 0;
     let inertia = b.inertia ?? [];
@@ -123,6 +129,7 @@ export function layOut(scene: SceneData): Layout {
       discs: 0,
       ring: 0,
       thick: 0,
+      shapes: shapes[index]!,
     };
   });
   const anchors: Vec3[] = [];
@@ -165,6 +172,7 @@ export function layOut(scene: SceneData): Layout {
   for (const b of bodies) {
     see(vec3(b.data.position));
     for (const a of b.attachments) see(placeAtStart(data, b.index, a.point));
+    for (const s of b.shapes) for (const c of corners(s)) see(placeAtStart(data, b.index, planar ? [c[0], c[1], 0] : c));
   }
   const discs = bodies.reduce((m, b) => Math.max(m, b.discs), 0);
   let size = low[0] <= high[0] ? distance(low, high) : 0;
@@ -192,7 +200,7 @@ export function layOut(scene: SceneData): Layout {
     const long = b.span > 0.004 * size;
     const reach = long ? b.span : Math.min(b.box[0], 0.35 * size);
     b.width = clamp(reach / 7, least * size, 0.05 * size);
-    if (long) b.width = Math.min(b.width, 0.8 * b.span);
+    if (long) b.width = Math.min(b.width, 0.4 * b.span);
     if (b.data.kind === "point-mass") {
       const part = clamp(Math.cbrt(b.mass / heaviest), 0.3, 1);
       b.width = clamp((0.12 * size * part) / Math.sqrt(bodies.length), 0.008 * size, 0.07 * size);
@@ -225,6 +233,10 @@ export function layOut(scene: SceneData): Layout {
       for (const side of [j.a, j.b]) {
         const b = side && bodies[side.body];
         if (!b) continue;
+        if (b.shapes.length) {
+          w = Math.min(w, Math.max(thicknessAt(b.shapes, vec3(side.position)), SMALLEST_JOINT * size));
+          continue;
+        }
         w = Math.min(w, b.width);
         if (b.thick > 0) rod = Math.min(rod, b.thick);
       }
