@@ -1,8 +1,8 @@
 # The front door: installs what is missing (Debian), configures, builds, runs.
 #
 #   make            build the release preset into build/release
-#   make demo       simulate a mechanism with the program, and draw the heavy top
-#   make gallery    pictures and curves of all examples, docs/gallery
+#   make demo       simulate a mechanism and make a page that shows it move; draw the heavy top
+#   make gallery    pictures and curves of all examples, docs/gallery; the moving picture of README
 #   make test       build and run all tests
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
@@ -18,7 +18,6 @@ DEPS   ?= install
 BENCH  ?=
 
 GALPHA = build/release/bin/galpha
-DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
@@ -39,13 +38,11 @@ demo:
 	$(call need,build)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target galpha_program demo_heavy_top
-	$(GALPHA) check $(DEMO)
-	$(GALPHA) run $(DEMO) -o build/release/demo.h5 --csv build/release/demo.csv
 	build/release/examples/demo_heavy_top build/release/heavy_top.svg
-	@echo "The picture is build/release/heavy_top.svg"
+	tools/demo $(GALPHA) build/release
 
 gallery:
-	$(call need,build test)
+	$(call need,build gallery)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target galpha_program
 	tools/make_gallery $(GALPHA)
