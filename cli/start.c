@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/page.h"
 #include "cli/text.h"
+#include "cli/warnings.h"
 
 #include <galpha/galpha.h>
 #include <math.h>
@@ -219,8 +220,7 @@ static int show(start *s, const cli_arguments *arguments, bool *written)
     cli_input_print_messages(&s->input);
     const ga_status started = ga_sim_start(sim, &failure);
     if (started == GA_OK) {
-        for (int k = 0; ga_sim_warning(sim, k) && !quiet; ++k)
-            cli_error("warning: %s", ga_sim_warning(sim, k));
+        if (!quiet) cli_warnings_print(sim);
         status = write_frame(s, sim, "assembled", "start", &report);
         if (status == GA_OK) status = show_given(s, &report);
     } else {

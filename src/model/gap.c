@@ -62,9 +62,15 @@ static ga_gap measure(const ga_element *element, const ga_state *state, double s
     return gap;
 }
 
+/* Metres and radians are compared as numbers: either is large next to 1. */
+static double size_of_gap(const ga_gap *gap)
+{
+    return fmax(gap->residual, fmax(gap->distance, gap->angle));
+}
+
 static int by_size(const void *a, const void *b)
 {
-    const double x = ((const ga_gap *)a)->residual, y = ((const ga_gap *)b)->residual;
+    const double x = size_of_gap(a), y = size_of_gap(b);
     return (x < y) - (x > y);
 }
 

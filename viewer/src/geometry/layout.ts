@@ -200,7 +200,7 @@ export function layOut(scene: SceneData): Layout {
     const long = b.span > 0.004 * size;
     const reach = long ? b.span : Math.min(b.box[0], 0.35 * size);
     b.width = clamp(reach / 7, least * size, 0.05 * size);
-    if (long) b.width = Math.min(b.width, 0.4 * b.span);
+    if (long) b.width = Math.min(b.width, 0.8 * b.span);
     if (b.data.kind === "point-mass") {
       const part = clamp(Math.cbrt(b.mass / heaviest), 0.3, 1);
       b.width = clamp((0.12 * size * part) / Math.sqrt(bodies.length), 0.008 * size, 0.07 * size);
@@ -237,7 +237,7 @@ export function layOut(scene: SceneData): Layout {
           w = Math.min(w, Math.max(thicknessAt(b.shapes, vec3(side.position)), SMALLEST_JOINT * size));
           continue;
         }
-        w = Math.min(w, b.width);
+        w = Math.min(w, b.width, b.span > 0.004 * size ? 0.5 * b.span : Infinity);
         if (b.thick > 0) rod = Math.min(rod, b.thick);
       }
       if (!Number.isFinite(w)) return 0.03 * size;

@@ -91,9 +91,9 @@ export function motionBox(views: RunView[], now = false): Box {
         }
       });
     }
-    /* anchors and rails on the ground belong to the picture, unbounded planes and pillars do not */
+    /* anchors, rails and pillars on the ground belong to the picture, unbounded planes do not */
     for (const part of view.list.parts) {
-      if (part.category !== "joints" || part.body >= 0) continue;
+      if ((part.category !== "joints" && part.category !== "ground") || part.body >= 0) continue;
       const own = new Grow();
       seePart(part.rows, part.solid, own);
       const box = own.box(0);

@@ -22,15 +22,15 @@ export const gaps: Drawable = {
     for (const gap of run.scene.gaps ?? []) {
       const joint = joints.get(gap.element);
       if (!joint?.a || !joint.b) continue;
-      const r = Math.max(0.3 * layout.jointSize(joint), 0.006 * layout.size);
+      const r = Math.max(0.45 * layout.jointSize(joint), 0.007 * layout.size); /* larger than the joint's own ball */
       const [a, b] = layout.frames(joint).map((f) => ({ body: f.body, point: place(f, layout), axis: f.z }));
       list.owner = owners.findIndex((o) => o.kind === "joint" && o.name === gap.element);
       list.color = GAP;
       for (const side of [a!, b!]) {
-        list.ball(side.body, side.point, 1.6 * r);
+        list.ball(side.body, side.point, 1.9 * r);
         if ((gap.angle ?? 0) > 1e-6 && !layout.planar) list.cylinder(side.body, along(side.point, side.axis, -6 * r), along(side.point, side.axis, 6 * r), 0.5 * r);
       }
-      list.span("rod", a!, b!, 0.7 * r, 0);
+      list.span("rod", a!, b!, 0.8 * r, 0);
     }
     return null;
   },
