@@ -1,8 +1,8 @@
 # The front door: installs what is missing (Debian), configures, builds, runs.
 #
 #   make            build the release preset into build/release
-#   make demo       simulate a mechanism with the program, and draw the heavy top
-#   make gallery    pictures and curves of all examples, docs/gallery
+#   make demo       simulate a mechanism and make a page that shows it move; draw the heavy top
+#   make gallery    pictures and curves of all examples, docs/gallery; the moving picture of README
 #   make test       build and run all tests
 #   make nightly    random mechanisms by a fresh seed for NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
@@ -22,7 +22,6 @@ NIGHTLY_MINUTES ?= 60
 NIGHTLY_SEED    ?= $(shell date +%s)
 
 GALPHA = build/release/bin/galpha
-DEMO   = examples/four_bar_spatial.yaml
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
@@ -43,13 +42,11 @@ demo:
 	$(call need,build)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target galpha_program demo_heavy_top
-	$(GALPHA) check $(DEMO)
-	$(GALPHA) run $(DEMO) -o build/release/demo.h5 --csv build/release/demo.csv
 	build/release/examples/demo_heavy_top build/release/heavy_top.svg
-	@echo "The picture is build/release/heavy_top.svg"
+	tools/demo $(GALPHA) build/release
 
 gallery:
-	$(call need,build test)
+	$(call need,build gallery)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target galpha_program
 	tools/make_gallery $(GALPHA)

@@ -1,9 +1,10 @@
-/* galpha plot: curves of results, over time or over each other. */
+/* galpha plot: curves of results, over time or over each other; their spectra; tables. */
 #include "cli/plot.h"
 
 #include "cli/command.h"
 #include "cli/guard.h"
 #include "cli/input.h"
+#include "cli/plot_table.h"
 #include "cli/text.h"
 
 #include <math.h>
@@ -19,17 +20,16 @@ static int refuse(const ga_report *report)
 }
 
 /* "did you mean": a name that is near, or where to look. */
-static int unknown_channel(const cli_picture *plot, int result, const char *name)
+static int unknown_channel(const ga_result_reader *result, const char *file, const char *name)
 {
     char near[GA_RESULT_NAME_SIZE];
-    if (ga_result_suggest(plot->results[result], name, near))
-        cli_error("%s: there is no channel '%s'; did you mean '%s'?", plot->files[result], name,
-                  near);
-    else if (ga_result_reader_channel_count(plot->results[result]) > 0)
-        cli_error("%s: there is no channel '%s'; one it has is '%s'", plot->files[result], name,
-                  ga_result_reader_channels(plot->results[result])[0].name);
+    if (ga_result_suggest(result, name, near))
+        cli_error("%s: there is no channel '%s'; did you mean '%s'?", file, name, near);
+    else if (ga_result_reader_channel_count(result) > 0)
+        cli_error("%s: there is no channel '%s'; `galpha plot %s --list` shows them", file,
+                  name, file);
     else
-        cli_error("%s: there are no channels in it", plot->files[result]);
+        cli_error("%s: there are no channels in it", file);
     return EXIT_INPUT;
 }
 
@@ -84,18 +84,16 @@ static bool looks_like_name(const char *text)
     return !strpbrk(text, "+-*/^()<>=!&|?:, ") && !(text[0] >= '0' && text[0] <= '9');
 }
 
-static int compile(const cli_picture *plot, int result, const char *text,
-                   ga_result_expression **expression)
+int cli_plot_compile(ga_result_reader *result, const char *file, const char *text,
+                     ga_result_expression **expression)
 {
     ga_report report;
-    const ga_status status =
-        ga_result_expression_compile(plot->results[result], text, expression, &report);
+    const ga_status status = ga_result_expression_compile(result, text, expression, &report);
     if (status == GA_OK) return EXIT_DONE;
     if (status == GA_ERR_INPUT && looks_like_name(text))
-        return unknown_channel(plot, result, text);
+        return unknown_channel(result, file, text);
     if (status == GA_ERR_INPUT)
-        cli_error("%s: '%s', column %d: %s", plot->files[result], text, report.column + 1,
-                  report.message);
+        cli_error("%s: '%s', column %d: %s", file, text, report.column + 1, report.message);
     else
         cli_error("%s", report.message);
     return cli_exit_code(status);
@@ -105,7 +103,7 @@ static int set_expression(cli_picture *plot, cli_curve *curve, const char *text)
 {
     ga_result_expression *expression = NULL;
     if (!set_name(curve, text)) return EXIT_INPUT;
-    const int code = compile(plot, 0, text, &expression);
+    const int code = cli_plot_compile(plot->results[0], plot->files[0], text, &expression);
     if (code != EXIT_DONE) return code;
     set_unit(curve, ga_result_expression_unit(expression));
     curve->expression = true;
@@ -155,14 +153,19 @@ static int set_x(cli_picture *plot, const char *text)
 
 /* --- numbers ------------------------------------------------------------------------------ */
 
-/* Frames first .. first + count - 1 of a result lie in the times asked for, and one more on
- * each side, so that curves reach the edges. */
+/* Frames first .. first + count - 1 of a result lie in the times asked for; of curves one more
+ * on each side, so that they reach the edges. */
 static size_t choose_frames(const cli_picture *plot, int result, size_t *first)
 {
     const double *t = ga_result_reader_times(plot->results[result]);
     size_t last = ga_result_reader_frames(plot->results[result]) - 1;
     *first = 0;
     if (!plot->time.given) return last + 1;
+    if (plot->fft) {
+        while (*first < last && t[*first] < plot->time.low) ++*first;
+        while (last > *first && t[last] > plot->time.high) --last;
+        return last - *first + 1;
+    }
     while (*first < last && t[*first + 1] <= plot->time.low) ++*first;
     while (last > *first && t[last - 1] >= plot->time.high) --last;
     return last - *first + 1;
@@ -178,7 +181,7 @@ static int read_column(cli_picture *plot, int result, size_t first, cli_curve *c
         return refuse(&report);
     if (count != 1) {
         ga_result_columns_free(column);
-        return unknown_channel(plot, result, curve->name);
+        return unknown_channel(reader, plot->files[result], curve->name);
     }
     const size_t parts = (size_t)ga_result_reader_channels(reader)[column->channel].count;
     const size_t n = curve->count[result];
@@ -197,7 +200,8 @@ static int read_column(cli_picture *plot, int result, size_t first, cli_curve *c
 static int read_expression(cli_picture *plot, int result, size_t first, cli_curve *curve)
 {
     ga_result_expression *expression = NULL;
-    const int code = compile(plot, result, curve->name, &expression);
+    const int code =
+        cli_plot_compile(plot->results[result], plot->files[result], curve->name, &expression);
     if (code != EXIT_DONE) return code;
     ga_report report;
     const ga_status status = ga_result_expression_read(
@@ -229,16 +233,24 @@ static void free_numbers(cli_curve *curve)
 
 /* --- what to draw if nothing is asked for ------------------------------------------------- */
 
-/* Not just by what integration and rounding leave. */
-static bool moves(const cli_curve *curve)
+/* Not just by what integration and rounding leave: by part of the largest of its kind. */
+static bool moves(const cli_curve *curve, double largest)
 {
-    const double smallest = 1e-3; /* of the largest value; energies drift by less */
+    const double smallest = 1e-3; /* energies drift by less */
     double low = INFINITY, high = -INFINITY;
     for (size_t k = 0; k < curve->count[0]; ++k) {
         low = fmin(low, curve->y[0][k]);
         high = fmax(high, curve->y[0][k]);
     }
-    return high - low > smallest * fmax(fabs(low), fabs(high));
+    return high - low > smallest * fmax(fabs(low), fabs(high)) && high - low > 1e-6 * largest;
+}
+
+static double largest_of(const cli_curve *curve)
+{
+    double most = 0;
+    for (size_t k = 0; k < curve->count[0]; ++k)
+        if (isfinite(curve->y[0][k])) most = fmax(most, fabs(curve->y[0][k]));
+    return most;
 }
 
 /* Up to six curves that move: what joints do, where bodies are; then energies. */
@@ -262,13 +274,15 @@ static int add_usual(cli_picture *plot)
         int kept = before;
         const int code = add_columns(plot, usual[k].name, (int)k);
         if (code != EXIT_DONE && plot->curve_count < CLI_PLOT_CURVES) return code;
+        double largest = 0;
+        for (int i = before; i < plot->curve_count; ++i) {
+            const int read = read_curve(plot, &plot->curves[i]);
+            if (read != EXIT_DONE) return read;
+            largest = fmax(largest, largest_of(&plot->curves[i]));
+        }
         for (int i = before; i < plot->curve_count; ++i) {
             cli_curve *curve = &plot->curves[i];
-            if (kept - before < usual[k].most) {
-                const int read = read_curve(plot, curve);
-                if (read != EXIT_DONE) return read;
-            }
-            if (!curve->y[0] || !moves(curve)) {
+            if (kept - before >= usual[k].most || !moves(curve, largest)) {
                 free_numbers(curve);
                 continue;
             }
@@ -285,8 +299,7 @@ static int add_usual(cli_picture *plot)
 
 /* --- arguments ---------------------------------------------------------------------------- */
 
-static int parse_range(const cli_arguments *arguments, const char *option,
-                       cli_plot_range *range)
+int cli_plot_range_of(const cli_arguments *arguments, const char *option, cli_plot_range *range)
 {
     const char *text = cli_value(arguments, option);
     if (!text) return EXIT_DONE;
@@ -345,7 +358,7 @@ static int check_logarithms(const cli_picture *plot)
         const cli_plot_range *range;
     } axes[] = {{plot->log_x, "x", &plot->x_range},
                 {plot->log_y, "y", &plot->y_range},
-                {plot->log_x && !plot->phase, "x", &plot->time}};
+                {plot->log_x && !plot->phase && !plot->fft, "x", &plot->time}};
     for (int k = 0; k < 3; ++k)
         if (axes[k].log && axes[k].range->given && axes[k].range->low <= 0) {
             cli_error("--log-%s: the range must be above 0", axes[k].axis);
@@ -381,8 +394,53 @@ static int open_results(cli_picture *plot, const cli_arguments *arguments)
     return code;
 }
 
+/* Options of pictures that a table or a spectrum does not have. */
+static int refuse_options(const cli_arguments *arguments, const char *with,
+                          const char *const *names)
+{
+    for (; *names; ++names)
+        if (cli_given(arguments, *names)) {
+            cli_error("--%s: --%s has no meaning with it", with, *names);
+            return EXIT_INPUT;
+        }
+    return EXIT_DONE;
+}
+
+static int check_options(const cli_arguments *arguments)
+{
+    static const char *const of_pictures[] = {
+        "fft",   "output", "x",     "panels",  "x-range", "y-range", "log-x",
+        "log-y", "title",  "label", "x-label", "y-label", "size",    NULL};
+    static const char *const of_curves[] = {"x", NULL};
+    const bool list = cli_given(arguments, "list"), stats = cli_given(arguments, "stats");
+    if (list && stats) {
+        cli_error("--list and --stats: expected one of them");
+        return EXIT_INPUT;
+    }
+    if (list || stats) {
+        const int code = refuse_options(arguments, list ? "list" : "stats", of_pictures);
+        if (code != EXIT_DONE) return code;
+    } else if (cli_given(arguments, "json")) {
+        cli_error("--json: expected --list or --stats with it");
+        return EXIT_INPUT;
+    }
+    if (cli_given(arguments, "fft")) return refuse_options(arguments, "fft", of_curves);
+    if (!cli_given(arguments, "window")) return EXIT_DONE;
+    cli_error("--window: expected --fft with it");
+    return EXIT_INPUT;
+}
+
+static int parse_window(cli_picture *plot, const char *name)
+{
+    plot->window = CLI_WINDOW_HANN;
+    if (!name || cli_window_find(name, &plot->window)) return EXIT_DONE;
+    cli_error("--window %s: expected hann, flat-top or none", name);
+    return EXIT_INPUT;
+}
+
 static int parse(cli_picture *plot, const cli_arguments *arguments)
 {
+    plot->fft = cli_given(arguments, "fft");
     plot->panels = cli_given(arguments, "panels");
     plot->log_x = cli_given(arguments, "log-x");
     plot->log_y = cli_given(arguments, "log-y");
@@ -390,9 +448,10 @@ static int parse(cli_picture *plot, const cli_arguments *arguments)
     plot->x_label = cli_value(arguments, "x-label");
     plot->y_label = cli_value(arguments, "y-label");
     int code = parse_size(plot, cli_value(arguments, "size"));
-    if (code == EXIT_DONE) code = parse_range(arguments, "range", &plot->time);
-    if (code == EXIT_DONE) code = parse_range(arguments, "x-range", &plot->x_range);
-    if (code == EXIT_DONE) code = parse_range(arguments, "y-range", &plot->y_range);
+    if (code == EXIT_DONE) code = parse_window(plot, cli_value(arguments, "window"));
+    if (code == EXIT_DONE) code = cli_plot_range_of(arguments, "range", &plot->time);
+    if (code == EXIT_DONE) code = cli_plot_range_of(arguments, "x-range", &plot->x_range);
+    if (code == EXIT_DONE) code = cli_plot_range_of(arguments, "y-range", &plot->y_range);
     return code;
 }
 
@@ -430,6 +489,7 @@ static int draw(cli_picture *plot, const cli_arguments *arguments)
 {
     int code = open_results(plot, arguments);
     if (code == EXIT_DONE) code = choose_curves(plot, arguments);
+    if (code == EXIT_DONE && plot->fft) code = cli_plot_transform(plot);
     if (code != EXIT_DONE) return code;
     if (!any_number(plot)) {
         cli_error("there is nothing to draw: %s",
@@ -456,16 +516,41 @@ static int draw_and_clear(const void *user)
     return code;
 }
 
+int cli_plot_files(const cli_arguments *arguments, const char *files[CLI_PLOT_RESULTS])
+{
+    int count = 0;
+    files[count++] = arguments->operands[0];
+    for (int k = 0; k < arguments->given_count; ++k) {
+        if (strcmp(arguments->given[k].option->name, "compare") != 0) continue;
+        if (count == CLI_PLOT_RESULTS) {
+            cli_error("more than %d results", CLI_PLOT_RESULTS);
+            return 0;
+        }
+        files[count++] = arguments->given[k].value;
+    }
+    return count;
+}
+
+static int print_table(const void *user)
+{
+    const cli_arguments *arguments = user;
+    const bool list = cli_given(arguments, "list");
+    return cli_plot_table(arguments, list ? CLI_TABLE_LIST : CLI_TABLE_STATS);
+}
+
 static int draw_guarded(cli_picture *plot, const cli_arguments *arguments)
 {
     const char *files[CLI_PLOT_RESULTS];
-    int count = 0;
-    files[count++] = arguments->operands[0];
-    for (int k = 0; k < arguments->given_count && count < CLI_PLOT_RESULTS; ++k)
-        if (strcmp(arguments->given[k].option->name, "compare") == 0)
-            files[count++] = arguments->given[k].value;
+    const int count = cli_plot_files(arguments, files);
     const drawing d = {plot, arguments};
-    return cli_guard(count, files, draw_and_clear, &d);
+    return count > 0 ? cli_guard(count, files, draw_and_clear, &d) : EXIT_INPUT;
+}
+
+static int table_guarded(const cli_arguments *arguments)
+{
+    const char *files[CLI_PLOT_RESULTS];
+    const int count = cli_plot_files(arguments, files);
+    return count > 0 ? cli_guard(count, files, print_table, arguments) : EXIT_INPUT;
 }
 
 /* top.h5 becomes top.svg. The caller frees it. */
@@ -492,6 +577,10 @@ static bool is_picture(const char *path)
 
 static int plot_command(const cli_arguments *arguments)
 {
+    const int options = check_options(arguments);
+    if (options != EXIT_DONE) return options;
+    if (cli_given(arguments, "list") || cli_given(arguments, "stats"))
+        return table_guarded(arguments);
     const char *path = cli_value(arguments, "output");
     if (path && !is_picture(path)) {
         cli_error("--output %s: expected a name that ends in .svg, .png or .pdf", path);
@@ -531,6 +620,11 @@ static const cli_option options[] = {
     {"x-label", 0, "TEXT", "of the horizontal axis"},
     {"y-label", 0, "TEXT", "of the vertical axis"},
     {"size", 0, "WIDTHxHEIGHT", "in points, 1/72 inch"},
+    {"fft", 0, NULL, "draw amplitude spectra over frequency in Hz"},
+    {"window", 0, "NAME", "of --fft: hann (default), flat-top or none"},
+    {"list", 0, NULL, "print the channels with units and ranges instead of drawing"},
+    {"stats", 0, NULL, "print min, max, mean and rms instead of drawing"},
+    {"json", 0, NULL, "with --list or --stats: print one JSON object"},
     {0},
 };
 
@@ -538,7 +632,7 @@ const cli_command cli_plot = {
     .name = "plot",
     .operand = "RESULT CHANNEL",
     .operand_repeats = true,
-    .summary = "draw curves of a result",
+    .summary = "draw curves or spectra of a result, or print its channels and statistics",
     .details =
         "RESULT is an HDF5 or CSV file that galpha wrote. A CHANNEL is a name,\n"
         "top.position.x; top.position stands for all its parts, energy for all that begin\n"
@@ -547,6 +641,9 @@ const cli_command cli_plot = {
         "Curves of two units have an axis on the left and one on the right; of more, or of\n"
         "many curves, a panel for each unit. With --x both axes have the same scale if both\n"
         "are lengths. In texts x_{1} and x^{2} are lowered and raised.\n\n"
+        "--fft shows a sine with its amplitude; the mean is removed. Rows that are not\n"
+        "uniform in time are resampled by cubic polynomials. --stats weights by time.\n"
+        "--list and --stats without a CHANNEL show all.\n\n"
         "Exit codes: 0 done, 2 bad input or usage, 3 a file cannot be read or written.\n",
     .options = options,
     .run = plot_command,

@@ -2,6 +2,9 @@
 #ifndef CLI_PLOT_H
 #define CLI_PLOT_H
 
+#include "cli/command.h"
+#include "cli/fft.h"
+
 #include <galpha/plot.h>
 #include <galpha/result.h>
 #include <stdbool.h>
@@ -38,8 +41,10 @@ typedef struct cli_picture {
     size_t first[CLI_PLOT_RESULTS]; /* frame drawn */
     int curve_count;
     cli_curve curves[CLI_PLOT_CURVES];
-    cli_curve x;  /* name "time": over time */
-    bool phase;   /* over something else */
+    cli_curve x; /* name "time": over time */
+    bool phase;  /* over something else */
+    bool fft;    /* amplitudes over frequencies, which then are x */
+    cli_window window;
     bool panels;  /* one for each word of the command line */
     bool stacked; /* one for each unit */
     bool log_x, log_y;
@@ -49,5 +54,19 @@ typedef struct cli_picture {
 } cli_picture;
 
 ga_status cli_plot_draw(const cli_picture *plot, ga_report *report);
+
+/* Replaces curves over time by their amplitude spectra. The exit code. */
+int cli_plot_transform(cli_picture *plot);
+
+/* --- what tables share with pictures ------------------------------------------------------ */
+
+/* RESULT and all of --compare, into `files`; 0 after saying that there are too many. */
+int cli_plot_files(const cli_arguments *arguments, const char *files[CLI_PLOT_RESULTS]);
+/* An option LOW:HIGH. */
+int cli_plot_range_of(const cli_arguments *arguments, const char *option,
+                      cli_plot_range *range);
+/* An expression of channels; says what is wrong with it. */
+int cli_plot_compile(ga_result_reader *result, const char *file, const char *text,
+                     ga_result_expression **expression);
 
 #endif

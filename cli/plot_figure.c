@@ -330,6 +330,12 @@ ga_status cli_plot_draw(const cli_picture *plot, ga_report *report)
     char title[MARKUP];
     const int panels = place_curves(plot, places);
     const char *text = plot->title ? plot->title : default_title(plot);
+    char spectrum[MARKUP];
+    if (plot->fft && !plot->title) {
+        snprintf(spectrum, sizeof spectrum, "%.200s: amplitude spectrum, %s", text,
+                 cli_window_text(plot->window));
+        text = spectrum;
+    }
     double height = plot->height;
     if (height == 0 && panels > 1) height = 60 + PANEL_HEIGHT * panels;
     ga_figure *figure = ga_figure_create(

@@ -497,8 +497,8 @@ const cli_command cli_run = {
     .summary = "simulate a model",
     .details =
         "MODEL is a model file, or - for standard input. --set may be given several times.\n"
-        "With --view results hold the positions and rotations of all bodies, whatever\n"
-        "output.channels says.\n"
+        "With --view results hold the positions and rotations of all bodies, and solver.step,\n"
+        "whatever output.channels says.\n"
         "Progress and errors go to stderr, the summary to stdout. Ctrl-C finishes the\n"
         "step and closes the files; a second one stops at once.\n\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"

@@ -59,6 +59,15 @@ GA_API const char *ga_model_body_name(const ga_model *model, int body);
  * it. */
 GA_API char *ga_model_scene(const ga_model *model);
 
+/* An element whose constraints do not hold. */
+typedef struct ga_gap {
+    const char *element, *type;
+    const char *row;        /* the worst one: "translation along x" */
+    double residual;        /* its |Phi| */
+    double distance, angle; /* m, rad: how far the sides of a joint are apart in the
+                               directions it holds; 0 for elements that are no joints */
+} ga_gap;
+
 /* --- drafts ------------------------------------------------------------------------------- */
 
 /* One property: a number, several, a text, several, or properties again. */

@@ -48,7 +48,8 @@ typedef struct ga_sim_def {
      * bodies, coordinates and reactions of joints, energy. */
     int channel_count;
     const char *const *channels;
-    /* Positions and rotations of all bodies too, whatever is named: for viewers. */
+    /* Also positions and rotations of all bodies, and solver.step, whatever is named: for
+     * viewers. */
     bool motion;
 } ga_sim_def;
 
@@ -179,6 +180,21 @@ typedef struct ga_sim_element {
     int rows;
 } ga_sim_element;
 GA_API ga_sim_element ga_sim_get_element(const ga_sim *sim, int k);
+
+/* --- looking at the start ----------------------------------------------------------------- */
+
+typedef enum ga_sim_pose {
+    GA_POSE_GIVEN,  /* as the model gives it, before assembly */
+    GA_POSE_REACHED /* after ga_sim_start: as assembled, or how far assembly got if it failed */
+} ga_sim_pose;
+
+/* Computes positions and rotations, and finds the gaps, also where ga_sim_start fails. Channels
+ * of forces, accelerations and the solver are NaN or meaningless. */
+GA_API ga_status ga_sim_look(ga_sim *sim, ga_sim_pose pose, ga_report *report);
+/* The k-th gap of the pose last looked at, the largest first; element null past the last. */
+GA_API ga_gap ga_sim_get_gap(const ga_sim *sim, int k);
+/* ga_model_scene with these gaps. Null: memory is out. The caller frees it by ga_text_free. */
+GA_API char *ga_sim_scene(const ga_sim *sim);
 
 #ifdef __cplusplus
 }

@@ -468,7 +468,10 @@ ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
             status = unknown(model, def->names[k], def->places ? def->places + k : NULL,
                              messages, report);
     if (def->count == 0) select_standard(&s);
-    if (def->motion) select_motion(&s);
+    if (def->motion) {
+        select_motion(&s);
+        select_globals(&s, "solver", "step");
+    }
     channels->values = GA_NEW(double, channels->value_count);
     if (!channels->values || s.memory)
         status = ga_fail(report, GA_ERR_MEMORY, "no memory for %d channels", channels->count);

@@ -45,7 +45,7 @@ typedef struct ga_channels_def {
     int count; /* 0: a sensible set */
     const char *const *names;
     const ga_place *places; /* of the names; may be null */
-    bool motion;            /* positions and rotations of all bodies too */
+    bool motion;            /* also positions and rotations of all bodies, solver.step */
 } ga_channels_def;
 
 /* An unknown name is an error, added to messages at its place. GA_OK, GA_ERR_INPUT or

@@ -7,6 +7,7 @@
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "model/gap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,10 @@ struct ga_sim {
     ga_sim_moved *moved;
     ga_sim_joint *joints;
     const char **with;
+
+    /* of look */
+    ga_gap *gaps;
+    int gap_count;
 };
 
 /* --- energy ------------------------------------------------------------------------------- */
@@ -574,6 +579,7 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->redundancies,
                       sim->moved,
                       sim->joints,
+                      sim->gaps,
                       (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
@@ -922,4 +928,39 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     GA_TRY(find_moved(sim, check, report));
     GA_TRY(find_joints(sim, check, report));
     return check_tangents(sim, check, report);
+}
+
+/* --- looking at the start ----------------------------------------------------------------- */
+
+ga_status ga_sim_look(ga_sim *sim, ga_sim_pose pose, ga_report *report)
+{
+    const ga_model *model = sim->model;
+    const double *q = pose == GA_POSE_GIVEN ? sim->q0 : ga_integrator_q(sim->integrator);
+    if (!sim->gaps) sim->gaps = GA_NEW(ga_gap, model->element_count);
+    if (!sim->gaps)
+        return ga_fail(report, GA_ERR_MEMORY, "no memory for %d elements",
+                       model->element_count);
+    memset(sim->vd, 0, (size_t)sim->assembly->nv * sizeof *sim->vd);
+    memset(sim->multipliers, 0,
+           (size_t)(model->rows + model->speed_rows) * sizeof *sim->multipliers);
+    const ga_sample at = {.t = sim->def.t_start,
+                          .q = q,
+                          .v = sim->v0,
+                          .vd = sim->vd,
+                          .lambda = sim->multipliers,
+                          .psi = sim->multipliers + model->rows,
+                          .step = NAN};
+    fill_channels(sim, &at);
+    sim->gap_count = ga_gaps_find(sim->assembly, sim->def.t_start, q, sim->gaps);
+    return GA_OK;
+}
+
+ga_gap ga_sim_get_gap(const ga_sim *sim, int k)
+{
+    return k >= 0 && k < sim->gap_count ? sim->gaps[k] : (ga_gap){0};
+}
+
+char *ga_sim_scene(const ga_sim *sim)
+{
+    return ga_gaps_scene(sim->model, sim->gap_count, sim->gaps);
 }

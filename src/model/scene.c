@@ -7,6 +7,7 @@
  */
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/gap.h"
 #include "model/shape.h"
 #include "model/tables.h"
 
@@ -348,7 +349,23 @@ static void put_section(ga_buffer *b, const ga_model *model, const char *section
     ga_json_close(b, ']');
 }
 
-char *ga_model_scene(const ga_model *model)
+static void put_gaps(ga_buffer *b, int count, const ga_gap *gaps)
+{
+    ga_json_key(b, "gaps");
+    ga_json_open(b, '[');
+    for (int k = 0; k < count; ++k) {
+        ga_json_open(b, '{');
+        put_text(b, "element", gaps[k].element);
+        put_text(b, "row", gaps[k].row);
+        put_number(b, "residual", gaps[k].residual);
+        put_number(b, "distance", gaps[k].distance);
+        put_number(b, "angle", gaps[k].angle);
+        ga_json_close(b, '}');
+    }
+    ga_json_close(b, ']');
+}
+
+char *ga_gaps_scene(const ga_model *model, int count, const ga_gap *gaps)
 {
     ga_buffer buffer = {0}, *b = &buffer;
     ga_json_open(b, '{');
@@ -365,6 +382,9 @@ char *ga_model_scene(const ga_model *model)
     ga_json_key(b, "groups"); /* of bodies that are drawn together: none yet */
     ga_json_open(b, '[');
     ga_json_close(b, ']');
+    if (count > 0) put_gaps(b, count, gaps);
     ga_json_close(b, '}');
     return ga_buffer_take(b);
 }
+
+char *ga_model_scene(const ga_model *model) { return ga_gaps_scene(model, 0, NULL); }

@@ -271,3 +271,12 @@ ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
            : k == 1 ? (ga_sim_element){"drive", "motion", 1}
                     : (ga_sim_element){0};
 }
+
+/* --- looking at the start ----------------------------------------------------------------- */
+
+ga_status ga_sim_look(ga_sim *sim, ga_sim_pose pose, ga_report *report)
+{
+    return (void)sim, (void)pose, (void)report, GA_OK;
+}
+ga_gap ga_sim_get_gap(const ga_sim *sim, int k) { return (void)sim, (void)k, (ga_gap){0}; }
+char *ga_sim_scene(const ga_sim *sim) { return (void)sim, copy("{}"); }

@@ -42,7 +42,7 @@ def png_size(path):
     return struct.unpack(">II", data[16:24])
 
 
-class Plot(support.Case):
+class Picture(support.Case):
     def setUp(self):
         super().setUp()
         self.write("model.yaml", MODEL)
@@ -64,6 +64,29 @@ class Plot(support.Case):
         os.remove(self.path("out.svg"))
         return found
 
+    def longest_path(self, name):
+        root = xml.parse(self.path(name)).getroot()
+        best = max(
+            (p.get("d") for p in root.iter() if p.get("stroke-width") == "1.5"), key=len
+        )
+        points, x, y = [], 0.0, 0.0
+        for command, rest in re.findall(r"([MmLlHhVv])([^MmLlHhVvZz]*)", best):
+            values = [float(v) for v in re.findall(r"-?\d*\.?\d+", rest)]
+            step = {"h": 1, "v": 1}.get(command.lower(), 2)
+            for k in range(0, len(values), step):
+                if command.lower() == "h":
+                    x = values[k] + (x if command == "h" else 0)
+                elif command.lower() == "v":
+                    y = values[k] + (y if command == "v" else 0)
+                elif command in "ml":
+                    x, y = x + values[k], y + values[k + 1]
+                else:
+                    x, y = values[k], values[k + 1]
+                points.append((x, y))
+        return points
+
+
+class Plot(Picture):
     def test_parts_title_and_units(self):
         said = self.drawn("a.h5", "rod.position")
         for text in ["two_rods <&>", "rod.position (m)", "time (s)", "x", "y", "z"]:
@@ -130,27 +153,6 @@ class Plot(support.Case):
         for x, y in numbers:
             r = math.hypot(x - lowest[0], y - start[1])
             self.assertAlmostEqual(r, radius, delta=0.01 * radius)
-
-    def longest_path(self, name):
-        root = xml.parse(self.path(name)).getroot()
-        best = max(
-            (p.get("d") for p in root.iter() if p.get("stroke-width") == "1.5"), key=len
-        )
-        points, x, y = [], 0.0, 0.0
-        for command, rest in re.findall(r"([MmLlHhVv])([^MmLlHhVvZz]*)", best):
-            values = [float(v) for v in re.findall(r"-?\d*\.?\d+", rest)]
-            step = {"h": 1, "v": 1}.get(command.lower(), 2)
-            for k in range(0, len(values), step):
-                if command.lower() == "h":
-                    x = values[k] + (x if command == "h" else 0)
-                elif command.lower() == "v":
-                    y = values[k] + (y if command == "v" else 0)
-                elif command in "ml":
-                    x, y = x + values[k], y + values[k + 1]
-                else:
-                    x, y = values[k], values[k + 1]
-                points.append((x, y))
-        return points
 
     def test_compare(self):
         self.run_it("run", "model.yaml", "-o", "b.h5", "-q", "--set", "gravity=[0,0,-5]")
@@ -293,6 +295,160 @@ class Plot(support.Case):
         points = self.longest_path("out.svg")
         heights = sorted(p[1] for p in points)
         self.assertGreater(heights[2] - heights[0], 50)
+
+    def test_without_channels_round_off_is_not_drawn(self):
+        """A coordinate that only round-off moves does not count as moving."""
+        rows = ["time,a.position.x,a.position.y,a.position.z"]
+        rows += [f"{k},{math.sin(k / 9)},{1e-17 * math.sin(k)},0" for k in range(100)]
+        self.write("flat.csv", "\n".join(rows) + "\n")
+        said = self.drawn("flat.csv")
+        self.assertIn("a.position.x", said)
+        self.assertFalse({"y", "z"} & set(said), said)
+
+
+class Tables(support.Case):
+    """--list and --stats."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("model.yaml", MODEL)
+        self.run_it("run", "model.yaml", "-o", "a.h5", "--csv", "a.csv", "-q")
+
+    def test_list(self):
+        done = self.run_it("plot", "a.h5", "--list")
+        lines = done.out.splitlines()
+        self.assertEqual(lines[0], "a.h5: 51 rows, t = 0 ... 1 s")
+        self.assertEqual(lines[1].split(), ["channel", "unit", "min", "max", "description"])
+        row = next(line for line in lines if line.startswith("rod.position.z"))
+        self.assertEqual(row.split()[1], "m")
+        self.assertTrue(row.endswith("position in the world"), row)
+        low, high = (float(word) for word in row.split()[2:4])
+        self.assertLess(low, -0.9)
+        self.assertEqual(high, 0)
+        self.assertEqual(len(lines), 2 + 3 + 3 + 5 + 3)
+        self.assertEqual(done.err, "")
+        said = self.json_of("plot", "a.h5", "--list", "--json")["results"][0]
+        self.assertEqual(said["rows"], 51)
+        self.assertEqual(len(said["channels"]), 14)
+        force = next(c for c in said["channels"] if c["name"] == "hinge.force.z")
+        self.assertEqual(force["unit"], "N")
+        self.assertLess(force["min"], force["max"])
+
+    def test_list_of_some(self):
+        lines = self.run_it("plot", "a.h5", "energy", "--list").out.splitlines()
+        self.assertEqual([line.split()[0] for line in lines[2:]],
+                         ["energy.dissipated", "energy.kinetic", "energy.potential",
+                          "energy.total", "energy.work"])
+
+    def test_stats(self):
+        """Rows that are not uniform: means are over time, not over rows."""
+        times = [k * k / 1e4 for k in range(101)]
+        rows = ["time,y"] + [f"{t!r},{3 * t - 1!r}" for t in times]
+        self.write("line.csv", "\n".join(rows) + "\n")
+        said = self.json_of("plot", "line.csv", "y", "--stats", "--json")["results"][0]
+        found = said["channels"][0]
+        self.assertEqual((found["min"], found["t_min"]), (-1, 0))
+        self.assertEqual((found["max"], found["t_max"]), (2, 1))
+        self.assertAlmostEqual(found["mean"], 0.5, 12)
+        self.assertAlmostEqual(found["rms"], 1, 3)  # int (3t - 1)^2 dt = 1
+        said = self.json_of("plot", "line.csv", "2*y", "--stats", "--json", "--range", "0.25:1")
+        found = said["results"][0]["channels"][0]
+        self.assertEqual((found["name"], found["min"], found["t_min"]), ("2*y", -0.5, 0.25))
+        done = self.run_it("plot", "line.csv", "--stats")
+        self.assertEqual(done.out.splitlines()[1].split(),
+                         ["channel", "unit", "min", "at", "s", "max", "at", "s", "mean", "rms"])
+
+    def test_stats_of_a_sine(self):
+        rows = ["time,y"] + [f"{k / 200!r},{2 * math.sin(math.pi * k / 20)!r}" for k in range(401)]
+        self.write("sine.csv", "\n".join(rows) + "\n")
+        found = self.json_of("plot", "sine.csv", "--stats", "--json")["results"][0]["channels"][0]
+        self.assertAlmostEqual(found["mean"], 0, 12)
+        self.assertAlmostEqual(found["rms"], math.sqrt(2), 12)
+
+    def test_stats_of_what_is_not_finite(self):
+        self.write("gap.csv", "time,x,y\n0,1,nan\n1,nan,nan\n2,inf,nan\n3,2,nan\n4,4,nan\n")
+        x, y = self.json_of("plot", "gap.csv", "--stats", "--json")["results"][0]["channels"]
+        self.assertEqual((x["min"], x["max"], x["t_max"], x["mean"]), (1, 4, 4, 3))
+        self.assertEqual([y[k] for k in ("min", "max", "mean", "rms")], [None] * 4)
+        self.write("one.csv", "time,x\n7,-3\n")
+        x = self.json_of("plot", "one.csv", "--stats", "--json")["results"][0]["channels"][0]
+        self.assertEqual((x["min"], x["t_min"], x["mean"], x["rms"]), (-3, 7, -3, 3))
+
+    def test_compare(self):
+        said = self.json_of("plot", "a.h5", "energy.total", "--stats", "--json", "--compare",
+                            "a.csv")["results"]
+        self.assertEqual([r["file"] for r in said], ["a.h5", "a.csv"])
+        self.assertEqual(said[0]["channels"][0]["max"], said[1]["channels"][0]["max"])
+
+    def test_mistakes(self):
+        for words, message, code in [
+            (["a.h5", "rod.positon", "--stats"], "did you mean 'rod.position'?", 2),
+            (["a.h5", "no.such.thing.here", "--list"], "`galpha plot a.h5 --list`", 2),
+            (["a.h5", "energy", "--stats", "--list"], "expected one of them", 2),
+            (["a.h5", "energy", "--stats", "--fft"], "--fft has no meaning with it", 2),
+            (["a.h5", "energy", "--stats", "-o", "x.svg"], "--output has no meaning", 2),
+            (["a.h5", "energy", "--json"], "expected --list or --stats", 2),
+            (["a.h5", "energy", "--stats", "--range", "5:6"], "no row lies between", 2),
+            (["none.h5", "--list"], "none.h5", 3),
+            (["model.yaml", "--list"], "neither HDF5 nor a CSV file", 2),
+        ]:
+            done = self.run_it("plot", *words, code=code)
+            self.assertIn(message, done.err)
+            self.assertEqual(done.err.count("\n"), 1, done.err)
+            self.assertEqual(done.out, "")
+
+
+class Spectra(Picture):
+    """--fft; test_fft.c has the numbers."""
+
+    def setUp(self):
+        super().setUp()
+        rows = ["time,y,z"]
+        for k in range(1001):
+            t = k / 500
+            y = 7 + 2 * math.sin(2 * math.pi * 30.2 * t) + math.sin(2 * math.pi * 60.4 * t)
+            rows.append(f"{t!r},{y!r},{math.sin(t)!r}")
+        self.write("sines.csv", "\n".join(rows) + "\n")
+
+    def test_axes_and_window(self):
+        said = self.drawn("a.h5", "rod.position.z", "--fft")
+        self.assertIn("frequency (Hz)", said)
+        self.assertIn("rod.position.z (m)", said)
+        self.assertIn("two_rods <&>: amplitude spectrum, Hann window", said)
+        said = self.drawn("a.h5", "rod.position", "--fft", "--window", "flat-top", "--log-y")
+        self.assertIn("two_rods <&>: amplitude spectrum, flat-top window", said)
+
+    def test_peaks(self):
+        """Two sines: one twice as high as the other, at half its frequency."""
+        self.plot("sines.csv", "y", "--fft", "--x-range", "0:100", "--y-range", "0:4",
+                  "-o", "out.svg")  # fmt: skip
+        points = self.longest_path("out.svg")
+        left, bottom = min(p[0] for p in points), max(p[1] for p in points)
+        middle = left + 45 / 100 * (max(p[0] for p in points) - left)
+        first = min((p for p in points if p[0] < middle), key=lambda p: p[1])
+        second = min((p for p in points if p[0] > middle), key=lambda p: p[1])
+        self.assertAlmostEqual((bottom - first[1]) / (bottom - second[1]), 2, delta=0.02)
+        self.assertAlmostEqual((second[0] - left) / (first[0] - left), 2, delta=0.02)
+
+    def test_several_results(self):
+        self.run_it("run", "model.yaml", "-o", "b.h5", "-q", "--set", "output.every=0.01")
+        said = self.drawn("a.h5", "rod.position.z", "--fft", "--compare", "b.h5")
+        self.assertIn("b.h5", said)
+
+    def test_spectrum_mistakes(self):
+        self.write("few.csv", "time,x\n0,1\n1,2\n2,1\n")
+        self.write("gap.csv", "time,x\n" + "".join(f"{k},{'nan' if k == 5 else k}\n" for k in range(20)))
+        for words, message in [
+            (["few.csv", "x", "--fft"], "too few, expected 8 or more"),
+            (["gap.csv", "x", "--fft"], "not a number at t = 5 s"),
+            (["a.h5", "energy", "--fft", "--x", "rod.position.x"], "--x has no meaning"),
+            (["a.h5", "energy", "--fft", "--window", "hanning"], "expected hann, flat-top or none"),
+            (["a.h5", "energy", "--window", "hann"], "expected --fft"),
+            (["a.h5", "energy", "--fft", "--range", "0.5:0.52"], "too few"),
+        ]:
+            done = self.plot(*words, "-o", "out.svg", code=2)
+            self.assertIn(message, done.err)
+        self.drawn("gap.csv", "x", "--fft", "--range", "6:19")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ class View(support.Case):
         self.assertEqual(said["files"], ["page.html"])
         run = header_of(self.path("page.html"))[0]["runs"][0]
         self.assertEqual(sorted(channel["name"] for channel in run["channels"]),
-                         ["bob.position", "bob.rotation", "energy.total"])
+                         ["bob.position", "bob.rotation", "energy.total", "solver.step"])
         self.assertEqual(run["label"], "pendulum <b>")
         done = self.run_it("run", "pendulum.yaml", "--view", "page.html", "-o", "out.h5")
         self.assertIn("  page         page.html\n", done.out)
@@ -119,22 +119,84 @@ class View(support.Case):
         self.assertGreater(run["frames"], 5)
         self.assertEqual(self.files(), ["bad.yaml", "page.html", "pendulum.yaml"])
 
+    def test_start_of_a_model(self):
+        """All channels at the start, in one frame."""
+        self.need_viewer()
+        done = self.run_it("view", "pendulum.yaml")
+        self.assertEqual((done.out, done.err), ("pendulum.html\n", ""))
+        self.assertEqual(self.files(), ["pendulum.html", "pendulum.yaml"])
+        header = header_of(self.path("pendulum.html"))[0]
+        self.assertEqual(header["title"], "pendulum <b>")
+        self.assertEqual(len(header["runs"]), 1)
+        run = header["runs"][0]
+        self.assertEqual((run["label"], run["frames"], run["model"]), ("assembled", 1, PENDULUM))
+        names = {channel["name"] for channel in run["channels"]}
+        self.assertLessEqual({"bob.position", "bob.acceleration", "hinge.force"}, names)
+        self.assertNotIn("gaps", run["scene"])
+        done = self.run_it("view", "-", "-q", "--title", "T", input=PENDULUM.encode())
+        self.assertEqual((done.out, done.err), ("", ""))
+        self.assertEqual(header_of(self.path("model.html"))[0]["title"], "T")
+        self.run_it("view", "pendulum.yaml", "-o", "set.html", "--set", "bodies.bob.mass=7")
+        bodies = header_of(self.path("set.html"))[0]["runs"][0]["scene"]["bodies"]
+        self.assertEqual(bodies[0]["mass"], 7)
+
+    def test_models_by_their_content(self):
+        self.need_viewer()
+        self.write("model.txt", "# a comment\n\n" + PENDULUM)
+        self.run_it("view", "model.txt", "-o", "page.html")
+        self.write("other.txt", "hello\n")
+        self.assertIn("neither HDF5 nor", self.run_it("view", "other.txt", code=2).err)
+
+    def test_start_that_assembly_moves(self):
+        self.need_viewer()
+        self.write("rough.yaml", PENDULUM.replace("joints:", "joints:\n  rod: {type: distance, "
+                                                  "between: [[0, 0, 1], bob], length: 1.5}"))
+        done = self.run_it("view", "rough.yaml")
+        self.assertIn("bob was moved by", done.err)
+        runs = header_of(self.path("rough.html"))[0]["runs"]
+        self.assertEqual([run["label"] for run in runs], ["assembled", "as written"])
+        self.assertEqual([gap["element"] for gap in runs[1]["scene"]["gaps"]], ["rod"])
+        self.assertAlmostEqual(runs[1]["scene"]["gaps"][0]["distance"], 1.5 - math.sqrt(2), 12)
+
+    def test_start_that_cannot_be_assembled(self):
+        """Exit code 1, what is wrong on stderr, and a page that shows where."""
+        self.need_viewer()
+        self.write("open.yaml", PENDULUM.replace("joints:", "joints:\n  rod: {type: distance, "
+                                                 "between: [[0, 0, 9], bob], length: 1}"))
+        done = self.run_it("view", "open.yaml", code=1)
+        self.assertEqual(done.out, "open.html\n")
+        self.assertIn("open.yaml: ", done.err)
+        self.assertIn("gaps in the model as written:", done.err)
+        self.assertRegex(done.err, r"rod: sides are 8.06 m apart")
+        self.assertEqual(self.files(), ["open.html", "open.yaml", "pendulum.yaml"])
+        run = header_of(self.path("open.html"))[0]["runs"][0]
+        self.assertEqual((run["label"], run["solver"]["status"]), ("as written", "not assembled"))
+        self.assertEqual(run["scene"]["gaps"][0]["element"], "rod")
+        done = self.run_it("view", "open.yaml", "-q", code=1)
+        self.assertEqual(done.out, "")
+        self.assertIn("open.yaml: ", done.err)
+
     def test_bad_models_leave_nothing(self):
         self.need_viewer()
         self.write("bad.yaml", "galpha: 1\nbodies: {}\n")
         self.run_it("run", "bad.yaml", "--view", "page.html", code=2)
+        self.run_it("view", "bad.yaml", code=2)
         self.assertEqual(self.files(), ["bad.yaml", "pendulum.yaml"])
 
     def test_paths(self):
         self.need_viewer()
         self.run_it("run", "pendulum.yaml", "-o", "out.h5", "--quiet")
         for words, code, text in (
-            (["view"], 2, "RESULT"),
+            (["view"], 2, "FILE"),
             (["view", "nothing.h5"], 3, "nothing.h5"),
             (["view", "."], 3, "."),
             (["view", "out.h5", "-o", "out.h5"], 2, "overwritten"),
             (["view", "out.h5", "-o", "no/such/folder.html"], 3, "no/such/folder.html"),
-            (["view", "pendulum.yaml"], 2, "pendulum.yaml"),
+            (["view", "nothing.yaml"], 3, "nothing.yaml"),
+            (["view", "pendulum.yaml", "out.h5"], 2, "one model, or any number of results"),
+            (["view", "pendulum.yaml", "-o", "pendulum.yaml"], 2, "overwritten"),
+            (["view", "pendulum.yaml", "-o", "no/such/folder.html"], 3, "no/such/folder.html"),
+            (["view", "out.h5", "--set", "gravity=[0,0,0]"], 2, "--set: out.h5 is a result"),
             (["view", "out.h5", "--tilte", "a"], 2, "--title"),
             (["run", "pendulum.yaml", "--view", "pendulum.yaml"], 2, "overwritten"),
             (["run", "pendulum.yaml", "--view", "a.html", "--csv", "a.html"], 2, "overwritten"),

@@ -92,7 +92,7 @@ export async function open(context, file, options = {}) {
   });
   page.on("requestfailed", (r) => problems.push(`failed request: ${r.url()}`));
   if (options.size) await page.setViewportSize(options.size);
-  await page.goto(pathToFileURL(file).href);
+  await page.goto(pathToFileURL(file).href + (options.hash ?? ""));
   await page.waitForFunction(() => window.galpha && (window.galpha.ready || window.galpha.error), null, { timeout: 120000 });
   return { page, problems };
 }

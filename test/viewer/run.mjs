@@ -120,6 +120,9 @@ async function placeError(page, csv, bodies, planar, frames) {
   return worst;
 }
 
+/* A scene of one body. */
+const point = { format: 1, name: "made", dimension: 3, gravity: [0, 0, -9.81], bodies: [{ name: "b", kind: "rigid", mass: 1, inertia: [1, 1, 1], position: [0, 0, 1], rotation: [1, 0, 0, 0], points: [], shapes: [] }], joints: [], motions: [], forces: [], groups: [] };
+
 /* ---- every example */
 
 for (const file of readdirSync(models).filter((f) => f.endsWith(".yaml"))) {
@@ -139,6 +142,15 @@ for (const file of readdirSync(models).filter((f) => f.endsWith(".yaml"))) {
     const shown = names.length > 120 ? names.filter((_, i) => i % 25 === 0) : names;
     const error = await placeError(page, csv, shown, scene.dimension === 2, frames);
     check(error <= 1e-4 * Math.max(1, size), `bodies are ${error} away from the result`);
+    /* what is plotted first is no constant */
+    const [first] = await g(page, "return g.panes()");
+    check(first?.channels.length > 0, "no curves");
+    const stored = first.channels.filter((c) => csv.has(c));
+    for (const c of stored) {
+      const values = [...csv.rows.keys()].map((r) => csv.at(r, c));
+      const [low, high] = [Math.min(...values), Math.max(...values)];
+      check(high - low > 1e-3 * Math.max(Math.abs(low), Math.abs(high)), `${c} is plotted first and hardly changes`);
+    }
     await g(page, "const [s, e] = g.duration(); g.setTime(s + 0.35 * (e - s));");
     const part = await drawnPart(page);
     check(part > 0.0008, `bodies cover ${(100 * part).toFixed(3)} % of the picture: blank?`);
@@ -171,9 +183,9 @@ test("scrub, click and drag set the time", async () => {
   await page.mouse.down();
   await page.mouse.move(box.x + 0.4 * box.width, box.y + 60, { steps: 4 });
   await page.mouse.up();
-  check(await page.locator('.pane [title^="Show all"]').first().isVisible(), "dragging does not zoom");
+  check(await page.locator('.pane [title^="Zoom out"]').first().isVisible(), "dragging does not zoom");
   await page.mouse.dblclick(box.x + 0.5 * box.width, box.y + 50);
-  check(!(await page.locator('.pane [title^="Show all"]').first().isVisible()), "double click does not show all");
+  check(!(await page.locator('.pane [title^="Zoom out"]').first().isVisible()), "double click does not zoom out");
   await clean(opened, "scrub");
 });
 
@@ -226,7 +238,7 @@ test("several panes, PNG and CSV", async () => {
   await picture.saveAs(at("export.png"));
   const bytes = readFileSync(at("export.png"));
   check(bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 4000, "the PNG is empty");
-  const [view] = await Promise.all([page.waitForEvent("download"), page.locator('[title^="Save a picture"]').click()]);
+  const [view] = await Promise.all([page.waitForEvent("download"), page.locator('[title^="Save an image"]').click()]);
   await view.saveAs(at("export-view.png"));
   check(readFileSync(at("export-view.png")).length > 10000, "the picture of the scene is empty");
   await pane.locator('[title="Close this pane"]').click();
@@ -367,12 +379,184 @@ test("arrows, and words where channels are missing", async () => {
   await settle(page);
   check((await g(page, 'return g.visible("arrows")')) === 2, "not two arrows");
   await clean(opened, "arrows");
-  const other = await open(desktop, example("slider_crank").page);
-  await other.page.keyboard.press("v");
-  await other.page.locator(".toast").waitFor({ state: "visible" });
-  check(/velocities/.test(await other.page.locator(".toast").textContent()), "missing velocities are not named");
+  const silent = { ...point, joints: [{ name: "j", type: "spherical", a: { body: -1 }, b: { body: 0 } }] };
+  const other = await open(desktop, makePage(example("heavy_top").page, at("no-forces.html"), [{ scene: silent, times: [0, 1], channels: {} }]));
+  for (const [key, word] of [["v", /no velocities/], ["r", /no forces/]]) {
+    await other.page.keyboard.press(key);
+    await other.page.locator(".toast").waitFor({ state: "visible" });
+    check(word.test(await other.page.locator(".toast").textContent()), `${word} is not said`);
+  }
   check((await g(other.page, 'return g.visible("arrows")')) === 0, "arrows out of nothing");
   await clean(other);
+});
+
+test("velocities come from positions where they are not stored", async () => {
+  const { csv } = example("heavy_top", "--set", "output.channels=[top]");
+  const { page: html } = example("heavy_top", "--set", "output.channels=[energy.total]");
+  const opened = await open(desktop, html);
+  const { page } = opened;
+  for (const row of [0, 137, 500, csv.frames - 1]) {
+    await g(page, "g.setTime(a)", csv.rows[row][0]);
+    for (const k of ["x", "y", "z"]) {
+      near(await g(page, "return g.cursorValue(a)", `top.velocity.${k}`), csv.at(row, `top.velocity.${k}`), 0.02, `top.velocity.${k}`);
+      near(await g(page, "return g.cursorValue(a)", `top.angular_velocity.${k}`), csv.at(row, `top.angular_velocity.${k}`), 1.5, `top.angular_velocity.${k}`);
+    }
+  }
+  await g(page, "g.setTime(0.5); g.select('top')");
+  check(/velocity/.test(await page.locator(".selection").textContent()), "the card has no velocity");
+  await page.keyboard.press("v");
+  await settle(page);
+  check((await g(page, 'return g.visible("arrows")')) === 1, "no arrow");
+  await clean(opened, "derived");
+});
+
+test("step sizes are stored with --view", async () => {
+  const { page: html } = example("heavy_top", "--set", "output.channels=[energy.total]");
+  const opened = await open(desktop, html);
+  const { page } = opened;
+  await page.locator("[data-tab=Run]").click();
+  await settle(page);
+  check(/solver\.step at the output times/.test(await page.locator(".info").textContent()), "step sizes are not those of the solver");
+  near(await g(page, 'g.setTime(0.5); return g.cursorValue("solver.step")'), 1e-3, 1e-9, "solver.step");
+  await clean(opened, "steps");
+});
+
+/* ---- camera and links */
+
+test("links restore time, camera and what is followed", async () => {
+  const html = example("heavy_top").page;
+  const camera = [3, -2, 1, 0.1, 0.2, -0.3];
+  const opened = await open(desktop, html, { hash: `#t=0.3&camera=${camera.join(",")}` });
+  const { page } = opened;
+  near(await g(page, "return g.time"), 0.3, 1e-12, "time of the link");
+  const same = async (p, want, what) => (await g(p, "return g.camera()")).forEach((x, k) => near(x, want[k], 1e-5, `${what}, number ${k}`));
+  await same(page, camera, "camera of the link");
+  /* as the user leaves it */
+  await g(page, "g.setTime(0.7)");
+  await page.keyboard.press("1");
+  await page.locator(".follow").selectOption("top");
+  await settle(page);
+  const [now, place] = [await g(page, "return g.time"), await g(page, "return g.camera()")];
+  await page.locator('[title^="Copy a link"]').click();
+  await page.locator(".toast").waitFor({ state: "visible" });
+  const hash = await page.evaluate(() => window.location.hash);
+  check(/^#t=0\.7&camera=.*&follow=top$/.test(hash), `the address says ${hash}`);
+  const again = await open(desktop, html, { hash });
+  near(await g(again.page, "return g.time"), now, 1e-9, "time of the copied link");
+  await same(again.page, place, "camera of the copied link");
+  check((await g(again.page, "return g.follow()")) === "top", "what was followed is not");
+  /* an address that changes in an open page; nonsense changes nothing */
+  await again.page.evaluate(() => (window.location.hash = "#t=0.1&camera=top"));
+  await again.page.waitForFunction(() => Math.abs(window.galpha.time - 0.1) < 1e-9);
+  await again.page.evaluate(() => (window.location.hash = "#t=abc&camera=1,2&follow=nobody"));
+  await settle(again.page);
+  near(await g(again.page, "return g.time"), 0.1, 1e-9, "time after nonsense");
+  await clean(again);
+  await clean(opened, "link");
+});
+
+test("the camera follows, and fits the motion or the moment", async () => {
+  const opened = await open(desktop, example("rolling_disc").page);
+  const { page } = opened;
+  const far = async () => {
+    const c = await g(page, "return g.camera()");
+    return Math.hypot(c[0] - c[3], c[1] - c[4], c[2] - c[5]);
+  };
+  const whole = await far();
+  await g(page, "g.setTime(2)");
+  await page.locator('[title^="Fit this moment"]').click();
+  await settle(page);
+  const near_ = await far();
+  check(near_ < 0.6 * whole, `fitting the moment leaves the camera at ${near_} of ${whole}`);
+  const box = await page.locator(".stage canvas").boundingBox();
+  const p = await g(page, 'return g.project("disc")');
+  check(Math.abs(p.x - box.width / 2) < 0.2 * box.width && Math.abs(p.y - box.height / 2) < 0.2 * box.height, `the disc is at ${p.x}, ${p.y}`);
+  await page.screenshot({ path: at("fit-moment.png") });
+  await page.locator(".follow").selectOption("disc");
+  await settle(page);
+  const p1 = await g(page, 'return g.project("disc")');
+  await g(page, "g.setTime(3.5)");
+  await settle(page);
+  const p2 = await g(page, 'return g.project("disc")');
+  near(Math.hypot(p1.x - p2.x, p1.y - p2.y), 0, 1, "pixels a followed body moves");
+  await page.locator(".follow").selectOption("");
+  await page.keyboard.press("f");
+  await settle(page);
+  near(await far(), whole, 0.02 * whole, "distance after fitting the whole motion");
+  await clean(opened, "camera");
+});
+
+/* ---- starts of models */
+
+const OPEN = `galpha: 1
+name: open
+dimension: 2
+bodies:
+  crank: {mass: 1, inertia: 0.01, position: [0.1, 0], points: {o: [-0.1, 0], a: [0.1, 0]}}
+  coupler: {mass: 1, inertia: 0.01, position: [0.35, 0.1], points: {a: [-0.15, 0], b: [0.15, 0]}}
+  rocker: {mass: 1, inertia: 0.01, position: [1.9, 0.1], points: {b: [-0.1, 0], o: [0.1, 0]}}
+joints:
+  o: {type: revolute, between: [[0, 0], crank.o]}
+  a: {type: revolute, between: [crank.a, coupler.a]}
+  b: {type: revolute, between: [coupler.b, rocker.b]}
+  c: {type: revolute, between: [[END, 0], rocker.o]}
+`;
+
+test("a model that cannot be assembled shows its gaps", async () => {
+  const model = write("open", OPEN.replace("END", "2"));
+  let code = 0;
+  try {
+    galpha("view", model, "-o", at("open.html"));
+  } catch (error) {
+    code = error.status;
+  }
+  check(code === 1, `exit code ${code}`);
+  const opened = await open(desktop, at("open.html"));
+  const { page } = opened;
+  const listed = await page.locator(".gap").allTextContents();
+  check(listed.length === 3 && /^b1\.3 m apart/.test(listed[0]), `gaps: ${listed}`);
+  check(/cannot be assembled/.test(await page.locator(".gaps").textContent()), "the page does not say so");
+  check((await g(page, 'return g.body("rocker")')).position[0] === 1.9, "not as written");
+  await page.locator(".gap").first().click();
+  check((await page.locator(".selection strong").textContent()) === "b", "a gap does not select its joint");
+  await page.keyboard.press("Escape");
+  /* red in the middle of the largest gap */
+  const p = await g(page, "return g.pixel(a)", [1.15, 0.1, 0]);
+  check(p && p[0] > 150 && p[1] < 90 && p[2] < 90, `no mark of the gap: ${p}`);
+  await clean(opened, "start-open");
+});
+
+test("a model that assembly moves shows both positions", async () => {
+  const model = write("rough", OPEN.replace("END", "0.6").replace("1.9, 0.1", "0.6, 0.1"));
+  galpha("view", model, "-q", "-o", at("rough.html"));
+  const opened = await open(desktop, at("rough.html"));
+  const { page } = opened;
+  check((await page.locator(".runs .run").count()) === 2, "not two positions");
+  check(/Moved by assembly/.test(await page.locator(".gaps").textContent()), "the page does not say so");
+  const rocker = (await g(page, 'return [g.body("rocker", 0), g.body("rocker", 1)]')).map((b) => b.position[0]);
+  check(rocker[1] === 0.6 && Math.abs(rocker[0] - 0.6) > 1e-3, `rocker at ${rocker}`);
+  for (const tab of ["Plots", "Model", "Run", "Scene"]) await page.locator(`[data-tab=${tab}]`).click();
+  await clean(opened, "start-rough");
+});
+
+test("no gears are drawn over given shapes", async () => {
+  const frame = (body, x) => ({ body, position: [x, 0, 0], rotation: [1, 0, 0, 0] });
+  const wheel = (name, x, shapes) => ({ name, kind: "rigid", mass: 1, inertia: [1, 1, 2], position: [x, 0, 0], rotation: [1, 0, 0, 0], points: [], shapes });
+  const round = [{ type: "cylinder", radius: 0.5, length: 0.1, axis: [0, 0, 1] }];
+  const scene = (shapes) => ({
+    ...point,
+    bodies: [wheel("a", 0, shapes), wheel("b", 1.5, [])],
+    joints: [
+      { name: "p", type: "revolute", a: frame(-1, 0), b: frame(0, 0) },
+      { name: "q", type: "revolute", a: frame(-1, 1.5), b: frame(1, 0) },
+      { name: "mesh", type: "gear", joints: ["p", "q"], ratio: -0.5 },
+    ],
+  });
+  for (const [shapes, count] of [[[], 2], [round, 1]]) {
+    const opened = await open(desktop, makePage(example("heavy_top").page, at(`gears-${count}.html`), [{ scene: scene(shapes), times: [0, 1], channels: {} }]));
+    check((await g(opened.page, 'return g.visible("gears")')) === count, `not ${count} gears`);
+    await clean(opened, `gears-${count}`);
+  }
 });
 
 /* ---- compare */
@@ -517,7 +701,6 @@ test("the policy allows nothing but the page's own script and style", async () =
   await opened.page.close();
 });
 
-const point = { format: 1, name: "made", dimension: 3, gravity: [0, 0, -9.81], bodies: [{ name: "b", kind: "rigid", mass: 1, inertia: [1, 1, 1], position: [0, 0, 1], rotation: [1, 0, 0, 0], points: [], shapes: [] }], joints: [], motions: [], forces: [], groups: [] };
 
 test("zero frames, one frame, NaN, missing channels, no scene", async () => {
   const template = example("heavy_top").page;

@@ -3,10 +3,11 @@ import type { Header } from "./data/format";
 import { poseOf, type Run } from "./data/run";
 import { distance } from "./geometry/vector";
 import { RUN_COLORS } from "./scene/palette";
-import { Stage, type ViewName } from "./scene/stage";
+import { Stage, VIEWS, type ViewName } from "./scene/stage";
 import { Card } from "./ui/card";
 import { button, css, fileName, format, h, icon, save } from "./ui/dom";
 import { helpDialog, listen, type Shortcut } from "./ui/keys";
+import { copyText, parseLink, writeLink } from "./ui/link";
 import { modelText } from "./ui/model_text";
 import { Plots } from "./ui/plots";
 import { RunInfo } from "./ui/run_info";
@@ -16,6 +17,8 @@ import { transport } from "./ui/transport";
 
 const TABS = ["Plots", "Scene", "Model", "Run"] as const;
 type Tab = (typeof TABS)[number];
+
+const FOLLOWED = 200; /* bodies in the list of what to follow */
 
 function webgl(): boolean {
   try {
@@ -33,6 +36,7 @@ export class App {
   private readonly sceneTab: SceneTab;
   private readonly stage: Stage | null;
   private readonly stageBox = h("main", { class: "stage" });
+  private readonly tools = h("div", { class: "view-tools" });
   private readonly panel: HTMLElement;
   private readonly tip = h("div", { class: "tip", hidden: true });
   private readonly notice = h("p", { class: "toast", hidden: true, role: "status" });
@@ -65,7 +69,7 @@ export class App {
       { class: "tab model-tab", hidden: true },
       ...runs.flatMap((r) => [
         runs.length > 1 ? h("h3", { text: r.label }) : null,
-        r.header.model ? modelText(r.header.model) : h("p", { class: "hint", text: "The result has no model text." }),
+        r.header.model ? modelText(r.header.model) : h("p", { class: "hint", text: "This result does not include the model file." }),
       ]),
     );
     this.pages = { Plots: this.plots.root, Scene: this.sceneTab.root, Model: models, Run: this.info.root };
@@ -76,7 +80,71 @@ export class App {
     root.replaceChildren(this.makeBar(), this.stageBox, transport(this.state), this.splitter(), this.panel, this.help);
     listen(shortcuts);
     this.wire();
+    if (this.isStart()) this.tab = "Scene";
     this.layout();
+    window.addEventListener("hashchange", () => this.restore());
+    if (!this.stage) this.restore();
+  }
+
+  /* A page of a model that has not been run: nothing to plot. */
+  private isStart(): boolean {
+    return this.state.runs.every((r) => r.frames <= 1);
+  }
+
+  /* ---- links */
+
+  /* Time and camera from the address. */
+  private restore(): void {
+    const link = parseLink(window.location.hash);
+    const { state, stage } = this;
+    if (link.t !== null) {
+      state.setPlaying(false);
+      state.setTime(link.t);
+    }
+    if (!stage) return;
+    stage.render(state.time);
+    if (link.follow !== null) this.follow(link.follow);
+    else if (link.camera !== null && stage.follows) this.follow("");
+    if (typeof link.camera === "string") {
+      if ((VIEWS as readonly string[]).includes(link.camera)) stage.view(link.camera as ViewName);
+    } else if (link.camera) stage.placeCamera(link.camera);
+    this.invalidate();
+  }
+
+  private async copyLink(): Promise<void> {
+    const hash = writeLink(this.state.time, this.stage?.cameraPlace() ?? null, this.followed() || null);
+    history.replaceState(null, "", hash);
+    const copied = await copyText(window.location.href);
+    this.say(copied ? "Link to this moment and view copied." : "The link to this moment and view is in the address bar.");
+  }
+
+  /* What the camera follows: a body, * for the whole model, or nothing. */
+  private followed(): string {
+    const f = this.stage?.follows;
+    if (!f) return "";
+    return f === "all" ? "*" : (this.state.runs[f.view]?.scene.bodies?.[f.body]?.name ?? "");
+  }
+
+  private follow(name: string): void {
+    const body = this.state.runs[0]?.bodyIndex(name) ?? -1;
+    if (body >= 0) this.stage?.follow({ view: 0, body });
+    else this.stage?.follow(name === "*" ? "all" : null);
+    this.state.emit("follow");
+  }
+
+  private followSelect(): HTMLSelectElement {
+    const bodies = (this.state.runs[0]?.scene.bodies ?? []).slice(0, FOLLOWED);
+    const select: HTMLSelectElement = h(
+      "select",
+      { class: "follow", title: "What the camera follows (C: the selected body)", "aria-label": "Camera follows", onchange: () => this.follow(select.value) },
+      h("option", { value: "", text: "Fixed camera" }),
+      h("option", { value: "*", text: "Follow the model" }),
+      ...bodies.map((b) => h("option", { value: b.name, text: `Follow ${b.name}` })),
+    );
+    const show = (): void => void (select.value = this.followed());
+    this.state.on(["follow"], show);
+    show();
+    return select;
   }
 
   /* Points that nothing is attached to are named to be looked at: their traces are shown from the start,
@@ -105,7 +173,7 @@ export class App {
       stage.onChange = () => this.invalidate();
       canvas.addEventListener("webglcontextlost", (e) => {
         e.preventDefault();
-        this.say("The graphics card was lost; reload the page to see the animation again.");
+        this.say("The graphics context was lost. Reload the page to restore the animation.");
       });
       return stage;
     } catch (error) {
@@ -122,8 +190,8 @@ export class App {
           "div",
           { class: "no-webgl" },
           icon("warn"),
-          h("strong", { text: "No animation: this browser gives no WebGL 2." }),
-          h("p", { text: "Switch on hardware acceleration or use another browser. Plots, model and statistics work without it." }),
+          h("strong", { text: "No 3-D view: WebGL 2 is not available." }),
+          h("p", { text: "Enable hardware acceleration or try another browser. Plots, model and statistics work without it." }),
         ),
         this.notice,
       );
@@ -141,18 +209,20 @@ export class App {
         },
         close: () => this.state.select(null),
       }).root,
-      h(
-        "div",
-        { class: "view-tools" },
-        h("div", { class: "view-names" }, ...views.map(([v, text]) => h("button", { type: "button", class: "text-button", text, title: `${text} view`, onclick: () => stage.view(v) }))),
-        button("cube", "Next view", () => stage.view(views[++this.viewed % views.length]![0]), { class: "icon-button next-view" }),
-        button("fit", "Show all (F)", () => stage.fit()),
-        button("camera", "Save a picture (P)", () => this.picture()),
-      ),
+      this.tools,
       h("div", { class: "scale", text: `grid ${format(stage.gridSpacing)} m` }),
       this.legend(),
       this.tip,
       this.notice,
+    );
+    this.tools.append(
+      h("div", { class: "view-names" }, ...views.map(([v, text]) => h("button", { type: "button", class: "text-button", text, title: `${text} view`, onclick: () => stage.view(v) }))),
+      button("cube", "Next view", () => stage.view(views[++this.viewed % views.length]![0]), { class: "icon-button next-view" }),
+      this.followSelect(),
+      button("fit", "Fit the whole motion (F)", () => stage.fit()),
+      button("focus", "Fit this moment (Shift+F)", () => stage.fitNow()),
+      button("link", "Copy a link to this moment and view (K)", () => void this.copyLink()),
+      button("camera", "Save an image (P)", () => this.picture()),
     );
   }
 
@@ -180,7 +250,7 @@ export class App {
         },
         dot,
         h("span", { text: run.label }),
-        i > 0 ? h("span", { class: "detail", text: "ghost" }) : null,
+        i > 0 ? h("span", { class: "detail", text: "transparent" }) : null,
       );
       box.append(chip);
     });
@@ -190,7 +260,7 @@ export class App {
   private makeBar(): HTMLElement {
     const count = this.state.runs.reduce((n, r) => n + r.notices.length, 0);
     const notices = h("button", { type: "button", class: "text-button notice-count", title: "Notices", hidden: count === 0, onclick: () => this.showTab("Run") }, icon("warn"), h("span", { text: String(count) }));
-    const theme = button("moon", "Light or dark (D)", () => this.toggleTheme());
+    const theme = button("moon", "Light or dark theme (D)", () => this.toggleTheme());
     this.state.on(["theme"], () => theme.replaceChildren(icon(this.state.dark ? "sun" : "moon")));
     theme.replaceChildren(icon(this.state.dark ? "sun" : "moon"));
     return h(
@@ -200,7 +270,7 @@ export class App {
       h("h1", { text: this.state.title, title: this.state.title }),
       h("span", { class: "spacer" }),
       notices,
-      button("panel", "Panel (H)", () => this.togglePanel(), { class: "icon-button panel-toggle" }),
+      button("panel", "Show or hide the panel (H)", () => this.togglePanel(), { class: "icon-button panel-toggle" }),
       theme,
       button("help", "Help (?)", () => this.toggleHelp()),
     );
@@ -366,7 +436,7 @@ export class App {
     if (this.isFollowingSelection()) this.stage.follow(null);
     else if (s?.owner.kind === "body") this.stage.follow({ view: s.run, body: s.owner.index });
     else if (this.stage.follows) this.stage.follow(null);
-    else this.say("Select a body to follow it.");
+    else this.say("Select a body first.");
     this.state.emit("follow");
   }
 
@@ -396,31 +466,31 @@ export class App {
     const view = (v: ViewName) => () => this.stage?.view(v);
     const option = (name: "bodies" | "joints" | "forces" | "grid" | "velocities" | "reactions") => () => state.toggle(name);
     return [
-      { keys: [" ", "k"], label: "Space", text: "play or pause", run: () => state.setPlaying(!state.playing) },
-      { keys: ["ArrowRight"], label: "→ Shift+→", text: "next frame, ten frames", run: (e) => state.step(e.shiftKey ? 10 : 1) },
-      { keys: ["ArrowLeft"], label: "← Shift+←", text: "frame before, ten frames", run: (e) => state.step(e.shiftKey ? -10 : -1) },
+      { keys: [" "], label: "Space", text: "play or pause", run: () => state.setPlaying(!state.playing) },
+      { keys: ["ArrowRight"], label: "→ Shift+→", text: "next frame, ten frames ahead", run: (e) => state.step(e.shiftKey ? 10 : 1) },
+      { keys: ["ArrowLeft"], label: "← Shift+←", text: "previous frame, ten frames back", run: (e) => state.step(e.shiftKey ? -10 : -1) },
       { keys: ["ArrowUp", "+", "="], label: "↑ ↓", text: "faster, slower", run: () => state.changeSpeed(1) },
       { keys: ["ArrowDown", "-"], label: "", text: "", run: () => state.changeSpeed(-1) },
-      { keys: ["Home"], label: "Home End", text: "to the start, to the end", run: () => state.setTime(state.start) },
+      { keys: ["Home"], label: "Home End", text: "go to start, end", run: () => state.setTime(state.start) },
       { keys: ["End"], label: "", text: "", run: () => state.setTime(state.end) },
       { keys: ["l"], label: "L", text: "loop", run: () => ((state.loop = !state.loop), state.emit("speed")) },
-      { keys: ["f"], label: "F", text: "show all", run: () => this.stage?.fit() },
+      { keys: ["f"], label: "F Shift+F", text: "fit the whole motion, this moment", run: (e) => (e.shiftKey ? this.stage?.fitNow() : this.stage?.fit()) },
       { keys: ["1"], label: "1 2 3 4 5 6 7", text: "front, back, left, right, top, bottom, 3-D", run: view("front") },
       ...(["back", "left", "right", "top", "bottom", "iso"] as const).map((v, i) => ({ keys: [String(i + 2)], label: "", text: "", run: view(v) })),
       { keys: ["[", "]"], label: "[ ]", text: "zoom", run: (e) => this.stage?.zoom(e.key === "]" ? 0.8 : 1.25) },
-      { keys: ["c"], label: "C", text: "camera follows the selected body", run: () => this.followSelection() },
+      { keys: ["c"], label: "C", text: "follow the selected body", run: () => this.followSelection() },
       {
         keys: ["t"],
         label: "T",
-        text: "trace of the selected body, or all traces",
+        text: "trace the selected body; without one, all traces",
         run: () => {
           if (state.selection?.owner.kind === "body") state.toggleTrace(state.selection.owner.name);
           else state.toggle("traces");
         },
       },
-      { keys: ["v"], label: "V", text: "velocities", run: option("velocities") },
-      { keys: ["r"], label: "R", text: "reactions", run: option("reactions") },
-      { keys: ["b"], label: "B J S G", text: "bodies, joints, springs, grid", run: option("bodies") },
+      { keys: ["v"], label: "V", text: "velocity arrows", run: option("velocities") },
+      { keys: ["r"], label: "R", text: "reaction arrows", run: option("reactions") },
+      { keys: ["b"], label: "B J S G", text: "show bodies, joints, springs, grid", run: option("bodies") },
       { keys: ["j"], label: "", text: "", run: option("joints") },
       { keys: ["s"], label: "", text: "", run: option("forces") },
       { keys: ["g"], label: "", text: "", run: option("grid") },
@@ -433,12 +503,13 @@ export class App {
           this.plots.search.focus();
         },
       },
-      { keys: ["n"], label: "N", text: "new pane of plots", run: () => (this.showTab("Plots"), void this.plots.add([])) },
-      { keys: ["p"], label: "P", text: "save a picture", run: () => this.picture() },
-      { keys: ["d"], label: "D", text: "light or dark", run: () => this.toggleTheme() },
-      { keys: ["h", "\\"], label: "H", text: "hide or show the panel", run: () => this.togglePanel() },
+      { keys: ["n"], label: "N", text: "new plot pane", run: () => (this.showTab("Plots"), void this.plots.add([])) },
+      { keys: ["k"], label: "K", text: "copy a link to this moment and view", run: () => void this.copyLink() },
+      { keys: ["p"], label: "P", text: "save an image", run: () => this.picture() },
+      { keys: ["d"], label: "D", text: "light or dark theme", run: () => this.toggleTheme() },
+      { keys: ["h", "\\"], label: "H", text: "show or hide the panel", run: () => this.togglePanel() },
       { keys: ["?"], label: "?", text: "this help", run: () => this.toggleHelp() },
-      { keys: ["Escape"], label: "Esc", text: "select nothing", run: () => (this.help.open ? this.help.close() : state.select(null)) },
+      { keys: ["Escape"], label: "Esc", text: "clear the selection", run: () => (this.help.open ? this.help.close() : state.select(null)) },
     ];
   }
 
@@ -453,8 +524,11 @@ export class App {
       if (changed) {
         const first = this.size[0] === 0;
         this.size = [clientWidth, clientHeight];
-        this.stage.resize(clientWidth, clientHeight, window.devicePixelRatio);
-        if (first) this.stage.fit();
+        this.stage.resize(clientWidth, clientHeight, window.devicePixelRatio, this.tools.offsetHeight);
+        if (first) {
+          this.stage.fit();
+          this.restore();
+        }
         this.stage.render(this.state.time); /* at once: no blank picture in between */
       }
     }
@@ -536,6 +610,26 @@ export class App {
   project(name: string, run = 0): { x: number; y: number } | null {
     const b = this.body(name, run);
     return b && this.stage ? this.stage.project(b.position) : null;
+  }
+
+  /* What is drawn at a point of the world: red, green, blue, alpha. */
+  pixel(at: number[]): number[] | null {
+    const p = this.stage?.project(at);
+    if (!this.stage || !p) return null;
+    this.stage.render(this.state.time);
+    const canvas = h("canvas", { width: 1, height: 1 });
+    const g = canvas.getContext("2d")!;
+    const ratio = this.stage.canvas.width / Math.max(1, this.stage.canvas.clientWidth);
+    g.drawImage(this.stage.canvas, -Math.round(p.x * ratio), -Math.round(p.y * ratio));
+    return [...g.getImageData(0, 0, 1, 1).data];
+  }
+
+  camera(): number[] {
+    return this.stage?.cameraPlace() ?? [];
+  }
+
+  following(): string {
+    return this.followed();
   }
 
   drawInfo(): { calls: number; triangles: number } | null {

@@ -20,7 +20,7 @@ const api: Api = { ready: false, error: null, time: 0, playing: false };
 
 function fail(root: HTMLElement, message: string): void {
   api.error = message;
-  root.replaceChildren(h("div", { class: "failure", role: "alert" }, h("strong", { text: "The page cannot show its data" }), h("p", { text: message })));
+  root.replaceChildren(h("div", { class: "failure", role: "alert" }, h("strong", { text: "This page cannot show its data" }), h("p", { text: message })));
 }
 
 function expose(app: App): void {
@@ -43,6 +43,9 @@ function expose(app: App): void {
     trace: { value: (point: string) => state.toggleTrace(point) },
     option: { value: (name: Parameters<typeof state.toggle>[0]) => state.toggle(name) },
     notices: { value: () => state.runs.map((r) => [...r.notices]) },
+    pixel: { value: (at: number[]) => app.pixel(at) },
+    camera: { value: () => app.camera() },
+    follow: { value: () => app.following() },
     duration: { value: () => [state.start, state.end] },
   });
   api.ready = true;
@@ -54,7 +57,7 @@ async function start(): Promise<void> {
     const header = document.getElementById("galpha-header")?.textContent;
     const data = document.getElementById("galpha-data");
     if (!header || !data) {
-      fail(root, "This is the empty page of the viewer: `galpha view RESULT.h5 -o page.html` puts a result into it.");
+      fail(root, "This viewer page has no data. `galpha view RESULT.h5 -o page.html` makes one that has.");
       return;
     }
     const head = parseHeader(header);

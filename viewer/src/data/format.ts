@@ -96,6 +96,15 @@ export interface ForceData {
   tension_only?: boolean;
 }
 
+/* A joint, or another element, whose constraints do not hold in what is shown. */
+export interface GapData {
+  element: string;
+  row?: string;
+  residual?: number;
+  distance?: number; /* m */
+  angle?: number; /* rad */
+}
+
 export interface SceneData {
   format: number;
   name?: string;
@@ -107,6 +116,7 @@ export interface SceneData {
   forces?: ForceData[];
   meshes?: string[]; /* triangles that several shapes share */
   groups?: { type?: string; kind?: string }[];
+  gaps?: GapData[];
 }
 
 /* The newest format this page knows; a page and its data come from one program, so another number

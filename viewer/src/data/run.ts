@@ -1,5 +1,6 @@
 /* One result: its times, its channels by name, and where every body is at a time. */
 import { quat, vec3 } from "../geometry/vector";
+import { angularVelocity, rates } from "./derive";
 import type { Column, ColumnStore } from "./decode";
 import type { BodyData, ChannelHeader, Quat, RunHeader, SceneData, Vec3 } from "./format";
 import { place, type Place } from "./lookup";
@@ -7,6 +8,7 @@ import { place, type Place } from "./lookup";
 export interface Channel extends ChannelHeader {
   owner: string; /* before the last dot: the thing it belongs to */
   quantity: string;
+  derived?: () => Column[]; /* computed here, from other channels; once */
 }
 
 /* One curve: a channel, or a component of it. */
@@ -57,6 +59,7 @@ export class Run {
     const bodies = this.scene.bodies ?? [];
     bodies.forEach((b, i) => this.indices.set(b.name, i));
     this.tracks = bodies.map((b) => this.track(b));
+    bodies.forEach((b, i) => this.deriveVelocities(b, this.tracks[i]!));
     this.starts = Float64Array.from(bodies.flatMap((b) => [...vec3(b.position), ...quat(b.rotation)]));
     this.poses = this.starts.slice();
     this.noticeMissing(bodies);
@@ -77,10 +80,11 @@ export class Run {
     return this.byName.get(name);
   }
   columns(channel: Channel): Column[] {
-    return channel.columns.map((c) => this.store.get(c));
+    return channel.derived ? channel.derived() : channel.columns.map((c) => this.store.get(c));
   }
   column(part: Part): Column {
-    return this.store.get(part.channel.columns[part.index]!);
+    const { channel, index } = part;
+    return channel.derived ? channel.derived()[index]! : this.store.get(channel.columns[index]!);
   }
 
   partsOf(channel: Channel): Part[] {
@@ -180,21 +184,48 @@ export class Run {
     };
   }
 
+  /* Velocities that the result does not have, from positions and rotations in its frames. */
+  private deriveVelocities(body: BodyData, track: Track): void {
+    if (this.frames < 2) return;
+    const { position, rotation } = track;
+    if (position) this.derive(body.name, "velocity", "m/s", position.length, () => position.map((c) => rates(this.times, c)));
+    if (rotation && body.kind !== "point-mass")
+      this.derive(body.name, "angular_velocity", "rad/s", rotation.length < 4 ? 1 : 3, () => angularVelocity(this.times, rotation));
+  }
+
+  private derive(owner: string, quantity: string, unit: string, count: number, compute: () => Column[]): void {
+    const name = `${owner}.${quantity}`;
+    if (this.byName.has(name)) return;
+    let columns: Column[] | null = null;
+    const channel: Channel = {
+      name,
+      unit,
+      description: `${quantity === "velocity" ? "velocity" : "angular velocity"}, derived from the motion shown`,
+      parts: count > 1 ? ["x", "y", "z"].slice(0, count) : null,
+      columns: Array.from({ length: count }, (_, k) => k),
+      owner,
+      quantity,
+      derived: () => (columns ??= compute()),
+    };
+    this.channels.push(channel);
+    this.byName.set(name, channel);
+  }
+
   private noticeMissing(bodies: BodyData[]): void {
     if (this.frames === 0) {
-      this.notices.push("no frames: the file has no results yet, bodies are shown at their start");
+      this.notices.push("no frames in the result; bodies are shown at their start");
       return;
     }
     const list = (names: string[]): string =>
       names.slice(0, 4).join(", ") + (names.length > 4 ? ` and ${names.length - 4} more` : "");
     const still = bodies.filter((_, i) => !this.tracks[i]!.position).map((b) => b.name);
-    if (still.length) this.notices.push(`positions are not in the result, shown at the start: ${list(still)}`);
+    if (still.length) this.notices.push(`positions are not in the result; shown at the start: ${list(still)}`);
     const stiff = bodies
       .filter((b, i) => b.kind !== "point-mass" && this.tracks[i]!.position && !this.tracks[i]!.rotation)
       .map((b) => b.name);
-    if (stiff.length) this.notices.push(`rotations are not in the result, shown as at the start: ${list(stiff)}`);
+    if (stiff.length) this.notices.push(`rotations are not in the result; shown as at the start: ${list(stiff)}`);
     const broken = bodies.filter((_, i) => this.tracks[i]!.position?.some(hasNaN)).map((b) => b.name);
-    if (broken.length) this.notices.push(`positions that are not numbers, shown at the last good place: ${list(broken)}`);
+    if (broken.length) this.notices.push(`positions that are not numbers; shown at the last valid one: ${list(broken)}`);
   }
 
   private sceneFromChannels(): SceneData {
@@ -202,7 +233,7 @@ export class Run {
     for (const c of this.channels)
       if (c.quantity === "position" && c.columns.length >= 2 && c.owner) bodies.push({ name: c.owner, kind: "marker" });
     const planar = bodies.length > 0 && bodies.every((b) => this.byName.get(`${b.name}.position`)!.columns.length === 2);
-    this.notices.push("no scene in the result: bodies are shown as plain markers, by the names of their channels");
+    this.notices.push("no scene in the result; bodies are shown as boxes where channels named position say");
     return { format: 1, name: this.label, dimension: planar ? 2 : 3, gravity: [0, 0, 0], bodies };
   }
 }

@@ -4,11 +4,12 @@
  *     size of the model      diagonal of the box around all centres of mass and attachment points
  *     span of a body         largest distance of its attachment points (and its centre of mass)
  *     width of a body        a seventh of its span, within bounds of the model's size
- *     size of a joint        the smaller width of what it joins
+ *     size of a joint        the smaller width of what it joins; of given shapes how thick they are there
  *
  * Planar models are drawn in layers, as a real linkage is built: neighbours get different ones. */
 import type { AnchorData, BodyData, JointData, Quat, SceneData, Vec3 } from "../data/format";
 import { equivalentBox, principal, type Principal } from "./inertia";
+import { corners, shapeBoxes, thicknessAt, type ShapeBox } from "./shape_box";
 import { add, conjugate, distance, dot, norm, quat, rotate, sub, unit, vec3 } from "./vector";
 
 export interface Attachment {
@@ -34,6 +35,7 @@ export interface BodyLayout {
   discs: number; /* radius as rolling disc */
   ring: number; /* radius as gimbal: axes that cross in its centre of mass */
   thick: number; /* radius of the rod that is drawn, 0: none */
+  shapes: ShapeBox[]; /* given in the file; none: drawn by default_shape */
 }
 
 export interface Frame {
@@ -85,6 +87,9 @@ export function placeAtStart(bodies: BodyData[], body: number, point: Vec3): Vec
   return b ? add(vec3(b.position), rotate(quat(b.rotation), point)) : point;
 }
 
+/* Of the model's size: what can still be seen. */
+const SMALLEST_JOINT = 0.004;
+
 const NO_ATTACHMENT = new Set(["gear", "rack"]);
 const AXIAL = new Set(["revolute", "cylindrical", "screw", "prismatic", "rolling-disc", "point-on-line"]);
 
@@ -102,6 +107,7 @@ export function layOut(scene: SceneData): Layout {
   const data = scene.bodies ?? [];
   const joints = scene.joints ?? [];
   const planar = scene.dimension === 2;
+  const shapes = shapeBoxes(scene);
   const bodies = data.map((b, index): BodyLayout => {
     const mass = b.mass !== undefined && b.mass > 0 ? b.mass : 0;
     let inertia = b.inertia ?? [];
@@ -123,6 +129,7 @@ export function layOut(scene: SceneData): Layout {
       discs: 0,
       ring: 0,
       thick: 0,
+      shapes: shapes[index]!,
     };
   });
   const anchors: Vec3[] = [];
@@ -165,6 +172,7 @@ export function layOut(scene: SceneData): Layout {
   for (const b of bodies) {
     see(vec3(b.data.position));
     for (const a of b.attachments) see(placeAtStart(data, b.index, a.point));
+    for (const s of b.shapes) for (const c of corners(s)) see(placeAtStart(data, b.index, planar ? [c[0], c[1], 0] : c));
   }
   const discs = bodies.reduce((m, b) => Math.max(m, b.discs), 0);
   let size = low[0] <= high[0] ? distance(low, high) : 0;
@@ -225,7 +233,11 @@ export function layOut(scene: SceneData): Layout {
       for (const side of [j.a, j.b]) {
         const b = side && bodies[side.body];
         if (!b) continue;
-        w = Math.min(w, b.width);
+        if (b.shapes.length) {
+          w = Math.min(w, Math.max(thicknessAt(b.shapes, vec3(side.position)), SMALLEST_JOINT * size));
+          continue;
+        }
+        w = Math.min(w, b.width, b.span > 0.004 * size ? 0.5 * b.span : Infinity);
         if (b.thick > 0) rod = Math.min(rod, b.thick);
       }
       if (!Number.isFinite(w)) return 0.03 * size;

@@ -68,8 +68,9 @@ export function bounds(view: RunView, body: number): Box {
   return (bodyBoxes(view)[body] ?? new Grow()).box(0);
 }
 
-/* Of all results over all frames, by samples: enough of them for small models. */
-export function motionBox(views: RunView[]): Box {
+/* Of all results over all frames, by samples: enough of them for small models. With `now`, of where
+ * bodies are as the results are posed. */
+export function motionBox(views: RunView[], now = false): Box {
   const grow = new Grow();
   let size = 1;
   const p = [0, 0, 0];
@@ -79,9 +80,9 @@ export function motionBox(views: RunView[]): Box {
     const boxes = bodyBoxes(view);
     const n = Math.max(1, run.scene.bodies?.length ?? 0);
     const samples = Math.max(8, Math.min(120, Math.floor(40000 / n)));
-    const step = run.frames > 1 ? Math.max(1, Math.floor((run.frames - 1) / samples)) : 1;
+    const step = run.frames > 1 && !now ? Math.max(1, Math.floor((run.frames - 1) / samples)) : Math.max(1, run.frames);
     for (let i = 0; i < Math.max(1, run.frames); i += step) {
-      run.pose(run.frames ? run.times[i]! : 0);
+      if (!now) run.pose(run.frames ? run.times[i]! : 0);
       boxes.forEach((g, body) => {
         if (!g || body < 0) return;
         for (let c = 0; c < 8; ++c) {
@@ -90,7 +91,16 @@ export function motionBox(views: RunView[]): Box {
         }
       });
     }
-    /* anchors on the ground belong to the picture, planes and pillars do not */
+    /* anchors, rails and pillars on the ground belong to the picture, unbounded planes do not */
+    for (const part of view.list.parts) {
+      if ((part.category !== "joints" && part.category !== "ground") || part.body >= 0) continue;
+      const own = new Grow();
+      seePart(part.rows, part.solid, own);
+      const box = own.box(0);
+      if (Math.max(...box.size) > 3 * size) continue;
+      grow.see(box.low);
+      grow.see(box.high);
+    }
     for (const s of view.list.spans) for (const e of [s.a, s.b]) if (e.body < 0) grow.see(e.point);
     for (const j of run.scene.joints ?? [])
       for (const side of [j.a, j.b]) if (side && side.body < 0 && side.position && j.type !== "rolling-disc") grow.see(side.position.length > 2 ? side.position : [...side.position, 0]);

@@ -9,6 +9,7 @@ import type { Owner, PartList } from "./parts";
 import { arrows } from "./drawables/arrows";
 import { bodies } from "./drawables/bodies";
 import { forces } from "./drawables/forces";
+import { gaps } from "./drawables/gaps";
 import { groups } from "./drawables/groups";
 import { joints } from "./drawables/joints";
 import { traces } from "./drawables/traces";
@@ -57,4 +58,4 @@ export interface Drawable {
   build(context: BuildContext): Drawn | null;
 }
 
-export const registry: Drawable[] = [bodies, joints, forces, groups, traces, arrows];
+export const registry: Drawable[] = [bodies, joints, gaps, forces, groups, traces, arrows];

@@ -13,6 +13,7 @@ export const CABLE = 0x8d7b68;
 export const FORCE = 0xe0523f;
 export const TORQUE = 0x9b5de5;
 export const VELOCITY = 0x22a7c4;
+export const GAP = 0xe11d2e;
 export const REACTION = 0xe0459b;
 
 export const hex = (n: number): string => `#${n.toString(16).padStart(6, "0")}`;

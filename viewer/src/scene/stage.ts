@@ -86,6 +86,7 @@ export class Stage {
   private readonly place = new Float64Array(3);
   private width = 1;
   private height = 1;
+  private covered = 0; /* pixels at the top, by buttons: what is fitted stays below them */
 
   constructor(canvas: HTMLCanvasElement, runs: Run[], options: Options) {
     this.canvas = canvas;
@@ -185,13 +186,14 @@ export class Stage {
     return this.grid.cell;
   }
 
-  resize(width: number, height: number, ratio: number): void {
+  resize(width: number, height: number, ratio: number, covered = 0): void {
     this.width = Math.max(1, width);
     this.height = Math.max(1, height);
+    this.covered = Math.min(covered, 0.25 * this.height);
     this.renderer.setPixelRatio(Math.min(ratio, 2));
     this.renderer.setSize(this.width, this.height, false);
     this.camera.aspect = this.width / this.height;
-    this.camera.updateProjectionMatrix();
+    this.camera.setViewOffset(this.width, this.height, 0, -this.covered / 2, this.width, this.height);
     for (const v of this.views) for (const d of v.drawn) d.resize?.(this.width, this.height);
     this.onChange();
   }
@@ -236,19 +238,24 @@ export class Stage {
     this.fit(new Vector3(...this.direction(name)));
   }
 
-  /* All of the motion in sight, from the given side or the present one. */
-  fit(direction?: Vector3): void {
+  /* Bodies as they are now in sight, from the present side; what is followed is followed on. */
+  fitNow(): void {
+    this.fit(undefined, motionBox(this.views.filter((v) => v.visible), true));
+  }
+
+  /* All of the motion (or a box) in sight, from the given side or the present one. */
+  fit(direction?: Vector3, box?: Box): void {
     const d = direction ?? this.camera.position.clone().sub(this.controls.target).normalize();
     if (!(d.lengthSq() > 0)) d.set(0, 0, 1);
     const target = new Vector3();
     const corners: Vector3[] = [];
-    if (this.large || this.following) {
+    if (!box && (this.large || this.following)) {
       const r = 0.36 * this.layout.size;
       const c = this.followed() ?? this.place;
       target.set(c[0]! - this.origin[0]!, c[1]! - this.origin[1]!, c[2]! - this.origin[2]!);
       for (let i = 0; i < 8; ++i) corners.push(target.clone().add(new Vector3(i & 1 ? r : -r, i & 2 ? r : -r, i & 4 ? r : -r)));
     } else {
-      const { low, high } = this.box;
+      const { low, high, centre } = box ?? this.box;
       for (let i = 0; i < 8; ++i)
         corners.push(
           new Vector3(
@@ -257,15 +264,16 @@ export class Stage {
             (i & 4 ? high[2] : low[2]) - this.origin[2]!,
           ),
         );
-      target.set(this.box.centre[0] - this.origin[0]!, this.box.centre[1] - this.origin[1]!, this.box.centre[2] - this.origin[2]!);
+      target.set(centre[0] - this.origin[0]!, centre[1] - this.origin[1]!, centre[2] - this.origin[2]!);
     }
     /* the least distance from which every corner is within the picture, with a margin */
     const right = new Vector3().crossVectors(this.camera.up, d);
     if (right.lengthSq() < 1e-9) right.set(1, 0, 0);
     right.normalize();
     const top = new Vector3().crossVectors(d, right);
-    const tv = Math.tan(MathUtils.degToRad(this.camera.fov / 2)) * 0.86;
-    const th = tv * this.camera.aspect;
+    const half = Math.tan(MathUtils.degToRad(this.camera.fov / 2)) * 0.88;
+    const tv = half * (1 - this.covered / this.height);
+    const th = half * this.camera.aspect;
     let far = 1e-9 * this.layout.size;
     for (const c of corners) {
       const r = c.clone().sub(target);
@@ -276,6 +284,24 @@ export class Stage {
     this.camera.position.copy(target).addScaledVector(d, far);
     this.controls.minDistance = 1e-3 * this.layout.size;
     this.controls.maxDistance = 60 * Math.max(far, this.layout.size);
+    this.controls.update();
+    this.onChange();
+  }
+
+  /* Where the camera is and what it looks at, in the world: for links. */
+  cameraPlace(): number[] {
+    const { position } = this.camera;
+    const { target } = this.controls;
+    return [position, target].flatMap((v) => [v.x + this.origin[0]!, v.y + this.origin[1]!, v.z + this.origin[2]!]);
+  }
+  placeCamera(p: number[]): void {
+    if (p.length !== 6 || !p.every(Number.isFinite)) return;
+    const far = Math.hypot(p[0]! - p[3]!, p[1]! - p[4]!, p[2]! - p[5]!);
+    if (!(far > 0)) return;
+    this.controls.minDistance = Math.min(this.controls.minDistance, far);
+    this.controls.maxDistance = Math.max(this.controls.maxDistance, far);
+    this.camera.position.set(p[0]! - this.origin[0]!, p[1]! - this.origin[1]!, p[2]! - this.origin[2]!);
+    this.controls.target.set(p[3]! - this.origin[0]!, p[4]! - this.origin[1]!, p[5]! - this.origin[2]!);
     this.controls.update();
     this.onChange();
   }
@@ -409,6 +435,8 @@ export class Stage {
       if (!v.visible) continue;
       if (kind === "bodies" || kind === "joints") {
         if (options[kind]) n += v.owners.filter((o) => (kind === "bodies" ? o.kind === "body" : o.kind === "joint")).length;
+      } else if (kind === "gears") {
+        n += v.list.parts.filter((p) => p.solid.startsWith("gear:")).length;
       } else if (kind === "springs") {
         if (options.forces) n += v.list.spans.filter((s) => s.solid.startsWith("coil")).length;
       } else

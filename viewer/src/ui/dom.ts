@@ -28,6 +28,8 @@ const ICONS: Record<string, string> = {
   next: "M8.5 5.5 17 12l-8.5 6.5zM5 5v14",
   loop: "M17 3.5 20.5 7 17 10.5M20 7H8a5 5 0 0 0-5 5M7 20.5 3.5 17 7 13.5M4 17h12a5 5 0 0 0 5-5",
   fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+  focus: "M4 8V4h4M16 4h4v4M20 16v4h-4M8 20H4v-4M12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z",
+  link: "M10 14a4 4 0 0 0 5.7 0l3.1-3.1a4 4 0 0 0-5.7-5.7L12 6.3M14 10a4 4 0 0 0-5.7 0l-3.1 3.1a4 4 0 0 0 5.7 5.7L12 17.7",
   cube: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12 4 7.5M12 12v9",
   grid: "M4 4h16v16H4zM4 9.3h16M4 14.7h16M9.3 4v16M14.7 4v16",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4",
@@ -71,7 +73,8 @@ export function format(x: number, digits = 6): string {
   if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
   if (x === 0) return "0";
   const a = Math.abs(x);
-  const text = a >= 1e6 || a < 1e-4 ? x.toExponential(Math.max(0, digits - 2)) : x.toPrecision(digits);
+  const plain = x.toPrecision(digits);
+  const text = a >= 1e6 || a < 1e-4 ? x.toExponential(Math.max(0, digits - 2)) : plain.includes("e") ? String(Number(plain)) : plain;
   return text.replace(/(\.\d*?)0+(e|$)/, "$1$2").replace(/\.(e|$)/, "$1").replace("-", "−").replace("e−", "e-").replace("e+", "e");
 }
 

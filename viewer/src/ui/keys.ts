@@ -31,7 +31,7 @@ export function helpDialog(shortcuts: Shortcut[], generator: string): HTMLDialog
   const dialog: HTMLDialogElement = h(
     "dialog",
     { class: "help", "aria-label": "Help" },
-    h("header", {}, h("h2", { text: "Keys and pointer" }), button("close", "Close (Esc)", () => dialog.close())),
+    h("header", {}, h("h2", { text: "Keyboard and mouse" }), button("close", "Close (Esc)", () => dialog.close())),
     h(
       "div",
       { class: "columns" },
@@ -41,14 +41,14 @@ export function helpDialog(shortcuts: Shortcut[], generator: string): HTMLDialog
         {},
         ...(
           [
-            ["drag", "turn the view"],
-            ["right drag", "move it; two fingers on a screen"],
-            ["wheel", "zoom; pinch on a screen"],
-            ["hover", "name of a thing"],
-            ["click", "select it, its channels live"],
-            ["double click", "show all"],
+            ["drag", "orbit"],
+            ["right drag", "pan (touch: two fingers)"],
+            ["wheel", "zoom (touch: pinch)"],
+            ["hover", "show the name"],
+            ["click", "select, show live values"],
+            ["double click", "fit the whole motion"],
             ["plot: click", "go to that time"],
-            ["plot: drag", "zoom; double click for all"],
+            ["plot: drag", "zoom in; double click to zoom out"],
           ] as const
         ).flatMap(([k, v]) => [h("dt", { class: "pointer", text: k }), h("dd", { text: v })]),
       ),

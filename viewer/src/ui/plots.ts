@@ -5,9 +5,19 @@ import type { Channel, Part } from "../data/run";
 import { Chart, curveColor } from "./chart";
 import { csv, type Curve } from "./curves";
 import { button, css, fileName, format, h, icon, save } from "./dom";
+import { firstCurves } from "./first_curves";
 import type { State } from "./state";
 
 const OWNERS_SHOWN = 150; /* of the tree; beyond that the search must help */
+
+/* Of the largest value of a curve: smaller ones are shown as zero. */
+const ROUND_OFF = 1e-12;
+
+function largest(column: ArrayLike<number>): number {
+  let most = 0;
+  for (let i = 0; i < column.length; ++i) if (Math.abs(column[i]!) > most) most = Math.abs(column[i]!);
+  return most;
+}
 
 export class Pane {
   readonly root: HTMLElement;
@@ -18,13 +28,13 @@ export class Pane {
   private readonly when = h("span", { class: "when" });
   private readonly reset: HTMLButtonElement;
   private readonly state: State;
-  private cells: { curve: Curve; value: HTMLElement }[] = [];
+  private cells: { curve: Curve; value: HTMLElement; round: number }[] = [];
   private hovered: number | null = null;
 
   constructor(state: State, close: () => void, activate: () => void) {
     this.state = state;
     this.chart = new Chart(state, { height: 168 });
-    this.reset = button("reset", "Show all (double click)", () => this.chart.zoom(null), { hidden: true });
+    this.reset = button("reset", "Zoom out (double click)", () => this.chart.zoom(null), { hidden: true });
     this.chart.root.addEventListener("zoomed", () => (this.reset.hidden = !this.chart.isZoomed));
     this.chart.onHover = (t) => {
       this.hovered = t;
@@ -72,7 +82,7 @@ export class Pane {
     this.chart.root.hidden = curves.length === 0;
     this.chart.show(curves);
     const several = this.state.runs.length > 1;
-    this.cells = curves.map((curve) => ({ curve, value: h("span", { class: "value" }) }));
+    this.cells = curves.map((curve) => ({ curve, value: h("span", { class: "value" }), round: ROUND_OFF * largest(curve.run.column(curve.part)) }));
     this.legend.replaceChildren(
       ...this.cells.map(({ curve, value }, k) => {
         const swatch = h("span", { class: curve.runIndex > 0 ? "swatch dashed" : "swatch" });
@@ -98,7 +108,10 @@ export class Pane {
   values(): void {
     const t = this.hovered ?? this.state.time;
     this.when.textContent = `${this.hovered === null ? "now" : "at"} ${format(t, 5)} s`;
-    for (const { curve, value } of this.cells) value.textContent = format(curve.run.value(curve.part, t));
+    for (const { curve, value, round } of this.cells) {
+      const y = curve.run.value(curve.part, t);
+      value.textContent = format(Math.abs(y) < round ? 0 : y);
+    }
   }
 
   tick(): void {
@@ -193,7 +206,7 @@ export class Plots {
     this.root = h(
       "div",
       { class: "tab plots" },
-      h("div", { class: "search" }, icon("search"), this.search, h("button", { type: "button", class: "text-button", title: "A new, empty pane (N)", onclick: () => this.add([]) }, icon("plus"), "Pane")),
+      h("div", { class: "search" }, icon("search"), this.search, h("button", { type: "button", class: "text-button", title: "New plot pane (N)", onclick: () => this.add([]) }, icon("plus"), "Pane")),
       this.tree,
       this.stack,
     );
@@ -218,17 +231,9 @@ export class Plots {
     return [...groups].map(([owner, m]) => ({ owner, channels: [...m.values()] }));
   }
 
-  /* Something to see at once: the energies, and the first that moves. */
   private defaults(): void {
     const run = this.state.runs[0];
-    if (!run) return;
-    const first: string[] = [];
-    const wanted = /^(angle|displacement|position|length|rate|angle_rate)$/;
-    const c = run.channels.find((x) => /^(angle|displacement|angle1|length)$/.test(x.quantity)) ?? run.channels.find((x) => wanted.test(x.quantity)) ?? run.channels[0];
-    if (c) first.push(...run.partsOf(c).slice(0, 4).map((p) => p.name));
-    if (first.length) this.add(first);
-    const energy = ["energy.kinetic", "energy.potential", "energy.total"].filter((n) => run.channel(n));
-    if (energy.length && !first.includes(energy[0]!)) this.add(energy);
+    for (const names of run ? firstCurves(run) : []) this.add(names);
     this.active = this.panes[0] ?? null;
     this.markActive();
   }
@@ -303,8 +308,8 @@ export class Plots {
       const open = this.open.has(g.owner) || words.length > 0 || this.groups.length <= 2;
       rows.push(this.groupRow(g.owner, channels, open, shown));
     }
-    if (left) rows.push(h("p", { class: "hint", text: `and ${left} more: narrow the search` }));
-    if (!rows.length) rows.push(h("p", { class: "hint", text: words.length ? "No channel has this in its name." : "The result has no channels." }));
+    if (left) rows.push(h("p", { class: "hint", text: `… and ${left} more: refine the search` }));
+    if (!rows.length) rows.push(h("p", { class: "hint", text: words.length ? "No channel matches." : "The result has no channels." }));
     this.tree.replaceChildren(...rows);
   }
 

@@ -106,7 +106,7 @@ export class RunInfo {
     const visible = (): [Run, number][] => state.runs.map((r, i): [Run, number] => [r, i]).filter(([, i]) => state.visible[i]);
     const energies = ["kinetic", "potential", "dissipated", "work", "total"];
     parts.push(
-      this.chart("Energy", "J over s", false, () =>
+      this.chart("Energy", "J", false, () =>
         visible().flatMap(([run, i]) => energies.flatMap((e) => {
           const part = run.part(`energy.${e}`);
           return part ? [{ run, runIndex: i, part }] : [];
@@ -117,14 +117,14 @@ export class RunInfo {
     if (drift.some((d) => d)) {
       const worst = Math.max(...drift.map((d) => (d ? largest(d) : 0)));
       parts.push(
-        this.chart("Energy balance", `kinetic + potential + dissipated − work, change since the start; at most ${format(worst, 3)} J`, false, () =>
+        this.chart("Energy balance", `error at most ${format(worst, 3)} J: change of kinetic + potential + dissipated − work since the start`, false, () =>
           visible().flatMap(([run, i]) => (drift[i] ? [made(run, i, "balance", "J", drift[i]!)] : [])),
         ),
       );
     }
     const own = state.runs.some((r, i) => steps(r, i)?.own);
     parts.push(
-      this.chart("Step size", own ? "solver.step, s" : "from the times of the frames, as solver.step is not in the result", true, () =>
+      this.chart("Step size", own ? "solver.step at the output times, s" : "time between frames, s: the result has no solver.step", true, () =>
         visible().flatMap(([run, i]) => {
           const s = steps(run, i);
           return s ? [s.curve] : [];
@@ -154,7 +154,7 @@ export class RunInfo {
       h("h3", { text: this.state.runs.length > 1 ? run.label : "Result" }),
       table(counted),
       h("h3", { text: "Solver" }),
-      solver.length ? table(solver) : h("p", { class: "hint", text: "The result says nothing about the solver: the run was not finished." }),
+      solver.length ? table(solver) : h("p", { class: "hint", text: "No solver data: the run did not finish." }),
       stats.length ? h("h3", { text: "Statistics" }) : null,
       stats.length ? table(stats) : null,
     );

@@ -1,6 +1,7 @@
 /* The panel of things: what is shown, and a list of all bodies, joints and forces to choose from. */
-import { h, icon } from "./dom";
+import { format, h, icon } from "./dom";
 import type { State } from "./state";
+import type { GapData } from "../data/format";
 import type { Owner } from "../scene/parts";
 
 const SHOWN = 200;
@@ -19,6 +20,14 @@ export interface SceneActions {
   owners(run: number): Owner[];
   select(run: number, id: number): void;
   missing(): string[];
+}
+
+/* "1.3 m apart, turned by 0.21 rad (12°)" */
+export function gapText(gap: GapData): string {
+  const parts: string[] = [];
+  if (gap.distance) parts.push(`${format(gap.distance, 3)} m apart`);
+  if (gap.angle) parts.push(`turned by ${format(gap.angle, 3)} rad (${format((gap.angle * 180) / Math.PI, 3)}°)`);
+  return parts.length ? parts.join(", ") : `${gap.row || "constraint"} off by ${format(gap.residual ?? NaN, 3)}`;
 }
 
 export class SceneTab {
@@ -40,7 +49,7 @@ export class SceneTab {
       max: "1.5",
       step: "0.05",
       value: "0",
-      "aria-label": "Length of arrows",
+      "aria-label": "Arrow length",
       oninput: () => {
         state.options.arrowScale = 10 ** Number(length.value);
         state.emit("options");
@@ -49,8 +58,9 @@ export class SceneTab {
     this.root = h(
       "div",
       { class: "tab scene", hidden: true },
+      ...state.runs.map((_, run) => this.gaps(run)),
       this.switches,
-      h("label", { class: "slider" }, h("span", { text: "Length of arrows" }), length),
+      h("label", { class: "slider" }, h("span", { text: "Arrow length" }), length),
       this.missing,
       h("div", { class: "search" }, icon("search"), this.search),
       this.list,
@@ -59,6 +69,46 @@ export class SceneTab {
     state.on(["select", "options"], () => this.drawList());
     this.drawSwitches();
     this.drawList();
+  }
+
+  /* Joints whose sides are apart, as a list to choose from. */
+  private gaps(run: number): HTMLElement | null {
+    const { scene, header, label } = this.state.runs[run]!;
+    const gaps = scene.gaps ?? [];
+    if (!gaps.length) return null;
+    const failed = header.solver?.["status"] === "not assembled";
+    const title = failed ? "The model cannot be assembled" : "Moved by assembly";
+    const text = failed ? `Joints that are open ${label}:` : `Joints that were open ${label}:`;
+    return h(
+      "section",
+      { class: "card notices gaps" },
+      h("h3", { text: title }),
+      h("p", { class: "hint", text }),
+      h(
+        "ul",
+        {},
+        ...gaps.slice(0, SHOWN).map((gap) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              {
+                type: "button",
+                class: "gap",
+                title: `Select ${gap.element}`,
+                onclick: () => {
+                  const id = this.actions.owners(run).findIndex((o) => o.name === gap.element);
+                  if (id >= 0) this.actions.select(run, id);
+                },
+              },
+              h("strong", { text: gap.element }),
+              h("span", { text: gapText(gap) }),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   private drawSwitches(): void {
@@ -104,7 +154,7 @@ export class SceneTab {
             h("button", {
               type: "button",
               class: `chip${this.state.options.tracePoints.has(p) ? " on" : ""}`,
-              title: `Trace of ${p}`,
+              title: `Trace ${p}`,
               text: k === 0 ? "trace" : p.slice(o.name.length),
               onclick: () => this.state.toggleTrace(p),
             }),
@@ -112,8 +162,8 @@ export class SceneTab {
         ),
       );
     });
-    if (left) rows.push(h("p", { class: "hint", text: `and ${left} more: narrow the search` }));
-    if (!rows.length) rows.push(h("p", { class: "hint", text: "Nothing with this name." }));
+    if (left) rows.push(h("p", { class: "hint", text: `… and ${left} more: refine the search` }));
+    if (!rows.length) rows.push(h("p", { class: "hint", text: "Nothing matches." }));
     this.list.replaceChildren(...rows);
   }
 }

@@ -39,7 +39,7 @@ export function transport(state: State): HTMLElement {
     { class: "speed", title: "Speed", "aria-label": "Speed", onchange: () => state.setSpeed(Number(speed.value)) },
     ...SPEEDS.map((s) => h("option", { value: String(s), text: speedText(s) })),
   );
-  const truth = h("span", { class: "truth", title: "Simulated time by real time" });
+  const truth = h("span", { class: "truth", title: "Simulated time per real time" });
   const loop = button("loop", "Loop (L)", () => {
     state.loop = !state.loop;
     state.emit("speed");
@@ -61,9 +61,9 @@ export function transport(state: State): HTMLElement {
     speed.value = String(state.speed);
     loop.classList.toggle("on", state.loop);
     loop.setAttribute("aria-pressed", String(state.loop));
-    const slow = state.speed < 1 ? "slow motion" : state.speed > 1 ? "time lapse" : "true time";
+    const slow = state.speed < 1 ? "slow motion" : state.speed > 1 ? "time lapse" : "real time";
     const lag = state.playing && state.achieved < 0.9 * state.speed;
-    truth.textContent = state.playing && state.achieved === state.achieved ? `${slow}, ${format(state.achieved, 3)}× real` : slow;
+    truth.textContent = state.playing && state.achieved === state.achieved ? `${slow}, ${format(state.achieved, 3)}×` : slow;
     truth.classList.toggle("lag", lag);
   };
   state.on(["time"], showTime);
@@ -81,10 +81,10 @@ export function transport(state: State): HTMLElement {
     h(
       "div",
       { class: "buttons" },
-      button("first", "To the start (Home)", () => state.setTime(state.start)),
-      button("back", "One frame back (←)", () => state.step(-1)),
+      button("first", "Go to start (Home)", () => state.setTime(state.start)),
+      button("back", "Previous frame (←)", () => state.step(-1)),
       play,
-      button("next", "One frame on (→)", () => state.step(1)),
+      button("next", "Next frame (→)", () => state.step(1)),
       loop,
     ),
     scrub,

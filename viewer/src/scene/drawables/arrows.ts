@@ -1,12 +1,12 @@
-/* Arrows of vectors that the result has as channels: velocities of bodies (X.velocity), reactions of
- * joints (X.force) and applied forces. All but the largest of a kind over all frames are at most a fifth of the
- * model, so arrows can be compared with each other and over time. */
+/* Arrows of vectors: velocities of bodies (X.velocity, derived from positions where the result does not
+ * have it), reactions of joints (X.force) and applied forces. All but the largest of a kind over all frames
+ * are at most a fifth of the model, so arrows can be compared with each other and over time. */
 import { DynamicDrawUsage, Group, InstancedMesh, Matrix4, MeshStandardMaterial, Quaternion, Vector3, type BufferGeometry } from "three";
 import { mergeGeometries } from "three/addons/utils/BufferGeometryUtils.js";
 import type { Column } from "../../data/decode";
 import type { Vec3 } from "../../data/format";
 import { place, type Place } from "../../data/lookup";
-import { transform, type Run } from "../../data/run";
+import { transform, type Channel, type Run } from "../../data/run";
 import { vec3 } from "../../geometry/vector";
 import type { Layout } from "../../geometry/layout";
 import type { Drawable, Drawn, FrameState, Options } from "../drawable";
@@ -16,7 +16,8 @@ import { solid } from "../solids";
 interface Arrow {
   body: number; /* where it starts: a point of this body */
   local: Vec3;
-  columns: Column[];
+  channel: Channel;
+  columns: Column[]; /* read when first shown */
 }
 
 const UP = new Vector3(0, 0, 1);
@@ -68,6 +69,7 @@ class ArrowSet {
    * others too small to see. */
   private scan(): void {
     this.scanned = true;
+    for (const a of this.arrows) a.columns = this.run.columns(a.channel);
     const step = Math.max(1, Math.floor((this.run.frames * Math.max(1, this.arrows.length)) / 100000));
     const sizes: number[] = [];
     for (const { columns } of this.arrows)
@@ -137,7 +139,7 @@ class Arrows implements Drawn {
       const found: Arrow[] = [];
       for (const { name, body, local } of items) {
         const channel = run.channel(`${name}.${quantity}`);
-        if (channel && channel.columns.length >= 2) found.push({ body, local, columns: run.columns(channel) });
+        if (channel && channel.columns.length >= 2) found.push({ body, local, channel, columns: [] });
       }
       const s = new ArrowSet(run, layout, found, items.length - found.length, ghost ?? color, ghost !== null);
       this.object.add(s.group);
@@ -177,9 +179,9 @@ class Arrows implements Drawn {
   missing(options: Options): string | null {
     const text: string[] = [];
     if (options.velocities && this.velocity.missing)
-      text.push(`velocities of ${this.velocity.missing} bodies are not in the result: add *.velocity to output.channels`);
+      text.push(`${this.velocity.missing} bodies have no positions in the result, so no velocities: add *.position to output.channels`);
     if (options.reactions && this.reaction.missing)
-      text.push(`forces of ${this.reaction.missing} joints are not in the result: add *.force to output.channels`);
+      text.push(`${this.reaction.missing} joints have no forces in the result: add *.force to output.channels`);
     return text.length ? text.join("; ") : null;
   }
 }

@@ -61,7 +61,7 @@ function given(context: BuildContext, b: BodyLayout, shapes: ShapeData[]): void 
     const key = shared === undefined ? `mesh ${b.index} ${i}` : `mesh ${data.mesh}`;
     const draw = SHAPES[s.type];
     if (!draw) {
-      context.notice(`shape ${s.type} of ${b.data.name} is unknown to this page`);
+      context.notice(`unknown shape ${s.type} of ${b.data.name}`);
       return;
     }
     const q = quat(s.rotation);

@@ -14,7 +14,7 @@ export const groups: Drawable = {
       if (draw) draw(context, group);
       else unknown.set(kind, (unknown.get(kind) ?? 0) + 1);
     }
-    for (const [kind, n] of unknown) context.notice(`${n} group${n > 1 ? "s" : ""} of kind ${kind} cannot be drawn by this page`);
+    for (const [kind, n] of unknown) context.notice(`${n} group${n > 1 ? "s" : ""} of kind ${kind} cannot be drawn`);
     return null;
   },
 };

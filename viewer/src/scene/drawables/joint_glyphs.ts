@@ -373,7 +373,8 @@ const rolling: Glyph = (v) => {
   }
 };
 
-/* Toothed wheels of a gear stand in a plane of their own, so that a shaft may carry several. */
+/* Toothed wheels of a gear stand in a plane of their own, so that a shaft may carry several. Bodies
+ * with shapes of their own look as the file says: no wheels are drawn over them. */
 export function gears(context: BuildContext, ownerOf: (joint: string) => number, ownerOfBody: (body: number) => number, colorOf: (body: number) => number): void {
   const { list, layout } = context;
   const bodies = context.run.scene.bodies ?? [];
@@ -381,14 +382,16 @@ export function gears(context: BuildContext, ownerOf: (joint: string) => number,
     for (const w of pair.wheels) {
       const thick = Math.min(layout.planar ? 0.9 * layout.layerHeight : 0.35 * w.radius, 0.5 * w.radius);
       const plane = layout.planar ? (k % 6) * 1.15 * layout.layerHeight : 0;
-      const c = along(w.frame.origin, w.frame.z, plane);
-      const x = add(mul(w.frame.x, Math.cos(w.phase)), mul(w.frame.y, Math.sin(w.phase)));
-      list.category = "bodies";
-      list.owner = ownerOfBody(w.frame.body);
-      list.color = colorOf(w.frame.body);
-      list.round(`gear:${w.teeth}`, w.frame.body, c, x, w.frame.z, w.radius, thick);
-      list.color = DARK_STEEL;
-      list.round("cylinder", w.frame.body, c, x, w.frame.z, 0.22 * w.radius, 1.5 * thick);
+      if (!layout.bodies[w.frame.body]?.shapes.length) {
+        const c = along(w.frame.origin, w.frame.z, plane);
+        const x = add(mul(w.frame.x, Math.cos(w.phase)), mul(w.frame.y, Math.sin(w.phase)));
+        list.category = "bodies";
+        list.owner = ownerOfBody(w.frame.body);
+        list.color = colorOf(w.frame.body);
+        list.round(`gear:${w.teeth}`, w.frame.body, c, x, w.frame.z, w.radius, thick);
+        list.color = DARK_STEEL;
+        list.round("cylinder", w.frame.body, c, x, w.frame.z, 0.22 * w.radius, 1.5 * thick);
+      }
       list.category = "joints";
       list.owner = ownerOf(pair.joint.name);
       if (pair.joint.type === "rack") rackTeeth(context, pair.joint, w.radius, thick, plane, ownerOfBody, colorOf);
@@ -399,6 +402,7 @@ export function gears(context: BuildContext, ownerOf: (joint: string) => number,
         const j = context.run.scene.joints?.find((x) => x.name === name);
         if (!j?.b) continue;
         const f = layout.frames(j)[1];
+        if (layout.bodies[f.body]?.shapes.length) continue;
         const r = 1.5 * layout.jointSize(j);
         list.category = "joints";
         list.owner = ownerOf(pair.joint.name);
@@ -415,6 +419,7 @@ function rackTeeth(context: BuildContext, joint: JointData, radius: number, thic
   const wheel = joint.joints?.map((n) => run.scene.joints?.find((j) => j.name === n)).find((j) => j !== slide);
   if (!slide?.b || !wheel?.b) return;
   const f = layout.frames(slide)[1];
+  if (layout.bodies[f.body]?.shapes.length) return;
   const body = bodies[f.body];
   const centre = layout.frames(wheel)[1];
   const host = bodies[centre.body];

@@ -16,7 +16,7 @@ export const joints: Drawable = {
       list.owner = owners.length;
       owners.push({ kind: "joint", name: joint.name, index, detail: joint.type });
       const [a, b] = layout.frames(joint);
-      if (!GLYPHS[joint.type]) context.notice(`joint type ${joint.type} has no drawing of its own`);
+      if (!GLYPHS[joint.type]) context.notice(`joint type ${joint.type} has no glyph; drawn as a ball`);
       (GLYPHS[joint.type] ?? unknownGlyph)({ context, joint, a, b, g: layout.jointSize(joint), driven: driven.has(joint.name) });
     });
     const named = new Map((scene.joints ?? []).map((j, i) => [j.name, first + i]));
