@@ -1,4 +1,5 @@
-/* Threads for an integrator; apart from integrator.h, whose ga_state is not that of models. */
+/* What simulations of models ask of an integrator besides its public functions; apart from
+ * integrator.h, whose ga_state is not that of models. */
 #ifndef GA_API_INTEGRATOR_USE_H
 #define GA_API_INTEGRATOR_USE_H
 
@@ -8,5 +9,10 @@
 
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
+
+/* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
+ * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
+ga_status ga_integrator_reactions(ga_integrator *integrator, double t, const double *q,
+                                  const double *v, double *vd, double *lambda, double *psi);
 
 #endif

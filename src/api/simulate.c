@@ -1,5 +1,6 @@
 /* <galpha/simulate.h>. */
 #include "api/integrator.h"
+#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -154,6 +155,20 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     if (lambda) memcpy(lambda, hat, (size_t)s->m * sizeof *lambda);
     if (psi) memcpy(psi, hat + s->m, (size_t)s->p * sizeof *psi);
     return ga_fail(report, GA_OK, "%s", "");
+}
+
+ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, const double *v,
+                                  double *vd, double *lambda, double *psi)
+{
+    ga_stepper *s = &g->stepper;
+    double *hat = s->start.guess;
+    memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
+    memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
+    GA_TRY(ga_saddle_acceleration(s, t, q, v, s->start.vd_hat, hat));
+    memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
+    memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
+    memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
+    return GA_OK;
 }
 
 static ga_status explain_impulse(const ga_stepper *s, ga_status status, double t,
