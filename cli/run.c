@@ -27,6 +27,7 @@ typedef struct run {
     struct {
         const char *path; /* null: not wanted; "-": standard output, CSV only */
         char *part;       /* where the rows are if the run does not finish */
+        bool complete;    /* closed under its own name */
         ga_result *result;
     } file[FILES];
     char *own_path;     /* of the HDF5 result, if none was given */
@@ -43,6 +44,7 @@ typedef struct run {
     ga_report report;
     bool quiet;
     bool deserted; /* standard output has no reader any more */
+    int caught;    /* the signal that ended the run; 0: none */
     int page_code; /* of writing the page */
 } run;
 
@@ -65,10 +67,7 @@ static void note_write(run *r, int k, ga_status status, const ga_report *report)
 }
 
 /* Nobody wants to see more. */
-static bool is_over(const run *r)
-{
-    return r->write_status != GA_OK || (r->deserted && !r->file[HDF5].result);
-}
+static bool is_over(const run *r) { return r->deserted && !r->file[HDF5].path; }
 
 static ga_eval output(void *user, const ga_sim *sim)
 {
@@ -81,7 +80,7 @@ static ga_eval output(void *user, const ga_sim *sim)
             ga_result_write(r->file[k].result, ga_sim_time(sim), ga_sim_values(sim), &report),
             &report);
     }
-    if (is_over(r)) return GA_EVAL_FATAL;
+    if (r->write_status != GA_OK || is_over(r)) return GA_EVAL_FATAL;
     ++r->rows;
     return go_on();
 }
@@ -125,13 +124,13 @@ static ga_status open_files(run *r, const ga_channel *channels, const char *scen
 
 static bool is_done(const run *r)
 {
-    return r->write_status == GA_OK && r->status == GA_OK && !cli_interrupt_caught();
+    return r->write_status == GA_OK && r->status == GA_OK && !r->caught;
 }
 
 static const char *outcome(const run *r)
 {
     if (r->write_status != GA_OK || r->status != GA_OK) return "failed";
-    return cli_interrupt_caught() ? "interrupted" : "done";
+    return r->caught ? "interrupted" : "done";
 }
 
 static long steps_accepted(const ga_sim_summary *s)
@@ -187,13 +186,14 @@ static void close_files(run *r)
         {"wall_seconds", NULL, r->wall},
         {NULL, NULL, 0},
     };
-    const bool done = is_done(r);
     for (int k = 0; k < FILES; ++k) {
         ga_report report;
-        note_write(r, k,
-                   done ? ga_result_close(r->file[k].result, attributes, &report)
-                        : ga_result_close_part(r->file[k].result, attributes, &report),
-                   &report);
+        const bool done = is_done(r);
+        const ga_status status =
+            done ? ga_result_close(r->file[k].result, attributes, &report)
+                 : ga_result_close_part(r->file[k].result, attributes, &report);
+        note_write(r, k, status, &report);
+        r->file[k].complete = done && status == GA_OK;
         r->file[k].result = NULL;
     }
 }
@@ -202,7 +202,7 @@ static void close_files(run *r)
 static const char *written(const run *r, int k)
 {
     if (!r->file[k].path || r->rows == 0) return NULL;
-    return is_done(r) || !r->file[k].part ? r->file[k].path : r->file[k].part;
+    return r->file[k].complete || !r->file[k].part ? r->file[k].path : r->file[k].part;
 }
 
 /* --- page --------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static const char *message(const run *r)
 {
     if (r->write_status != GA_OK) return r->write_report.message;
     if (r->status != GA_OK) return r->report.message;
-    return cli_interrupt_caught() ? "stopped by a signal" : "";
+    return r->caught ? "stopped by a signal" : "";
 }
 
 static void print_json(const run *r)
@@ -375,8 +375,9 @@ static void print_json(const run *r)
 static void tell_parts(const run *r)
 {
     const char *first = NULL, *second = NULL;
-    for (int k = FILES - 1; k >= 0 && !is_done(r); --k) {
-        const char *part = is_wanted(r, k) ? r->file[k].part : NULL;
+    for (int k = FILES - 1; k >= 0; --k) {
+        const bool left = is_wanted(r, k) && !r->file[k].complete;
+        const char *part = left ? r->file[k].part : NULL;
         if (part && first) second = part;
         if (part && !first) first = part;
     }
@@ -398,7 +399,7 @@ static void tell(const run *r)
         cli_error("%s", r->write_report.message);
     else if (r->status != GA_OK)
         cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
-    else if (cli_interrupt_caught())
+    else if (r->caught)
         cli_error("stopped at t = %.9g s of %.9g s", ga_sim_get_summary(r->sim).t,
                   r->def.t_end);
     tell_parts(r);
@@ -408,8 +409,7 @@ static int exit_code(const run *r)
 {
     if (r->write_status != GA_OK) return cli_exit_code(r->write_status);
     if (r->status != GA_OK) return cli_exit_code(r->status);
-    const int caught = cli_interrupt_caught();
-    return caught ? EXIT_SIGNAL + caught : r->page_code;
+    return r->caught ? EXIT_SIGNAL + r->caught : r->page_code;
 }
 
 /* The simulation as the model asks for it. */
@@ -456,6 +456,7 @@ static int simulate(run *r)
         r->began = cli_clock();
         r->status = ga_sim_run(r->sim, &r->report);
         r->wall = cli_clock() - r->began;
+        r->caught = cli_interrupt_caught();
         cli_progress_end(&r->progress);
     }
     close_files(r);

@@ -158,8 +158,9 @@ class Run(Case):
     def test_progress_lines(self):
         self.assertEqual(self.run_it("run", MODEL).err, "")  # none before a second has passed
         lines = self.run_it("run", MODEL, "--set=sleep=20").err.splitlines()
-        self.assertLessEqual(len(lines), 6)
-        self.assertRegex(lines[0], r"[3-5]0 %  t = [\d.]+ of 10 s")
+        self.assertLess(len(lines), 10)
+        self.assertRegex(lines[0], r"\d0 %  t = [\d.]+ of 10 s")
+        self.assertGreaterEqual(float(lines[0].split()[-4]), 1.0, lines[0])
         self.assertIn("100 %", lines[-1])
         self.assertEqual(self.run_it("run", MODEL, "--quiet", "--set=sleep=12").err, "")
         self.assertEqual(self.run_it("run", MODEL, "-q").out, "")
