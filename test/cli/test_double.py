@@ -160,7 +160,7 @@ class Run(Case):
         lines = self.run_it("run", MODEL, "--set=sleep=20").err.splitlines()
         self.assertLess(len(lines), 10)
         self.assertRegex(lines[0], r"\d0 %  t = [\d.]+ of 10 s")
-        self.assertGreaterEqual(float(lines[0].split()[-4]), 1.0, lines[0])
+        self.assertGreaterEqual(float(lines[0].split()[-5]), 1.0, lines[0])
         self.assertIn("100 %", lines[-1])
         self.assertEqual(self.run_it("run", MODEL, "--quiet", "--set=sleep=12").err, "")
         self.assertEqual(self.run_it("run", MODEL, "-q").out, "")
