@@ -127,9 +127,27 @@ static void print_moved(const ga_sim_check *found)
 {
     if (found->moved_count == 0) return;
     puts("moved to meet the constraints at the start");
-    for (int k = 0; k < found->moved_count; ++k)
-        printf("    %-20s by %.3g m, turned by %.3g rad\n", found->moved[k].body,
-               found->moved[k].distance, found->moved[k].angle);
+    for (int k = 0; k < found->moved_count; ++k) {
+        const ga_sim_moved *m = &found->moved[k];
+        printf("    %-20s", m->body);
+        if (m->distance > 0) printf(" by %.3g m", m->distance);
+        if (m->angle > 0) printf("%s turned by %.3g rad", m->distance > 0 ? "," : "", m->angle);
+        puts("");
+    }
+}
+
+/* The largest number in this unit, at least 1: what is smaller by the precision of doubles is
+ * round-off. */
+static double scale_of(const check *c, const char *unit)
+{
+    const double *values = ga_sim_values(c->sim);
+    double scale = 1;
+    for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
+        const ga_channel channel = ga_sim_channel(c->sim, k);
+        for (int i = 0; i < channel.count; ++i, ++values)
+            if (strcmp(channel.unit, unit) == 0) scale = fmax(scale, fabs(*values));
+    }
+    return scale;
 }
 
 static void print_place(const double x[3], int dimension)
@@ -174,8 +192,10 @@ static void print_channels(const check *c, kind which, const char *title)
         if (is_kind(which, channel.name)) {
             if (!any) puts(title);
             any = true;
+            const double scale = scale_of(c, channel.unit);
             printf("    %-32s", channel.name);
-            for (int i = 0; i < channel.count; ++i) printf(" %12.6g", values[i]);
+            for (int i = 0; i < channel.count; ++i)
+                printf(" %12.6g", cli_without_round_off(values[i], scale));
             printf("  %s\n", channel.unit ? channel.unit : "");
         }
         values += channel.count;
@@ -199,11 +219,10 @@ static void print_report(const check *c)
     print_channels(c, ACCELERATIONS, "accelerations at the start");
     print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
     if (isnan(f->tangent_error))
-        printf("tangents            %s\n", f->tangent_worst);
+        printf("Jacobians           %s\n", f->tangent_worst);
     else
-        printf("tangents            differ from difference quotients by %.2g%s%s\n",
-               f->tangent_error, f->tangent_worst && *f->tangent_worst ? ", most in " : "",
-               f->tangent_worst ? f->tangent_worst : "");
+        printf("Jacobians           agree with finite differences to %.2g (worst: %s)\n",
+               f->tangent_error, f->tangent_worst ? f->tangent_worst : "");
 }
 
 /* --- for programs ------------------------------------------------------------------------- */
@@ -312,7 +331,11 @@ static void print_json(const check *c)
 
 static int fail(const check *c, const ga_report *report)
 {
-    const cli_failure failure = {c->sim, &c->def, report, c->input.path};
+    const cli_failure failure = {.sim = c->sim,
+                                 .def = &c->def,
+                                 .report = report,
+                                 .path = c->input.path,
+                                 .checked = true};
     if (c->input.json) {
         cli_json json = {.out = stdout};
         cli_json_object(&json, NULL);
@@ -343,9 +366,10 @@ static int examine(check *c)
     cli_flush();
     cli_warnings_print(c->sim);
     if (c->found.tangent_error > suspicious_tangent)
-        cli_error("warning: the tangents are wrong by %.2g; steps will converge slowly or not "
-                  "at all",
-                  c->found.tangent_error);
+        cli_error(
+            "warning: Jacobians differ from finite differences by %.2g; steps will converge "
+            "slowly or not at all",
+            c->found.tangent_error);
     return EXIT_DONE;
 }
 

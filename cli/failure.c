@@ -40,7 +40,8 @@ static const struct {
     const char *text;
 } advice[] = {
     {GA_ERR_NO_CONVERGE, FIXED_STEP,
-     "a smaller step, or steps chosen by the error: `tolerance: 1e-6` in place of `step`"},
+     "a smaller step, or steps chosen by the error: --set simulate.step=null --set "
+     "simulate.tolerance=1e-6"},
     {GA_ERR_NO_CONVERGE, CONTROLLED, "a smaller simulate.max_step or simulate.tolerance"},
     {GA_ERR_NO_CONVERGE, NOT_INDEX2, "--set simulate.formulation=index2"},
     {GA_ERR_NO_CONVERGE, EVENTS,
@@ -115,7 +116,8 @@ void cli_failure_print(const cli_failure *f)
                   r->norm_q, r->norm_v, r->norm_lambda);
     const char *text;
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);
-    cli_error("  galpha check %s shows redundant constraints and wrong tangents", f->path);
+    if (!f->checked)
+        cli_error("  galpha check %s shows redundant constraints and wrong Jacobians", f->path);
 }
 
 void cli_failure_json(cli_json *json, const cli_failure *f)

@@ -5,12 +5,14 @@
 #include "cli/json.h"
 
 #include <galpha/sim.h>
+#include <stdbool.h>
 
 typedef struct cli_failure {
     const ga_sim *sim;
     const ga_sim_def *def;
     const ga_report *report;
-    const char *path; /* of the model */
+    const char *path;
+    bool checked; /* by galpha check itself */ /* of the model */
 } cli_failure;
 
 void cli_failure_print(const cli_failure *failure);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static const double redraw_interval = 0.1; /* s */
+static const double quiet_time = 1;        /* s: a run that is over by then needs no progress */
 
 cli_progress cli_progress_begin(bool shown, double t_start, double t_end)
 {
@@ -81,6 +82,7 @@ void cli_progress_update(cli_progress *p, double t, double step)
     const int tenths = (int)(10 * fraction + 1e-9);
     if (!p->terminal && tenths <= p->tenths) return;
     const double now = cli_clock(), elapsed = now - p->began;
+    if (elapsed < quiet_time) return;
     const double left = elapsed * (1 - fraction) / fraction;
     if (!p->terminal) {
         p->tenths = tenths;

@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "cli/warnings.h"
 
+#include <errno.h>
 #include <galpha/galpha.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,12 +27,16 @@ typedef struct run {
     ga_sim_def def;
     ga_sim *sim;
     struct {
-        const char *path; /* null: not wanted */
+        const char *path; /* null: not wanted; "-": standard output, CSV only */
+        char *part;       /* where the rows are if the run does not finish */
+        bool complete;    /* closed under its own name */
         ga_result *result;
-        bool lost; /* could not be completed */
     } file[FILES];
-    const char *page;    /* null: not wanted */
-    char *only_for_page; /* an HDF5 result that nobody else wants; null: none */
+    char *own_path;     /* of the HDF5 result, if none was given */
+    const char *page;   /* null: not wanted */
+    char *page_of_part; /* its name, if the run does not finish */
+    bool only_for_page; /* an HDF5 result that nobody else wants */
+    FILE *out;          /* the summary: stdout, unless results go there */
     cli_progress progress;
     long rows;
     double began, wall;
@@ -40,6 +45,8 @@ typedef struct run {
     ga_status status; /* of the simulation */
     ga_report report;
     bool quiet;
+    bool deserted; /* standard output has no reader any more */
+    int caught;    /* the signal that ended the run; 0: none */
     int page_code; /* of writing the page */
 } run;
 
@@ -47,25 +54,35 @@ typedef struct run {
 
 static ga_eval go_on(void) { return cli_interrupt_caught() ? GA_EVAL_FATAL : GA_EVAL_OK; }
 
-static void note_write(run *r, ga_status status, const ga_report *report)
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+/* Of writing file k. A closed pipe is no error: whoever read it has seen enough. */
+static void note_write(run *r, int k, ga_status status, const ga_report *report)
 {
     if (status == GA_OK || r->write_status != GA_OK) return;
+    if (is_stdout(r->file[k].path) && strstr(report->message, strerror(EPIPE))) {
+        r->deserted = true;
+        return;
+    }
     r->write_status = status;
     r->write_report = *report;
 }
+
+/* Nobody wants to see more. */
+static bool is_over(const run *r) { return r->deserted && !r->file[HDF5].path; }
 
 static ga_eval output(void *user, const ga_sim *sim)
 {
     run *r = user;
     for (int k = 0; k < FILES; ++k) {
         ga_report report;
-        if (r->file[k].result)
-            note_write(r,
-                       ga_result_write(r->file[k].result, ga_sim_time(sim), ga_sim_values(sim),
-                                       &report),
-                       &report);
+        if (!r->file[k].result || (r->deserted && is_stdout(r->file[k].path))) continue;
+        note_write(
+            r, k,
+            ga_result_write(r->file[k].result, ga_sim_time(sim), ga_sim_values(sim), &report),
+            &report);
     }
-    if (r->write_status != GA_OK) return GA_EVAL_FATAL;
+    if (r->write_status != GA_OK || is_over(r)) return GA_EVAL_FATAL;
     ++r->rows;
     return go_on();
 }
@@ -79,20 +96,37 @@ static ga_eval step(void *user, const ga_sim *sim)
 
 /* --- files -------------------------------------------------------------------------------- */
 
+static char *copy(const char *text)
+{
+    char *own = malloc(strlen(text) + 1);
+    return own ? strcpy(own, text) : NULL;
+}
+
 static ga_status open_files(run *r, const ga_channel *channels, const char *scene)
 {
     static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
-    const ga_result_def def = {ga_sim_channel_count(r->sim), channels,
-                               ga_model_text(r->input.model), scene};
+    ga_result_def def = {.channel_count = ga_sim_channel_count(r->sim),
+                         .channels = channels,
+                         .model_text = ga_model_text(r->input.model),
+                         .scene = scene};
     for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
         ga_report report;
-        if (r->file[k].path)
-            note_write(r,
-                       ga_result_create_with(r->file[k].path, formats[k], &def,
-                                             &r->file[k].result, &report),
-                       &report);
+        const char *path = r->file[k].path;
+        if (!path) continue;
+        def.descriptor = is_stdout(path) ? STDOUT_FILENO : 0;
+        note_write(r, k,
+                   ga_result_create_with(def.descriptor ? "standard output" : path, formats[k],
+                                         &def, &r->file[k].result, &report),
+                   &report);
+        if (r->file[k].result && !def.descriptor)
+            r->file[k].part = copy(ga_result_path(r->file[k].result));
     }
     return r->write_status;
+}
+
+static bool is_done(const run *r)
+{
+    return r->write_status == GA_OK && r->status == GA_OK && !r->caught;
 }
 
 /* --- expected size -------------------------------------------------------------------------
@@ -130,7 +164,7 @@ static void announce_size(const run *r)
         numbers += ga_sim_channel(r->sim, k).count;
     for (int k = 0; k < FILES; ++k) {
         struct stat about;
-        if (!r->file[k].path) continue;
+        if (!r->file[k].path || !strcmp(r->file[k].path, "-")) continue;
         if (stat(r->file[k].path, &about) == 0 && !S_ISREG(about.st_mode)) continue;
         const double bytes = rows * numbers * bytes_of_number[k];
         const double room = free_space(r->file[k].path);
@@ -147,7 +181,7 @@ static void announce_size(const run *r)
 static const char *outcome(const run *r)
 {
     if (r->write_status != GA_OK || r->status != GA_OK) return "failed";
-    return cli_interrupt_caught() ? "interrupted" : "done";
+    return r->caught ? "interrupted" : "done";
 }
 
 static long steps_accepted(const ga_sim_summary *s)
@@ -205,24 +239,49 @@ static void close_files(run *r)
     };
     for (int k = 0; k < FILES; ++k) {
         ga_report report;
-        const ga_status status = ga_result_close(r->file[k].result, attributes, &report);
-        note_write(r, status, &report);
-        r->file[k].lost = status != GA_OK;
+        const bool done = is_done(r);
+        const ga_status status =
+            done ? ga_result_close(r->file[k].result, attributes, &report)
+                 : ga_result_close_part(r->file[k].result, attributes, &report);
+        note_write(r, k, status, &report);
+        r->file[k].complete = done && status == GA_OK;
         r->file[k].result = NULL;
     }
 }
 
+/* Where the rows are, now that the files are closed; null: nowhere. */
+static const char *written(const run *r, int k)
+{
+    if (!r->file[k].path || r->rows == 0) return NULL;
+    return r->file[k].complete || !r->file[k].part ? r->file[k].path : r->file[k].part;
+}
+
 /* --- page --------------------------------------------------------------------------------- */
 
-/* What was computed is shown, also if that is not all. */
+/* What was computed is shown, also if that is not all; but then the page has another name, so
+ * that it does not replace that of a run that finished: top.html becomes top.part.html. */
+static int name_page(run *r)
+{
+    if (is_done(r)) return EXIT_DONE;
+    const char *dot = strrchr(r->page, '.'), *slash = strrchr(r->page, '/');
+    const size_t size = strlen(r->page) + sizeof ".part";
+    const size_t stem =
+        dot && dot > r->page && (!slash || dot > slash + 1) ? (size_t)(dot - r->page) : size;
+    if (!(r->page_of_part = malloc(size))) return cli_out_of_memory();
+    snprintf(r->page_of_part, size, "%.*s.part%s", (int)stem, r->page, stem < size ? dot : "");
+    r->page = r->page_of_part;
+    return EXIT_DONE;
+}
+
 static void write_page(run *r)
 {
     if (!r->page || r->rows == 0 || r->write_status != GA_OK) return;
-    const char *result = r->file[HDF5].path;
+    if ((r->page_code = name_page(r)) != EXIT_DONE) return;
+    const char *result = written(r, HDF5);
     const char *const *labels = NULL; /* the name of the file */
     const char *name = cli_input_name(&r->input), *slash = strrchr(name, '/');
     if (strcmp(name, r->input.path) == 0 && slash) name = slash + 1;
-    if (r->only_for_page) labels = &name;
+    if (r->own_path) labels = &name; /* nobody has chosen the name of the file */
     const cli_page page = {.path = r->page,
                            .count = 1,
                            .results = &result,
@@ -236,10 +295,10 @@ static void write_page(run *r)
 
 static double total(const ga_energy *e) { return e->kinetic + e->potential; }
 
-/* Files that were asked for and are there. */
+/* Files that somebody wants to know of. */
 static bool is_wanted(const run *r, int k)
 {
-    return r->file[k].path && r->file[k].path != r->only_for_page && !r->file[k].lost;
+    return written(r, k) && !(k == HDF5 && r->only_for_page);
 }
 
 static bool has_page(const run *r) { return r->page && r->rows && r->page_code == EXIT_DONE; }
@@ -247,37 +306,44 @@ static bool has_page(const run *r) { return r->page && r->rows && r->page_code =
 static void print_files(const run *r)
 {
     for (int k = 0; k < FILES; ++k)
-        if (is_wanted(r, k) && r->rows)
-            printf("  results      %s, %ld rows\n", r->file[k].path, r->rows);
-    if (has_page(r)) printf("  page         %s\n", r->page);
+        if (is_wanted(r, k))
+            fprintf(r->out, "  results      %s, %ld rows\n",
+                    is_stdout(written(r, k)) ? "standard output" : written(r, k), r->rows);
+    if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
+
+/* J. Below this an energy is round-off: that of a picogram at a millimetre per second. */
+static const double least_energy = 1e-18;
 
 static void print_summary(const run *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_energy *e = &s.final;
+    const double scale = fmax(fmax(s.energy_scale, fabs(e->potential)), least_energy);
+    FILE *out = r->out;
     char line[256];
     snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s", outcome(r),
              r->def.t_start, s.t, r->wall);
-    cli_print_text(stdout, cli_input_name(&r->input));
-    puts(line);
-    printf("  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
-    if (s.control.third_order) printf(", %ld of third order", s.control.third_order);
+    cli_print_text(out, cli_input_name(&r->input));
+    fprintf(out, "%s\n", line);
+    fprintf(out, "  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
+    if (s.control.third_order) fprintf(out, ", %ld of third order", s.control.third_order);
     if (s.control.step_max > 0)
-        printf(", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
-    if (s.control.events) printf(", %ld events", s.control.events);
-    printf("\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
-           s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
-    if (s.statistics.renewals) printf(", %ld renewals", s.statistics.renewals);
-    putchar('\n');
-    printf("  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
-           e->kinetic, e->potential, e->dissipated, e->work);
-    printf("               balance closes to %.2g J", s.energy_drift_max);
-    if (s.energy_scale > 0)
-        printf(", %.2g of %.3g J", s.energy_drift_max / s.energy_scale, s.energy_scale);
-    printf("\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
-           s.statistics.position_residual_max, s.statistics.velocity_residual_max);
-    cli_warnings_sum_up(r->sim);
+        fprintf(out, ", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
+    if (s.control.events) fprintf(out, ", %ld events", s.control.events);
+    fprintf(out, "\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
+            s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
+    if (s.statistics.renewals) fprintf(out, ", %ld renewals", s.statistics.renewals);
+    fprintf(
+        out, "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
+        cli_without_round_off(e->kinetic, scale), cli_without_round_off(e->potential, scale),
+        cli_without_round_off(e->dissipated, scale), cli_without_round_off(e->work, scale));
+    fprintf(out, "               energy balance error at most %.2g J", s.energy_drift_max);
+    if (s.energy_scale > least_energy)
+        fprintf(out, " (%.2g of %.3g J)", s.energy_drift_max / s.energy_scale, s.energy_scale);
+    fprintf(out, "\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
+            s.statistics.position_residual_max, s.statistics.velocity_residual_max);
+    cli_warnings_sum_up(out, r->sim);
     print_files(r);
 }
 
@@ -311,7 +377,7 @@ static const char *message(const run *r)
 {
     if (r->write_status != GA_OK) return r->write_report.message;
     if (r->status != GA_OK) return r->report.message;
-    return cli_interrupt_caught() ? "stopped by a signal" : "";
+    return r->caught ? "stopped by a signal" : "";
 }
 
 static void print_json(const run *r)
@@ -344,53 +410,82 @@ static void print_json(const run *r)
     print_final_json(&json, r);
     cli_json_list(&json, "files");
     for (int k = 0; k < FILES; ++k)
-        if (is_wanted(r, k) && r->rows) cli_json_text(&json, NULL, r->file[k].path);
+        if (is_wanted(r, k)) cli_json_text(&json, NULL, written(r, k));
     if (has_page(r)) cli_json_text(&json, NULL, r->page);
     cli_json_end_list(&json);
     cli_warnings_json(&json, r->sim);
     if (r->status != GA_OK)
-        cli_failure_json(&json, &(cli_failure){r->sim, &r->def, &r->report, r->input.path});
+        cli_failure_json(&json,
+                         &(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
     cli_json_end_object(&json);
 }
 
 /* --- the command -------------------------------------------------------------------------- */
+
+/* What a run that did not finish has left. */
+static void tell_parts(const run *r)
+{
+    const char *first = NULL, *second = NULL;
+    for (int k = FILES - 1; k >= 0; --k) {
+        const bool left = is_wanted(r, k) && !r->file[k].complete;
+        const char *part = left ? r->file[k].part : NULL;
+        if (part && first) second = part;
+        if (part && !first) first = part;
+    }
+    if (first)
+        cli_error("  results up to there, %ld rows, are in %s%s%s; read them as any result: "
+                  "galpha info %s",
+                  r->rows, first, second ? " and " : "", second ? second : "", first);
+}
 
 static void tell(const run *r)
 {
     if (!r->quiet) cli_warnings_print(r->sim);
     if (r->input.json)
         print_json(r);
-    else if (!r->quiet)
+    else if (!r->quiet && !is_over(r))
         print_summary(r);
     cli_flush(); /* before what follows, where both go to one place */
     if (r->write_status != GA_OK)
         cli_error("%s", r->write_report.message);
     else if (r->status != GA_OK)
-        cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path});
-    else if (cli_interrupt_caught())
-        cli_error("stopped at t = %.9g s of %.9g s; what was computed until then is complete",
-                  ga_sim_get_summary(r->sim).t, r->def.t_end);
+        cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
+    else if (r->caught)
+        cli_error("stopped at t = %.9g s of %.9g s", ga_sim_get_summary(r->sim).t,
+                  r->def.t_end);
+    tell_parts(r);
 }
 
 static int exit_code(const run *r)
 {
     if (r->write_status != GA_OK) return cli_exit_code(r->write_status);
     if (r->status != GA_OK) return cli_exit_code(r->status);
-    const int caught = cli_interrupt_caught();
-    return caught ? EXIT_SIGNAL + caught : r->page_code;
+    return r->caught ? EXIT_SIGNAL + r->caught : r->page_code;
+}
+
+/* The simulation as the model asks for it. */
+static ga_status create(run *r, ga_report *report)
+{
+    r->def = ga_sim_def_of(r->input.model);
+    if (isnan(r->def.t_end)) {
+        snprintf(report->message, sizeof report->message,
+                 "the model does not say how long to simulate: it needs "
+                 "`simulate: {t_end: ...}`");
+        return GA_ERR_INPUT;
+    }
+    r->def.output = output;
+    if (!r->file[CSV].path && !r->file[HDF5].path) /* the end is all that is shown */
+        r->def.output_every = r->def.t_end - r->def.t_start;
+    r->def.progress = step;
+    r->def.user = r;
+    r->def.motion = r->page != NULL;
+    return ga_sim_create(r->input.model, &r->def, &r->sim, r->input.messages, report);
 }
 
 static int simulate(run *r)
 {
     ga_report report;
-    ga_status status =
-        ga_sim_create(r->input.model, &r->def, &r->sim, r->input.messages, &report);
-    if (status == GA_OK && isnan(r->def.t_end)) {
-        status = GA_ERR_INPUT;
-        snprintf(report.message, sizeof report.message,
-                 "the model does not say how long to simulate: it needs "
-                 "`simulate: {t_end: ...}`");
-    }
+    ga_status status = create(r, &report);
     if (status != GA_OK) return cli_input_refuse(&r->input, status, &report);
     cli_input_print_messages(&r->input);
 
@@ -413,6 +508,7 @@ static int simulate(run *r)
         r->began = cli_clock();
         r->status = ga_sim_run(r->sim, &r->report);
         r->wall = cli_clock() - r->began;
+        r->caught = cli_interrupt_caught();
         cli_progress_end(&r->progress);
     }
     close_files(r);
@@ -427,64 +523,116 @@ static int check_paths(const run *r)
     const char *paths[] = {r->input.path, r->file[CSV].path, r->file[HDF5].path, r->page};
     for (int i = 0; i < 4; ++i)
         for (int k = i + 1; k < 4; ++k)
-            if (paths[i] && paths[k] && cli_same_file(paths[i], paths[k])) {
+            if (paths[i] && paths[k] && !is_stdout(paths[k]) &&
+                cli_same_file(paths[i], paths[k])) {
                 cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
             }
     return EXIT_DONE;
 }
 
-/* A page is made from an HDF5 result. If none is asked for, there is one beside the page until
- * it is done. */
-static int prepare_page(run *r)
+/* What cannot be had together. */
+static int check_options(const cli_arguments *arguments)
 {
-    if (!r->page) return EXIT_DONE;
-    const int code = cli_page_check();
-    if (code != EXIT_DONE || r->file[HDF5].path) return code;
-    const size_t size = strlen(r->page) + 32;
-    if (!(r->only_for_page = malloc(size))) return cli_out_of_memory();
-    snprintf(r->only_for_page, size, "%s.%ld.h5", r->page, (long)getpid());
-    r->file[HDF5].path = r->only_for_page;
-    return EXIT_DONE;
+    const bool to_stdout = is_stdout(cli_value(arguments, "csv"));
+    const char *wrong = NULL;
+    if (cli_given(arguments, "no-results") && cli_given(arguments, "output"))
+        wrong = "--no-results and -o exclude each other";
+    else if (to_stdout && cli_given(arguments, "json"))
+        wrong = "--json and --csv - would both write to standard output";
+    else if (is_stdout(cli_value(arguments, "output")))
+        wrong = "HDF5 cannot go to standard output; --csv - writes results there";
+    else if (is_stdout(cli_value(arguments, "view")))
+        wrong = "a page cannot go to standard output; --view wants the name of a file";
+    if (wrong) cli_error("run: %s", wrong);
+    return wrong ? EXIT_INPUT : EXIT_DONE;
 }
 
-static void remove_result(run *r)
+/* dir/top.yaml becomes top.h5, in the current folder; standard input model.h5. */
+static char *default_path(const char *model)
 {
-    if (r->only_for_page) unlink(r->only_for_page);
-    free(r->only_for_page);
+    const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
+    if (strcmp(model, "-") == 0 || !*name) name = "model";
+    const char *dot = strrchr(name, '.');
+    const size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    char *path = malloc(stem + sizeof ".h5");
+    if (path) snprintf(path, stem + sizeof ".h5", "%.*s.h5", (int)stem, name);
+    return path;
+}
+
+/* A page is made from an HDF5 result. Where that is not wanted, there is one beside the page
+ * until it is done. */
+static char *temporary_path(const char *page)
+{
+    const size_t size = strlen(page) + 32;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s.%ld.h5", page, (long)getpid());
+    return path;
+}
+
+/* Before the run rather than after it: is there a viewer, and a folder for the page? */
+static int check_page(const char *page)
+{
+    const int code = cli_page_check();
+    if (code != EXIT_DONE) return code;
+    const char *slash = strrchr(page, '/');
+    char *folder = copy(slash ? page : ".");
+    if (!folder) return cli_out_of_memory();
+    if (slash) folder[slash == page ? 1 : slash - page] = '\0';
+    const bool good = access(folder, W_OK) == 0;
+    if (!good) cli_error("%s: %s", page, strerror(errno));
+    free(folder);
+    return good ? EXIT_DONE : EXIT_FILES;
+}
+
+static int choose_files(run *r, const cli_arguments *arguments)
+{
+    r->file[CSV].path = cli_value(arguments, "csv");
+    r->file[HDF5].path = cli_value(arguments, "output");
+    r->page = cli_value(arguments, "view");
+    r->out = is_stdout(r->file[CSV].path) ? stderr : stdout;
+    const int code = r->page ? check_page(r->page) : EXIT_DONE;
+    if (code != EXIT_DONE || r->file[HDF5].path) return code;
+    const bool wanted = !cli_given(arguments, "no-results") && !is_stdout(r->file[CSV].path);
+    r->only_for_page = !wanted;
+    if (!wanted && !r->page) return EXIT_DONE;
+    r->own_path = wanted ? default_path(r->input.path) : temporary_path(r->page);
+    r->file[HDF5].path = r->own_path;
+    return r->own_path ? EXIT_DONE : cli_out_of_memory();
+}
+
+static void remove_files(run *r)
+{
+    if (r->only_for_page && r->own_path) {
+        unlink(r->own_path);
+        if (r->file[HDF5].part) unlink(r->file[HDF5].part);
+    }
+    for (int k = 0; k < FILES; ++k) free(r->file[k].part);
+    free(r->own_path);
+    free(r->page_of_part);
 }
 
 static int run_command(const cli_arguments *arguments)
 {
-    run r = {.quiet = cli_given(arguments, "quiet")};
-    r.file[CSV].path = cli_value(arguments, "csv");
-    r.file[HDF5].path = cli_value(arguments, "output");
-    r.page = cli_value(arguments, "view");
-    r.input.path = arguments->operands[0];
-    int code = check_paths(&r);
-    if (code == EXIT_DONE) code = prepare_page(&r);
-    if (code != EXIT_DONE) return code;
-    code = cli_input_read(&r.input, arguments);
+    run r = {.quiet = cli_given(arguments, "quiet"), .input.path = arguments->operands[0]};
+    int code = check_options(arguments);
+    if (code == EXIT_DONE) code = choose_files(&r, arguments);
+    if (code == EXIT_DONE) code = check_paths(&r);
     if (code == EXIT_DONE) {
-        r.def = ga_sim_def_of(r.input.model);
-        r.def.output = output;
-        if (!r.file[CSV].path && !r.file[HDF5].path) /* the end is all that is shown */
-            r.def.output_every = r.def.t_end - r.def.t_start;
-        r.def.progress = step;
-        r.def.user = &r;
-        r.def.motion = r.page != NULL;
-        code = simulate(&r);
+        code = cli_input_read(&r.input, arguments);
+        if (code == EXIT_DONE) code = simulate(&r);
+        ga_sim_destroy(r.sim);
+        cli_input_free(&r.input);
     }
-    ga_sim_destroy(r.sim);
-    cli_input_free(&r.input);
-    remove_result(&r);
+    remove_files(&r);
     return code;
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write results to FILE, HDF5"},
-    {"csv", 0, "FILE", "write results to FILE, comma-separated values"},
-    {"view", 0, "FILE", "write a page that shows the motion to FILE, HTML"},
+    {"output", 'o', "FILE", "write results to FILE, HDF5; default: MODEL.h5 in this folder"},
+    {"csv", 0, "FILE", "write results to FILE, comma-separated values; -: standard output"},
+    {"no-results", 0, NULL, "write no HDF5 file"},
+    {"view", 0, "FILE", "write an interactive page of the motion to FILE, HTML"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
     {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
@@ -496,9 +644,12 @@ const cli_command cli_run = {
     .operand = "MODEL",
     .summary = "simulate a model",
     .details =
-        "MODEL is a model file, or - for standard input. --set may be given several times.\n"
-        "With --view results hold the positions and rotations of all bodies, and solver.step,\n"
-        "whatever output.channels says.\n"
+        "MODEL is a model file, or - for standard input, whose results go to model.h5. --set\n"
+        "may be given several times. With --view results hold the positions and rotations\n"
+        "of all bodies, and solver.step, whatever output.channels says.\n"
+        "Results are written to FILE.part, which takes the name FILE when the run is done; a\n"
+        "run that fails or is stopped leaves the part and does not touch FILE. With --csv -\n"
+        "there is no HDF5 file unless -o asks for one, and the summary goes to stderr.\n"
         "Progress and errors go to stderr, the summary to stdout. Ctrl-C finishes the\n"
         "step and closes the files; a second one stops at once.\n\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <galpha/model.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 void cli_print_text(FILE *out, const char *text)
 {
@@ -63,14 +65,21 @@ const char *cli_number(double x, char text[CLI_NUMBER_SIZE])
     return text;
 }
 
+/* The reason of an error that printf met is lost by the time somebody asks for it. */
+static bool is_pipe_closed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
 bool cli_flush(void)
 {
     static int first;
     errno = 0;
     const bool good = fflush(stdout) == 0 && !ferror(stdout);
-    if (!good && !first) first = errno;
+    if (!good && !first) first = is_pipe_closed() ? EPIPE : errno;
     errno = first;
-    return good;
+    return good || first == EPIPE;
 }
 
 bool cli_same_file(const char *a, const char *b)
@@ -79,6 +88,11 @@ bool cli_same_file(const char *a, const char *b)
     const bool there = stat(a, &one) == 0 && stat(b, &two) == 0;
     if (there && !S_ISREG(one.st_mode)) return false;
     return strcmp(a, b) == 0 || (there && one.st_dev == two.st_dev && one.st_ino == two.st_ino);
+}
+
+double cli_without_round_off(double x, double scale)
+{
+    return fabs(x) <= 1e-12 * scale ? 0 : x;
 }
 
 double cli_clock(void)

@@ -19,11 +19,15 @@ int cli_print_owned(char *text);
 enum { CLI_NUMBER_SIZE = 32 };
 const char *cli_number(double x, char text[CLI_NUMBER_SIZE]);
 
-/* Whether all that was printed on stdout so far arrived; the first error is kept in errno. */
+/* Whether all that was printed on stdout so far arrived; the first error is kept in errno. A
+ * closed pipe is no error: its reader has seen enough. */
 bool cli_flush(void);
 
 /* Whether two paths are the same, or lead to the same file. Devices are never the same. */
 bool cli_same_file(const char *a, const char *b);
+
+/* 0 where x is no more than round-off of numbers as large as `scale`. */
+double cli_without_round_off(double x, double scale);
 
 double cli_clock(void); /* s, since some time in the past */
 

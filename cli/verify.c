@@ -77,20 +77,26 @@ static void print_expected(const vf_result *r, char *text, size_t size)
         snprintf(text, size, "-");
 }
 
-static void print_run(const vf_run *run)
+static void print_number(const vf_result *r)
 {
-    printf("%s: %s %s\n", run->problem->name, run->problem->title, run->problem->source);
-    for (int k = 0; k < run->result_count; ++k) {
-        const vf_result *r = run->results + k;
-        char expected[48];
-        print_expected(r, expected, sizeof expected);
-        printf("  %-4s %-52s %16s %16.9g", r->pass ? "pass" : "FAIL", r->quantity, expected,
-               r->got);
-        if (!isnan(r->expected)) printf("  %9.2e", r->got - r->expected);
-        putchar('\n');
-    }
-    for (int k = 0; k < run->note_count; ++k) cli_print_line(stdout, "  ", run->notes[k]);
-    fflush(stdout);
+    char expected[48];
+    print_expected(r, expected, sizeof expected);
+    printf("  %-4s %-52s %16s %16.9g", r->pass ? "pass" : "FAIL", r->quantity, expected,
+           r->got);
+    if (!isnan(r->expected)) printf("  %9.2e", r->got - r->expected);
+    putchar('\n');
+}
+
+/* One line; numbers that failed, or all of them and the notes. */
+static void print_run(const vf_run *run, double seconds, bool verbose)
+{
+    printf("%-4s %-28s %3d of %3d numbers, %6.1f s  %s %s\n", run->failed ? "FAIL" : "pass",
+           run->problem->name, run->result_count - run->failed, run->result_count, seconds,
+           run->problem->title, run->problem->source);
+    for (int k = 0; k < run->result_count; ++k)
+        if (verbose || !run->results[k].pass) print_number(run->results + k);
+    for (int k = 0; verbose && k < run->note_count; ++k)
+        cli_print_line(stdout, "  ", run->notes[k]);
 }
 
 static void print_json(int count, const vf_run *runs, int passed, int failed, double seconds)
@@ -135,16 +141,18 @@ static int write_report(const char *folder, int count, const vf_run *runs, doubl
 static int run_chosen(const cli_arguments *arguments, bool quick, const bool *chosen,
                       vf_run *runs)
 {
-    bool json = cli_given(arguments, "json");
+    bool json = cli_given(arguments, "json"), verbose = cli_given(arguments, "verbose");
     int count = 0, passed = 0, failed = 0;
     double start = cli_clock();
     for (int k = 0; vf_problem_get(k); ++k) {
         if (!chosen[k]) continue;
         vf_run *run = runs + count++;
+        double began = cli_clock();
         vf_run_problem(vf_problem_get(k), quick, run);
         failed += run->failed;
         passed += run->result_count - run->failed;
-        if (!json) print_run(run);
+        if (!json) print_run(run, cli_clock() - began, verbose);
+        if (fflush(stdout) != 0) break; /* nobody reads on */
     }
     double seconds = cli_clock() - start;
     if (json)
@@ -179,6 +187,7 @@ static int verify_command(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {"output", 'o', "DIR", "write the report, a page with figures, to DIR/index.html"},
+    {"verbose", 'v', NULL, "show every number, not only those that fail, and the notes"},
     {"quick", 0, NULL, "only what takes little time, with coarser ladders"},
     {"json", 0, NULL, "print the results as one JSON object"},
     {"list", 0, NULL, "name the problems, run nothing"},

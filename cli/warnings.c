@@ -22,15 +22,15 @@ static bool is_first_of_code(const ga_sim *sim, int k, const char *code)
     return true;
 }
 
-void cli_warnings_sum_up(const ga_sim *sim)
+void cli_warnings_sum_up(FILE *out, const ga_sim *sim)
 {
     ga_warning w;
     int count = 0;
     while (ga_sim_get_warning(sim, count).code) ++count;
-    if (count) printf("  warnings     %d: ", count);
+    if (count) fprintf(out, "  warnings     %d: ", count);
     for (int k = 0; w = ga_sim_get_warning(sim, k), w.code; ++k)
-        if (is_first_of_code(sim, k, w.code)) printf("%s%s", k ? ", " : "", w.code);
-    if (count) putchar('\n');
+        if (is_first_of_code(sim, k, w.code)) fprintf(out, "%s%s", k ? ", " : "", w.code);
+    if (count) fputc('\n', out);
 }
 
 void cli_warnings_json(cli_json *json, const ga_sim *sim)

@@ -8,8 +8,8 @@
 
 /* "warning: message; remedy: ..." on stderr, a line each. */
 void cli_warnings_print(const ga_sim *sim);
-/* A line of the summary on stdout: how many, and their codes; nothing if there are none. */
-void cli_warnings_sum_up(const ga_sim *sim);
+/* A line of the summary: how many, and their codes; nothing if there are none. */
+void cli_warnings_sum_up(FILE *out, const ga_sim *sim);
 /* The list `warnings` of the object being written. */
 void cli_warnings_json(cli_json *json, const ga_sim *sim);
 

@@ -54,6 +54,23 @@ GA_API const char *ga_model_text(const ga_model *model);
 GA_API int ga_model_dimension(const ga_model *model); /* 2 or 3 */
 GA_API int ga_model_body_count(const ga_model *model);
 GA_API const char *ga_model_body_name(const ga_model *model, int body);
+/* A parameter with its value, in the order of the file; name null past the last. */
+typedef struct ga_model_parameter {
+    const char *name;
+    double value;
+} ga_model_parameter;
+GA_API ga_model_parameter ga_model_get_parameter(const ga_model *model, int k);
+/* An entry of joints, motions or forces, and the bodies it acts between: name null past the
+ * last. The k-th of these bodies, "ground" among them; null past the last. */
+typedef struct ga_model_entry {
+    const char *section, *name, *type;
+} ga_model_entry;
+GA_API ga_model_entry ga_model_get_entry(const ga_model *model, int entry);
+GA_API const char *ga_model_entry_body(const ga_model *model, int entry, int k);
+/* Mass in kg, type (rigid, point-mass) and names of points of a body; null past the last. */
+GA_API double ga_model_body_mass(const ga_model *model, int body);
+GA_API const char *ga_model_body_type(const ga_model *model, int body);
+GA_API const char *ga_model_body_point(const ga_model *model, int body, int k);
 /* What a viewer needs to draw the model, as JSON: bodies with their shapes, joints and forces
  * with their places. Null if memory is out; free with ga_text_free. docs/program.md describes
  * it. */

@@ -46,11 +46,15 @@ typedef struct ga_result_def {
     const ga_channel *channels;
     const char *model_text; /* null: "" */
     const char *scene;      /* from ga_model_scene; null: none */
+    /* An open file to write CSV to, such as standard output; the path is then for messages
+     * only. 0: none. */
+    int descriptor;
 } ga_result_def;
 
-/* The file is written under a temporary name next to it and takes its own name with the first
- * row, so that a run that never starts leaves nothing. An existing file is replaced. CSV may
- * also go to a pipe or a device, which is opened as it is. */
+/* The file is written as PATH.part and takes its own name when it is closed, so that a run that
+ * fails does not replace what was there. Until then it can be read under the other name. Two
+ * at a time cannot write to one path: GA_ERR_FILE. CSV may also go to a pipe or a device, which
+ * is opened as it is. */
 GA_API ga_status ga_result_create(const char *path, ga_result_format format, int channel_count,
                                   const ga_channel *channels, const char *model_text,
                                   ga_result **result, ga_report *report);
@@ -61,9 +65,16 @@ GA_API ga_status ga_result_create_with(const char *path, ga_result_format format
 /* values: all channels, one after the other. Full disks are noticed here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);
-/* Writes the attributes of /solver (may be null), closes and frees, also on failure. */
+/* Where the rows are: PATH.part, with links followed, or the pipe or device. */
+GA_API const char *ga_result_path(const ga_result *result);
+/* Writes the attributes of /solver (may be null), closes, gives the file its own name, which
+ * replaces what had it, and frees. On failure it stays PATH.part. A result without rows is
+ * removed. */
 GA_API ga_status ga_result_close(ga_result *result, const ga_attribute *attributes,
                                  ga_report *report);
+/* The same for a run that did not finish: the file stays PATH.part. */
+GA_API ga_status ga_result_close_part(ga_result *result, const ga_attribute *attributes,
+                                      ga_report *report);
 /* Closes and removes what was written. */
 GA_API void ga_result_discard(ga_result *result);
 

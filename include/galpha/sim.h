@@ -45,7 +45,7 @@ typedef struct ga_sim_def {
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
      * it), *.position (of all that have one), energy; count 0: positions and rotations of
-     * bodies, coordinates and reactions of joints, energy. */
+     * bodies, coordinates and reactions of joints, forces, efforts of motors, energy. */
     int channel_count;
     const char *const *channels;
     /* Also positions and rotations of all bodies, and solver.step, whatever is named: for
@@ -126,7 +126,8 @@ typedef struct ga_sim_summary {
 
 GA_API ga_sim_summary ga_sim_get_summary(const ga_sim *sim);
 
-/* Who owns row k of (lambda, psi): "hinge3", and which row of it: "rotation about x". */
+/* Who owns row k of (lambda, psi): "hinge3", and which row of it: "rotation about world x". The
+ * second text is valid until the next call. */
 GA_API const char *ga_sim_row_element(const ga_sim *sim, int row);
 GA_API const char *ga_sim_row_name(const ga_sim *sim, int row);
 /* The body (or "") that coordinate k of v belongs to. */

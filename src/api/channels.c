@@ -171,7 +171,7 @@ enum { GLOBAL_CHANNELS = sizeof global_channels / sizeof *global_channels };
 
 static void element_value(const ga_selected *c, const ga_moment *moment, double *out)
 {
-    c->type->value(c->element, &moment->state, out);
+    c->type->value(c->element, c->type->of_scheme ? &moment->scheme : &moment->state, out);
 }
 
 /* The sum over the bodies an element acts on one by one: the model has a copy for each, of the
@@ -195,6 +195,7 @@ static void sum_of_copies(const ga_selected *c, const ga_moment *moment, double 
 typedef struct selection {
     ga_channels *channels;
     const ga_model *model;
+    int matches; /* channels that the names stand for, with those that are there already */
     bool memory; /* is out */
 } selection;
 
@@ -249,6 +250,7 @@ static void finish(selection *s, const ga_selected *source, const char *name, co
             if (strcmp(parts[k], part) == 0) component = k;
         if (component < 0) return;
     }
+    ++s->matches;
     if (is_selected(s, name)) return;
     ga_selected *c = append(s);
     if (!c) return;
@@ -373,7 +375,7 @@ static bool is_shown(const ga_model *model, const ga_element *element)
 static bool select_name(selection *s, const char *name)
 {
     const ga_model *model = s->model;
-    int before = s->channels->count;
+    int before = s->matches;
     const char *dot = strchr(name, '.');
     size_t length = dot ? (size_t)(dot - name) : strlen(name);
     const char *rest = dot ? dot + 1 : NULL;
@@ -388,7 +390,7 @@ static bool select_name(selection *s, const char *name)
     if (found >= 0 && found % 2 == GA_NAMED_BODY) select_of_body(s, found / 2, rest);
     if (found >= 0 && found % 2 == GA_NAMED_ELEMENT)
         select_of_element(s, model->named[found / 2], rest);
-    return s->channels->count > before || s->memory;
+    return s->matches > before || s->memory;
 }
 
 /* Where bodies are. */
@@ -400,11 +402,26 @@ static void select_motion(selection *s)
                 add_body_channel(s, body_channels + k, b, NULL, NULL);
 }
 
-/* Where things are, what joints do, what it costs in energy. */
+/* Where things are, what joints, motors and springs exert, what it costs in energy. */
 static void select_standard(selection *s)
 {
-    static const char *const of_joints[] = {"angle", "displacement", "angle1", "angle2", "x",
-                                            "y",     "length",       "force",  "torque", NULL};
+    static const char *const of_joints[] = {"angle",
+                                            "displacement",
+                                            "angle1",
+                                            "angle2",
+                                            "x",
+                                            "y",
+                                            "length",
+                                            "force",
+                                            "torque",
+                                            "effort",
+                                            "angle_effort",
+                                            "displacement_effort",
+                                            "angle1_effort",
+                                            "angle2_effort",
+                                            "x_effort",
+                                            "y_effort",
+                                            NULL};
     const ga_model *model = s->model;
     select_motion(s);
     for (int e = 0; e < model->named_count; ++e) {
@@ -428,7 +445,7 @@ static const char *full_name(void *user, int k)
 static bool suggest(const ga_model *model, const char *name, char *near, size_t size)
 {
     ga_channels all = {0};
-    selection s = {&all, model, false};
+    selection s = {.channels = &all, .model = model};
     select_name(&s, "*");
     select_name(&s, "energy");
     select_name(&s, "solver");
@@ -461,7 +478,7 @@ ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
                              ga_messages *messages, ga_channels *channels, ga_report *report)
 {
     memset(channels, 0, sizeof *channels);
-    selection s = {channels, model, false};
+    selection s = {.channels = channels, .model = model};
     ga_status status = GA_OK;
     for (int k = 0; k < def->count; ++k)
         if (!select_name(&s, def->names[k]))

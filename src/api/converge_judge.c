@@ -10,7 +10,8 @@
  *
  *     transient        low at the start, second order and smaller errors later
  *     discontinuity    low close to events; or from some time on, with a sudden rise
- *     chaotic growth   second order at first, errors as large as the solution later
+ *     chaotic growth   second order at first, errors as large as the solution later, of
+ *                      positions or velocities too
  *     round-off        errors no longer fall, and are as small as rounding makes them
  *     not asymptotic   errors still large, or orders still changing
  */
@@ -353,6 +354,21 @@ static bool grows(court *c, int component)
            late > 1e3 * early;
 }
 
+static bool is_large(court *c, int component)
+{
+    const curve *e = &c->curves[component];
+    return e->error[e->count - 1] > 0.02 * c->ladder->scale[component];
+}
+
+/* Where the motion itself is known, large errors of accelerations and forces are those of a
+ * jump, whose time differs a little from run to run. */
+static bool is_motion_lost(court *c)
+{
+    for (int i = GA_COMPONENT_POSITION; i <= GA_COMPONENT_ANGULAR_VELOCITY; ++i)
+        if (c->ladder->present[i] && is_large(c, i)) return true;
+    return false;
+}
+
 /* The first part of the time in which the order is low and the error has risen suddenly, while
  * it was of second order, or nothing at all, before; 0: none. */
 static int sudden_rise(const court *c, int component)
@@ -372,12 +388,6 @@ static bool rises_suddenly(court *c, int component)
     const double t = window_start(c->ladder, w);
     if (w && !(c->judgement->at <= t)) c->judgement->at = t;
     return w > 0;
-}
-
-static bool is_large(court *c, int component)
-{
-    const curve *e = &c->curves[component];
-    return e->error[e->count - 1] > 0.02 * c->ladder->scale[component];
 }
 
 static bool is_unsettled(court *c, int component)
@@ -443,6 +453,16 @@ static void blame_step(court *c)
     say(c, ": the steps are too large for the fastest motion. Smaller ones will tell.");
 }
 
+static void blame_jump(court *c)
+{
+    say(c,
+        "Second order until about t = %.6g s; then the error rises suddenly and its "
+        "order is too low in ",
+        c->judgement->at);
+    name_failing(c);
+    say(c, ": probably a force that jumps or has a kink there.");
+}
+
 static ga_verdict find_reason(court *c)
 {
     if (c->ladder->events > 0) {
@@ -458,7 +478,11 @@ static ga_verdict find_reason(court *c)
         blame_start(c);
         return GA_VERDICT_TRANSIENT;
     }
-    if (for_some_failing(c, grows)) {
+    if (!is_motion_lost(c) && for_some_failing(c, rises_suddenly)) {
+        blame_jump(c);
+        return GA_VERDICT_DISCONTINUITY;
+    }
+    if (is_motion_lost(c) && for_some_failing(c, grows)) {
         say(c, "Second order at first, but then errors grow until they are as large as the "
                "solution: the motion is chaotic or unstable. A shorter time shows the order.");
         return GA_VERDICT_CHAOS;
@@ -468,12 +492,7 @@ static ga_verdict find_reason(court *c)
         return GA_VERDICT_NOT_ASYMPTOTIC;
     }
     if (for_some_failing(c, rises_suddenly)) {
-        say(c,
-            "Second order until about t = %.6g s; then the error rises suddenly and its "
-            "order is too low in ",
-            c->judgement->at);
-        name_failing(c);
-        say(c, ": probably a force that jumps or has a kink there.");
+        blame_jump(c);
         return GA_VERDICT_DISCONTINUITY;
     }
     if (for_some_failing(c, is_unsettled)) {
@@ -537,9 +556,22 @@ static bool drowns(const curve *e)
            (is_polluted(e, e->count - 1) || is_growing(e));
 }
 
+/* A single pair of levels shows second order, after one that shows nothing like it: chance, as
+ * behind jumps, not convergence. */
+static bool is_erratic(const curve *e)
+{
+    static const double no_order = 1.2, much_order = 3.5;
+    int last = e->count - 1;
+    while (last > 0 && !e->used[last]) --last;
+    if (last < 2 || !e->used[last - 2]) return false;
+    const double order = e->pair[last], before = e->pair[last - 1];
+    return before < no_order || (order > much_order && fabs(order - before) > 1);
+}
+
 static bool is_failing(const ga_ladder *ladder, int component, const curve *e)
 {
     if (drowns(e)) return true;
+    if (e->order >= second && is_erratic(e)) return true;
     if (isnan(e->order)) return !has_nothing_to_see(ladder, component, e);
     return e->order < second;
 }

@@ -1,5 +1,5 @@
-/* For simulations only: threads, and positions at impacts; apart from integrator.h, whose
- * ga_state is not that of models. */
+/* What simulations of models ask of an integrator besides its public functions; apart from
+ * integrator.h, whose ga_state is not that of models. */
 #ifndef GA_API_INTEGRATOR_USE_H
 #define GA_API_INTEGRATOR_USE_H
 
@@ -14,5 +14,10 @@ ga_status ga_integrator_place(ga_integrator *integrator, double t, double *q, co
 
 /* Times of output nearer than this cannot be told apart. */
 double ga_output_smallest(double t_start, double t_end);
+
+/* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
+ * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
+ga_status ga_integrator_reactions(ga_integrator *integrator, double t, const double *q,
+                                  const double *v, double *vd, double *lambda, double *psi);
 
 #endif

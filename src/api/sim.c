@@ -2,6 +2,7 @@
 #include "api/channels.h"
 #include "api/given.h"
 #include "api/integrator_use.h"
+#include "api/row_text.h"
 #include "api/sim_joints.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
@@ -9,6 +10,7 @@
 #include "base/report.h"
 #include "model/gap.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +36,9 @@ struct ga_sim {
     double *q0, *v0;    /* as the model gives them */
     double *q, *v, *vd; /* of a moment between two steps */
     double *multipliers;
+    double *scheme;           /* multipliers of the scheme at an output */
+    double *last_v, *last_vd; /* of the last sample, with v' of the acceleration level */
+    double *now_vd;           /* the same of this sample */
     double *direction, *jump; /* of an impact */
     ga_contact *contacts;
     bool *unilateral; /* event functions: all */
@@ -44,6 +49,7 @@ struct ga_sim {
 
     double t, step;
     bool started; /* the first sample has been accepted */
+    bool loaded;  /* powers depend on multipliers */
     bool impact;  /* an impact happened, what it cost is to be counted */
     bool locked;  /* something sticks or rests, and its events depend on multipliers */
     ga_powers last;
@@ -61,6 +67,8 @@ struct ga_sim {
     ga_sim_moved *moved;
     ga_sim_joint *joints;
     const char **with;
+    char (*directions)[GA_ROW_TEXT]; /* of redundancies */
+    char *row_text;                  /* of the row asked for last */
 
     /* of look */
     ga_gap *gaps;
@@ -75,32 +83,79 @@ static void powers_at(ga_sim *sim, const ga_sample *at, ga_powers *powers)
     ga_assembly_powers(sim->assembly, &state, powers);
 }
 
-/* Halfway between two samples, by the dense output; false if it is not to be had. */
-static bool powers_between(ga_sim *sim, double t, ga_powers *powers)
+/* Does power depend on multipliers, as that of motions and of friction in joints does? */
+static bool find_loaded(const ga_model *model)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        if (model->elements[e]->rheonomic || model->elements[e]->host) return true;
+    return false;
+}
+
+/* A motion may have a kink at t_end itself: what counts is the side before it. At other kinks
+ * steps end and begin beside them. */
+static double before_end(const ga_sim *sim, double t)
+{
+    if (t < sim->def.t_end) return t;
+    return t - 32 * DBL_EPSILON * fmax(fabs(t), t - sim->def.t_start);
+}
+
+/* The same with multipliers of the acceleration level, which are as good as q and v. Those of
+ * the scheme are not: with errors of O(h^2) they would be most of the balance's. vd: what
+ * belongs to them. */
+static void exact_powers_at(ga_sim *sim, const ga_sample *at, double *vd, ga_powers *powers)
+{
+    const int m = sim->model->rows, p = sim->model->speed_rows;
+    double *lambda = sim->multipliers, *psi = sim->multipliers + m;
+    ga_sample exact = *at;
+    if (sim->loaded) {
+        if (at->lambda != lambda) {
+            memcpy(lambda, at->lambda, (size_t)m * sizeof *lambda);
+            memcpy(psi, at->psi, (size_t)p * sizeof *psi);
+            memcpy(vd, at->vd, (size_t)sim->assembly->nv * sizeof *vd);
+        }
+        ga_integrator_reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd,
+                                lambda, psi);
+        exact.lambda = lambda;
+        exact.psi = psi;
+    }
+    powers_at(sim, &exact, powers);
+}
+
+/* Halfway between the last sample and t, where v and its derivative are given, by the dense
+ * output; false if it is not to be had. Where multipliers count, v is the cubic with slopes of
+ * the acceleration level: those of the scheme leave an error of O(h^3) in it. */
+static bool powers_between(ga_sim *sim, double t, const double *v, const double *vd,
+                           ga_powers *powers)
 {
     double *lambda = sim->multipliers, *psi = sim->multipliers + sim->model->rows;
-    if (ga_integrator_interpolate(sim->integrator, t, sim->q, sim->v, sim->vd, lambda, psi))
+    double h = t - sim->last_t, middle = sim->last_t + h / 2;
+    if (ga_integrator_interpolate(sim->integrator, middle, sim->q, sim->v, sim->vd, lambda,
+                                  psi))
         return false;
-    ga_sample at = {.t = t, .q = sim->q, .v = sim->v, .lambda = lambda, .psi = psi};
-    powers_at(sim, &at, powers);
+    for (int k = 0; sim->loaded && k < sim->assembly->nv; ++k)
+        sim->v[k] = (sim->last_v[k] + v[k]) / 2 + h / 8 * (sim->last_vd[k] - vd[k]);
+    ga_sample at = {.t = middle, .q = sim->q, .v = sim->v, .lambda = lambda, .psi = psi};
+    exact_powers_at(sim, &at, sim->vd, powers);
     return true;
 }
 
-/* Simpson's rule for what was lost and put in since the last sample. */
-static void add_work(ga_sim *sim, const ga_powers *now, double t)
+/* Adds what was lost and put in from the last sample to t, where powers are `now`: Simpson's
+ * rule, with an error of O(h^5) a step, as much as the dense output adds. */
+static void add_work(ga_sim *sim, const ga_powers *now, double t, const double *v,
+                     const double *vd, ga_energy *energy)
 {
     double h = t - sim->last_t;
     ga_powers middle;
     bool any = now->dissipation != 0 || now->work != 0 || sim->last.dissipation != 0 ||
                sim->last.work != 0;
     if (h <= 0 || !any) return;
-    if (!powers_between(sim, sim->last_t + h / 2, &middle)) {
+    if (!powers_between(sim, t, v, vd, &middle)) {
         middle.dissipation = (now->dissipation + sim->last.dissipation) / 2;
         middle.work = (now->work + sim->last.work) / 2;
     }
-    sim->energy.dissipated +=
+    energy->dissipated +=
         h / 6 * (sim->last.dissipation + 4 * middle.dissipation + now->dissipation);
-    sim->energy.work += h / 6 * (sim->last.work + 4 * middle.work + now->work);
+    energy->work += h / 6 * (sim->last.work + 4 * middle.work + now->work);
 }
 
 /* True if the integration has just started anew behind a break: no time has passed. */
@@ -125,9 +180,11 @@ static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
 static void account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
-    powers_at(sim, at, &now);
-    if (sim->started) add_work(sim, &now, at->t);
+    exact_powers_at(sim, at, sim->now_vd, &now);
+    if (sim->started) add_work(sim, &now, at->t, at->v, sim->now_vd, &sim->energy);
     add_impulsive_work(sim, &now, at->t);
+    memcpy(sim->last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
+    memcpy(sim->last_vd, sim->now_vd, (size_t)sim->assembly->nv * sizeof *at->v);
     if (sim->impact)
         sim->energy.dissipated +=
             sim->last.kinetic + sim->last.potential - now.kinetic - now.potential;
@@ -274,14 +331,19 @@ static void fill_channels(ga_sim *sim, const ga_sample *at)
     };
     ga_powers now;
     powers_at(sim, at, &now);
-    /* Between steps: what the last step did up to here, by the trapezoidal rule. */
-    double h = sim->started ? at->t - sim->last_t : 0;
     moment.energy.kinetic = now.kinetic;
     moment.energy.potential = now.potential;
-    moment.energy.dissipated += h / 2 * (now.dissipation + sim->last.dissipation);
-    moment.energy.work += h / 2 * (now.work + sim->last.work);
+    /* Between steps: with what the last step did up to here. */
+    if (sim->started) add_work(sim, &now, at->t, at->v, at->vd, &moment.energy);
     if (sim->channels.residuals) residuals(sim, at, &moment);
     moment.state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    moment.scheme = moment.state;
+    double *lambda = sim->scheme, *psi = sim->scheme + sim->model->rows;
+    if (ga_integrator_interpolate(sim->integrator, at->t, NULL, NULL, NULL, lambda, psi) ==
+        GA_OK) {
+        moment.scheme.lambda = lambda;
+        moment.scheme.psi = psi;
+    }
     ga_channels_fill(&sim->channels, &moment);
 }
 
@@ -488,11 +550,14 @@ static ga_status take_memory(ga_sim *sim)
     bool memory = (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
                   (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
                   (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
+                  (sim->scheme = GA_NEW(double, mp)) && (sim->last_v = GA_NEW(double, nv)) &&
+                  (sim->last_vd = GA_NEW(double, nv)) && (sim->now_vd = GA_NEW(double, nv)) &&
                   (sim->direction = GA_NEW(double, nv)) && (sim->jump = GA_NEW(double, nv)) &&
                   (sim->residual = GA_NEW(double, mp + gradient)) &&
                   (sim->event_element = GA_NEW(int, model->event_count)) &&
                   (sim->contacts = GA_NEW(ga_contact, model->event_count)) &&
-                  (sim->unilateral = GA_NEW(bool, model->event_count));
+                  (sim->unilateral = GA_NEW(bool, model->event_count)) &&
+                  (sim->row_text = GA_NEW(char, GA_ROW_TEXT));
     if (!memory) return GA_ERR_MEMORY;
     for (int e = 0; e < model->element_count; ++e)
         for (int k = 0; k < model->elements[e]->event_count; ++k) {
@@ -529,6 +594,7 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     ga_sim_warn_model(&sim->lasting, model);
     GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, sim->def.control.max_step,
                          &sim->given, &sim->lasting, report));
+    sim->loaded = find_loaded(model);
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
@@ -570,6 +636,10 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->v,
                       sim->vd,
                       sim->multipliers,
+                      sim->scheme,
+                      sim->last_v,
+                      sim->last_vd,
+                      sim->now_vd,
                       sim->direction,
                       sim->jump,
                       sim->residual,
@@ -580,6 +650,8 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->moved,
                       sim->joints,
                       sim->gaps,
+                      sim->directions,
+                      sim->row_text,
                       (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
@@ -765,9 +837,8 @@ const char *ga_sim_row_element(const ga_sim *sim, int row)
 
 const char *ga_sim_row_name(const ga_sim *sim, int row)
 {
-    int local;
-    const ga_element *element = ga_assembly_row(sim->assembly, row, &local);
-    return element && element->type->row_name ? element->type->row_name(element, local) : "";
+    ga_row_text(sim->assembly, row, sim->row_text);
+    return sim->row_text;
 }
 
 const char *ga_sim_coordinate_body(const ga_sim *sim, int k)
@@ -808,14 +879,17 @@ static ga_status find_redundancies(ga_sim *sim, ga_sim_check *check, ga_report *
     ga_free((void *)sim->with);
     sim->redundancies = GA_NEW(ga_sim_redundancy, count);
     sim->with = GA_NEW(const char *, partners);
-    if (!sim->redundancies || !sim->with)
+    ga_free(sim->directions);
+    sim->directions = ga_alloc((size_t)count, sizeof *sim->directions);
+    if (!sim->redundancies || !sim->with || !sim->directions)
         return ga_fail(report, GA_ERR_MEMORY, "no memory for %d redundant rows", count);
     const char **names = sim->with;
     for (int k = 0; k < count; ++k) {
         ga_redundant_row row = ga_integrator_redundant_row(sim->integrator, k);
         ga_sim_redundancy *out = sim->redundancies + k;
         out->element = ga_sim_row_element(sim, row.row);
-        out->direction = ga_sim_row_name(sim, row.row);
+        ga_row_text(sim->assembly, row.row, sim->directions[k]);
+        out->direction = sim->directions[k];
         name_partners(sim, &row, out, names);
         names += out->with_count;
     }

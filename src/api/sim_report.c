@@ -1,5 +1,7 @@
 #include "api/sim_report.h"
 
+#include "api/row_text.h"
+
 #include <galpha/lie.h>
 #include <math.h>
 #include <stdarg.h>
@@ -16,16 +18,9 @@ __attribute__((format(printf, 2, 3))) static void add(char *text, const char *fo
     va_end(args);
 }
 
-static bool is_long(const char *text) { return strlen(text) > GA_MESSAGE_SIZE * 3 / 4; }
-
 static const char *section_of(const ga_element *element)
 {
     return element->type->section ? element->type->section : "joints";
-}
-
-static const char *row_name(const ga_element *element, int local)
-{
-    return element->type->row_name ? element->type->row_name(element, local) : "constraint";
 }
 
 /* --- warnings ----------------------------------------------------------------------------- */
@@ -65,7 +60,9 @@ bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const do
         squares[k >= a->model->dimension] += x[k] * x[k];
     *distance = sqrt(squares[0]);
     *angle = sqrt(squares[1]);
-    return *distance > round_off * size || *angle > round_off;
+    if (*distance <= round_off * size) *distance = 0;
+    if (*angle <= round_off) *angle = 0;
+    return *distance > 0 || *angle > 0;
 }
 
 enum { MOST_NAMED = 3 };
@@ -100,9 +97,10 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     add(text, "the start does not meet the constraints:");
     for (int k = 0; k < count; ++k) {
         const ga_body *body = a->model->bodies + most[k].body;
-        add(text, "%s body %.40s was moved by %.3g m", k ? "," : "", body->name,
-            most[k].distance);
-        if (most[k].angle > 0) add(text, " and turned by %.3g rad", most[k].angle);
+        add(text, "%s body %.40s was", k ? "," : "", body->name);
+        if (most[k].distance > 0) add(text, " moved by %.3g m", most[k].distance);
+        if (most[k].distance > 0 && most[k].angle > 0) add(text, " and");
+        if (most[k].angle > 0) add(text, " turned by %.3g rad", most[k].angle);
     }
     if (total > count) add(text, ", and %d more", total - count);
     if (change_of_v > 0)
@@ -110,32 +108,6 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     const char *body = total ? a->model->bodies[most[0].body].name : NULL;
     ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
-
-static void warn_redundant(ga_warnings *warnings, const ga_assembly *a,
-                           const ga_redundant_row *redundant)
-{
-    int local, seen = 0;
-    const ga_element *element = ga_assembly_row(a, redundant->row, &local), *last = element;
-    if (!element) return;
-    char text[GA_MESSAGE_SIZE] = "";
-    add(text, "%s.%.60s: %s is redundant", section_of(element), element->name,
-        row_name(element, local));
-    for (int k = 0; k < redundant->with_count; ++k) { /* rows of an element are neighbors */
-        const ga_element *with = ga_assembly_row(a, redundant->with[k], &local);
-        if (!with || with == element || with == last) continue;
-        last = with;
-        if (is_long(text)) {
-            add(text, ", ...");
-            break;
-        }
-        add(text, "%s %.40s", seen++ ? "," : " with", with->name);
-    }
-    add(text, "; its reactions are not unique");
-    ga_warn(warnings, GA_WARN_REDUNDANT, element->name, NAN, "%s", text);
-}
-
-/* More redundant rows than this are counted, not listed. */
-enum { MOST_REDUNDANT = 12 };
 
 void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
                        const ga_integrator *integrator, int count, const double *q0,
@@ -147,16 +119,9 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
     const ga_projection projection = ga_integrator_projection(integrator);
     if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v, q0, q);
     warn_locked(warnings, a, integrator);
-    const int rows = ga_integrator_redundant_count(integrator);
-    for (int k = 0; k < rows; ++k) {
-        if (k == MOST_REDUNDANT && rows - k > 1) {
-            ga_warn(warnings, GA_WARN_REDUNDANT, NULL, NAN, "%d more constraints are redundant",
-                    rows - k);
-            return;
-        }
-        ga_redundant_row row = ga_integrator_redundant_row(integrator, k);
-        warn_redundant(warnings, a, &row);
-    }
+    char redundant[GA_MESSAGE_SIZE];
+    const char *element = ga_redundant_text(a, integrator, redundant);
+    if (redundant[0]) ga_warn(warnings, GA_WARN_REDUNDANT, element, NAN, "%s", redundant);
 }
 
 /* --- warnings of a run -------------------------------------------------------------------- */
@@ -230,9 +195,10 @@ static void name_row(const ga_assembly *a, int row, ga_report *report)
     const ga_element *element = ga_assembly_row(a, row, &local);
     report->column = -1;
     report->row = element ? row : -1;
-    if (element)
-        add(report->message, " (%s.%.60s: %s)", section_of(element), element->name,
-            row_name(element, local));
+    if (!element) return;
+    char text[GA_ROW_TEXT];
+    ga_row_text(a, row, text);
+    add(report->message, " (%s.%.60s: %s)", section_of(element), element->name, text);
 }
 
 static void name_column(const ga_assembly *a, int column, ga_report *report)

@@ -7,7 +7,7 @@
 
 #include <galpha/integrate.h>
 
-/* How far a body is from where it was given; false: not beyond round-off. */
+/* How far a body is from where it was given, 0 within round-off; false: both are. */
 bool ga_sim_has_moved(const ga_assembly *assembly, int body, const double *q0, const double *q,
                       double *distance, double *angle);
 /* Adds what reading the model has changed. */

@@ -169,6 +169,20 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     return ga_fail(report, GA_OK, "%s", "");
 }
 
+ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, const double *v,
+                                  double *vd, double *lambda, double *psi)
+{
+    ga_stepper *s = &g->stepper;
+    double *hat = s->start.guess;
+    memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
+    memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
+    GA_TRY(ga_saddle_acceleration(s, t, q, v, s->start.vd_hat, hat));
+    memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
+    memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
+    memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
+    return GA_OK;
+}
+
 static ga_status explain_impulse(const ga_stepper *s, ga_status status, double t,
                                  ga_report *report)
 {

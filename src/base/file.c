@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 
+#include "base/lock.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -13,6 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* In place of an errno: another process writes the file. */
+enum { IN_USE = -1 };
 
 static ga_status fail_because(ga_report *report, ga_status status, const char *path,
                               const char *reason)
@@ -28,7 +32,9 @@ static ga_status fail_because(ga_report *report, ga_status status, const char *p
 static ga_status fail_with(ga_report *report, const char *path, int error)
 {
     char reason[128];
-    if (strerror_r(error, reason, sizeof reason) != 0)
+    if (error == IN_USE)
+        snprintf(reason, sizeof reason, "another run is writing this file");
+    else if (strerror_r(error, reason, sizeof reason) != 0)
         snprintf(reason, sizeof reason, "error %d", error);
     return fail_because(report, error == ENOMEM ? GA_ERR_MEMORY : GA_ERR_FILE, path, reason);
 }
@@ -70,7 +76,47 @@ static int open_temporary(ga_file *file)
     return error;
 }
 
-static int open_file(ga_file *file, const char *path, bool must_be_regular)
+/* Still the file of that name? Its writer may have renamed it since it was opened. */
+static bool is_there(const char *path, int descriptor)
+{
+    struct stat named, open;
+    return stat(path, &named) == 0 && fstat(descriptor, &open) == 0 &&
+           named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+static int open_and_lock(const char *path, int *descriptor)
+{
+    enum { ATTEMPTS = 100 };
+    for (int k = 0; k < ATTEMPTS; ++k) {
+        *descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (*descriptor < 0) return errno;
+        if (!ga_lock(*descriptor)) break;
+        if (is_there(path, *descriptor)) return ftruncate(*descriptor, 0) == 0 ? 0 : errno;
+        close(*descriptor);
+        *descriptor = -1;
+    }
+    if (*descriptor >= 0) close(*descriptor);
+    *descriptor = -1;
+    return IN_USE;
+}
+
+/* PATH.part */
+static int open_part(ga_file *file)
+{
+    const size_t size = strlen(file->path) + sizeof ".part";
+    file->temporary = GA_NEW(char, size);
+    if (!file->temporary) return ENOMEM;
+    snprintf(file->temporary, size, "%s.part", file->path);
+    const int error = open_and_lock(file->temporary, &file->descriptor);
+    if (error == 0) return 0;
+    if (file->descriptor >= 0) close(file->descriptor);
+    ga_free(file->temporary);
+    file->temporary = NULL;
+    return error;
+}
+
+static int open_file(ga_file *file, const char *path, bool must_be_regular,
+                     int (*open_new)(ga_file *file))
 {
     struct stat about;
     const bool exists = stat(path, &about) == 0;
@@ -85,18 +131,39 @@ static int open_file(ga_file *file, const char *path, bool must_be_regular)
     /* Renaming would replace a file that was protected from writing. */
     if (exists && access(path, W_OK) != 0) return errno;
     if (!(file->path = follow_links(path))) return ENOMEM;
-    return open_temporary(file);
+    return open_new(file);
+}
+
+static ga_status create(ga_file *file, const char *path, bool must_be_regular,
+                        int (*open_new)(ga_file *file), ga_report *report)
+{
+    *file = (ga_file){.descriptor = -1};
+    const int error = open_file(file, path, must_be_regular, open_new);
+    if (error == 0) return GA_OK;
+    ga_free(file->path);
+    *file = (ga_file){.descriptor = -1};
+    return fail_with(report, path, error);
 }
 
 ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
                          ga_report *report)
 {
-    *file = (ga_file){.descriptor = -1};
-    const int error = open_file(file, path, must_be_regular);
-    if (error == 0) return GA_OK;
-    ga_free(file->path);
-    *file = (ga_file){.descriptor = -1};
-    return fail_with(report, path, error);
+    return create(file, path, must_be_regular, open_temporary, report);
+}
+
+ga_status ga_file_create_part(ga_file *file, const char *path, bool must_be_regular,
+                              ga_report *report)
+{
+    return create(file, path, must_be_regular, open_part, report);
+}
+
+ga_status ga_file_adopt(ga_file *file, int descriptor, const char *name, ga_report *report)
+{
+    *file = (ga_file){.descriptor = dup(descriptor)};
+    if (file->descriptor < 0) return fail_with(report, name, errno);
+    if ((file->path = copy_text(name))) return GA_OK;
+    close(file->descriptor);
+    return fail_with(report, name, ENOMEM);
 }
 
 /* Writes piece by piece, for a full disk or a pipe may take less than all. */
@@ -180,7 +247,7 @@ ga_status ga_file_close(ga_file *file, ga_report *report)
     const bool lost = !file->error && !is_in_place(file);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !file->error)
         file->error = errno;
-    if (file->temporary) unlink(file->temporary);
+    if (file->temporary && !file->leave) unlink(file->temporary);
     ga_status status = ga_file_status(file, report);
     if (status == GA_OK && lost)
         status = fail_because(report, GA_ERR_FILE, file->path,
@@ -189,10 +256,4 @@ ga_status ga_file_close(ga_file *file, ga_report *report)
     ga_free(file->path);
     *file = (ga_file){.descriptor = -1};
     return status;
-}
-
-void ga_file_discard(ga_file *file)
-{
-    if (!file->temporary && file->regular && file->path) unlink(file->path);
-    ga_file_close(file, NULL);
 }

@@ -1,6 +1,6 @@
-/* A file that is being written: it has a temporary name until it is worth its own, and
- * remembers the first error. After that error nothing more goes to the disk, so what is there
- * stays as it was. */
+/* A file that is being written: it has a temporary name until it is complete, and remembers the
+ * first error. After that error nothing more goes to the disk, so what is there stays as it
+ * was. */
 #ifndef GA_BASE_FILE_H
 #define GA_BASE_FILE_H
 
@@ -14,12 +14,20 @@ typedef struct ga_file {
     char *temporary; /* its name until ga_file_keep; null: path */
     int descriptor;
     bool regular;
-    int error; /* errno of the first failure; 0: none */
+    bool leave; /* under its temporary name, when it is closed */
+    int error;  /* errno of the first failure; 0: none */
 } ga_file;
 
 /* What exists and is no regular file, a pipe or a device, is opened as it is. */
 ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
                          ga_report *report);
+/* The same with the temporary name PATH.part, for files that are of use before they are
+ * complete. One writer at a time: who comes second is refused. What a writer that is no more
+ * left there is replaced. */
+ga_status ga_file_create_part(ga_file *file, const char *path, bool must_be_regular,
+                              ga_report *report);
+/* Writes to a descriptor that is open and stays so; `name` is for messages. */
+ga_status ga_file_adopt(ga_file *file, int descriptor, const char *name, ga_report *report);
 /* False, with file->error, if not all of it could be written. */
 bool ga_file_write(ga_file *file, const void *bytes, size_t count);
 bool ga_file_write_at(ga_file *file, const void *bytes, size_t count, uint64_t offset);
@@ -30,9 +38,7 @@ bool ga_file_resize(ga_file *file, uint64_t size);
 ga_status ga_file_keep(ga_file *file, ga_report *report);
 /* GA_OK, or GA_ERR_FILE with the path and the system's reason. */
 ga_status ga_file_status(const ga_file *file, ga_report *report);
-/* Closes and frees; a file that was not kept is removed. */
+/* Closes and frees; a file that was not kept is removed, unless file->leave. */
 ga_status ga_file_close(ga_file *file, ga_report *report);
-/* The same, and removes the file also if it was kept. */
-void ga_file_discard(ga_file *file);
 
 #endif

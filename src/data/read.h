@@ -33,9 +33,13 @@ void ga_reader_warning(ga_reader *reader, ga_place place, const char *format, ..
 
 /* "a map", "a list of 3", "the text `abc`": for messages. The buffer is returned. */
 const char *ga_value_describe(const ga_value *value, char *buffer, size_t size);
-/* The candidate nearest to a word by edit distance, if it is near enough to be meant; null
- * otherwise. `candidate` gives the k-th, null past the last. */
+/* The candidate that may have been meant by a word: a synonym (hinge: revolute), or the nearest
+ * by edit distance, if it is near enough; null otherwise. `candidate` gives the k-th, null past
+ * the last. */
 const char *ga_suggest(const char *word, void *user,
+                       const char *(*candidate)(void *user, int k));
+/* The synonym alone. */
+const char *ga_synonym(const char *word, void *user,
                        const char *(*candidate)(void *user, int k));
 
 /* A finite number: 3, 1e-3, 30 deg, "2*m*L"; expressions see parameters, constants, loop

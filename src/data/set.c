@@ -1,6 +1,7 @@
-/* --set PATH=VALUE: one value of the tree replaced or added.
+/* --set PATH=VALUE: one value of the tree replaced, added, or removed by `null`.
  *
  *     simulate.step=1e-4     bodies.top.position[2]=3     repeat.0.count=40
+ *     simulate.step=null
  *
  * Names may hold dots, brackets and equal signs themselves: at each map, the longest key that
  * is there and fits is taken. A name in backquotes is taken as it stands. VALUE is YAML.
@@ -116,6 +117,17 @@ static ga_status assign(ga_loader *loader, const char *argument, const char *tex
     return status == GA_ERR_INPUT ? GA_OK : status;
 }
 
+/* Takes the entry out of its map or list, whose entries are its own by now. */
+static void remove_entry(ga_value *parent, const ga_value *value)
+{
+    int k = 0;
+    while (k < parent->count && &parent->entries[k].value != value) ++k;
+    if (k == parent->count) return;
+    --parent->count;
+    memmove(parent->entries + k, parent->entries + k + 1,
+            (size_t)(parent->count - k) * sizeof *parent->entries);
+}
+
 static ga_status refuse_unknown(ga_loader *loader, const char *argument, ga_value *map,
                                 const step *s)
 {
@@ -129,6 +141,12 @@ static ga_status refuse_unknown(ga_loader *loader, const char *argument, ga_valu
     if (parent == 0) return refuse(loader, argument, "there is no `%s` in the model", name);
     return refuse(loader, argument, "there is no `%s` in `%.*s`", name,
                   parent > 80 ? 80 : parent - 1, argument);
+}
+
+/* What follows a path that is to be removed. */
+static bool is_removal(const char *at)
+{
+    return strcmp(at, "=null") == 0 || strcmp(at, "=~") == 0;
 }
 
 /* One step down a map. `down` stays null after an error. */
@@ -149,6 +167,9 @@ static ga_status step_into_map(ga_loader *loader, const char *argument, ga_value
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)(s.length < 80 ? s.length : 80), s.start);
     const bool is_last = *s.next == '=';
+    if (is_removal(s.next)) /* it is not there: fine, unless it is a slip of the pen */
+        return ga_suggest(name, map, ga_map_key) ? refuse_unknown(loader, argument, map, &s)
+                                                 : GA_OK;
     if (is_last || (at_top && *s.next == '.' && !ga_suggest(name, map, ga_map_key)))
         return add_key(loader, map, &s, down);
     return refuse_unknown(loader, argument, map, &s);
@@ -200,10 +221,14 @@ ga_status ga_load_set(ga_loader *loader, const char *argument)
     if (!strncmp(argument, "include=", 8) || !strncmp(argument, "include[", 8))
         return refuse(loader, argument, "what a file includes cannot be set");
     for (;;) {
-        ga_value *down;
+        ga_value *down, *parent = value;
         GA_TRY(step_down(loader, argument, &at, value, &down));
         if (!down) return GA_OK;
         value = down;
+        if (is_removal(at)) {
+            remove_entry(parent, value);
+            return GA_OK;
+        }
         if (*at == '=') return assign(loader, argument, at + 1, value);
         if (*at == 0) return refuse(loader, argument, "expected PATH=VALUE");
         if (*at == '.') ++at;

@@ -1,7 +1,8 @@
 /* What may have been meant: the smallest number of letters inserted, left out, exchanged or
  * swapped with a neighbour that turns one word into the other (optimal string alignment).
  * Capitals count as small letters and `-`, `_` and blanks as the same, because those are the
- * mistakes people make; a word that differs only there is at distance 0.
+ * mistakes people make; a word that differs only there is at distance 0. Words of other
+ * programs come first, see synonyms.c.
  */
 #include "data/read.h"
 
@@ -46,6 +47,8 @@ const char *ga_suggest(const char *word, void *user,
 {
     const size_t n = strlen(word);
     if (n > LONGEST) return NULL;
+    const char *meant = ga_synonym(word, user, candidate);
+    if (meant) return meant;
     /* a third of the letters may be wrong; one always, but not the only one */
     const int allowed = n < 2 ? 0 : n < 6 ? 1 : (int)n / 3;
     const char *best = NULL, *name = NULL;

@@ -98,6 +98,8 @@ typedef struct ga_channel_type {
     int (*size)(const void *element);
     bool (*there)(const void *element); /* null: always */
     bool axial;
+    /* Reads the multipliers that the scheme computed, not those of the acceleration level. */
+    bool of_scheme;
 } ga_channel_type;
 
 /* What an event wants. */

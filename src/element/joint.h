@@ -345,8 +345,9 @@ bool ga_joint_has_effort2(const void *element);
          .axial = true},                                                                       \
     {                                                                                          \
         .name = "multipliers", .unit = "N, N m",                                               \
-        .help = "one for each row, its sign as in the equations",                              \
-        .value = ga_joint_channel_multipliers, .size = ga_joint_multiplier_count               \
+        .help = "one for each row, as the scheme computes it, its sign as in the equations",   \
+        .value = ga_joint_channel_multipliers, .size = ga_joint_multiplier_count,              \
+        .of_scheme = true                                                                      \
     }
 /* Coordinate k; force and length are units. */
 #define GA_JOINT_COORDINATE(k, value_name, rate_name, effort_name, force, length)              \

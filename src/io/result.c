@@ -30,7 +30,7 @@ struct ga_result {
     const ga_writer_type *type;
     void *state; /* of the writer */
     ga_file file;
-    bool started;      /* has a row, and its own name */
+    bool started;      /* has a row */
     double next_flush; /* s */
 };
 
@@ -86,7 +86,10 @@ ga_status ga_result_create_with(const char *path, ga_result_format format,
     ga_result *r = GA_NEW(ga_result, 1);
     if (!r) return out_of_memory(report);
     r->type = writers[format];
-    ga_status status = ga_file_create(&r->file, path, r->type->needs_regular_file, report);
+    const bool regular = r->type->needs_regular_file;
+    ga_status status = def->descriptor > 0
+                           ? ga_file_adopt(&r->file, def->descriptor, path, report)
+                           : ga_file_create_part(&r->file, path, regular, report);
     if (status == GA_OK) {
         status = r->type->open(&r->file, &content, &r->state, report);
         if (status != GA_OK) ga_file_close(&r->file, NULL); /* removes it */
@@ -115,25 +118,44 @@ ga_status ga_result_write(ga_result *result, double t, const double *values, ga_
     GA_TRY(result->type->write(result->state, t, values, report));
     if (result->started) return now() < result->next_flush ? GA_OK : flush(result, report);
     GA_TRY(flush(result, report));
-    GA_TRY(ga_file_keep(&result->file, report));
     result->started = true;
     return GA_OK;
 }
 
-ga_status ga_result_close(ga_result *result, const ga_attribute *attributes, ga_report *report)
+/* Of several errors the first counts. A result without rows is of no use to anybody. */
+static ga_status finish(ga_result *result, bool complete, const ga_attribute *attributes,
+                        ga_report *report)
 {
     if (!result) return GA_OK;
-    const ga_status written = result->type->close(result->state, attributes, report);
-    const ga_status closed =
-        ga_file_close(&result->file, written == GA_OK ? report : NULL); /* first error counts */
+    ga_file *file = &result->file;
+    ga_status status = result->type->close(result->state, attributes, report);
+    file->leave = result->started;
+    if (complete && status == GA_OK && result->started) status = ga_file_keep(file, report);
+    const ga_status closed = ga_file_close(file, status == GA_OK ? report : NULL);
     ga_free(result);
-    return written != GA_OK ? written : closed;
+    return status != GA_OK ? status : closed;
+}
+
+ga_status ga_result_close(ga_result *result, const ga_attribute *attributes, ga_report *report)
+{
+    return finish(result, true, attributes, report);
+}
+
+ga_status ga_result_close_part(ga_result *result, const ga_attribute *attributes,
+                               ga_report *report)
+{
+    return finish(result, false, attributes, report);
+}
+
+const char *ga_result_path(const ga_result *result)
+{
+    return result->file.temporary ? result->file.temporary : result->file.path;
 }
 
 void ga_result_discard(ga_result *result)
 {
     if (!result) return;
     result->type->close(result->state, NULL, NULL);
-    ga_file_discard(&result->file);
+    ga_file_close(&result->file, NULL);
     ga_free(result);
 }

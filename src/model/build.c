@@ -318,6 +318,15 @@ static void list_types(type_names *names, char *list, size_t size)
     }
 }
 
+/* The section that has a type of this name; null: none. */
+static const char *section_with(const char *name)
+{
+    const ga_element_type *type;
+    for (int k = 0; (type = ga_element_type_get(k)); ++k)
+        if (type->section && strcmp(type->name, name) == 0) return type->section;
+    return NULL;
+}
+
 static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_value *map)
 {
     type_names names = {in, b->model->dimension};
@@ -342,6 +351,9 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
         } else if (!type && near) {
             ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`?",
                             text, near);
+        } else if (!type && section_with(text)) {
+            ga_reader_error(&b->reader, value->place, "`%s` belongs to `%s`, not to `%s`", text,
+                            section_with(text), in);
         } else if (!type) {
             list_types(&names, list, sizeof list);
             ga_reader_error(&b->reader, value->place, "unknown type `%s`, expected one of: %s",

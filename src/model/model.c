@@ -56,3 +56,38 @@ const char *ga_model_body_name(const ga_model *model, int body)
 {
     return model->bodies[body].name;
 }
+
+double ga_model_body_mass(const ga_model *model, int body) { return model->bodies[body].mass; }
+
+const char *ga_model_body_type(const ga_model *model, int body)
+{
+    return model->bodies[body].type == GA_BODY_POINT_MASS ? "point-mass" : "rigid";
+}
+
+const char *ga_model_body_point(const ga_model *model, int body, int k)
+{
+    const ga_point_list *points = &model->bodies[body].points;
+    return k >= 0 && k < points->count ? points->points[k].name : NULL;
+}
+
+ga_model_parameter ga_model_get_parameter(const ga_model *model, int k)
+{
+    const ga_document *document = model->document;
+    if (k < 0 || k >= document->parameter_count) return (ga_model_parameter){NULL, 0};
+    const ga_parameter *p = document->parameters + k;
+    return (ga_model_parameter){p->name, p->value};
+}
+
+ga_model_entry ga_model_get_entry(const ga_model *model, int entry)
+{
+    if (entry < 0 || entry >= model->named_count) return (ga_model_entry){NULL, NULL, NULL};
+    const ga_element *element = model->named[entry];
+    return (ga_model_entry){element->type->section, element->name, element->type->name};
+}
+
+const char *ga_model_entry_body(const ga_model *model, int entry, int k)
+{
+    const ga_element *element = model->named[entry];
+    if (k < 0 || k >= element->node_count) return NULL;
+    return element->nodes[k] == GA_GROUND ? "ground" : model->bodies[element->nodes[k]].name;
+}

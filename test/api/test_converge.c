@@ -146,7 +146,30 @@ static double growing(double h, double x)
 static void test_chaos(void **state)
 {
     (void)state;
-    assert_int_equal(judge(growing, 0.01).verdict, GA_VERDICT_CHAOS);
+    made_up m;
+    ga_judgement j;
+    begin(&m, 0.01);
+    set(&m, GA_COMPONENT_POSITION, growing);
+    set(&m, GA_COMPONENT_VELOCITY, growing);
+    set(&m, GA_COMPONENT_FORCE, growing);
+    ga_ladder_judge(&m.ladder, &j);
+    assert_int_equal(j.verdict, GA_VERDICT_CHAOS);
+    /* where the motion is known, forces jump */
+    assert_int_equal(judge(growing, 0.01).verdict, GA_VERDICT_DISCONTINUITY);
+}
+
+/* One pair of levels shows second order, those before it nothing: that is no convergence. */
+static double erratic(double h, double x)
+{
+    (void)x;
+    const double errors[] = {9.1, 5.65, 2.77, 2.14, 0.527};
+    return 1e-3 * errors[(int)(log2(0.01 / h) + 0.5)];
+}
+
+static void test_erratic(void **state)
+{
+    (void)state;
+    assert_int_not_equal(judge(erratic, 0.01).verdict, GA_VERDICT_SECOND_ORDER);
 }
 
 static double coarse(double h, double x) { return x * h * h / (h * h + 1e-4); }
@@ -285,13 +308,13 @@ static void test_bad_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_order),    cmocka_unit_test(test_transient),
-        cmocka_unit_test(test_round_off),       cmocka_unit_test(test_gone_astray),
-        cmocka_unit_test(test_discontinuity),   cmocka_unit_test(test_chaos),
-        cmocka_unit_test(test_not_asymptotic),  cmocka_unit_test(test_reduced_order),
-        cmocka_unit_test(test_redundant),       cmocka_unit_test(test_bad_reference),
-        cmocka_unit_test(test_errors_are_true), cmocka_unit_test(test_can_be_stopped),
-        cmocka_unit_test(test_bad_sizes),
+        cmocka_unit_test(test_second_order),   cmocka_unit_test(test_transient),
+        cmocka_unit_test(test_round_off),      cmocka_unit_test(test_gone_astray),
+        cmocka_unit_test(test_discontinuity),  cmocka_unit_test(test_chaos),
+        cmocka_unit_test(test_erratic),        cmocka_unit_test(test_not_asymptotic),
+        cmocka_unit_test(test_reduced_order),  cmocka_unit_test(test_redundant),
+        cmocka_unit_test(test_bad_reference),  cmocka_unit_test(test_errors_are_true),
+        cmocka_unit_test(test_can_be_stopped), cmocka_unit_test(test_bad_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

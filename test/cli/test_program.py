@@ -142,7 +142,7 @@ class Program(support.Case):
             simulate: {t_end: 1, step: 0.1}
             """)
         said = self.run_it("check", "large.yaml")
-        self.assertIn("tangents            not checked: too many coordinates\n", said.out)
+        self.assertIn("Jacobians           not checked: too many coordinates\n", said.out)
         self.assertNotIn("nan", said.out + said.err)
         self.assertNotIn("wrong", said.err)
         self.assertIsNone(self.json_of("check", "large.yaml", "--json")["tangent_error"])
@@ -162,7 +162,8 @@ class Program(support.Case):
 
     def test_interrupt(self):
         code, out, err = self.interrupt_when_running(
-            ["run", "pendulum.yaml", "-q", "-o", "out.h5", "--set=simulate.t_end=1e6"], "out.h5"
+            ["run", "pendulum.yaml", "-q", "-o", "out.h5", "--set=simulate.t_end=1e6"],
+            "out.h5.part",
         )
         self.assertEqual(code, 130)
         self.assertRegex(err, r"stopped at t = [\d.]+ s")

@@ -97,6 +97,11 @@ class View(support.Case):
         self.need_viewer()
         said = self.json_of("run", "pendulum.yaml", "--view", "page.html", "--json",
                             "--set", "output.channels=[energy.total]")
+        self.assertEqual(self.files(), ["page.html", "pendulum.h5", "pendulum.yaml"])
+        self.assertEqual(said["files"], ["pendulum.h5", "page.html"])
+        os.remove(self.path("pendulum.h5"))
+        said = self.json_of("run", "pendulum.yaml", "--view", "page.html", "--json",
+                            "--no-results", "--set", "output.channels=[energy.total]")
         self.assertEqual(self.files(), ["page.html", "pendulum.yaml"])
         self.assertEqual(said["files"], ["page.html"])
         run = header_of(self.path("page.html"))[0]["runs"][0]
@@ -114,10 +119,12 @@ class View(support.Case):
         self.write("bad.yaml", PENDULUM + "forces:\n  push: {type: force, on: bob, force: "
                                           "[0, 0, \"sqrt(0.1-t)\"]}\n")
         self.run_it("run", "bad.yaml", "--view", "page.html", "--quiet", code=1)
-        run = header_of(self.path("page.html"))[0]["runs"][0]
+        run = header_of(self.path("page.part.html"))[0]["runs"][0]
         self.assertEqual(run["solver"]["status"], "failed")
         self.assertGreater(run["frames"], 5)
-        self.assertEqual(self.files(), ["bad.yaml", "page.html", "pendulum.yaml"])
+        self.assertEqual(self.files(), ["bad.h5.part", "bad.yaml", "page.part.html", "pendulum.yaml"])
+        self.run_it("view", "bad.h5.part", "-o", "again.html")
+        self.run_it("plot", "bad.h5.part", "bob.position", "-o", "a.svg")
 
     def test_start_of_a_model(self):
         """All channels at the start, in one frame."""

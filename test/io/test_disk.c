@@ -49,7 +49,7 @@ static void test_full_disk(void **state)
     for (rlim_t limit = 200000; limit <= 1000000; limit += 77777) {
         in_child(limit, fill_csv);
         struct stat about;
-        const char *path = in_folder("result.csv");
+        const char *path = in_folder("result.csv.part");
         assert_int_equal(stat(path, &about), 0);
         assert_true(about.st_size <= (off_t)limit && about.st_size > (off_t)limit - 70000);
         FILE *file = fopen(path, "r");
@@ -60,7 +60,7 @@ static void test_full_disk(void **state)
         in_child(limit, fill_hdf5);
         /* a row is 64 bytes; the last block may be missing, and the one that did not fit */
         const int fit = (int)limit / 64;
-        assert_true(check_hdf5(in_folder("result.h5"), 1) > fit - 2 * 512 - fit / 10);
+        assert_true(check_hdf5(in_folder("result.h5.part"), 1) > fit - 2 * 512 - fit / 10);
         assert_int_equal(empty_folder(), 2);
     }
 }
@@ -79,7 +79,7 @@ static void test_killed(void **state)
 {
     (void)state;
     in_child(0, die);
-    const int rows = check_hdf5(in_folder("result.h5"), 2);
+    const int rows = check_hdf5(in_folder("result.h5.part"), 2);
     assert_true(rows < 2000);
     assert_int_equal(empty_folder(), 1);
 }

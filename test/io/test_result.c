@@ -124,12 +124,46 @@ static void test_nothing_before_the_first_row(void **state)
 
         result = create((ga_result_format)format);
         assert_int_equal(write_rows(result, 0, 1, NULL), GA_OK);
-        assert_true(exists(path));
+        assert_false(exists(path));
+        assert_true(exists(ga_result_path(result)));
         ga_result_discard(result);
         assert_int_equal(empty_folder(), 0);
     }
     assert_int_equal(ga_result_close(NULL, NULL, NULL), GA_OK);
     ga_result_discard(NULL);
+}
+
+/* A run that does not finish leaves PATH.part, which others may read, and nothing else. */
+static void test_part(void **state)
+{
+    (void)state;
+    for (int format = 0; format < FORMATS; ++format) {
+        char part[160];
+        const char *path = in_folder(names[format]);
+        snprintf(part, sizeof part, "%s.part", path);
+        ga_result *result = create(format);
+        assert_string_equal(ga_result_path(result), part);
+        assert_int_equal(write_rows(result, 0, 700, NULL), GA_OK);
+        assert_int_equal(ga_result_close_part(result, NULL, NULL), GA_OK);
+        assert_false(exists(in_folder(names[format])));
+        ga_result_reader *reader = NULL;
+        assert_int_equal(ga_result_open(part, &reader, NULL), GA_OK);
+        assert_int_equal(ga_result_reader_frames(reader), 700);
+        assert_int_equal(ga_result_reader_format(reader), format);
+        ga_result_reader_close(reader);
+
+        result = create(format); /* replaces the part of one who is gone */
+        assert_int_equal(write_rows(result, 0, 2, NULL), GA_OK);
+        ga_result *second = NULL; /* but not of one who is at work */
+        ga_report report;
+        assert_int_equal(ga_result_create(in_folder(names[format]), format, SAMPLE_CHANNELS,
+                                          sample_channels, "", &second, &report),
+                         GA_ERR_FILE);
+        assert_non_null(strstr(report.message, "another run"));
+        assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
+        assert_true(exists(in_folder(names[format])));
+        assert_int_equal(empty_folder(), 1);
+    }
 }
 
 /* An old result survives a run that never starts; then it is replaced, behind links too. */
@@ -282,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_hdf5_rows),
         cmocka_unit_test(test_nothing_before_the_first_row),
+        cmocka_unit_test(test_part),
         cmocka_unit_test(test_replaces),
         cmocka_unit_test(test_cannot_create),
         cmocka_unit_test(test_device),

@@ -11,9 +11,11 @@ int main(int argc, char **argv)
     if (argc != 3) return 2;
     ga_result *result = NULL;
     ga_report report;
-    const ga_result_def def = {SAMPLE_CHANNELS, sample_channels, sample_model,
-                               "{\"name\":\"Pr\xc3\xbc"
-                               "fling\"}"};
+    const ga_result_def def = {.channel_count = SAMPLE_CHANNELS,
+                               .channels = sample_channels,
+                               .model_text = sample_model,
+                               .scene = "{\"name\":\"Pr\xc3\xbc"
+                                        "fling\"}"};
     ga_status status = ga_result_create_with(argv[1], GA_RESULT_HDF5, &def, &result, &report);
     for (int n = 0; n < atoi(argv[2]) && status == GA_OK; ++n) {
         double t, values[SAMPLE_VALUES];

@@ -72,7 +72,7 @@ def sets(settings):
 
 def run(program, model, settings=None, csv=None, timeout=300):
     """The summary of a run, as the program prints it."""
-    arguments = ["run", model, "--json", "--quiet", *sets(settings or {})]
+    arguments = ["run", model, "--json", "--quiet", "--no-results", *sets(settings or {})]
     if csv:
         arguments += ["--csv", csv]
     try:

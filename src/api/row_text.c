@@ -1,0 +1,140 @@
+#include "api/row_text.h"
+
+#include "element/joint.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *section_of(const ga_element *element)
+{
+    return element->type->section ? element->type->section : "joints";
+}
+
+/* --- one row ------------------------------------------------------------------------------ */
+
+/* "rotation about x" of a joint's own axes: which axis, and the words before it. -1: the name
+ * ends in no axis. */
+static int axis_of(const char *name, size_t *words)
+{
+    const size_t n = strlen(name);
+    const bool has_axis = n > 6 && (strncmp(name + n - 7, "about ", 6) == 0 ||
+                                    strncmp(name + n - 7, "along ", 6) == 0);
+    if (!has_axis || name[n - 1] < 'x' || name[n - 1] > 'z') return -1;
+    *words = n - 1;
+    return name[n - 1] - 'x';
+}
+
+/* A component that is zero but for round-off. */
+static double rounded(double x) { return fabs(x) < 1e-9 ? 0 : x; }
+
+void ga_row_text(const ga_assembly *assembly, int row, char text[GA_ROW_TEXT])
+{
+    int local;
+    size_t words;
+    const ga_element *element = ga_assembly_row(assembly, row, &local);
+    const char *name =
+        element && element->type->row_name ? element->type->row_name(element, local) : "";
+    const int axis = element && element->type->is_joint ? axis_of(name, &words) : -1;
+    if (axis < 0) {
+        snprintf(text, GA_ROW_TEXT, "%s", name);
+        return;
+    }
+    const double *e = ((const ga_joint *)element)->E + 3 * axis;
+    for (int k = 0; k < 3; ++k)
+        if (fabs(e[k]) > 1 - 1e-12) {
+            snprintf(text, GA_ROW_TEXT, "%.*sworld %c", (int)words, name, 'x' + k);
+            return;
+        }
+    snprintf(text, GA_ROW_TEXT, "%.*sworld direction (%.3g, %.3g, %.3g)", (int)words, name,
+             rounded(e[0]), rounded(e[1]), rounded(e[2]));
+}
+
+/* --- all that are redundant --------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, GA_MESSAGE_SIZE - used, format, args);
+    va_end(args);
+}
+
+/* Room for the rest of the sentence must stay. */
+static bool is_long(const char *text) { return strlen(text) > GA_MESSAGE_SIZE / 2; }
+
+static void add_partners(const ga_assembly *a, const ga_redundant_row *redundant,
+                         const ga_element *element, char *text)
+{
+    const ga_element *last = element;
+    int local, seen = 0;
+    for (int k = 0; k < redundant->with_count; ++k) { /* rows of an element are neighbors */
+        const ga_element *with = ga_assembly_row(a, redundant->with[k], &local);
+        if (!with || with == element || with == last) continue;
+        last = with;
+        if (is_long(text)) {
+            add(text, ", ...");
+            return;
+        }
+        add(text, "%s %.40s", seen++ ? "," : " with", with->name);
+    }
+}
+
+static void one(const ga_assembly *a, const ga_redundant_row *redundant, char *text)
+{
+    int local;
+    char row[GA_ROW_TEXT];
+    const ga_element *element = ga_assembly_row(a, redundant->row, &local);
+    if (!element) return;
+    ga_row_text(a, redundant->row, row);
+    add(text, "%s.%.60s: %s is redundant", section_of(element), element->name, row);
+    add_partners(a, redundant, element, text);
+    add(text, "; the motion is unaffected, but reactions are not unique");
+}
+
+/* Joint after joint, each with its rows; as many as fit. */
+static void several(const ga_assembly *a, const ga_integrator *integrator, int count,
+                    char *text)
+{
+    const ga_element *last = NULL;
+    int k = 0;
+    add(text, "%d constraints are redundant: ", count);
+    for (; k < count && !is_long(text); ++k) {
+        int local;
+        char row[GA_ROW_TEXT];
+        const int index = ga_integrator_redundant_row(integrator, k).row;
+        const ga_element *element = ga_assembly_row(a, index, &local);
+        if (!element) continue;
+        ga_row_text(a, index, row);
+        if (element == last)
+            add(text, ", %s", row);
+        else
+            add(text, "%s%s.%.40s (%s", last ? "), " : "", section_of(element), element->name,
+                row);
+        last = element;
+    }
+    add(text, "%s", last ? ")" : "");
+    if (k < count) add(text, " and %d more", count - k);
+    add(text, "; the motion is unaffected, but reactions are not unique");
+}
+
+const char *ga_redundant_text(const ga_assembly *assembly, const ga_integrator *integrator,
+                              char text[GA_MESSAGE_SIZE])
+{
+    const int count = ga_integrator_redundant_count(integrator);
+    text[0] = '\0';
+    if (count == 1) {
+        const ga_redundant_row row = ga_integrator_redundant_row(integrator, 0);
+        one(assembly, &row, text);
+    } else if (count > 1) {
+        several(assembly, integrator, count, text);
+    }
+    int local;
+    const ga_element *element =
+        count
+            ? ga_assembly_row(assembly, ga_integrator_redundant_row(integrator, 0).row, &local)
+            : NULL;
+    return element ? element->name : NULL;
+}
