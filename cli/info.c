@@ -37,8 +37,11 @@ static int info_command(const cli_arguments *arguments)
 {
     const char *path = arguments->operands[0];
     if (!is_result(path)) return cli_info_model(arguments);
-    if (cli_given(arguments, "set") || cli_given(arguments, "include-anywhere")) {
-        cli_error("info: %s is a result; --set and --include-anywhere are for models", path);
+    if (cli_given(arguments, "set") || cli_given(arguments, "include-anywhere") ||
+        cli_given(arguments, "allow-plugins")) {
+        cli_error("info: %s is a result; --set, --include-anywhere and --allow-plugins are for "
+                  "models",
+                  path);
         return EXIT_INPUT;
     }
     const work w = {path, cli_given(arguments, "json")};
@@ -46,10 +49,7 @@ static int info_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"json", 0, NULL, "print everything as one JSON object"},
-    {"set", 0, "PATH=VALUE", "of a model: set any value of the file"},
-    {"include-anywhere", 0, NULL, "of a model: let `include` leave its folder"},
-    {0},
+    {"json", 0, NULL, "print everything as one JSON object"}, CLI_INPUT_OPTIONS, {0}
 };
 
 const cli_command cli_info = {
