@@ -11,8 +11,8 @@ typedef struct cli_failure {
     const ga_sim *sim;
     const ga_sim_def *def;
     const ga_report *report;
-    const char *path;
-    bool checked; /* by galpha check itself */ /* of the model */
+    const char *path; /* of the model */
+    bool checked;     /* by galpha check itself */
 } cli_failure;
 
 void cli_failure_print(const cli_failure *failure);

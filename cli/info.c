@@ -2,6 +2,7 @@
 #include "cli/info.h"
 
 #include "cli/guard.h"
+#include "cli/input.h"
 #include "cli/text.h"
 
 #include <string.h>
@@ -49,8 +50,7 @@ static int info_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"json", 0, NULL, "print everything as one JSON object"}, CLI_INPUT_OPTIONS, {0}
-};
+    {"json", 0, NULL, "print everything as one JSON object"}, CLI_INPUT_OPTIONS, {0}};
 
 const cli_command cli_info = {
     .name = "info",

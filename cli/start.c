@@ -80,7 +80,10 @@ static ga_status write_frame(start *s, const ga_sim *sim, const char *label, con
                                       {NULL, NULL, 0}};
         for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(sim, k);
         snprintf(path, size, "%s.%ld.%d.h5", s->page, (long)getpid(), s->count);
-        const ga_result_def def = {count, channels, ga_model_text(s->input.model), scene};
+        const ga_result_def def = {.channel_count = count,
+                                   .channels = channels,
+                                   .model_text = ga_model_text(s->input.model),
+                                   .scene = scene};
         done = ga_result_create_with(path, GA_RESULT_HDF5, &def, &result, report);
         if (done == GA_OK)
             done = ga_result_write(result, ga_sim_time(sim), ga_sim_values(sim), report);
@@ -224,7 +227,8 @@ static int show(start *s, const cli_arguments *arguments, bool *written)
         status = write_frame(s, sim, "assembled", "start", &report);
         if (status == GA_OK) status = show_given(s, &report);
     } else {
-        cli_failure_print(&(cli_failure){sim, &def, &failure, s->input.path});
+        cli_failure_print(
+            &(cli_failure){.sim = sim, .def = &def, .report = &failure, .path = s->input.path});
         status = show_failure(s, quiet, &report);
     }
     ga_sim_destroy(sim);
