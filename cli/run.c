@@ -129,12 +129,11 @@ static bool is_done(const run *r)
     return r->write_status == GA_OK && r->status == GA_OK && !r->caught;
 }
 
-/* --- expected size -------------------------------------------------------------------------
- */
+/* --- expected size ----------------------------------------------------------------------- */
 
 static const double gigabyte = 1e9;
 /* HDF5 holds doubles; CSV up to 17 digits, sign, point, exponent, comma. */
-static const double bytes_of_number[FILES] = {[CSV] = 20, [HDF5] = 8};
+static double bytes_of_number(int file) { return file == HDF5 ? 8 : 20; }
 
 /* Bytes free where a file is to be; infinite if that cannot be told. */
 static double free_space(const char *path)
@@ -166,7 +165,7 @@ static void announce_size(const run *r)
         struct stat about;
         if (!r->file[k].path || !strcmp(r->file[k].path, "-")) continue;
         if (stat(r->file[k].path, &about) == 0 && !S_ISREG(about.st_mode)) continue;
-        const double bytes = rows * numbers * bytes_of_number[k];
+        const double bytes = rows * numbers * bytes_of_number(k);
         const double room = free_space(r->file[k].path);
         if (bytes <= gigabyte && bytes <= room) continue;
         char more[80] = "";
@@ -253,7 +252,8 @@ static void close_files(run *r)
 static const char *written(const run *r, int k)
 {
     if (!r->file[k].path || r->rows == 0) return NULL;
-    return r->file[k].complete || !r->file[k].part ? r->file[k].path : r->file[k].part;
+    if (r->file[k].complete || !r->file[k].part) return r->file[k].path;
+    return access(r->file[k].part, F_OK) == 0 ? r->file[k].part : NULL; /* someone removed it */
 }
 
 /* --- page --------------------------------------------------------------------------------- */

@@ -217,9 +217,22 @@ bool ga_file_resize(ga_file *file, uint64_t size)
     return file->error == 0;
 }
 
+static const char gone[] = "was removed or replaced while it was being written";
+
+/* Whether the path still leads to the file: else what was written is lost when it is closed. */
+static bool leads_to(const ga_file *file, const char *path)
+{
+    struct stat own, there;
+    if (file->descriptor < 0 || !file->regular) return true;
+    if (fstat(file->descriptor, &own) != 0) return true;
+    return stat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
 ga_status ga_file_keep(ga_file *file, ga_report *report)
 {
     if (!file->temporary) return GA_OK;
+    if (file->error == 0 && !leads_to(file, file->temporary))
+        return fail_because(report, GA_ERR_FILE, file->temporary, gone);
     if (file->error == 0 && rename(file->temporary, file->path) != 0) file->error = errno;
     GA_TRY(ga_file_status(file, report));
     ga_free(file->temporary);
@@ -232,26 +245,16 @@ ga_status ga_file_status(const ga_file *file, ga_report *report)
     return file->error ? fail_with(report, file->path, file->error) : GA_OK;
 }
 
-/* Whether the path still leads to the file: else what was written is lost when it is closed. */
-static bool is_in_place(const ga_file *file)
-{
-    struct stat own, there;
-    if (file->descriptor < 0 || !file->regular || file->temporary) return true;
-    if (fstat(file->descriptor, &own) != 0) return true;
-    return stat(file->path, &there) == 0 && own.st_dev == there.st_dev &&
-           own.st_ino == there.st_ino;
-}
-
 ga_status ga_file_close(ga_file *file, ga_report *report)
 {
-    const bool lost = !file->error && !is_in_place(file);
+    const char *path = file->temporary ? file->temporary : file->path;
+    const bool stays = !file->temporary || file->leave;
+    const bool lost = stays && !file->error && !leads_to(file, path);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !file->error)
         file->error = errno;
     if (file->temporary && !file->leave) unlink(file->temporary);
     ga_status status = ga_file_status(file, report);
-    if (status == GA_OK && lost)
-        status = fail_because(report, GA_ERR_FILE, file->path,
-                              "was removed or replaced while it was being written");
+    if (status == GA_OK && lost) status = fail_because(report, GA_ERR_FILE, path, gone);
     ga_free(file->temporary);
     ga_free(file->path);
     *file = (ga_file){.descriptor = -1};

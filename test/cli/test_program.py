@@ -124,15 +124,15 @@ class Program(support.Case):
             [support.PROGRAM, "run", "pendulum.yaml", "-q", "--json", "--csv", "gone.csv", "-o",
              "gone.h5", "--set", "output.every=1e-7"], cwd=self.folder.name,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            path = self.path("gone.csv")
+            path = self.path("gone.csv.part")
             while not os.path.exists(path) and process.poll() is None:
                 time.sleep(0.01)
             os.remove(path)
             process.send_signal(signal.SIGINT)
             out, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
-        self.assertIn("gone.csv: was removed or replaced", error.decode())
-        self.assertEqual(json.loads(out)["files"], ["gone.h5"])
+        self.assertIn("gone.csv.part: was removed or replaced", error.decode())
+        self.assertEqual(json.loads(out)["files"], ["gone.h5.part"])
 
     def test_check_leaves_tangents_of_large_models(self):
         self.write("large.yaml", """
