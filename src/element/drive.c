@@ -583,9 +583,10 @@ static bool touch(const void *element, const ga_state *state, double *memory)
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     const stop *at = stop_at(d, &l, memory);
     if (!at) return false;
-    memory[NEXT_MODE] = m == at->resting ? at->landing : m;
+    const mode next = m == at->resting ? at->landing : m;
+    memory[NEXT_MODE] = next;
     memory[MODE] = TOUCHING;
-    const double beyond = memory[NEXT_MODE] == at->landing ? 0 : memory[at->slack];
+    const double beyond = next == at->landing ? 0 : memory[at->slack];
     memory[HELD_AT] = at == &stop_max ? d->a->limits.max + beyond : d->a->limits.min - beyond;
     return true;
 }

@@ -141,7 +141,7 @@ static void test_part(void **state)
         char part[160];
         const char *path = in_folder(names[format]);
         snprintf(part, sizeof part, "%s.part", path);
-        ga_result *result = create(format);
+        ga_result *result = create((ga_result_format)format);
         assert_string_equal(ga_result_path(result), part);
         assert_int_equal(write_rows(result, 0, 700, NULL), GA_OK);
         assert_int_equal(ga_result_close_part(result, NULL, NULL), GA_OK);
@@ -152,12 +152,13 @@ static void test_part(void **state)
         assert_int_equal(ga_result_reader_format(reader), format);
         ga_result_reader_close(reader);
 
-        result = create(format); /* replaces the part of one who is gone */
+        result = create((ga_result_format)format); /* replaces the part of one who is gone */
         assert_int_equal(write_rows(result, 0, 2, NULL), GA_OK);
         ga_result *second = NULL; /* but not of one who is at work */
         ga_report report;
-        assert_int_equal(ga_result_create(in_folder(names[format]), format, SAMPLE_CHANNELS,
-                                          sample_channels, "", &second, &report),
+        assert_int_equal(ga_result_create(in_folder(names[format]), (ga_result_format)format,
+                                          SAMPLE_CHANNELS, sample_channels, "", &second,
+                                          &report),
                          GA_ERR_FILE);
         assert_non_null(strstr(report.message, "another run"));
         assert_int_equal(ga_result_close(result, NULL, NULL), GA_OK);
@@ -262,8 +263,9 @@ static ga_status write_all(ga_result_format format)
         {"version", "1", 0}, {"steps", NULL, 12}, {NULL, NULL, 0}};
     ga_result *result = NULL;
     ga_report report;
-    ga_status status = ga_result_create(in_folder(names[format]), format, SAMPLE_CHANNELS,
-                                        sample_channels, sample_model, &result, &report);
+    ga_status status =
+        ga_result_create(in_folder(names[format]), (ga_result_format)format, SAMPLE_CHANNELS,
+                         sample_channels, sample_model, &result, &report);
     if (status != GA_OK) return status;
     status = write_rows(result, 0, 600, &report);
     if (status == GA_OK) return ga_result_close(result, attributes, &report);

@@ -77,7 +77,7 @@ class Net:
         path, csv = (os.path.join(self.scratch, n) for n in ("model.json", "result.csv"))
         with open(path, "w") as f:
             f.write(text)
-        arguments = [self.program, "run", path, "--json", "--quiet"] + (["--csv", csv] if table else [])
+        arguments = [self.program, "run", path, "--json", "--quiet", "--no-results"] + (["--csv", csv] if table else [])
         try:
             done = subprocess.run(arguments, capture_output=True, timeout=60, check=False, text=True)
         except subprocess.TimeoutExpired as slow:
