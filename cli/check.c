@@ -113,7 +113,8 @@ static void print_redundancies(const check *c)
 {
     const ga_sim_check *found = &c->found;
     if (found->redundant_count == 0) return;
-    puts("redundant constraints; their reactions are not unique, the smallest are shown");
+    puts(
+        "redundant constraints; the reactions are not unique, those of minimum norm are shown");
     for (int k = 0; k < found->redundant_count; ++k) {
         const ga_sim_redundancy *r = &found->redundant[k];
         printf("    %s.%s: %s is redundant", section_of(c, r->element), r->element,
@@ -126,12 +127,13 @@ static void print_redundancies(const check *c)
 static void print_moved(const ga_sim_check *found)
 {
     if (found->moved_count == 0) return;
-    puts("moved to meet the constraints at the start");
+    puts("moved by assembly to satisfy the constraints");
     for (int k = 0; k < found->moved_count; ++k) {
         const ga_sim_moved *m = &found->moved[k];
         printf("    %-20s", m->body);
         if (m->distance > 0) printf(" by %.3g m", m->distance);
-        if (m->angle > 0) printf("%s turned by %.3g rad", m->distance > 0 ? "," : "", m->angle);
+        if (m->angle > 0)
+            printf("%s rotated by %.3g rad", m->distance > 0 ? "," : "", m->angle);
         puts("");
     }
 }
@@ -176,9 +178,9 @@ static void print_joints(const check *c)
             printf(" to ");
             print_place(j->second, dimension);
         }
-        if (j->centre_of) printf(", the centre of %s: no place is named", j->centre_of);
-        if (j->gap > 0) printf(", sides %.3g m apart as given", j->gap);
-        if (j->turn > 0) printf(", turned by %.3g rad as given", j->turn);
+        if (j->centre_of) printf(", centre of mass of %s (no location given)", j->centre_of);
+        if (j->gap > 0) printf(", sides %.3g m apart in the file", j->gap);
+        if (j->turn > 0) printf(", rotated by %.3g rad in the file", j->turn);
         puts("");
     }
 }
@@ -366,10 +368,9 @@ static int examine(check *c)
     cli_flush();
     cli_warnings_print(c->sim);
     if (c->found.tangent_error > suspicious_tangent)
-        cli_error(
-            "warning: Jacobians differ from finite differences by %.2g; steps will converge "
-            "slowly or not at all",
-            c->found.tangent_error);
+        cli_error("warning: Jacobians differ from finite differences by %.2g; Newton's method "
+                  "will converge slowly or not at all",
+                  c->found.tangent_error);
     return EXIT_DONE;
 }
 
@@ -391,7 +392,7 @@ static const cli_option options[] = {CLI_INPUT_OPTIONS, CLI_JSON_OPTION, {0}};
 const cli_command cli_check = {
     .name = "check",
     .operand = "MODEL",
-    .summary = "count degrees of freedom, find redundant constraints, show the start",
+    .summary = "summarise a model: degrees of freedom, constraints, initial state",
     .details = "MODEL is a model file, or - for standard input. Nothing is simulated.\n",
     .options = options,
     .run = check_command,

@@ -165,8 +165,7 @@ static int check_operands(const cli_command *command, const cli_arguments *argum
         return EXIT_INPUT;
     }
     if (arguments->operand_count > most && !command->operand_repeats) {
-        cli_error("%s: '%s' is one argument too many", command->name,
-                  arguments->operands[most]);
+        cli_error("%s: unexpected argument '%s'", command->name, arguments->operands[most]);
         cli_print_usage(stderr, command);
         return EXIT_INPUT;
     }
@@ -242,8 +241,10 @@ void cli_print_help(const cli_command *command)
 
 void cli_print_overview(FILE *out)
 {
-    fputs("galpha simulates mechanisms: bodies, joints, forces.\n\n"
-          "usage: galpha COMMAND [ARGUMENT ...]\n\n",
+    fputs("galpha simulates mechanisms: rigid bodies, joints and forces.\n"
+          "\n"
+          "usage: galpha COMMAND [ARGUMENT ...]\n"
+          "\n",
           out);
     const cli_command *command;
     for (int k = 0; (command = cli_command_get(k)); ++k) {
@@ -252,7 +253,8 @@ void cli_print_overview(FILE *out)
         snprintf(left, sizeof left, "%s%s", command->name, cli_operand_text(command, operand));
         fprintf(out, "  %-24s %s\n", left, command->summary);
     }
-    fputs("\n  galpha COMMAND --help   shows the options of a command\n"
-          "  galpha --version        shows the version\n",
+    fputs("\n"
+          "  galpha COMMAND --help   show the options of a command\n"
+          "  galpha --version        show the version\n",
           out);
 }

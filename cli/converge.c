@@ -79,7 +79,7 @@ static int parse(converge *c, const cli_arguments *arguments)
     const char *formulation = cli_value(arguments, "formulation");
     int code = EXIT_DONE;
     if (steps && tolerances) {
-        cli_error("--steps and --tolerances exclude each other");
+        cli_error("give either --steps or --tolerances, not both");
         return EXIT_INPUT;
     }
     c->def = ga_converge_def_of(c->input.model);
@@ -145,7 +145,7 @@ static void print_reference(const ga_converge_result *r)
     else
         printf(", steps down to %.3g s%s", r->reference_step,
                extrapolated == present ? ", extrapolated"
-               : extrapolated          ? ", extrapolated where that is better"
+               : extrapolated          ? ", extrapolated where that is more accurate"
                                        : "");
     puts("; last column: its own error");
 }
@@ -355,7 +355,7 @@ static int examine(converge *c)
     c->wall = cli_clock() - began;
     cli_progress_end(&c->progress);
     if (cli_interrupt_caught()) {
-        cli_error("stopped; a study says nothing before it is complete");
+        cli_error("stopped; a study gives no result before it is complete");
         return EXIT_SIGNAL + cli_interrupt_caught();
     }
     if (status != GA_OK) return cli_input_refuse(&c->input, status, &report);
@@ -385,12 +385,12 @@ static int converge_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "draw the errors over the step: .svg, .png or .pdf"},
-    {"steps", 0, "H1,H2,...", "sizes of fixed steps; default: around what the model has"},
-    {"tolerances", 0, "TOL1,...", "error control with these tolerances instead, or `auto`"},
-    {"levels", 0, "N", "how many sizes to choose, default 5"},
-    {"formulation", 0, "NAME", "index3, index2 or soi2 instead of what the model has"},
-    {"hat", 0, NULL, "accelerations and reactions from the acceleration level"},
+    {"output", 'o', "FILE", "plot errors against step size: .svg, .png or .pdf"},
+    {"steps", 0, "H1,H2,...", "fixed step sizes; default: around that of the model"},
+    {"tolerances", 0, "TOL1,...", "use error control with these tolerances, or `auto`"},
+    {"levels", 0, "N", "number of step sizes or tolerances; default 5"},
+    {"formulation", 0, "NAME", "index3, index2 or soi2; default: that of the model"},
+    {"hat", 0, NULL, "use recomputed accelerations and reactions (acceleration level)"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
     {0},
@@ -399,13 +399,14 @@ static const cli_option options[] = {
 const cli_command cli_converge = {
     .name = "converge",
     .operand = "MODEL",
-    .summary = "show the order of convergence, and why it is not higher",
+    .summary = "measure the order of convergence and explain a low one",
     .details =
-        "MODEL is a model file, or - for standard input. Runs it with smaller and smaller\n"
-        "steps and compares with a reference: another formulation, extrapolated. Errors\n"
-        "are the largest over the whole time, of the values the scheme computes itself.\n"
-        "Errors in brackets do not count: not above that of the reference or of rounding.\n\n"
-        "Exit codes: 0 the study ran, whatever it says, 1 the computation failed, 2 bad\n"
+        "MODEL is a model file, or - for standard input. It is run with ever smaller steps\n"
+        "and compared with a reference: another formulation, extrapolated. Errors are the\n"
+        "largest over the whole run, of the scheme's own values. Errors in brackets are not\n"
+        "significant: they do not exceed round-off or the error of the reference.\n"
+        "\n"
+        "Exit codes: 0 the study ran, whatever its verdict, 1 the computation failed, 2 bad\n"
         "input or usage, 3 a file cannot be read or written.\n",
     .options = options,
     .run = converge_command,

@@ -23,7 +23,7 @@ static int unknown_element(const char *name)
     if (nearest)
         cli_error("there is no element '%s'; did you mean '%s'?", name, nearest);
     else
-        cli_error("there is no element '%s'; galpha elements shows all", name);
+        cli_error("there is no element '%s'; `galpha elements` lists all", name);
     return EXIT_INPUT;
 }
 
@@ -40,7 +40,7 @@ const cli_command cli_elements = {
     .name = "elements",
     .operand = "NAME",
     .operand_optional = true,
-    .summary = "show what models are made of, or one element",
+    .summary = "list all model elements, or show the fields and channels of one",
     .options = options,
     .run = elements_command,
 };

@@ -40,28 +40,30 @@ static const struct {
     const char *text;
 } advice[] = {
     {GA_ERR_NO_CONVERGE, FIXED_STEP,
-     "a smaller step, or steps chosen by the error: --set simulate.step=null --set "
+     "a smaller step, or error control: --set simulate.step=null --set "
      "simulate.tolerance=1e-6"},
     {GA_ERR_NO_CONVERGE, CONTROLLED, "a smaller simulate.max_step or simulate.tolerance"},
     {GA_ERR_NO_CONVERGE, NOT_INDEX2, "--set simulate.formulation=index2"},
     {GA_ERR_NO_CONVERGE, EVENTS,
-     "a softer regularization of friction, or a stiffer damping of the stop"},
+     "a larger `transition` of friction, or more damping in a buffer"},
     {GA_ERR_STEP_SIZE, ALWAYS,
-     "look at the forces near that time: a jump, a singularity, a spring that is too stiff"},
+     "check the forces near that time for a jump, a singularity or a very stiff spring"},
     {GA_ERR_STEP_SIZE, ALWAYS, "a larger simulate.tolerance"},
-    {GA_ERR_STEP_SIZE, EVENTS, "a softer regularization of friction"},
+    {GA_ERR_STEP_SIZE, EVENTS, "a larger `transition` of friction"},
     {GA_ERR_STEP_SIZE, NOT_INDEX2, "--set simulate.formulation=index2"},
     {GA_ERR_SINGULAR, ALWAYS,
-     "a body without mass or inertia in a direction nothing holds, or a locked mechanism"},
+     "check for a body without inertia in an unconstrained direction, or a locked mechanism"},
     {GA_ERR_SINGULAR, NOT_INDEX2, "--set simulate.formulation=index2"},
-    {GA_ERR_REDUNDANT, ALWAYS, "remove one of the constraints that say the same"},
+    {GA_ERR_REDUNDANT, ALWAYS, "remove one of the redundant constraints"},
     {GA_ERR_INCONSISTENT, ALWAYS,
-     "check positions, rotations and velocities at the start, and whether the joints can be "
+     "check the initial positions, rotations and velocities, and whether the joints can be "
      "closed at all"},
     {GA_ERR_NOT_FINITE, ALWAYS,
-     "an expression or a force law that divides by zero or leaves its range near that state"},
+     "look for an expression or force law that divides by zero or leaves its domain near that "
+     "state"},
     {GA_ERR_EVENTS, ALWAYS,
-     "a stop that is hit ever faster: less restitution, or a stiff-damped stop"},
+     "a smaller `restitution` of the stop that is hit ever faster, or `model: buffer` with "
+     "damping"},
 };
 
 static bool applies(situation when, const cli_failure *f)
@@ -111,8 +113,8 @@ void cli_failure_print(const cli_failure *f)
                   is_text(worst_row(f)) ? ", " : "", is_text(worst_row(f)) ? worst_row(f) : "");
     if (is_text(worst_body(f))) cli_error("  worst body: %s", worst_body(f));
     if (has_norms(r))
-        cli_error("  last increments in units of their tolerances: positions %.3g, velocities "
-                  "%.3g, multipliers %.3g",
+        cli_error("  last Newton increments, in units of their tolerances: positions %.3g, "
+                  "velocities %.3g, multipliers %.3g",
                   r->norm_q, r->norm_v, r->norm_lambda);
     const char *text;
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);

@@ -62,8 +62,7 @@ static int explain(int count, const char *const *files, int killed_by)
     for (int k = 0; k < DEADLY; ++k)
         if (deadly[k] == killed_by) {
             cli_error("%s%s is damaged: %s %s", files[0], more, reader_of(count, files),
-                      killed_by == SIGXCPU ? "does not come to an end with it"
-                                           : "crashes when it reads it");
+                      killed_by == SIGXCPU ? "hangs on it" : "crashes on it");
             return EXIT_INPUT;
         }
     return EXIT_SIGNAL + killed_by;

@@ -55,13 +55,14 @@ static const cli_option options[] = {
 const cli_command cli_info = {
     .name = "info",
     .operand = "FILE",
-    .summary = "show what is in a result or a model",
+    .summary = "show the contents of a result or a model",
     .details =
-        "Of a result, HDF5 or CSV, finished or not (FILE.part): channels with units and "
+        "For a result, HDF5 or CSV, finished or not (FILE.part): channels with units and "
         "ranges,\n"
-        "settings and statistics of the run. Of a model, or - for standard input: bodies,\n"
-        "joints, motions, forces, parameters, settings, and the channels it can output. Which\n"
-        "of the two FILE is, is told by its content. Nothing is simulated.\n\n"
+        "settings and statistics of the run. For a model, or - for standard input: bodies,\n"
+        "joints, motions, forces, parameters, settings, and the channels it can output.\n"
+        "Results and models are told apart by their content. Nothing is simulated.\n"
+        "\n"
         "Exit codes: 0 done, 2 bad input or usage, 3 the file cannot be read.\n",
     .options = options,
     .run = info_command,

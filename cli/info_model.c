@@ -182,7 +182,7 @@ static bool is_own(const info *i, const char *name)
 static void print_channels(const info *i)
 {
     const int count = ga_sim_channel_count(i->all);
-    printf("channels (%d; * are output)\n", count);
+    printf("channels (%d; those output are marked *)\n", count);
     for (int k = 0; k < count && k < CLI_INFO_MOST; ++k) {
         const ga_channel c = ga_sim_channel(i->all, k);
         printf("  %c %-36s %-8s %s\n", is_own(i, c.name) ? '*' : ' ', c.name, c.unit,

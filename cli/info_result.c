@@ -192,8 +192,7 @@ static void print_report(const content *c)
     if (*text_of(c, "version")) printf(", galpha %s", text_of(c, "version"));
     putchar('\n');
     if (!csv && strcmp(status_of(c), "unfinished") == 0)
-        puts(
-            "  the run is still going on, or was killed: there are no settings and statistics");
+        puts("  the run is still in progress or was killed: no settings or statistics");
     if (*message) cli_print_line(stdout, "  ", message);
     printf("  times        %.9g ... %.9g s, %zu frames\n", times[0], times[frames - 1], frames);
     print_facts(c, SETTING, "  settings");

@@ -9,11 +9,11 @@
 
 /* For the tables of commands that read a model. */
 #define CLI_INPUT_OPTIONS                                                                      \
-    {"set", 0, "PATH=VALUE", "set any value of the file, such as simulate.step=1e-4"},         \
+    {"set", 0, "PATH=VALUE", "override a value of the model, as in simulate.step=1e-4"},       \
         {"include-anywhere", 0, NULL,                                                          \
-         "let includes and plug-ins leave the folder of the model"},                           \
+         "allow includes and plug-ins outside the folder of the model"},                       \
     {                                                                                          \
-        "allow-plugins", 0, NULL, "let the model load plug-ins, which run code of their own"   \
+        "allow-plugins", 0, NULL, "allow the model to load plug-ins, which run native code"    \
     }
 #define CLI_JSON_OPTION                                                                        \
     {                                                                                          \

@@ -11,7 +11,7 @@
 int cli_page_check(void)
 {
     if (ga_page_is_built_in()) return EXIT_DONE;
-    cli_error("this galpha was built without the viewer, which takes Node.js when it is built");
+    cli_error("this galpha was built without the viewer; building it needs Node.js");
     return EXIT_INPUT;
 }
 
@@ -30,15 +30,14 @@ static bool has_positions(const ga_result_reader *result)
 static void tell(const char *file, const ga_result_reader *result, const ga_page_shown *shown)
 {
     if (shown->every > 1)
-        cli_error("%s: the page shows %zu of %zu frames, to stay small", file, shown->frames,
+        cli_error("%s: the page shows %zu of %zu frames to limit its size", file, shown->frames,
                   shown->frames_in_file);
     if (shown->scene_damaged)
         cli_error("warning: %s: the scene is damaged, bodies are drawn as boxes", file);
     else if (!ga_result_reader_scene(result))
-        cli_error("warning: %s: there is no scene in it, bodies are drawn as boxes", file);
+        cli_error("warning: %s: it has no scene, bodies are drawn as boxes", file);
     if (!has_positions(result))
-        cli_error("warning: %s: there are no positions of bodies in it, nothing will move",
-                  file);
+        cli_error("warning: %s: it has no positions of bodies, nothing will move", file);
 }
 
 static ga_status open_results(const cli_page *page, ga_result_reader **results,

@@ -26,17 +26,17 @@ static int unknown_channel(const ga_result_reader *result, const char *file, con
     if (ga_result_suggest(result, name, near))
         cli_error("%s: there is no channel '%s'; did you mean '%s'?", file, name, near);
     else if (ga_result_reader_channel_count(result) > 0)
-        cli_error("%s: there is no channel '%s'; `galpha plot %s --list` shows them", file,
+        cli_error("%s: there is no channel '%s'; `galpha plot %s --list` lists them", file,
                   name, file);
     else
-        cli_error("%s: there are no channels in it", file);
+        cli_error("%s: it has no channels", file);
     return EXIT_INPUT;
 }
 
 static cli_curve *new_curve(cli_picture *plot, const char *text)
 {
     if (plot->curve_count == CLI_PLOT_CURVES) {
-        cli_error("'%s' makes more than %d curves", text, CLI_PLOT_CURVES);
+        cli_error("'%s' gives more than %d curves", text, CLI_PLOT_CURVES);
         return NULL;
     }
     return &plot->curves[plot->curve_count++];
@@ -400,7 +400,7 @@ static int refuse_options(const cli_arguments *arguments, const char *with,
 {
     for (; *names; ++names)
         if (cli_given(arguments, *names)) {
-            cli_error("--%s: --%s has no meaning with it", with, *names);
+            cli_error("--%s cannot be combined with --%s", with, *names);
             return EXIT_INPUT;
         }
     return EXIT_DONE;
@@ -414,19 +414,19 @@ static int check_options(const cli_arguments *arguments)
     static const char *const of_curves[] = {"x", NULL};
     const bool list = cli_given(arguments, "list"), stats = cli_given(arguments, "stats");
     if (list && stats) {
-        cli_error("--list and --stats: expected one of them");
+        cli_error("give either --list or --stats, not both");
         return EXIT_INPUT;
     }
     if (list || stats) {
         const int code = refuse_options(arguments, list ? "list" : "stats", of_pictures);
         if (code != EXIT_DONE) return code;
     } else if (cli_given(arguments, "json")) {
-        cli_error("--json: expected --list or --stats with it");
+        cli_error("--json needs --list or --stats");
         return EXIT_INPUT;
     }
     if (cli_given(arguments, "fft")) return refuse_options(arguments, "fft", of_curves);
     if (!cli_given(arguments, "window")) return EXIT_DONE;
-    cli_error("--window: expected --fft with it");
+    cli_error("--window needs --fft");
     return EXIT_INPUT;
 }
 
@@ -606,22 +606,22 @@ static int plot_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "the picture: .svg, .png or .pdf; default: RESULT with .svg"},
-    {"x", 0, "CHANNEL", "what to draw it over, instead of time"},
-    {"compare", 0, "FILE", "the same of another result, dashed; may be repeated"},
-    {"panels", 0, NULL, "a panel for each CHANNEL that is named"},
-    {"range", 0, "LOW:HIGH", "the times to draw, s"},
-    {"x-range", 0, "LOW:HIGH", "what the horizontal axis shows"},
-    {"y-range", 0, "LOW:HIGH", "what the vertical axis shows"},
+    {"output", 'o', "FILE", "picture to write: .svg, .png, .pdf; default: RESULT.svg"},
+    {"x", 0, "CHANNEL", "channel for the horizontal axis instead of time"},
+    {"compare", 0, "FILE", "also draw another result, dashed; may be repeated"},
+    {"panels", 0, NULL, "one panel per CHANNEL"},
+    {"range", 0, "LOW:HIGH", "time interval to draw, s"},
+    {"x-range", 0, "LOW:HIGH", "range of the horizontal axis"},
+    {"y-range", 0, "LOW:HIGH", "range of the vertical axis"},
     {"log-x", 0, NULL, "logarithmic horizontal axis"},
     {"log-y", 0, NULL, "logarithmic vertical axis"},
-    {"title", 0, "TEXT", "above the picture; default: the name of the model"},
-    {"label", 0, "TEXT", "of a curve; repeat it for the next one"},
-    {"x-label", 0, "TEXT", "of the horizontal axis"},
-    {"y-label", 0, "TEXT", "of the vertical axis"},
-    {"size", 0, "WIDTHxHEIGHT", "in points, 1/72 inch"},
-    {"fft", 0, NULL, "draw amplitude spectra over frequency in Hz"},
-    {"window", 0, "NAME", "of --fft: hann (default), flat-top or none"},
+    {"title", 0, "TEXT", "title of the picture; default: the name of the model"},
+    {"label", 0, "TEXT", "legend of a curve; repeat for the next one"},
+    {"x-label", 0, "TEXT", "label of the horizontal axis"},
+    {"y-label", 0, "TEXT", "label of the vertical axis"},
+    {"size", 0, "WIDTHxHEIGHT", "size in points, 1/72 inch"},
+    {"fft", 0, NULL, "draw amplitude spectra against frequency in Hz"},
+    {"window", 0, "NAME", "window of --fft: hann (default), flat-top or none"},
     {"list", 0, NULL, "print the channels with units and ranges instead of drawing"},
     {"stats", 0, NULL, "print min, max, mean and rms instead of drawing"},
     {"json", 0, NULL, "with --list or --stats: print one JSON object"},
@@ -632,18 +632,23 @@ const cli_command cli_plot = {
     .name = "plot",
     .operand = "RESULT CHANNEL",
     .operand_repeats = true,
-    .summary = "draw curves or spectra of a result, or print its channels and statistics",
+    .summary = "plot curves or spectra of a result, or print statistics",
     .details =
-        "RESULT is an HDF5 or CSV file that galpha wrote. A CHANNEL is a name,\n"
-        "top.position.x; top.position stands for all its parts, energy for all that begin\n"
-        "so, * for any word, as in *.position.z; or an expression of names and `time`,\n"
-        "\"sqrt(top.velocity.x^2 + top.velocity.y^2)\". Without any it draws what moves.\n\n"
-        "Curves of two units have an axis on the left and one on the right; of more, or of\n"
-        "many curves, a panel for each unit. With --x both axes have the same scale if both\n"
-        "are lengths. In texts x_{1} and x^{2} are lowered and raised.\n\n"
-        "--fft shows a sine with its amplitude; the mean is removed. Rows that are not\n"
-        "uniform in time are resampled by cubic polynomials. --stats weights by time.\n"
-        "--list and --stats without a CHANNEL show all.\n\n"
+        "RESULT is an HDF5 or CSV file written by galpha. A CHANNEL is a name, such as\n"
+        "top.position.x; a group of names (top.position, energy); a pattern in which * "
+        "matches\n"
+        "one word (*.position.z); or an expression of names and `time`, such as\n"
+        "\"sqrt(top.velocity.x^2 + top.velocity.y^2)\". Without any, joint coordinates,\n"
+        "positions and energies that change are drawn.\n"
+        "\n"
+        "Curves with two units share a panel with two axes; with more units, or many curves,\n"
+        "each unit has its own panel. With --x, both axes have the same scale if both are\n"
+        "lengths. In labels, x_{1} and x^{2} set subscripts and superscripts.\n"
+        "\n"
+        "--fft shows a sine by its amplitude; the mean is removed. Rows that are not uniform\n"
+        "in time are resampled by cubic polynomials. --stats weights rows by time. --list and\n"
+        "--stats without a CHANNEL print all.\n"
+        "\n"
         "Exit codes: 0 done, 2 bad input or usage, 3 a file cannot be read or written.\n",
     .options = options,
     .run = plot_command,

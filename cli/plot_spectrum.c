@@ -83,7 +83,7 @@ static int transform(const cli_picture *plot, int r, const cli_fft_grid *grid, c
     const double *t = ga_result_reader_times(plot->results[r]) + plot->first[r];
     for (size_t k = 0; k < n; ++k)
         if (!isfinite(curve->y[r][k])) {
-            cli_error("--fft: %s: %s is not a number at t = %g s; leave that out by --range",
+            cli_error("--fft: %s: %s is not finite at t = %g s; exclude that time with --range",
                       plot->files[r], curve->name, t[k]);
             return EXIT_INPUT;
         }

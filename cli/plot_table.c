@@ -152,7 +152,7 @@ static int choose_rows(table *t, const cli_plot_range *range)
     }
     t->count = end - t->first;
     if (t->count > 0) return EXIT_DONE;
-    cli_error("%s: no row lies between t = %g s and %g s", t->file, range->low, range->high);
+    cli_error("%s: no row between t = %g s and %g s", t->file, range->low, range->high);
     return EXIT_INPUT;
 }
 
@@ -239,7 +239,7 @@ static int fill(table *t, const cli_plot_range *range)
     int code = choose_rows(t, range);
     if (code == EXIT_DONE && t->arguments->operand_count == 1) {
         code = ga_result_reader_channel_count(t->result) > 0 ? add_word(t, "*") : EXIT_INPUT;
-        if (code == EXIT_INPUT) cli_error("%s: there are no channels in it", t->file);
+        if (code == EXIT_INPUT) cli_error("%s: it has no channels", t->file);
     }
     for (int k = 1; k < t->arguments->operand_count && code == EXIT_DONE; ++k)
         code = add_word(t, t->arguments->operands[k]);

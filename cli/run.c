@@ -171,7 +171,7 @@ static void announce_size(const run *r)
         char more[80] = "";
         if (bytes > room)
             snprintf(more, sizeof more, ", but only %.3g GB are free there", room / gigabyte);
-        cli_error("warning: %s will have about %.3g GB (%.3g rows of %.0f numbers)%s; a larger "
+        cli_error("warning: %s will take about %.3g GB (%.3g rows of %.0f numbers)%s; a larger "
                   "output.every or fewer output.channels make it smaller",
                   r->file[k].path, bytes / gigabyte, rows, numbers, more);
     }
@@ -433,8 +433,8 @@ static void tell_parts(const run *r)
         if (part && !first) first = part;
     }
     if (first)
-        cli_error("  results up to there, %ld rows, are in %s%s%s; read them as any result: "
-                  "galpha info %s",
+        cli_error("  results up to that time, %ld rows, are in %s%s%s, readable like any "
+                  "result: galpha info %s",
                   r->rows, first, second ? " and " : "", second ? second : "", first);
 }
 
@@ -469,8 +469,7 @@ static ga_status create(run *r, ga_report *report)
     r->def = ga_sim_def_of(r->input.model);
     if (isnan(r->def.t_end)) {
         snprintf(report->message, sizeof report->message,
-                 "the model does not say how long to simulate: it needs "
-                 "`simulate: {t_end: ...}`");
+                 "the model has no end time: add `simulate: {t_end: ...}`");
         return GA_ERR_INPUT;
     }
     r->def.output = output;
@@ -537,13 +536,13 @@ static int check_options(const cli_arguments *arguments)
     const bool to_stdout = is_stdout(cli_value(arguments, "csv"));
     const char *wrong = NULL;
     if (cli_given(arguments, "no-results") && cli_given(arguments, "output"))
-        wrong = "--no-results and -o exclude each other";
+        wrong = "give either --no-results or -o, not both";
     else if (to_stdout && cli_given(arguments, "json"))
         wrong = "--json and --csv - would both write to standard output";
     else if (is_stdout(cli_value(arguments, "output")))
         wrong = "HDF5 cannot go to standard output; --csv - writes results there";
     else if (is_stdout(cli_value(arguments, "view")))
-        wrong = "a page cannot go to standard output; --view wants the name of a file";
+        wrong = "a page cannot go to standard output; give --view the name of a file";
     if (wrong) cli_error("run: %s", wrong);
     return wrong ? EXIT_INPUT : EXIT_DONE;
 }
@@ -629,10 +628,10 @@ static int run_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write results to FILE, HDF5; default: MODEL.h5 in this folder"},
-    {"csv", 0, "FILE", "write results to FILE, comma-separated values; -: standard output"},
+    {"output", 'o', "FILE", "write results to FILE (HDF5); default: MODEL.h5"},
+    {"csv", 0, "FILE", "write results to FILE (CSV); -: standard output"},
     {"no-results", 0, NULL, "write no HDF5 file"},
-    {"view", 0, "FILE", "write an interactive page of the motion to FILE, HTML"},
+    {"view", 0, "FILE", "write an interactive HTML page of the run to FILE"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
     {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
@@ -644,14 +643,17 @@ const cli_command cli_run = {
     .operand = "MODEL",
     .summary = "simulate a model",
     .details =
-        "MODEL is a model file, or - for standard input, whose results go to model.h5. --set\n"
-        "may be given several times. With --view results hold the positions and rotations\n"
-        "of all bodies, and solver.step, whatever output.channels says.\n"
-        "Results are written to FILE.part, which takes the name FILE when the run is done; a\n"
-        "run that fails or is stopped leaves the part and does not touch FILE. With --csv -\n"
-        "there is no HDF5 file unless -o asks for one, and the summary goes to stderr.\n"
-        "Progress and errors go to stderr, the summary to stdout. Ctrl-C finishes the\n"
-        "step and closes the files; a second one stops at once.\n\n"
+        "MODEL is a model file, or - for standard input, whose results go to model.h5. By\n"
+        "default results go to the current folder, under the name of the model file. --set "
+        "may\n"
+        "be repeated. With --view, the results also hold the positions and rotations of all\n"
+        "bodies and solver.step, whatever output.channels says.\n"
+        "Results are written to FILE.part, which is renamed to FILE when the run is done; a\n"
+        "run that fails or is stopped leaves FILE.part and does not touch FILE. With --csv -,\n"
+        "no HDF5 file is written unless -o is given, and the summary goes to stderr.\n"
+        "Otherwise the summary goes to stdout; progress, warnings and errors go to stderr.\n"
+        "Ctrl-C finishes the step and closes the files; a second Ctrl-C stops at once.\n"
+        "\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"
         "cannot be read or written, 130 stopped by Ctrl-C.\n",
     .options = options,

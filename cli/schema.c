@@ -15,7 +15,7 @@ static const cli_option options[] = {{0}};
 const cli_command cli_schema = {
     .name = "schema",
     .summary = "print the JSON Schema of model files",
-    .details = "Editors use it to complete and check model files while they are written.\n",
+    .details = "Editors use it to complete and check model files while you type.\n",
     .options = options,
     .run = schema_command,
 };

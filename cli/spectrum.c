@@ -51,7 +51,7 @@ static const char *growth_text(const ga_error_growth *g, char text[GROWTH_SIZE])
 
 static int print_start(const cli_method *m)
 {
-    puts("  errors at the start grow, at most, by");
+    puts("  largest amplification of initial-value errors");
     for (int k = 0; k < FORMULATIONS; ++k) {
         ga_error_growth g;
         ga_report report;
@@ -143,7 +143,7 @@ static int print_steps(const cli_study *study, const cli_method *m)
     if (study->steps.count == 0) return EXIT_DONE;
     printf("\n  steps");
     for (int k = 0; k < study->steps.count; ++k) printf(" %g", study->steps.x[k]);
-    puts(", over and over: errors in the direction of constraints");
+    puts(", repeated: errors in the direction of the constraints");
     printf("    %-12s %-12s %-16s %-22s %12s\n", "formulation", "at a change",
            "factor per step", "at most", "of lambda");
     int code = for_each_growth(study, m, print_pattern_growth, NULL);
@@ -357,39 +357,41 @@ static int spectrum_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "draw the curves into FILE, .svg, .png or .pdf"},
+    {"output", 'o', "FILE", "plot the curves to FILE: .svg, .png or .pdf"},
     {"method", 0, "NAME", "generalized-alpha (default), hht, newmark or wbz"},
     {"rho-inf", 0, "R,...", "of generalized-alpha and wbz, 0 to 1; default 0.9"},
     {"alpha", 0, "A,...", "of hht, -1/3 to 0; default -0.05"},
-    {"beta", 0, "B", "of newmark, default 0.25"},
-    {"gamma", 0, "G", "of newmark, default 0.5"},
-    {"alpha-m", 0, "A", "with --alpha-f, --beta, --gamma: any method of the family"},
+    {"beta", 0, "B", "of newmark; default 0.25"},
+    {"gamma", 0, "G", "of newmark; default 0.5"},
+    {"alpha-m", 0, "A", "with --alpha-f, --beta and --gamma: any method of the family"},
     {"alpha-f", 0, "A", "see --alpha-m"},
-    {"ratio", 0, "X,...", "step sizes over the period, h/T"},
-    {"damping", 0, "ZETA", "of the oscillator; default 0"},
-    {"steps", 0, "H,...", "also look at steps of these sizes, over and over"},
+    {"ratio", 0, "X,...", "ratios h/T of step size to period"},
+    {"damping", 0, "ZETA", "damping ratio of the oscillator; default 0"},
+    {"steps", 0, "H,...", "also analyse this sequence of step sizes, repeated"},
     CLI_JSON_OPTION,
     {0},
 };
 
 const cli_command cli_spectrum = {
     .name = "spectrum",
-    .summary = "show stability, accuracy and damping of a method",
+    .summary = "show stability, accuracy and numerical damping of a method",
     .details =
         "An oscillator with period T is integrated with steps of size h. Spectral radius:\n"
-        "the factor per step of what decays least. Period elongation: how much longer a\n"
-        "period is than it should be. Damping ratio: -ln|z|/arg z of the eigenvalue z that\n"
-        "follows the oscillation; without damping in the oscillator it is the method's own.\n"
+        "largest eigenvalue modulus of the amplification matrix. Period elongation: relative\n"
+        "error of the numerical period. Damping ratio: -ln|z|/arg z of the principal\n"
+        "eigenvalue z; for an undamped oscillator it is the numerical damping of the method.\n"
         "\n"
-        "Errors at the start: largest norm of the powers of the matrix that carries errors\n"
-        "in the direction of constraints from step to step. With --steps, what is done when\n"
-        "the step size changes: none; adjust the accelerations; and, for index3, rescale or\n"
-        "reset the velocities too. 'of lambda' is the error of the multipliers that the\n"
-        "changes cause, over mean step and second derivative of the velocity; where it is\n"
-        "not 0, multipliers are of first order.\n"
+        "Amplification of initial-value errors: largest norm of the powers of the matrix that\n"
+        "propagates errors in the direction of the constraints from step to step. With\n"
+        "--steps, for each treatment of a change of step size: none; adjust the "
+        "accelerations;\n"
+        "and, for index3, also rescale or reset the velocities. 'of lambda' is the error of "
+        "the\n"
+        "multipliers due to the changes, divided by mean step and second derivative of the\n"
+        "velocity; where it is not 0, multipliers are only first-order accurate.\n"
         "\n"
-        "Several numbers after --rho-inf or --alpha compare methods, in tables and figures.\n"
-        "Figures go from the least to the largest --ratio if several are given.\n",
+        "Several numbers after --rho-inf or --alpha compare methods in tables and figures.\n"
+        "Figures span the range of --ratio if several are given.\n",
     .options = options,
     .run = spectrum_command,
 };

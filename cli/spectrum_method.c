@@ -23,7 +23,7 @@ int cli_study_numbers(const cli_arguments *arguments, const char *option, int mo
         char *end;
         const double x = strtod(at, &end);
         if (end == at || (*end != ',' && *end != '\0') || !isfinite(x)) {
-            snprintf(message, CLI_MISTAKE_SIZE, "--%s: '%.*s' is no number", option,
+            snprintf(message, CLI_MISTAKE_SIZE, "--%s: '%.*s' is not a number", option,
                      (int)strcspn(at, ","), at);
             return EXIT_INPUT;
         }
@@ -127,7 +127,7 @@ static int check_options(const family *f, const cli_arguments *arguments,
         for (int i = 0; i < 2; ++i)
             belongs |= f->parameter[i] && strcmp(f->parameter[i], all[k]) == 0;
         if (belongs || !cli_given(arguments, all[k])) continue;
-        snprintf(message, CLI_MISTAKE_SIZE, "--%s is no parameter of %s", all[k], f->name);
+        snprintf(message, CLI_MISTAKE_SIZE, "--%s is not a parameter of %s", all[k], f->name);
         return EXIT_INPUT;
     }
     return EXIT_DONE;
@@ -183,8 +183,8 @@ static int add_four(cli_study *study, const cli_arguments *arguments,
     if (cli_given(arguments, "method") || cli_given(arguments, "rho-inf") ||
         cli_given(arguments, "alpha"))
         return mistake(message, "%s",
-                       "--alpha-m and --alpha-f stand for a method of their own, "
-                       "without --method, --rho-inf or --alpha");
+                       "--alpha-m and --alpha-f define the method; do not combine them with "
+                       "--method, --rho-inf or --alpha");
     for (int k = 0; k < 4; ++k) {
         if (!cli_given(arguments, four[k]))
             return mistake(message,

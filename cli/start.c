@@ -119,14 +119,14 @@ static ga_status create_still(const start *s, ga_sim **sim, ga_report *report)
 static void print_gap(const ga_gap *gap)
 {
     if (gap->distance > 0 && gap->angle > 0)
-        cli_error("  %s: sides are %.3g m apart, turned by %.3g rad", gap->element,
+        cli_error("  %s: sides are %.3g m apart, rotated by %.3g rad", gap->element,
                   gap->distance, gap->angle);
     else if (gap->distance > 0)
         cli_error("  %s: sides are %.3g m apart", gap->element, gap->distance);
     else if (gap->angle > 0)
-        cli_error("  %s: sides are turned by %.3g rad", gap->element, gap->angle);
+        cli_error("  %s: sides are rotated by %.3g rad", gap->element, gap->angle);
     else
-        cli_error("  %s: %s is off by %.3g", gap->element, gap->row, gap->residual);
+        cli_error("  %s: %s is violated by %.3g", gap->element, gap->row, gap->residual);
 }
 
 static void print_gaps(const ga_sim *sim)
@@ -134,7 +134,7 @@ static void print_gaps(const ga_sim *sim)
     int k = 0;
     ga_gap gap;
     for (; k < MOST_GAPS_PRINTED && (gap = ga_sim_get_gap(sim, k)).element; ++k) {
-        if (k == 0) cli_error("gaps in the model as written:");
+        if (k == 0) cli_error("gaps in the model as given:");
         print_gap(&gap);
     }
     int more = 0;

@@ -35,7 +35,7 @@ static int unknown_problem(const char *word)
     if (near)
         cli_error("verify: no problem '%s', did you mean '%s'?", word, near);
     else
-        cli_error("verify: no problem '%s'; galpha verify --list shows all", word);
+        cli_error("verify: no problem '%s'; `galpha verify --list` lists all", word);
     return EXIT_INPUT;
 }
 
@@ -186,11 +186,11 @@ static int verify_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "DIR", "write the report, a page with figures, to DIR/index.html"},
-    {"verbose", 'v', NULL, "show every number, not only those that fail, and the notes"},
-    {"quick", 0, NULL, "only what takes little time, with coarser ladders"},
+    {"output", 'o', "DIR", "write the verification manual to DIR/index.html"},
+    {"verbose", 'v', NULL, "print every number, not only those that fail, and notes"},
+    {"quick", 0, NULL, "run only the fast problems, with fewer step sizes"},
     {"json", 0, NULL, "print the results as one JSON object"},
-    {"list", 0, NULL, "name the problems, run nothing"},
+    {"list", 0, NULL, "list the problems without running them"},
     {0},
 };
 
@@ -199,12 +199,15 @@ const cli_command cli_verify = {
     .operand = "NAME",
     .operand_optional = true,
     .operand_repeats = true,
-    .summary = "rerun published results and compare",
+    .summary = "reproduce published results and compare",
     .details =
-        "Runs the problems that papers on these methods print numbers and figures for, and\n"
-        "shows paper or reference and galpha side by side. NAME is a problem or the first\n"
-        "part of its name, such as abc14; without names all are run. Exit code 1 if any\n"
-        "number differs by more than its tolerance.\n",
+        "Runs problems with published numbers and figures and shows the published or "
+        "reference\n"
+        "value and that of galpha side by side. NAME is a problem or the first part of its\n"
+        "name, such as abc14; without names all are run.\n"
+        "\n"
+        "Exit codes: 0 all numbers agree, 1 a number differs by more than its tolerance or a\n"
+        "problem failed, 2 bad usage, 3 the manual cannot be written.\n",
     .options = options,
     .run = verify_command,
 };

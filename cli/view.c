@@ -95,7 +95,7 @@ static int view_command(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", 'o', "FILE", "write the page to FILE; default: FILE with the ending .html"},
+    {"output", 'o', "FILE", "page to write; default: FILE with the ending .html"},
     {"title", 0, "TEXT", "title of the page; default: the name of the model"},
     CLI_INPUT_OPTIONS,
     {"quiet", 'q', NULL, "print nothing but errors"},
@@ -106,13 +106,14 @@ const cli_command cli_view = {
     .name = "view",
     .operand = "FILE",
     .operand_repeats = true,
-    .summary = "make an interactive HTML page (3-D animation and plots) of results or a model",
+    .summary = "make an interactive HTML page (3-D animation and plots)",
     .details =
-        "FILE is a result of `galpha run -o`, or a model file (- for standard input). Several\n"
-        "results are shown on top of each other. Of a model the page shows the start; if it\n"
-        "cannot be assembled, the page shows and lists the joints whose sides are apart.\n"
-        "The page is one HTML file that needs nothing else: it opens in any browser, without\n"
-        "a network. Where it would become too large, frames are left out evenly.\n\n"
+        "FILE is a result of `galpha run`, or a model file (- for standard input). Several\n"
+        "results are overlaid. For a model, the page shows the initial state; if the model\n"
+        "cannot be assembled, the page shows and lists the joints that do not close.\n"
+        "The page is a single, self-contained HTML file: it opens in any browser, offline.\n"
+        "If it would become too large, frames are left out evenly.\n"
+        "\n"
         "Exit codes: 0 done, 1 the model cannot be assembled (the page is written), 2 bad\n"
         "input or usage, or built without the viewer, 3 a file cannot be read or written.\n",
     .options = options,

@@ -36,7 +36,7 @@ static ga_status check_formulation(const ga_method *method, ga_formulation formu
     GA_TRY(ga_method_check(method, report));
     if (formulation == GA_INDEX3 || formulation == GA_INDEX2) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT,
-                   "the error recursion is known for index3 and index2 only");
+                   "the error recursion is available for index3 and index2 only");
 }
 
 /* T_+^-1 T_0, [ABC14] eqs. (46) and (59). */
@@ -104,7 +104,8 @@ static ga_small change_and_step(const ga_small *change, const ga_small *step)
 
 ga_status ga_pattern_check(int count, const double *steps, ga_report *report)
 {
-    if (count < 1) return ga_fail(report, GA_ERR_ARGUMENT, "a pattern of steps needs one step");
+    if (count < 1)
+        return ga_fail(report, GA_ERR_ARGUMENT, "a pattern of steps needs at least one step");
     double least = INFINITY, most = 0;
     for (int k = 0; k < count; ++k) {
         if (!(steps[k] > 0 && isfinite(steps[k])))

@@ -111,8 +111,8 @@ typedef struct body_channel {
 
 static const body_channel body_channels[] = {
     {"position", "m", "position in the world", POLAR, true, true, position},
-    {"rotation", "", "unit quaternion w, x, y, z, body to world axes", ROTATION, false, true,
-     rotation},
+    {"rotation", "", "orientation: unit quaternion w, x, y, z from body to world axes",
+     ROTATION, false, true, rotation},
     {"velocity", "m/s", "velocity in the world", POLAR, true, false, velocity},
     {"angular_velocity", "rad/s", "angular velocity, body axes", AXIAL, false, false,
      angular_velocity},
@@ -153,13 +153,13 @@ static const global_channel global_channels[] = {
     {"energy", "potential", "J", "potential energy of gravity and springs", true, false,
      potential},
     {"energy", "total", "J", "kinetic and potential energy", true, false, total},
-    {"energy", "dissipated", "J", "energy lost since the start", true, false, dissipated},
-    {"energy", "work", "J", "work of outer forces and motions since the start", true, false,
+    {"energy", "dissipated", "J", "energy dissipated since the start", true, false, dissipated},
+    {"energy", "work", "J", "work of external forces and motions since the start", true, false,
      work},
     {"solver", "step", "s", "size of the last step", false, false, step},
     {"solver", "newton", "", "Newton iterations of the last step", false, false, newton},
-    {"solver", "error", "", "estimated error of the last step by what is allowed", false, false,
-     error},
+    {"solver", "error", "", "estimated error of the last step divided by its tolerance", false,
+     false, error},
     {"solver", "position_residual", "", "largest |Phi|", false, true, position_residual},
     {"solver", "velocity_residual", "", "largest |B v + Phi_t| and |k|", false, true,
      velocity_residual},
@@ -276,7 +276,8 @@ static void add_body_channel(selection *s, const body_channel *type, int body,
                                         : (planar ? 2 : 3);
     const char *const *parts = type->shape == ROTATION ? quaternion_parts : axes;
     const char *unit = type->shape == ROTATION && planar ? "rad" : type->unit;
-    const char *help = type->shape == ROTATION && planar ? "angle, turns counted" : type->help;
+    const char *help =
+        type->shape == ROTATION && planar ? "angle, full turns counted" : type->help;
     const char *name =
         point ? join(s, owner, point->name, type->name) : join(s, owner, type->name, NULL);
     if (part) name = join(s, name, part, NULL);

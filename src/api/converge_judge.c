@@ -54,7 +54,7 @@ static const char *const verdict_names[GA_VERDICT_COUNT] = {
     [GA_VERDICT_NOT_ASYMPTOTIC] = "not yet asymptotic",
     [GA_VERDICT_DISCONTINUITY] = "discontinuity",
     [GA_VERDICT_CHAOS] = "chaotic growth",
-    [GA_VERDICT_REFERENCE] = "reference not good enough",
+    [GA_VERDICT_REFERENCE] = "reference not accurate enough",
     [GA_VERDICT_REDUCED_ORDER] = "reduced order",
 };
 
@@ -414,8 +414,8 @@ static void blame_events(court *c)
             between = fmin(between, order_within(c->ladder, i, 0, GA_WINDOWS, false));
     c->judgement->at = c->ladder->first_event;
     say(c,
-        "The integration starts anew %d times (first at t = %.6g s): impacts, switches or "
-        "forces that jump. There no order can be seen in ",
+        "The integration restarts %d times (first at t = %.6g s), at impacts, switches or "
+        "discontinuous forces. Because of them no order can be observed in ",
         c->ladder->events, c->ladder->first_event);
     name_failing(c);
     if (isfinite(between) && between >= second)
@@ -427,40 +427,41 @@ static void blame_events(court *c)
 static void blame_rounding(court *c)
 {
     const ga_ladder *ladder = c->ladder;
-    say(c, "At steps down to %.3g s rounding is larger than the error of the method in ",
+    say(c, "At steps down to %.3g s round-off exceeds the error of the method in ",
         ladder->rungs[ladder->count - 1].h);
     if (any_failing(c))
         name_failing(c);
     else
         say(c, "everything");
-    say(c, ": errors are as small as double precision allows and no longer fall, or grow. "
-           "Larger steps show the order.");
+    say(c, ": errors have reached the limit of double precision and no longer decrease. Larger "
+           "steps will show the order.");
 }
 
 static void blame_start(court *c)
 {
-    say(c, "The error is largest at the start, where its order is too low in ");
+    say(c, "The error is largest at the start, where the order is too low in ");
     name_failing(c);
-    say(c, ", and dies out: in the second half of the time it is of second order. The start "
-           "values excite an oscillation, which start: auto avoids; or, with that, the model "
-           "begins with a fast motion that is damped.");
+    say(c, ", and decays: in the second half of the run it is of second order. The start "
+           "values excite an oscillation, which `start: auto` avoids; if `start` is `auto` "
+           "already, the model begins with a fast, damped motion.");
 }
 
 static void blame_step(court *c)
 {
-    say(c, "The orders still change from level to level, or the errors are still large, in ");
+    say(c, "The observed orders still vary from level to level, or the errors are still large, "
+           "in ");
     name_failing(c);
-    say(c, ": the steps are too large for the fastest motion. Smaller ones will tell.");
+    say(c, ": the steps are too large for the fastest motion. Try smaller ones.");
 }
 
 static void blame_jump(court *c)
 {
     say(c,
-        "Second order until about t = %.6g s; then the error rises suddenly and its "
-        "order is too low in ",
+        "Second order until about t = %.6g s; then the error rises suddenly and the order is "
+        "too low in ",
         c->judgement->at);
     name_failing(c);
-    say(c, ": probably a force that jumps or has a kink there.");
+    say(c, ": probably a force has a jump or a kink there.");
 }
 
 static ga_verdict find_reason(court *c)
@@ -483,8 +484,9 @@ static ga_verdict find_reason(court *c)
         return GA_VERDICT_DISCONTINUITY;
     }
     if (is_motion_lost(c) && for_some_failing(c, grows)) {
-        say(c, "Second order at first, but then errors grow until they are as large as the "
-               "solution: the motion is chaotic or unstable. A shorter time shows the order.");
+        say(c,
+            "Second order at first, but then errors grow until they are as large as the "
+            "solution: the motion is chaotic or unstable. A shorter run will show the order.");
         return GA_VERDICT_CHAOS;
     }
     if (for_some_failing(c, is_large)) {
@@ -505,9 +507,9 @@ static ga_verdict find_reason(court *c)
         say(c, ".");
         return GA_VERDICT_REFERENCE;
     }
-    say(c, "The order has settled below 2 in ");
+    say(c, "The order has converged to a value below 2 in ");
     name_failing(c);
-    say(c, ", for no reason that shows in the errors.");
+    say(c, "; the errors give no hint why.");
     return GA_VERDICT_REDUCED_ORDER;
 }
 
@@ -523,18 +525,18 @@ static void praise(court *c)
             least = fmin(least, c->curves[i].order);
     }
     say(c,
-        "Second order was seen in every component that has an error to measure; the lowest "
-        "is %.2f.",
+        "Second order was observed in every component with a measurable error; the lowest is "
+        "%.2f.",
         least);
     if (c->forgiven)
         say(c,
-            " Reactions do not count: %d redundant constraint%s them not unique, and the "
-            "part that is free need not converge.",
+            " Reactions are not judged: %d redundant constraint%s them not unique, and the "
+            "undetermined part need not converge.",
             c->ladder->redundant, c->ladder->redundant > 1 ? "s make" : " makes");
     if (silent)
-        say(c, " %d component%s no error beyond rounding or that of the reference.", silent,
+        say(c, " %d component%s no error above round-off or that of the reference.", silent,
             silent > 1 ? "s have" : " has");
-    if (c->ladder->events) say(c, " The integration started anew %d times.", c->ladder->events);
+    if (c->ladder->events) say(c, " The integration restarted %d times.", c->ladder->events);
 }
 
 /* Components that are zero, or exact, have no order, and need none. */

@@ -164,13 +164,13 @@ static void warn_impacts(const search *s, const ga_given *given, int count, doub
     path(given, name, sizeof name);
     if (count == 1)
         ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
-                "%s: the prescribed velocity jumps by %.3g at t = %.6g s, an impact with an "
-                "infinite force that no channel shows",
+                "%s: the prescribed velocity jumps by %.3g at t = %.6g s, an impact, whose "
+                "infinite force is in no channel",
                 name, largest, first);
     else
         ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
                 "%s: the prescribed velocity jumps %d times, first at t = %.6g s, by up to "
-                "%.3g: impacts with infinite forces that no channel shows",
+                "%.3g: impacts, whose infinite forces are in no channel",
                 name, count, first, largest);
 }
 
@@ -200,7 +200,7 @@ static ga_status judge(const search *s, const ga_given *given, const found *f)
         warn_impacts(s, given, f->jumps, f->first_jump, f->jump);
     if (f->poles)
         ga_warn(s->warnings, GA_WARN_POLE, given->element->name, f->first_pole,
-                "%s: has a pole, it grows without bound, at t = %.6g s",
+                "%s: has a pole at t = %.6g s, where it grows without bound",
                 path(given, name, sizeof name), f->first_pole);
     return GA_OK;
 }
@@ -222,8 +222,8 @@ static ga_status find_breaks(search *s, const ga_given *given)
         if (k == MOST_BREAKS) {
             char name[128];
             ga_warn(s->warnings, GA_WARN_MANY_BREAKS, given->element->name, next,
-                    "%s: has more than %d jumps and corners; from t = %.6g s on steps cross "
-                    "them unannounced",
+                    "%s: has more than %d jumps and corners; from t = %.6g s on, steps are not "
+                    "aligned with them",
                     path(given, name, sizeof name), MOST_BREAKS, next);
             break;
         }
@@ -302,11 +302,10 @@ static ga_status check_positive(const search *s, const ga_given *given)
         most = fmax(most, f);
         if (!(f <= 1e-6 * most)) continue;
         char name[128];
-        ga_fail(
-            s->report, GA_ERR_INPUT,
-            "%s: falls to %.3g at t = %.6g s; expected a function that stays positive until "
-            "the end of the run, t = %.6g s",
-            path(given, name, sizeof name), fabs(f) <= 1e-6 * most ? 0 : f, t, s->to);
+        ga_fail(s->report, GA_ERR_INPUT,
+                "%s: falls to %.3g at t = %.6g s; expected a function that stays positive to "
+                "the end of the run, t = %.6g s",
+                path(given, name, sizeof name), fabs(f) <= 1e-6 * most ? 0 : f, t, s->to);
         return GA_ERR_INPUT;
     }
     return GA_OK;

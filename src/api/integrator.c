@@ -41,10 +41,12 @@ static void warn_method(ga_integrator *g)
     const ga_method_properties *p = &s->method;
     if (!p->second_order)
         warn(g,
-             "the method is of first order: gamma differs by %.3g from 1/2 - alpha_m + alpha_f",
+             "the method is only first-order accurate: gamma differs by %.3g from 1/2 - "
+             "alpha_m + alpha_f",
              p->order_defect);
     if (!p->unconditionally_stable)
-        warn(g, "the method is not unconditionally stable: large steps may blow up");
+        warn(g, "the method is not unconditionally stable: the solution may grow without bound "
+                "at large steps");
     if (!p->strictly_stable_at_infinity && s->m > 0)
         warn(g, !s->form->velocity_level
                     ? "the method has no damping at infinity (rho_inf = 1): with index-3 "
@@ -178,7 +180,9 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->stats = (ga_statistics){0};
     s->scale = (ga_scales){{0}, {0}, 0};
     if (s->projection.q > 0 || s->projection.v > 0)
-        warn(g, "the start was not consistent: q moved by up to %.3g, v by up to %.3g",
+        warn(g,
+             "the initial values were not consistent: q was changed by up to %.3g, v by up to "
+             "%.3g",
              s->projection.q, s->projection.v);
     warn_redundant(g);
     return GA_OK;
@@ -197,7 +201,7 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
             ga_fail(report, status,
-                    "start values for steps of %.3g at t = %.9g: %s beside the start", h, t0,
+                    "start values for steps of %.3g at t = %.9g: %s near the start", h, t0,
                     ga_status_text(status));
         else if (status == GA_ERR_MEMORY)
             ga_fail(report, status, "out of memory");
@@ -225,8 +229,9 @@ ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
     if (!(g->stepper.h_grid > 0))
-        return ga_fail(report, GA_ERR_STATE,
-                       "no step size is known: call ga_integrator_start or _step_by");
+        return ga_fail(
+            report, GA_ERR_STATE,
+            "no step size is set: call ga_integrator_start or ga_integrator_step_by");
     return ga_step_grid(&g->stepper, INFINITY, report);
 }
 

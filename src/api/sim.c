@@ -752,8 +752,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 {
     if (isnan(sim->def.t_end))
         return ga_fail(report, GA_ERR_INPUT,
-                       "the model does not say how long to simulate: it needs "
-                       "`simulate: {t_end: ...}`");
+                       "the model has no end time: add `simulate: {t_end: ...}`");
     forget(sim);
     bool events = sim->model->event_count > 0;
     ga_simulation run = ga_simulation_default();
@@ -962,7 +961,7 @@ static void step_aside(ga_sim *sim)
 static ga_status check_tangents(ga_sim *sim, ga_sim_check *check, ga_report *report)
 {
     check->tangent_error = NAN;
-    check->tangent_worst = "not checked: too many coordinates";
+    check->tangent_worst = "not checked: the model is too large";
     if (sim->assembly->nv > MOST_CHECKED) return GA_OK;
     memcpy(sim->q, ga_integrator_q(sim->integrator),
            (size_t)sim->assembly->nq * sizeof(double));

@@ -114,13 +114,12 @@ void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings)
         measure(model, joint, t, &gap, &turn);
         if (!(gap > large_gap * size) && !(turn > large_gap)) continue;
         if (++large <= MOST)
-            ga_warn(
-                warnings, GA_WARN_JOINT_APART, name, NAN,
-                "joints.%.60s: its sides were %.3g m%s apart as given, and bodies were moved "
-                "to bring them together",
-                name, gap, turn > large_gap ? " and an angle" : "");
+            ga_warn(warnings, GA_WARN_JOINT_APART, name, NAN,
+                    "joints.%.60s: its two sides were %.3g m%s apart in the file; bodies were "
+                    "moved to close the gap",
+                    name, gap, turn > large_gap ? " and an angle" : "");
     }
     if (large > MOST)
         ga_warn(warnings, GA_WARN_JOINT_APART, NULL, NAN,
-                "the sides of %d more joints were far apart as given", large - MOST);
+                "the sides of %d more joints were far apart in the file", large - MOST);
 }

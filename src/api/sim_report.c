@@ -30,8 +30,8 @@ void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model)
     if (!model->aligned.count) return;
     const ga_element *element = model->aligned.element;
     ga_warn(warnings, GA_WARN_AXES_ALIGNED, element->name, NAN,
-            "the loop does not close exactly: axes of %d joints were turned by up to %.2g rad "
-            "(%s.%.60s) to be parallel or perpendicular to those of others (%.60s)",
+            "the loop does not close exactly: axes of %d joints were rotated by up to %.2g rad "
+            "(%s.%.60s) to make them parallel or perpendicular to those of others (%.60s)",
             model->aligned.count, model->aligned.angle, section_of(element), element->name,
             model->aligned.with);
 }
@@ -42,11 +42,10 @@ static void warn_locked(ga_warnings *warnings, const ga_assembly *a,
 {
     const ga_model *model = a->model;
     if (!(model->misaligned.angle > 0) || ga_integrator_rank(integrator) < a->nv) return;
-    ga_warn(
-        warnings, GA_WARN_AXES_MISALIGNED, model->misaligned.element->name, NAN,
-        "nothing can move: the axes of joints %.60s and %.60s in a loop are %.2g rad out of "
-        "parallel or perpendicular",
-        model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
+    ga_warn(warnings, GA_WARN_AXES_MISALIGNED, model->misaligned.element->name, NAN,
+            "the mechanism is locked: the axes of joints %.60s and %.60s in a loop are %.2g "
+            "rad off parallel or perpendicular",
+            model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
 }
 
 bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const double *q,
@@ -94,7 +93,7 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     }
     if (!total && !(change_of_v > 0)) return;
     char text[GA_MESSAGE_SIZE] = "";
-    add(text, "the start does not meet the constraints:");
+    add(text, "the initial values do not satisfy the constraints:");
     for (int k = 0; k < count; ++k) {
         const ga_body *body = a->model->bodies + most[k].body;
         add(text, "%s body %.40s was", k ? "," : "", body->name);
@@ -158,8 +157,8 @@ static void warn_balance(ga_warnings *warnings, const ga_assembly *a, const ga_s
     if (!(end->duration > 0) || end->drift <= tolerated * end->exchanged) return;
     if (end->drift <= negligible_energy(a, end)) return;
     ga_warn(warnings, GA_WARN_ENERGY_BALANCE, NULL, end->drift_time,
-            "the energy balance is off by %.3g J, %.3g %% of the %.3g J that were exchanged, "
-            "at t = %.6g s: the motion is not to be trusted",
+            "the energy balance error is %.3g J, %.3g %% of the %.3g J exchanged, at t = %.6g "
+            "s: do not trust the motion",
             end->drift, 100 * end->drift / end->exchanged, end->exchanged, end->drift_time);
 }
 
@@ -177,7 +176,7 @@ static void warn_residuals(ga_warnings *warnings, const ga_assembly *a, const ga
              !(end->velocity_residual <= tolerated * fmax(speed, size / end->duration) * 10))
         ga_warn(warnings, GA_WARN_VELOCITY_RESIDUAL, NULL, end->t,
                 "velocities violate the constraints by up to %.3g (m/s or rad/s) at the end, "
-                "in a model that moves with %.3g m/s",
+                "in a model with speeds up to %.3g m/s",
                 end->velocity_residual, speed);
 }
 
@@ -224,11 +223,12 @@ static void explain_misaligned(const ga_assembly *a, ga_report *report)
     const ga_model *model = a->model;
     if (!(model->misaligned.angle > 0)) return;
     add(report->message,
-        ": the loop does not close, the axes of joints %.60s and %.60s are %.2g rad out of "
+        ": the loop does not close, the axes of joints %.60s and %.60s are %.2g rad off "
         "parallel or perpendicular",
         model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
-    report->remedy = "axes with more digits: what is within 1e-5 rad is made parallel; or a "
-                     "`spherical` or `cylindrical` joint in place of a hinge of the loop";
+    report->remedy =
+        "give the axes with more digits (within 1e-5 rad they are aligned automatically), or "
+        "replace a `revolute` joint of the loop by a `spherical` or `cylindrical` one";
 }
 
 void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status status,
@@ -306,11 +306,12 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
         if (element->rows) report->row = element->row;
     } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
         add(report->message,
-            ": masses differ by a factor of %.2g, and in this formulation short steps drown in "
-            "the round-off of reactions, by masses and 1/h^2",
+            ": masses differ by a factor of %.2g, and in this formulation the round-off of the "
+            "reactions, which grows with masses and 1/h^2, prevents short steps",
             mass_ratio(a));
         report->remedy = "--set simulate.formulation=index2";
     } else if (report->status == GA_ERR_STEP_SIZE) {
-        add(report->message, ": something is singular there, or the tolerance cannot be met");
+        add(report->message,
+            ": the solution is singular there, or the tolerance cannot be met");
     }
 }

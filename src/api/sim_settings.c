@@ -125,9 +125,9 @@ static ga_status check_method(const ga_model *model, const ga_value *simulate,
         return add_error(messages, at, "simulate", report.message);
     ga_method_properties properties = ga_method_describe(&method);
     if (!properties.second_order)
-        return add_error(messages, at, "simulate",
-                         "the method is of first order only: gamma must be 1/2 - alpha_m + "
-                         "alpha_f");
+        return add_error(
+            messages, at, "simulate",
+            "the method is only first-order accurate: gamma must be 1/2 - alpha_m + alpha_f");
     return GA_OK;
 }
 
@@ -139,26 +139,25 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
     if (tolerance && !isnan(s->tolerance.relative) &&
         (s->tolerance.relative >= 1 || s->tolerance.relative < 1e-13))
         return add_error(messages, tolerance, "simulate.tolerance",
-                         "expected a relative tolerance below 1 and not below 1e-13");
+                         "expected a relative tolerance from 1e-13 to less than 1");
     const ga_value *error = ga_value_get(simulate, "error");
     if (error && s->error == GA_ERROR_EXTRAPOLATE && s->formulation != GA_INDEX2)
         return add_error(messages, error, "simulate.error",
-                         "`extrapolate` goes with formulation: index2");
+                         "`extrapolate` needs `formulation: index2`");
     if (error && !isnan(s->step))
         return add_error(messages, error, "simulate.error",
-                         "has no meaning with `step`, steps of fixed size");
+                         "has no effect with fixed steps (`step`)");
     const ga_value *start = ga_value_get(simulate, "start");
     if (start && s->start == GA_START_IMPLICIT && s->formulation != GA_INDEX3 &&
         s->formulation != GA_INDEX2)
         return add_error(messages, start, "simulate.start",
-                         "`implicit` goes with formulation: index3 or index2");
+                         "`implicit` needs `formulation: index3` or `index2`");
     const ga_value *threads = ga_value_get(simulate, "threads");
     if (threads && s->threads > GA_SIM_MAX_THREADS)
         return add_error(messages, threads, "simulate.threads", "expected at most 64");
     const ga_value *penalty = ga_value_get(simulate, "penalty");
     if (penalty && s->penalty > 0 && s->formulation != GA_INDEX3)
-        return add_error(messages, penalty, "simulate.penalty",
-                         "goes with formulation: index3");
+        return add_error(messages, penalty, "simulate.penalty", "needs `formulation: index3`");
     return GA_OK;
 }
 

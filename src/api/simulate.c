@@ -83,7 +83,7 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
     if (c->mode == GA_ERROR_EXTRAPOLATE && !g->stepper.form->has_eta)
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "extrapolation is an option of index2, not of %s",
+                       "extrapolation is available in index2, not in %s",
                        g->stepper.form->name);
     return GA_OK;
 }
@@ -317,7 +317,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "Richardson extrapolation and GA_ERROR_EXTRAPOLATE exclude each other");
+                       "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");
     const ga_stepper *s = &g->stepper;
     ga_simulation silent = *def;
     silent.output = silent.accepted = NULL;

@@ -53,17 +53,16 @@ static bool is_name(const char *name)
 bool ga_check_name(ga_reader *reader, ga_place place, const char *what, const char *name)
 {
     if (!is_name(name))
-        return ga_reader_error(
-            reader, place,
-            "%s cannot be called `%.80s`: its name is letters, digits and _, "
-            "and does not start with a digit",
-            what, name);
+        return ga_reader_error(reader, place,
+                               "%s cannot be named `%.80s`: names consist of letters, digits "
+                               "and _ and do not start with a digit",
+                               what, name);
     for (const char *const *word = ga_reserved_names; *word; ++word)
         if (!strcmp(*word, name))
-            return ga_reader_error(reader, place,
-                                   "%s cannot be called `%s`, which means something else in "
-                                   "expressions",
-                                   what, name);
+            return ga_reader_error(
+                reader, place,
+                "%s cannot be named `%s`, which has another meaning in expressions", what,
+                name);
     return true;
 }
 

@@ -112,13 +112,13 @@ static bool scan_name(parser *p, const char *start)
         const char *part = c += quoted;
         if (quoted) {
             while (*c && *c != '`') ++c;
-            if (!*c) return fail(p, p->token.start, "a ` is missing at the end of the name");
+            if (!*c) return fail(p, p->token.start, "a closing ` is missing after the name");
         } else {
             while (is_letter(*c) || is_digit(*c)) ++c;
         }
         const size_t size = (size_t)(c - part);
         if (length + size + 2 > MAX_NAME)
-            return fail(p, p->token.start, "a name of more than %d characters", MAX_NAME - 2);
+            return fail(p, p->token.start, "a name is longer than %d characters", MAX_NAME - 2);
         if (size == 0)
             return fail(p, (size_t)(c - p->text), "expected a name %s '%s'",
                         quoted ? "between" : "after", quoted ? "``" : ".");
@@ -192,7 +192,8 @@ static bool scan_mark(parser *p, const char *start)
         }
     if ((unsigned char)*start >= 0x20 && *start != 0x7f)
         return fail(p, p->token.start,
-                    "unexpected character '%.*s'; names with such characters stand in `...`",
+                    "unexpected character '%.*s'; names with such characters must be in "
+                    "backquotes, `...`",
                     character_length(start), start);
     return fail(p, p->token.start, "unexpected control character");
 }
@@ -385,7 +386,7 @@ static bool parse_unary(parser *p);
 static bool enter(parser *p)
 {
     if (++p->nesting <= MAX_NESTING) return true;
-    return fail(p, p->token.start, "parentheses or operations are nested too deep");
+    return fail(p, p->token.start, "parentheses or operations are nested too deeply");
 }
 
 static const char unit_names[][4] = {"m",   "mm", "cm",  "km", "um",  "in",  "ft",  "kg",
@@ -406,10 +407,10 @@ static bool fail_operator(parser *p)
     const bool named = p->token.kind == TOKEN_NAME;
     const bool known = named && find_symbol(p).kind != GA_SYMBOL_UNKNOWN;
     if (named && strcmp(p->name, "deg") == 0)
-        return fail(p, p->token.start, "deg stands behind numbers only; multiply by pi/180");
+        return fail(p, p->token.start, "deg can follow only a number; multiply by pi/180");
     if (named && p->last.kind == TOKEN_NUMBER && !known) {
         if (strcmp(p->name, "rad") == 0)
-            return fail(p, p->token.start, "unexpected 'rad': angles are in rad anyway");
+            return fail(p, p->token.start, "unexpected 'rad': angles are in rad already");
         if (is_unit(p->name))
             return fail(p, p->token.start,
                         "unexpected unit '%s': numbers are in SI units, only deg is known",
@@ -449,7 +450,7 @@ static bool parse_name(parser *p)
         break;
     default:
         if (strcmp(p->name, "deg") == 0)
-            return fail(p, p->token.start, "deg stands behind a number, such as 30 deg");
+            return fail(p, p->token.start, "deg must follow a number, as in 30 deg");
         if (find_function(p->name))
             return fail(p, p->token.start, "%s is a function: expected ( after it", p->name);
         return fail_unknown(p, false);

@@ -53,7 +53,7 @@ static bool check_interval(ga_reader *reader, const fields *given, ga_function *
     const double start = function->p[START], end = function->p[END];
     if (end > start && isfinite(1 / (end - start))) return true;
     return ga_reader_error(reader, given->at[END] ? given->at[END]->place : given->place,
-                           "end %g does not come after start %g", end, start);
+                           "end %g is not after start %g", end, start);
 }
 
 /* Part of the interval that is over, in [0, 1], and the value there from the shape s -> y:
@@ -139,8 +139,7 @@ static bool read_points(ga_reader *reader, const ga_value *list, double *t, doub
             good = false;
         else if (known && !(t[i] > t[i - 1]))
             good = ga_reader_error(reader, item->place,
-                                   "time %g does not come after the one before, %g", t[i],
-                                   t[i - 1]);
+                                   "time %g is not after the previous one, %g", t[i], t[i - 1]);
         known = read;
         ga_reader_leave(reader, here);
     }
@@ -165,7 +164,7 @@ static bool build_table(ga_reader *reader, const ga_value *list, ga_function *fu
     case GA_ERR_MEMORY:
         return no_memory(reader, list->place);
     default:
-        return ga_reader_error(reader, list->place, "slopes are too large for numbers");
+        return ga_reader_error(reader, list->place, "slopes are too large");
     }
 }
 
@@ -207,7 +206,7 @@ static double table_next_break(const ga_function *function, double t)
 #define INTERVAL_FIELDS                                                                        \
     {                                                                                          \
         {.name = "start", .help = "time at which it starts"},                                  \
-            {.name = "end", .help = "time at which it ends", .required = true},                \
+            {.name = "end", .help = "end time", .required = true},                             \
             {.name = "from", .help = "value before"},                                          \
             {.name = "to", .help = "value after", .required = true},                           \
     }
@@ -221,13 +220,12 @@ static const shape shapes[] = {
                           .required = true},
                          {.name = "spline",
                           .help = "linear; cubic: twice differentiable, not-a-knot ends; "
-                                  "akima: once, with less "
-                                  "overshoot",
+                                  "akima: once differentiable, less overshoot",
                           .kind = GA_FUNCTION_CHOICE,
                           .choices = splines},
                          {.name = "outside",
-                          .help = "before the first and after the last point, hold: the value "
-                                  "stays; extend: straight on; repeat: starts again",
+                          .help = "outside the table: hold keeps the end value, extend "
+                                  "continues along the end slope, repeat repeats the table",
                           .kind = GA_FUNCTION_CHOICE,
                           .choices = outsides}}},
      .finish = finish_table,
@@ -256,7 +254,7 @@ static const shape shapes[] = {
      .rates = harmonic_rates,
      .curved = true},
     {.form = {.name = "step",
-              .help = "smooth change between two times, twice differentiable",
+              .help = "smooth transition between two times, twice differentiable",
               .nested = true,
               .fields = INTERVAL_FIELDS},
      .finish = check_interval,
@@ -313,7 +311,7 @@ static bool check_given(ga_reader *reader, const ga_function_form *form, const f
         const bool none = !given->at[k] && !(other >= 0 && given->at[other]);
         if (both)
             good = ga_reader_error(reader, given->at[other]->place,
-                                   "both '%s' and '%s'; one of them is enough", field->name,
+                                   "both '%s' and '%s' are given; keep one", field->name,
                                    field->instead);
         if (none && field->required)
             good = ga_reader_error(reader, given->place, "'%s'%s%s%s is missing", field->name,
@@ -404,7 +402,8 @@ static bool read_map(ga_reader *reader, const ga_value *map, ga_function *functi
     for (int k = 0; k < SHAPES; ++k) {
         if (!ga_value_get(map, shapes[k].form.name)) continue;
         if (found)
-            return ga_reader_error(reader, map->place, "both '%s' and '%s' in one function",
+            return ga_reader_error(reader, map->place,
+                                   "both '%s' and '%s' are in one function; keep one",
                                    found->form.name, shapes[k].form.name);
         found = &shapes[k];
     }

@@ -163,15 +163,15 @@ static ga_status admit(ga_loader *loader, const ga_value *value, const char *pat
     GA_TRY(status);
     if (!loader->options->include_anywhere &&
         !ga_path_is_below(*resolved, loader->root_folder)) {
-        ga_reader_error(reader, value->place,
-                        "`%s` is outside the folder of the model, where includes must stay",
-                        value->text);
+        ga_reader_error(
+            reader, value->place,
+            "`%s` is outside the folder of the model; allow this with --include-anywhere",
+            value->text);
         return GA_OK;
     }
     if (is_in_chain(chain, *resolved)) {
         describe_chain(chain, *resolved, circle, sizeof circle);
-        ga_reader_error(reader, value->place, "files include each other in a circle: %s",
-                        circle);
+        ga_reader_error(reader, value->place, "circular include: %s", circle);
         return GA_OK;
     }
     *wanted = ga_names_find(&loader->included, *resolved, strlen(*resolved)) < 0;

@@ -149,7 +149,7 @@ static ga_status read_stl_binary(reading *r, uint32_t count)
             const uint32_t bits = little_endian(bytes + STL_TRIANGLE * t + 12 + 4 * k);
             memcpy(corners + k, &bits, sizeof bits);
             if (!isfinite(corners[k]))
-                return refuse(r, "triangle %lu has a coordinate that is no finite number",
+                return refuse(r, "triangle %lu has a coordinate that is not finite",
                               (unsigned long)t + 1);
         }
         if (append(&r->corners, corners, 9) != GA_OK) return GA_ERR_MEMORY;
@@ -172,7 +172,7 @@ static ga_status read_stl_text(reading *r)
             corners = 0;
         } else if (is_word(word, length, "vertex")) {
             float point[3];
-            if (!inside || corners == 3) return refuse(r, "`vertex` where none is expected");
+            if (!inside || corners == 3) return refuse(r, "unexpected `vertex`");
             status = read_point(r, &line, point);
             if (status == GA_OK) status = append(&r->corners, point, 3);
             ++corners;
@@ -199,11 +199,12 @@ static ga_status read_stl(reading *r)
     const bool text =
         r->end - start >= 5 && memcmp(start, "solid", 5) == 0 && !memchr(r->text, '\0', length);
     if (text) return read_stl_text(r);
-    if (length < STL_HEADER) return refuse(r, "is no STL file");
-    return refuse(r, "is no STL file, or cut off: %lu triangles need %llu bytes, there are %lu",
-                  (unsigned long)count,
-                  (unsigned long long)STL_HEADER + STL_TRIANGLE * (unsigned long long)count,
-                  (unsigned long)length);
+    if (length < STL_HEADER) return refuse(r, "is not an STL file");
+    return refuse(
+        r, "is not an STL file, or is truncated: %lu triangles need %llu bytes, there are %lu",
+        (unsigned long)count,
+        (unsigned long long)STL_HEADER + STL_TRIANGLE * (unsigned long long)count,
+        (unsigned long)length);
 }
 
 /* --- OBJ ---------------------------------------------------------------------------------- */
@@ -253,7 +254,8 @@ static ga_status read_face(reading *r, words *line)
 static ga_status read_obj(reading *r)
 {
     words line;
-    if (memchr(r->text, '\0', (size_t)(r->end - r->text))) return refuse(r, "is no OBJ file");
+    if (memchr(r->text, '\0', (size_t)(r->end - r->text)))
+        return refuse(r, "is not an OBJ file");
     while (next_line(r, &line)) {
         const char *word;
         const size_t length = next_word(&line, &word);

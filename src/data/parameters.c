@@ -92,9 +92,7 @@ static void report_cycle(sorter *s, int depth, int k)
     else
         memcpy(text + sizeof text - 4, "...", 4);
     const size_t mark = ga_reader_enter(&s->loader->reader, p[k].name);
-    ga_reader_error(&s->loader->reader, p[k].place,
-                    "parameters depend on each other in a "
-                    "circle: %s",
+    ga_reader_error(&s->loader->reader, p[k].place, "circular definition of parameters: %s",
                     text);
     ga_reader_leave(&s->loader->reader, mark);
     for (int i = from; i < depth; ++i) s->is_bad[s->stack[i]] = true;

@@ -163,8 +163,8 @@ static bool refuse_unit(ga_reader *reader, const ga_value *value, double x, cons
         return ga_reader_error(reader, value->place, "`%.*s`: degrees are written `%.15g deg`",
                                shown, value->text, x);
     return ga_reader_error(reader, value->place,
-                           "`%.*s`: `%.*s` cannot follow a number; numbers are in SI units and "
-                           "only `deg` may stand behind one",
+                           "`%.*s`: `%.*s` cannot follow a number; numbers are in SI units, "
+                           "and only `deg` may follow one",
                            shown, value->text, shown_length(unit), unit);
 }
 
@@ -190,9 +190,7 @@ static bool refuse_mistakes(ga_reader *reader, const ga_value *value, double x, 
     const char *text = value->text, *rest = text + length;
     if (is_one_of(text, infinite))
         return ga_reader_error(reader, value->place,
-                               "`%s` is no use here: a number must be "
-                               "finite",
-                               text);
+                               "`%s` is not allowed: a number must be finite", text);
     if (!length) return true;
     if (x == 0 && (*rest == 'x' || *rest == 'o' || *rest == 'b') &&
         strspn(rest + 1, "0123456789abcdefABCDEF") == strlen(rest + 1) && rest[1])
@@ -204,8 +202,7 @@ static bool refuse_mistakes(ga_reader *reader, const ga_value *value, double x, 
         strspn(rest, "0123456789,._'eE+-") == strlen(rest))
         return ga_reader_error(
             reader, value->place,
-            "`%.*s` is not a number: the decimal sign is a point, and digits "
-            "are not grouped",
+            "`%.*s` is not a number: write a decimal point, and do not group digits",
             shown_length(text), text);
     const bool apart = *rest == ' ' || *rest == '\t';
     const char *unit = rest + strspn(rest, " \t");

@@ -200,15 +200,15 @@ static bool substitute(expander *x, const ga_value *scalar, const char **out)
             ++k;
         } else if (c == '}') {
             return ga_reader_error(reader, ga_value_place(scalar, k),
-                                   "`%.80s`: a } without a {; a brace itself is written }}",
+                                   "`%.80s`: a } without a {; write }} for a literal brace",
                                    text);
         } else {
             const size_t length = strcspn(text + k + 1, "{}");
             long value;
             if (text[k + 1 + length] != '}')
-                return ga_reader_error(
-                    reader, ga_value_place(scalar, k),
-                    "`%.80s`: a { without its }; a brace itself is written {{", text);
+                return ga_reader_error(reader, ga_value_place(scalar, k),
+                                       "`%.80s`: a { without a }; write {{ for a literal brace",
+                                       text);
             if (length == strspn(text + k + 1, " "))
                 return ga_reader_error(reader, ga_value_place(scalar, k),
                                        "`%.80s`: empty braces; expected an index, as in {i+1}",
@@ -233,7 +233,7 @@ static bool spend(expander *x, const ga_value *value)
 {
     if (--x->loader->budget >= 0) return true;
     return ga_reader_error(&x->loader->reader, value->place,
-                           "the model gets too large: more than %ld values",
+                           "the model is too large: more than %ld values",
                            x->loader->max_values);
 }
 
@@ -340,7 +340,7 @@ static bool append(expander *x, section *s, const ga_entry *entry)
     if (known >= 0) {
         const ga_place first = s->map.entries[known].place;
         return ga_reader_error(&x->loader->reader, entry->place,
-                               "`%.80s` is already there, from %s:%d:%d", entry->key,
+                               "`%.80s` is already defined at %s:%d:%d", entry->key,
                                first.file ? first.file : "", first.line, first.column);
     }
     if (s->map.count == s->capacity && !make_room(x, s, 64)) return false;
@@ -436,8 +436,8 @@ static bool read_index(expander *x, block *b, const ga_scope *outer)
     if (ga_document_symbol(x->loader->document, outer, b->index, strlen(b->index)).kind !=
         GA_SYMBOL_UNKNOWN)
         return ga_reader_error(reader, place,
-                               "the index `%s` has the name of a parameter or an outer index; "
-                               "choose another with `index`",
+                               "the index `%s` is also the name of a parameter or an outer "
+                               "index; choose another with `index`",
                                b->index);
     return true;
 }

@@ -182,7 +182,8 @@ static ga_status step_into_list(ga_loader *loader, const char *argument, ga_valu
     const int k = find_in_list(list, *at, &s);
     *at = s.next;
     if (k < 0)
-        return refuse(loader, argument, "`%.*s` is no index of the list, which has %d items%s",
+        return refuse(loader, argument,
+                      "`%.*s` is not an index of the list, which has %d items%s",
                       (int)(s.length < 80 ? s.length : 80), s.start, list->count,
                       list->count ? ", the first is [0]" : "");
     GA_TRY(copy_entries(loader, list, 0));
@@ -203,7 +204,7 @@ static ga_status step_down(ga_loader *loader, const char *argument, const char *
         return step_into_map(loader, argument, value, at, down);
     char got[96];
     const int n = (int)(*at - argument);
-    return refuse(loader, argument, "`%.*s` is %s, there is nothing inside it to set",
+    return refuse(loader, argument, "`%.*s` is %s and has no members to set",
                   n > 80 ? 80 : n - (n && (*at)[-1] == '.'), argument,
                   ga_value_describe(value, got, sizeof got));
 }
@@ -219,7 +220,7 @@ ga_status ga_load_set(ga_loader *loader, const char *argument)
     if (!strchr(argument, '='))
         return refuse(loader, argument, "expected PATH=VALUE, such as simulate.step=1e-4");
     if (!strncmp(argument, "include=", 8) || !strncmp(argument, "include[", 8))
-        return refuse(loader, argument, "what a file includes cannot be set");
+        return refuse(loader, argument, "`include` cannot be set");
     for (;;) {
         ga_value *down, *parent = value;
         GA_TRY(step_down(loader, argument, &at, value, &down));

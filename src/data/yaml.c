@@ -116,11 +116,11 @@ static ga_place place_of(const parser *p, const struct fy_mark *mark, ga_place o
 static const struct {
     const char *said, *meant;
 } words[] = {
-    {"invalid multiline plain key", "this text runs on into the next line, which looks like a "
-                                    "key: a colon is missing here, or "
-                                    "the next line is indented too far"},
+    {"invalid multiline plain key",
+     "this text continues on the next line, which looks like a key: a colon is missing here, "
+     "or the next line is indented too far"},
     {"invalid nested block mapping on the same line",
-     "a second `: ` on one line; put the map on lines of its own, or text with a colon in "
+     "a second `: ` on one line; put the map on lines of its own, or put text with a colon in "
      "quotes"},
     {"missing document start", "text after the end of the document, or a missing space after a "
                                "colon"},
@@ -129,13 +129,13 @@ static const struct {
     {"plain scalar cannot start with", "text that starts like this must be in quotes"},
     {"tab character may not be used", "tabs cannot indent in YAML; use spaces"},
     {"invalid tab as inden", "tabs cannot indent in YAML; use spaces"},
-    {"invalid extra closing", "a closing bracket too many"},
+    {"invalid extra closing", "one closing bracket too many"},
     {"invalid comma", "a comma with nothing before it"},
     {"invalid extra comma", "a comma with nothing before it"},
     {"without closing quote", "the quote that starts here is not closed"},
-    {"invalid trailing content after", "text behind a closing quote"},
+    {"invalid trailing content after", "text after a closing quote"},
     {"wrongly indented", "wrong indentation"},
-    {"invalid indentation", "wrong indentation: it is not that of the keys above"},
+    {"invalid indentation", "wrong indentation: it differs from that of the keys above"},
     {"invalid scalar at the end of block sequence",
      "an item of the list was expected, `- ...`; is the indentation right?"},
     {"did not find expected", "wrong indentation, or a key without a colon"},
@@ -183,7 +183,7 @@ static ga_status report_all_syntax(parser *p)
     while ((error = fy_diag_errors_iterate(p->diag, &previous)))
         if (error->type == FYET_ERROR && error->msg) report_syntax(p, error);
     if (p->reader->errors == before) /* it has no words for some errors, such as |0 */
-        fail(p, p->here, "what follows this cannot be understood");
+        fail(p, p->here, "cannot parse what follows");
     return GA_ERR_INPUT;
 }
 
@@ -210,7 +210,7 @@ static ga_status spend(parser *p, long values, ga_place place)
 {
     *p->budget -= values;
     if (*p->budget >= 0) return GA_OK;
-    return fail(p, place, "too many values: the limit is reached here%s",
+    return fail(p, place, "too many values: the limit is exceeded here%s",
                 values > 1 ? " by repeating aliases" : "");
 }
 
@@ -438,7 +438,7 @@ static ga_status on_scalar(parser *p, struct fy_event *event)
     GA_TRY(read_tag(p, event->scalar.tag, &v.quoted));
     GA_TRY(token_text(p, token, &v.text));
     if (token) fy_token_get_text(token, &length);
-    if (strlen(v.text) != length) return fail(p, v.place, "text with a character 0");
+    if (strlen(v.text) != length) return fail(p, v.place, "text contains a NUL character");
     if (mark && (style == FYSS_PLAIN || in_quotes))
         v.verbatim = stands_at(p, mark->input_pos, v.text);
     if (mark && in_quotes && v.place.column > 1) --v.place.column; /* the quote itself */
@@ -511,7 +511,7 @@ static ga_status on_document(parser *p, struct fy_event *event)
 {
     if (p->has_document)
         return fail(p, place_of(p, fy_event_start_mark(event), p->here),
-                    "a second document starts here; a file is one");
+                    "a second document starts here; a file must contain only one");
     p->has_document = true;
     return GA_OK;
 }

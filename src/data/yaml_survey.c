@@ -47,9 +47,9 @@ ga_yaml_survey ga_yaml_check_text(const char *text, size_t length)
         if (n == 0)
             return (ga_yaml_survey){
                 "not UTF-8 from here on; is this a text file? If so, save it as UTF-8", k, 0};
-        if (c[k] == 0) return (ga_yaml_survey){"not a text file: it holds a byte 0", k, 0};
+        if (c[k] == 0) return (ga_yaml_survey){"not a text file: it contains a NUL byte", k, 0};
         if (is_control(c[k]))
-            return (ga_yaml_survey){"a control character, which text must not hold", k, 0};
+            return (ga_yaml_survey){"a control character, which is not allowed in text", k, 0};
         k += n;
     }
     return (ga_yaml_survey){0};
@@ -164,7 +164,7 @@ static void skip_block(scanner *s)
         if (!empty && c - line <= s->indent) return;
         leading = leading && empty;
         if (leading && ++blank > MAX_BLANK_LINES) {
-            s->problem = "text that starts with too many empty lines";
+            s->problem = "text starts with too many empty lines";
             return;
         }
         s->line = line;
@@ -195,7 +195,7 @@ static void skip_token(scanner *s)
         skip_quoted(s);
     } else if (c == '[' || c == '{') {
         if (++s->depth > GA_YAML_MAX_DEPTH)
-            s->problem = "too many brackets inside each other";
+            s->problem = "brackets are nested too deeply";
         else
             ++s->at;
     } else if (c == ']' || c == '}') {

@@ -179,7 +179,7 @@ bool ga_element_between(ga_setup *setup, void *element, const ga_anchor between[
     if (e->nodes[0] != e->nodes[1]) return true;
     return ga_element_error(setup, element, "between",
                             e->nodes[0] == GA_GROUND
-                                ? "both ends are on ground, at least one has to be on a body"
+                                ? "both ends are on ground; at least one must be on a body"
                                 : "both ends are on the same body, expected two bodies");
 }
 
@@ -188,10 +188,10 @@ bool ga_element_check_spring(const ga_setup *setup, const void *element, double 
 {
     if (stiffness < 0)
         ga_element_warning(setup, element, "stiffness",
-                           "is negative: the spring pushes away from its rest position");
+                           "is negative: the spring would push away from its rest position");
     if (damping < 0)
         return ga_element_error(setup, element, "damping",
-                                "is negative, expected a number that is not");
+                                "is negative, expected zero or more");
     return true;
 }
 

@@ -26,12 +26,14 @@ typedef struct applied {
 static const char *const frames[] = {"world", "body", NULL};
 
 #define AGAINST                                                                                \
-    GA_FIELD(applied, BODY, against, "body that takes the opposite, at the same place",        \
+    GA_FIELD(applied, BODY, against,                                                           \
+             "body that receives the opposite force and torque, at the same point",            \
              .fallback = {GA_GROUND}, .absent = "no body")
 #define FRAME                                                                                  \
-    GA_FIELD(applied, CHOICE, frame, "axes of the components: world, or of the body",          \
+    GA_FIELD(applied, CHOICE, frame,                                                           \
+             "axes in which the components are given: world, or those of the body",            \
              .choices = frames)
-#define ON_POINT GA_FIELD(applied, POINT, on, "point it acts at", .required = true)
+#define ON_POINT GA_FIELD(applied, POINT, on, "point of application", .required = true)
 
 static const ga_field force_fields[] = {
     ON_POINT,
@@ -77,7 +79,8 @@ static bool prepare(void *element, ga_setup *setup)
     if (a->on.node == GA_GROUND)
         return ga_element_error(setup, a, "on", "is on ground, expected a body");
     if (a->against == a->on.node)
-        return ga_element_error(setup, a, "against", "is the body it acts on");
+        return ga_element_error(setup, a, "against",
+                                "is the body the force acts on; expected another one");
     if (!given(a->force) && !given(a->torque))
         return ga_element_error(setup, a, "force", "neither force nor torque is given");
     a->element.nodes[0] = a->on.node;

@@ -32,15 +32,16 @@ typedef struct bushing {
 
 static const ga_field fields[] = {
     GA_FIELD(bushing, PAIR, between, "the two bodies, or the two points", .required = true),
-    GA_FIELD(bushing, PLACE, at,
-             "where it sits at t = 0: coordinates in the world, or a point by name",
+    GA_FIELD(bushing, PLACE, at, "location at t = 0: world coordinates, or the name of a point",
              .unit = "m", .fallback = {NAN},
-             .absent = "at the points named in `between`; where only bodies are named, at the "
-                       "centre of the second"),
+             .absent = "the points named in `between`; if only bodies are named, the centre of "
+                       "mass of the second"),
     GA_FIELD(bushing, ROTATION, rotation, "its axes relative to those of the world, at t = 0"),
     GA_FIELD(bushing, MATRIX6, stiffness,
-             "stiffness for displacements and rotations, symmetric", .unit = "N/m, N, N m/rad"),
-    GA_FIELD(bushing, MATRIX6, damping, "damping, symmetric, not negative",
+             "stiffness for displacements and rotations; the matrix must be symmetric",
+             .unit = "N/m, N, N m/rad"),
+    GA_FIELD(bushing, MATRIX6, damping,
+             "damping; the matrix must be symmetric and positive semidefinite",
              .unit = "N s/m, N s, N m s/rad"),
     {0},
 };
@@ -101,10 +102,10 @@ static bool check_matrices(const bushing *b, const ga_setup *setup)
         return ga_element_error(setup, b, "damping", "is not symmetric");
     if (!not_negative(b->damping))
         return ga_element_error(setup, b, "damping",
-                                "is negative for some motions: they would gain energy");
+                                "is not positive semidefinite: some motions would gain energy");
     if (!not_negative(b->stiffness))
         ga_element_warning(setup, b, "stiffness",
-                           "is negative for some displacements: it pushes away from rest");
+                           "is not positive semidefinite: some displacements would grow");
     return true;
 }
 
@@ -360,7 +361,7 @@ static const ga_channel_type channels[] = {
      .axial = true},
     {.name = "displacement",
      .unit = "m",
-     .help = "of the second point relative to the first, axes of the first frame",
+     .help = "displacement of the second point relative to the first, axes of the first frame",
      .count = 3,
      .value = displacement_channel},
     {.name = "rotation",
@@ -376,7 +377,7 @@ const ga_element_type ga_force_bushing = {
     .name = "bushing",
     .section = "forces",
     .help = "Elastic mount between two bodies: linear stiffness and damping for displacement "
-            "and rotation, coupled as the matrices say.",
+            "and rotation, with coupling by full matrices.",
     .size = sizeof(bushing),
     .fields = fields,
     .example = "{type: bushing, between: [a, b], at: [0.3, 0.2, 0.1], stiffness: [90, 90, 150, "

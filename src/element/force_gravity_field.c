@@ -23,13 +23,15 @@ typedef struct gravity {
 
 static const ga_field fields[] = {
     GA_FIELD(gravity, BODIES, bodies, "bodies it acts on", .absent = "all bodies"),
-    GA_FIELD(gravity, FUNCTIONS, acceleration, "uniform acceleration, of time", .unit = "m/s^2",
-             .fallback = {NAN}, .absent = "center and strength are given"),
-    GA_FIELD(gravity, VECTOR, center, "point that attracts, world", .unit = "m",
-             .fallback = {NAN}, .absent = "acceleration is given"),
+    GA_FIELD(gravity, FUNCTIONS, acceleration,
+             "uniform acceleration; may be a function of time", .unit = "m/s^2",
+             .fallback = {NAN}, .absent = "`center` and `strength` are used"),
+    GA_FIELD(gravity, VECTOR, center, "centre of attraction, world", .unit = "m",
+             .fallback = {NAN}, .absent = "`acceleration` is used"),
     GA_FIELD(gravity, NUMBER, strength,
-             "of the point: acceleration times squared distance, G times its mass",
-             .unit = "m^3/s^2", .fallback = {NAN}, .absent = "acceleration is given"),
+             "gravitational parameter of the centre: G times its mass (acceleration times "
+             "squared distance)",
+             .unit = "m^3/s^2", .fallback = {NAN}, .absent = "`acceleration` is used"),
     {0},
 };
 
@@ -39,13 +41,15 @@ static bool prepare(void *element, ga_setup *setup)
     bool uniform = g->acceleration[0] || g->acceleration[1] || g->acceleration[2];
     g->central = !isnan(g->strength);
     if (uniform && (g->central || !isnan(g->center[0])))
-        return ga_element_error(setup, g, "acceleration",
-                                "excludes center and strength, expected one or the other");
+        return ga_element_error(
+            setup, g, "acceleration",
+            "cannot be combined with `center` and `strength`; give one or the other");
     if (!uniform && !g->central)
-        return ga_element_error(setup, g, "acceleration",
-                                "is not given, and neither are center and strength");
+        return ga_element_error(
+            setup, g, "acceleration",
+            "is missing, and so are `center` and `strength`; give one or the other");
     if (g->central && isnan(g->center[0]))
-        return ga_element_error(setup, g, "center", "is not given, but strength is");
+        return ga_element_error(setup, g, "center", "is missing, but `strength` is given");
     g->element.node_count = 1;
     g->element.nodes[0] = g->body;
     g->mass = setup->mass[g->body];
@@ -150,8 +154,8 @@ static const ga_channel_type channels[] = {
 const ga_element_type ga_force_gravity_field = {
     .name = "gravity-field",
     .section = "forces",
-    .help = "Gravity besides that of the model: a uniform acceleration, or the attraction of a "
-            "point in space.",
+    .help = "Gravity in addition to that of the model: a uniform acceleration, or attraction "
+            "by a point.",
     .size = sizeof(gravity),
     .fields = fields,
     .example = "{type: gravity-field, bodies: [a, b], acceleration: [0, 0, -1.62]}",

@@ -25,11 +25,11 @@ typedef struct plugin {
 
 static const ga_field fields[] = {
     GA_FIELD(plugin, PATH, library,
-             "the shared object, in the folder of the model; loaded only with --allow-plugins",
+             "shared object, in the folder of the model; loaded only with --allow-plugins",
              .required = true),
-    GA_FIELD(plugin, TEXT, symbol, "name of the ga_plugin in it", .absent = "galpha_plugin"),
-    GA_FIELD(plugin, BODIES, bodies, "the bodies it sees and acts on", .required = true),
-    GA_FIELD(plugin, LIST, parameters, "numbers handed to it", .absent = "none"),
+    GA_FIELD(plugin, TEXT, symbol, "name of its ga_plugin symbol", .absent = "galpha_plugin"),
+    GA_FIELD(plugin, BODIES, bodies, "bodies it reads and acts on", .required = true),
+    GA_FIELD(plugin, LIST, parameters, "numbers passed to it", .absent = "none"),
     {0},
 };
 
@@ -64,8 +64,8 @@ static bool admit(plugin *p, const ga_setup *setup)
     const char *resolved, *folder;
     if (!document->allow_plugins)
         return error(setup, p, "library", "%s",
-                     "plug-ins run code of their own and are loaded only with "
-                     "--allow-plugins (in C: allow_plugins)");
+                     "plug-ins run native code and are loaded only with --allow-plugins (in C: "
+                     "allow_plugins)");
     ga_status status = ga_path_resolve(setup->arena, p->library, &resolved, reason);
     if (status == GA_OK && !ga_file_is_regular(resolved, reason)) status = GA_ERR_FILE;
     if (status == GA_ERR_FILE)
@@ -73,9 +73,9 @@ static bool admit(plugin *p, const ga_setup *setup)
     if (status == GA_OK && !document->include_anywhere) {
         status = ga_path_resolve(setup->arena, document->folder, &folder, reason);
         if (status == GA_ERR_FILE || (status == GA_OK && !ga_path_is_below(resolved, folder)))
-            return error(setup, p, "library", "%s",
-                         "is outside the folder of the model; --include-anywhere lets plug-ins "
-                         "and includes leave it");
+            return error(
+                setup, p, "library", "%s",
+                "is outside the folder of the model; allow this with --include-anywhere");
     }
     if (status != GA_OK) {
         setup->reader->out_of_memory = true;
@@ -104,9 +104,10 @@ static bool check(const plugin *p, const ga_setup *setup)
     const ga_plugin *f = p->functions;
     if (f->abi_version != GA_PLUGIN_ABI) {
         size_t mark = ga_reader_enter(setup->reader, "library");
-        ga_reader_error(setup->reader, p->element.place,
-                        "is made for version %d of the plug-in interface, this program has %d",
-                        f->abi_version, GA_PLUGIN_ABI);
+        ga_reader_error(
+            setup->reader, p->element.place,
+            "was built for version %d of the plug-in interface, this program has version %d",
+            f->abi_version, GA_PLUGIN_ABI);
         ga_reader_leave(setup->reader, mark);
         return false;
     }
@@ -120,7 +121,7 @@ static bool check(const plugin *p, const ga_setup *setup)
 
 static bool create(plugin *p, const ga_setup *setup)
 {
-    char message[GA_MESSAGE_SIZE] = "the plug-in refuses these parameters";
+    char message[GA_MESSAGE_SIZE] = "the plug-in rejects these parameters";
     if (!p->functions->create) return true;
     p->self = p->functions->create(p->bodies.count, p->parameters.count, p->parameters.values,
                                    message, sizeof message);
@@ -334,12 +335,12 @@ static int channel_size(const void *element)
 static const ga_channel_type channels[] = {
     {.name = "force",
      .unit = "N",
-     .help = "forces on the bodies in their order, three numbers each, world axes",
+     .help = "forces on the bodies, in order, three numbers each, world axes",
      .value = force_channel,
      .size = channel_size},
     {.name = "torque",
      .unit = "N m",
-     .help = "moments about their centers of mass, likewise",
+     .help = "torques about their centres of mass, in the same way",
      .value = torque_channel,
      .size = channel_size},
     {0},

@@ -46,15 +46,16 @@ static const ga_field fields[] = {
     GA_FIELD(spring, NUMBER, stiffness, "stiffness", .unit = "N/m"),
     GA_FIELD(spring, NUMBER, damping, "damping", .unit = "N s/m", .range = GA_NOT_NEGATIVE),
     GA_FIELD(spring, NUMBER, length,
-             "length at which the spring is free; with 0, damping acts in all directions",
-             .unit = "m", .fallback = {NAN}, .absent = "the distance at t = 0"),
-    GA_FIELD(spring, NUMBER, preload, "tension at that length", .unit = "N"),
+             "free length of the spring; with 0, damping acts in all directions", .unit = "m",
+             .fallback = {NAN}, .absent = "the distance at t = 0"),
+    GA_FIELD(spring, NUMBER, preload, "tension at the free length", .unit = "N"),
     GA_FIELD(spring, FUNCTION, force,
-             "further tension, a function of time, `length`, `rate` and channels", .unit = "N",
-             .fallback = {NAN}, .absent = "none"),
-    GA_FIELD(spring, BOOLEAN, tension_only, "a cable: it pulls and does not push"),
-    GA_FIELD(spring, NUMBER, transition, "stretch over which a cable becomes taut", .unit = "m",
-             .range = GA_POSITIVE, .fallback = {NAN}, .absent = "a thousandth of the length"),
+             "additional tension, a function of time, `length`, `rate` and channels",
+             .unit = "N", .fallback = {NAN}, .absent = "none"),
+    GA_FIELD(spring, BOOLEAN, tension_only, "a cable: it pulls but does not push"),
+    GA_FIELD(spring, NUMBER, transition, "extension over which a cable becomes taut",
+             .unit = "m", .range = GA_POSITIVE, .fallback = {NAN},
+             .absent = "a thousandth of the length"),
     {0},
 };
 
@@ -70,12 +71,12 @@ static bool prepare_cable(spring *s, const ga_setup *setup, double distance)
 {
     if (s->force)
         return error(setup, s, "force",
-                     "cannot be combined with tension_only, use max(0, ...)");
+                     "cannot be combined with `tension_only`; use max(0, ...)");
     if (!(s->stiffness > 0))
-        return error(setup, s, "stiffness", "has to be positive with tension_only");
+        return error(setup, s, "stiffness", "must be positive with `tension_only`");
     if (isnan(s->transition)) s->transition = 1e-3 * fmax(s->length, distance);
     if (!(s->transition > 0))
-        return error(setup, s, "length", "is zero, a cable without length is always taut");
+        return error(setup, s, "length", "is zero; a cable of zero length is always taut");
     return true;
 }
 
@@ -95,17 +96,16 @@ static bool prepare(void *element, ga_setup *setup)
         return false;
     for (int k = 0; k < 2; ++k)
         if (s->between[k].whole && s->between[k].node == GA_GROUND)
-            return error(setup, s, "between",
-                         "`ground` alone names no point, expected coordinates or a point of "
-                         "ground");
+            return error(
+                setup, s, "between",
+                "`ground` alone is not a point; expected coordinates or a point of ground");
     double a[3], b[3];
     ga_setup_place(setup, &s->between[0], a);
     ga_setup_place(setup, &s->between[1], b);
     ga_vec3 d = ga_vec3_sub(ga_vec3_load(b), ga_vec3_load(a));
     double distance = sqrt(ga_vec3_dot(d, d));
     if (isnan(s->length)) s->length = distance;
-    if (s->length < 0)
-        return error(setup, s, "length", "is negative, expected a number that is not");
+    if (s->length < 0) return error(setup, s, "length", "is negative, expected zero or more");
     if (s->tension_only && !prepare_cable(s, setup, distance)) return false;
     s->central = s->length == 0 && s->preload == 0 && !s->force && !s->tension_only;
     s->conservative = s->force && !sees_more(s) && !ga_function_uses(s->force, 0);
@@ -378,12 +378,12 @@ static const ga_measure measures[] = {
 static const ga_channel_type channels[] = {
     {.name = "force",
      .unit = "N",
-     .help = "tension, positive where it pulls; with length 0 the size of the pull",
+     .help = "tension, positive when it pulls; with `length: 0`, the magnitude of the force",
      .count = 1,
      .value = force_channel},
     {.name = "length",
      .unit = "m",
-     .help = "distance of the two points",
+     .help = "distance between the two points",
      .count = 1,
      .value = length_channel},
     {.name = "rate",
@@ -398,7 +398,7 @@ const ga_element_type ga_force_spring_damper = {
     .name = "spring-damper",
     .section = "forces",
     .help = "Spring and damper between two points, along the line that joins them; linear, "
-            "with any characteristic in `force`, or a cable that only pulls.",
+            "nonlinear by an expression in `force`, or a cable that only pulls.",
     .size = sizeof(spring),
     .fields = fields,
     .example =
@@ -412,8 +412,9 @@ const ga_element_type ga_force_spring_damper = {
     .remember = remember,
     .commit = commit,
     .regularity = regularity,
-    .singular = "its two ends come together, and its pull has no direction",
-    .remedy = "`length: 0`, a spring that acts in all directions, or ends that pass each other",
+    .singular = "its two ends coincide, so the direction of its force is undefined",
+    .remedy = "`length: 0` (a spring that acts in all directions), or end points that pass "
+              "each other at a distance",
     .channels = channels,
     .observation_at = offsetof(spring, observation),
     .own_variables = own_variables,

@@ -36,9 +36,9 @@ static const ga_field fields[] = {
     GA_FIELD(torsion, NUMBER, stiffness, "stiffness", .unit = "N m/rad"),
     GA_FIELD(torsion, NUMBER, damping, "damping", .unit = "N m s/rad",
              .range = GA_NOT_NEGATIVE),
-    GA_FIELD(torsion, NUMBER, angle, "angle at which the spring is free, from t = 0 on",
+    GA_FIELD(torsion, NUMBER, angle, "free angle of the spring, measured from t = 0",
              .unit = "rad"),
-    GA_FIELD(torsion, NUMBER, preload, "torque at that angle", .unit = "N m"),
+    GA_FIELD(torsion, NUMBER, preload, "torque at the free angle", .unit = "N m"),
     {0},
 };
 
@@ -262,12 +262,13 @@ static const ga_measure measures[] = {
 static const ga_channel_type channels[] = {
     {.name = "torque",
      .unit = "N m",
-     .help = "torque that turns the second body back, about the axis",
+     .help = "restoring torque on the second body, about the axis",
      .count = 1,
      .value = torque_channel},
     {.name = "angle",
      .unit = "rad",
-     .help = "angle of the second body relative to the first, from t = 0 on, turns counted",
+     .help = "angle of the second body relative to the first, measured from t = 0, full turns "
+             "counted",
      .count = 1,
      .value = angle_channel},
     {.name = "rate",
@@ -281,7 +282,7 @@ static const ga_channel_type channels[] = {
 const ga_element_type ga_force_torsion_spring = {
     .name = "torsion-spring",
     .section = "forces",
-    .help = "Torsion spring and damper between two bodies, about an axis that a joint keeps.",
+    .help = "Torsion spring and damper between two bodies, about an axis fixed by a joint.",
     .size = sizeof(torsion),
     .fields = fields,
     .example =
@@ -295,11 +296,11 @@ const ga_element_type ga_force_torsion_spring = {
     .remember = remember,
     .commit = commit,
     .assumed = assumed,
-    .assumption = "no joint keeps its axis: the two bodies can tilt against each other",
+    .assumption = "no joint fixes its axis: the two bodies can tilt relative to each other",
     .regularity = regularity,
-    .singular = "its axes on the two bodies point in opposite directions, and its angle is not "
-                "defined",
-    .remedy = "a joint that keeps the axis",
+    .singular =
+        "its axes on the two bodies point in opposite directions, so its angle is undefined",
+    .remedy = "a joint that fixes the axis",
     .channels = channels,
     .measures = measures,
 };

@@ -39,8 +39,9 @@ static bool prepare(void *element, ga_setup *setup)
         return ga_element_error(setup, &g->element, "ratio", "zero: nothing would turn");
     if (!choose(g, setup, 0) || !choose(g, setup, 1)) return false;
     if (g->joints[0] == g->joints[1] && g->k[0] == g->k[1])
-        return ga_element_error(setup, &g->element, "joints",
-                                "the same coordinate twice, expected two");
+        return ga_element_error(
+            setup, &g->element, "joints",
+            "both joints name the same coordinate, expected two different ones");
     g->element.node_count = 4;
     g->element.rows = 1;
     return true;
@@ -132,29 +133,31 @@ static void effort(const void *element, const ga_state *state, double *out)
 static const ga_channel_type channels[] = {
     {.name = "effort",
      .unit = "N, N m",
-     .help = "exerted along the second coordinate; times -ratio (-radius) along the first",
+     .help = "generalised force along the second coordinate; times -ratio (-radius) along the "
+             "first",
      .count = 1,
      .value = effort},
     {0}};
 
 #define FIELDS                                                                                 \
-    GA_FIELD_AS(gear, TEXT, coordinate[0], "coordinate1", "which of the first joint",          \
+    GA_FIELD_AS(gear, TEXT, coordinate[0], "coordinate1", "coordinate of the first joint",     \
                 .absent = "the only one"),                                                     \
-        GA_FIELD_AS(gear, TEXT, coordinate[1], "coordinate2", "which of the second joint",     \
-                    .absent = "the only one")
+        GA_FIELD_AS(gear, TEXT, coordinate[1], "coordinate2",                                  \
+                    "coordinate of the second joint", .absent = "the only one")
 static const ga_field gear_fields[] = {
-    GA_FIELD(gear, JOINTS, joints, "whose coordinates move in proportion", .required = true),
-    GA_FIELD(gear, NUMBER, ratio,
-             "second coordinate by first, negative where they turn against "
-             "each other",
+    GA_FIELD(gear, JOINTS, joints, "the two joints whose coordinates are coupled",
              .required = true),
+    GA_FIELD(
+        gear, NUMBER, ratio,
+        "second coordinate divided by the first; negative if they turn in opposite directions",
+        .required = true),
     FIELDS,
     {0},
 };
 static const ga_field rack_fields[] = {
-    GA_FIELD(gear, JOINTS, joints, "of the pinion, of the rack", .required = true),
-    GA_FIELD_AS(gear, NUMBER, ratio, "radius", "of the pinion", .unit = "m", .required = true,
-                .range = GA_POSITIVE),
+    GA_FIELD(gear, JOINTS, joints, "joint of the pinion, joint of the rack", .required = true),
+    GA_FIELD_AS(gear, NUMBER, ratio, "radius", "radius of the pinion", .unit = "m",
+                .required = true, .range = GA_POSITIVE),
     FIELDS,
     {0},
 };

@@ -487,18 +487,19 @@ static const char *const friction_models[] = {"regularised", "stiction", NULL};
 static const char *const limits_models[] = {"stop", "buffer", NULL};
 
 #define FRICTION_FIELDS(length)                                                                \
-    GA_FIELD(ga_friction, NUMBER, coefficient, "friction coefficient of sliding",              \
+    GA_FIELD(ga_friction, NUMBER, coefficient, "coefficient of sliding friction",              \
              .required = true, .range = GA_NOT_NEGATIVE),                                      \
         GA_FIELD_AS(ga_friction, NUMBER, static_coefficient, "static",                         \
-                    "friction coefficient of sticking", .range = GA_NOT_NEGATIVE,              \
-                    .fallback = {NAN}, .absent = "as of sliding"),                             \
-        GA_FIELD(ga_friction, NUMBER, preload, "normal force there without any reaction",      \
+                    "coefficient of static friction", .range = GA_NOT_NEGATIVE,                \
+                    .fallback = {NAN}, .absent = "the value of `coefficient`"),                \
+        GA_FIELD(ga_friction, NUMBER, preload, "normal force in addition to the reaction",     \
                  .unit = "N", .range = GA_NOT_NEGATIVE),                                       \
-        GA_FIELD(ga_friction, NUMBER, transition,                                              \
-                 "rate v0 of the regularised law: mu*tanh(3 v/v0), 0.995 of mu at v0",         \
-                 .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),               \
+        GA_FIELD(                                                                              \
+            ga_friction, NUMBER, transition,                                                   \
+            "rate v0 at which regularised friction reaches its full value: mu*tanh(3 v/v0)",   \
+            .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),                    \
         GA_FIELD(ga_friction, CHOICE, model,                                                   \
-                 "a smooth function of the rate, or true sticking",                            \
+                 "a smooth function of the rate, or stick and slip by events",                 \
                  .choices = friction_models)
 
 #define LIMITS_FIELDS(force, length)                                                           \
@@ -508,22 +509,24 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                  .fallback = {NAN}, .absent = "no such limit"),                                \
         GA_FIELD(ga_limits, CHOICE, model, "rigid, or a spring and damper beyond the limit",   \
                  .choices = limits_models),                                                    \
-        GA_FIELD(ga_limits, NUMBER, restitution, "of a stop: rate after by rate before",       \
+        GA_FIELD(ga_limits, NUMBER, restitution,                                               \
+                 "of a stop: coefficient of restitution, rate after impact over rate before",  \
                  .range = GA_FRACTION),                                                        \
         GA_FIELD(ga_limits, NUMBER, slowest,                                                   \
-                 "of a stop: a rebound slower than this ends in contact", .unit = length "/s", \
-                 .range = GA_NOT_NEGATIVE),                                                    \
+                 "of a stop: a rebound slower than this ends in resting contact",              \
+                 .unit = length "/s", .range = GA_NOT_NEGATIVE),                               \
         GA_FIELD(ga_limits, NUMBER, stiffness, "of a buffer", .unit = force "/" length,        \
                  .range = GA_NOT_NEGATIVE),                                                    \
         GA_FIELD(ga_limits, NUMBER, damping, "of a buffer", .unit = force " s/" length,        \
                  .range = GA_NOT_NEGATIVE),                                                    \
-        GA_FIELD(ga_limits, NUMBER, depth, "of a buffer, at which its damping is all there",   \
+        GA_FIELD(ga_limits, NUMBER, depth,                                                     \
+                 "of a buffer: penetration at which its damping reaches its full value",       \
                  .unit = length, .range = GA_POSITIVE, .fallback = {1e-3})
 
 const ga_field ga_friction_fields[] = {FRICTION_FIELDS("m"), {0}};
 const ga_field ga_friction_fields_angular[] = {
     FRICTION_FIELDS("rad"),
-    GA_FIELD(ga_friction, NUMBER, radius, "at which the surfaces rub", .unit = "m",
+    GA_FIELD(ga_friction, NUMBER, radius, "radius of the friction surface", .unit = "m",
              .required = true, .range = GA_POSITIVE),
     {0},
 };
@@ -545,8 +548,8 @@ bool ga_joint_origins(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kin
     if (a->node == b->node)
         return ga_element_error(setup, e, "between",
                                 a->node == GA_GROUND
-                                    ? "joins ground to ground, expected at least one body"
-                                    : "joins a body to itself, expected two bodies");
+                                    ? "connects ground to ground, expected at least one body"
+                                    : "connects a body to itself, expected two bodies");
     e->node_count = 2;
     e->nodes[0] = a->node;
     e->nodes[1] = b->node;
@@ -675,7 +678,7 @@ static bool check_friction(const ga_joint *joint, ga_setup *setup, const ga_fric
 {
     if (f->static_coefficient < f->coefficient) /* false if not given */
         return ga_element_error(setup, &joint->element, "friction.static",
-                                "less than the coefficient of sliding");
+                                "is less than `coefficient`, that of sliding");
     return true;
 }
 
@@ -691,7 +694,7 @@ static bool check_limits(const ga_joint *joint, ga_setup *setup, const ga_limits
                                 "a buffer needs a positive stiffness");
     if (l->model == GA_LIMITS_STOP && (l->min > 0 || l->max < 0))
         return ga_element_error(setup, e, "limits",
-                                "the position at t = 0, coordinate 0, is outside");
+                                "excludes the position at t = 0, where the coordinate is 0");
     return true;
 }
 

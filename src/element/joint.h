@@ -31,7 +31,7 @@ typedef struct ga_friction {
     double static_coefficient; /* of sticking; not given: as of sliding */
     double radius;             /* of a pin: force to torque; rotations only */
     double preload;            /* normal force present without any reaction */
-    double transition;         /* speed at which regularised friction is all there */
+    double transition;         /* rate at which regularised friction reaches its full value */
     int model;                 /* GA_FRICTION_... */
 } ga_friction;
 
@@ -44,7 +44,7 @@ typedef struct ga_limits {
     double restitution;        /* of a stop */
     double slowest;            /* a stop's rebound slower than this ends in contact */
     double stiffness, damping; /* of a buffer */
-    double depth;              /* of a buffer, at which its damping is all there */
+    double depth;              /* of a buffer: penetration of full damping */
 } ga_limits;
 
 enum { GA_LIMITS_STOP, GA_LIMITS_BUFFER };
@@ -289,26 +289,28 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
              .required = true)
 #define GA_JOINT_FIELD_AT                                                                      \
     GA_FIELD(ga_joint, PLACE, at,                                                              \
-             "where the joint is at t = 0: coordinates in the world, or a point by name",      \
+             "location of the joint at t = 0: world coordinates, or the name of a point",      \
              .unit = "m", .fallback = {NAN, NAN, NAN},                                         \
-             .absent =                                                                         \
-                 "at the points named in `between`; where only bodies are named, at the "      \
-                 "centre of the second")
+             .absent = "the points named in `between`; if only bodies are named, the "         \
+                       "centre of mass of the second")
 #define GA_JOINT_FIELD_AXIS(dimensions, help_, absent_)                                        \
     GA_FIELD(ga_joint, DIRECTION, axis, help_, .fallback = {NAN, NAN, NAN}, .absent = absent_, \
              .where = dimensions)
 
 #define GA_ATTACHMENT_FIELDS(type, a, force, length, angular_)                                 \
-    GA_FIELD_AS(type, NUMBER, a stiffness, "stiffness", "of a spring along the coordinate",    \
-                .unit = force "/" length, .range = GA_NOT_NEGATIVE),                           \
-        GA_FIELD_AS(type, NUMBER, a damping, "damping", "of a damper along the coordinate",    \
-                    .unit = force " s/" length, .range = GA_NOT_NEGATIVE),                     \
-        GA_FIELD_AS(type, NUMBER, a rest, "rest", "coordinate at which the spring is free",    \
-                    .unit = length, .absent = "0, the position at t = 0"),                     \
+    GA_FIELD_AS(type, NUMBER, a stiffness, "stiffness",                                        \
+                "stiffness of a spring along the coordinate", .unit = force "/" length,        \
+                .range = GA_NOT_NEGATIVE),                                                     \
+        GA_FIELD_AS(type, NUMBER, a damping, "damping",                                        \
+                    "damping of a damper along the coordinate", .unit = force " s/" length,    \
+                    .range = GA_NOT_NEGATIVE),                                                 \
+        GA_FIELD_AS(type, NUMBER, a rest, "rest",                                              \
+                    "coordinate at which the spring is unloaded", .unit = length,              \
+                    .absent = "0, the position at t = 0"),                                     \
         GA_FIELD_AS(type, GROUP, a friction, "friction",                                       \
                     "Coulomb friction from the joint's own reaction",                          \
                     .group = ga_friction_fields##angular_),                                    \
-        GA_FIELD_AS(type, GROUP, a limits, "limits", "ends of the coordinate's range",         \
+        GA_FIELD_AS(type, GROUP, a limits, "limits", "limits of the coordinate",               \
                     .group = ga_limits_fields##angular_)
 /* Directly in a joint with one coordinate. */
 #define GA_JOINT_FIELDS_LINEAR GA_ATTACHMENT_FIELDS(ga_joint, attachment[0]., "N", "m", )
@@ -316,7 +318,8 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
     GA_ATTACHMENT_FIELDS(ga_joint, attachment[0]., "N m", "rad", _angular)
 /* As a group, for one of several coordinates. */
 #define GA_JOINT_FIELD_GROUP(k, name_, angular_)                                               \
-    GA_FIELD_AS(ga_joint, GROUP, attachment[k], name_, "what acts along this coordinate",      \
+    GA_FIELD_AS(ga_joint, GROUP, attachment[k], name_,                                         \
+                "spring, damper, friction and limits along this coordinate",                   \
                 .group = ga_attachment_fields##angular_)
 
 /* Channels. */
@@ -338,14 +341,16 @@ bool ga_joint_has_effort2(const void *element);
      .value = ga_joint_channel_force},                                                         \
         {.name = "torque",                                                                     \
          .unit = "N m",                                                                        \
-         .help = "on the second body about its point of the joint, which slides with it; "     \
-                 "world axes",                                                                 \
+         .help =                                                                               \
+             "on the second body, about the joint's point on that body, which moves with it; " \
+             "world axes",                                                                     \
          .count = 3,                                                                           \
          .value = ga_joint_channel_torque,                                                     \
          .axial = true},                                                                       \
     {                                                                                          \
         .name = "multipliers", .unit = "N, N m",                                               \
-        .help = "one for each row, as the scheme computes it, its sign as in the equations",   \
+        .help = "the scheme's own Lagrange multipliers, one per constraint, with the sign of " \
+                "the equations",                                                               \
         .value = ga_joint_channel_multipliers, .size = ga_joint_multiplier_count,              \
         .of_scheme = true                                                                      \
     }
@@ -353,7 +358,7 @@ bool ga_joint_has_effort2(const void *element);
 #define GA_JOINT_COORDINATE(k, value_name, rate_name, effort_name, force, length)              \
     {.name = value_name,                                                                       \
      .unit = length,                                                                           \
-     .help = "coordinate, 0 at t = 0, turns counted",                                          \
+     .help = "coordinate, 0 at t = 0, full turns counted",                                     \
      .count = 1,                                                                               \
      .value = ga_joint_channel_value##k},                                                      \
         {.name = rate_name,                                                                    \
@@ -363,7 +368,7 @@ bool ga_joint_has_effort2(const void *element);
          .value = ga_joint_channel_rate##k},                                                   \
     {                                                                                          \
         .name = effort_name, .unit = force,                                                    \
-        .help = "of spring, damper, friction and limits along it", .count = 1,                 \
+        .help = "total effort of spring, damper, friction and limits along it", .count = 1,    \
         .value = ga_joint_channel_effort##k, .there = ga_joint_has_effort##k                   \
     }
 

@@ -59,7 +59,8 @@ static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};
 
 const ga_element_type ga_joint_constant_velocity = {
     .name = "constant-velocity",
-    .help = "Homokinetic joint: two shafts that meet in a point turn equally fast at any bend.",
+    .help = "Homokinetic joint: two shafts that meet in a point turn at the same speed at any "
+            "bend angle.",
     .size = sizeof(constant_velocity),
     .fields = fields,
     .example = "{type: constant-velocity, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, "

@@ -19,7 +19,7 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "of rotation and sliding, in the world at t = 0", "z"),
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of rotation and sliding, in the world at t = 0", "z"),
     GA_JOINT_FIELD_GROUP(0, "angle", _angular),
     GA_JOINT_FIELD_GROUP(1, "displacement", ),
     {0},
@@ -33,8 +33,9 @@ static const ga_channel_type channels[] = {
 
 const ga_element_type ga_joint_cylindrical = {
     .name = "cylindrical",
-    .help = "Rod in a sleeve: slides along an axis of the first body and turns about it. "
-            "Friction of both comes from the force across the axis, each on its own.",
+    .help = "Rod in a sleeve: the second body slides along an axis of the first and turns "
+            "about it. The normal force of friction, along and about the axis separately, is "
+            "the reaction across the axis.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: cylindrical, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",

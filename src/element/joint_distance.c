@@ -36,9 +36,9 @@ static bool prepare(void *element, ga_setup *setup)
     double origin[2][3], axes[9];
     for (int k = 0; k < 2; ++k) {
         if (joint->between[k].whole && joint->between[k].node == GA_GROUND)
-            return ga_element_error(setup, e, "between",
-                                    "`ground` alone names no point, expected coordinates or "
-                                    "a point of ground");
+            return ga_element_error(
+                setup, e, "between",
+                "`ground` alone is not a point; expected coordinates or a point of ground");
         joint->between[k].whole = false;
     }
     joint->at[0] = NAN;
@@ -49,12 +49,12 @@ static bool prepare(void *element, ga_setup *setup)
     const ga_vec3 d = ga_vec3_sub(ga_vec3_load(origin[1]), ga_vec3_load(origin[0]));
     rod->at_start = sqrt(ga_vec3_dot(d, d));
     if (!(rod->at_start > 0))
-        return ga_element_error(setup, e, "between",
-                                "the two points coincide: a rod of no length has no "
-                                "direction");
+        return ga_element_error(
+            setup, e, "between",
+            "the two points coincide: a rod of zero length has no direction");
     const double t = 0;
     if (rod->length && !(ga_function_value(rod->length, &t) > 0))
-        return ga_element_error(setup, e, "length", "not positive at t = 0");
+        return ga_element_error(setup, e, "length", "is not positive at t = 0");
     if (!ga_joint_finish(joint, setup, &kind)) return false;
     e->rheonomic = rod->length && !ga_function_is_constant(rod->length);
     return true;
@@ -72,14 +72,15 @@ static double regularity(const void *element, const ga_state *state)
 
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
-    GA_FIELD(distance, FUNCTION, length, "distance of the two points, perhaps of time",
-             .unit = "m", .absent = "the distance at t = 0", .range = GA_POSITIVE),
+    GA_FIELD(distance, FUNCTION, length,
+             "distance between the two points; may be a function of time", .unit = "m",
+             .absent = "the distance at t = 0", .range = GA_POSITIVE),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
                                            {.name = "length",
                                             .unit = "m",
-                                            .help = "distance of the two points",
+                                            .help = "distance between the two points",
                                             .count = 1,
                                             .value = ga_joint_channel_value0},
                                            {.name = "rate",
@@ -91,7 +92,7 @@ static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
 
 const ga_element_type ga_joint_distance = {
     .name = "distance",
-    .help = "Rod without mass between two points, or a leg whose length is a function of time.",
+    .help = "Massless rod between two points, or a leg whose length is a function of time.",
     .size = sizeof(distance),
     .fields = fields,
     .example = "{type: distance, between: [a.p, b.p], length: \"1 + 0.1*sin(3*t)\"}",
@@ -99,8 +100,8 @@ const ga_element_type ga_joint_distance = {
     .rate = ga_joint_constraint_rate,
     .rate_rate = ga_joint_constraint_rate_rate,
     .regularity = regularity,
-    .singular = "the two points come together, and the rod between them has no direction",
-    .remedy = "a length that stays positive, or a `spherical` joint for points that coincide",
+    .singular = "the two points coincide, so the direction of the rod is undefined",
+    .remedy = "a length that stays positive, or a `spherical` joint if the points coincide",
     .channels = channels,
     GA_JOINT_FUNCTIONS,
 };

@@ -36,8 +36,8 @@ static const ga_channel_type channels[] = {
 const ga_element_type ga_joint_planar = {
     .name = "planar",
     .help = "Plate on a table: the second body slides on a plane of the first and turns about "
-            "its normal. Friction of each coordinate comes from the force along the normal, "
-            "each on its own.",
+            "its normal. The normal force of friction, for each coordinate separately, is the "
+            "reaction along the normal.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: planar, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",

@@ -29,8 +29,8 @@ static const ga_channel_type channels[] = {
 
 const ga_element_type ga_joint_point_on_line = {
     .name = "point-on-line",
-    .help = "A point of the second body stays on a line of the first. Friction comes from the "
-            "force across the line.",
+    .help = "A point of the second body stays on a line of the first. The normal force of "
+            "friction is the reaction across the line.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: point-on-line, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",

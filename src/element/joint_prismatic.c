@@ -31,7 +31,7 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_ANYWHERE, "of sliding, in the world at t = 0", "z; planar: x"),
+    GA_JOINT_FIELD_AXIS(GA_ANYWHERE, "axis of sliding, in the world at t = 0", "z; planar: x"),
     GA_JOINT_FIELDS_LINEAR,
     {0},
 };
@@ -40,8 +40,8 @@ static const ga_channel_type channels[] = {
 
 const ga_element_type ga_joint_prismatic = {
     .name = "prismatic",
-    .help = "Slider: the second body moves along an axis of the first and does not turn. "
-            "Friction comes from the force across the axis.",
+    .help = "Slider: the second body moves along an axis of the first and does not turn. The "
+            "normal force of friction is the reaction across the axis.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: prismatic, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",

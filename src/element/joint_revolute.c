@@ -23,7 +23,7 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "of rotation, in the world at t = 0", "z"),
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of rotation, in the world at t = 0", "z"),
     GA_JOINT_FIELDS_ANGULAR,
     {0},
 };
@@ -32,8 +32,8 @@ static const ga_channel_type channels[] = {
 
 const ga_element_type ga_joint_revolute = {
     .name = "revolute",
-    .help = "Hinge: the second body turns about an axis of the first. Friction comes from the "
-            "force across and along the axis.",
+    .help = "Hinge: the second body turns about an axis of the first. The normal force of "
+            "friction is the sum of the reactions across and along the axis.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: revolute, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 3]}",

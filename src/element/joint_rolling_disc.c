@@ -195,7 +195,8 @@ static bool prepare(void *element, ga_setup *setup)
     const bool planar = setup->dimension == 2;
     double origin[2][3], axes[9], axis[3], disc_axes[9];
     if (joint->between[1].node == GA_GROUND)
-        return ga_element_error(setup, e, "between", "the second is the disc, not ground");
+        return ga_element_error(setup, e, "between",
+                                "the second entry is the disc and cannot be ground");
     joint->between[1].whole = false; /* a body alone: the disc's centre is its origin */
     joint->at[0] = NAN;
     if (!ga_joint_origins(joint, setup, &kind, origin)) return false;
@@ -217,8 +218,7 @@ static bool prepare(void *element, ga_setup *setup)
     ga_joint_place(joint, setup, 1, origin[1], disc_axes);
     if (fabs(ga_vec3_dot(ga_vec3_load(axis), ga_vec3_load(normal))) > 1 - 1e-6)
         return ga_element_error(setup, e, "axis",
-                                "parallel to the normal: a disc that lies flat does not "
-                                "roll");
+                                "is parallel to the normal: a disc lying flat does not roll");
     if (!ga_joint_finish(joint, setup, &kind)) return false;
     e->speed_rows = planar ? 1 : 2;
     return true;
@@ -242,20 +242,21 @@ static void contact_point(const void *element, const ga_state *state, double *ou
 }
 
 static const ga_field plane_fields[] = {
-    GA_FIELD(plane, VECTOR, point, "on the plane, world at t = 0", .unit = "m"),
-    GA_FIELD(plane, DIRECTION, normal, "of the plane, towards the disc, world at t = 0",
+    GA_FIELD(plane, VECTOR, point, "a point of the plane, world at t = 0", .unit = "m"),
+    GA_FIELD(plane, DIRECTION, normal, "normal of the plane, towards the disc, world at t = 0",
              .fallback = {NAN, NAN, NAN}, .absent = "z; planar: y"),
     {0},
 };
 static const ga_field fields[] = {
     GA_FIELD(ga_joint, PAIR, between,
-             "who carries the plane, such as ground, and the disc: a body or its centre on one",
+             "the body that carries the plane, such as ground, and the disc: a body, or the "
+             "point of a body that is the disc's centre",
              .required = true),
-    GA_FIELD(rolling_disc, NUMBER, radius, "of the disc", .unit = "m", .required = true,
+    GA_FIELD(rolling_disc, NUMBER, radius, "radius of the disc", .unit = "m", .required = true,
              .range = GA_POSITIVE),
-    GA_FIELD_AS(rolling_disc, DIRECTION, disc_axis, "axis", "of the disc, in its body's axes",
+    GA_FIELD_AS(rolling_disc, DIRECTION, disc_axis, "axis", "axis of the disc, body axes",
                 .fallback = {0, 0, 1}, .where = GA_SPATIAL),
-    GA_FIELD(rolling_disc, GROUP, plane, "where it rolls", .group = plane_fields),
+    GA_FIELD(rolling_disc, GROUP, plane, "plane on which it rolls", .group = plane_fields),
     {0},
 };
 /* Sine of the angle between disc and plane. */
@@ -271,15 +272,15 @@ static double regularity(const void *element, const ga_state *state)
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,
                                            {.name = "contact",
                                             .unit = "m",
-                                            .help = "where the disc touches, in the world",
+                                            .help = "point of contact, world",
                                             .count = 3,
                                             .value = contact_point},
                                            {0}};
 
 const ga_element_type ga_joint_rolling_disc = {
     .name = "rolling-disc",
-    .help = "Disc that rolls on a plane without slip. `force` and `torque` are those at its "
-            "centre.",
+    .help =
+        "Disc that rolls on a plane without slip. `force` and `torque` refer to its centre.",
     .size = sizeof(rolling_disc),
     .fields = fields,
     .example = "{type: rolling-disc, between: [ground, a], radius: 0.3, axis: [0, 1, 0]}",
@@ -298,8 +299,8 @@ const ga_element_type ga_joint_rolling_disc = {
     .speed_speed_stiffness = speed_speed_stiffness,
     .speed_geometric = speed_geometric,
     .regularity = regularity,
-    .singular = "the disc falls flat on its plane, where it has no point of contact",
-    .remedy = "a run that ends earlier, or a start with more spin; a disc that lies flat is "
-              "another mechanism",
+    .singular = "the disc falls flat on its plane, where the point of contact is undefined",
+    .remedy = "a run that ends earlier, or a start with more spin; a disc lying flat needs "
+              "another joint",
     .channels = channels,
 };

@@ -42,7 +42,7 @@ static bool prepare(void *element, ga_setup *setup)
     screw *bolt = element;
     if (bolt->pitch == 0)
         return ga_element_error(setup, &bolt->joint.element, "pitch",
-                                "zero: such a screw is a revolute joint");
+                                "is zero; use a `revolute` joint");
     if (!ga_joint_prepare(&bolt->joint, setup, &kind)) return false;
     const ga_state start = {.frames = setup->frames};
     ga_pair pair;
@@ -66,8 +66,8 @@ static void displacement(const void *element, const ga_state *state, double *out
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "of the screw, in the world at t = 0", "z"),
-    GA_FIELD(screw, NUMBER, pitch, "advance in one turn, negative for a left-handed screw",
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of the screw, in the world at t = 0", "z"),
+    GA_FIELD(screw, NUMBER, pitch, "advance per turn, negative for a left-handed screw",
              .unit = "m", .required = true),
     GA_JOINT_FIELDS_ANGULAR,
     {0},
@@ -77,16 +77,16 @@ static const ga_channel_type channels[] = {
     GA_JOINT_COORDINATE(0, "angle", "rate", "effort", "N m", "rad"),
     {.name = "displacement",
      .unit = "m",
-     .help = "along the axis, 0 at t = 0",
+     .help = "displacement along the axis, 0 at t = 0",
      .count = 1,
      .value = displacement},
     {0}};
 
 const ga_element_type ga_joint_screw = {
     .name = "screw",
-    .help = "Nut on a bolt: the second body turns about an axis of the first and moves along "
-            "it by `pitch` for each turn. Friction comes from the force across and along the "
-            "axis.",
+    .help = "Nut on a bolt: the second body turns about an axis of the first and advances "
+            "along it by `pitch` per turn. The normal force of friction is the sum of the "
+            "reactions across and along the axis.",
     .size = sizeof(screw),
     .fields = fields,
     .example =

@@ -26,7 +26,7 @@ static bool prepare(void *element, ga_setup *setup)
     if (!ga_joint_prepare(joint, setup, &kind)) return false;
     if (a->friction.head.given && a->friction.model == GA_FRICTION_STICTION)
         return ga_element_error(setup, &joint->element, "friction.model",
-                                "a ball joint has regularised friction only");
+                                "a spherical joint has regularised friction only");
     if (!ga_joint_check_attachment(joint, setup, NULL, a, true)) return false;
     joint->element.host = a->friction.head.given ? &joint->element : NULL;
     return true;
@@ -242,9 +242,11 @@ static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
     GA_FIELD_AS(ga_joint, NUMBER, attachment[0].stiffness, "stiffness",
-                "of a spring against rotation", .unit = "N m/rad", .range = GA_NOT_NEGATIVE),
+                "stiffness of a spring against rotation", .unit = "N m/rad",
+                .range = GA_NOT_NEGATIVE),
     GA_FIELD_AS(ga_joint, NUMBER, attachment[0].damping, "damping",
-                "of a damper against rotation", .unit = "N m s/rad", .range = GA_NOT_NEGATIVE),
+                "damping of a damper against rotation", .unit = "N m s/rad",
+                .range = GA_NOT_NEGATIVE),
     GA_FIELD_AS(ga_joint, GROUP, attachment[0].friction, "friction",
                 "Coulomb friction from the joint's own reaction; regularised only",
                 .group = ga_friction_fields_angular),
@@ -254,7 +256,8 @@ static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};
 
 const ga_element_type ga_joint_spherical = {
     .name = "spherical",
-    .help = "Ball joint: two bodies share a point. Friction comes from the whole force.",
+    .help = "Ball joint: two bodies share a point. The normal force of friction is the "
+            "magnitude of the reaction.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: spherical, between: [a, b], at: [0.3, 0.2, 0.1]}",

@@ -74,11 +74,13 @@ static bool prepare(void *element, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "arm of the cross in the first body, world at t = 0", "z"),
-    GA_FIELD(universal, DIRECTION, second_axis,
-             "arm of the cross in the second body, world at t = 0, perpendicular to `axis`",
-             .fallback = {NAN, NAN, NAN},
-             .absent = "perpendicular to `axis`, near x, or near y where `axis` is near x"),
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of the cross fixed in the first body, world at t = 0",
+                        "z"),
+    GA_FIELD(
+        universal, DIRECTION, second_axis,
+        "axis of the cross fixed in the second body, world at t = 0, perpendicular to `axis`",
+        .fallback = {NAN, NAN, NAN},
+        .absent = "perpendicular to `axis`, close to x, or to y if `axis` is close to x"),
     GA_JOINT_FIELD_GROUP(0, "angle1", _angular),
     GA_JOINT_FIELD_GROUP(1, "angle2", _angular),
     {0},
@@ -91,8 +93,9 @@ static const ga_channel_type channels[] = {
 
 const ga_element_type ga_joint_universal = {
     .name = "universal",
-    .help = "Cardan joint: a cross between two shafts, one arm held by each. Friction at both "
-            "arms comes from the whole force.",
+    .help = "Cardan joint: two shafts connected by a cross, one axis of which is fixed in "
+            "each. The normal force of friction at both axes is the sum of the reactions "
+            "across and along `axis`.",
     .size = sizeof(universal),
     .fields = fields,
     .example = "{type: universal, between: [a, b], at: [0.3, 0.2, 0.1], axis: [1, 2, 2], "

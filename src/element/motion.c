@@ -24,7 +24,7 @@ static bool prepare(void *element, ga_setup *setup)
     ga_element *e = &m->element;
     if (!m->value == !m->velocity)
         return ga_element_error(setup, e, "value",
-                                m->value ? "`value` and `velocity` exclude each other"
+                                m->value ? "give either `value` or `velocity`, not both"
                                          : "neither `value` nor `velocity` is given");
     m->k = ga_joint_coordinate_find(m->joint, m->coordinate);
     if (m->k < 0) {
@@ -165,7 +165,7 @@ static bool is_linear(const void *element) { return !is_angular(element); }
 #define COORDINATE_CHANNELS(force, length, is)                                                 \
     {.name = "effort",                                                                         \
      .unit = force,                                                                            \
-     .help = "what the motion exerts along the coordinate",                                    \
+     .help = "generalised force of the drive along the coordinate",                            \
      .count = 1,                                                                               \
      .value = effort,                                                                          \
      .there = is},                                                                             \
@@ -186,18 +186,18 @@ static const ga_channel_type channels[] = {
     {0}};
 
 static const ga_field fields[] = {
-    GA_FIELD(motion, JOINT, joint, "whose coordinate is driven", .required = true),
-    GA_FIELD(motion, TEXT, coordinate, "which coordinate of the joint",
-             .absent = "the only one"),
+    GA_FIELD(motion, JOINT, joint, "joint whose coordinate is driven", .required = true),
+    GA_FIELD(motion, TEXT, coordinate, "coordinate of the joint", .absent = "the only one"),
     GA_FIELD(motion, FUNCTION, value, "the coordinate as a function of time"),
-    GA_FIELD(motion, FUNCTION, velocity, "or its rate as a function of time"),
+    GA_FIELD(motion, FUNCTION, velocity, "its rate as a function of time, instead of `value`"),
     {0},
 };
 
 const ga_element_type ga_motion = {
     .name = "motion",
     .section = "motions",
-    .help = "Drives a coordinate of a joint: its value or its velocity is a function of time.",
+    .help =
+        "Prescribes a coordinate of a joint: its value or its velocity as a function of time.",
     .size = sizeof(motion),
     .fields = fields,
     .example = "{joint: hinge, value: \"0.5*sin(2*t)\"}",

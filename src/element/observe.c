@@ -87,7 +87,7 @@ bool ga_observation_prepare(ga_observation *list, ga_setup *setup, void *element
             item->slot[i] = slot_of(observer, nodes[i]);
             if (item->slot[i] >= 0) continue;
             ga_reader_error(setup->reader, observer->place,
-                            "acts on and uses channels of more than %d bodies",
+                            "acts on, or reads channels of, more than %d bodies",
                             GA_ELEMENT_MAX_NODES);
             return false;
         }

@@ -76,8 +76,8 @@ static bool refuse_bare(const ga_setup *setup, const void *element, int bare, do
     else
         snprintf(body, sizeof body, "%.*s", (int)strcspn(point, "."), point);
     snprintf(text, sizeof text,
-             "`%s` alone names no point to meet `%s`; write `between: [%s%s, %s%s]` with a "
-             "point of `%s`, or `between: [%s, %s], at: %s`",
+             "`%s` is a body, not a point that could coincide with `%s`; write `between: "
+             "[%s%s, %s%s]` with a point of `%s`, or `between: [%s, %s], at: %s`",
              alone, point, side[0], bare == 0 ? ".POINT" : "", side[1],
              bare == 1 ? ".POINT" : "", alone, bare == 0 ? alone : body,
              bare == 0 ? body : alone, point);
@@ -97,15 +97,15 @@ static bool sides_at(const ga_setup *setup, const void *element, const ga_anchor
     for (int k = 0; k < 2; ++k) {
         if (!between[k].whole)
             return ga_element_error(setup, element, "at",
-                                    "says where the joint is, and so does a point in "
-                                    "`between`; expected one of them");
+                                    "gives the location of the joint, and so does a point in "
+                                    "`between`; keep one of them");
         const double arm = distance(origin[k], at);
         /* more than the round-off of coordinates in a file */
         if (between[k].is_point && meet && arm > 1e-6 * (1 + distance(at, (double[3]){0}))) {
             char text[160];
             snprintf(text, sizeof text,
-                     "is %.3g m away from a point mass, which does not turn and is held in "
-                     "place by this joint; for a pendulum use `distance`",
+                     "is %.3g m away from a point mass, which has no rotation and would be "
+                     "fixed by this joint; for a pendulum use `distance`",
                      arm);
             ga_element_warning(setup, element, "at", text);
         }

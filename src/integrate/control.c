@@ -344,7 +344,7 @@ static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga
         return cause;
     }
     ga_fail(report, GA_ERR_STEP_SIZE,
-            "at t = %.9g the error asks for a step of %.3g, below the smallest allowed",
+            "at t = %.9g the error control needs a step of %.3g, below the smallest allowed",
             s->now.t, h);
     if (report) {
         report->column = worst_coordinate(c);

@@ -286,8 +286,8 @@ static ga_status settle(ga_run *run, ga_report *report)
         s->now.t_begin = t_begin; /* nothing has jumped but what jumped before */
     }
     ga_fail(report, GA_ERR_EVENTS,
-            "at t = %.9g nothing settles: %d times in a row the start was to be made anew",
-            now->t, MOST + 1);
+            "at t = %.9g the contacts find no consistent state: %d restarts in a row", now->t,
+            MOST + 1);
     if (report) report->time = now->t;
     return GA_ERR_EVENTS;
 }

@@ -47,7 +47,7 @@ static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *r
     } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "accelerations and multipliers at t = %.9g: the Newton iteration for forces "
-                "that depend on the multipliers did not converge; give a better first guess",
+                "that depend on the multipliers did not converge; give a better initial guess",
                 t);
     } else if (status == GA_ERR_MEMORY) {
         ga_fail(report, status, "out of memory");
@@ -149,9 +149,10 @@ static ga_status inconsistent(const ga_stepper *s, double t, const char *what, i
 {
     const int k = contradiction(s, residual);
     int row = worst_row(n, residual);
-    ga_fail(report, GA_ERR_INCONSISTENT,
-            "the %s at t = %.9g cannot be made consistent: constraint %d stays at %.3g", what,
-            t, row, residual[row]);
+    ga_fail(
+        report, GA_ERR_INCONSISTENT,
+        "the %s at t = %.9g cannot be made consistent: constraint %d keeps a residual of %.3g",
+        what, t, row, residual[row]);
     if (k >= 0) {
         row = s->regular.found.row[k];
         ga_fail(report, GA_ERR_INCONSISTENT,
@@ -247,8 +248,8 @@ static ga_status check_projection(const ga_stepper *s, ga_report *report)
     const double limit = s->def.max_projection;
     if (s->projection.q <= limit && s->projection.v <= limit) return GA_OK;
     return ga_fail(report, GA_ERR_INCONSISTENT,
-                   "the start is inconsistent: it had to be moved by %.3g (q) and %.3g (v), "
-                   "more than the %.3g allowed",
+                   "the initial values are inconsistent: they had to be changed by %.3g (q) "
+                   "and %.3g (v), more than the %.3g allowed",
                    s->projection.q, s->projection.v, limit);
 }
 

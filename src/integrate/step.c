@@ -484,11 +484,10 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
 {
     int index = 0;
     if (status == GA_ERR_NO_CONVERGE && s->unmet >= 0) {
-        ga_fail(
-            report, status,
-            "Newton converged to a state off constraint %d in the step from t = %.9g with h "
-            "= %.3g, after %d iterations",
-            s->unmet, s->now.t, s->h, s->iteration);
+        ga_fail(report, status,
+                "Newton converged to a state that violates constraint %d, in the step from t = "
+                "%.9g with h = %.3g, after %d iterations",
+                s->unmet, s->now.t, s->h, s->iteration);
         if (report) {
             report->iteration = s->iteration;
             report->row = s->nv + s->unmet;
@@ -518,8 +517,8 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
         if (report) report->column = s->singular;
     } else if (status == GA_ERR_INCONSISTENT) {
         ga_fail(report, status,
-                "in the step from t = %.9g with h = %.3g constraint %d contradicts others that "
-                "it depends on",
+                "in the step from t = %.9g with h = %.3g constraint %d contradicts those it "
+                "depends on",
                 s->now.t, s->h, s->unmet);
         if (report) report->row = s->unmet;
     } else if (status == GA_ERR_MEMORY) {

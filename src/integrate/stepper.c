@@ -94,11 +94,10 @@ static ga_status check_method(const ga_integrator_def *def, ga_report *report)
         return ga_fail(report, GA_ERR_METHOD,
                        "alpha_m = %g exceeds 1/2: the method is not zero-stable", p->alpha_m);
     if (!properties.second_order && !def->allow_first_order)
-        return ga_fail(
-            report, GA_ERR_METHOD,
-            "gamma = %g violates the order condition gamma = 1/2 - alpha_m + alpha_f "
-            "= %g (set allow_first_order if you mean it)",
-            p->gamma, p->gamma - properties.order_defect);
+        return ga_fail(report, GA_ERR_METHOD,
+                       "gamma = %g violates the order condition gamma = 1/2 - alpha_m + "
+                       "alpha_f = %g (set allow_first_order to permit it)",
+                       p->gamma, p->gamma - properties.order_defect);
     return GA_OK;
 }
 
@@ -146,10 +145,9 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     const ga_formulation_type *form = ga_formulation_get(def->formulation);
     if (def->start == GA_START_IMPLICIT && form->weighted)
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "the implicit start is not available in %s: shifted serves as well",
-                       form->name);
+                       "the implicit start is not available in %s: use shifted", form->name);
     if (def->penalty != 0 && !form->penalty)
-        return ga_fail(report, GA_ERR_ARGUMENT, "penalty is an option of index3, not of %s",
+        return ga_fail(report, GA_ERR_ARGUMENT, "penalty is available in index3, not in %s",
                        form->name);
     return GA_OK;
 }

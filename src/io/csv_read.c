@@ -111,12 +111,11 @@ static ga_status read_name(const ga_reader_content *content, cursor *c, ga_buffe
     for (;; advance(c)) {
         const int x = peek(c, 0);
         if (quoted && x == END)
-            return fail_at(content, &begin, begin.at, report, "a quote is never closed");
+            return fail_at(content, &begin, begin.at, report, "a quote is not closed");
         if (!quoted && (x == ',' || at_line_end(c))) return GA_OK;
         if (x == 0) return fail_at(content, c, c->at, report, "a NUL byte in a name");
         if (x == '"' && !quoted)
-            return fail_at(content, c, c->at, report,
-                           "a quote inside a name that does not begin with one");
+            return fail_at(content, c, c->at, report, "a quote inside an unquoted name");
         if (x == '"') {
             advance(c);
             if (peek(c, 0) != '"') return GA_OK;

@@ -304,7 +304,7 @@ static ga_status check_column(const hdf5 *s, hid_t dataset, const char *name, sh
     if (!measure(dataset, size)) return fail(s, report, "not one or two dimensions: ", name);
     /* a number takes one byte at least */
     const uint64_t bytes = capacity(s->content, dataset, *size);
-    if (bytes == 0) return fail(s, report, "stored in a way that is not read: ", name);
+    if (bytes == 0) return fail(s, report, "unsupported storage layout: ", name);
     if (size->rows > bytes / size->count ||
         size->rows > SIZE_MAX / sizeof(double) / size->count)
         return fail(s, report, "more numbers than the file can hold: ", name);
@@ -316,7 +316,7 @@ static ga_status read_times(const hdf5 *s, ga_report *report)
     ga_reader_content *content = s->content;
     if (!exists(s, "time"))
         return ga_reader_fail(content, report, GA_ERR_INPUT,
-                              "no result of galpha: there is no dataset /time");
+                              "not a galpha result: there is no dataset /time");
     const hid_t dataset = is_here(s, "time") ? H5Dopen2(s->id, "time", H5P_DEFAULT) : -1;
     shape size = {0};
     ga_status status = check_column(s, dataset, "/time", &size, report);
@@ -456,7 +456,8 @@ static ga_status open_file(hdf5 *s, ga_report *report)
     const hid_t access = ga_hdf5_origin_access(&s->origin);
     if (access >= 0) s->id = H5Fopen(s->content->path, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
-    return s->id >= 0 && is_plain(s->id) ? GA_OK : fail(s, report, "no readable HDF5 file", "");
+    return s->id >= 0 && is_plain(s->id) ? GA_OK
+                                         : fail(s, report, "not a readable HDF5 file", "");
 }
 
 static ga_status read_all(hdf5 *s, ga_report *report)
@@ -465,7 +466,7 @@ static ga_status read_all(hdf5 *s, ga_report *report)
     GA_TRY(read_times(s, report));
     if (!exists(s, "channels"))
         return ga_reader_fail(s->content, report, GA_ERR_INPUT,
-                              "no result of galpha: there is no group /channels");
+                              "not a galpha result: there is no group /channels");
     const hid_t place = is_here(s, "channels") ? H5Gopen2(s->id, "channels", H5P_DEFAULT) : -1;
     if (place < 0) return fail(s, report, "damaged group /channels", "");
     const ga_status status = read_channels(s, place, report);

@@ -125,15 +125,15 @@ ga_status ga_reader_name_channels(ga_reader_content *content, ga_report *report)
 static ga_status check_times(const ga_reader_content *content, ga_report *report)
 {
     if (content->frames == 0)
-        return ga_reader_fail(content, report, GA_ERR_INPUT, "there are no frames in it");
+        return ga_reader_fail(content, report, GA_ERR_INPUT, "it contains no frames");
     const double *t = content->times;
     for (size_t k = 0; k < content->frames; ++k) {
         if (!isfinite(t[k]))
             return ga_reader_fail(content, report, GA_ERR_INPUT,
-                                  "the time of frame %zu is not a finite number", k);
+                                  "the time of frame %zu is not finite", k);
         if (k > 0 && t[k] < t[k - 1])
             return ga_reader_fail(content, report, GA_ERR_INPUT,
-                                  "time goes back from %g to %g at frame %zu", t[k - 1], t[k],
+                                  "time decreases from %g to %g at frame %zu", t[k - 1], t[k],
                                   k);
     }
     return GA_OK;

@@ -35,7 +35,8 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
     char by[32] = "";
     if (first->line > 0) snprintf(by, sizeof by, ", by line %d", first->line);
     return ga_reader_error(&b->reader, entry->place,
-                           "the name `%s` is taken%s; names are unique in a model", name, by);
+                           "the name `%s` is already used%s; names must be unique in a model",
+                           name, by);
 }
 
 static bool add_name(ga_builder *b, const char *name, int index, ga_named what)
@@ -345,8 +346,9 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
         type = ga_element_type_find(in, text);
         const char *near = type ? NULL : ga_suggest(text, &names, type_name);
         if (type && !is_offered(type, &names)) {
-            ga_reader_error(&b->reader, value->place, "`%s` is for models with dimension: %d",
-                            text, b->model->dimension == 2 ? 3 : 2);
+            ga_reader_error(&b->reader, value->place,
+                            "`%s` is only for models with `dimension: %d`", text,
+                            b->model->dimension == 2 ? 3 : 2);
             type = NULL;
         } else if (!type && near) {
             ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`?",
@@ -610,8 +612,8 @@ typedef struct ground {
 } ground;
 
 static const ga_field ground_fields[] = {
-    GA_FIELD(ground, POINTS, points, "named points of the ground, world; used as ground.name",
-             .unit = "m"),
+    GA_FIELD(ground, POINTS, points,
+             "named points of the ground, world; referred to as ground.name", .unit = "m"),
     {0},
 };
 
@@ -629,9 +631,9 @@ static const char *const sections_at_top[] = {"parameters", "bodies",   "joints"
 const ga_field ga_head_fields[] = {
     GA_FIELD(head, NUMBER, galpha, "version of the format: 1", .required = true),
     GA_FIELD(head, TEXT, name, "name of the model", .absent = "the name of the file"),
-    GA_FIELD(head, INTEGER, dimension, "3, or 2: motion in the x-y plane", .fallback = {3}),
+    GA_FIELD(head, INTEGER, dimension, "3, or 2 for motion in the x-y plane", .fallback = {3}),
     GA_FIELD(head, VECTOR, gravity, "acceleration of gravity, world", .unit = "m/s^2"),
-    GA_FIELD(head, GROUP, ground, "what is fixed in the world", .group = ground_fields),
+    GA_FIELD(head, GROUP, ground, "properties of the ground", .group = ground_fields),
     {0},
 };
 
@@ -655,9 +657,9 @@ static bool build_head(ga_builder *b)
     head h;
     bool good = ga_build_fields(b, root, ga_head_fields, sections_at_top, &h);
     if (good && h.galpha != 1)
-        good = ga_reader_error(&b->reader, version->place,
-                               "galpha: format %g is not known, this version reads format 1",
-                               h.galpha);
+        good =
+            ga_reader_error(&b->reader, version->place,
+                            "galpha: unknown format %g; this version reads format 1", h.galpha);
     if (good && h.name) model->name = h.name;
     if (good) memcpy(model->gravity, h.gravity, sizeof h.gravity);
     if (good) model->ground_points = h.ground.points;
@@ -674,11 +676,12 @@ static void check_simulate(ga_builder *b, const ga_value *map)
                         "t_end: is %g, expected more than t_start, %g", s->t_end, s->t_start);
     if (!isnan(s->step) && tolerance)
         ga_reader_error(&b->reader, tolerance->place,
-                        "tolerance: either `step`, for steps of fixed size, or `tolerance`");
+                        "tolerance: give either `step` (fixed steps) or `tolerance` (error "
+                        "control), not both");
     for (size_t k = 0; k < 3; ++k)
         if (!isnan(s->step) && ga_value_get(map, adaptive[k]))
             ga_reader_error(&b->reader, ga_value_get(map, adaptive[k])->place,
-                            "%s: has no meaning with `step`, steps of fixed size", adaptive[k]);
+                            "%s: has no effect with fixed steps (`step`)", adaptive[k]);
     if (s->min_step > s->max_step)
         ga_reader_error(&b->reader, ga_value_get(map, "min_step")->place,
                         "min_step: is %g, more than max_step, %g", s->min_step, s->max_step);

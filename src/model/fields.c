@@ -41,7 +41,7 @@ static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fi
     int dimension = b->model->dimension;
     if (find(fields, entry->key, dimension == 2 ? 3 : 2))
         return ga_reader_error(&b->reader, entry->place,
-                               "there is no `%s` in models with dimension: %d", entry->key,
+                               "`%s` does not exist in models with `dimension: %d`", entry->key,
                                dimension);
     field_names names = {fields, dimension, also};
     const char *near = ga_suggest(entry->key, &names, field_name);

@@ -160,7 +160,8 @@ static bool read_direction(ga_builder *b, const ga_value *value, const ga_field 
     if (!ga_read_vector(READER(b), value, x)) return false;
     double length = hypot(hypot(x[0], x[1]), x[2]);
     if (!(length > 0))
-        return ga_reader_error(READER(b), value->place, "zero vector, expected a direction");
+        return ga_reader_error(READER(b), value->place,
+                               "is the zero vector, expected a direction");
     if (!isfinite(length))
         return ga_reader_error(READER(b), value->place, "components are too large");
     for (int k = 0; k < 3; ++k) ((double *)out)[k] = x[k] / length;
@@ -243,9 +244,9 @@ static bool check_inertia(ga_builder *b, const ga_value *value, const double J[9
     /* relative, so that tiny bodies pass and singular ones do not */
     if (!(J[0] > 0 && J[4] > 0 && J[8] > 0 && minor > 1e-14 * size * J[4] &&
           det > 1e-14 * minor * size))
-        return ga_reader_error(READER(b), value->place,
-                               "is not positive definite; for a point without extension use "
-                               "`type: point-mass`");
+        return ga_reader_error(
+            READER(b), value->place,
+            "is not positive definite; for a point mass use `type: point-mass`");
     /* tr(J) 1 / 2 - J is the second moment of the mass and must not be indefinite */
     double half = (J[0] + J[4] + J[8]) / 2, a = half - J[0], d = half - J[4], f = half - J[8];
     double slack = -1e-9 * size;
@@ -253,9 +254,9 @@ static bool check_inertia(ga_builder *b, const ga_value *value, const double J[9
                     a * d - J[1] * J[1] >= slack * size &&
                     a * f - J[2] * J[2] >= slack * size && d * f - J[5] * J[5] >= slack * size;
     if (!physical)
-        ga_reader_warning(READER(b), value->place,
-                          "no distribution of mass has this inertia: a principal moment is "
-                          "larger than the sum of the others");
+        ga_reader_warning(
+            READER(b), value->place,
+            "is not physical: a principal moment is larger than the sum of the other two");
     return true;
 }
 
@@ -317,10 +318,10 @@ static bool rotation_quaternion(ga_builder *b, const ga_value *value, double *p)
     double length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
     if (!(length > 0) || !isfinite(length))
         return ga_reader_error(READER(b), value->place,
-                               "length %g, expected a unit quaternion [w, x, y, z]", length);
+                               "has length %g, expected a unit quaternion [w, x, y, z]",
+                               length);
     if (fabs(length - 1) > 1e-6)
-        ga_reader_warning(READER(b), value->place, "length %g, taken as a unit quaternion",
-                          length);
+        ga_reader_warning(READER(b), value->place, "has length %g; it was normalised", length);
     for (int k = 0; k < 4; ++k) p[k] = x[k] / length;
     return true;
 }
@@ -349,8 +350,8 @@ static bool rotation_matrix(ga_builder *b, const ga_value *value, double *p)
     double det = R[0] * (R[4] * R[8] - R[7] * R[5]) - R[3] * (R[1] * R[8] - R[7] * R[2]) +
                  R[6] * (R[1] * R[5] - R[4] * R[2]);
     if (!(off < 1e-6) || det < 0)
-        return ga_reader_error(READER(b), value->place, "no rotation: %s",
-                               off < 1e-6 ? "determinant -1, it mirrors"
+        return ga_reader_error(READER(b), value->place, "not a rotation: %s",
+                               off < 1e-6 ? "determinant -1, a reflection"
                                           : "columns are not orthogonal unit vectors");
     ga_quaternion_from_matrix(R, p);
     return true;
@@ -397,7 +398,7 @@ static bool read_rotation(ga_builder *b, const ga_value *value, const ga_field *
         if (strcmp(key, forms[k].key) != 0) continue;
         if (value->count != 1)
             return ga_reader_error(READER(b), value->entries[1].place,
-                                   "`%s` stands alone here, `%s` has no place beside it", key,
+                                   "`%s` cannot be combined with `%s`; give one of them", key,
                                    value->entries[1].key);
         size_t here = ga_reader_enter(READER(b), key);
         bool good = forms[k].read(b, &value->entries[0].value, p);
@@ -513,7 +514,7 @@ static bool read_place(ga_builder *b, const ga_value *value, const ga_field *fie
     if (!read_point(b, value, field, &anchor)) return false;
     if (anchor.whole && anchor.node == GA_GROUND)
         return ga_reader_error(READER(b), value->place,
-                               "`ground` alone names no point; expected coordinates, a body, "
+                               "`ground` alone is not a point; expected coordinates, a body, "
                                "body.point or ground.point");
     const ga_frame *frame = b->model->frames + anchor.node;
     double *x = out;
@@ -664,11 +665,9 @@ static bool read_points(ga_builder *b, const ga_value *value, const ga_field *fi
             good = ga_reader_error(READER(b), entry->place,
                                    "a name must not be empty or contain a dot");
         if (is_quantity(entry->key))
-            good =
-                ga_reader_error(READER(b), entry->place,
-                                "a point cannot be called `%s`, the name of a channel of its "
-                                "body",
-                                entry->key);
+            good = ga_reader_error(
+                READER(b), entry->place,
+                "a point cannot be named `%s`, which is a channel of its body", entry->key);
         good = ga_read_vector(READER(b), &entry->value, points[k].p) && good;
         ga_reader_leave(READER(b), here);
     }

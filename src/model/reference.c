@@ -175,7 +175,7 @@ static void put_meaning(ga_buffer *out, const ga_field *field)
 {
     ga_buffer_add(out, field->help);
     if (field->choices) put_choices(out, field);
-    if (field->absent) ga_buffer_format(out, "; if not given: %s", field->absent);
+    if (field->absent) ga_buffer_format(out, "; default: %s", field->absent);
     if (field->where == GA_SPATIAL) ga_buffer_add(out, " (spatial models)");
     if (field->where == GA_PLANAR) ga_buffer_add(out, " (planar models)");
 }
@@ -247,7 +247,7 @@ static void put_variables(ga_buffer *out, const ga_element_type *type)
                              "coordinates of joints, such as hinge.angle. ");
     }
     if (type->measures) {
-        ga_buffer_add(&text, "Functions of others may use its ");
+        ga_buffer_add(&text, "Functions of other elements may use its ");
         for (const ga_measure *m = type->measures; m->name; ++m)
             ga_buffer_format(&text, "%s%s", m == type->measures ? "" : ", ", m->name);
         ga_buffer_add(&text, ".");
@@ -331,10 +331,9 @@ static void put_functions(ga_buffer *out)
 {
     const ga_function_form *form;
     ga_buffer_add(out, "functions\n\n");
-    put_paragraph(
-        out, 2,
-        "Where a number drives something it may be a function of time t: a number, an "
-        "expression such as \"0.1*sin(2*pi*t)\", or one of these.");
+    put_paragraph(out, 2,
+                  "Where a field takes a function of time t, give a number, an expression such "
+                  "as \"0.1*sin(2*pi*t)\", or one of these.");
     for (int k = 0; (form = ga_function_form_get(k)); ++k) put_form(out, form);
 }
 
@@ -344,11 +343,11 @@ static const struct page {
     const char *name, *help;
     const ga_field *fields; /* null: functions */
 } pages[] = {
-    {"model", "Keys at the top of a file, beside its sections.", ga_head_fields},
+    {"model", "Top-level keys of a model file, besides its sections.", ga_head_fields},
     {"body", "Rigid body or point mass, an entry of `bodies`.", ga_body_fields},
-    {"functions", "Functions of time, wherever a number drives something.", NULL},
-    {"simulate", "How the motion is computed: the section `simulate`.", ga_simulate_fields},
-    {"output", "What is written, and how often: the section `output`.", ga_output_fields},
+    {"functions", "Functions of time, for motions, forces, lengths and accelerations.", NULL},
+    {"simulate", "Integration settings: the section `simulate`.", ga_simulate_fields},
+    {"output", "What is output, and how often: the section `output`.", ga_output_fields},
 };
 enum { PAGES = sizeof pages / sizeof *pages, PAGES_BEFORE = 2 /* the elements */ };
 

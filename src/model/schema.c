@@ -112,7 +112,7 @@ static void put_description(ga_buffer *b, const ga_field *field)
     ga_buffer text = {0};
     ga_buffer_add(&text, field->help);
     if (field->unit) ga_buffer_format(&text, " [%s]", field->unit);
-    if (field->absent) ga_buffer_format(&text, "; if not given: %s", field->absent);
+    if (field->absent) ga_buffer_format(&text, "; default: %s", field->absent);
     put_key(b, "description");
     if (text.failed)
         b->failed = true;
@@ -276,10 +276,10 @@ static const struct {
                                                                              LIST_OF(
                                                                                  3,
                                                                                  NUMBER)) "]"},
-    {"tolerance", "one number for both, or each",
+    {"tolerance", "one number for both, or a map",
      "\"anyOf\":[" POSITIVE ",{\"type\":\"object\",\"properties\":{\"relative\":" POSITIVE
      ",\"absolute\":" POSITIVE "},\"minProperties\":1,\"additionalProperties\":false}]"},
-    {"coefficients", "of a method of the generalized-alpha family",
+    {"coefficients", "coefficients of a generalized-alpha method",
      "\"type\":\"object\",\"properties\":{\"alpha_m\":" NUMBER ",\"alpha_f\":" NUMBER
      ",\"beta\":" NUMBER ",\"gamma\":" NUMBER "},"
      "\"required\":[\"alpha_m\",\"alpha_f\",\"beta\",\"gamma\"],"
@@ -421,8 +421,8 @@ static void define_names(ga_buffer *b)
 static void put_when(ga_buffer *b)
 {
     put_key(b, "when");
-    put(b, "{\"description\":\"in a repeated entry: where this is 0, it is left out\","
-           "\"$ref\":\"#/$defs/number\"}");
+    put(b, "{\"description\":\"in a repeated entry: the entry is omitted where this is "
+           "0\",\"$ref\":\"#/$defs/number\"}");
 }
 
 static void define_body(ga_buffer *b, int dimension)
@@ -460,7 +460,7 @@ static void define_color(ga_buffer *b)
 static void define_shape(ga_buffer *b, int dimension)
 {
     open_definition(b, (label){"shape", NULL, dimension});
-    put(b, "\"description\":\"of a body: one form, and where it is\"");
+    put(b, "\"description\":\"shape of a body: one form and its placement\"");
     put_object(b, ga_shape_fields, dimension);
     put_key(b, "oneOf");
     open(b, "[");
@@ -599,12 +599,12 @@ static void define_repeat(ga_buffer *b, int dimension)
            "the index, i in expressions too\",\"type\":\"object\"");
     put_key(b, "properties");
     open(b, "{");
-    put(b, "\"count\":{\"description\":\"how often\",\"$ref\":\"#/$defs/integer\","
-           "\"minimum\":0},"
-           "\"index\":{\"description\":\"name of the index\",\"type\":\"string\","
-           "\"$ref\":\"#/$defs/variable\",\"default\":\"i\"},"
-           "\"from\":{\"description\":\"first value of the index\","
-           "\"$ref\":\"#/$defs/integer\",\"default\":0}");
+    put(b, "\"count\":{\"description\":\"number of "
+           "repetitions\",\"$ref\":\"#/$defs/"
+           "integer\",\"minimum\":0},\"index\":{\"description\":\"name of the "
+           "index\",\"type\":\"string\",\"$ref\":\"#/$defs/"
+           "variable\",\"default\":\"i\"},\"from\":{\"description\":\"first value of the "
+           "index\",\"$ref\":\"#/$defs/integer\",\"default\":0}");
     put_key(b, "repeat");
     open(b, "{");
     put_ref(b, (label){"repeat", NULL, dimension});
@@ -676,9 +676,9 @@ static void put_top(ga_buffer *b)
         put(b, "true");
     }
     put(b, "\"include\":{\"$ref\":\"#/$defs/include\"}");
-    put(b, "\"parameters\":{\"description\":\"names for numbers, for use in expressions\","
-           "\"type\":[\"object\",\"null\"],\"propertyNames\":{\"$ref\":\"#/$defs/variable\"},"
-           "\"additionalProperties\":" NUMBER "}");
+    put(b, "\"parameters\":{\"description\":\"named numbers for use in "
+           "expressions\",\"type\":[\"object\",\"null\"],\"propertyNames\":{\"$ref\":\"#/$defs/"
+           "variable\"},\"additionalProperties\":" NUMBER "}");
     put(b, "\"bodies\":true");
     for (const char *const *s = ga_element_sections; *s; ++s) {
         put_key(b, *s);

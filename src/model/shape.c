@@ -17,26 +17,26 @@ static const ga_field cylinder_fields[] = {
 static const ga_field capsule_fields[] = {
     GA_FIELD(ga_round, NUMBER, radius, "radius", .unit = "m", .required = true,
              .range = GA_POSITIVE),
-    GA_FIELD(ga_round, NUMBER, length, "between the centres of its round ends", .unit = "m",
-             .required = true, .range = GA_POSITIVE),
+    GA_FIELD(ga_round, NUMBER, length, "distance between the centres of its rounded ends",
+             .unit = "m", .required = true, .range = GA_POSITIVE),
     GA_FIELD(ga_round, DIRECTION, axis, "its axis", .fallback = {0, 0, 1}, .absent = "z"),
     {0},
 };
 
 const ga_field ga_shape_fields[] = {
-    GA_FIELD(ga_shape, NUMBERS, box, "lengths of its edges along x, y, z", .unit = "m",
-             .count = 3, .range = GA_POSITIVE, .fallback = {NAN, NAN, NAN}),
-    GA_FIELD(ga_shape, GROUP, cylinder, "round bar or disc", .group = cylinder_fields),
+    GA_FIELD(ga_shape, NUMBERS, box, "edge lengths along x, y, z", .unit = "m", .count = 3,
+             .range = GA_POSITIVE, .fallback = {NAN, NAN, NAN}),
+    GA_FIELD(ga_shape, GROUP, cylinder, "cylinder: a bar or a disc", .group = cylinder_fields),
     GA_FIELD(ga_shape, NUMBER, sphere, "radius of a sphere", .unit = "m", .range = GA_POSITIVE,
              .fallback = {NAN}),
-    GA_FIELD(ga_shape, GROUP, capsule, "bar with round ends", .group = capsule_fields),
+    GA_FIELD(ga_shape, GROUP, capsule, "bar with rounded ends", .group = capsule_fields),
     GA_FIELD(ga_shape, PATH, mesh,
-             "file of triangles, STL or OBJ; the path starts at the folder of the model"),
-    GA_FIELD(ga_shape, NUMBER, scale, "of the mesh: metres for one of its units", .unit = "m",
+             "triangle mesh, STL or OBJ; the path is relative to the folder of the model"),
+    GA_FIELD(ga_shape, NUMBER, scale, "size of one unit of the mesh in metres", .unit = "m",
              .range = GA_POSITIVE, .fallback = {1}),
-    GA_FIELD(ga_shape, VECTOR, position, "its centre, the origin of a mesh, in body axes",
-             .unit = "m"),
-    GA_FIELD(ga_shape, ROTATION, rotation, "its axes in those of the body"),
+    GA_FIELD(ga_shape, VECTOR, position,
+             "position of its centre (of a mesh: its origin), body axes", .unit = "m"),
+    GA_FIELD(ga_shape, ROTATION, rotation, "orientation relative to the body"),
     GA_FIELD(ga_shape, COLOR, color, "a word such as red, or \"#rrggbb\" in quotes",
              .absent = "chosen by the viewer"),
     {0},
@@ -135,10 +135,10 @@ static bool check_form(ga_builder *b, const ga_value *map, ga_shape *shape)
         for (const char *const *form = ga_shape_forms; *form; ++form) {
             if (strcmp(entry->key, *form) != 0) continue;
             if (shape->form)
-                return ga_reader_error(&b->reader, entry->place,
-                                       "`%s` has no place beside `%s`; for several shapes give "
-                                       "a list",
-                                       *form, shape->form);
+                return ga_reader_error(
+                    &b->reader, entry->place,
+                    "`%s` cannot be combined with `%s`; for several shapes give a list", *form,
+                    shape->form);
             shape->form = *form;
         }
     }

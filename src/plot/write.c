@@ -33,7 +33,7 @@ static ga_status find_format(const char *path, picture *kind, ga_report *report)
             return GA_OK;
         }
     return ga_fail(report, GA_ERR_ARGUMENT,
-                   "'%s': the name of a picture ends in .svg, .png or .pdf", path);
+                   "'%s': the name of a picture must end in .svg, .png or .pdf", path);
 }
 
 static ga_canvas *make_canvas(const ga_figure *f, picture kind, double width, double height)

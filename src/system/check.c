@@ -224,12 +224,12 @@ static ga_status verdict(ga_derivative_check *result, double tolerance, double t
     const ga_derivative which = result->worst = culprit(result, tolerance);
     if (!result->block[which].checked || result->block[which].error <= tolerance)
         return ga_fail(report, GA_OK, "%s", "");
-    ga_fail(report, GA_ERR_DERIVATIVE,
-            "%s, row %d, column %d: given %.9g, difference quotient %.9g (error %.2g at "
-            "t = %.9g)",
-            ga_derivative_name(which), result->block[which].row, result->block[which].column,
-            result->block[which].given, result->block[which].expected,
-            result->block[which].error, t);
+    ga_fail(
+        report, GA_ERR_DERIVATIVE,
+        "%s, row %d, column %d: given %.9g, finite difference %.9g (error %.2g at t = %.9g)",
+        ga_derivative_name(which), result->block[which].row, result->block[which].column,
+        result->block[which].given, result->block[which].expected, result->block[which].error,
+        t);
     if (report) {
         report->time = t;
         report->row = result->block[which].row;

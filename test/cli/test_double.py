@@ -51,8 +51,8 @@ class Usage(Case):
         self.expect_mistake("--vresion", says="no option '--vresion'")
         self.expect_mistake("help", "chekc", says="did you mean 'check'?")
         self.expect_mistake("run", says="MODEL is missing")
-        self.expect_mistake("run", MODEL, "more", says="'more' is one argument too many")
-        self.expect_mistake("schema", "x", says="too many")
+        self.expect_mistake("run", MODEL, "more", says="unexpected argument 'more'")
+        self.expect_mistake("schema", "x", says="unexpected argument")
         self.expect_mistake("run", MODEL, "--jsn", says="did you mean '--json'?")
         self.expect_mistake("run", MODEL, "--zzzzzzz", says="galpha run --help")
         self.expect_mistake("run", MODEL, "-x", says="no option '-x'")
@@ -426,7 +426,7 @@ class Check(Case):
         for words in (
             "joints.hinge3: rotation about x is redundant with hinge1, hinge2",
             "degrees of freedom  3 (2 by counting)",
-            "by 0.25 m, turned by 0.125 rad",
+            "by 0.25 m, rotated by 0.125 rad",
             "pivot                spherical",
             "top.acceleration",
             "pivot.force",

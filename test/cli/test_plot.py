@@ -384,11 +384,11 @@ class Tables(support.Case):
         for words, message, code in [
             (["a.h5", "rod.positon", "--stats"], "did you mean 'rod.position'?", 2),
             (["a.h5", "no.such.thing.here", "--list"], "`galpha plot a.h5 --list`", 2),
-            (["a.h5", "energy", "--stats", "--list"], "expected one of them", 2),
-            (["a.h5", "energy", "--stats", "--fft"], "--fft has no meaning with it", 2),
-            (["a.h5", "energy", "--stats", "-o", "x.svg"], "--output has no meaning", 2),
-            (["a.h5", "energy", "--json"], "expected --list or --stats", 2),
-            (["a.h5", "energy", "--stats", "--range", "5:6"], "no row lies between", 2),
+            (["a.h5", "energy", "--stats", "--list"], "either --list or --stats", 2),
+            (["a.h5", "energy", "--stats", "--fft"], "cannot be combined with --fft", 2),
+            (["a.h5", "energy", "--stats", "-o", "x.svg"], "cannot be combined with --output", 2),
+            (["a.h5", "energy", "--json"], "--json needs --list or --stats", 2),
+            (["a.h5", "energy", "--stats", "--range", "5:6"], "no row between", 2),
             (["none.h5", "--list"], "none.h5", 3),
             (["model.yaml", "--list"], "neither HDF5 nor a CSV file", 2),
         ]:
@@ -440,10 +440,10 @@ class Spectra(Picture):
         self.write("gap.csv", "time,x\n" + "".join(f"{k},{'nan' if k == 5 else k}\n" for k in range(20)))
         for words, message in [
             (["few.csv", "x", "--fft"], "too few, expected 8 or more"),
-            (["gap.csv", "x", "--fft"], "not a number at t = 5 s"),
-            (["a.h5", "energy", "--fft", "--x", "rod.position.x"], "--x has no meaning"),
+            (["gap.csv", "x", "--fft"], "not finite at t = 5 s"),
+            (["a.h5", "energy", "--fft", "--x", "rod.position.x"], "cannot be combined with --x"),
             (["a.h5", "energy", "--fft", "--window", "hanning"], "expected hann, flat-top or none"),
-            (["a.h5", "energy", "--window", "hann"], "expected --fft"),
+            (["a.h5", "energy", "--window", "hann"], "--window needs --fft"),
             (["a.h5", "energy", "--fft", "--range", "0.5:0.52"], "too few"),
         ]:
             done = self.plot(*words, "-o", "out.svg", code=2)

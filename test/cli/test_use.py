@@ -56,7 +56,7 @@ class Messages(Case):
         self.write("short.yaml", PENDULUM[: PENDULUM.index("simulate")])
         for words in ([], ["--no-results"], ["-o", "x.h5"], ["--csv", "-"]):
             said = self.run_it("run", "short.yaml", *words, code=2)
-            self.assertIn("needs `simulate: {t_end: ...}`", said.err)
+            self.assertIn("add `simulate: {t_end: ...}`", said.err)
             self.assertNotIn("nan", said.err)
         self.run_it("check", "short.yaml")
         self.run_it("info", "short.yaml")

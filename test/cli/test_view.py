@@ -173,7 +173,7 @@ class View(support.Case):
         done = self.run_it("view", "open.yaml", code=1)
         self.assertEqual(done.out, "open.html\n")
         self.assertIn("open.yaml: ", done.err)
-        self.assertIn("gaps in the model as written:", done.err)
+        self.assertIn("gaps in the model as given:", done.err)
         self.assertRegex(done.err, r"rod: sides are 8.06 m apart")
         self.assertEqual(self.files(), ["open.html", "open.yaml", "pendulum.yaml"])
         run = header_of(self.path("open.html"))[0]["runs"][0]
@@ -223,7 +223,7 @@ class View(support.Case):
         with h5py.File(self.path("foreign.h5"), "w") as file:
             file["measurements"] = [1.0, 2.0]
         done = self.run_it("view", "foreign.h5", code=2)
-        self.assertIn("no result of galpha", done.err)
+        self.assertIn("not a galpha result", done.err)
         with h5py.File(self.path("empty.h5"), "w") as file:
             file.create_dataset("time", (0,), float)
             file.create_group("channels")

@@ -45,7 +45,7 @@ static void test_broken_texts(void **state)
         {": 3\n", "m.yaml:1:1: ", "an empty key"},
         {"a: {mass:1, b: 2}\n", "m.yaml:1:5: a.mass:1: ", "a space is missing after the colon"},
         {"a:\n    b: 1\n   c: 2\n", "m.yaml:3:4: ", "wrong indentation"},
-        {"a: |0\n  b\n", "m.yaml:1:", "cannot be understood"},
+        {"a: |0\n  b\n", "m.yaml:1:", "cannot parse"},
         {"? [a]\n: b\n", "m.yaml:1:3: ", "a key must be text, not a list"},
         {"{[a]: b}\n", "m.yaml:1:2: ", "a key must be text, not a list"},
         {"{{a: 1}: b}\n", "m.yaml:1:2: ", "a key must be text, not a map"},
@@ -59,7 +59,7 @@ static void test_broken_texts(void **state)
         {"a: 1\n---\nb: 2\n", "m.yaml:2:1: ", "second document"},
         {"a: 1\n...\n---\nb: 2\n", "m.yaml:3:1: ", "second document"},
         {"a: 1\n...\nb\n", "m.yaml:", "second document"},
-        {"a: \"x\\0y\"\n", "m.yaml:1:", "character 0"},
+        {"a: \"x\\0y\"\n", "m.yaml:1:", "NUL character"},
         {"a: \x01\n", "m.yaml:1:4: ", "control character"},
         {"a: \x1b[31m\n", "m.yaml:1:4: ", "control character"},
         {"a: 1\nb: \xff\n", "m.yaml:2:4: ", "not UTF-8"},
@@ -95,7 +95,7 @@ static void test_zeros(void **state)
     char line[200];
     assert_int_equal(ga_document_parse("m.yaml", "a: 1\nb\0c", 8, NULL, &d, m), GA_ERR_INPUT);
     ga_messages_format(m, 0, line, sizeof line);
-    assert_string_equal(line, "m.yaml:2:2: not a text file: it holds a byte 0");
+    assert_string_equal(line, "m.yaml:2:2: not a text file: it contains a NUL byte");
     ga_messages_destroy(m);
 }
 

@@ -134,7 +134,7 @@ static void test_include_goes_wrong(void **state)
     assert_int_equal(r.status, GA_ERR_INPUT);
     assert_null(r.document);
     assert_says(&r, 0,
-                DATA "parts/ring.yaml:1:10: include: ", "in a circle: " DATA "ring.yaml");
+                DATA "parts/ring.yaml:1:10: include: ", "circular include: " DATA "ring.yaml");
     close_reading(&r);
 
     r = read_file(DATA "parts/outside.yaml", NULL);
@@ -292,11 +292,11 @@ static void test_set_goes_wrong(void **state)
         {"bodies.top.mass.x=3", "`bodies.top.mass` is the text `1`"},
         {"bodies.top.mass[0]=3", "`bodies.top.mass` is the text `1`"},
         {"bodies[0]=3", "is a map"},
-        {"bodies.top.position[3]=1", "`[3]` is no index of the list, which has 3 items"},
-        {"bodies.top.position[-1]=1", "is no index"},
-        {"bodies.top.position[1=1", "is no index"},
-        {"bodies.top.position.x=1", "is no index"},
-        {"bodies.top.position[99999999999999999999]=1", "is no index"},
+        {"bodies.top.position[3]=1", "`[3]` is not an index of the list, which has 3 items"},
+        {"bodies.top.position[-1]=1", "is not an index"},
+        {"bodies.top.position[1=1", "is not an index"},
+        {"bodies.top.position.x=1", "is not an index"},
+        {"bodies.top.position[99999999999999999999]=1", "is not an index"},
         {"include=x.yaml", "cannot be set"},
         {"name=[1", "closing bracket"},
         {"name=*x", "no anchor"},
@@ -344,14 +344,14 @@ static void test_parameters_go_wrong(void **state)
     static const struct {
         const char *text, *place, *says;
     } cases[] = {
-        {"{a: b, b: c, c: a}", "m.yaml:1:14: parameters.a: ", "circle: a -> b -> c -> a"},
-        {"{a: a+1}", "m.yaml:1:14: parameters.a: ", "circle: a -> a"},
+        {"{a: b, b: c, c: a}", "m.yaml:1:14: parameters.a: ", "parameters: a -> b -> c -> a"},
+        {"{a: a+1}", "m.yaml:1:14: parameters.a: ", "parameters: a -> a"},
         {"{x: 1, a: b, b: a}", "m.yaml:1:20: parameters.a: ", "a -> b -> a"},
         {"{speed: 1, a: sped}", "m.yaml:1:27: parameters.a: ", "did you mean 'speed'"},
-        {"{t: 1}", "m.yaml:1:14: parameters.t: ", "means something else"},
-        {"{pi: 1}", "m.yaml:1:14: ", "means something else"},
-        {"{e: 1}", "m.yaml:1:14: ", "means something else"},
-        {"{sin: 1}", "m.yaml:1:14: ", "means something else"},
+        {"{t: 1}", "m.yaml:1:14: parameters.t: ", "has another meaning"},
+        {"{pi: 1}", "m.yaml:1:14: ", "has another meaning"},
+        {"{e: 1}", "m.yaml:1:14: ", "has another meaning"},
+        {"{sin: 1}", "m.yaml:1:14: ", "has another meaning"},
         {"{2a: 1}", "m.yaml:1:14: ", "digit"},
         {"{a b: 1}", "m.yaml:1:14: ", "letters, digits"},
         {"{a: [1]}", "m.yaml:1:17: parameters.a: ", "got a list of 1"},
@@ -388,7 +388,7 @@ static void test_reserved_names(void **state)
         char text[64];
         snprintf(text, sizeof text, "parameters: {%s: 1}", functions[k]);
         reading r = read_text(text);
-        assert_says(&r, 0, "m.yaml:1:14: ", "means something else");
+        assert_says(&r, 0, "m.yaml:1:14: ", "has another meaning");
         close_reading(&r);
     }
 }
@@ -507,15 +507,15 @@ static void test_repeat_goes_wrong(void **state)
         {"{count: 1, bodies: [1]}", "m.yaml:1:20: repeat: ", "expected a map of named entries"},
         {"{count: 1, simulate: {}}", "m.yaml:1:20: repeat: ", "cannot be repeated"},
         {"{count: 1, parameters: {}}", "m.yaml:1:20: repeat: ", "cannot be repeated"},
-        {"{count: 1, index: t}", "m.yaml:1:27: repeat: ", "means something else"},
+        {"{count: 1, index: t}", "m.yaml:1:27: repeat: ", "has another meaning"},
         {"{count: 1, index: p}", "m.yaml:1:27: repeat: ", "parameter"},
         {"{count: 1, index: [1]}", "m.yaml:1:27: repeat: ", "expected text"},
         {"{count: 1, repeat: {count: 1}}", "m.yaml:1:28: repeat.repeat: ", "outer index"},
         {"{count: 2, bodies: {a: {}}}",
-         "m.yaml:1:29: repeat.bodies.a: ", "`a` is already there"},
+         "m.yaml:1:29: repeat.bodies.a: ", "`a` is already defined"},
         {"{count: 2, bodies: {\"b{i}\": {}}}",
-         "m.yaml:1:29: repeat.bodies.b{i}: ", "`b0` is already there, from m.yaml:2:10"},
-        {"{count: 1, bodies: {\"x{i\": {}}}", "m.yaml:1:29: ", "a { without its }"},
+         "m.yaml:1:29: repeat.bodies.b{i}: ", "`b0` is already defined at m.yaml:2:10"},
+        {"{count: 1, bodies: {\"x{i\": {}}}", "m.yaml:1:29: ", "a { without a }"},
         {"{count: 1, bodies: {\"xi}\": {}}}", "m.yaml:1:29: ", "a } without a {"},
         {"{count: 1, bodies: {\"x{}\": {}}}", "m.yaml:1:29: ", "empty braces"},
         {"{count: 1, bodies: {x: \"a{i/2+0.5}\"}}", "m.yaml:1:35: ", "expected an integer"},

@@ -26,11 +26,11 @@ static void test_huge_nonsense(void **state)
         const char *before, *text, *says;
         size_t times;
     } cases[] = {
-        {"", "[", "too many brackets", 5 * MILLION},
-        {"a: ", "{a: ", "too many brackets", MILLION},
-        {"a:\n  ", "[\n", "too many brackets", MILLION},
-        {"a: ", "[ # ]\n  ", "too many brackets", MILLION},
-        {"a: ", "[']', ", "too many brackets", MILLION},
+        {"", "[", "brackets are nested too deeply", 5 * MILLION},
+        {"a: ", "{a: ", "brackets are nested too deeply", MILLION},
+        {"a:\n  ", "[\n", "brackets are nested too deeply", MILLION},
+        {"a: ", "[ # ]\n  ", "brackets are nested too deeply", MILLION},
+        {"a: ", "[']', ", "brackets are nested too deeply", MILLION},
         {"", "- ", "deep", MILLION},
         {"", "? ", "a key must be text", MILLION},
         {"a: |\n", "  [[[\n", "", 100}, /* here they are text */

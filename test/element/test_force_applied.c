@@ -228,7 +228,8 @@ static void test_messages(void **state)
     world *w = world_create(1, 3);
     void *e = force_on(w, simple, NULL);
     set_int(w, e, "against", 1);
-    check_message(w, e, GA_SEVERITY_ERROR, "against: is the body it acts on");
+    check_message(w, e, GA_SEVERITY_ERROR,
+                  "against: is the body the force acts on; expected another one");
     ((ga_anchor *)member(w, e, "on"))->node = GA_GROUND;
     check_message(w, e, GA_SEVERITY_ERROR, "on: is on ground");
     void *user = element_create(w, &ga_force_user);

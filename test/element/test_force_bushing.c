@@ -117,14 +117,14 @@ static void test_messages(void **state)
     check_message(w, e, GA_SEVERITY_ERROR, "stiffness: is not symmetric");
     e = bushing_between(w, p, q);
     ((double *)member(w, e, "damping"))[7] = -1;
-    check_message(w, e, GA_SEVERITY_ERROR, "damping: is negative for some motions");
+    check_message(w, e, GA_SEVERITY_ERROR, "damping: is not positive semidefinite");
     e = bushing_between(w, p, q);
     double *C = member(w, e, "damping");
     C[1] = C[6] = 1.001 * sqrt(C[0] * C[7]);
-    check_message(w, e, GA_SEVERITY_ERROR, "damping: is negative for some motions");
+    check_message(w, e, GA_SEVERITY_ERROR, "damping: is not positive semidefinite");
     e = bushing_between(w, p, q);
     ((double *)member(w, e, "stiffness"))[0] = -1;
-    check_message(w, e, GA_SEVERITY_WARNING, "stiffness: is negative");
+    check_message(w, e, GA_SEVERITY_WARNING, "stiffness: is not positive semidefinite");
     world_destroy(w);
 }
 

@@ -60,11 +60,11 @@ static void test_messages(void **state)
     static const char *const g[3] = {"0", "0", "-1"};
     world *w = world_create(1, 3);
     void *e = field_on(w, 0);
-    check_message(w, e, GA_SEVERITY_ERROR, "acceleration: is not given");
+    check_message(w, e, GA_SEVERITY_ERROR, "acceleration: is missing");
     set_number(w, e, "strength", 7);
-    check_message(w, e, GA_SEVERITY_ERROR, "center: is not given");
+    check_message(w, e, GA_SEVERITY_ERROR, "center: is missing");
     set_functions(w, e, "acceleration", 3, g, NULL);
-    check_message(w, e, GA_SEVERITY_ERROR, "excludes center and strength");
+    check_message(w, e, GA_SEVERITY_ERROR, "cannot be combined with `center` and `strength`");
     free_functions(w, e, "acceleration", 3);
     world_destroy(w);
 }

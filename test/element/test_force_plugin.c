@@ -79,7 +79,7 @@ static void test_messages(void **state)
 {
     (void)state;
     check_failure("missing", 1, 0, "symbol: the library does not define missing");
-    check_failure("other_version", 1, 0, "is made for version 2 of the plug-in interface");
+    check_failure("other_version", 1, 0, "was built for version 2 of the plug-in interface");
     check_failure("empty", 1, 0, "has no function `force`");
     check_failure(NULL, 3, 2, "bodies: 3 given, the plug-in expects 2");
     check_failure(NULL, 2, 1, "parameters: 1 given, the plug-in expects 2");
@@ -111,7 +111,7 @@ static void test_admission(void **state)
     world *w = plugin_world(1, 3);
     document.allow_plugins = false;
     check_message(w, plugin_of(w, NULL, 2, 2), GA_SEVERITY_ERROR,
-                  "library: plug-ins run code of their own and are loaded only with "
+                  "library: plug-ins run native code and are loaded only with "
                   "--allow-plugins");
     document.allow_plugins = true;
     document.include_anywhere = false;

@@ -246,7 +246,7 @@ static void test_messages(void **state)
     e = spring_between(w, whole(0), whole(2));
     *(bool *)member(w, e, "tension_only") = true;
     set_number(w, e, "stiffness", 0);
-    check_message(w, e, GA_SEVERITY_ERROR, "has to be positive with tension_only");
+    check_message(w, e, GA_SEVERITY_ERROR, "must be positive with `tension_only`");
     world_destroy(w);
 }
 

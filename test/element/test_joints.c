@@ -451,17 +451,17 @@ static void coincident(void *joint)
 static void mistakes(void **unused)
 {
     (void)unused;
-    refuse("revolute", 1, 1, NULL, "between: joins a body to itself");
-    refuse("fixed", GA_GROUND, GA_GROUND, NULL, "between: joins ground to ground");
-    refuse("screw", 0, 1, NULL, "pitch: zero");
+    refuse("revolute", 1, 1, NULL, "between: connects a body to itself");
+    refuse("fixed", GA_GROUND, GA_GROUND, NULL, "between: connects ground to ground");
+    refuse("screw", 0, 1, NULL, "pitch: is zero");
     refuse("universal", 0, 1, parallel, "second_axis: not perpendicular");
     refuse("constant-velocity", 0, 1, opposite, "second_axis: opposite");
-    refuse("distance", GA_GROUND, 0, NULL, "between: `ground` alone names no point");
+    refuse("distance", GA_GROUND, 0, NULL, "between: `ground` alone is not a point");
     refuse("distance", GA_GROUND, 0, coincident, "between: the two points coincide");
     refuse("revolute", 0, 1, wrong_limits, "limits: `min` is not less than `max`");
-    refuse("prismatic", 0, 1, outside, "limits: the position at t = 0");
+    refuse("prismatic", 0, 1, outside, "limits: excludes the position at t = 0");
     refuse("revolute", 0, 1, no_radius, "friction.radius: friction of a rotation");
-    refuse("rolling-disc", 0, GA_GROUND, NULL, "between: the second is the disc");
+    refuse("rolling-disc", 0, GA_GROUND, NULL, "between: the second entry is the disc");
 }
 
 int main(void)

@@ -53,9 +53,9 @@ static void test_messages(void **state)
         {"1e400", 0, "too large"},
         {"30 mm", 3, "unexpected unit 'mm': numbers are in SI units"},
         {"2kN", 1, "unexpected unit 'kN'"},
-        {"2 rad", 2, "in rad anyway"},
-        {"t deg", 2, "deg stands behind numbers only"},
-        {"deg", 0, "such as 30 deg"},
+        {"2 rad", 2, "in rad already"},
+        {"t deg", 2, "deg can follow only a number"},
+        {"deg", 0, "as in 30 deg"},
         {"sin(1, 2)", 0, "sin takes 1 argument, got 2"},
         {"1+atan2(1)", 2, "atan2 takes 2 arguments, got 1"},
         {"if(t, 1)", 0, "if takes 3 arguments, got 2"},
@@ -68,7 +68,7 @@ static void test_messages(void **state)
         {"qwertyuiop", 0, "unknown name 'qwertyuiop'"},
         {"sinn(1)", 0, "unknown function 'sinn'; did you mean 'sin'?"},
         {"sgrt(1)", 0, "did you mean 'sqrt'?"},
-        {"`mass", 0, "a ` is missing"},
+        {"`mass", 0, "a closing ` is missing"},
         {"``", 1, "expected a name between '``'"},
         {"top.", 4, "expected a name after '.'"},
         {"t % 2", 2, "mod(x, y)"},
@@ -78,7 +78,7 @@ static void test_messages(void **state)
         {"[1]", 0, "parentheses are round"},
         {"2\xc3\x97t", 1, "multiplication is written *"},
         {"1 \xe2\x88\x92 t", 2, "minus is written -"},
-        {"\xc3\xbc", 0, "'\xc3\xbc'; names with such characters stand in `...`"},
+        {"\xc3\xbc", 0, "'\xc3\xbc'; names with such characters must be in backquotes, `...`"},
         {"t # 2", 2, "unexpected character '#'"},
         {"t \x01", 2, "control character"},
         {"\xff", 0, "unexpected character"},
@@ -124,7 +124,7 @@ static void test_limits(void **state)
     text[GA_EXPRESSION_MAX_LENGTH] = 0;
     check(text, 0, "too long");
     memset(text, 'a', GA_EXPRESSION_MAX_LENGTH);
-    check(text, 0, "a name of more than");
+    check(text, 0, "a name is longer than");
     memset(text, '(', GA_EXPRESSION_MAX_LENGTH);
     check(text, 100, "nested too deep");
 }

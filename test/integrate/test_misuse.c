@@ -111,7 +111,7 @@ static void test_order_condition(void **state)
     ga_integrator *run = NULL;
     assert_int_equal(ga_integrator_create(&problem->system, &def, &run, NULL), GA_OK);
     assert_non_null(ga_integrator_warning(run, 0));
-    assert_non_null(strstr(ga_integrator_warning(run, 0), "first order"));
+    assert_non_null(strstr(ga_integrator_warning(run, 0), "first-order"));
     ga_integrator_destroy(run);
 
     def = ga_integrator_def_default();

@@ -222,7 +222,7 @@ static void richardson_refuses_what_it_cannot_do(void **state)
     assert_status(RICHARDSON(4), GA_ERR_ARGUMENT, report);
     s.control.mode = GA_ERROR_EXTRAPOLATE;
     assert_status(RICHARDSON(2), GA_ERR_ARGUMENT, report);
-    assert_message(report, "exclude");
+    assert_message(report, "cannot be combined");
     s = simulation(p, 1e-3);
     s.breakpoint_count = 1;
     s.breakpoints = &at;

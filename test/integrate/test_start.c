@@ -249,7 +249,7 @@ static void test_projection_refused(void **state)
     assert_status(ga_integrator_start(run, 0, q0, still, 1e-3, &report), GA_ERR_INCONSISTENT,
                   report);
     assert_int_equal(report.status, GA_ERR_INCONSISTENT);
-    assert_message(report, "moved by 0.001");
+    assert_message(report, "changed by 0.001");
     assert_status(ga_integrator_start(run, 0, on, still, 1e-3, &report), GA_OK, report);
     ga_integrator_destroy(run);
     pb_destroy(p);

@@ -196,13 +196,13 @@ static void test_broken_csv(void **state)
         {"time", "no frames"},
         {"time,x\n", "no frames"},
         {"time,x,\n0,1,2\n", ":1:8: a column has no name"},
-        {"time,\"x\n0,1\n", ":1:6: a quote is never closed"},
+        {"time,\"x\n0,1\n", ":1:6: a quote is not closed"},
         {"time,\"x\"y\n0,1\n", ":1:9: expected a comma"},
         /* once counted as four columns and read as two, past the end of the text */
-        {"time,a\"\n\"x,y,z\"", ":1:7: a quote inside a name that does not begin with one"},
+        {"time,a\"\n\"x,y,z\"", ":1:7: a quote inside an unquoted name"},
         {"time,a\"b\n0,1\n", ":1:7: a quote inside"},
-        {"time,\"a\"\"", ":1:6: a quote is never closed"},
-        {"time,\"", ":1:6: a quote is never closed"},
+        {"time,\"a\"\"", ":1:6: a quote is not closed"},
+        {"time,\"", ":1:6: a quote is not closed"},
         {"time,\"\"\n0,1\n", ":1:6: a column has no name"},
         {"time,\"a\"\r", ":1:9: expected a comma"},
         {"time,x,x\n0,1,2\n", "two channels have the name 'x'"},
@@ -215,9 +215,9 @@ static void test_broken_csv(void **state)
         {"time,x\n0,1\n\n1,2\n", ":3:1: an empty line"},
         {"time,\"a\nb\"\n0,x\n", ":3:3: expected a number"},
         {"time,x\n0,1\n0.5", ":3:4: 1 numbers"},
-        {"time,x\nnan,1\n", "time of frame 0 is not a finite number"},
-        {"time,x\n0,1\ninf,1\n", "time of frame 1 is not a finite number"},
-        {"time,x\n1,1\n0.5,1\n", "time goes back from 1 to 0.5 at frame 1"},
+        {"time,x\nnan,1\n", "time of frame 0 is not finite"},
+        {"time,x\n0,1\ninf,1\n", "time of frame 1 is not finite"},
+        {"time,x\n1,1\n0.5,1\n", "time decreases from 1 to 0.5 at frame 1"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         write_text("broken.csv", cases[k].text, strlen(cases[k].text));
@@ -347,7 +347,7 @@ static void test_foreign_hdf5(void **state)
     const hid_t text = H5Tcopy(H5T_C_S1);
     H5Tset_size(text, 5);
     hid_t file = begin_file();
-    end_file(file, "no result of galpha: there is no dataset /time");
+    end_file(file, "not a galpha result: there is no dataset /time");
     file = begin_file();
     H5Gclose(H5Gcreate2(file, "time", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     end_file(file, "there is no dataset /time");
@@ -362,11 +362,11 @@ static void test_foreign_hdf5(void **state)
     end_file(file, "more than one dimension: /time");
     file = begin_file();
     put(file, "time", H5T_IEEE_F64LE, 1, (const hsize_t[]){3});
-    end_file(file, "no result of galpha: there is no group /channels");
+    end_file(file, "not a galpha result: there is no group /channels");
     file = begin_file();
     put(file, "time", H5T_IEEE_F64LE, 1, (const hsize_t[]){0});
     H5Gclose(H5Gcreate2(file, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    end_file(file, "there are no frames in it");
+    end_file(file, "it contains no frames");
     for (int compressed = 0; compressed < 2; ++compressed) {
         file = begin_file();
         put_huge(file, "time", (hsize_t)1 << 50, compressed);
@@ -396,10 +396,10 @@ static void test_wrong_channels(void **state)
     end_file(file, "more numbers than the file can hold: x");
     file = begin_result();
     put_virtual(file);
-    end_file(file, "stored in a way that is not read: x");
+    end_file(file, "unsupported storage layout: x");
     file = begin_result();
     put_external(file);
-    end_file(file, "stored in a way that is not read: x");
+    end_file(file, "unsupported storage layout: x");
     file = begin_result();
     put(file, "channels/x", H5T_IEEE_F64LE, 1, (const hsize_t[]){3});
     H5Lcreate_hard(file, "channels/x", file, "channels/%78", H5P_DEFAULT, H5P_DEFAULT);

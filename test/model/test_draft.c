@@ -191,7 +191,8 @@ static void mistakes_are_found(void **unused)
     draft = with_body();
     ga_draft_add(draft, "joints", "rod",
                  GA_PROPERTIES(GA_TEXT("type", "fixed"), GA_TEXTS("between", "ground", "rod")));
-    check_message(draft, "joints.rod: the name `rod` is taken; names are unique in a model");
+    check_message(
+        draft, "joints.rod: the name `rod` is already used; names must be unique in a model");
 
     draft = with_body();
     ga_draft_add(draft, "simulate", NULL, GA_PROPERTIES(GA_NUMBER("t_end", 1)));
