@@ -59,7 +59,8 @@ const ga_field ga_simulate_fields[] = {
     GA_FIELD(S, NUMBER, min_step, "smallest step, with `tolerance`", .unit = "s",
              .range = GA_POSITIVE, .fallback = {NAN}, .absent = "no limit"),
     GA_FIELD(S, NUMBER, max_step, "largest step, with `tolerance`", .unit = "s",
-             .range = GA_POSITIVE, .fallback = {NAN}, .absent = "no limit"),
+             .range = GA_POSITIVE, .fallback = {NAN},
+             .absent = "no limit, or 1/500 of the simulated time in driven models"),
     GA_FIELD(S, CHOICE, error,
              "which errors `tolerance` controls. full: positions and velocities, second order; "
              "positions: positions only, for stiff models; extrapolate: positions and "
