@@ -4,7 +4,8 @@
  *     system.h, integrate.h,  your own equations, given by callbacks
  *     simulate.h
  *
- * This header has all of them but plugin.h, which is for shared objects that a model loads.
+ * This header includes all but converge.h and plot.h, and plugin.h, which is for shared objects
+ * that a model loads.
  */
 #ifndef GALPHA_GALPHA_H
 #define GALPHA_GALPHA_H

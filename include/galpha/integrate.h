@@ -8,8 +8,8 @@
  *     while (ga_integrator_time(run) < 1 && !ga_integrator_step(run, &report)) ...
  *     ga_integrator_destroy(run);
  *
- * Memory is taken in create and in start; a step allocates nothing. A report
- * argument may be null. On failure of a step the state is that before the step, bit for bit.
+ * Memory is allocated in create and in start; a step allocates nothing. A report argument may
+ * be null. After a failed step the state is that before the step, bit for bit.
  */
 #ifndef GALPHA_INTEGRATE_H
 #define GALPHA_INTEGRATE_H
@@ -33,23 +33,23 @@ typedef enum ga_start {
     GA_START_AUTO,      /* perturbed in GA_INDEX3, GA_HHT_I3; else shifted */
     GA_START_PLAIN,     /* a_0 = v'(t_0) */
     GA_START_SHIFTED,   /* a_0 = v'(t_0 + Delta_alpha h) + O(h^2), [ABC14] eq. (57) */
-    GA_START_PERTURBED, /* shifted, and v_0 moved by O(h^2) against order reduction, (56) */
+    GA_START_PERTURBED, /* shifted, and v_0 perturbed by O(h^2) against order reduction, (56) */
     GA_START_IMPLICIT   /* a_0 from v'_0 and the unknown v'_1, [JN08] eq. (8); GA_INDEX3,
                            GA_INDEX2 */
 } ga_start;
 
-/* Difference quotient for v''(t_0), [ABC14] section 4.2. */
+/* Finite difference for v''(t_0), [ABC14] section 4.2. */
 typedef enum ga_start_difference {
     GA_DIFFERENCE_CENTRAL, /* second order, spacing h */
-    GA_DIFFERENCE_FORWARD  /* first order, spacing h/100, one evaluation less */
+    GA_DIFFERENCE_FORWARD  /* first order, spacing h/100, one evaluation fewer */
 } ga_start_difference;
 
-/* What is done when the step size changes. */
+/* Treatment of a change of step size. */
 typedef enum ga_step_change {
     GA_CHANGE_AUTO,    /* adjust; in index 3 reset */
     GA_CHANGE_NONE,    /* nothing: first order in a and the multipliers */
     GA_CHANGE_ADJUST,  /* a and M a by [JN08] eqs. (14a), (14b) */
-    GA_CHANGE_RESET,   /* and, in index 3, v perturbed anew by [ABC14] eq. (56): robust */
+    GA_CHANGE_RESET,   /* and, in index 3, v perturbed again by [ABC14] eq. (56): robust */
     GA_CHANGE_RESCALE, /* and, in index 3, the residual B v + Phi_t scaled: cheaper, for ratios
                           up to 1.5 */
     GA_CHANGE_COUNT
@@ -57,11 +57,11 @@ typedef enum ga_step_change {
 
 /* (M a)_n of SOI2 with a mass matrix that is not constant. */
 typedef enum ga_mass_average {
-    GA_MASS_PROPAGATED, /* as the step before left it, with (14b) */
+    GA_MASS_PROPAGATED, /* from the previous step, with (14b) */
     GA_MASS_RECOMPUTED  /* M at t_n + Delta_alpha h, explicitly */
 } ga_mass_average;
 
-/* Rows and columns as the linear solver sees them; results differ by round-off only. */
+/* Scaling of the linear equations; results differ by round-off only. */
 typedef enum ga_scaling {
     GA_SCALING_AUTO,  /* powers of h removed, then equilibrated */
     GA_SCALING_NONE,  /* unknowns (Delta q, Delta lambda), as in [AB07] eq. (8) */
@@ -72,7 +72,7 @@ typedef enum ga_scaling {
 typedef enum ga_newton { GA_NEWTON_MODIFIED, GA_NEWTON_FULL } ga_newton;
 
 typedef enum ga_solver {
-    GA_SOLVER_AUTO,   /* what is expected to be the fastest */
+    GA_SOLVER_AUTO,   /* the one expected to be fastest */
     GA_SOLVER_DENSE,  /* LU of a full matrix */
     GA_SOLVER_SPARSE, /* KLU */
     GA_SOLVER_BLOCK   /* elimination by bodies and joints; KLU where its pivots fail */
@@ -82,17 +82,17 @@ typedef struct ga_integrator_def {
     ga_method method;
     bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */
     ga_formulation formulation;
-    ga_map map; /* how increments move q */
+    ga_map map; /* map from increments to the group */
 
     ga_start start;
     ga_start_difference start_difference;
-    /* A start further away than this from the constraints (largest increment of q or v needed)
-     * is an error; infinity accepts any, 0 none. */
+    /* Initial values further than this from the constraints (largest increment of q or v
+     * needed) are an error; infinity accepts any, 0 none. */
     double max_projection;
 
     ga_step_change step_change;
     ga_mass_average mass_average; /* SOI2 only */
-    bool reduced;                 /* SOI2 only: psi~ = psi, one equation k = 0 less */
+    bool reduced;                 /* SOI2 only: psi~ = psi, one equation k = 0 fewer */
 
     ga_scaling scaling;
     /* Augmented Lagrangian of index 3, [DYM] eqs. (16)-(17), (26): mu = lambda + p Phi in the
@@ -101,13 +101,13 @@ typedef struct ga_integrator_def {
 
     ga_newton newton;
     int max_iterations; /* per attempt */
-    int max_halvings;   /* how often a failing step may be cut in two; 0: never */
-    /* Newton stops when the increment still to be expected is below
-     * absolute + relative * (largest component so far), for each of q, v, multipliers. Demands
-     * below round-off are raised to it; zeros, the default, mean: to round-off, or in
-     * simulations with error control to 1e-5 of its tolerance (1e-11 at most), multipliers to
-     * 1e-3 of it; with GA_ERROR_EXTRAPOLATE all to 1e-3 of it, and in steps of third order of
-     * GA_ERROR_AUTO to that or to a tenth of what a step may contribute. */
+    int max_halvings;   /* how often a failing step may be halved; 0: never */
+    /* Newton stops when the expected next increment is below absolute + relative * (largest
+     * component so far), for each of q, v, multipliers. Tolerances below round-off are raised
+     * to it. Zeros, the default, mean: round-off; in simulations with error control 1e-5 of its
+     * tolerance (1e-11 at most), for multipliers 1e-3 of it; with GA_ERROR_EXTRAPOLATE 1e-3 of
+     * it for all, and in third-order steps of GA_ERROR_AUTO that or a tenth of what a step may
+     * contribute. For round-off accuracy with error control set relative to 1e-15. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;
@@ -115,7 +115,7 @@ typedef struct ga_integrator_def {
 
 #define GA_PENALTY_AUTO (-1.0)
 
-/* generalized-alpha, rho_inf 0.9, index 2, exponential map, everything automatic. */
+/* generalized-alpha, rho_inf 0.9, index 2, exponential map, all else automatic. */
 GA_API ga_integrator_def ga_integrator_def_default(void);
 
 typedef struct ga_integrator ga_integrator;
@@ -124,16 +124,16 @@ GA_API ga_status ga_integrator_create(const ga_system *system, const ga_integrat
                                       ga_integrator **integrator, ga_report *report);
 GA_API void ga_integrator_destroy(ga_integrator *integrator);
 
-/* What create and start think you should know, one sentence each; null past the last. */
+/* Warnings of create and start, one sentence each; null past the last. */
 GA_API const char *ga_integrator_warning(const ga_integrator *integrator, int k);
 
-/* How far the last start moved what was given: largest component of the increments. */
+/* How far the last start changed the initial values: largest component of the increments. */
 typedef struct ga_projection {
     double q, v;
 } ga_projection;
 
-/* First guess of lambda (m numbers) and psi (p numbers) for the next start: needed only where
- * forces depend on the multipliers so nonlinearly that zero is no good. Null means zero. */
+/* Initial guess of lambda (m numbers) and psi (p numbers) for the next start: needed only if
+ * forces depend on the multipliers so nonlinearly that zero fails. Null means zero. */
 GA_API void ga_integrator_guess(ga_integrator *integrator, const double *lambda,
                                 const double *psi);
 
@@ -143,13 +143,13 @@ GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const
                                      const double *v0, double h, ga_report *report);
 GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
 
-/* Constraints that depend on each other at the last start. They are no obstacle: the motion is
- * unique, and of the multipliers, which are not, those with the smallest sum of D_i lambda_i^2
- * are taken, D = diag(G M_d^-1 G^T) at the start, G = [B; N], M_d the diagonal of M (where that
- * is zero, a thousandth of the mean). Rows count through (lambda, psi). Row `row` is a
- * combination of the rows `with`; of a set that depends on each other the last one is named.
- * Rows of G that are zero have the multiplier 0 and are not listed. If the constraints
- * contradict each other, the start fails; then, too, the rows can be asked for. */
+/* Redundant constraints at the last start. They are handled: the motion is unique; of the
+ * multipliers, which are not, those with the smallest sum of D_i lambda_i^2 are taken, D =
+ * diag(G M_d^-1 G^T) at the start, G = [B; N], M_d the diagonal of M (where that is zero, a
+ * thousandth of the mean). Rows are numbered through (lambda, psi). Row `row` is a combination
+ * of the rows `with`; of a dependent set the last one is named. Zero rows of G have the
+ * multiplier 0 and are not listed. If the constraints contradict each other, the start fails;
+ * the rows are available then as well. */
 typedef struct ga_redundant_row {
     int row;
     int with_count;
@@ -162,19 +162,19 @@ GA_API ga_redundant_row ga_integrator_redundant_row(const ga_integrator *integra
 /* Rank of G at the last start. */
 GA_API int ga_integrator_rank(const ga_integrator *integrator);
 
-/* One step of the size given to start. Step n ends at t0 + n h, whatever halving went on
- * inside; unless the constraints are singular there, or nearly: then it ends at
- * t0 + (n - 0.2) h, and the next one on the grid again. */
+/* One step of the size given to start. Step n ends at t0 + n h, also after halving; but if the
+ * constraints are singular there, or nearly so, it ends at t0 + (n - 0.2) h, and the next one
+ * on the grid again. */
 GA_API ga_status ga_integrator_step(ga_integrator *integrator, ga_report *report);
 
-/* One step of any size h > 0; the grid of ga_integrator_step begins anew where it ends. */
+/* One step of any size h > 0; the grid of ga_integrator_step restarts where it ends. */
 GA_API ga_status ga_integrator_step_by(ga_integrator *integrator, double h, ga_report *report);
 
-/* Called after the start and after every step; anything but GA_EVAL_OK stops the run, which
+/* Called after the start and after every step; any result but GA_EVAL_OK stops the run, which
  * then returns GA_OK. */
 typedef ga_eval ga_output(void *user, const ga_integrator *integrator);
 
-/* Steps up to t_end. Where t_end - t_0 is no multiple of h, the last step is shorter. */
+/* Steps up to t_end. If t_end - t_0 is not a multiple of h, the last step is shorter. */
 GA_API ga_status ga_integrator_run(ga_integrator *integrator, double t_end, ga_output *output,
                                    void *user, ga_report *report);
 
@@ -190,23 +190,23 @@ GA_API const double *ga_integrator_psi(const ga_integrator *integrator);
 GA_API const double *ga_integrator_eta(const ga_integrator *integrator);
 
 typedef struct ga_statistics {
-    long steps;                   /* accepted, substeps included */
-    long halvings;                /* steps cut in two */
-    long iterations;              /* linear solves in Newton iterations */
-    long jacobians;               /* tangents evaluated */
-    long factorizations;          /* numeric factorisations */
-    long renewals;                /* of the part of a large matrix that had changed */
-    long evaluations;             /* residuals */
-    long evasions;                /* steps that would have ended at a singular position */
+    long steps;          /* accepted, substeps included */
+    long halvings;       /* halved steps */
+    long iterations;     /* linear solves in Newton iterations */
+    long jacobians;      /* tangents evaluated */
+    long factorizations; /* numeric factorisations */
+    long renewals;       /* partial factorisations of a large matrix */
+    long evaluations;    /* residuals */
+    long evasions; /* steps shortened because they would have ended at a singular position */
     double position_residual_max; /* |Phi| after accepted steps */
     double velocity_residual_max; /* |(B v + Phi_t, k)|; only |k| without velocity level */
 } ga_statistics;
 
 GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);
 
-/* The Newton matrix with the tangents of the current state for steps of size h, scaled as
- * asked: n x n, column-major. For studies; index 3 only has (Delta q, Delta lambda) or
- * (Delta v', Delta lambda), index 2 one more block for eta. */
+/* The Newton matrix at the current state for steps of size h, with the given scaling: n x n,
+ * column-major. For studies; index 3 only has (Delta q, Delta lambda) or (Delta v', Delta
+ * lambda), index 2 one more block for eta. */
 GA_API int ga_integrator_matrix_size(const ga_integrator *integrator);
 GA_API ga_status ga_integrator_matrix(ga_integrator *integrator, double h, ga_scaling scaling,
                                       double *matrix, ga_report *report);

@@ -1,4 +1,4 @@
-/* Lie groups a configuration may live on, and products of them.
+/* Lie groups for configurations, and their products.
  *
  * A node is one factor of the configuration space. Storage (q) and velocity (v) per node:
  *
@@ -38,7 +38,7 @@ typedef struct ga_node {
     int n;
 } ga_node;
 
-/* How an increment in the Lie algebra moves a configuration. Cayley is the update of the
+/* Map from an increment in the Lie algebra to the group. Cayley is the update of the
  * Dymore manual, eq. (29): Euler (motion) parameters (2 + x)/|2 + x|. On rotation-free
  * coordinates both are addition. */
 typedef enum ga_map { GA_MAP_EXP, GA_MAP_CAYLEY } ga_map;
@@ -50,7 +50,7 @@ GA_API int ga_node_nq(ga_node node);
 GA_API int ga_node_nv(ga_node node);
 
 GA_API void ga_lie_identity(ga_node node, double *q);
-/* ab = a o b; ab may be a or b. Quaternions come out with unit norm to round-off. */
+/* ab = a o b; ab may be a or b. Quaternions have unit norm to round-off. */
 GA_API void ga_lie_compose(ga_node node, const double *a, const double *b, double *ab);
 /* inv may be a. */
 GA_API void ga_lie_inverse(ga_node node, const double *a, double *inv);
@@ -91,7 +91,7 @@ GA_API void ga_nodes_difference(int count, const ga_node *nodes, const double *a
 GA_API void ga_nodes_bracket(int count, const ga_node *nodes, const double *x, const double *y,
                              double *z);
 
-/* Unit quaternions (w, x, y, z). R is 3 x 3, column-major: R x turns body into world axes. */
+/* Unit quaternions (w, x, y, z). R is 3 x 3, column-major: R x maps body to world axes. */
 GA_API void ga_quaternion_to_matrix(const double *p, double *R);
 GA_API void ga_quaternion_from_matrix(const double *R, double *p);
 /* y = R(p) x and y = R(p)^T x; y may be x. */

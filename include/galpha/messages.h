@@ -1,4 +1,4 @@
-/* What is wrong with an input, all of it, each with its place in a file. */
+/* All errors and warnings about an input, each with its location in a file. */
 #ifndef GALPHA_MESSAGES_H
 #define GALPHA_MESSAGES_H
 
@@ -21,18 +21,19 @@ typedef struct ga_message {
 
 typedef struct ga_messages ga_messages;
 
-/* So many errors are kept; what follows is only counted. */
+/* Number of errors kept; further ones are only counted. */
 enum { GA_MESSAGES_MAX_ERRORS = 20 };
 
-/* Null if memory is out. Functions that take a ga_messages accept null. */
+/* Null if out of memory. Functions that take a ga_messages accept null. */
 GA_API ga_messages *ga_messages_create(void);
 GA_API void ga_messages_destroy(ga_messages *messages);
 
 GA_API int ga_messages_count(const ga_messages *messages);  /* kept, warnings included */
-GA_API int ga_messages_errors(const ga_messages *messages); /* found, more than kept perhaps */
+GA_API int ga_messages_errors(const ga_messages *messages); /* found, possibly more than kept */
 GA_API ga_message ga_messages_get(const ga_messages *messages, int k);
-/* One line, "crank.yaml:14:9: joints.hinge.axis: zero vector, expected a direction", without a
- * newline; warnings say "warning: " after the place. Returns the length it needs, as snprintf.
+/* One line, "crank.yaml:14:9: joints.hinge.axis: is the zero vector, expected a direction",
+ * without a newline; warnings have "warning: " after the location. Returns the length needed,
+ * like snprintf.
  */
 GA_API int ga_messages_format(const ga_messages *messages, int k, char *line, size_t size);
 

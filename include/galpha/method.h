@@ -1,4 +1,4 @@
-/* The generalized-alpha family: four numbers, the ways to choose them, and what holds for them.
+/* The generalized-alpha family: four coefficients, the usual choices, and their properties.
  *
  *     dq      = v_n + h (1/2 - beta) a_n + h beta a_{n+1},   q_{n+1} = q_n o R(h dq)
  *     v_{n+1} = v_n + h (1 - gamma) a_n + h gamma a_{n+1}
@@ -29,7 +29,7 @@ GA_API ga_status ga_method_newmark(double beta, double gamma, ga_method *method,
 /* Wood, Bossak and Zienkiewicz, rho_inf in [0, 1]. */
 GA_API ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report);
 
-/* Whether a step can be made with the four numbers: all finite, alpha_m and alpha_f below 1,
+/* Whether the coefficients define a method: all finite, alpha_m and alpha_f below 1,
  * beta and gamma positive. */
 GA_API ga_status ga_method_check(const ga_method *method, ga_report *report);
 

@@ -15,8 +15,8 @@
  *                                GA_NUMBERS("at", 0, 0, 0), GA_NUMBERS("axis", 0, 1, 0)));
  *     ga_draft_finish(draft, &model, messages);      (frees the draft)
  *
- * docs/model.md describes the keys. A model is constant: many simulations, in many threads, may
- * use it at once.
+ * docs/model.md describes the keys. A model is immutable: several simulations, in several
+ * threads, may use it at the same time.
  */
 #ifndef GALPHA_MODEL_H
 #define GALPHA_MODEL_H
@@ -33,16 +33,16 @@ typedef struct ga_model ga_model;
 typedef struct ga_model_options {
     int set_count;
     const char *const *set; /* "simulate.step=1e-4": any path in the file, in order */
-    bool include_anywhere;  /* includes and plug-ins may leave the folder of the model */
-    bool allow_plugins;     /* without it a model that names a plug-in is refused: loading one
-                               runs its code */
+    bool include_anywhere;  /* allow includes and plug-ins outside the folder of the model */
+    bool allow_plugins; /* false: a model that names a plug-in is rejected, because loading one
+                           runs its code */
 } ga_model_options;
 
-/* GA_OK; GA_ERR_INPUT, with what is wrong in messages; GA_ERR_FILE; GA_ERR_MEMORY. Options and
+/* GA_OK; GA_ERR_INPUT, with the errors in messages; GA_ERR_FILE; GA_ERR_MEMORY. Options and
  * messages may be null. */
 GA_API ga_status ga_model_read(const char *path, const ga_model_options *options,
                                ga_model **model, ga_messages *messages);
-/* The same from memory; `name` stands in messages. */
+/* The same from memory; `name` is used in messages. */
 GA_API ga_status ga_model_parse(const char *name, const char *text, size_t length,
                                 const ga_model_options *options, ga_model **model,
                                 ga_messages *messages);
@@ -60,8 +60,8 @@ typedef struct ga_model_parameter {
     double value;
 } ga_model_parameter;
 GA_API ga_model_parameter ga_model_get_parameter(const ga_model *model, int k);
-/* An entry of joints, motions or forces, and the bodies it acts between: name null past the
- * last. The k-th of these bodies, "ground" among them; null past the last. */
+/* An entry of joints, motions or forces; name null past the last. ga_model_entry_body: the k-th
+ * body it acts on, possibly "ground"; null past the last. */
 typedef struct ga_model_entry {
     const char *section, *name, *type;
 } ga_model_entry;
@@ -72,22 +72,22 @@ GA_API double ga_model_body_mass(const ga_model *model, int body);
 GA_API const char *ga_model_body_type(const ga_model *model, int body);
 GA_API const char *ga_model_body_point(const ga_model *model, int body, int k);
 /* What a viewer needs to draw the model, as JSON: bodies with their shapes, joints and forces
- * with their places. Null if memory is out; free with ga_text_free. docs/program.md describes
- * it. */
+ * with their attachments. Null if out of memory; free with ga_text_free. docs/program.md
+ * describes it. */
 GA_API char *ga_model_scene(const ga_model *model);
 
-/* An element whose constraints do not hold. */
+/* An element whose constraints are violated. */
 typedef struct ga_gap {
     const char *element, *type;
     const char *row;        /* the worst one: "translation along x" */
     double residual;        /* its |Phi| */
-    double distance, angle; /* m, rad: how far the sides of a joint are apart in the
-                               directions it holds; 0 for elements that are no joints */
+    double distance, angle; /* m, rad: distance and angle between the sides of a joint, in its
+                               constrained directions; 0 for elements other than joints */
 } ga_gap;
 
 /* --- drafts ------------------------------------------------------------------------------- */
 
-/* One property: a number, several, a text, several, or properties again. */
+/* One property: one or several numbers, one or several texts, or nested properties. */
 typedef struct ga_property {
     const char *name; /* null ends a list of properties */
     int count;        /* of numbers or texts; -1: a single one */
@@ -96,7 +96,7 @@ typedef struct ga_property {
     const struct ga_property *properties;
 } ga_property;
 
-/* Valid in the block they stand in, as all compound literals. Nested and mixed lists, such as
+/* Valid in the enclosing block, like all compound literals. Nested and mixed lists, such as
  * tables, can be given as text: GA_TEXT("value", "{table: [[0, 0], [1, 2]]}"). */
 #define GA_NUMBER(name_, x_)                                                                   \
     {                                                                                          \
@@ -132,23 +132,24 @@ typedef struct ga_property {
 
 typedef struct ga_draft ga_draft;
 
-GA_API ga_draft *ga_draft_create(void); /* null if memory is out */
+GA_API ga_draft *ga_draft_create(void); /* null if out of memory */
 GA_API void ga_draft_destroy(ga_draft *draft);
 /* An entry of a section: bodies, joints, motions, forces; or of simulate, output, parameters,
- * with a null name. Everything is copied. Mistakes are found by finish. */
+ * with a null name. Everything is copied. Errors are reported by finish. */
 GA_API ga_status ga_draft_add(ga_draft *draft, const char *section, const char *name,
                               const ga_property *properties);
-/* A value at the top: dimension, gravity, name, ground. */
+/* A top-level value: dimension, gravity, name, ground. */
 GA_API ga_status ga_draft_set(ga_draft *draft, const ga_property *property);
-/* Lets the model load plug-ins, from anywhere: the paths in a draft are the program's own. */
+/* Allows the model to load plug-ins from any folder, since the paths in a draft come from the
+ * program itself. */
 GA_API void ga_draft_allow_plugins(ga_draft *draft);
-/* Makes the model and frees the draft, also on failure. */
+/* Builds the model and frees the draft, even on failure. */
 GA_API ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messages);
 
 /* --- reference ---------------------------------------------------------------------------- */
 
-/* The JSON Schema of model files and the reference of elements (all, or one by name), made from
- * the tables the reader works with. Null if memory is out or there is no such element; free
+/* The JSON Schema of model files and the reference of elements (all, or one by name), generated
+ * from the tables of the reader. Null if out of memory or if there is no such element; free
  * with ga_text_free. */
 GA_API char *ga_model_schema(void);
 GA_API char *ga_model_reference(const char *element);

@@ -1,13 +1,13 @@
-/* Results as one page of HTML that shows them move: no server, nothing to install, nothing
- * loaded from elsewhere.
+/* Interactive HTML pages (3-D animation and plots) of results: self-contained, without a server
+ * or network.
  *
  *     ga_result_reader *result = NULL;
  *     if (ga_result_open("top.h5", &result, &report) ||
  *         ga_page_write("top.html", 1, &result, NULL, NULL, &report)) puts(report.message);
  *
- * Numbers are quantised where nobody sees it: positions to 1e-5 of the model's size, rotations
- * to 5e-6, other channels to 8e-6 of their range; small results are kept exactly. Where a page
- * would still be too large, frames are left out evenly, never the first and the last.
+ * Numbers are quantised below what is visible: positions to 1e-5 of the model's size, rotations
+ * to 5e-6, other channels to 8e-6 of their range; small results are stored exactly. If a page
+ * would still be too large, frames are left out evenly, but never the first and the last.
  */
 #ifndef GALPHA_PAGE_H
 #define GALPHA_PAGE_H
@@ -22,8 +22,8 @@ extern "C" {
 typedef struct ga_page_def {
     const char *title;         /* null: the name of the first model, or of its file */
     const char *const *labels; /* of the results; null: the names of their files */
-    size_t max_bytes;          /* of the page, as far as frames can be left out; 0: 14 MB */
-    /* Another page than the built-in one: HTML with one <!-- galpha:data --> in its body. */
+    size_t max_bytes; /* largest size of the page, reached by leaving out frames; 0: 14 MB */
+    /* A page instead of the built-in one: HTML with one <!-- galpha:data --> in its body. */
     const char *page;
 } ga_page_def;
 
@@ -31,15 +31,15 @@ typedef struct ga_page_def {
 typedef struct ga_page_shown {
     size_t frames, frames_in_file;
     size_t every;       /* n: every n-th frame, and the last */
-    bool scene_damaged; /* there is one, but it is no JSON; it was left out */
+    bool scene_damaged; /* the scene is not valid JSON and was left out */
 } ga_page_shown;
 
-/* False where the library was built without the viewer: pages then need def->page. */
+/* False if the library was built without the viewer: then def->page is required. */
 GA_API bool ga_page_is_built_in(void);
 
-/* Replaces a file of that name, as a whole or not at all. `def` and `shown`, an array, may be
- * null. GA_ERR_INPUT: a result is damaged, def->page has no place for the data, or there is no
- * viewer in this build; GA_ERR_FILE: the page cannot be written. */
+/* Replaces an existing file atomically. `def` and `shown`, an array, may be
+ * null. GA_ERR_INPUT: a result is damaged, def->page has no place for the data, or this build
+ * has no viewer; GA_ERR_FILE: the page cannot be written. */
 GA_API ga_status ga_page_write(const char *path, int count, ga_result_reader *const *results,
                                const ga_page_def *def, ga_page_shown *shown, ga_report *report);
 

@@ -9,16 +9,17 @@
  *     status = ga_figure_write(figure, "top.svg", &report);
  *     ga_figure_destroy(figure);
  *
- * Members left out are 0 and mean: the usual. Lengths are points, 1/72 inch. What is added is
- * copied. If memory runs out on the way, or a panel does not exist, the figure remembers it and
- * writing it says so: nobody has to look in between; a null figure counts as out of memory.
+ * Members that are 0 have their default. Lengths are in points, 1/72 inch. Data are copied. If
+ * memory runs out, or a panel does not exist, the figure remembers the error and
+ * ga_figure_write reports it, so intermediate calls need no checks; a null figure counts as out
+ * of memory.
  *
- * Text is UTF-8. `x_{12}` and `10^{-3}` make sub- and superscripts; a backslash before `_`, `^`
- * or `\` takes their meaning away. Minus signs are made of hyphens in numbers on axes only.
+ * Text is UTF-8. `x_{12}` and `10^{-3}` make sub- and superscripts; a backslash escapes `_`,
+ * `^` and `\`. Hyphens become minus signs only in the numbers of axes.
  *
- * The same calls give the same bytes: no time, no place, no version is in them. The layout does
- * not ask which fonts there are; SVG keeps text as text (DejaVu Sans, else Verdana, which is as
- * wide), PNG and PDF take DejaVu Sans from the system.
+ * Output is reproducible byte for byte: it contains no time, path or version. The layout does
+ * not depend on the fonts installed; SVG keeps text as text (DejaVu Sans, or Verdana, which has
+ * the same width), PNG and PDF use DejaVu Sans of the system.
  */
 #ifndef GALPHA_PLOT_H
 #define GALPHA_PLOT_H
@@ -49,14 +50,14 @@ typedef enum ga_plot_marker {
     GA_MARKER_SQUARE,
     GA_MARKER_TRIANGLE,
     GA_MARKER_DIAMOND,
-    GA_MARKER_RING, /* a circle with nothing in it */
+    GA_MARKER_RING, /* an open circle */
     GA_MARKER_CROSS,
     GA_MARKER_PLUS,
     GA_MARKER_DOT
 } ga_plot_marker;
 
-/* The first seven can be told apart with any kind of color vision; automatic takes them in
- * turn, from the eighth curve on with dashes. Any other: GA_COLOR_RGB(0xd55e00). */
+/* The first seven are distinguishable with any kind of colour vision; automatic uses them in
+ * turn, dashed from the eighth curve on. Any other: GA_COLOR_RGB(0xd55e00). */
 enum {
     GA_COLOR_AUTOMATIC,
     GA_COLOR_BLUE,
@@ -72,9 +73,9 @@ enum {
 #define GA_COLOR_RGB(rgb) (0x1000000u | (rgb))
 
 typedef enum ga_plot_legend {
-    GA_LEGEND_AUTOMATIC, /* inside where it covers no data, or else outside */
+    GA_LEGEND_AUTOMATIC, /* inside where it covers no data, otherwise outside */
     GA_LEGEND_NONE,
-    GA_LEGEND_OUTSIDE, /* on the right of the panel */
+    GA_LEGEND_OUTSIDE, /* to the right of the panel */
     GA_LEGEND_TOP_LEFT,
     GA_LEGEND_TOP_RIGHT,
     GA_LEGEND_BOTTOM_LEFT,
@@ -93,29 +94,30 @@ typedef struct ga_figure_def {
 typedef struct ga_plot_axis {
     const char *label, *unit; /* "time (s)"; null: none */
     ga_plot_scale scale;
-    double low, high; /* both 0: what the data take */
+    double low, high; /* both 0: the range of the data */
 } ga_plot_axis;
 
 typedef struct ga_plot_panel {
     const char *title;
     ga_plot_axis x, y, right; /* right: shown if a curve belongs to it */
-    bool equal_aspect;        /* a unit is as long in y as in x: for motions in a plane */
+    bool equal_aspect;        /* equal scales in x and y, for plane motions */
     ga_plot_legend legend;
     const char *legend_title;
 } ga_plot_panel;
 
 typedef struct ga_plot_series {
-    const char *label; /* in the legend; null: not there */
+    const char *label; /* in the legend; null: no entry */
     size_t count;
-    const double *x, *y; /* what is not finite, or not positive on a log axis, is a gap */
+    const double *x,
+        *y; /* values that are not finite, or not positive on a log axis, leave a gap */
     unsigned color;
     ga_plot_line line;
     double width;   /* of the line; 0: 1.5 */
     double opacity; /* 0: 1 */
     ga_plot_marker marker;
     double marker_size; /* 0: 5.5 */
-    int marker_every;   /* 0: at all points, or, of a line with many, at some */
-    bool right;         /* against the axis on the right */
+    int marker_every;   /* 0: at all points, or at some of a line with many */
+    bool right;         /* use the right axis */
 } ga_plot_series;
 
 typedef enum ga_plot_direction { GA_ALONG_X, GA_ALONG_Y } ga_plot_direction;
@@ -137,23 +139,23 @@ typedef struct ga_plot_span {
     unsigned color;    /* automatic: light gray */
 } ga_plot_span;
 
-/* A triangle that shows a slope in a log-log panel: y ~ x^order. */
+/* A slope triangle in a log-log panel: y ~ x^order. */
 typedef struct ga_plot_slope {
     double order;
-    double x, y; /* its lower left corner; 0: beside the curves, where nothing else is */
+    double x, y; /* its lower left corner; 0: placed automatically beside the curves */
     unsigned color;
 } ga_plot_slope;
 
-/* Text at a point, by an arrow if it was moved from there. */
+/* Text at a point, with an arrow if it is offset. */
 typedef struct ga_plot_note {
     double x, y;
     const char *text;
-    double right, up; /* where the text stands from the point; both 0: beside it, no arrow */
+    double right, up; /* offset of the text from the point; both 0: beside it, no arrow */
     unsigned color;
     bool axes; /* x and y are fractions of the panel, not data */
 } ga_plot_note;
 
-/* Null if memory is out. */
+/* Null if out of memory. */
 GA_API ga_figure *ga_figure_create(const ga_figure_def *def);
 /* Its number, from 0, for the functions below. */
 GA_API int ga_figure_panel(ga_figure *figure, const ga_plot_panel *panel);

@@ -5,25 +5,25 @@
  *         .abi_version = GA_PLUGIN_ABI, .force = force, ...
  *     };
  *
- * and needs nothing of galpha but this header. A model names it:
+ * and needs only this header of galpha. A model names it:
  *
  *     forces:
  *       wind: {type: plugin, library: ./wind.so, bodies: [blade, tower], parameters: [1.2, 8]}
  *
- * The path starts at the folder of the model. Another name than galpha_plugin is given by
- * `symbol`. docs/plugins.md has a complete example.
+ * The path is relative to the folder of the model. `symbol` gives a name other than
+ * galpha_plugin. docs/plugins.md has a complete example.
  *
- * Bodies are frames at their centers of mass. All is in body axes, besides the position:
+ * Bodies are frames at their centres of mass. Everything but the position is in body axes:
  *
  *     twist       (u, w) = (R^T x', angular velocity)
- *     force       (f, m): force, and moment about the center of mass, six numbers for each body
+ *     force       (f, m): force, and moment about the centre of mass, six numbers per body
  *     variation   (du, dt): x + R du, R exp(dt~)
  *
- * In planar models z is the axis of rotation; forces out of the plane are ignored.
+ * In planar models z is the axis of rotation; out-of-plane components are ignored.
  *
- * One plug-in may serve several simulations at the same time: functions that get `const void
- * *self` must not change what it points to. Forces have to be smooth functions of their
- * arguments: the integrator looks at a step more than once, and takes some back.
+ * One plug-in may be used by several simulations at the same time: functions that take `const
+ * void *self` must not modify it. Forces must be smooth functions of their arguments without
+ * internal state: the integrator evaluates a step several times and may reject it.
  */
 #ifndef GALPHA_PLUGIN_H
 #define GALPHA_PLUGIN_H
@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/* Grows with every change of this header that an old plug-in would not survive. */
+/* Changes with every incompatible change of this header. */
 #define GA_PLUGIN_ABI 1
 
 #if defined(__GNUC__)
@@ -54,9 +54,8 @@ typedef struct ga_plugin {
     int body_count;      /* 0: any, up to 12 */
     int parameter_count; /* negative: any */
 
-    /* Null: there is nothing to keep, `self` is null then. Otherwise returns self, and null
-     * after a failure, with a sentence for the user in `message` (size bytes). The parameters
-     * live as long as self. */
+    /* Null: no data, `self` is null. Otherwise returns self, or null on failure, with a message
+     * for the user in `message` (size bytes). The parameters remain valid as long as self. */
     void *(*create)(int body_count, int parameter_count, const double *parameters,
                     char *message, size_t size);
     void (*destroy)(void *self);
@@ -64,14 +63,14 @@ typedef struct ga_plugin {
     /* Writes 6 body_count numbers. Required. */
     void (*force)(const void *self, double t, const ga_plugin_body *bodies, double *f);
 
-    /* What is null below is left out. */
+    /* The functions below are optional. */
 
-    /* Writes K = -df/d(variation) at fixed twists and C = -df/d(twist), square, row-major, zero
-     * before. Null: difference quotients. */
+    /* Writes K = -df/d(variation) at fixed twists and C = -df/d(twist), square, row-major,
+     * initially zero. Null: finite differences are used. */
     void (*tangent)(const void *self, double t, const ga_plugin_body *bodies, double *K,
                     double *C);
-    /* Energy stored, and power lost, not negative. If one of them is there, force times twist
-     * has to be -d(potential)/dt - dissipation; without both it is work from outside. */
+    /* Stored energy, and dissipated power, not negative. If either is given, force times twist
+     * must equal -d(potential)/dt - dissipation; without both it counts as external work. */
     double (*potential)(const void *self, double t, const ga_plugin_body *bodies);
     double (*dissipation)(const void *self, double t, const ga_plugin_body *bodies);
     /* The next time after t at which the force jumps or has a kink; infinity: none. */

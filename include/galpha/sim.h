@@ -1,6 +1,6 @@
 /* Simulating a mechanism.
  *
- *     ga_sim_def def = ga_sim_def_of(model);       what the file says
+ *     ga_sim_def def = ga_sim_def_of(model);       settings of the file
  *     def.output = print;                          called at every output time
  *     ga_sim *sim = NULL;
  *     ga_report report;
@@ -8,8 +8,8 @@
  *         puts(report.message);
  *     ga_sim_destroy(sim);
  *
- * All memory of a run is taken in create; steps allocate nothing. A sim borrows its model,
- * which must live as long.
+ * All memory of a run is allocated in create; steps allocate nothing. A sim borrows its model,
+ * which must outlive it.
  */
 #ifndef GALPHA_SIM_H
 #define GALPHA_SIM_H
@@ -28,62 +28,61 @@ typedef enum ga_kinematics { GA_KINEMATICS_R3SO3, GA_KINEMATICS_SE3 } ga_kinemat
 
 typedef struct ga_sim_def {
     double t_start, t_end;
-    double step;        /* fixed, where control.relative is 0 */
+    double step;        /* fixed step, if control.relative is 0 */
     ga_control control; /* error control */
     ga_integrator_def integrator;
     ga_kinematics kinematics; /* in planar models: their planar versions */
-    /* For large models, 64 at most; 0: two where there are thousands of bodies, else one.
-     * Results are the same, bit for bit. */
+    /* At most 64; 0: two for thousands of bodies, otherwise one. Results are bit-for-bit the
+     * same. */
     int threads;
     double output_every;        /* 0: every step */
-    ga_multipliers multipliers; /* what accelerations and reactions are output */
-    /* Called at output times; channels have their values then. Anything but GA_EVAL_OK ends
+    ga_multipliers multipliers; /* which accelerations and reactions are output */
+    /* Called at output times, with the values of all channels. Any result but GA_EVAL_OK ends
      * the run, which then returns GA_OK. */
     ga_eval (*output)(void *user, const ga_sim *sim);
-    /* Called after every accepted step, for progress; channels have no values. */
+    /* Called after every accepted step, for progress; channels have no values then. */
     ga_eval (*progress)(void *user, const ga_sim *sim);
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
-     * it), *.position (of all that have one), energy; count 0: positions and rotations of
+     * its channels), *.position (of all bodies), energy; count 0: positions and rotations of
      * bodies, coordinates and reactions of joints, forces, efforts of motors, energy. */
     int channel_count;
     const char *const *channels;
-    /* Also positions and rotations of all bodies, and solver.step, whatever is named: for
-     * viewers. */
+    /* Also compute positions and rotations of all bodies and solver.step, for viewers. */
     bool motion;
 } ga_sim_def;
 
 GA_API ga_sim_def ga_sim_def_of(const ga_model *model);
 
-/* GA_ERR_INPUT: unknown channels, in messages (may be null) with places where they come from
- * the file. */
+/* GA_ERR_INPUT: unknown channels, reported in messages (may be null), with locations if they
+ * come from the file. */
 GA_API ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
                                ga_messages *messages, ga_report *report);
 GA_API void ga_sim_destroy(ga_sim *sim);
 
-/* Makes the start consistent and computes accelerations and reactions there; channels have
- * values. */
+/* Makes the initial state consistent and computes its accelerations and reactions and all
+ * channels. */
 GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
 /* From the start to t_end. On failure everything up to the last good step was output. */
 GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
 
 GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
-/* Event functions of the model: of stops, of friction that sticks. */
+/* Number of event functions of the model: stops, stiction. */
 GA_API int ga_sim_event_count(const ga_sim *sim);
-/* Constraints that depend on others at the last start: then reactions are not unique. */
+/* Redundant constraints at the last start: reactions are not unique if there are any. */
 GA_API int ga_sim_redundant_count(const ga_sim *sim);
 
 /* --- warnings ----------------------------------------------------------------------------- */
 
-/* What a user should know about a run that did not fail. Those of the start are there after
- * ga_sim_start, those of the whole run after ga_sim_run. Texts are valid until the next start.
+/* Warnings about a run that did not fail: those of the start after ga_sim_start, those of the
+ * whole run after ga_sim_run. Texts are valid until the next start.
  */
 typedef struct ga_warning {
     const char *code;    /* stable, for programs: "energy-balance" */
-    const char *message; /* what, where, how much */
+    const char *message; /* what happened, where, how much */
     const char *remedy;  /* what to do about it */
-    const char *element; /* name of the element or body it is about; null: none */
+    const char *element; /* name of the element or body concerned; null: none */
     double time;         /* when; NaN: no particular time */
 } ga_warning;
 
@@ -92,7 +91,7 @@ GA_API ga_warning ga_sim_get_warning(const ga_sim *sim, int k);
 /* Its message alone; null past the last. */
 GA_API const char *ga_sim_warning(const ga_sim *sim, int k);
 
-/* All codes there are, and when each is given; code null past the last. */
+/* All codes, and when each is issued; code null past the last. */
 typedef struct ga_warning_code {
     const char *code, *when;
 } ga_warning_code;
@@ -102,17 +101,17 @@ GA_API ga_warning_code ga_warning_code_get(int k);
 
 GA_API int ga_sim_channel_count(const ga_sim *sim);
 GA_API ga_channel ga_sim_channel(const ga_sim *sim, int k);
-/* All values of the last output, channel after channel. */
+/* All values of the last output, channel by channel. */
 GA_API const double *ga_sim_values(const ga_sim *sim);
 GA_API int ga_sim_value_count(const ga_sim *sim);
 
-/* --- what a run was like ------------------------------------------------------------------ */
+/* --- summary ------------------------------------------------------------------------------ */
 
-/* kinetic + potential + dissipated - work is constant but for the integration error. */
+/* kinetic + potential + dissipated - work is constant up to the integration error. */
 typedef struct ga_energy {
     double kinetic, potential;
     double dissipated; /* by dampers, friction and impacts, since the start */
-    double work;       /* of forces from outside and motions, since the start */
+    double work;       /* of external forces and motions, since the start */
 } ga_energy;
 
 typedef struct ga_sim_summary {
@@ -121,16 +120,16 @@ typedef struct ga_sim_summary {
     ga_control_statistics control;
     ga_energy initial, final;
     double energy_drift_max; /* largest |balance - balance at the start| */
-    double energy_scale;     /* largest kinetic energy, or change of a term: to compare with */
+    double energy_scale;     /* largest kinetic energy, or change of a term, to relate it to */
 } ga_sim_summary;
 
 GA_API ga_sim_summary ga_sim_get_summary(const ga_sim *sim);
 
-/* Who owns row k of (lambda, psi): "hinge3", and which row of it: "rotation about world x". The
- * second text is valid until the next call. */
+/* Element that row k of (lambda, psi) belongs to, "hinge3", and the name of the row, "rotation
+ * about world x", which is valid until the next call. */
 GA_API const char *ga_sim_row_element(const ga_sim *sim, int row);
 GA_API const char *ga_sim_row_name(const ga_sim *sim, int row);
-/* The body (or "") that coordinate k of v belongs to. */
+/* Body that coordinate k of v belongs to, or "". */
 GA_API const char *ga_sim_coordinate_body(const ga_sim *sim, int k);
 
 /* --- check -------------------------------------------------------------------------------- */
@@ -146,55 +145,57 @@ typedef struct ga_sim_moved {
     double distance, angle;
 } ga_sim_moved;
 
-/* Where a joint is, in the world at the start, and how well its sides met as they are given. */
+/* Location of a joint in the world at the start, and how far its two sides were apart in the
+ * file. */
 typedef struct ga_sim_joint {
     const char *name, *type;
     double first[3],
         second[3];         /* its points on the two bodies, after assembly; planar: z = 0 */
-    double gap;            /* m by which its constraints were not met as given */
-    double turn;           /* rad likewise */
-    const char *centre_of; /* it sits at the centre of this body because no place is named;
-                              null: a place is named */
+    double gap;            /* distance between its sides in the file, m */
+    double turn;           /* angle between its sides in the file, rad */
+    const char *centre_of; /* it sits at the centre of mass of this body because no location is
+                              given; null: a location is given */
 } ga_sim_joint;
 
 typedef struct ga_sim_check {
     int bodies, coordinates, constraints;
-    int degrees_of_freedom; /* true: coordinates - rank */
+    int degrees_of_freedom; /* coordinates - rank */
     int grubler;            /* coordinates - constraints */
     int redundant_count;
     const ga_sim_redundancy *redundant;
-    int moved_count; /* by making the start consistent */
+    int moved_count; /* bodies moved by assembly */
     const ga_sim_moved *moved;
     int joint_count;
     const ga_sim_joint *joints;
-    double tangent_error; /* largest of all derivatives against difference quotients, at a state
-                            near the start; NaN for large models */
-    const char *tangent_worst; /* which; why not, if that is NaN */
+    double tangent_error; /* largest difference of any derivative from finite differences, at a
+                             state near the start; NaN for large models */
+    const char *tangent_worst; /* in which derivative; the reason, if NaN */
 } ga_sim_check;
 
-/* Starts and examines. The result belongs to the sim. */
+/* Starts and checks the model. The result belongs to the sim. */
 GA_API ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report);
 
-/* Constraints by element: name, type and number of rows, k-th; name null past the last. */
+/* The k-th element with constraints: name, type and number of rows; name null past the last. */
 typedef struct ga_sim_element {
     const char *name, *type;
     int rows;
 } ga_sim_element;
 GA_API ga_sim_element ga_sim_get_element(const ga_sim *sim, int k);
 
-/* --- looking at the start ----------------------------------------------------------------- */
+/* --- initial state ------------------------------------------------------------------------ */
 
 typedef enum ga_sim_pose {
-    GA_POSE_GIVEN,  /* as the model gives it, before assembly */
-    GA_POSE_REACHED /* after ga_sim_start: as assembled, or how far assembly got if it failed */
+    GA_POSE_GIVEN,  /* as given in the model, before assembly */
+    GA_POSE_REACHED /* after ga_sim_start: as assembled, or the last iterate if assembly failed
+                     */
 } ga_sim_pose;
 
-/* Computes positions and rotations, and finds the gaps, also where ga_sim_start fails. Channels
- * of forces, accelerations and the solver are NaN or meaningless. */
+/* Computes positions, rotations and gaps, even if ga_sim_start fails. Channels of forces,
+ * accelerations and the solver are undefined. */
 GA_API ga_status ga_sim_look(ga_sim *sim, ga_sim_pose pose, ga_report *report);
-/* The k-th gap of the pose last looked at, the largest first; element null past the last. */
+/* The k-th gap of the last pose, largest first; element null past the last. */
 GA_API ga_gap ga_sim_get_gap(const ga_sim *sim, int k);
-/* ga_model_scene with these gaps. Null: memory is out. The caller frees it by ga_text_free. */
+/* ga_model_scene with these gaps. Null if out of memory; free with ga_text_free. */
 GA_API char *ga_sim_scene(const ga_sim *sim);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* A whole simulation in one call: steps of fixed size or chosen by the error, dense output,
- * events, forces that jump.
+/* A whole simulation in one call: fixed or adaptive steps, dense output, events, discontinuous
+ * forces.
  *
  *     ga_simulation run = ga_simulation_default();
  *     run.t_end = 10;
@@ -7,8 +7,8 @@
  *     run.output = print;
  *     status = ga_integrator_simulate(integrator, 0, q0, v0, &run, &report);
  *
- * Output and events use an interpolation of third order, so they do not disturb the steps: the
- * solution has the same bits whatever is asked for on the way.
+ * Output and events use third-order interpolation and do not affect the steps: the solution is
+ * bit-for-bit the same whatever is output.
  */
 #ifndef GALPHA_SIMULATE_H
 #define GALPHA_SIMULATE_H
@@ -22,92 +22,90 @@ extern "C" {
 /* --- error control ------------------------------------------------------------------------ */
 
 typedef enum ga_error_mode {
-    GA_ERROR_FULL, /* positions and velocities, by steps of second order */
+    GA_ERROR_FULL, /* positions and velocities, second order */
     /* Positions only, for stiff and flexible models, whose fast modes would otherwise be
-     * resolved for ever. Velocities, accelerations and multipliers of such modes then mean
-     * nothing, and the error is controlled per step: at the end it falls only like
-     * tolerance^(2/3). */
+     * resolved. Velocities, accelerations and multipliers of such modes are meaningless, and
+     * the error is controlled per step: at the end it decreases only like tolerance^(2/3). */
     GA_ERROR_POSITIONS,
-    /* Positions and velocities, and the estimated error is taken away after each step: third
-     * order, but no longer unconditionally stable. For problems that are not stiff; index 2. */
+    /* Positions and velocities; the estimated error is subtracted after each step: third order,
+     * but not unconditionally stable. For non-stiff problems; index 2. */
     GA_ERROR_EXTRAPOLATE,
-    /* Positions and velocities, as GA_ERROR_FULL; but in index 2, where the estimated error is
-     * seen to be a smooth function of time, it is taken away and the step controlled by what is
-     * left: second or third order, whichever allows larger steps. The choice of model files. */
+    /* Positions and velocities; the order (2 or 3) is chosen automatically. In index 2, where
+     * the estimated error is a smooth function of time, it is subtracted and the remaining
+     * error controlled. The default of model files. */
     GA_ERROR_AUTO
 } ga_error_mode;
 
-/* The error of the whole simulation, at t_end, is to stay near
+/* Target for the error of the whole simulation, at t_end:
  *
  *     absolute + relative * (largest value so far)
  *
  * for translations (and all coordinates of R^n nodes), for rotations (largest value: 1 rad),
- * and for their velocities. To this end the local error per unit of time is controlled;
- * GA_ERROR_POSITIONS and GA_ERROR_EXTRAPOLATE control it per step, so there the tolerance is
- * one of steps, not of the end. */
+ * and for their velocities. The local error per unit of time is controlled accordingly;
+ * GA_ERROR_POSITIONS and GA_ERROR_EXTRAPOLATE control it per step, so the tolerance then
+ * applies to steps, not to the end. */
 typedef struct ga_control {
-    double relative;                                     /* 0: steps of fixed size `step` */
+    double relative;                                     /* 0: fixed steps of size `step` */
     double absolute_translation, absolute_rotation;      /* of q */
     double absolute_velocity, absolute_angular_velocity; /* of v */
     ga_error_mode mode;
     double first_step;         /* 0: chosen */
     double min_step, max_step; /* 0: none */
-    int max_rejections;        /* of one step, in a row */
+    int max_rejections;        /* of one step */
 } ga_control;
 
 /* --- samples ------------------------------------------------------------------------------ */
 
-/* The solution at one time; the arrays are borrowed for the call. The last three are of the
- * last step taken: zero before the first, and for event functions. */
+/* The solution at one time; the arrays are valid during the call. The last three members
+ * describe the last step; they are zero before the first step and for event functions. */
 typedef struct ga_sample {
     double t;
     const double *q, *v, *vd, *lambda, *psi;
     double step; /* its size */
-    /* Its estimated error by what the control allows: at most 1, but for steps across a jump.
-     * 0 with steps of fixed size. */
+    /* Its estimated error divided by the tolerance: at most 1, except for steps across a jump.
+     * 0 with fixed steps. */
     double error;
-    int iterations; /* Newton iterations of the attempt that was accepted */
+    int iterations; /* Newton iterations of the accepted attempt */
 } ga_sample;
 
 /* --- events ------------------------------------------------------------------------------- */
 
 typedef enum ga_action {
     GA_ACTION_CONTINUE, /* nothing changed */
-    GA_ACTION_RESTART,  /* q, v or the user's parameters changed: start anew from here */
+    GA_ACTION_RESTART,  /* q, v or the user's parameters changed: restart here */
     GA_ACTION_STOP      /* end the simulation here */
 } ga_action;
 
-/* Where a function g_i of the state passes zero, something happens. Zero at the start is no
- * event, zero at t_end is one. */
+/* An event occurs where a function g_i of the state crosses zero. Zero at the start is not an
+ * event, zero at t_end is. */
 typedef struct ga_events {
     int count;
     /* Writes g, count numbers. */
     ga_eval (*function)(void *user, const ga_sample *at, double *g);
-    /* True while function needs v', lambda and psi of the acceleration level, which take a
-     * solve: those of the scheme are interpolated linearly over steps, which may be large.
-     * Null: never. */
+    /* True if function needs v', lambda and psi of the acceleration level, which take a linear
+     * solve; otherwise those of the scheme are used, interpolated linearly over steps. Null:
+     * never. */
     bool (*exact)(void *user);
     /* +1: only where g_i rises, -1: only where it falls; null: both, for all. */
     const int *direction;
-    /* Called at the time of an event with all that happen at once; v', lambda and psi of `at`
-     * are those of the acceleration level. May change q and v, which begin as those of `at`,
-     * and answer GA_ACTION_RESTART; what it leaves is made consistent. Null: events are only
+    /* Called at the time of an event with all simultaneous events; v', lambda and psi of `at`
+     * are those of the acceleration level. May change q and v, which are initially those of
+     * `at`, and return GA_ACTION_RESTART; they are then made consistent. Null: events are only
      * output. */
     ga_action (*happen)(void *user, int count, const int *which, const ga_sample *at, double *q,
                         double *v);
-    /* Called wherever the integration starts: at first, after events that answered
-     * GA_ACTION_RESTART, behind breakpoints and jumps that were found. q and v are consistent,
-     * v', lambda and psi those of the acceleration level. May change the user's own parameters
-     * (a joint that cannot stick with this psi slips) and answer GA_ACTION_RESTART: then the
-     * same q and v are made consistent with these, and it is called again, at most 50 times.
-     * On which side event functions are is looked up when it is content. Needs no events. */
+    /* Called wherever the integration starts: initially, after events that returned
+     * GA_ACTION_RESTART, after breakpoints and detected jumps. q and v are consistent, v',
+     * lambda and psi those of the acceleration level. May change the user's own parameters (for
+     * instance, let a joint slip) and return GA_ACTION_RESTART: then the same q and v are made
+     * consistent with these, and it is called again, at most 50 times. Signs of event functions
+     * are determined afterwards. Can be used without events. */
     ga_action (*settled)(void *user, const ga_sample *at);
     void *user;
-    int max_count; /* more than so many events in a millionth of the time are an error */
-    /* True for functions that may not be negative, such as gaps and contact forces: one that is
-     * found to be is an event, also right behind a start or restart, where others have no side
-     * or another one; becoming positive is none. `happen` should see to it that they are not
-     * negative afterwards. Null: none is of this kind. */
+    int max_count; /* more events than this in a millionth of the simulated time are an error */
+    /* True for functions that must not be negative, such as gaps and contact forces: a negative
+     * value is an event, even right after a start or restart; becoming positive is not.
+     * `happen` should ensure that they are not negative afterwards. Null: none. */
     const bool *unilateral;
 } ga_events;
 
@@ -115,40 +113,38 @@ typedef struct ga_events {
 
 typedef enum ga_multipliers {
     GA_MULTIPLIERS_AUTO,   /* hat */
-    GA_MULTIPLIERS_SCHEME, /* lambda, psi as the scheme computes them, interpolated linearly */
+    GA_MULTIPLIERS_SCHEME, /* lambda, psi of the scheme itself, interpolated linearly */
     /* v', lambda, psi from the dynamics and the constraints on acceleration level at (q, v):
      * free of start-up oscillations and of the scheme's local error; in index 3 and with
-     * GA_ERROR_EXTRAPOLATE or GA_ERROR_AUTO clearly more accurate, else about as good. One more
-     * solve a sample.
+     * GA_ERROR_EXTRAPOLATE or GA_ERROR_AUTO clearly more accurate, otherwise about as accurate.
+     * One more linear solve per sample.
      */
     GA_MULTIPLIERS_HAT
 } ga_multipliers;
 
 typedef struct ga_simulation {
     double t_end;
-    double step; /* where control.relative is 0 */
+    double step; /* if control.relative is 0 */
     ga_control control;
-    /* Called at the start, at every output time, at events, behind those that made the
-     * integration start anew, and at the end. Anything but GA_EVAL_OK stops the simulation,
-     * which then returns GA_OK. */
+    /* Called at the start, at every output time, at events, after a restart at an event, and at
+     * the end. Any result but GA_EVAL_OK stops the simulation, which then returns GA_OK. */
     ga_eval (*output)(void *user, const ga_sample *sample);
     /* Called after every start, at the end of every step, and at events: with v', lambda and
-     * psi of the scheme, at no cost. Of a step that an event cuts short only the event is seen.
-     * For progress, balances, and as the place to look whether someone wants to interrupt:
-     * anything but GA_EVAL_OK stops the simulation, which outputs this last sample and returns
-     * GA_OK. The calls of accepted and output come in the order of time; at the same time
-     * accepted is first. */
+     * psi of the scheme, at no cost. A step that is cut short by an event is reported only at
+     * the event. For progress, balances and interruption: any result but GA_EVAL_OK stops the
+     * simulation, which outputs this last sample and returns GA_OK. Calls of accepted and
+     * output are in the order of time; at the same time accepted comes first. */
     ga_eval (*accepted)(void *user, const ga_sample *sample);
     void *user;          /* of output and accepted */
     double output_every; /* 0: at every step */
     ga_multipliers multipliers;
     ga_events events;
-    /* Times, ascending, where a force jumps or has a kink: steps end there, and start anew.
-     * Jumps that are not announced are found, at the cost of some rejected steps. */
+    /* Times, ascending, at which a force jumps or has a kink: steps end there and the
+     * integration restarts. Other jumps are detected, at the cost of some rejected steps. */
     int breakpoint_count;
     const double *breakpoints;
-    /* Times, ascending, where steps chosen by the error end, and go on: where something sets in
-     * smoothly, so that no step comes from a long rest and ends just behind it. */
+    /* Times, ascending, at which adaptive steps end without a restart: for smooth onsets, so
+     * that a large step after a long rest does not end just past the onset. */
     int stop_count;
     const double *stops;
 } ga_simulation;
@@ -157,9 +153,9 @@ typedef struct ga_simulation {
 GA_API ga_simulation ga_simulation_default(void);
 
 /* Starts at (t0, q0, v0) and runs to t_end. On failure the integrator holds the state after the
- * last good step, and everything up to it has been output: that state itself, too, whether it
- * was its turn or not. Stopped by output or accepted inside a step, at an event or an output
- * time, the integrator holds the end of that step. */
+ * last accepted step, and everything up to and including that state has been output. If output
+ * or accepted stops the simulation inside a step, at an event or an output time, the integrator
+ * holds the end of that step. */
 GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, const double *q0,
                                         const double *v0, const ga_simulation *simulation,
                                         ga_report *report);
@@ -171,39 +167,38 @@ GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, 
 GA_API ga_status ga_integrator_hat(ga_integrator *integrator, double *vd, double *lambda,
                                    double *psi, ga_report *report);
 
-/* The jump of v (nv numbers, dv) that an impulse with the generalised direction c (nv numbers)
- * makes at (t, q, v), the constraints being kept, [M G^T; G 0] (dv, p) = (c, 0). c is to v as a
- * force is: c^T v a rate. So an impact with restitution e at a contact with c^T v < 0 is
+/* The jump dv of v (nv numbers) due to an impulse in the generalised direction c (nv numbers)
+ * at (t, q, v), subject to the constraints, [M G^T; G 0] (dv, p) = (c, 0). c is dual to v: c^T
+ * v is a rate. So an impact with restitution e at a contact with c^T v < 0 is
  *
  *     v += -(1 + e) c^T v / c^T dv * dv
  *
- * and 1 / c^T dv the mass that is felt there. Leaves the state alone; may be called from
- * output, accepted and what events call, not from the callbacks of a system. */
+ * and 1 / c^T dv is the effective mass. Does not change the state; may be called from output,
+ * accepted and event functions, but not from the callbacks of a system. */
 GA_API ga_status ga_integrator_impulse(ga_integrator *integrator, double t, const double *q,
                                        const double *v, const double *direction, double *dv,
                                        ga_report *report);
 
-/* The estimated local error of the last step: what exact minus computed solution gained in it,
- * as increments of q (on the group) and v, nv numbers each; with GA_ERROR_EXTRAPOLATE, and in
- * steps of third order, it has been taken away. Zeros where there is none: outside
- * simulate, with steps of fixed size, before the first step after a start, after a failure. The
- * pointers are valid until the next simulate. */
+/* The estimated local error of the last step, exact minus computed solution, as increments of q
+ * (on the group) and v, nv numbers each; with GA_ERROR_EXTRAPOLATE, and in third-order steps,
+ * it has been subtracted. Zero if not available: outside simulate, with fixed steps, before the
+ * first step after a start, after a failure. The pointers are valid until the next simulate. */
 GA_API const double *ga_integrator_error_q(const ga_integrator *integrator);
 GA_API const double *ga_integrator_error_v(const ga_integrator *integrator);
 
 typedef struct ga_control_statistics {
     long accepted, rejected; /* steps */
-    long third_order;        /* of those accepted: with GA_ERROR_AUTO, those extrapolated */
-    long restarts;           /* at events, breakpoints and jumps that were found */
+    long third_order;        /* accepted steps of third order, with GA_ERROR_AUTO */
+    long restarts;           /* at events, breakpoints and detected jumps */
     long events;
     double step_min, step_max;
 } ga_control_statistics;
 
 GA_API ga_control_statistics ga_integrator_control_statistics(const ga_integrator *integrator);
 
-/* Runs on the same steps again, halved and quartered, and extrapolates: at t_end q and v of
- * third (levels = 2) or fourth order (levels = 3), with the stability of the method, and the
- * error of the plain run. Outputs nothing on the way; no events. q, v, error_q, error_v may be
+/* Repeats the run with the same steps halved and quartered, and extrapolates: q and v at t_end
+ * to third (levels = 2) or fourth order (levels = 3), with the stability of the method, and the
+ * error of the plain run. No intermediate output, no events. q, v, error_q, error_v may be
  * null. */
 GA_API ga_status ga_integrator_richardson(ga_integrator *integrator, double t0,
                                           const double *q0, const double *v0,

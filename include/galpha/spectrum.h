@@ -1,13 +1,13 @@
-/* What linear theory says about a method: how it treats an oscillator, and what becomes of
- * errors where constraints leave no freedom.
+/* Linear analysis of a method: its properties for an oscillator, and the propagation of errors
+ * in the direction of the constraints.
  *
  *     ga_method method;
  *     ga_spectrum_point point;
  *     if (ga_method_generalized_alpha(0.6, &method, &report)) puts(report.message);
  *     if (ga_spectrum_at(&method, 0, 0.1, &point, &report)) puts(report.message);
  *
- * A report argument may be null. Methods are asked for ga_method_check only: they need not have
- * second order, nor be stable.
+ * A report argument may be null. Methods only have to pass ga_method_check: they need not be
+ * second-order accurate or stable.
  */
 #ifndef GALPHA_SPECTRUM_H
 #define GALPHA_SPECTRUM_H
@@ -23,9 +23,9 @@ extern "C" {
 typedef struct ga_spectrum_point {
     double ratio;           /* h/T */
     double spectral_radius; /* of the amplification matrix */
-    /* Of the pair z of eigenvalues that follows the oscillation; NaN where there is none: the
-     * oscillator is damped critically or more, or the step is so large that all eigenvalues are
-     * real. */
+    /* Of the principal pair z of eigenvalues; NaN if there is none: the oscillator is
+     * critically damped or overdamped, or the step is so large that all eigenvalues are real.
+     */
     double period_elongation;   /* numerical over exact period, minus 1 */
     double damping_ratio;       /* -ln|z|/arg z; the exact solution has zeta/sqrt(1 - zeta^2) */
     double algorithmic_damping; /* damping_ratio minus that of the exact solution */
@@ -49,12 +49,12 @@ GA_API ga_status ga_error_matrix(const ga_method *method, ga_formulation formula
 /* Powers n = 1, 2, ... of that matrix. */
 typedef struct ga_error_growth {
     double max_norm; /* largest 2-norm; infinity if they grow without bound */
-    long at_step;    /* n where it is reached; 0 if max_norm is infinite */
-    /* Largest modulus of each entry in the row of lambda: how much of an error in r, lambda and
-     * a at the start the multipliers see. */
+    long at_step;    /* n at which it is reached; 0 if max_norm is infinite */
+    /* Largest modulus of each entry in the row of lambda: amplification of initial errors in r,
+     * lambda and a in the multipliers. */
     double lambda_row[3];
-    double
-        radius; /* spectral radius; near 1e-5 at worst, eigenvalues coincide in many methods */
+    double radius; /* spectral radius; accurate to 1e-5 at worst, because eigenvalues of many
+                      methods coincide */
 } ga_error_growth;
 
 /* GA_INDEX3 and GA_INDEX2. */
@@ -62,23 +62,24 @@ GA_API ga_status ga_error_growth_constant(const ga_method *method, ga_formulatio
                                           ga_error_growth *growth, ga_report *report);
 
 /* The same with steps[0], steps[1], ..., steps[count-1], steps[0], ... The power is then the
- * product over n steps, from the start of a pattern on, r scaled with the step before. With
- * [JN08] eq. (14a) the a used before counts as one more error at the start. The radius is a
- * mean per step. */
+ * product over n steps, from the start of a pattern, with r scaled by the previous step. With
+ * [JN08] eq. (14a) the previous a counts as one more initial error. The radius is the mean per
+ * step. */
 typedef struct ga_pattern_growth {
     ga_error_growth errors;
-    /* Each change of the step size disturbs a and r, unless something is done about it: largest
-     * error of lambda from that, over the mean step size and |B v''|. Not zero means: the
-     * multipliers have first order. Infinity if it grows on and on, NaN if the method itself
-     * has first order. */
+    /* Each change of the step size disturbs a and r unless it is corrected: largest resulting
+     * error of lambda, divided by the mean step size and |B v''|. If it is not zero, the
+     * multipliers are only first-order accurate. Infinity if it grows without bound, NaN if the
+     * method itself is of first order. */
     double lambda_error;
 } ga_pattern_growth;
 
 GA_API ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formulation,
                                          ga_step_change change, int count, const double *steps,
                                          ga_pattern_growth *growth, ga_report *report);
-/* Spectral radius of the oscillator over such a pattern, a mean per step; ratio: mean step size
- * over T. GA_CHANGE_NONE or GA_CHANGE_ADJUST, which the others are without constraints. */
+/* Spectral radius of the oscillator over such a pattern, mean per step; ratio: mean step size
+ * over T. GA_CHANGE_NONE or GA_CHANGE_ADJUST; without constraints the others are equal to the
+ * latter. */
 GA_API ga_status ga_spectrum_pattern(const ga_method *method, double damping, double ratio,
                                      ga_step_change change, int count, const double *steps,
                                      double *radius, ga_report *report);

@@ -23,10 +23,11 @@ extern "C" {
     X(GA_ERR_RECOVERABLE, "a callback reported a recoverable failure")                         \
     X(GA_ERR_NOT_FINITE, "a callback returned NaN or infinity")                                \
     X(GA_ERR_INCONSISTENT, "start values cannot be made consistent with the constraints")      \
-    X(GA_ERR_REDUNDANT, "redundant constraints: the constraint gradient has not full rank")    \
+    X(GA_ERR_REDUNDANT,                                                                        \
+      "redundant constraints: the constraint gradient does not have full rank")                \
     X(GA_ERR_SINGULAR, "singular matrix")                                                      \
     X(GA_ERR_NO_CONVERGE, "the Newton iteration did not converge")                             \
-    X(GA_ERR_DERIVATIVE, "a derivative does not agree with difference quotients")              \
+    X(GA_ERR_DERIVATIVE, "a derivative does not agree with finite differences")                \
     X(GA_ERR_STATE, "call out of order")                                                       \
     X(GA_ERR_STEP_SIZE, "the step size needed is below the smallest allowed")                  \
     X(GA_ERR_EVENTS, "too many events in too short a time")                                    \
@@ -46,7 +47,7 @@ GA_API const char *ga_status_text(ga_status status);
 
 enum { GA_MESSAGE_SIZE = 320 };
 
-/* What went wrong, where. Numbers that do not apply are 0, row and column -1. */
+/* Details of a failure. Numbers that do not apply are 0, row and column -1. */
 typedef struct ga_report {
     ga_status status;
     double time;           /* time of the state the failure belongs to */
@@ -54,9 +55,9 @@ typedef struct ga_report {
     int iteration;         /* Newton iterations done */
     double norm_q, norm_v; /* last weighted increments; converged means <= 1 */
     double norm_lambda;
-    int row, column;               /* worst place, if the failure has one */
+    int row, column;               /* worst entry, if there is one */
     char message[GA_MESSAGE_SIZE]; /* one sentence */
-    const char *remedy;            /* what to do about it, a constant string; null: unknown */
+    const char *remedy;            /* a constant string; null: unknown */
 } ga_report;
 
 #ifdef __cplusplus

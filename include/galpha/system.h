@@ -8,10 +8,9 @@
  * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
  * at s = 0. On R^n this is the ordinary derivative.
  *
- * Fill a ga_system that starts as {0}; what stays zero is absent. The arrays it points to are
- * borrowed: keep them while an integrator made from them lives. Callbacks are
- * called from the thread that calls the integrator, and may be called many times for one step,
- * with states that are never accepted.
+ * Initialise a ga_system with {0}; members that stay zero are absent. The arrays it points to
+ * are borrowed and must outlive the integrator. Callbacks are called from the thread that calls
+ * the integrator, possibly many times per step, and with states that are never accepted.
  */
 #ifndef GALPHA_SYSTEM_H
 #define GALPHA_SYSTEM_H
@@ -23,10 +22,10 @@
 extern "C" {
 #endif
 
-/* What a callback returns. Recoverable: not at this state, try a smaller step. */
+/* Result of a callback. Recoverable: it failed at this state, try a smaller step. */
 typedef enum ga_eval { GA_EVAL_OK, GA_EVAL_RECOVERABLE, GA_EVAL_FATAL } ga_eval;
 
-/* Where to evaluate. A callback may read what its comment in ga_system names; the other
+/* Point of evaluation. A callback may read only what its comment in ga_system lists; the other
  * pointers may be null. */
 typedef struct ga_point {
     double t;
@@ -36,16 +35,16 @@ typedef struct ga_point {
 /* Writes all of out (earlier contents are undefined); keeps no pointer. */
 typedef ga_eval ga_callback(void *user, const ga_point *at, double *out);
 
-/* Sparsity: entry k of a matrix callback's output stands at (row[k], col[k]). Entries that
- * name the same place are added, so elements may write their blocks side by side. A zero
- * pattern means a full matrix, column-major. */
+/* Sparsity: entry k of a matrix callback's output belongs to (row[k], col[k]). Duplicate
+ * entries are added, so elements may write their blocks independently. A zero pattern means a
+ * full matrix, column-major. */
 typedef struct ga_pattern {
     int count;
     const int *row, *col;
 } ga_pattern;
 
-/* What of one point is wanted; null members are not. Sizes and contents are those of the single
- * callbacks of ga_system. */
+/* Quantities requested at one point; null members are not. Sizes and contents are those of the
+ * single callbacks of ga_system. */
 typedef struct ga_wanted {
     double *mass;                         /* M */
     double *constraint, *gradient, *rate; /* Phi, B, Phi_t */
@@ -83,7 +82,7 @@ typedef struct ga_system {
     ga_callback *gradient;
     ga_pattern gradient_pattern;
     /* Phi_t at fixed q, m numbers, reads t, q. Needed if Phi depends on time: give the
-     * callback, or set the flag and central differences in t are taken. */
+     * callback, or set the flag to use central differences in t. */
     ga_callback *constraint_rate;
     bool constraint_uses_time;
     /* The right-hand side c of B v' = c, m numbers, reads t, q, v:
@@ -117,23 +116,23 @@ typedef struct ga_system {
     ga_callback *force_multipliers;
     ga_pattern force_multipliers_pattern;
 
-    /* Several quantities of one point in one go, where that is cheaper than one after the
-     * other; optional. Asked only for what has a callback of its own above, which stays
-     * required; reads what these read, and gives the same numbers, bit for bit. */
+    /* Several quantities of one point in one call, if that is cheaper; optional. Requested only
+     * for quantities with a callback above, which is still required; reads what these read, and
+     * must return bit-for-bit the same numbers. */
     ga_eval (*all)(void *user, const ga_point *at, const ga_wanted *wanted);
-    /* The same, and the dynamics r = M v' - f + B^T lambda + N^T psi, nv numbers, added up
-     * without matrices; optional, used where reactions are added and forces use no multipliers.
-     * Asked for neither mass nor force; reads everything. */
+    /* The same, and the dynamics r = M v' - f + B^T lambda + N^T psi, nv numbers, computed
+     * without matrices; optional, used if reactions are added by the library and forces do not
+     * use multipliers. Neither mass nor force is requested; reads everything. */
     ga_eval (*equations)(void *user, const ga_point *at, const ga_wanted *wanted, double *r);
 } ga_system;
-/* Gradients, right-hand sides of the acceleration level and every tangent may be left out:
- * difference quotients take over, coloured by the pattern, which then is a promise that nothing
- * lies outside it. */
+/* Gradients, right-hand sides of the acceleration level and all tangents are optional: finite
+ * differences replace them, coloured by the pattern, which must then contain all nonzero
+ * entries. */
 
 GA_API int ga_system_nq(const ga_system *system);
 GA_API int ga_system_nv(const ga_system *system);
 
-/* Sizes, patterns and callbacks that must be there. */
+/* Checks sizes, patterns and required callbacks. */
 GA_API ga_status ga_system_validate(const ga_system *system, ga_report *report);
 
 typedef enum ga_derivative {
@@ -153,23 +152,24 @@ typedef enum ga_derivative {
 /* "gradient B", "stiffness K", ... */
 GA_API const char *ga_derivative_name(ga_derivative derivative);
 
-/* error = |given - difference quotient| / max(1, largest entry of the block), at its worst
- * place. checked is false for what was left out; Phi_t of
- * constraints that are said not to depend on time counts as given, as 0. Entries outside the
- * declared pattern are checked too: there given is 0. */
+/* error = |given - finite difference| / max(1, largest entry of the block), at the worst entry.
+ * checked is false for derivatives that are not given; Phi_t of constraints declared
+ * independent of time counts as given, with value 0. Entries outside the declared pattern are
+ * checked too: their given value is 0. */
 typedef struct ga_derivative_check {
     struct {
         bool checked;
         double error, given, expected;
         int row, column;
     } block[GA_DERIVATIVE_COUNT];
-    ga_derivative worst; /* a wrong gradient or rate comes before what is computed from it */
+    ga_derivative
+        worst; /* a wrong gradient or rate takes precedence over what is computed from it */
 } ga_derivative_check;
 
-/* Compares every given derivative with difference quotients at a state (vd, lambda and psi may
- * be null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, what
- * central differences in double precision resolve with margin); the report names block, row
- * and column. Costs O(nv) evaluations and O(nv^2) memory. */
+/* Compares every given derivative with finite differences at a state (vd, lambda and psi may
+ * be null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, well
+ * above the accuracy of central differences); the report names block, row and column. Costs
+ * O(nv) evaluations and O(nv^2) memory. */
 GA_API ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,
                                  ga_derivative_check *result, ga_report *report);
 
