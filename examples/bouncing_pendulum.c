@@ -1,6 +1,6 @@
 /* A pendulum swings against a wall at x = 0.2 and bounces off with 80 % of its speed. The time
  * of every impact is found on the dense output; there the velocity jumps, and the integration
- * starts anew. */
+ * restarts. */
 #include <galpha/galpha.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The heavy top of [ABC14] section 5, three ways: index 3 started plainly, index 3 with
- * perturbed start values, stabilised index 2. Prints the largest errors of the multipliers and
- * draws lambda_3(t).
+/* The heavy top of [ABC14] section 5 in three variants: index 3 with plain start values, index
+ * 3 with perturbed start values, stabilised index 2. Prints the largest errors of the
+ * multipliers and plots lambda_3(t).
  *
  *     demo_heavy_top [picture.svg]
  */

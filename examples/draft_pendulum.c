@@ -1,5 +1,5 @@
-/* A mechanism made in C rather than read from a file: a rod on a hinge, let go at 30 degrees.
- * Names, units, defaults and checks are those of model files; `galpha elements` tells them.
+/* A mechanism built in C instead of read from a file: a rod on a hinge, released at 30 degrees.
+ * Names, units, defaults and checks are those of model files; `galpha elements` lists them.
  */
 #include <galpha/galpha.h>
 #include <galpha/sim.h>

@@ -1,11 +1,11 @@
-/* How the error at the end follows the tolerance: the tables of docs/error_control.md.
+/* Error at the end compared with the tolerance: the tables of docs/error_control.md.
  *
  *     error_control_table [--all] [--second-order]
  *
  * Tolerances 1e-2 ... 1e-5, or down to 1e-8, by GA_ERROR_AUTO or GA_ERROR_FULL. Five published
- * problems with known solutions, default settings (index 2, rho_inf 0.9). The
- * errors of q and v at t_end are given as multiples of what was asked for,
- * absolute + relative * (largest value so far), by kind: translations and rotations. */
+ * problems with known solutions, default settings (index 2, rho_inf 0.9). The errors of q and v
+ * at t_end are given in units of the tolerance, absolute + relative * (largest value so far),
+ * for translations and rotations. */
 #include "problems/problems.h"
 
 #include <galpha/galpha.h>
