@@ -464,7 +464,7 @@ test("the camera follows, and fits the motion or the moment", async () => {
   };
   const whole = await far();
   await g(page, "g.setTime(2)");
-  await page.locator('[title^="Fit this moment"]').click();
+  await page.locator('[title^="Fit the current frame"]').click();
   await settle(page);
   const near_ = await far();
   check(near_ < 0.6 * whole, `fitting the moment leaves the camera at ${near_} of ${whole}`);
@@ -707,7 +707,7 @@ test("zero frames, one frame, NaN, missing channels, no scene", async () => {
   const cases = {
     "zero frames": [{ scene: point, times: [], channels: { "b.position": [[], [], []] } }, "no frames", 1],
     "one frame": [{ scene: point, times: [2], channels: { "b.position": [[0], [0], [3]] } }, "rotations", 1],
-    NaN: [{ scene: point, times: [0, 1, 2], channels: { "b.position": [[0, NaN, 1], [0, 0, Infinity], [NaN, NaN, NaN]], "energy.total": [[NaN, NaN, NaN]] } }, "not numbers", 1],
+    NaN: [{ scene: point, times: [0, 1, 2], channels: { "b.position": [[0, NaN, 1], [0, 0, Infinity], [NaN, NaN, NaN]], "energy.total": [[NaN, NaN, NaN]] } }, "invalid positions", 1],
     "missing channels": [{ scene: point, times: [0, 1], channels: {} }, "positions are not in the result", 1],
     "no scene": [{ scene: null, times: [0, 1], channels: { "a.position": [[0, 1], [0, 1], [0, 1]], "c.position": [[2, 1], [0, 1], [0, 1]] } }, "no scene", 2],
     "no bodies": [{ scene: { ...point, bodies: [] }, times: [0, 1], channels: { "energy.total": [[1, 2]] } }, "", 0],

@@ -115,7 +115,7 @@ export class App {
     const hash = writeLink(this.state.time, this.stage?.cameraPlace() ?? null, this.followed() || null);
     history.replaceState(null, "", hash);
     const copied = await copyText(window.location.href);
-    this.say(copied ? "Link to this moment and view copied." : "The link to this moment and view is in the address bar.");
+    this.say(copied ? "Link to this time and view copied." : "The link to this time and view is in the address bar.");
   }
 
   /* What the camera follows: a body, * for the whole model, or nothing. */
@@ -136,7 +136,7 @@ export class App {
     const bodies = (this.state.runs[0]?.scene.bodies ?? []).slice(0, FOLLOWED);
     const select: HTMLSelectElement = h(
       "select",
-      { class: "follow", title: "What the camera follows (C: the selected body)", "aria-label": "Camera follows", onchange: () => this.follow(select.value) },
+      { class: "follow", title: "Camera follows (C: the selected body)", "aria-label": "Camera follows", onchange: () => this.follow(select.value) },
       h("option", { value: "", text: "Fixed camera" }),
       h("option", { value: "*", text: "Follow the model" }),
       ...bodies.map((b) => h("option", { value: b.name, text: `Follow ${b.name}` })),
@@ -220,8 +220,8 @@ export class App {
       button("cube", "Next view", () => stage.view(views[++this.viewed % views.length]![0]), { class: "icon-button next-view" }),
       this.followSelect(),
       button("fit", "Fit the whole motion (F)", () => stage.fit()),
-      button("focus", "Fit this moment (Shift+F)", () => stage.fitNow()),
-      button("link", "Copy a link to this moment and view (K)", () => void this.copyLink()),
+      button("focus", "Fit the current frame (Shift+F)", () => stage.fitNow()),
+      button("link", "Copy a link to this time and view (K)", () => void this.copyLink()),
       button("camera", "Save an image (P)", () => this.picture()),
     );
   }
@@ -474,7 +474,7 @@ export class App {
       { keys: ["Home"], label: "Home End", text: "go to start, end", run: () => state.setTime(state.start) },
       { keys: ["End"], label: "", text: "", run: () => state.setTime(state.end) },
       { keys: ["l"], label: "L", text: "loop", run: () => ((state.loop = !state.loop), state.emit("speed")) },
-      { keys: ["f"], label: "F Shift+F", text: "fit the whole motion, this moment", run: (e) => (e.shiftKey ? this.stage?.fitNow() : this.stage?.fit()) },
+      { keys: ["f"], label: "F Shift+F", text: "fit the whole motion, the current frame", run: (e) => (e.shiftKey ? this.stage?.fitNow() : this.stage?.fit()) },
       { keys: ["1"], label: "1 2 3 4 5 6 7", text: "front, back, left, right, top, bottom, 3-D", run: view("front") },
       ...(["back", "left", "right", "top", "bottom", "iso"] as const).map((v, i) => ({ keys: [String(i + 2)], label: "", text: "", run: view(v) })),
       { keys: ["[", "]"], label: "[ ]", text: "zoom", run: (e) => this.stage?.zoom(e.key === "]" ? 0.8 : 1.25) },
@@ -482,7 +482,7 @@ export class App {
       {
         keys: ["t"],
         label: "T",
-        text: "trace the selected body; without one, all traces",
+        text: "trace the selected body; without a selection, all traces",
         run: () => {
           if (state.selection?.owner.kind === "body") state.toggleTrace(state.selection.owner.name);
           else state.toggle("traces");
@@ -504,7 +504,7 @@ export class App {
         },
       },
       { keys: ["n"], label: "N", text: "new plot pane", run: () => (this.showTab("Plots"), void this.plots.add([])) },
-      { keys: ["k"], label: "K", text: "copy a link to this moment and view", run: () => void this.copyLink() },
+      { keys: ["k"], label: "K", text: "copy a link to this time and view", run: () => void this.copyLink() },
       { keys: ["p"], label: "P", text: "save an image", run: () => this.picture() },
       { keys: ["d"], label: "D", text: "light or dark theme", run: () => this.toggleTheme() },
       { keys: ["h", "\\"], label: "H", text: "show or hide the panel", run: () => this.togglePanel() },

@@ -57,7 +57,7 @@ async function start(): Promise<void> {
     const header = document.getElementById("galpha-header")?.textContent;
     const data = document.getElementById("galpha-data");
     if (!header || !data) {
-      fail(root, "This viewer page has no data. `galpha view RESULT.h5 -o page.html` makes one that has.");
+      fail(root, "This page has no data. Create one with `galpha view RESULT.h5 -o page.html`.");
       return;
     }
     const head = parseHeader(header);

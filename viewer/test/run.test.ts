@@ -69,7 +69,7 @@ describe("poses", () => {
     run.pose(0);
     run.pose(1);
     expect(poseOf(run.poses, 0).position[0]).toBe(1);
-    expect(run.notices.join()).toMatch(/not numbers/);
+    expect(run.notices.join()).toMatch(/invalid positions/);
   });
   it("without a scene bodies come from the names of channels", () => {
     const run = makeRun([0], { "left.wheel.position": [[1], [2], [3]], "energy.total": [[1]] }, null);

@@ -69,9 +69,9 @@ function differences(bytes: Uint8Array, header: ColumnHeader): Column {
 
 export function decodeColumn(bytes: Uint8Array, header: ColumnHeader): Column {
   const width = WIDTH[header.encoding];
-  if (width === undefined) throw new Error(`a column has the unknown encoding ${String(header.encoding)}`);
+  if (width === undefined) throw new Error(`unknown column encoding ${String(header.encoding)}`);
   if (header.offset < 0 || header.count < 0 || header.offset + header.count * width > bytes.length)
-    throw new Error("a column reaches beyond the data: the page is damaged");
+    throw new Error("a column extends beyond the data: the page is damaged");
   return header.encoding[0] === "f" ? plain(bytes, header) : differences(bytes, header);
 }
 

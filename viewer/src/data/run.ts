@@ -213,19 +213,19 @@ export class Run {
 
   private noticeMissing(bodies: BodyData[]): void {
     if (this.frames === 0) {
-      this.notices.push("no frames in the result; bodies are shown at their start");
+      this.notices.push("no frames in the result; bodies are shown in their initial position");
       return;
     }
     const list = (names: string[]): string =>
       names.slice(0, 4).join(", ") + (names.length > 4 ? ` and ${names.length - 4} more` : "");
     const still = bodies.filter((_, i) => !this.tracks[i]!.position).map((b) => b.name);
-    if (still.length) this.notices.push(`positions are not in the result; shown at the start: ${list(still)}`);
+    if (still.length) this.notices.push(`positions are not in the result; shown in the initial position: ${list(still)}`);
     const stiff = bodies
       .filter((b, i) => b.kind !== "point-mass" && this.tracks[i]!.position && !this.tracks[i]!.rotation)
       .map((b) => b.name);
-    if (stiff.length) this.notices.push(`rotations are not in the result; shown as at the start: ${list(stiff)}`);
+    if (stiff.length) this.notices.push(`rotations are not in the result; shown in the initial orientation: ${list(stiff)}`);
     const broken = bodies.filter((_, i) => this.tracks[i]!.position?.some(hasNaN)).map((b) => b.name);
-    if (broken.length) this.notices.push(`positions that are not numbers; shown at the last valid one: ${list(broken)}`);
+    if (broken.length) this.notices.push(`invalid positions; shown at the last valid one: ${list(broken)}`);
   }
 
   private sceneFromChannels(): SceneData {
@@ -233,7 +233,7 @@ export class Run {
     for (const c of this.channels)
       if (c.quantity === "position" && c.columns.length >= 2 && c.owner) bodies.push({ name: c.owner, kind: "marker" });
     const planar = bodies.length > 0 && bodies.every((b) => this.byName.get(`${b.name}.position`)!.columns.length === 2);
-    this.notices.push("no scene in the result; bodies are shown as boxes where channels named position say");
+    this.notices.push("no scene in the result; bodies are drawn as boxes at their position channels");
     return { format: 1, name: this.label, dimension: planar ? 2 : 3, gravity: [0, 0, 0], bodies };
   }
 }

@@ -73,7 +73,7 @@ export class Card {
         trace ? h("button", { type: "button", class: `text-button${tracing ? " on" : ""}`, onclick: () => this.state.toggleTrace(s.owner.name) }, icon("trace"), "Trace") : null,
         channels.length ? h("button", { type: "button", class: "text-button", onclick: () => this.actions.plot(run.partsOf(channels[0]!).map((p) => p.name)) }, icon("plot"), "Plot") : null,
       ),
-      rows.length ? h("div", { class: "values" }, h("table", {}, h("tbody", {}, ...rows))) : h("p", { class: "hint", text: "The result has no channels of it." }),
+      rows.length ? h("div", { class: "values" }, h("table", {}, h("tbody", {}, ...rows))) : h("p", { class: "hint", text: "The result has no channels of this element." }),
     );
     this.values();
   }

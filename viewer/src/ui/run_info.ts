@@ -117,7 +117,7 @@ export class RunInfo {
     if (drift.some((d) => d)) {
       const worst = Math.max(...drift.map((d) => (d ? largest(d) : 0)));
       parts.push(
-        this.chart("Energy balance", `error at most ${format(worst, 3)} J: change of kinetic + potential + dissipated − work since the start`, false, () =>
+        this.chart("Energy balance", `largest error ${format(worst, 3)} J: deviation of kinetic + potential + dissipated − work from its initial value`, false, () =>
           visible().flatMap(([run, i]) => (drift[i] ? [made(run, i, "balance", "J", drift[i]!)] : [])),
         ),
       );

@@ -22,11 +22,11 @@ export interface SceneActions {
   missing(): string[];
 }
 
-/* "1.3 m apart, turned by 0.21 rad (12°)" */
+/* "1.3 m apart, rotated by 0.21 rad (12°)" */
 export function gapText(gap: GapData): string {
   const parts: string[] = [];
   if (gap.distance) parts.push(`${format(gap.distance, 3)} m apart`);
-  if (gap.angle) parts.push(`turned by ${format(gap.angle, 3)} rad (${format((gap.angle * 180) / Math.PI, 3)}°)`);
+  if (gap.angle) parts.push(`rotated by ${format(gap.angle, 3)} rad (${format((gap.angle * 180) / Math.PI, 3)}°)`);
   return parts.length ? parts.join(", ") : `${gap.row || "constraint"} off by ${format(gap.residual ?? NaN, 3)}`;
 }
 
@@ -78,7 +78,7 @@ export class SceneTab {
     if (!gaps.length) return null;
     const failed = header.solver?.["status"] === "not assembled";
     const title = failed ? "The model cannot be assembled" : "Moved by assembly";
-    const text = failed ? `Joints that are open ${label}:` : `Joints that were open ${label}:`;
+    const text = failed ? `Open joints ${label}:` : `Joints that were open ${label}:`;
     return h(
       "section",
       { class: "card notices gaps" },
