@@ -1,18 +1,18 @@
-# The front door: installs what is missing (Debian), configures, builds, runs.
+# Installs missing packages (Debian), configures, builds and runs.
 #
 #   make            build the release preset into build/release
-#   make demo       simulate a mechanism and make a page that shows it move; draw the heavy top
-#   make gallery    pictures and curves of all examples, docs/gallery; the moving picture of README
+#   make demo       simulate a mechanism and write an interactive page; plot the heavy top
+#   make gallery    pictures and curves of all examples, docs/gallery; the animation in README
 #   make test       build and run all tests
-#   make nightly    random mechanisms by a fresh seed for NIGHTLY_MINUTES (default 60), on all cores
-#   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
-#   make asan       the same with address and undefined-behaviour sanitizers
+#   make nightly    random mechanisms from a new seed for NIGHTLY_MINUTES (default 60), on all cores
+#   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
+#   make asan       all tests with the address and undefined-behaviour sanitizers
 #   make clang      build everything with clang, warnings as errors; no tests are run
-#   make format     let clang-format lay out the sources; make format-check only looks
+#   make format     format the sources with clang-format; make format-check only checks
 #   make install    into PREFIX (default /usr/local); DESTDIR is honoured
 #   make clean      remove build/
 #
-# DEPS=skip leaves the machine's packages alone.
+# DEPS=skip installs no packages.
 
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)

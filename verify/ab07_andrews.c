@@ -149,8 +149,7 @@ static void check_solution(vf_run *run, const pb_problem *squeezer)
         return;
     for (int i = 0; i < 7; ++i)
         vf_check(run, names[i], angles[i], (4 * fine.angles[i] - coarse.angles[i]) / 3,
-                 tolerance[i],
-                 "what is left of order h^3; the angles move at up to 1400 rad/s");
+                 tolerance[i], "remainder of order h^3; the angles move at up to 1400 rad/s");
     vf_note(run, "The widely published reference, beta(0.03) = 15.81077119629904, is good to "
                  "about 1e-9 only; the solution to 1e-13 is 15.8107711951537.");
 }
@@ -269,7 +268,7 @@ static void plot_point(vf_run *run, const vf_states *s)
     free(t);
     vf_figure(run, figure,
               "[AB07] figure 6. Position of P and angle of the crank, rho_inf 0.7, h = 3e-4. "
-              "The crank makes two and a half turns, P moves there and back with each.");
+              "The crank makes two and a half turns, P moves back and forth in each.");
 }
 
 /* Accelerations of P, and the multipliers of the constraints that hold the center of mass of
@@ -373,15 +372,15 @@ static void plot_motion(vf_run *run, const pb_problem *absolute)
         vf_solution_at(run, absolute, FINE, t, &exact)) {
         plot_snapshots(run, &damped);
         plot_point(run, &damped);
-        plot_forces(run, &damped, &exact,
-                    "[AB07] figure 7. Accelerations of P and multipliers of the constraints on "
-                    "the center of mass of body 1, rho_inf 0.7, h = 3e-4; light: the solution. "
-                    "Two or three steps have to do for each peak, and no oscillation is left "
-                    "behind.");
+        plot_forces(
+            run, &damped, &exact,
+            "[AB07] figure 7. Accelerations of P and multipliers of the constraints on the "
+            "centre of mass of body 1, rho_inf 0.7, h = 3e-4; light: the solution. Each peak "
+            "is covered by two or three steps only, and leaves no oscillation.");
         plot_forces(run, &undamped, &exact,
-                    "[AB07] figure 8. The same without numerical damping, rho_inf 1: from step "
-                    "to step accelerations and multipliers jump about the solution (light), "
-                    "and each peak makes it worse.");
+                    "[AB07] figure 8. The same without numerical damping, rho_inf 1: "
+                    "accelerations and multipliers oscillate from step to step about the "
+                    "solution (light), more so after each peak.");
     }
     vf_states_free(&exact);
     vf_states_free(&undamped);
@@ -407,19 +406,18 @@ const vf_problem vf_ab07_andrews = {
     .title = "Andrews' squeezing mechanism",
     .source = "[AB07] section 5.2, figures 5 to 9",
     .statement =
-        "Seven bodies in a plane, joined to a mechanism with one degree of freedom, driven by "
-        "a "
-        "constant torque at O against a stiff spring. Within 30 ms the crank turns two and a "
-        "half times and reaches 1100 rad/s. The problem is solved in the seven relative angles "
-        "with 6 constraints and, as in the paper, with an angle for every body and the "
-        "coordinates of all centers of mass and moving joints: 31 coordinates, 30 constraints, "
-        "a singular mass matrix.\n\n"
+        "Seven bodies in a plane, connected to form a mechanism with one degree of freedom, "
+        "driven by a constant torque at O against a stiff spring. Within 30 ms the crank turns "
+        "two and a half times and reaches 1100 rad/s. The problem is solved in the seven "
+        "relative angles with 6 constraints and, as in the paper, with an angle for every body "
+        "and the coordinates of all centres of mass and moving joints: 31 coordinates, 30 "
+        "constraints, a singular mass matrix.\n"
+        "\n"
         "The paper finds second order for coordinates and multipliers, and that numerical "
         "damping is needed: with rho_inf = 1 multipliers of index 3 oscillate from step to "
         "step, |e_lambda_1| is 82 instead of 8.8 in relative coordinates. Relative and "
-        "absolute "
-        "coordinates give different discrete solutions with the same limit. P is the pin where "
-        "four bodies meet, E in other descriptions of the problem.",
+        "absolute coordinates give different discrete solutions with the same limit. P is the "
+        "pin where four bodies meet, E in other descriptions of the problem.",
     .parameters = "generalized-alpha, rho_inf 0.7 and 1; index 3, plain start (from rest)\n"
                   "h = 3e-4, halved up to 1.2e-6; t from 0 to 0.03",
     .quick = true,

@@ -189,9 +189,10 @@ const vf_problem vf_ab07_slider_crank = {
     .statement =
         "A crank of length 0.3 m turns under a constant torque of 1 Nm and moves a slider by a "
         "connecting rod of 0.6 m; a mass hangs on the slider by a spring of 1000 N/m. In the "
-        "coordinates of the centers of mass, the angles, and the hinge between crank and rod "
+        "coordinates of the centres of mass, the angles, and the hinge between crank and rod "
         "there are 10 coordinates and 8 constraints. The hinge has no mass, so the mass matrix "
-        "is singular; the matrix of dynamics and constraints together is not.\n\n"
+        "is singular; the matrix of dynamics and constraints together is not.\n"
+        "\n"
         "The paper shows second order for coordinates and multipliers, here checked against "
         "the same scheme in extended precision and against the solution by extrapolation. The "
         "paper leaves part of the geometry open; ours: pivot at the origin, slider on y = 0, "

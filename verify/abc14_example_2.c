@@ -209,7 +209,7 @@ static void plot_errors(vf_run *run)
     }
     vf_figure(run, figure,
               "Errors of λ for q = t^3, h = 1e-2, with exact start values (dots), and the "
-              "second row of (T+^-1 T0)^n E_0 (line): they are the same to round-off.");
+              "second row of (T+^-1 T0)^n E_0 (line): they agree to round-off.");
 }
 
 static void run_example(vf_run *run)
@@ -225,17 +225,17 @@ static void run_example(vf_run *run)
 
 const vf_problem vf_abc14_example_2 = {
     .name = "abc14-example-2",
-    .title = "A motion without freedom: errors as matrix powers",
+    .title = "A fully constrained motion: errors as matrix powers",
     .source = "[ABC14] example 2, equations (44) to (46)",
     .statement =
         "One coordinate, M = 1, no force, and the constraint q - t^3 = 0, which determines the "
         "motion completely: lambda = -6 t. The local errors of v and a vanish, that of q is "
         "C_q h^3 with the constant C_q = 1 - 6 beta - 3 (alpha_m - alpha_f). So the error "
         "recursion holds without remainder, E_n = (T+^-1 T0)^n E_0, and exact start values "
-        "give E_0 = (C_q h, 0, 0): an error of first order in lambda.\n\n"
-        "Here every step is held against that formula. The perturbed start makes E_0 = 0 and "
-        "so the whole solution exact; in the stabilised index-2 form there is no such error "
-        "to begin with.",
+        "give E_0 = (C_q h, 0, 0): an error of first order in lambda.\n"
+        "\n"
+        "Here every step is compared with that formula. The perturbed start makes E_0 = 0 and "
+        "thus the whole solution exact; the stabilised index-2 form has no such error.",
     .parameters = "generalized-alpha, rho_inf 0.9 and 0.6\n"
                   "index 3 and stabilised index 2\n"
                   "h = 1e-2 and 5e-3, t from 1/2, 100 steps",

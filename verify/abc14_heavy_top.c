@@ -73,7 +73,7 @@ static void plot_motion(vf_run *run, const vf_states *s)
         vf_curve(figure, panel, (ga_plot_series){.label = labels[i]}, s->count, s->t,
                  vf_column(run, s->count, s->lambda, s->m, i));
     vf_figure(run, figure,
-              "[ABC14] figure 3: height of the center of mass and multipliers. The top sinks "
+              "[ABC14] figure 3: height of the centre of mass and multipliers. The top sinks "
               "below the horizontal plane, where it started, and precesses; the reactions turn "
               "with it and do not oscillate.");
 }
@@ -137,14 +137,15 @@ const vf_problem vf_abc14_heavy_top = {
     .title = "Heavy top: the motion",
     .source = "[ABC14] section 5, equation (62), figures 2 and 3",
     .statement =
-        "A top with m = 15, J = diag(0.234375, 0.46875, 0.234375) about its center of mass, "
+        "A top with m = 15, J = diag(0.234375, 0.46875, 0.234375) about its centre of mass, "
         "which is at X = (0, 1, 0) from a fixed point, under gravity 9.81 along -z. It starts "
         "with R = I and Omega = (0, 150, -4.61538). Coordinates are absolute, (x, R), with "
-        "three constraints -x + R X = 0.\n\n"
+        "three constraints -x + R X = 0.\n"
+        "\n"
         "The solution is computed here without generalized-alpha, by extrapolation of an "
         "ordinary differential equation on the group, and compared with one that was computed "
-        "in another program in 80-bit arithmetic. The paper takes its own reference from the "
-        "stabilised index-2 form with a small step; this is repeated for the figures.",
+        "in another program in 80-bit arithmetic. The reference of the paper is the stabilised "
+        "index-2 form with a small step; it is repeated for the figures.",
     .parameters = "R3xSO(3)\n"
                   "extrapolated midpoint rule, order up to 12, 1e-12 per step, t to 2\n"
                   "figures: index 2, rho_inf 0.9, h = 2.5e-5 (--quick: 5e-4)",

@@ -172,8 +172,8 @@ static void plot_figure_6(vf_run *run, const vf_ladder ladders[CASES])
     }
     vf_figure(run, figure,
               "[ABC14] figure 6: largest errors of q and λ on [0.5, 1], beyond the transient. "
-              "Second order in all components, whatever the start was. On SE(3), which has no "
-              "transient, the errors are larger by a factor of twelve.");
+              "Second order in all components, independent of the start values. On SE(3), "
+              "which has no transient, the errors are larger by a factor of twelve.");
 }
 
 static void run_order(vf_run *run)
@@ -198,11 +198,12 @@ const vf_problem vf_abc14_heavy_top_order = {
     .source = "[ABC14] section 5, figure 6",
     .statement =
         "The top of abc14-heavy-top, errors on [0.5, 1], where the transient of index 3 with "
-        "the plain start has died out. The error of q is the norm of the difference of x and "
-        "of the axial vector of R_exact^T R; that of lambda the norm of the difference.\n\n"
-        "All components have second order. The choice of the group is the larger effect: on "
-        "R3xSO(3) the same step gives eleven to twelve times smaller errors than on SE(3), "
-        "which in turn needs no care at the start.",
+        "the plain start has decayed. The error of q is the norm of the difference of x and of "
+        "the axial vector of R_exact^T R; that of lambda the norm of the difference.\n"
+        "\n"
+        "All components have second order. The choice of the group matters more: on R3xSO(3) "
+        "the same step gives eleven to twelve times smaller errors than on SE(3), which in "
+        "turn needs no special start values.",
     .parameters = "rho_inf 0.9; h = 2e-3, 1e-3, 5e-4, 2.5e-4 (--quick: without the last)\n"
                   "R3xSO(3): index 3, plain start; stabilised index 2, a_0 by (57)\n"
                   "SE(3): index 3, plain start",

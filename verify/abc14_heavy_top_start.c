@@ -234,8 +234,8 @@ static void plot_figure_5(vf_run *run, const top_runs *r)
     plot_lambda(run, figure, panel, &r->exact, solution_line);
     vf_figure(run, figure,
               "[ABC14] figure 5: stabilised index 2. On the left the auxiliary variable η for "
-              "two step sizes: a quarter for half the step. On the right λ_3 with h = 1e-3: no "
-              "transient, though v_0 is not perturbed.");
+              "two step sizes: half the step gives a quarter. On the right λ_3 with h = 1e-3: "
+              "no transient, though v_0 is not perturbed.");
 }
 
 static void run_start(vf_run *run)
@@ -260,10 +260,11 @@ const vf_problem vf_abc14_heavy_top_start = {
         "oscillations in the multipliers of index 3, of up to a third of their size for "
         "rho_inf = 0.9. Perturbed start values, (56) with the bracket [v, v'] and (57), remove "
         "it, and so does the stabilised index-2 form (58), whose auxiliary variable eta is of "
-        "second order.\n\n"
+        "second order.\n"
+        "\n"
         "The paper finds the largest amplitudes at steps 15 and 4. Here they are at n = 16 and "
         "3 in the norm of all multipliers, and at n = 12 and 4 in the third one, in any "
-        "precision: the tops are flat. On SE(3) the local error has no component along the "
+        "precision: the maxima are flat. On SE(3) the local error has no component along the "
         "constraints of a point fixed in the body, and the plain start is harmless.",
     .parameters = "R3xSO(3), rho_inf 0.9 and 0.6, h = 1e-3, 200 steps\n"
                   "index 3: plain start; perturbed, v'' by central differences\n"

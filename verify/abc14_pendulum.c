@@ -170,10 +170,10 @@ static void plot_figure_1(vf_run *run)
                                     .line = GA_LINE_NONE});
     }
     vf_figure(run, figure,
-              "[ABC14] figure 1. Error of λ with the plain start. From x0 = 0.2 it "
-              "oscillates, is largest after about 15 steps and is damped out after about 100; "
-              "half the step size gives half the amplitude. From the lowest point, x0 = 0, "
-              "nothing is seen on this scale.");
+              "[ABC14] figure 1. Error of λ with the plain start. From x0 = 0.2 it oscillates, "
+              "is largest after about 15 steps and is damped out after about 100; half the "
+              "step size gives half the amplitude. From the lowest point, x0 = 0, no error is "
+              "visible on this scale.");
 }
 
 static void plot_cure(vf_run *run)
@@ -189,7 +189,7 @@ static void plot_cure(vf_run *run)
     vf_figure(run, figure,
               "x0 = 0.2, h = 1e-2: the error of λ over time, plain against perturbed start "
               "values (56), (57), and stabilised index 2. After the transient all three have "
-              "the same size; only the plain start pays 0.12 on the way there.");
+              "the same size; only the plain start has an initial error of 0.12.");
 }
 
 /* Index 2 keeps B v = 0; a start that violates it by O(h^2) costs an order. */
@@ -217,7 +217,7 @@ static void check_end(vf_run *run, const pb_problem *pendulum)
         vf_states_free(&states);
     }
     vf_check(run, "lambda(2), x0 = 0.2, extrapolated to h = 0", 10.3011689461592,
-             (4 * at_end[1] - at_end[0]) / 3, 2e-6, "what is left of order h^4 is 6e-7");
+             (4 * at_end[1] - at_end[0]) / 3, 2e-6, "the remainder of order h^4 is 6e-7");
 }
 
 static void run_pendulum(vf_run *run)
@@ -252,14 +252,15 @@ const vf_problem vf_abc14_pendulum = {
     .statement =
         "A point mass m = 1 on a massless rod of length 1, g = 9.81, in Cartesian coordinates "
         "with the constraint (x^2 + y^2 - 1)/2 = 0. All motions have the energy 1/2 - g, so "
-        "that the mass passes the lowest point with speed 1; they differ in where they start, "
-        "x0. The exact solution is known in elliptic functions.\n\n"
+        "that the mass passes the lowest point with speed 1; they differ in the initial "
+        "position x0. The exact solution is known in elliptic functions.\n"
+        "\n"
         "Started with exact values, the index-3 scheme has an error of first order in the "
-        "multiplier, which oscillates, grows for some 15 steps and dies out after 100. It "
+        "multiplier, which oscillates, grows for some 15 steps and has decayed after 100. It "
         "comes from the local error of the position, B l^q/h, and vanishes where B v'' = 0, as "
-        "at the lowest point. A start velocity moved by O(h^2), equation (56), and a start "
-        "acceleration taken at a shifted time, (57), remove it; so does the stabilised index-2 "
-        "form, which needs (57) only; there the perturbed velocity would do harm.",
+        "at the lowest point. An initial velocity perturbed by O(h^2), equation (56), and an "
+        "initial acceleration at a shifted time, (57), remove it; so does the stabilised "
+        "index-2 form, which needs only (57); there a perturbed velocity would do harm.",
     .parameters = "generalized-alpha, rho_inf 0.9\n"
                   "index 3 and stabilised index 2, exact derivatives\n"
                   "h = 2e-2, 1e-2, 5e-3, 2.5e-3; t from 0 to 2\n"

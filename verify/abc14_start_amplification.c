@@ -223,7 +223,7 @@ static void plot_norms(vf_run *run, const powers index3[DAMPINGS], const powers 
                                        .line = GA_LINE_DASHED});
     vf_figure(run, figure,
               "Norms of the powers of the error amplification matrix, [ABC14] section 4.1. All "
-              "of them go to zero, but in index 3 they first grow, the more and the longer the "
+              "of them tend to zero, but in index 3 they first grow, more and for longer the "
               "less damping there is: to 34.3 after 14 steps for rho_inf = 0.9. In the "
               "stabilised index-2 form they decrease from the first step on.");
 }
@@ -245,16 +245,16 @@ const vf_problem vf_abc14_start_amplification = {
     .name = "abc14-start-amplification",
     .title = "Amplification of start errors",
     .source = "[ABC14] sections 4.1 and 4.2, equations (44) to (46), (52), (59)",
-    .statement =
-        "In the direction of the constraints the errors E = (r, e_lambda, e_a) of one step "
-        "become those of the next through the matrix T+^-1 T0, which depends on the method's "
-        "four numbers only. With the parameters of Chung and Hulbert it has the threefold "
-        "eigenvalue -rho_inf with one Jordan block of size three: errors die out in the end, "
-        "but their powers grow before, like n^2 rho_inf^n.\n\n"
-        "An exact start has r of first order in h, and this is what the multipliers see "
-        "multiplied by up to 31.9 for rho_inf = 0.9; a wrong start acceleration is hardly "
-        "amplified. The largest entries of the second row that the paper prints are those "
-        "over even n; over all n they are slightly larger.",
+    .statement = "In the direction of the constraints the errors E = (r, e_lambda, e_a) of one "
+                 "step become those of the next through the matrix T+^-1 T0, which depends "
+                 "only on the four coefficients of the method. With the parameters of Chung "
+                 "and Hulbert it has the threefold eigenvalue -rho_inf with one Jordan block "
+                 "of size three: errors eventually decay, but first grow like n^2 rho_inf^n.\n"
+                 "\n"
+                 "An exact start has r of first order in h, which is amplified in the "
+                 "multipliers by up to 31.9 for rho_inf = 0.9; an error of the initial "
+                 "acceleration is hardly amplified. The largest entries of the second row that "
+                 "the paper prints are those over even n; over all n they are slightly larger.",
     .parameters = "generalized-alpha, rho_inf 0.3, 0.6, 0.9, 0.99\n"
                   "powers up to n = 200",
     .quick = true,

@@ -41,8 +41,8 @@ static void plot_motion(vf_run *run, const vf_history *history)
     vf_curve(figure, panel, (ga_plot_series){.label = "y"}, history->count, history->t,
              vf_history_column(run, history, FORCE + 1));
     vf_figure(run, figure,
-              "Position of the mass and force of the bar on it. At the lowest point the bar "
-              "pulls with 3 m g = 29.43 N, at the turning points with nothing.");
+              "Position of the mass and force of the bar on it. The tension of the bar is 3 m "
+              "g = 29.43 N at the lowest point and zero at the turning points.");
 }
 
 static void run_pendulum(vf_run *run)
@@ -55,7 +55,7 @@ static void run_pendulum(vf_run *run)
     const double exact[2] = {-0.2750874625761, -0.9614192050991};
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, LEVELS, steps, &result,
-                       "Drift of the energy, over its largest kinetic part: of second order, "
+                       "Energy drift relative to the largest kinetic energy: of second order, "
                        "a quarter with half the step size.")) {
         vf_check(run, "x(10), extrapolated to h = 0", exact[0], vf_bench_limit(&result, X),
                  1e-7, "what is left of order h^4 and less");
@@ -78,13 +78,10 @@ const vf_problem vf_bench_a01 = {
     .name = "bench-a01",
     .title = "A01, simple pendulum",
     .source = "IFToMM library of computational benchmark problems, A01",
-    .statement =
-        "A mass of 1 kg on a massless bar of 1 m is let go from the horizontal, g = 9.81 "
-        "m/s^2, "
-        "for 10 s. The library asks for a solver that keeps the energy; the position at the "
-        "end "
-        "is known from elliptic functions. The bar is a joint that holds a distance: one "
-        "constraint, and its force is the tension.",
+    .statement = "A mass of 1 kg on a massless bar of 1 m is released from the horizontal, g = "
+                 "9.81 m/s^2, for 10 s. The benchmark measures energy drift; the final "
+                 "position is known from elliptic functions. The bar is a `distance` joint: "
+                 "one constraint, whose force is the tension.",
     .parameters = "model simple_pendulum.yaml\n"
                   "generalized-alpha, rho_inf 0.9, index 2; h = 2e-3, 1e-3, 5e-4",
     .quick = true,

@@ -70,11 +70,10 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
                                      .equal_aspect = true});
         draw(figure, panel, history->values + at * history->width + TIP);
     }
-    vf_figure(
-        run, figure,
-        "N = 2: three cranks (blue) and two couplers. Where all bars lie on one line each "
-        "crank could go on by itself, up or down; the motion that goes on smoothly keeps "
-        "them parallel.");
+    vf_figure(run, figure,
+              "N = 2: three cranks (blue) and two couplers. Where all bars lie on one line "
+              "each crank could continue independently, up or down; in the smooth continuation "
+              "they stay parallel.");
 }
 
 static void plot_motion(vf_run *run, const vf_history *history)
@@ -153,12 +152,12 @@ const vf_problem vf_bench_a02 = {
     .title = "A02, N four-bars through singular positions",
     .source = "IFToMM library of computational benchmark problems, A02",
     .statement =
-        "N + 1 cranks of 1 m and 1 kg stand upright on pivots 1 m apart, their tips joined by "
-        "N "
-        "couplers; every tip starts with 1 m/s, and gravity turns the cranks over. Twice in "
-        "every turn all bars lie on one line. There the constraint matrix loses rank, the "
-        "mechanism has more freedom for an instant, and solvers stop, or leave the motion for "
-        "one in which the cranks are no longer parallel.\n\n"
+        "N + 1 cranks of 1 m and 1 kg stand upright on pivots 1 m apart, their tips connected "
+        "by N couplers; every tip starts with 1 m/s, and gravity turns the cranks over. Twice "
+        "in every turn all bars lie on one line. There the constraint matrix loses rank, the "
+        "mechanism has additional freedom for an instant, and solvers fail or switch to a "
+        "branch in which the cranks are no longer parallel.\n"
+        "\n"
         "With all cranks parallel the motion is that of one degree of freedom, ((N + 1)/3 + N) "
         "theta'' = ((N + 1)/2 + N) g sin theta, from which the reference comes.",
     .parameters = "model n_four_bar.yaml, N = 2 and, unless quick, 40; t from 0 to 10\n"

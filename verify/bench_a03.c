@@ -49,8 +49,8 @@ static void plot_paths(vf_run *run, const vf_history *h)
         free(x);
     }
     vf_figure(run, figure,
-              "Paths of the seven centers of mass: the crank K1 turns about O, K2 is carried "
-              "round by it, all others swing on arcs.");
+              "Paths of the seven centres of mass: the crank K1 turns about O and carries K2 "
+              "with it; all others swing on arcs.");
 }
 
 static void plot_drift(vf_run *run, const vf_history *h)
@@ -61,8 +61,8 @@ static void plot_drift(vf_run *run, const vf_history *h)
              vf_history_drift(run, h, ENERGY));
     vf_figure(run, figure,
               "Energy balance, kinetic + potential - work of the torque, over the largest "
-              "kinetic energy. The controller keeps the error per step, so the drift grows in "
-              "the fast parts of each turn.");
+              "kinetic energy. The error is controlled per step, so the drift grows in the "
+              "fast parts of each turn.");
 }
 
 static void run_squeezer(vf_run *run)
@@ -84,9 +84,8 @@ const vf_problem vf_bench_a03 = {
         "IFToMM library of computational benchmark problems, A03; Test Set for IVP Solvers",
     .statement =
         "The mechanism of ab07-andrews, not from its equations but as a model file: seven "
-        "bodies, ten revolute joints in the plane, a torque and a spring. Nothing in the file "
-        "knows the equations, so that the same angles at the end check bodies, joints and "
-        "forces.",
+        "bodies, ten revolute joints in the plane, a torque and a spring. The file contains no "
+        "equations, so agreement of the final angles verifies bodies, joints and forces.",
     .parameters = "model andrews_squeezer.yaml; t from 0 to 0.03\n"
                   "generalized-alpha, rho_inf 0.9, index 2\n"
                   "tolerance 1e-10 with extrapolation",

@@ -28,7 +28,7 @@ static void plot_motion(vf_run *run, const vf_history *h)
              vf_history_column(run, h, ENERGY + 1));
     vf_figure(run, figure,
               "Motion of the point where the third and the fourth bar meet, and the energies. "
-              "The mechanism falls from rest, and comes back to where it started.");
+              "The mechanism falls from rest and returns to its initial position.");
 }
 
 /* The same at a tolerance of 1e-9 per step, another controller and other steps. */
@@ -54,8 +54,8 @@ static void run_bricard(vf_run *run)
     double end[WIDTH], drift;
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, LEVELS, steps, &result,
-                       "Drift of the energy over its largest kinetic part: of second order, "
-                       "bounded, and small again whenever the mechanism is slow.")) {
+                       "Energy drift relative to the largest kinetic energy: of second order, "
+                       "bounded, and small whenever the mechanism is slow.")) {
         vf_between(run, "order of the energy drift", 1.95, 2.05, vf_bench_drift_order(&result),
                    "second order");
         vf_between(run, "energy drift, h = 2.5e-3", 0, 1e-5, result.drift[LEVELS - 1],

@@ -269,12 +269,11 @@ static void check_conditions(vf_run *run, const pb_problem *pendulum)
                log10(got[UNSCALED][1] / got[UNSCALED][2]), "grows like h^-4");
     vf_between(run, "power of h, [DYM] (20)", -2.01, -1.99,
                log10(got[DYM20][4] / got[DYM20][5]), "grows like h^-2");
-    vf_figure(
-        run, figure,
-        "Condition number of the Newton matrix of the pendulum against the step size. "
-        "Unscaled it grows like h^-4 and no digit is left below h = 1e-4; Dymore's "
-        "unknowns without scaling, (20), grow like h^-2; both scalings stay at a few or a "
-        "few tens down to h = 1e-8.");
+    vf_figure(run, figure,
+              "Condition number of the Newton matrix of the pendulum against the step size. "
+              "Unscaled it grows like h^-4 and all digits are lost below h = 1e-4; Dymore's "
+              "unknowns without scaling, (20), grow like h^-2; both scalings stay at a few or "
+              "a few tens down to h = 1e-8.");
 }
 
 static void run_equality(vf_run *run)
@@ -295,15 +294,16 @@ const vf_problem vf_dym_equals_ab07 = {
     .statement =
         "Dymore solves for increments of accelerations and scaled multipliers, with an "
         "augmented Lagrangian: mu = lambda + p Phi in the dynamics, p = s = k + d/h + m/h^2 "
-        "from mean diagonals. Phi vanishes at the end of every step, so that the solution is "
-        "that of [AB07] algorithm 1, to round-off, whatever scaling and penalty.\n\n"
+        "from mean diagonals. Phi vanishes at the end of every step, so the solution is that "
+        "of [AB07] algorithm 1, to round-off, for any scaling and penalty.\n"
+        "\n"
         "In (15), (20), (21) and (24) the terms with the predictor, -K dq_p and -s B dq_p, "
-        "must "
-        "be left out once (14) initialises the unknowns; kept as printed, Newton's method "
-        "converges to a point off the constraint, and the first step of the pendulum gives "
-        "lambda = 11.94 instead of 10.185.\n\n"
-        "What the form is for is the condition of the matrix: rows and columns carry powers of "
-        "h, and without scaling nothing is left of the multipliers for small steps.",
+        "must be left out once (14) initialises the unknowns; kept as printed, Newton's method "
+        "converges to a point that violates the constraint, and the first step of the pendulum "
+        "gives lambda = 11.94 instead of 10.185.\n"
+        "\n"
+        "The purpose of this form is the condition of the matrix: rows and columns carry "
+        "powers of h, and without scaling the multipliers lose all digits at small steps.",
     .parameters = "pendulum, x0 = 0.2; index 3, plain start, rho_inf 0.9, 0.5, 0\n"
                   "h = 1e-2, 200 steps; condition numbers at t = 0 for h = 1e-1 to 1e-8",
     .quick = true,

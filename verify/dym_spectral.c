@@ -150,22 +150,20 @@ static void run_spectral(vf_run *run)
                          .legend_title = "ρ_{∞}"},
         radius_of,
         "[DYM] figure 1. Spectral radius of the amplification matrix against h/T: one for "
-        "small steps, falling to the spectral radius at infinity that was asked for. With 0 an "
-        "oscillation that is not resolved is gone after a few steps, with 1 it stays for "
-        "ever.");
+        "small steps, falling to the chosen spectral radius at infinity. With 0 an unresolved "
+        "oscillation decays within a few steps, with 1 it persists.");
     plot(run,
          &(ga_plot_panel){
              .x = ratio, .y = {.label = "period elongation"}, .legend_title = "ρ_{∞}"},
          elongation_of,
          "[DYM] figure 2. Period elongation: of second order for every method, and less for "
          "larger spectral radius at infinity.");
-    plot(
-        run,
-        &(ga_plot_panel){
-            .x = ratio, .y = {.label = "algorithmic damping"}, .legend_title = "ρ_{∞}"},
-        damping_of,
-        "[DYM] figure 3. Damping ratio of the undamped oscillator: nothing for 1; the price of "
-        "damping at infinity is damping of oscillations that should be resolved.");
+    plot(run,
+         &(ga_plot_panel){
+             .x = ratio, .y = {.label = "algorithmic damping"}, .legend_title = "ρ_{∞}"},
+         damping_of,
+         "[DYM] figure 3. Damping ratio of the undamped oscillator: zero for 1; the price of "
+         "damping at infinity is some damping of resolved oscillations.");
 }
 
 const vf_problem vf_dym_spectral = {
@@ -174,13 +172,13 @@ const vf_problem vf_dym_spectral = {
     .source = "[DYM] figures 1 to 3, equations (5), (6)",
     .statement =
         "An undamped oscillator of period T is integrated with steps of size h. The "
-        "amplification matrix takes (q, h v, h^2 a) over one step. Its spectral radius says "
-        "whether the method is stable and what becomes of oscillations that are too fast to be "
-        "resolved; the angle and the modulus of its complex eigenvalues say by how much the "
-        "period is too long and how strongly the numerical solution is damped.\n\n"
-        "The manual shows six methods of the family, from rho_inf = 0, which forgets fast "
-        "oscillations at once, to 1, which has no numerical damping. All of them are of second "
-        "order, whatever their damping.",
+        "amplification matrix maps (q, h v, h^2 a) over one step. Its spectral radius "
+        "determines stability and the damping of unresolved oscillations; the argument and "
+        "modulus of its complex eigenvalues determine period elongation and numerical "
+        "damping.\n"
+        "\n"
+        "The manual shows six methods of the family, from rho_inf = 0, which annihilates fast "
+        "oscillations, to 1, which has no numerical damping. All of them are of second order.",
     .parameters = "generalized-alpha, rho_inf 0, 0.2, 0.4, 0.6, 0.8, 1\n"
                   "h/T = 0.01, 0.1, 0.3, 1 in the table; 0.001 to 1000 in the figures",
     .quick = true,

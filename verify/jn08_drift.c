@@ -246,12 +246,11 @@ static void plot_phase(vf_run *run, const pb_problem *crank)
         free(w);
         vf_states_free(&s);
     }
-    vf_figure(
-        run, figure,
-        "[JN08] figures 6 and 7. Velocity of the pin that holds the crank on the ground, "
-        "which should rest, one component against the other, from 0.25 s to 3 s. HHT-I3 goes "
-        "round the same cycle with every turn of the crank, widest where v'' is large; "
-        "with HHT-SOI2 only round-off is left, ten orders of magnitude less.");
+    vf_figure(run, figure,
+              "[JN08] figures 6 and 7. Velocity of the pin that holds the crank on the ground, "
+              "which should be at rest, one component against the other, from 0.25 s to 3 s. "
+              "HHT-I3 repeats the same cycle with every turn of the crank, widest where v'' is "
+              "large; HHT-SOI2 shows only round-off, ten orders of magnitude smaller.");
 }
 
 static void plot_law(vf_run *run, const pb_problem *crank)
@@ -282,8 +281,8 @@ static void plot_law(vf_run *run, const pb_problem *crank)
     vf_states_free(&exact);
     vf_figure(run, figure,
               "HHT-I3, h = 2^-10: after the oscillation that a plain start causes, the "
-              "residual B v follows the law (1 - 6β - 3Δ) h^2/6 B v''. It depends on "
-              "the motion at that time only: the residual does not pile up.");
+              "residual B v follows the law (1 - 6β - 3Δ) h^2/6 B v''. It depends only on the "
+              "current motion: the residual does not accumulate.");
 }
 
 static void run_drift(vf_run *run)
@@ -295,11 +294,9 @@ static void run_drift(vf_run *run)
     check_law(run, crank);
     plot_phase(run, crank);
     plot_law(run, crank);
-    vf_note(
-        run,
-        "The paper's cycle has a size of approximately 1e-6. With our data, which are others, "
-        "it is 1.9e-6 between 0.25 s and 0.5 s and up to 7e-5 later, when gravity has made the "
-        "crank fast.");
+    vf_note(run, "The paper's cycle has a size of approximately 1e-6. With our data, which "
+                 "differ, it is 1.9e-6 between 0.25 s and 0.5 s and up to 7e-5 later, when "
+                 "gravity has made the crank fast.");
     pb_destroy(crank);
 }
 
@@ -307,17 +304,16 @@ const vf_problem vf_jn08_drift = {
     .name = "jn08-drift",
     .title = "Slider-crank: drift of the velocity constraints",
     .source = "[JN08] section 8.3, figures 6 and 7",
-    .statement =
-        "A planar slider-crank in absolute coordinates, nine of them with eight constraints. "
-        "The paper does not print its data; ours are: crank 0.2 m and 1 kg, rod 0.5 m and 1 "
-        "kg, "
-        "both uniform, slider 2 kg, gravity across the slide, theta_1(0) = 0.5, theta_1'(0) = "
-        "2 pi.\n\n"
-        "HHT-I3 satisfies Phi = 0 at every step and lets B v = 0 go. The paper watches the "
-        "velocity of the pin that holds the crank: a limit cycle of about 1e-6 in size, while "
-        "HHT-SOI2, which satisfies both, leaves random points at machine precision. The cycle "
-        "can be told in advance: after the start, B v_n = (1 - 6 beta - 3 Delta) h^2/6 B v''. "
-        "Index 3 has the same.",
+    .statement = "A planar slider-crank in absolute coordinates, nine of them with eight "
+                 "constraints. The paper does not print its data; ours are: crank 0.2 m and 1 "
+                 "kg, rod 0.5 m and 1 kg, both uniform, slider 2 kg, gravity across the slide, "
+                 "theta_1(0) = 0.5, theta_1'(0) = 2 pi.\n"
+                 "\n"
+                 "HHT-I3 satisfies Phi = 0 at every step, but not B v = 0. The paper shows the "
+                 "velocity of the pin that holds the crank: a limit cycle of about 1e-6 in "
+                 "size, while HHT-SOI2, which satisfies both, leaves random points at machine "
+                 "precision. The cycle can be predicted: after the start, B v_n = (1 - 6 beta "
+                 "- 3 Delta) h^2/6 B v''. Index 3 has the same.",
     .parameters = "HHT, alpha = -.3 and -.05; HHT-I3, HHT-SOI2, index 3\n"
                   "h = 2^-9, 2^-10, 2^-11; t from 0 to 0.5, figures 6 and 7 to 3\n"
                   "a(0) = v'(0), or perturbed start values",

@@ -184,17 +184,16 @@ const vf_problem vf_jn08_pendulum = {
     .name = "jn08-pendulum",
     .title = "SOI2 on a pendulum with spring and damper",
     .source = "[JN08] equation (16), figures 3 and 4",
-    .statement =
-        "A rod of length 2 L with torsion spring k and damper c at its pivot, in the "
-        "coordinates x, y of its center and angle theta, with the two constraints that tie the "
-        "center to the angle. m = 5, L = 2, k = 3000, c = 100, g = 9.81; it starts at theta = "
-        "3 "
-        "pi/2, where the spring is at rest, with theta' = 10.\n\n"
-        "The paper shows second order in y, z and lambda with alternating steps and the "
-        "adjustment (14a). It also says that y and z do not need the adjustment. That is so "
-        "where the constraints leave no velocity free; here one is, and without (14a) every "
-        "pair of steps h1, h2 leaves the defect (1 - rho)(h1 - h2)^2/(6 (1 + rho)) a' in it, "
-        "which adds up to first order.",
+    .statement = "A rod of length 2 L with torsion spring k and damper c at its pivot, in the "
+                 "coordinates x, y of its centre and angle theta, with the two constraints "
+                 "between centre and angle. m = 5, L = 2, k = 3000, c = 100, g = 9.81; it "
+                 "starts at theta = 3 pi/2, where the spring is at rest, with theta' = 10.\n"
+                 "\n"
+                 "The paper shows second order in y, z and lambda with alternating steps and "
+                 "the adjustment (14a). It also says that y and z do not need the adjustment. "
+                 "That is so where the constraints leave no velocity free; here one is, and "
+                 "without (14a) every pair of steps h1, h2 leaves the defect (1 - rho)(h1 - "
+                 "h2)^2/(6 (1 + rho)) a' in it, which adds up to first order.",
     .parameters = "SOI2, generalized-alpha, rho_inf 0.2, a(0) = v'(0)\n"
                   "steps h/3, 2h/3, ...; h = 0.05, 0.025, ..., 0.003125; t from 0 to 2\n"
                   "the error of a is the distance to v'(t_n + Delta_alpha h_{n-1})",

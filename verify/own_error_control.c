@@ -209,8 +209,8 @@ static void check_tolerances(vf_run *run)
                                        .width = 1});
     vf_figure(run, figure,
               "Errors at the end, of positions or velocities, whichever is larger, relative to "
-              "the largest values on the way, against the tolerance. They follow it and stay "
-              "just below.");
+              "the largest values during the run, against the tolerance. They are proportional "
+              "to it and stay just below.");
 }
 
 /* --- steps ---------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ static void check_work(vf_run *run)
                                            .width = 1});
     }
     vf_figure(run, figure,
-              "Heavy top: what a number of steps buys. Taking the estimated error away after "
+              "Heavy top: error against number of steps. Subtracting the estimated error after "
               "each step gives third order.");
     pb_destroy(p);
 }
@@ -323,7 +323,7 @@ static void check_stiffness(vf_run *run)
                                  .y = {.label = "θ - 3π/2", .unit = "rad"}});
     vf_check(run, "stiff pendulum: steps, k = 3000, positions", 48,
              steps_of(run, 3000, GA_ERROR_POSITIONS, 2, r), 3,
-             "decisions on the edge may fall otherwise on other machines");
+             "borderline decisions may differ between machines");
     ga_figure_series(figure, panel,
                      &(ga_plot_series){.label = "k = 3000",
                                        .marker = GA_MARKER_CIRCLE,
@@ -334,7 +334,7 @@ static void check_stiffness(vf_run *run)
                                        .width = 1});
     vf_check(run, "stiff pendulum: steps, k = 1e8, positions", 8,
              steps_of(run, 1e8, GA_ERROR_POSITIONS, 2, r), 2,
-             "decisions on the edge may fall otherwise on other machines");
+             "borderline decisions may differ between machines");
     ga_figure_series(figure, panel,
                      &(ga_plot_series){.label = "k = 10^{8}",
                                        .marker = GA_MARKER_SQUARE,
@@ -351,8 +351,8 @@ static void check_stiffness(vf_run *run)
                "velocities are not small: 3 of 600 periods are followed");
     vf_figure(run, figure,
               "Positions only, tolerance 1e-3: every mark is a step. With k = 3000 the "
-              "oscillation is followed; with k = 1e8 its amplitude of 0.005 is that of the "
-              "tolerance, 1e-3 of 4.7, and it is stepped over.");
+              "oscillation is resolved; with k = 1e8 its amplitude of 0.005 is equal to the "
+              "tolerance, 1e-3 of 4.7, and it is not.");
     free(r);
 }
 
@@ -365,20 +365,21 @@ static void run_error_control(vf_run *run)
 
 const vf_problem vf_own_error_control = {
     .name = "own-error-control",
-    .title = "Error control: what is asked for and what is obtained",
+    .title = "Error control: tolerance and error at the end",
     .source = "own; pendulum and heavy top of [ABC14], Andrews' mechanism of [AB07], rolling "
               "disc, stiff pendulum of [JN08] equation (16)",
     .statement =
-        "The steps are chosen so that the error at the end, not that of a step, stays near the "
-        "tolerance. Four problems with known solutions are run with tolerances from 1e-2 down; "
-        "the error is that of positions or velocities, relative to the largest value on the "
-        "way. It should be below the tolerance, but not far below, since that would be wasted "
-        "work. A method of second order takes 3.2 times the steps for one digit more; with the "
-        "estimated error taken away after each step the order is three. Repeating a run with "
-        "halved steps tells its error to a few percent.\n\n"
+        "The step sizes are chosen so that the error at the end, not that of a step, stays "
+        "below the tolerance. Four problems with known solutions are run with tolerances from "
+        "1e-2 down; the error is that of positions or velocities, relative to the largest "
+        "value during the run. It should be below the tolerance, but not far below, which "
+        "would be wasted work. A second-order method takes 3.2 times as many steps for each "
+        "further digit; subtracting the estimated error after each step gives third order. "
+        "Repeating a run with halved steps gives its error to a few percent.\n"
+        "\n"
         "Where a stiff spring oscillates with an amplitude near the tolerance, control of "
-        "positions only steps over it: the pendulum with torsion spring takes 48 steps with k "
-        "= 3000 and 8 with k = 1e8.",
+        "positions only does not resolve it: the pendulum with torsion spring takes 48 steps "
+        "with k = 3000 and 8 with k = 1e8.",
     .parameters = "generalized-alpha, index 2, rho_inf 0.9; absolute tolerances 0.01 of the "
                   "relative one\n"
                   "tolerances 1e-2 to 1e-6 (--quick: 1e-4); extrapolation 1e-4 to 1e-8 "

@@ -177,15 +177,15 @@ const vf_problem vf_own_reduced_soi2 = {
     .name = "own-reduced-soi2",
     .title = "SOI2 with fewer unknowns",
     .source = "own finding; a question left open in [JN08]",
-    .statement =
-        "SOI2 has two sets of multipliers for nonholonomic constraints in every step, psi~ and "
-        "psi, and two equations k = 0. The reduced variant sets psi~ = psi and drops (13b) and "
-        "(13h): p unknowns less. [JN08] mentions it and leaves open whether second order is "
-        "kept.\n\n"
-        "Numerically it is: in every component, for rho_inf 0, 0.2 and 0.8, with constant and "
-        "alternating steps, on the test problem (15), whose forces are nonlinear in psi, and "
-        "on Chaplygin's sleigh. Errors of y and z are about a quarter larger. There is no "
-        "proof.",
+    .statement = "SOI2 has two sets of multipliers for nonholonomic constraints in every step, "
+                 "psi~ and psi, and two equations k = 0. The reduced variant sets psi~ = psi "
+                 "and drops (13b) and (13h): p unknowns fewer. [JN08] mentions it and leaves "
+                 "open whether second order is kept.\n"
+                 "\n"
+                 "Numerically it is: in every component, for rho_inf 0, 0.2 and 0.8, with "
+                 "constant and alternating steps, on the test problem (15), whose forces are "
+                 "nonlinear in psi, and on Chaplygin's sleigh. Errors of y and z are about a "
+                 "quarter larger. There is no proof.",
     .parameters = "SOI2, generalized-alpha, rho_inf 0, 0.2, 0.8, a(0) = v'(0)\n"
                   "steps h or h/3, 2h/3, ...; h = 0.1 to 0.00078 of the time\n"
                   "(15) on [0, 1], sleigh on [0, 3]; orders between the last two h",

@@ -363,12 +363,11 @@ static void plot_scatter(vf_run *run)
                "eps/(beta h^2); round-off is random");
     vf_between(run, "round-off in lambda, index 2 by index 3, h = 2e-4", 0, 1e-3,
                most[1][LEVELS - 1] / most[0][LEVELS - 1], "like 1/h only, and not amplified");
-    vf_figure(
-        run, figure,
-        "Pendulum: largest difference of λ between two ways to solve the same equations, "
-        "with other scaling and iteration. In index 3 it grows like 1/h^2, whatever the "
-        "scaling: λ is a second difference of positions that are rounded. In index 2 it is "
-        "a first difference of velocities.");
+    vf_figure(run, figure,
+              "Pendulum: largest difference of λ between two solutions of the same equations "
+              "with different scaling and iteration. In index 3 it grows like 1/h^2 for any "
+              "scaling: λ is a second difference of positions that are rounded. In index 2 it "
+              "is a first difference of velocities.");
     pb_destroy(problem);
 }
 
@@ -380,18 +379,18 @@ static void run_round_off(vf_run *run)
 
 const vf_problem vf_own_round_off = {
     .name = "own-round-off",
-    .title = "How many digits double precision leaves",
+    .title = "Round-off: accuracy in double precision",
     .source = "own; schemes (9) and (58) of [ABC14], start values (56) and (57)",
     .statement =
-        "A step is a system of equations with one solution. Solved to round-off, any program "
-        "must find the same numbers, up to what rounding does. Here the pendulum and the heavy "
-        "top of [ABC14] are compared with the same schemes in 80-bit arithmetic, at steps 1 to "
-        "200 (top: 100).\n\n"
-        "In index 3 the multipliers hang on second differences of positions, and the rounding "
-        "of q enters them divided by beta h^2 and amplified like any other error: at usual "
-        "step "
-        "sizes ten digits are left, fewer at small ones. In stabilised index 2 nearly all are. "
-        "Positions and velocities do not suffer.",
+        "A step is a system of equations with one solution. Solved to round-off, every program "
+        "must find the same numbers up to round-off. Here the pendulum and the heavy top of "
+        "[ABC14] are compared with the same schemes in 80-bit arithmetic, at steps 1 to 200 "
+        "(top: 100).\n"
+        "\n"
+        "In index 3 the multipliers depend on second differences of positions, and the "
+        "rounding of q enters them divided by beta h^2 and amplified like any other error: ten "
+        "digits remain at usual step sizes, fewer at small ones. In stabilised index 2 nearly "
+        "all remain. Positions and velocities are not affected.",
     .parameters = "generalized-alpha, rho_inf 0.9\n"
                   "pendulum: x0 = 0.2, h = 1e-2, n = 1, 2, 3, 10, 16, 100, 200\n"
                   "heavy top: R3xSO(3), h = 1e-3, n = 1, 2, 3, 12, 16, 100\n"
