@@ -264,12 +264,39 @@ static void warn_assumptions(ga_sim *sim)
     }
 }
 
+/* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
+static const double POSITIONS_RHO = 0.6;
+
+static void warn_damping(ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    const double rho = ga_method_describe(&sim->def.integrator.method).rho_infinity;
+    if (!(control->relative > 0) || control->mode != GA_ERROR_POSITIONS) return;
+    if (!(rho > POSITIONS_RHO)) return;
+    ga_warn(&sim->warnings, GA_WARN_DAMPING, NULL, NAN,
+            "`error: positions` with rho_inf = %.3g: oscillations that are not resolved decay "
+            "slowly, and the error may be far above the tolerance",
+            rho);
+}
+
+/* Without round-off the sum would be at most 1. */
+static void warn_tolerance(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!(stats.error_sum > 2)) return;
+    ga_warn(&sim->warnings, GA_WARN_TOLERANCE, NULL, NAN,
+            "the tolerance of %.3g was not met: the estimated errors of the steps add up to "
+            "%.3g times as much",
+            sim->def.control.relative, stats.error_sum);
+}
+
 static void warn_start(ga_sim *sim)
 {
     ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
                       sim->q0, ga_integrator_q(sim->integrator));
     ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
     warn_assumptions(sim);
+    warn_damping(sim);
 }
 
 /* A run that stops just before a break at its end has come to the end. */
@@ -783,6 +810,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     ga_status status = ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0,
                                               sim->v0, &run, report);
     if (sim->started) warn_end(sim);
+    warn_tolerance(sim);
     return explain(sim, status, report);
 }
 

@@ -1,4 +1,6 @@
 /* The local error of a converged trial; formulas in control.h. */
+#include "base/extremes.h"
+#include "base/report.h"
 #include "integrate/control.h"
 
 #include <math.h>
@@ -36,14 +38,15 @@ static void raw_estimate(ga_controller *c)
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, c->error_q);
 }
 
-/* x = J^-1 r in index 2, and what it does to v': u + B_n^T x_eta. The two nearly cancel, so B_n
+/* x = J^-1 r, and what it does to v': in index 2 u + B_n^T x_eta. The two nearly cancel, so B_n
  * must be the one in the matrix. */
 static const double *solve_for_v(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     double *dvd = s->work;
     memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
-    ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
+    if (s->form->has_eta)
+        ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
     return dvd;
 }
 
@@ -85,6 +88,61 @@ void ga_controller_smooth(ga_stepper *s, double *error_v)
     ga_coords_multiply(&dae->C, s->C, s->c_v, error_v, s->r);
     const double *dvd = solve_for_v(s);
     for (int i = 0; i < s->nv; ++i) error_v[i] -= dvd[i];
+}
+
+/* Modes slower than this much of the time in which the motion covers its size add up to the
+ * error at the end. Smaller values resolve more of the stiff modes than is needed; with larger
+ * ones errors of the motion itself are taken for stiff. */
+static const double SLOW = 0.02;
+
+static double slow_step(const ga_controller *c)
+{
+    double time = INFINITY;
+    for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / c->size_v[k]);
+    return SLOW * time;
+}
+
+/* Smooths with the matrix of a step of size tau, twice. */
+static bool smooth_with(ga_stepper *s, double tau, double *e)
+{
+    const double ratio = tau / s->h, c_q = s->c_q, c_v = s->c_v;
+    s->c_q *= ratio * ratio;
+    s->c_v *= ratio;
+    s->regular.asleep = true;
+    const bool done = ga_block_factor(s) == GA_OK;
+    s->regular.asleep = false;
+    for (int pass = 0; done && pass < 2; ++pass) ga_controller_smooth(s, e);
+    s->c_q = c_q;
+    s->c_v = c_v;
+    return done;
+}
+
+double ga_controller_slow(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    const double tau = slow_step(c);
+    double *e = s->work2;
+    memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
+    if (s->h >= tau)
+        ga_controller_smooth(s, e);
+    else if (!smooth_with(s, tau, e))
+        return INFINITY;
+    return ga_controller_weigh(c, e, c->error_v);
+}
+
+ga_status ga_controller_calm(ga_controller *c, double h)
+{
+    ga_stepper *s = c->s;
+    ga_state *now = &s->now;
+    double *vd = s->start.vd_hat, *guess = s->start.guess;
+    if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
+    memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
+    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, vd, guess));
+    memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
+    GA_TRY(ga_step_linearise(s, h));
+    if (smooth_with(s, h, vd)) memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
+    s->usable = false;
+    return GA_OK;
 }
 
 /* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
