@@ -28,7 +28,8 @@ ga_status ga_controller_create(ga_stepper *s, const ga_control *def, ga_controll
     c->def = *def;
     bool memory = (c->error_q = GA_NEW(double, s->nv)) &&
                   (c->error_v = GA_NEW(double, s->nv)) && (c->vdd = GA_NEW(double, s->nv)) &&
-                  (c->vddd = GA_NEW(double, s->nv)) && ga_order_create(c, &c->order) == GA_OK;
+                  (c->vddd = GA_NEW(double, s->nv)) && (c->calmed = GA_NEW(double, s->nv)) &&
+                  ga_order_create(c, &c->order) == GA_OK;
     if (!memory) ga_controller_destroy(c);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -39,6 +40,7 @@ void ga_controller_destroy(ga_controller *c)
     ga_free(c->error_v);
     ga_free(c->vdd);
     ga_free(c->vddd);
+    ga_free(c->calmed);
     ga_order_destroy(&c->order);
     memset(c, 0, sizeof *c);
 }
@@ -157,7 +159,7 @@ static double find_excess(ga_controller *c, double h)
 {
     c->share = c->def.mode == GA_ERROR_EXTRAPOLATE ? 0 : c->local;
     if (c->def.mode != GA_ERROR_POSITIONS) return c->local / allowed(c, h);
-    const double slow = c->share = ga_smaller(ga_controller_slow(c), c->local);
+    const double slow = c->share = ga_controller_slow(c);
     return ga_larger(c->local, slow / (SLOW_SHARE * allowed(c, h)));
 }
 
@@ -472,6 +474,8 @@ typedef enum ga_jump { NO_JUMP, PASSED, HARMLESS } ga_jump;
  * suspected. On the way to a suspect, what does not cross it may be harmless. */
 static ga_jump judge_jump(ga_controller *c, double h, double t1)
 {
+    /* a calmed v' jumps, too */
+    if (c->s->now.steps == 0 && c->def.mode == GA_ERROR_POSITIONS) return NO_JUMP;
     double change = acceleration_change(c);
     bool persists =
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;

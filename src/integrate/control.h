@@ -53,6 +53,7 @@ typedef struct ga_controller {
     double size_q[2], size_v[2]; /* largest values so far: translation, rotation */
     double *error_q, *error_v;   /* estimate for the last trial */
     double *vdd, *vddd;          /* at the last start */
+    double *calmed;              /* positions only: what ga_controller_calm took from v' */
     ga_order order;
     double h;                  /* to be tried next */
     double local;              /* weighted error of the last trial */

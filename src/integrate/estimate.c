@@ -97,8 +97,10 @@ static const double SLOW = 0.02;
 
 static double slow_step(const ga_controller *c)
 {
-    double time = INFINITY;
-    for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / c->size_v[k]);
+    const ga_stepper *s = c->s;
+    double speed[2] = {c->size_v[0], c->size_v[1]}, time = INFINITY;
+    ga_newton_raise(s, s->v, 1, speed);
+    for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / speed[k]);
     return SLOW * time;
 }
 
@@ -117,17 +119,32 @@ static bool smooth_with(ga_stepper *s, double tau, double *e)
     return done;
 }
 
+/* What the calmed start (ga_controller_calm) leaves out of a first step: v' lacks `calmed`,
+ * which is h^2/2 of it in the positions, and h in velocities. The part of it that is slow is an
+ * error of the motion. */
+static double calmed_error(ga_controller *c, double tau)
+{
+    ga_stepper *s = c->s;
+    double *e = s->work2;
+    for (int i = 0; i < s->nv; ++i) e[i] = 0.5 * s->h * s->h * c->calmed[i];
+    if (!smooth_with(s, ga_larger(tau, s->h), e)) return INFINITY;
+    return ga_controller_weigh(c, e, c->error_v);
+}
+
 double ga_controller_slow(ga_controller *c)
 {
     ga_stepper *s = c->s;
     const double tau = slow_step(c);
-    double *e = s->work2;
+    double *e = s->work2, slow = INFINITY;
     memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
-    if (s->h >= tau)
+    if (s->h >= tau) {
         ga_controller_smooth(s, e);
-    else if (!smooth_with(s, tau, e))
-        return INFINITY;
-    return ga_controller_weigh(c, e, c->error_v);
+        slow = ga_controller_weigh(c, e, c->error_v);
+    } else if (smooth_with(s, tau, e)) {
+        slow = ga_controller_weigh(c, e, c->error_v);
+    }
+    slow = ga_smaller(slow, c->local); /* compressed springs may make J nearly singular */
+    return s->now.steps == 0 ? slow + calmed_error(c, tau) : slow;
 }
 
 ga_status ga_controller_calm(ga_controller *c, double h)
@@ -135,12 +152,15 @@ ga_status ga_controller_calm(ga_controller *c, double h)
     ga_stepper *s = c->s;
     ga_state *now = &s->now;
     double *vd = s->start.vd_hat, *guess = s->start.guess;
+    memset(c->calmed, 0, (size_t)s->nv * sizeof *c->calmed);
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
     GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, vd, guess));
     memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
     GA_TRY(ga_step_linearise(s, h));
-    if (smooth_with(s, h, vd)) memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
+    if (!smooth_with(s, h, vd)) memcpy(vd, now->vd, (size_t)s->nv * sizeof *vd);
+    for (int i = 0; i < s->nv; ++i) c->calmed[i] = now->vd[i] - vd[i];
+    memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
     s->usable = false;
     return GA_OK;
 }
