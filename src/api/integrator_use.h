@@ -14,6 +14,8 @@ ga_status ga_integrator_place(ga_integrator *integrator, double t, double *q, co
 
 /* Times of output nearer than this cannot be told apart. */
 double ga_output_smallest(double t_start, double t_end);
+/* Smallest relative tolerance that can be met in double precision. */
+double ga_control_smallest(ga_error_mode mode);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */

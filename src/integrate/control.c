@@ -28,8 +28,7 @@ ga_status ga_controller_create(ga_stepper *s, const ga_control *def, ga_controll
     c->def = *def;
     bool memory = (c->error_q = GA_NEW(double, s->nv)) &&
                   (c->error_v = GA_NEW(double, s->nv)) && (c->vdd = GA_NEW(double, s->nv)) &&
-                  (c->vddd = GA_NEW(double, s->nv)) && (c->calmed = GA_NEW(double, s->nv)) &&
-                  ga_order_create(c, &c->order) == GA_OK;
+                  (c->vddd = GA_NEW(double, s->nv)) && ga_order_create(c, &c->order) == GA_OK;
     if (!memory) ga_controller_destroy(c);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -40,7 +39,6 @@ void ga_controller_destroy(ga_controller *c)
     ga_free(c->error_v);
     ga_free(c->vdd);
     ga_free(c->vddd);
-    ga_free(c->calmed);
     ga_order_destroy(&c->order);
     memset(c, 0, sizeof *c);
 }

@@ -53,14 +53,14 @@ typedef struct ga_controller {
     double size_q[2], size_v[2]; /* largest values so far: translation, rotation */
     double *error_q, *error_v;   /* estimate for the last trial */
     double *vdd, *vddd;          /* at the last start */
-    double *calmed;              /* positions only: what ga_controller_calm took from v' */
     ga_order order;
     double h;                  /* to be tried next */
     double local;              /* weighted error of the last trial */
     double excess, excess_old; /* error per unit step by what is allowed; of the step before */
     double error;              /* the same, if round-off were not pardoned */
     double share;              /* of the tolerance: what the last trial adds to the error */
-    bool pardoned;             /* shorter steps would not lower it */
+    double calmed; /* positions only: error of the first step by ga_controller_calm */
+    bool pardoned; /* shorter steps would not lower it */
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
     double suspect, suspect_change, suspect_step;

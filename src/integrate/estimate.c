@@ -95,11 +95,10 @@ void ga_controller_smooth(ga_stepper *s, double *error_v)
  * ones errors of the motion itself are taken for stiff. */
 static const double SLOW = 0.02;
 
-static double slow_step(const ga_controller *c)
+static double slow_step(const ga_controller *c, const double *v)
 {
-    const ga_stepper *s = c->s;
     double speed[2] = {c->size_v[0], c->size_v[1]}, time = INFINITY;
-    ga_newton_raise(s, s->v, 1, speed);
+    ga_newton_raise(c->s, v, 1, speed);
     for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / speed[k]);
     return SLOW * time;
 }
@@ -119,48 +118,64 @@ static bool smooth_with(ga_stepper *s, double tau, double *e)
     return done;
 }
 
-/* What the calmed start (ga_controller_calm) leaves out of a first step: v' lacks `calmed`,
- * which is h^2/2 of it in the positions, and h in velocities. The part of it that is slow is an
- * error of the motion. */
-static double calmed_error(ga_controller *c, double tau)
-{
-    ga_stepper *s = c->s;
-    double *e = s->work2;
-    for (int i = 0; i < s->nv; ++i) e[i] = 0.5 * s->h * s->h * c->calmed[i];
-    if (!smooth_with(s, ga_larger(tau, s->h), e)) return INFINITY;
-    return ga_controller_weigh(c, e, c->error_v);
-}
-
 double ga_controller_slow(ga_controller *c)
 {
     ga_stepper *s = c->s;
-    const double tau = slow_step(c);
-    double *e = s->work2, slow = INFINITY;
+    const double tau = slow_step(c, s->v);
+    double *e = s->work2;
     memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
-    if (s->h >= tau) {
+    if (s->h >= tau)
         ga_controller_smooth(s, e);
-        slow = ga_controller_weigh(c, e, c->error_v);
-    } else if (smooth_with(s, tau, e)) {
-        slow = ga_controller_weigh(c, e, c->error_v);
+    else if (!smooth_with(s, tau, e))
+        return c->local;
+    /* no more than all of it: compressed springs make J nearly singular */
+    const double slow = ga_smaller(ga_controller_weigh(c, e, c->error_v), c->local);
+    return s->now.steps == 0 ? slow + c->calmed : slow;
+}
+
+/* x without the part that G = B sees; the saddle matrix is that of the start. */
+static void make_tangent(ga_stepper *s, double *x)
+{
+    double *bottom = s->start.c, *step = s->start.step;
+    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
+    ga_coords_multiply(&s->dae.G, s->saddle.G, -1, x, bottom);
+    ga_saddle_lift(s, bottom, step);
+    for (int i = 0; i < s->nv; ++i) x[i] += step[i];
+}
+
+/* A first step of size h misses h^2/2 of what was taken from v', and h of it in the velocities.
+ * The slow part of that is an error of the motion. */
+static double calmed_error(ga_controller *c, double h, const double *taken)
+{
+    ga_stepper *s = c->s;
+    double *e = s->work2, *v = s->work;
+    for (int i = 0; i < s->nv; ++i) {
+        e[i] = 0.5 * h * h * taken[i];
+        v[i] = s->now.v_exact[i] + h * s->now.vd[i];
     }
-    slow = ga_smaller(slow, c->local); /* compressed springs may make J nearly singular */
-    return s->now.steps == 0 ? slow + calmed_error(c, tau) : slow;
+    if (!smooth_with(s, ga_larger(slow_step(c, v), h), e)) return INFINITY;
+    make_tangent(s, e);
+    return ga_controller_weigh(c, e, c->error_v);
 }
 
 ga_status ga_controller_calm(ga_controller *c, double h)
 {
     ga_stepper *s = c->s;
     ga_state *now = &s->now;
-    double *vd = s->start.vd_hat, *guess = s->start.guess;
-    memset(c->calmed, 0, (size_t)s->nv * sizeof *c->calmed);
+    double *taken = s->start.vd_hat, *guess = s->start.guess;
+    c->calmed = 0;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
-    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, vd, guess));
-    memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
+    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, now->vd, guess));
+    GA_TRY(ga_saddle_factor(s, &s->saddle, false, false));
     GA_TRY(ga_step_linearise(s, h));
-    if (!smooth_with(s, h, vd)) memcpy(vd, now->vd, (size_t)s->nv * sizeof *vd);
-    for (int i = 0; i < s->nv; ++i) c->calmed[i] = now->vd[i] - vd[i];
-    memcpy(now->vd, vd, (size_t)s->nv * sizeof *vd);
+    memcpy(taken, now->vd, (size_t)s->nv * sizeof *taken);
+    if (smooth_with(s, h, taken)) {
+        for (int i = 0; i < s->nv; ++i) taken[i] = now->vd[i] - taken[i];
+        make_tangent(s, taken);
+        for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
+        c->calmed = calmed_error(c, h, taken);
+    }
     s->usable = false;
     return GA_OK;
 }

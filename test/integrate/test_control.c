@@ -720,7 +720,7 @@ static void bad_input_is_refused(void **state)
         REFUSED(run, (s.control.relative = 0, s.step = bad[k]), "step");
     }
     REFUSED(run, (s.control.relative = 0, s.step = 0), "step");
-    REFUSED(run, s.control.relative = 1e-15, "double precision");
+    REFUSED(run, s.control.relative = 1e-15, "round-off");
     REFUSED(run, s.control.relative = 1, "less than 1");
     REFUSED(run, (s.control.min_step = 0.1, s.control.max_step = 0.01), "max_step");
     REFUSED(run, s.control.max_rejections = 0, "max_rejections");

@@ -220,11 +220,12 @@ static void prestretched_springs_are_passed_over(void **state)
 /* --- tight tolerances --------------------------------------------------------------------- */
 
 /* Kepler's problem, eccentricity 0.6, three periods: the error is nine times the tolerance by
- * nature, and round-off of 140,000 steps shows from 1e-11 on. */
+ * nature; at 1e-11 the round-off of 230,000 steps doubles it, and the sum of the estimates says
+ * so. Less than that is refused. */
 static void tight_tolerances_are_met_or_owned_up(void **state)
 {
     (void)state;
-    static const double tolerances[] = {1e-8, 1e-10, 1e-12};
+    static const double tolerances[] = {1e-8, 1e-10, 1e-11};
     ga_system system = plane(attraction, NULL);
     for (int j = 0; j < 3; ++j) {
         ga_integrator *run = create(&system, 0.9, GA_NEWTON_MODIFIED);
@@ -235,9 +236,8 @@ static void tight_tolerances_are_met_or_owned_up(void **state)
         const double *q = ga_integrator_q(run);
         const double error = fmax(fabs(q[0] - 0.4), fabs(q[1])) / (1.6 * tolerances[j]);
         const double sum = ga_integrator_control_statistics(run).error_sum;
-        if (sum <= 2) assert_below(error, 12, "Kepler");
+        assert_below(error, sum <= 2 ? 12 : 30, "Kepler");
         if (j < 2) assert_below(sum, 2, "Kepler");
-        if (error > 30) assert_true(sum > 2);
         ga_integrator_destroy(run);
     }
 }
@@ -247,7 +247,7 @@ static void index3_says_what_it_cannot_resolve(void **state)
     (void)state;
     pb_problem *p = case_create(CASE_PENDULUM);
     ga_integrator *run = integrator(&p->system, GA_INDEX3);
-    ga_simulation s = simulation(p, 1e-12);
+    ga_simulation s = simulation(p, 1e-10);
     ga_report report;
     const ga_status status = ga_integrator_simulate(run, p->t0, p->q0, p->v0, &s, &report);
     assert_int_equal(status, GA_ERR_STEP_SIZE);
