@@ -4,7 +4,8 @@
 #   make demo       simulate a mechanism and make a page that shows it move; draw the heavy top
 #   make gallery    pictures and curves of all examples, docs/gallery; the moving picture of README
 #   make test       build and run all tests
-#   make nightly    random mechanisms by a fresh seed for NIGHTLY_MINUTES (default 60), on all cores
+#   make nightly    long checks; random mechanisms by a fresh seed for NIGHTLY_MINUTES (default
+#                   60), on all cores
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make clang      build everything with clang, warnings as errors; no tests are run
@@ -61,6 +62,7 @@ nightly:
 	$(call need,build test)
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 
 bench:
