@@ -196,6 +196,10 @@ typedef struct ga_control_statistics {
     long third_order;        /* of those accepted: with GA_ERROR_AUTO, those extrapolated */
     long restarts;           /* at events, breakpoints and jumps that were found */
     long events;
+    long jumps; /* of forces, found by the control of errors */
+    /* Of those accepted, estimated from every tenth: with GA_ERROR_AUTO and GA_ERROR_FULL,
+     * steps that GA_ERROR_POSITIONS would make ten times as long. */
+    long stiff;
     double step_min, step_max;
     /* Estimated local errors of the accepted steps added up, in units of the tolerance: at most
      * about 1 where it was met. More than 2: round-off keeps the tolerance from being met. 0

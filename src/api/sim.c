@@ -290,6 +290,36 @@ static void warn_tolerance(ga_sim *sim)
             sim->def.control.relative, stats.error_sum);
 }
 
+/* Runs that take more steps than this and might take far fewer say so. */
+static const long MANY_STEPS = 2000;
+
+/* What makes a run expensive, and what to do about it. */
+static void warn_cost(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!(sim->def.control.relative > 0) || stats.accepted + stats.rejected < MANY_STEPS)
+        return;
+    if (stats.stiff > stats.accepted / 2)
+        ga_warn(&sim->warnings, GA_WARN_STIFF_STEPS, NULL, NAN,
+                "most of %ld steps are ten times shorter than the positions need: they follow "
+                "fast, small oscillations or decays",
+                stats.accepted);
+    if (stats.rejected > 2 * stats.accepted || stats.jumps > stats.accepted / 20)
+        ga_warn(
+            &sim->warnings, GA_WARN_CHATTERING, NULL, sim->t,
+            "a force jumps again and again: %ld jumps found, %ld steps rejected, %ld accepted "
+            "until t = %.6g s",
+            stats.jumps, stats.rejected, stats.accepted, sim->t);
+    const bool redundant = ga_integrator_redundant_count(sim->integrator) > 0;
+    if (redundant && sim->def.control.mode == GA_ERROR_AUTO &&
+        sim->def.integrator.formulation == GA_INDEX2 && stats.third_order == 0)
+        ga_warn(
+            &sim->warnings, GA_WARN_SECOND_ORDER, NULL, NAN,
+            "redundant constraints keep all %ld steps at second order; without them the same "
+            "tolerance takes far fewer",
+            stats.accepted);
+}
+
 static void warn_start(ga_sim *sim)
 {
     ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
@@ -811,6 +841,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
                                               sim->v0, &run, report);
     if (sim->started) warn_end(sim);
     warn_tolerance(sim);
+    warn_cost(sim);
     return explain(sim, status, report);
 }
 

@@ -532,6 +532,26 @@ static bool may_reject(ga_stepper *s, ga_status status)
     return true;
 }
 
+/* Steps this many times longer would do for the slow motion: then stiff modes choose them. */
+static const double STIFF = 10;
+enum { LOOKS = 10 }; /* every so many steps */
+
+/* Before an accepted step is finished: what `error: positions` would allow for it. */
+static void look_for_stiffness(ga_controller *c, double h)
+{
+    ga_stepper *s = c->s;
+    if (c->def.mode != GA_ERROR_AUTO && c->def.mode != GA_ERROR_FULL) return;
+    if (s->now.steps % LOOKS != LOOKS - 1) return;
+    if (c->def.max_step > 0 && h > 0.5 * c->def.max_step) return; /* that chooses them */
+    double *e = s->work2;
+    memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
+    const double all = ga_controller_weigh(c, e, s->zero);
+    ga_controller_smooth(s, e);
+    const double slow = ga_controller_weigh(c, e, s->zero);
+    const double by_all = cbrt(1 / all), by_slow = sqrt(slow_share(c) * allowed(c, h) / slow);
+    if (ga_smaller(by_all, by_slow) > STIFF) c->stats.stiff += LOOKS;
+}
+
 /* A second step that is this much worse than allowed shows that the first was too long. */
 static const double AHEAD = 4;
 
@@ -607,6 +627,8 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             *jumped = jump == PASSED;
             if (good || jump != NO_JUMP) {
                 remember_root(c);
+                c->stats.jumps += *jumped;
+                if (good) look_for_stiffness(c, h);
                 status = finish(c, jump == NO_JUMP);
                 if (status == GA_OK) status = accept(c);
                 if (status == GA_OK) choose_next(c, crossed ? wanted : h, wanted);
