@@ -20,6 +20,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
 BENCH  ?=
 NIGHTLY_MINUTES ?= 60
+NIGHTLY_FUZZ    ?= 50
 NIGHTLY_SEED    ?= $(shell date +%s)
 
 GALPHA = build/release/bin/galpha

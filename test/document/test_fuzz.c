@@ -1,6 +1,6 @@
 /* Damaged files: bytes changed, pieces left out, doubled and moved. Whatever comes of it, there
- * is an answer, and a mistake has a message with a place. GALPHA_FUZZ in the environment: so many
- * times as many files, for longer runs, from the seed GALPHA_FUZZ_SEED.
+ * is an answer, and a mistake has a message with a place. GALPHA_FUZZ in the environment: so
+ * many times as many files, for longer runs, from the seed GALPHA_FUZZ_SEED.
  */
 #include "test/document/reading.h"
 
