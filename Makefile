@@ -4,8 +4,8 @@
 #   make demo       simulate a mechanism and make a page that shows it move; draw the heavy top
 #   make gallery    pictures and curves of all examples, docs/gallery; the moving picture of README
 #   make test       build and run all tests
-#   make nightly    long checks; random mechanisms by a fresh seed for NIGHTLY_MINUTES (default
-#                   60), on all cores
+#   make nightly    random mechanisms by a fresh seed for NIGHTLY_MINUTES (default 60), on all cores;
+#                   before, damaged results and models, NIGHTLY_FUZZ (default 50) times as many as in tests
 #   make bench      measure against other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       the same with address and undefined-behaviour sanitizers
 #   make clang      build everything with clang, warnings as errors; no tests are run
@@ -20,6 +20,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
 BENCH  ?=
 NIGHTLY_MINUTES ?= 60
+NIGHTLY_FUZZ    ?= 50
 NIGHTLY_SEED    ?= $(shell date +%s)
 
 GALPHA = build/release/bin/galpha
@@ -61,7 +62,10 @@ test:
 nightly:
 	$(call need,build test)
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program test_io_result_read test_document_fuzz
+	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/io/test_result_read
+	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/document/test_fuzz
+	test/models/check_mutations $(GALPHA) 4000 $(NIGHTLY_SEED)
 	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 

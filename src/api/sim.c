@@ -56,7 +56,8 @@ struct ga_sim {
     double last_t;
     ga_energy energy, initial;
     double balance0, drift_max, drift_time, scale;
-    double largest_kinetic, largest_potential;
+    double least_kinetic, largest_kinetic, largest_potential;
+    double exchanged; /* the largest change of potential, dissipated, work */
 
     int method_warnings; /* of the integrator, from its creation */
     ga_warnings lasting; /* of the model, at every start */
@@ -205,11 +206,13 @@ static void account(ga_sim *sim, const ga_sample *at)
         sim->drift_max = drift;
         sim->drift_time = at->t;
     }
+    sim->least_kinetic = fmin(sim->least_kinetic, e->kinetic);
     sim->largest_kinetic = fmax(sim->largest_kinetic, e->kinetic);
     sim->largest_potential = fmax(sim->largest_potential, fabs(e->potential));
-    const double sizes[] = {e->kinetic, fabs(e->potential - sim->initial.potential),
-                            fabs(e->dissipated), fabs(e->work)};
-    for (int k = 0; k < 4; ++k) sim->scale = fmax(sim->scale, sizes[k]);
+    const double changes[] = {fabs(e->potential - sim->initial.potential), fabs(e->dissipated),
+                              fabs(e->work)};
+    for (int k = 0; k < 3; ++k) sim->exchanged = fmax(sim->exchanged, changes[k]);
+    sim->scale = fmax(sim->largest_kinetic, sim->exchanged);
 }
 
 /* --- callbacks of the simulation ---------------------------------------------------------- */
@@ -649,8 +652,11 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
         .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
     GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
     ga_sim_warn_model(&sim->lasting, model);
-    GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, sim->def.control.max_step,
-                         &sim->given, &sim->lasting, report));
+    const ga_given_limits limits = {.fixed_step =
+                                        sim->def.control.relative > 0 ? 0 : sim->def.step,
+                                    .max_step = sim->def.control.max_step};
+    GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, limits, &sim->given,
+                         &sim->lasting, report));
     sim->loaded = find_loaded(model);
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
@@ -720,7 +726,8 @@ static void forget(ga_sim *sim)
 {
     sim->started = sim->impact = false;
     sim->energy = sim->initial = (ga_energy){0};
-    sim->drift_max = sim->drift_time = sim->scale = 0;
+    sim->drift_max = sim->drift_time = sim->scale = sim->exchanged = 0;
+    sim->least_kinetic = INFINITY;
     sim->largest_kinetic = sim->largest_potential = 0;
     sim->warnings = sim->lasting;
     sim->next_break = 0;
@@ -733,6 +740,11 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
     if (status == GA_OK || !report) return status;
     ga_sim_explain(sim->assembly, sim->event_element, status, report);
+    if (status == GA_ERR_INCONSISTENT) {
+        ga_sim_explain_contradiction(sim->assembly, sim->integrator, sim->q0, sim->started,
+                                     report);
+        ga_sim_explain_misaligned(sim->assembly, report);
+    }
     if (!sim->started || status == GA_ERR_EVENTS || status == GA_ERR_MEMORY) return status;
     ga_state state =
         ga_assembly_state(sim->assembly, sim->last_t, ga_integrator_q(sim->integrator),
@@ -790,16 +802,17 @@ static void warn_end(ga_sim *sim)
     ga_moment moment = {.model = sim->model};
     residuals(sim, &at, &moment);
     const ga_formulation formulation = sim->def.integrator.formulation;
+    const ga_statistics steps = ga_integrator_statistics(integrator);
     const ga_sim_end end = {
         .t = sim->t,
         .duration = sim->last_t - sim->def.t_start,
         .drift = sim->drift_max,
         .drift_time = sim->drift_time,
-        .exchanged = sim->scale,
+        .exchanged = fmax(sim->exchanged, sim->largest_kinetic - sim->least_kinetic),
         .kinetic = sim->largest_kinetic,
         .potential = sim->largest_potential,
-        .position_residual = moment.position_residual,
-        .velocity_residual = moment.velocity_residual,
+        .position_residual = fmax(moment.position_residual, steps.position_residual_max),
+        .velocity_residual = fmax(moment.velocity_residual, steps.velocity_residual_max),
         .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
     };
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
