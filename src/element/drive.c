@@ -31,10 +31,11 @@
  * With gap = max - s, or s - min, an impact is where both the gap and its rate have become
  * negative, the zero of
  *
- *     max(gap + tolerance, gap')
+ *     max(gap + tolerance, min(gap', gap + 4 tolerance))
  *
  * Behind a rebound this is positive whatever round-off has made of the gap, so the next impact
- * cannot be missed however small the rebound is. The tolerance is round-off of the gap: a body
+ * cannot be missed however small the rebound is; but no rate, interpolated over a large step,
+ * excuses a gap that is clearly negative. The tolerance is round-off of the gap: a body
  * that is released from rest, where the gap is zero up to that and its rate is zero, is inside.
  *
  * With restitution e < 1 rebounds may shrink geometrically, infinitely many of them in a finite
@@ -486,7 +487,9 @@ static void commit(const void *element, const ga_state *state, double *memory)
 static double impact_function(const drive *d, const stop *at, const look *l,
                               const double *memory)
 {
-    return exists(d, at) ? fmax(gap(d, at, l) + memory[at->slack], gap_rate(at, l)) : 1;
+    if (!exists(d, at)) return 1;
+    const double x = gap(d, at, l), slack = memory[at->slack];
+    return fmax(x + slack, fmin(gap_rate(at, l), x + 4 * slack));
 }
 
 static void events(const void *element, const ga_state *state, double *g)
@@ -530,7 +533,8 @@ static bool lands(const drive *d, const look *l, double t, const double *memory)
 static ga_switch strike(const drive *d, const stop *at, const look *l, double t, double *memory,
                         ga_impact *impact)
 {
-    if (!(gap_rate(at, l) < 0)) return GA_SWITCH_NOTHING;
+    if (gap_rate(at, l) >= 0 && gap(d, at, l) > -2 * memory[at->slack])
+        return GA_SWITCH_NOTHING;
     const bool rest = lands(d, l, t, memory);
     change(d, rest ? at->landing : d->sticks ? at->rebounding : FREE, l->s.value, memory);
     memory[LEFT_AT] = t;
