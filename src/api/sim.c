@@ -527,8 +527,9 @@ static ga_action settled(void *user, const ga_sample *at)
     bool changed = false;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
-        if (element->type->settle &&
-            element->type->settle(element, &state, sim->assembly->memory + element->memory))
+        /* without events it has no memory: what is there is another's */
+        if (element->event_count && element->type->settle &&
+            element->type->settle(element, &state, memory_of(sim, element)))
             changed = true;
     }
     sim->locked = find_locks(sim, &state);
