@@ -405,11 +405,13 @@ static int gather_contacts(ga_sim *sim, int struck, const ga_state *state)
     return count;
 }
 
-/* The dense output satisfies constraints only approximately. A restart makes up for that, and
- * could push a body beyond its stop; so it is done here, with the gaps held. */
-static void place_contacts(ga_sim *sim, int count, double t, double *q, const double *v)
+/* The dense output satisfies constraints only approximately, and formulations of index 3 have
+ * velocities that violate them. A restart makes up for that, and could push a body beyond its
+ * stop, or spoil the rates after an impact; so it is done here, first, with the gaps held. */
+static void place_contacts(ga_sim *sim, int count, double t, double *q, double *v)
 {
     const size_t size = (size_t)sim->assembly->nq * sizeof *q;
+    const size_t size_v = (size_t)sim->assembly->nv * sizeof *v;
     memcpy(sim->q, q, size);
     if (ga_integrator_place(sim->integrator, t, q, v)) memcpy(q, sim->q, size);
     const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
@@ -419,8 +421,8 @@ static void place_contacts(ga_sim *sim, int count, double t, double *q, const do
             c->element->type->loosen(c->element, &state, memory_of(sim, c->element),
                                      c->gradient);
     }
-    ga_integrator_place(sim->integrator, t, q,
-                        v); /* rows have changed: impulses need to know */
+    memcpy(sim->v, v, size_v);
+    if (ga_integrator_steer(sim->integrator, t, q, v)) memcpy(v, sim->v, size_v);
 }
 
 /* Newton's law of impact with several contacts: impulses P >= 0 along their gaps' rates r, such
