@@ -458,11 +458,13 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
     return true;
 }
 
-/* Which contacts stay closed. Against the impulses of the others, a rate below 1e-9 is none. */
-static void part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
+/* Which contacts stay closed; true: some open. Against the impulses of the others, a rate below
+ * 1e-9 is none. */
+static bool part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
 {
     const double none = 1e-9;
     double size = 0;
+    bool any = false;
     for (int k = 0; k < count; ++k) {
         const ga_contact *c = sim->contacts + k;
         if (c->ease > 0) size = fmax(size, c->impulse * sqrt(c->ease));
@@ -478,6 +480,18 @@ static void part_contacts(ga_sim *sim, int count, double t, const double *q, con
         const bool stays = c->impulse > 0 && c->target == 0;
         if (opens || stays)
             element->type->part(element, &state, stays, memory_of(sim, element));
+        any = any || opens;
+    }
+    return any;
+}
+
+/* Contacts that open begin elsewhere than those that rest. */
+static void hold_again(ga_sim *sim, int count, double t, const double *q, const double *v)
+{
+    const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        c->touches = c->element->type->touch(c->element, &state, memory_of(sim, c->element));
     }
 }
 
@@ -502,7 +516,10 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
         const int contacts = gather_contacts(sim, struck, &state);
         place_contacts(sim, contacts, at->t, q, v);
         if (collide(sim, contacts, at->t, q, v)) sim->impact = true;
-        part_contacts(sim, contacts, at->t, q, v);
+        if (part_contacts(sim, contacts, at->t, q, v)) {
+            hold_again(sim, contacts, at->t, q, v);
+            place_contacts(sim, contacts, at->t, q, v);
+        }
     }
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }

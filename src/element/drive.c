@@ -584,8 +584,8 @@ static const stop *stop_at(const drive *d, const look *l, const double *memory)
 }
 
 /* A rebound begins where the impact function is zero, so that it also ends there: a height
- * gained at each impact would keep small bounces going. A contact that comes to rest is put
- * onto its stop by the start that follows. */
+ * gained at each impact would keep small bounces going. One that comes to rest is at its stop,
+ * where the start that follows will hold it. */
 static bool touch(const void *element, const ga_state *state, double *memory)
 {
     const drive *d = element;
@@ -598,7 +598,7 @@ static bool touch(const void *element, const ga_state *state, double *memory)
     memory[NEXT_MODE] = next;
     memory[MODE] = TOUCHING;
     memory[at->slack] = fmax(memory[at->slack], tolerance(memory)); /* which may have grown */
-    const double beyond = memory[at->slack];
+    const double beyond = next == at->landing ? 0 : memory[at->slack];
     memory[HELD_AT] = at == &stop_max ? d->a->limits.max + beyond : d->a->limits.min - beyond;
     return true;
 }
