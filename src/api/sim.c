@@ -465,11 +465,13 @@ static int gather_contacts(ga_sim *sim, int struck, const ga_state *state)
     return count;
 }
 
-/* The dense output satisfies constraints only approximately. A restart makes up for that, and
- * could push a body beyond its stop; so it is done here, with the gaps held. */
-static void place_contacts(ga_sim *sim, int count, double t, double *q, const double *v)
+/* The dense output satisfies constraints only approximately, and formulations of index 3 have
+ * velocities that violate them. A restart makes up for that, and could push a body beyond its
+ * stop, or spoil the rates after an impact; so it is done here, first, with the gaps held. */
+static void place_contacts(ga_sim *sim, int count, double t, double *q, double *v)
 {
     const size_t size = (size_t)sim->assembly->nq * sizeof *q;
+    const size_t size_v = (size_t)sim->assembly->nv * sizeof *v;
     memcpy(sim->q, q, size);
     if (ga_integrator_place(sim->integrator, t, q, v)) memcpy(q, sim->q, size);
     const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
@@ -479,8 +481,8 @@ static void place_contacts(ga_sim *sim, int count, double t, double *q, const do
             c->element->type->loosen(c->element, &state, memory_of(sim, c->element),
                                      c->gradient);
     }
-    ga_integrator_place(sim->integrator, t, q,
-                        v); /* rows have changed: impulses need to know */
+    memcpy(sim->v, v, size_v);
+    if (ga_integrator_steer(sim->integrator, t, q, v)) memcpy(v, sim->v, size_v);
 }
 
 /* Newton's law of impact with several contacts: impulses P >= 0 along their gaps' rates r, such
@@ -516,11 +518,13 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
     return true;
 }
 
-/* Which contacts stay closed. Against the impulses of the others, a rate below 1e-9 is none. */
-static void part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
+/* Which contacts stay closed; true: some open. Against the impulses of the others, a rate below
+ * 1e-9 is none. */
+static bool part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
 {
     const double none = 1e-9;
     double size = 0;
+    bool any = false;
     for (int k = 0; k < count; ++k) {
         const ga_contact *c = sim->contacts + k;
         if (c->ease > 0) size = fmax(size, c->impulse * sqrt(c->ease));
@@ -536,6 +540,18 @@ static void part_contacts(ga_sim *sim, int count, double t, const double *q, con
         const bool stays = c->impulse > 0 && c->target == 0;
         if (opens || stays)
             element->type->part(element, &state, stays, memory_of(sim, element));
+        any = any || opens;
+    }
+    return any;
+}
+
+/* Contacts that open begin elsewhere than those that rest. */
+static void hold_again(ga_sim *sim, int count, double t, const double *q, const double *v)
+{
+    const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        c->touches = c->element->type->touch(c->element, &state, memory_of(sim, c->element));
     }
 }
 
@@ -560,7 +576,10 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
         const int contacts = gather_contacts(sim, struck, &state);
         place_contacts(sim, contacts, at->t, q, v);
         if (collide(sim, contacts, at->t, q, v)) sim->impact = true;
-        part_contacts(sim, contacts, at->t, q, v);
+        if (part_contacts(sim, contacts, at->t, q, v)) {
+            hold_again(sim, contacts, at->t, q, v);
+            place_contacts(sim, contacts, at->t, q, v);
+        }
     }
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
@@ -587,8 +606,9 @@ static ga_action settled(void *user, const ga_sample *at)
     bool changed = false;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
-        if (element->type->settle &&
-            element->type->settle(element, &state, sim->assembly->memory + element->memory))
+        /* without events it has no memory: what is there is another's */
+        if (element->event_count && element->type->settle &&
+            element->type->settle(element, &state, memory_of(sim, element)))
             changed = true;
     }
     sim->locked = find_locks(sim, &state);

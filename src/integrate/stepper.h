@@ -567,6 +567,8 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
                               const double *guess, ga_report *report);
 /* The first part of that: moves q onto Phi = 0. */
 ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v);
+/* The second: moves v onto B v + Phi_t = 0 and k = 0, at q. */
+ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v);
 /* All of it in the middle of a run, where something has jumped: q and v may be those of the
  * state. */
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
