@@ -34,9 +34,7 @@ static void take_mass(ga_stepper *s)
     const ga_coords *M = &s->dae.M;
     double *mass = s->trust.mass;
     memset(mass, 0, (size_t)s->nv * sizeof *mass);
-    for (int i = 0; M->layout != GA_LISTED && i < s->nv; ++i)
-        mass[i] = s->M_tangent[(size_t)i * ((size_t)s->nv + 1)];
-    for (int k = 0; M->layout == GA_LISTED && k < M->count; ++k)
+    for (int k = 0; k < M->count; ++k)
         if (M->row[k] == M->col[k]) mass[M->row[k]] += s->M_tangent[k];
     for (int i = 0; i < s->nv; ++i)
         if (mass[i] == 0) mass[i] = s->mean_mass;
