@@ -4,7 +4,9 @@
 #   make demo       simulate a mechanism and write an interactive page; plot the heavy top
 #   make gallery    pictures and curves of all examples, docs/gallery; the animation in README
 #   make test       build and run all tests
-#   make nightly    random mechanisms from a new seed for NIGHTLY_MINUTES (default 60), on all cores
+#   make nightly    long checks: damaged results and models, NIGHTLY_FUZZ (default 50) times as many as in
+#                   the tests; `error: positions` on all examples; random mechanisms from a new seed for
+#                   NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
 #   make clang      build everything with clang, warnings as errors; no tests are run
@@ -19,6 +21,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 DEPS   ?= install
 BENCH  ?=
 NIGHTLY_MINUTES ?= 60
+NIGHTLY_FUZZ    ?= 50
 NIGHTLY_SEED    ?= $(shell date +%s)
 
 GALPHA = build/release/bin/galpha
@@ -60,7 +63,11 @@ test:
 nightly:
 	$(call need,build test)
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target galpha_program
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program test_io_result_read test_document_fuzz
+	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/io/test_result_read
+	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/document/test_fuzz
+	test/models/check_mutations $(GALPHA) 4000 $(NIGHTLY_SEED)
+	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 
 bench:

@@ -305,10 +305,12 @@ static bool has_page(const run *r) { return r->page && r->rows && r->page_code =
 
 static void print_files(const run *r)
 {
+    char rows[48] = ""; /* of a write that failed, how many are in the file is not known */
+    if (r->write_status == GA_OK) snprintf(rows, sizeof rows, ", %ld rows", r->rows);
     for (int k = 0; k < FILES; ++k)
         if (is_wanted(r, k))
-            fprintf(r->out, "  results      %s, %ld rows\n",
-                    is_stdout(written(r, k)) ? "standard output" : written(r, k), r->rows);
+            fprintf(r->out, "  results      %s%s\n",
+                    is_stdout(written(r, k)) ? "standard output" : written(r, k), rows);
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
 
@@ -432,10 +434,12 @@ static void tell_parts(const run *r)
         if (part && first) second = part;
         if (part && !first) first = part;
     }
+    char rows[48] = "";
+    if (r->write_status == GA_OK) snprintf(rows, sizeof rows, ", %ld rows,", r->rows);
     if (first)
-        cli_error("  results up to that time, %ld rows, are in %s%s%s, readable like any "
-                  "result: galpha info %s",
-                  r->rows, first, second ? " and " : "", second ? second : "", first);
+        cli_error("  results up to that time%s are in %s%s%s, readable like any result: "
+                  "galpha info %s",
+                  rows, first, second ? " and " : "", second ? second : "", first);
 }
 
 static void tell(const run *r)

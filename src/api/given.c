@@ -10,7 +10,7 @@
  *
  * Stops: error control cannot see what happens between the ends of its steps. So they end where
  * an expression has its centre, and at extrema found by sampling that are nearer to each other
- * than a step is long. */
+ * than a step is long. Steps of fixed size do not end there; a warning says what they miss. */
 #include "api/given.h"
 
 #include "base/memory.h"
@@ -34,6 +34,7 @@ enum { SAMPLES = 9973, FEW_SAMPLES = 997, MOST_SAMPLES = 4000000 };
 
 typedef struct search {
     double from, to, duration, max_step;
+    double fixed_step; /* 0: steps are chosen by the error */
     int samples;
     ga_given_times *times;
     ga_warnings *warnings;
@@ -115,9 +116,9 @@ static sizes measure(const search *s, const ga_function *function)
 
 /* What was found at the breaks of one function. */
 typedef struct found {
-    int jumps, corners, poles;
-    double first_jump, first_corner, first_pole; /* when */
-    double jump, corner;                         /* the largest */
+    int jumps, corners, poles, fast;
+    double first_jump, first_corner, first_pole, first_fast; /* when */
+    double jump, corner;                                     /* the largest */
 } found;
 
 /* Values grow by a power of the distance as t is approached from one side, to f at distance d.
@@ -127,6 +128,16 @@ static bool grows(const ga_function *function, double t, double d, double f)
     static const double farther = 100, ratio = 3;
     const double there = t + farther * d;
     return !isfinite(f) || fabs(f) > ratio * fabs(ga_function_value(function, &there));
+}
+
+/* The same of its rate. */
+static bool rate_grows(const ga_function *function, double t, double d, double rate)
+{
+    static const double farther = 100, ratio = 3;
+    const double there = t + farther * d;
+    double f[3];
+    ga_function_rates(function, &there, f);
+    return !isfinite(rate) || fabs(rate) > ratio * fabs(f[1]);
 }
 
 static void examine(const search *s, const ga_given *given, const sizes *size, double t,
@@ -148,6 +159,12 @@ static void examine(const search *s, const ga_given *given, const sizes *size, d
     if (jump > tiny * fmax(size->range, 1e-9 * largest)) {
         if (out->jumps++ == 0) out->first_jump = t;
         out->jump = fmax(out->jump, jump);
+        return;
+    }
+    const double fastest = fmax(fabs(l[1]), fabs(r[1]));
+    if (!(fastest <= 1e3 * size->rate) &&
+        (rate_grows(given->function, t, -d, l[1]) || rate_grows(given->function, t, d, r[1]))) {
+        if (out->fast++ == 0) out->first_fast = t;
         return;
     }
     const double corner = fabs(r[1] - l[1] - d * (r[2] + l[2]));
@@ -192,6 +209,8 @@ static ga_status judge(const search *s, const ga_given *given, const found *f)
     snprintf(text, sizeof text, "jumps by %.3g", f->jump);
     if (given->level != GA_GIVEN_FORCE && f->poles)
         return refuse(s, given, f->first_pole, "grows without bound");
+    if (given->level == GA_GIVEN_POSITION && f->fast)
+        return refuse(s, given, f->first_fast, "its velocity grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->jumps)
         return refuse(s, given, f->first_jump, text);
     if (given->level == GA_GIVEN_POSITION && f->corners)
@@ -279,11 +298,92 @@ static ga_status find_extrema(search *s, const ga_function *function, double ran
     return GA_OK;
 }
 
-static double range_of(const search *s, const ga_function *function)
+/* Breaks of one function, ascending. Steps end at them, whatever their size. */
+typedef struct interval {
+    double from, to;
+} interval;
+
+/* What lies between the breaks around t; empty: t is one. */
+static interval between_breaks(const ga_times *breaks, int first, double t, double apart)
+{
+    int low = first, high = breaks->count; /* the first one from t on */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (breaks->at[middle] < t - apart)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (interval){low > first ? breaks->at[low - 1] + apart : -INFINITY,
+                      low < breaks->count ? breaks->at[low] - apart : INFINITY};
+}
+
+/* A high or low at t that steps of size h miss: on both sides the function changes over one
+ * step by more than half of what it changes over two. Of a parabola that is a quarter; it is a
+ * half of exp(-(t/w)^2) with w = 1.25 h, and of a sine with four steps per period. */
+static bool is_narrow(const ga_function *function, double t, double h, double range,
+                      interval smooth)
+{
+    static const double small = 1e-2; /* of the range */
+    double f[5];
+    if (!(smooth.from < t && t < smooth.to)) return false;
+    for (int k = 0; k < 5; ++k) {
+        const double at = fmin(fmax(t + (k - 2) * h, smooth.from), smooth.to);
+        f[k] = ga_function_value(function, &at);
+    }
+    const double side = f[1] + f[3] < 2 * f[2] ? 1 : -1;
+    const double before = side * (f[2] - f[1]), after = side * (f[2] - f[3]);
+    return before > small * range && before > 0.5 * side * (f[2] - f[0]) &&
+           after > small * range && after > 0.5 * side * (f[2] - f[4]);
+}
+
+/* Two extrema within a step: what its ends show is by chance. */
+static bool is_crowded(const ga_function *function, double t, double other, double h,
+                       double range, interval smooth)
+{
+    static const double much = 0.1;
+    return fabs(t - other) < 0.999 * h && other > smooth.from && other < smooth.to &&
+           fabs(ga_function_value(function, &t) - ga_function_value(function, &other)) >
+               much * range;
+}
+
+/* The breaks and stops of this function are those from these on. */
+static void warn_unresolved(const search *s, const ga_given *given, double range,
+                            int first_break, int first_stop)
+{
+    const double h = s->fixed_step, apart = 1e-12 * fmax(fabs(s->to), s->duration);
+    const ga_times *stops = &s->times->stops;
+    int count = 0;
+    double earliest = INFINITY;
+    for (int k = first_stop; k < stops->count; ++k) {
+        const double t = stops->at[k];
+        const interval smooth = between_breaks(&s->times->breaks, first_break, t, apart);
+        const bool missed = is_narrow(given->function, t, h, range, smooth) ||
+                            (k > first_stop && is_crowded(given->function, t, stops->at[k - 1],
+                                                          h, range, smooth));
+        if (!missed) continue;
+        ++count;
+        earliest = fmin(earliest, t);
+    }
+    if (!count) return;
+    char name[128], more[48] = "";
+    if (count > 1) snprintf(more, sizeof more, "%d times, first ", count);
+    ga_warn(
+        s->warnings, GA_WARN_UNRESOLVED, given->element->name, earliest,
+        "%s: rises and falls within a step of %.3g s, %sat t = %.6g s; what happens between "
+        "the ends of steps is missed",
+        path(given, name, sizeof name), h, more, earliest);
+}
+
+/* From samples, and at the centres, the stops from `first` on: a pulse may lie between samples.
+ */
+static double range_of(const search *s, const ga_function *function, int first)
 {
     double low = INFINITY, high = -INFINITY;
-    for (int k = 0; k <= s->samples; ++k) {
-        const double t = s->from + s->duration * k / s->samples;
+    const int centres = s->times->stops.count - first;
+    for (int k = -centres; k <= s->samples; ++k) {
+        const double t =
+            k < 0 ? s->times->stops.at[first - k - 1] : s->from + s->duration * k / s->samples;
         const double f = ga_function_value(function, &t);
         if (isfinite(f)) low = fmin(low, f), high = fmax(high, f);
     }
@@ -311,14 +411,18 @@ static ga_status check_positive(const search *s, const ga_given *given)
     return GA_OK;
 }
 
-static ga_status find_stops(search *s, const ga_function *function)
+static ga_status find_stops(search *s, const ga_given *given, int first_break)
 {
+    const ga_function *function = given->function;
+    const int first = s->times->stops.count;
     GA_TRY(find_centres(s, function));
     if (!ga_function_is_curved(function)) return GA_OK;
     s->times->curved = true;
     if (ga_function_variables(function) > 1) return GA_OK; /* not a function of time alone */
-    const double range = range_of(s, function);
-    return range > 0 ? find_extrema(s, function, range) : GA_OK;
+    const double range = range_of(s, function, first);
+    if (range > 0) GA_TRY(find_extrema(s, function, range));
+    if (range > 0 && s->fixed_step > 0) warn_unresolved(s, given, range, first_break, first);
+    return GA_OK;
 }
 
 /* --- all ---------------------------------------------------------------------------------- */
@@ -329,8 +433,9 @@ static ga_status look_at(search *s, const ga_element *element)
     ga_given given;
     for (int k = 0; given = ga_given_of(element, k), given.function; ++k) {
         GA_TRY(check_positive(s, &given));
+        const int first_break = s->times->breaks.count;
         GA_TRY(find_breaks(s, &given));
-        GA_TRY(find_stops(s, given.function));
+        GA_TRY(find_stops(s, &given, first_break));
     }
     double t = s->from;
     for (int k = 0; type->next_break && k < MOST_BREAKS; ++k) {
@@ -360,22 +465,31 @@ static int count_functions(const ga_model *model)
     return count;
 }
 
-ga_status ga_given_find(const ga_model *model, double from, double to, double max_step,
+/* Four for each step of fixed size, so that none of its extrema is overlooked. */
+static int samples_for(double steps, int functions)
+{
+    const double most = functions ? MOST_SAMPLES / functions : MOST_SAMPLES;
+    if (most < SAMPLES) return FEW_SAMPLES;
+    return (int)fmin(fmax(SAMPLES, 4 * steps + 1), most);
+}
+
+ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_limits limits,
                         ga_given_times *times, ga_warnings *warnings, ga_report *report)
 {
     times->end = to;
     if (!(to > from)) return GA_OK; /* also if it is not known when the run ends */
     const double duration = to - from;
-    const int functions = count_functions(model);
+    const double fixed = limits.fixed_step, longest = fixed > 0 ? fixed : limits.max_step;
     search s = {.from = from,
                 .to = to,
                 .duration = duration,
-                .max_step = max_step > 0 ? max_step : duration / ga_given_steps,
-                .samples = SAMPLES,
+                .max_step = longest > 0 ? longest : duration / ga_given_steps,
+                .fixed_step = fixed,
+                .samples =
+                    samples_for(fixed > 0 ? duration / fixed : 0, count_functions(model)),
                 .times = times,
                 .warnings = warnings,
                 .report = report};
-    if (functions > MOST_SAMPLES / SAMPLES) s.samples = FEW_SAMPLES;
     for (int e = 0; e < model->element_count; ++e) {
         const ga_status status = look_at(&s, model->elements[e]);
         if (status == GA_ERR_MEMORY)

@@ -21,9 +21,14 @@ typedef struct ga_given_times {
     double end;
 } ga_given_times;
 
-/* Looks at all functions between two times; max_step: 0, or how long the user lets steps be.
- * GA_ERR_INPUT: a prescribed position jumps. */
-ga_status ga_given_find(const ga_model *model, double from, double to, double max_step,
+/* 0: not given. */
+typedef struct ga_given_limits {
+    double fixed_step; /* steps have this size, and miss what is narrower */
+    double max_step;   /* how long the user lets steps be */
+} ga_given_limits;
+
+/* Looks at all functions between two times. GA_ERR_INPUT: a prescribed position jumps. */
+ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_limits limits,
                         ga_given_times *times, ga_warnings *warnings, ga_report *report);
 void ga_given_free(ga_given_times *times);
 

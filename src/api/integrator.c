@@ -81,6 +81,11 @@ ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const doubl
     return ga_start_place(&g->stepper, t, q, v);
 }
 
+ga_status ga_integrator_steer(ga_integrator *g, double t, const double *q, double *v)
+{
+    return ga_start_steer(&g->stepper, t, q, v);
+}
+
 ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
 {
     return ga_stepper_use(&g->stepper, pool);

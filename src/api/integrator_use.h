@@ -9,11 +9,15 @@
 
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
-/* Moves q onto the constraints, in the mass metric; to be called where an impulse may be. */
+/* Moves q onto the constraints, in the mass metric. */
 ga_status ga_integrator_place(ga_integrator *integrator, double t, double *q, const double *v);
+/* The same with v; to be called before impulses where rows have changed. */
+ga_status ga_integrator_steer(ga_integrator *integrator, double t, const double *q, double *v);
 
 /* Times of output nearer than this cannot be told apart. */
 double ga_output_smallest(double t_start, double t_end);
+/* Smallest relative tolerance that can be met in double precision. */
+double ga_control_smallest(ga_error_mode mode);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */

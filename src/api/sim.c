@@ -56,7 +56,8 @@ struct ga_sim {
     double last_t;
     ga_energy energy, initial;
     double balance0, drift_max, drift_time, scale;
-    double largest_kinetic, largest_potential;
+    double least_kinetic, largest_kinetic, largest_potential;
+    double exchanged; /* the largest change of potential, dissipated, work */
 
     int method_warnings; /* of the integrator, from its creation */
     ga_warnings lasting; /* of the model, at every start */
@@ -205,11 +206,13 @@ static void account(ga_sim *sim, const ga_sample *at)
         sim->drift_max = drift;
         sim->drift_time = at->t;
     }
+    sim->least_kinetic = fmin(sim->least_kinetic, e->kinetic);
     sim->largest_kinetic = fmax(sim->largest_kinetic, e->kinetic);
     sim->largest_potential = fmax(sim->largest_potential, fabs(e->potential));
-    const double sizes[] = {e->kinetic, fabs(e->potential - sim->initial.potential),
-                            fabs(e->dissipated), fabs(e->work)};
-    for (int k = 0; k < 4; ++k) sim->scale = fmax(sim->scale, sizes[k]);
+    const double changes[] = {fabs(e->potential - sim->initial.potential), fabs(e->dissipated),
+                              fabs(e->work)};
+    for (int k = 0; k < 3; ++k) sim->exchanged = fmax(sim->exchanged, changes[k]);
+    sim->scale = fmax(sim->largest_kinetic, sim->exchanged);
 }
 
 /* --- callbacks of the simulation ---------------------------------------------------------- */
@@ -264,12 +267,69 @@ static void warn_assumptions(ga_sim *sim)
     }
 }
 
+/* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
+static const double POSITIONS_RHO = 0.6;
+
+static void warn_damping(ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    const double rho = ga_method_describe(&sim->def.integrator.method).rho_infinity;
+    if (!(control->relative > 0) || control->mode != GA_ERROR_POSITIONS) return;
+    if (!(rho > POSITIONS_RHO)) return;
+    ga_warn(&sim->warnings, GA_WARN_DAMPING, NULL, NAN,
+            "`error: positions` with rho_inf = %.3g: oscillations that are not resolved decay "
+            "slowly, and the error may be far above the tolerance",
+            rho);
+}
+
+/* Without round-off the sum would be at most 1. */
+static void warn_tolerance(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!(stats.error_sum > 2)) return;
+    ga_warn(&sim->warnings, GA_WARN_TOLERANCE, NULL, NAN,
+            "the tolerance of %.3g was not met: the estimated errors of the steps add up to "
+            "%.3g times as much",
+            sim->def.control.relative, stats.error_sum);
+}
+
+/* Runs that take more steps than this and might take far fewer say so. */
+static const long MANY_STEPS = 2000;
+
+/* What makes a run expensive, and what to do about it. */
+static void warn_cost(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!(sim->def.control.relative > 0) || stats.accepted + stats.rejected < MANY_STEPS)
+        return;
+    if (stats.stiff > stats.accepted / 2)
+        ga_warn(&sim->warnings, GA_WARN_STIFF_STEPS, NULL, NAN,
+                "most of %ld steps are ten times shorter than the positions need: they follow "
+                "fast, small oscillations or decays",
+                stats.accepted);
+    if (stats.rejected > 2 * stats.accepted || stats.jumps > stats.accepted / 20)
+        ga_warn(
+            &sim->warnings, GA_WARN_CHATTERING, NULL, sim->t,
+            "a force jumps again and again: %ld jumps found, %ld steps rejected, %ld accepted "
+            "until t = %.6g s",
+            stats.jumps, stats.rejected, stats.accepted, sim->t);
+    const bool redundant = ga_integrator_redundant_count(sim->integrator) > 0;
+    if (redundant && sim->def.control.mode == GA_ERROR_AUTO &&
+        sim->def.integrator.formulation == GA_INDEX2 && stats.third_order == 0)
+        ga_warn(
+            &sim->warnings, GA_WARN_SECOND_ORDER, NULL, NAN,
+            "redundant constraints keep all %ld steps at second order; without them the same "
+            "tolerance takes far fewer",
+            stats.accepted);
+}
+
 static void warn_start(ga_sim *sim)
 {
     ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
                       sim->q0, ga_integrator_q(sim->integrator));
     ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
     warn_assumptions(sim);
+    warn_damping(sim);
 }
 
 /* A run that stops just before a break at its end has come to the end. */
@@ -405,11 +465,13 @@ static int gather_contacts(ga_sim *sim, int struck, const ga_state *state)
     return count;
 }
 
-/* The dense output satisfies constraints only approximately. A restart makes up for that, and
- * could push a body beyond its stop; so it is done here, with the gaps held. */
-static void place_contacts(ga_sim *sim, int count, double t, double *q, const double *v)
+/* The dense output satisfies constraints only approximately, and formulations of index 3 have
+ * velocities that violate them. A restart makes up for that, and could push a body beyond its
+ * stop, or spoil the rates after an impact; so it is done here, first, with the gaps held. */
+static void place_contacts(ga_sim *sim, int count, double t, double *q, double *v)
 {
     const size_t size = (size_t)sim->assembly->nq * sizeof *q;
+    const size_t size_v = (size_t)sim->assembly->nv * sizeof *v;
     memcpy(sim->q, q, size);
     if (ga_integrator_place(sim->integrator, t, q, v)) memcpy(q, sim->q, size);
     const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
@@ -419,8 +481,8 @@ static void place_contacts(ga_sim *sim, int count, double t, double *q, const do
             c->element->type->loosen(c->element, &state, memory_of(sim, c->element),
                                      c->gradient);
     }
-    ga_integrator_place(sim->integrator, t, q,
-                        v); /* rows have changed: impulses need to know */
+    memcpy(sim->v, v, size_v);
+    if (ga_integrator_steer(sim->integrator, t, q, v)) memcpy(v, sim->v, size_v);
 }
 
 /* Newton's law of impact with several contacts: impulses P >= 0 along their gaps' rates r, such
@@ -456,11 +518,13 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
     return true;
 }
 
-/* Which contacts stay closed. Against the impulses of the others, a rate below 1e-9 is none. */
-static void part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
+/* Which contacts stay closed; true: some open. Against the impulses of the others, a rate below
+ * 1e-9 is none. */
+static bool part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
 {
     const double none = 1e-9;
     double size = 0;
+    bool any = false;
     for (int k = 0; k < count; ++k) {
         const ga_contact *c = sim->contacts + k;
         if (c->ease > 0) size = fmax(size, c->impulse * sqrt(c->ease));
@@ -476,6 +540,18 @@ static void part_contacts(ga_sim *sim, int count, double t, const double *q, con
         const bool stays = c->impulse > 0 && c->target == 0;
         if (opens || stays)
             element->type->part(element, &state, stays, memory_of(sim, element));
+        any = any || opens;
+    }
+    return any;
+}
+
+/* Contacts that open begin elsewhere than those that rest. */
+static void hold_again(ga_sim *sim, int count, double t, const double *q, const double *v)
+{
+    const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        c->touches = c->element->type->touch(c->element, &state, memory_of(sim, c->element));
     }
 }
 
@@ -500,7 +576,10 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
         const int contacts = gather_contacts(sim, struck, &state);
         place_contacts(sim, contacts, at->t, q, v);
         if (collide(sim, contacts, at->t, q, v)) sim->impact = true;
-        part_contacts(sim, contacts, at->t, q, v);
+        if (part_contacts(sim, contacts, at->t, q, v)) {
+            hold_again(sim, contacts, at->t, q, v);
+            place_contacts(sim, contacts, at->t, q, v);
+        }
     }
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
@@ -527,8 +606,9 @@ static ga_action settled(void *user, const ga_sample *at)
     bool changed = false;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
-        if (element->type->settle &&
-            element->type->settle(element, &state, sim->assembly->memory + element->memory))
+        /* without events it has no memory: what is there is another's */
+        if (element->event_count && element->type->settle &&
+            element->type->settle(element, &state, memory_of(sim, element)))
             changed = true;
     }
     sim->locked = find_locks(sim, &state);
@@ -592,8 +672,11 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
         .count = sim->def.channel_count, .names = sim->def.channels, .motion = sim->def.motion};
     GA_TRY(ga_channels_create(model, &chosen, messages, &sim->channels, report));
     ga_sim_warn_model(&sim->lasting, model);
-    GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, sim->def.control.max_step,
-                         &sim->given, &sim->lasting, report));
+    const ga_given_limits limits = {.fixed_step =
+                                        sim->def.control.relative > 0 ? 0 : sim->def.step,
+                                    .max_step = sim->def.control.max_step};
+    GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, limits, &sim->given,
+                         &sim->lasting, report));
     sim->loaded = find_loaded(model);
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
     ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
@@ -663,7 +746,8 @@ static void forget(ga_sim *sim)
 {
     sim->started = sim->impact = false;
     sim->energy = sim->initial = (ga_energy){0};
-    sim->drift_max = sim->drift_time = sim->scale = 0;
+    sim->drift_max = sim->drift_time = sim->scale = sim->exchanged = 0;
+    sim->least_kinetic = INFINITY;
     sim->largest_kinetic = sim->largest_potential = 0;
     sim->warnings = sim->lasting;
     sim->next_break = 0;
@@ -676,6 +760,11 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
     if (status == GA_OK || !report) return status;
     ga_sim_explain(sim->assembly, sim->event_element, status, report);
+    if (status == GA_ERR_INCONSISTENT) {
+        ga_sim_explain_contradiction(sim->assembly, sim->integrator, sim->q0, sim->started,
+                                     report);
+        ga_sim_explain_misaligned(sim->assembly, report);
+    }
     if (!sim->started || status == GA_ERR_EVENTS || status == GA_ERR_MEMORY) return status;
     ga_state state =
         ga_assembly_state(sim->assembly, sim->last_t, ga_integrator_q(sim->integrator),
@@ -733,16 +822,17 @@ static void warn_end(ga_sim *sim)
     ga_moment moment = {.model = sim->model};
     residuals(sim, &at, &moment);
     const ga_formulation formulation = sim->def.integrator.formulation;
+    const ga_statistics steps = ga_integrator_statistics(integrator);
     const ga_sim_end end = {
         .t = sim->t,
         .duration = sim->last_t - sim->def.t_start,
         .drift = sim->drift_max,
         .drift_time = sim->drift_time,
-        .exchanged = sim->scale,
+        .exchanged = fmax(sim->exchanged, sim->largest_kinetic - sim->least_kinetic),
         .kinetic = sim->largest_kinetic,
         .potential = sim->largest_potential,
-        .position_residual = moment.position_residual,
-        .velocity_residual = moment.velocity_residual,
+        .position_residual = fmax(moment.position_residual, steps.position_residual_max),
+        .velocity_residual = fmax(moment.velocity_residual, steps.velocity_residual_max),
         .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
     };
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
@@ -782,6 +872,8 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     ga_status status = ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0,
                                               sim->v0, &run, report);
     if (sim->started) warn_end(sim);
+    warn_tolerance(sim);
+    warn_cost(sim);
     return explain(sim, status, report);
 }
 

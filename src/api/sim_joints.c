@@ -1,11 +1,11 @@
-/* A joint's gap is the norm of its rows that count metres, at the positions as given; its turn
- * that of its rotations, which are sines of angles. What is below the round-off of positions
- * and lengths of arms is zero: numbers such as 1e-17 would look like data.
- */
+/* Gaps of joints are those of model/gap.h, at the positions as given. What is below the
+ * round-off of positions and lengths of arms is zero: numbers such as 1e-17 would look like
+ * data. */
 #include "api/sim_joints.h"
 
+#include "model/gap.h"
+
 #include <math.h>
-#include <string.h>
 
 /* Coordinates of a mechanism are written with three digits or more. Sides further apart than
  * this part of its size do not come from rounding. */
@@ -48,16 +48,9 @@ static double clean(double x, double size)
 static void measure(const ga_model *model, const ga_joint *joint, double t, double *gap,
                     double *turn)
 {
-    const ga_element *e = &joint->element;
     const ga_state given = {.t = t, .frames = model->frames};
-    double Phi[GA_JOINT_MAX_ROWS], x[3];
-    e->type->constraint(e, &given, Phi);
-    *gap = *turn = 0;
-    for (int k = 0; k < e->rows; ++k) {
-        const bool rotation = strncmp(e->type->row_name(e, k), "rotation", 8) == 0;
-        double *sum = rotation ? turn : gap;
-        *sum = hypot(*sum, Phi[k]);
-    }
+    double x[3];
+    ga_gap_measure(&joint->element, &given, gap, turn);
     const double size = locate(joint, 0, model->frames, x) + locate(joint, 1, model->frames, x);
     *gap = clean(*gap, size);
     *turn = clean(*turn, 1);

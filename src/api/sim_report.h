@@ -21,10 +21,10 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
 typedef struct ga_sim_end {
     double t, duration;
     double drift, drift_time;  /* of the energy balance, the largest */
-    double exchanged;          /* the largest kinetic energy, or change of another term */
+    double exchanged;          /* the largest change of a term of the balance */
     double kinetic, potential; /* the largest, absolute */
-    double position_residual, velocity_residual;
-    bool keeps_velocities; /* the formulation, on velocity level */
+    double position_residual, velocity_residual; /* the largest */
+    bool keeps_velocities;                       /* the formulation, on velocity level */
 } ga_sim_end;
 
 /* Adds the warnings of a whole run. */
@@ -33,6 +33,12 @@ void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *assembly, const g
  * names of element or body at the end of the message. event_element: whose each event is. */
 void ga_sim_explain(const ga_assembly *assembly, const int *event_element, ga_status status,
                     ga_report *report);
+/* Constraints that contradict each other, by the names of their elements, and how far these are
+ * apart in q0, the position as given. started: it is not about the start. */
+void ga_sim_explain_contradiction(ga_assembly *assembly, const ga_integrator *integrator,
+                                  const double *q0, bool started, ga_report *report);
+/* Adds axes of a loop that are nearly parallel, if there are any. */
+void ga_sim_explain_misaligned(const ga_assembly *assembly, ga_report *report);
 /* Adds why a step failed, where the last good state tells: an element near a state in which it
  * is not defined, or masses too different for index 3. */
 void ga_sim_explain_step(const ga_assembly *assembly, const ga_state *state,

@@ -136,10 +136,20 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
 {
     const ga_simulate_settings *s = &model->settings.simulate;
     const ga_value *tolerance = ga_value_get(simulate, "tolerance");
-    if (tolerance && !isnan(s->tolerance.relative) &&
-        (s->tolerance.relative >= 1 || s->tolerance.relative < 1e-13))
+    if (tolerance && s->tolerance.relative >= 1)
         return add_error(messages, tolerance, "simulate.tolerance",
-                         "expected a relative tolerance from 1e-13 to less than 1");
+                         "expected a relative tolerance below 1");
+    const ga_control control = choose_control(s);
+    const double least = ga_control_smallest(control.mode);
+    if (tolerance && isnan(s->step) && control.relative < least &&
+        control.absolute_translation < least) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%.3g cannot be met: the accumulated round-off of the steps is larger; "
+                 "expected at least %g with this `error`",
+                 control.relative, least);
+        return add_error(messages, tolerance, "simulate.tolerance", text);
+    }
     const ga_value *error = ga_value_get(simulate, "error");
     if (error && s->error == GA_ERROR_EXTRAPOLATE && s->formulation != GA_INDEX2)
         return add_error(messages, error, "simulate.error",

@@ -31,17 +31,20 @@
  * With gap = max - s, or s - min, an impact is where both the gap and its rate have become
  * negative, the zero of
  *
- *     max(gap + tolerance, gap')
+ *     max(gap + tolerance, min(gap', gap + 4 tolerance))
  *
  * Behind a rebound this is positive whatever round-off has made of the gap, so the next impact
- * cannot be missed however small the rebound is. The tolerance is round-off of the gap: a body
+ * cannot be missed however small the rebound is; but no rate, interpolated over a large step,
+ * excuses a gap that is clearly negative. The tolerance is round-off of the gap: a body
  * that is released from rest, where the gap is zero up to that and its rate is zero, is inside.
  *
  * With restitution e < 1 rebounds may shrink geometrically, infinitely many of them in a finite
  * time. They end in rest when the next one could not be told from rest: its height, at most
- * e |s'| times the duration of the last flight, is below the tolerance, or that duration is
- * below round-off of t. Both are relative to the size of the problem, not to a unit; a rebound
- * slower than `slowest` ends in rest, too, if the user gives such a limit.
+ * e |s'| times its duration, is below the tolerance, or that duration is below round-off of t;
+ * it is e times the duration of the last flight. Both are relative to the size of the problem,
+ * not to a unit; a rebound slower than `slowest` ends in rest, too, if the user gives such a
+ * limit. Without restitution contacts may still open each other in turn, by smaller and smaller
+ * rates; a contact at rest stays closed where it could not be told from that.
  */
 #include "element/joint.h"
 
@@ -486,7 +489,9 @@ static void commit(const void *element, const ga_state *state, double *memory)
 static double impact_function(const drive *d, const stop *at, const look *l,
                               const double *memory)
 {
-    return exists(d, at) ? fmax(gap(d, at, l) + memory[at->slack], gap_rate(at, l)) : 1;
+    if (!exists(d, at)) return 1;
+    const double x = gap(d, at, l), slack = memory[at->slack];
+    return fmax(x + slack, fmin(gap_rate(at, l), x + 4 * slack));
 }
 
 static void events(const void *element, const ga_state *state, double *g)
@@ -517,24 +522,29 @@ static void release(const drive *d, mode m, const ga_state *state, const look *l
     open_gap(d, &stop_min, l, memory);
 }
 
-/* Can the rebound not be told from rest? */
+/* Can a rebound at this rate, which takes at most as long as the given flight, not be told from
+ * rest? The flight is NaN before the first impact. */
+static bool is_rest(const drive *d, double rebound, double flight, double t,
+                    const double *memory)
+{
+    return rebound == 0 || rebound < d->a->limits.slowest ||
+           rebound * flight <= tolerance(memory) || flight <= round_off * fabs(t);
+}
+
 static bool lands(const drive *d, const look *l, double t, const double *memory)
 {
-    const ga_limits *limits = &d->a->limits;
-    const double e = limits->restitution, rebound = e * fabs(l->rate);
-    const double flight = t - memory[LEFT_AT]; /* NaN before the first impact */
-    return rebound == 0 || rebound < limits->slowest || rebound * flight <= tolerance(memory) ||
-           e * flight <= round_off * fabs(t);
+    const double e = d->a->limits.restitution, flight = t - memory[LEFT_AT];
+    return is_rest(d, e * fabs(l->rate), e * flight, t, memory);
 }
 
 static ga_switch strike(const drive *d, const stop *at, const look *l, double t, double *memory,
                         ga_impact *impact)
 {
-    if (!(gap_rate(at, l) < 0)) return GA_SWITCH_NOTHING;
+    if (gap_rate(at, l) >= 0 && gap(d, at, l) > -2 * memory[at->slack])
+        return GA_SWITCH_NOTHING;
     const bool rest = lands(d, l, t, memory);
     change(d, rest ? at->landing : d->sticks ? at->rebounding : FREE, l->s.value, memory);
     memory[LEFT_AT] = t;
-    memory[at->slack] = fmax(memory[at->slack], tolerance(memory)); /* which may have grown */
     impact->restitution = rest ? 0 : d->a->limits.restitution;
     return GA_SWITCH_IMPACT;
 }
@@ -574,7 +584,8 @@ static const stop *stop_at(const drive *d, const look *l, const double *memory)
 }
 
 /* A rebound begins where the impact function is zero, so that it also ends there: a height
- * gained at each impact would keep small bounces going. */
+ * gained at each impact would keep small bounces going. One that comes to rest is at its stop,
+ * where the start that follows will hold it. */
 static bool touch(const void *element, const ga_state *state, double *memory)
 {
     const drive *d = element;
@@ -586,6 +597,7 @@ static bool touch(const void *element, const ga_state *state, double *memory)
     const mode next = m == at->resting ? at->landing : m;
     memory[NEXT_MODE] = next;
     memory[MODE] = TOUCHING;
+    memory[at->slack] = fmax(memory[at->slack], tolerance(memory)); /* which may have grown */
     const double beyond = next == at->landing ? 0 : memory[at->slack];
     memory[HELD_AT] = at == &stop_max ? d->a->limits.max + beyond : d->a->limits.min - beyond;
     return true;
@@ -610,9 +622,13 @@ static void part(const void *element, const ga_state *state, bool stays, double 
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     const stop *at = stop_at(d, &l, memory);
     if (!at || stays == (m == at->landing)) return;
+    /* Contacts that open each other in turn accumulate like rebounds, and end like them. */
+    if (!stays && is_rest(d, fabs(l.rate), state->t - memory[LEFT_AT], state->t, memory))
+        return;
     change(d, stays ? at->landing : d->sticks ? at->rebounding : FREE, l.s.value, memory);
     memory[LEFT_AT] = state->t;
-    if (!stays) open_gap(d, at, &l, memory);
+    /* where its position could not be held */
+    if (!stays && gap(d, at, &l) < -2 * memory[at->slack]) open_gap(d, at, &l, memory);
 }
 
 static bool settle(const void *element, const ga_state *state, double *memory)

@@ -57,7 +57,10 @@ typedef struct ga_controller {
     double h;                  /* to be tried next */
     double local;              /* weighted error of the last trial */
     double excess, excess_old; /* error per unit step by what is allowed; of the step before */
-    bool pardoned;             /* shorter steps would not lower it */
+    double error;              /* the same, if round-off were not pardoned */
+    double share;              /* of the tolerance: what the last trial adds to the error */
+    double calmed; /* positions only: error of the first step by ga_controller_calm */
+    bool pardoned; /* shorter steps would not lower it */
     /* a time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size */
     double suspect, suspect_change, suspect_step;
@@ -90,6 +93,14 @@ void ga_controller_respond(ga_stepper *s, double *error_q, double *error_v);
 /* The same for errors of v alone: J^-1 M e_v, without stiff modes. Those of q are that already.
  */
 void ga_controller_smooth(ga_stepper *s, double *error_v);
+
+/* Positions only: error_q without stiff modes, by the tolerances. Leaves the factors of another
+ * step size behind. */
+double ga_controller_slow(ga_controller *c);
+/* Positions only, at a start: v' without the modes that a first step of size h does not
+ * resolve.
+ */
+ga_status ga_controller_calm(ga_controller *c, double h);
 
 /* order.c */
 ga_status ga_order_create(const ga_controller *c, ga_order *order);

@@ -1,4 +1,6 @@
 /* The local error of a converged trial; formulas in control.h. */
+#include "base/extremes.h"
+#include "base/report.h"
 #include "integrate/control.h"
 
 #include <math.h>
@@ -36,14 +38,15 @@ static void raw_estimate(ga_controller *c)
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, c->error_q);
 }
 
-/* x = J^-1 r in index 2, and what it does to v': u + B_n^T x_eta. The two nearly cancel, so B_n
+/* x = J^-1 r, and what it does to v': in index 2 u + B_n^T x_eta. The two nearly cancel, so B_n
  * must be the one in the matrix. */
 static const double *solve_for_v(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     double *dvd = s->work;
     memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
-    ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
+    if (s->form->has_eta)
+        ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
     return dvd;
 }
 
@@ -85,6 +88,96 @@ void ga_controller_smooth(ga_stepper *s, double *error_v)
     ga_coords_multiply(&dae->C, s->C, s->c_v, error_v, s->r);
     const double *dvd = solve_for_v(s);
     for (int i = 0; i < s->nv; ++i) error_v[i] -= dvd[i];
+}
+
+/* Modes slower than this much of the time in which the motion covers its size add up to the
+ * error at the end. Smaller values resolve more of the stiff modes than is needed; with larger
+ * ones errors of the motion itself are taken for stiff. */
+static const double SLOW = 0.02;
+
+static double slow_step(const ga_controller *c, const double *v)
+{
+    double speed[2] = {c->size_v[0], c->size_v[1]}, time = INFINITY;
+    ga_newton_raise(c->s, v, 1, speed);
+    for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / speed[k]);
+    return SLOW * time;
+}
+
+/* Smooths with the matrix of a step of size tau, twice. */
+static bool smooth_with(ga_stepper *s, double tau, double *e)
+{
+    const double ratio = tau / s->h, c_q = s->c_q, c_v = s->c_v;
+    s->c_q *= ratio * ratio;
+    s->c_v *= ratio;
+    s->regular.asleep = true;
+    const bool done = ga_block_factor(s) == GA_OK;
+    s->regular.asleep = false;
+    for (int pass = 0; done && pass < 2; ++pass) ga_controller_smooth(s, e);
+    s->c_q = c_q;
+    s->c_v = c_v;
+    return done;
+}
+
+double ga_controller_slow(ga_controller *c)
+{
+    ga_stepper *s = c->s;
+    const double tau = slow_step(c, s->v);
+    double *e = s->work2;
+    memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
+    if (s->h >= tau)
+        ga_controller_smooth(s, e);
+    else if (!smooth_with(s, tau, e))
+        return c->local;
+    /* no more than all of it: compressed springs make J nearly singular */
+    const double slow = ga_smaller(ga_controller_weigh(c, e, c->error_v), c->local);
+    return s->now.steps == 0 ? slow + c->calmed : slow;
+}
+
+/* x without the part that G = B sees; the saddle matrix is that of the start. */
+static void make_tangent(ga_stepper *s, double *x)
+{
+    double *bottom = s->start.c, *step = s->start.step;
+    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
+    ga_coords_multiply(&s->dae.G, s->saddle.G, -1, x, bottom);
+    ga_saddle_lift(s, bottom, step);
+    for (int i = 0; i < s->nv; ++i) x[i] += step[i];
+}
+
+/* A first step of size h misses h^2/2 of what was taken from v', and h of it in the velocities.
+ * The slow part of that is an error of the motion. */
+static double calmed_error(ga_controller *c, double h, const double *taken)
+{
+    ga_stepper *s = c->s;
+    double *e = s->work2, *v = s->work;
+    for (int i = 0; i < s->nv; ++i) {
+        e[i] = 0.5 * h * h * taken[i];
+        v[i] = s->now.v_exact[i] + h * s->now.vd[i];
+    }
+    if (!smooth_with(s, ga_larger(slow_step(c, v), h), e)) return INFINITY;
+    make_tangent(s, e);
+    return ga_controller_weigh(c, e, c->error_v);
+}
+
+ga_status ga_controller_calm(ga_controller *c, double h)
+{
+    ga_stepper *s = c->s;
+    ga_state *now = &s->now;
+    double *taken = s->start.vd_hat, *guess = s->start.guess;
+    c->calmed = 0;
+    if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
+    memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
+    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, now->vd, guess));
+    GA_TRY(ga_saddle_factor(s, &s->saddle, false, false));
+    GA_TRY(ga_step_linearise(s, h));
+    memcpy(taken, now->vd, (size_t)s->nv * sizeof *taken);
+    if (smooth_with(s, h, taken)) {
+        for (int i = 0; i < s->nv; ++i) taken[i] = now->vd[i] - taken[i];
+        make_tangent(s, taken);
+        for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
+        c->calmed = calmed_error(c, h, taken);
+    }
+    s->usable = false;
+    return GA_OK;
 }
 
 /* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says

@@ -11,6 +11,7 @@
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
+#include "integrate/trust.h"
 #include "system/norms_few.h"
 
 #include <float.h>
@@ -61,6 +62,8 @@ APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const
 
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
+    s->increment_q = u;
+    s->increment_v = dvd;
     if (s->turns)
         measure_few(s, u, dvd, l);
     else
@@ -159,13 +162,18 @@ typedef struct ga_size {
     bool multipliers;    /* no more than what the round-off of q and v makes of them */
 } ga_size;
 
+/* Has the user asked for tolerances of increments? */
+static bool newton_is_asked(const ga_stepper *s)
+{
+    const ga_integrator_def *def = &s->def;
+    return def->relative > 0 || def->absolute_q > 0 || def->absolute_v > 0 ||
+           def->absolute_lambda > 0;
+}
+
 /* What the user has asked for, or else what the control of errors thinks is enough. */
 static double newton_relative(const ga_stepper *s)
 {
-    const ga_integrator_def *def = &s->def;
-    const bool asked = def->relative > 0 || def->absolute_q > 0 || def->absolute_v > 0 ||
-                       def->absolute_lambda > 0;
-    return asked ? def->relative : s->enough;
+    return newton_is_asked(s) ? s->def.relative : s->enough;
 }
 
 /* Is Newton's method asked to go on to round-off? */
@@ -359,6 +367,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
 {
     const bool first = s->iteration == 1, late = s->iteration > 2;
     const double age = age_of(s);
+    const bool asked = newton_is_asked(s);
     const bool known = s->fresh || late || s->unseen <= UNSEEN;
     const double worst = known ? s->wear * age : 0.5;
     double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
@@ -370,7 +379,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
         if (s->form->second_system) trusted = most(trusted, 0.05);
         if (first || norm <= 1) trusted = 0.5; /* no credit */
         double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
-        if ((first || s->alternates) && !s->form->second_system)
+        if (first && !asked && !s->form->second_system)
             next = ga_smaller(next, foresee(s, k, now->norm));
         left = most(next, left);
         if (norm <= 1 || first) continue;
@@ -470,12 +479,33 @@ static ga_verdict judge(ga_stepper *s, ga_progress *before)
     return expected > 1 ? SLOW : GOES_ON;
 }
 
-/* Newton iterations from the prediction. refresh: begin with new tangents. Old ones are renewed
- * on the way when they have become slow. */
-ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
+bool ga_newton_is_soft(ga_stepper *s)
+{
+    return ga_trust_is_soft(most(s->norm_q, s->norm_v), ga_trust_withheld(s));
+}
+
+/* An increment that passes may still be one that the tangents hold back: trust.h. Where that
+ * cannot be ruled out, because masses are tiny or friction is steep, the increment must pass
+ * with tangents made anew each time. False stiffness comes from a stretch at the point of the
+ * tangents; the first new ones remove the stretch, the second show what it held back. */
+enum { PASSES = 3 };
+
+static ga_status is_solved(ga_stepper *s, int passes, bool *solved)
+{
+    double undone;
+    *solved = ga_newton_is_soft(s) || passes >= PASSES;
+    if (*solved) return GA_OK;
+    GA_TRY(ga_trust_undone(s, &undone));
+    *solved = ga_trust_is_solved(undone);
+    return GA_OK;
+}
+
+ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
 {
     ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
+    bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     bool partly = !refresh && ga_renewal_is_due(s);
+    int passes = 0;
     s->fresh = s->partly = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
@@ -499,12 +529,18 @@ ga_status ga_newton_iterate(ga_stepper *s, bool refresh)
         s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
-        if (verdict == CONVERGED) return GA_OK;
+        if (verdict == CONVERGED) {
+            bool solved;
+            passes = refresh ? passes + 1 : 0;
+            GA_TRY(is_solved(s, passes, &solved));
+            if (solved) return GA_OK;
+            renewing = GA_RENEW_ALWAYS;
+        }
         if (verdict == DIVERGES) {
             GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
-        refresh = s->def.newton == GA_NEWTON_FULL || verdict == SLOW;
+        refresh = renewing == GA_RENEW_ALWAYS || verdict == SLOW;
     }
     s->iteration = s->def.max_iterations;
     return GA_ERR_NO_CONVERGE;

@@ -415,7 +415,7 @@ static ga_status follow_up(ga_run *run, bool *changed, ga_report *report)
     GA_TRY(record_step(run, report));
     const ga_taken before = run->taken;
     run->taken = (ga_taken){.step = run->s->now.h,
-                            .error = run->adaptive ? run->control.excess : 0,
+                            .error = run->adaptive ? run->control.error : 0,
                             .iterations = run->s->iteration};
     count_step(&run->control.stats, run->taken.step);
     ga_status status = look_back(run, changed, report);

@@ -7,6 +7,7 @@
  * second half of SOI2. Where the force depends on the multipliers, G^T becomes G^T - L and the
  * system is solved by Newton's method. M may be singular.
  */
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -86,6 +87,29 @@ static void fill_diagonal(ga_stepper *s, ga_saddle *k)
     }
 }
 
+/* Coordinates by their masses, rows of G by their largest entries then: otherwise inertias that
+ * are small numbers beside the entries of G, as of a body of micrometres, look like zeros.
+ * Coordinates without mass get the mean. */
+static void scale_by_mass(const ga_stepper *s, ga_saddle *k)
+{
+    const ga_coords *M = &s->dae.M, *G = &s->dae.G;
+    double *d = k->row_scale, total = 0;
+    int heavy = 0;
+    memset(d, 0, (size_t)k->matrix.n * sizeof *d);
+    for (int e = 0; e < M->count; ++e)
+        if (M->row[e] == M->col[e]) d[M->row[e]] += fabs(k->M[e]);
+    for (int i = 0; i < s->nv; ++i)
+        if (d[i] > 0) total += d[i], ++heavy;
+    for (int i = 0; i < s->nv; ++i)
+        d[i] = d[i] > 0 ? 1 / sqrt(d[i]) : heavy ? sqrt(heavy / total) : 1;
+    for (int e = 0; e < G->count; ++e) {
+        double *largest = &d[s->nv + G->row[e]];
+        *largest = ga_larger(*largest, fabs(k->G[e]) * d[G->col[e]]);
+    }
+    for (int i = s->nv; i < k->matrix.n; ++i) d[i] = d[i] > 0 ? 1 / d[i] : 1;
+    memcpy(k->col_scale, d, (size_t)k->matrix.n * sizeof *d);
+}
+
 ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces)
 {
     k->holonomic = holonomic;
@@ -101,7 +125,7 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
     fill_diagonal(s, k);
     if (holonomic || s->regular.active)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
-    for (int i = 0; i < k->matrix.n; ++i) k->row_scale[i] = k->col_scale[i] = 1;
+    scale_by_mass(s, k);
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->scale_work);
     ++s->stats.factorizations;
     ga_status status =

@@ -333,6 +333,16 @@ ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v)
     return status;
 }
 
+ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v)
+{
+    if (!s->mp) return GA_OK;
+    s->saddle.here = false;
+    ga_status status = find_rank(s, t, q, v, NULL);
+    if (status == GA_OK) status = project_velocity(s, t, q, v);
+    s->saddle.here = false;
+    return status;
+}
+
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
                          ga_report *report)
 {

@@ -1,7 +1,7 @@
 /* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c).
  *
- * Failing. Old tangents are renewed first; then the step is cut in two, up to max_halvings
- * times; then the state is put back and the reason reported.
+ * Failing. The step is tried again with new tangents in every iteration; then it is cut in two,
+ * up to max_halvings times; then the state is put back and the reason reported.
  */
 #include "base/extremes.h"
 #include "base/finite.h"
@@ -105,11 +105,19 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
     return GA_OK;
 }
 
+/* Largest coordinate of a translation where the step begins and ends, and a radian.
+ * Predictions, which s->scale knows as well, may be far away from both. */
+static double extent(const ga_stepper *s)
+{
+    return 1 +
+           ga_larger(ga_dae_translation(&s->dae, s->now.q), ga_dae_translation(&s->dae, s->q));
+}
+
 /* Increments vanish also where dependent constraints contradict each other, and may be small by
  * accident, far from a solution. */
 static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
-    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
+    const double size = extent(s), speed = s->scale.v[0] + s->scale.v[1];
     const double relative = ga_larger(1e-9, s->def.relative);
     const double most = relative * size + s->def.absolute_q;
     const double most_w = relative * (speed + size / s->h) + s->def.absolute_v;
@@ -384,18 +392,57 @@ static double whole_life(const ga_stepper *s)
     return ga_newton_is_large(s) ? floor(s->life) : s->life;
 }
 
+/* An angle is known up to full turns: a step that turns a node by more than one beyond what is
+ * expected has found another root. */
+static const double LARGEST_TURN = 6.3;
+
+/* Largest deviation of the step from h v_n + shift h^2/2 v'_n, by kind. */
+static void deviation(const ga_stepper *s, double shift, double largest[2])
+{
+    const double h = s->h;
+    largest[0] = largest[1] = 0;
+    for (int i = 0; i < s->nv; ++i) {
+        const double x = s->U[i] - h * (s->vn[i] + 0.5 * shift * h * s->now.vd[i]);
+        double *most = &largest[s->kind[i]];
+        *most = ga_larger(*most, fabs(x));
+    }
+}
+
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
- * mirror image in a constraint. No step carries anything a hundred times as far as velocities
- * and accelerations at its beginning account for, unless that is little compared with sizes
- * (forces may set in during a step). */
+ * mirror image in a constraint. A step may deviate from what velocities at its beginning, with
+ * or without accelerations, account for by no more than the way itself, unless that is little
+ * compared with sizes (forces may set in during a step). The way of accelerations counts, since
+ * oscillations that are not resolved go that way and back; but not in index 3, where v' may be
+ * noise. */
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
     const double gone = ga_norm_max(s->nv, s->U);
     if (gone <= 0.1) return false; /* in any case */
-    double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
-    double way = s->h * (ga_norm_max(s->nv, s->vn) + s->h * ga_norm_max(s->nv, now->vd));
-    return gone > 100 * way + 0.1 * ga_larger(size, 1);
+    const double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
+    const bool noisy = s->m && !s->form->velocity_level;
+    const double change = noisy ? 0 : s->h * ga_norm_max(s->nv, now->vd);
+    const double way = s->h * (ga_norm_max(s->nv, s->vn) + change);
+    const double most = way + 0.1 * ga_larger(size, 1);
+    double plain[2], curved[2];
+    deviation(s, 0, plain);
+    deviation(s, 1, curved);
+    return ga_smaller(plain[0], curved[0]) > most ||
+           ga_smaller(plain[1], curved[1]) > ga_smaller(most, LARGEST_TURN);
+}
+
+/* Positions that differ by a full turn are the same, so Newton's method may find a root with
+ * turns that no velocity accounts for. Those who count turns, dense output among them, go by
+ * the mean of the velocities; of two bodies that are each off by a quarter of a turn at most,
+ * the angle between them is off by less than half a turn, and the count is right. */
+static bool turns_unaccounted(const ga_stepper *s)
+{
+    const double quarter = 1.5707963267948966;
+    if (s->def.map != GA_MAP_EXP) return false; /* less than a turn in any case */
+    for (int i = 0; i < s->nv; ++i)
+        if (s->kind[i] && !(fabs(s->U[i] - 0.5 * s->h * (s->vn[i] + s->v[i])) <= quarter))
+            return true;
+    return false;
 }
 
 /* Tangents this old spoil estimates of errors, which are responses of the linearised step. */
@@ -413,20 +460,23 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
     const bool old = s->served >= whole_life(s) && !s->partly; /* or they last until worn */
-    bool refresh = !s->usable || spoils || s->worn || old || s->def.newton == GA_NEWTON_FULL;
-    ga_status status = ga_newton_iterate(s, refresh);
-    if (status != GA_OK && ga_step_may_retry(status) && !refresh) {
-        refresh = true;
+    ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->steady ? GA_RENEW_ALWAYS
+                           : !s->usable || spoils || s->worn || old     ? GA_RENEW_AT_FIRST
+                                                                        : GA_RENEW_WHEN_SLOW;
+    ga_status status = ga_newton_iterate(s, renewing);
+    if (status != GA_OK && ga_step_may_retry(status) && renewing != GA_RENEW_ALWAYS) {
+        renewing = GA_RENEW_ALWAYS;
         s->scale = before;
-        status = ga_newton_iterate(s, refresh);
+        status = ga_newton_iterate(s, renewing);
     }
-    if (status == GA_OK && runs_away(s, &before)) status = GA_ERR_NO_CONVERGE;
+    if (status == GA_OK && (runs_away(s, &before) || turns_unaccounted(s)))
+        status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
         /* after an increment at round-off there is no need to evaluate again: Phi and G were
          * as good before it, and w has the new v; but eta wants B just here */
         s->evaluated = s->p == 0 && !s->form->has_eta && s->norm_q <= 1 && s->units <= 16 &&
                        ga_newton_to_round_off(s);
-        learn_life(s, refresh);
+        learn_life(s, renewing != GA_RENEW_WHEN_SLOW);
         ga_newton_fade(s);
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);

@@ -279,6 +279,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_renewal_create(s));
+    GA_TRY(ga_trust_create(s));
     s->now.hands_on = s->saved.hands_on = !s->renewal.possible;
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
@@ -336,6 +337,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
     ga_renewal_destroy(s);
+    ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_gradient_destroy(s);
     ga_array list[MAX_ARRAYS];

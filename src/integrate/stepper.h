@@ -310,6 +310,10 @@ struct ga_stepper {
     ga_limits limits;
     ga_limits_key limits_key;
     double delta_q[2], delta_v[2], delta_lambda;
+    const double *increment_q, *increment_v; /* u and dv/c_v of the last increment, nv */
+    struct ga_trust {
+        double *u, *u_v, *force, *mass, *K, *C;
+    } trust;                            /* workspace of trust.c */
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
@@ -372,9 +376,14 @@ bool ga_step_is_at_round_off(const ga_stepper *s, double position, double veloci
 /* newton.c */
 /* Round-off of a number, with a margin. */
 static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
-/* Iterations from the prediction. refresh: begin with new tangents. Old ones are renewed on the
- * way when they have become slow. */
-ga_status ga_newton_iterate(ga_stepper *s, bool refresh);
+/* When tangents are made anew: only when the old ones contract slowly; also before the first
+ * iteration; in every iteration. */
+typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAYS } ga_renewing;
+/* Newton iterations from the prediction. Where the tangents turn out to be stiffer than the
+ * solution (trust.h), they are made anew in every iteration that follows. */
+ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
+/* Does the stiffness in the tangents not matter for the last increment? */
+bool ga_newton_is_soft(ga_stepper *s);
 /* After a step: what was seen of the iteration is forgotten slowly. */
 void ga_newton_fade(ga_stepper *s);
 /* Relative tolerances of increments where the user asks for none. */
@@ -405,6 +414,14 @@ double ga_newton_raise(const ga_stepper *s, const double *x, double factor, doub
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
+
+/* trust.c, after an increment */
+ga_status ga_trust_create(ga_stepper *s);
+void ga_trust_destroy(ga_stepper *s);
+/* M^-1 S u in units of the tolerances, with the tangents in use. */
+double ga_trust_withheld(ga_stepper *s);
+/* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
+ga_status ga_trust_undone(ga_stepper *s, double *undone);
 
 /* extrapolate.c */
 /* But for round-off. */
@@ -550,6 +567,8 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
                               const double *guess, ga_report *report);
 /* The first part of that: moves q onto Phi = 0. */
 ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v);
+/* The second: moves v onto B v + Phi_t = 0 and k = 0, at q. */
+ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v);
 /* All of it in the middle of a run, where something has jumped: q and v may be those of the
  * state. */
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,

@@ -20,8 +20,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static const uint64_t COMPRESSION = 1032;
 
@@ -80,10 +82,20 @@ static hid_t source_space(source from)
     return from.attribute ? H5Aget_space(from.id) : H5Dget_space(from.id);
 }
 
-/* HDF5 copies as much of an attribute as is asked for, whether or not there is so much. */
-static bool source_has(source from, size_t bytes)
+/* HDF5 copies as much of an attribute as is asked for, whether or not there is so much; and of
+ * a dataset that is stored in its header. */
+static bool has_layout(hid_t dataset, H5D_layout_t layout)
 {
-    return !from.attribute || H5Aget_storage_size(from.id) >= bytes;
+    const hid_t creation = H5Dget_create_plist(dataset);
+    const bool has = creation >= 0 && H5Pget_layout(creation) == layout;
+    if (creation >= 0) H5Pclose(creation);
+    return has;
+}
+
+static bool source_has(source from, uint64_t bytes)
+{
+    if (from.attribute) return H5Aget_storage_size(from.id) >= bytes;
+    return !has_layout(from.id, H5D_COMPACT) || H5Dget_storage_size(from.id) >= bytes;
 }
 
 static bool source_read(source from, hid_t type, void *out)
@@ -127,6 +139,7 @@ static bool read_texts(hdf5 *s, source from, hsize_t count, const char **out)
 {
     const hid_t type = source_type(from), space = source_space(from);
     bool good = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                (from.attribute || !has_layout(from.id, H5D_CHUNKED)) &&
                 H5Sget_simple_extent_npoints(space) == (hssize_t)count;
     const bool variable = good && H5Tis_variable_str(type) > 0;
     const size_t size = variable ? GA_HDF5_REFERENCE_SIZE : good ? H5Tget_size(type) : 0;
@@ -260,6 +273,15 @@ static bool is_number(hid_t dataset)
     return good;
 }
 
+/* Bytes of a number in the file. */
+static uint64_t size_of(hid_t dataset)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const uint64_t size = type < 0 ? 0 : H5Tget_size(type);
+    if (type >= 0) H5Tclose(type);
+    return size;
+}
+
 static bool measure(hid_t dataset, shape *size)
 {
     const hid_t space = H5Dget_space(dataset);
@@ -295,6 +317,87 @@ static uint64_t capacity(const ga_reader_content *content, hid_t dataset, shape 
     return bytes;
 }
 
+/* --- chunks ------------------------------------------------------------------------------- */
+
+/* A compressed chunk has the size in memory that it unpacks to, and HDF5 1.10 copies as much as
+ * a whole chunk has. So all that are read are unpacked to see; those that are stored as they
+ * are have been looked at (ga_hdf5_vet). */
+typedef struct chunks {
+    hsize_t extent[2];
+    uint64_t bytes;       /* of a whole one */
+    int filters, deflate; /* how many, and which unpacks; -1: none */
+} chunks;
+
+/* True: chunked, in a way that is known. */
+static bool find_chunks(hid_t dataset, shape size, chunks *c)
+{
+    const hid_t creation = H5Dget_create_plist(dataset);
+    *c = (chunks){.extent = {0, 1}, .deflate = -1};
+    bool good = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED &&
+                H5Pget_chunk(creation, 2, c->extent) == size.rank && c->extent[0] > 0 &&
+                c->extent[1] > 0;
+    c->filters = good ? H5Pget_nfilters(creation) : 0;
+    for (int k = 0; k < c->filters; ++k) {
+        const H5Z_filter_t filter =
+            H5Pget_filter2(creation, (unsigned)k, NULL, NULL, NULL, 0, NULL, NULL);
+        if (filter == H5Z_FILTER_DEFLATE && c->deflate < 0)
+            c->deflate = k;
+        else if (filter != H5Z_FILTER_SHUFFLE)
+            good = false;
+    }
+    if (creation >= 0) H5Pclose(creation);
+    c->bytes = c->extent[0] * c->extent[1] * size_of(dataset);
+    return good;
+}
+
+/* Exactly `wanted` bytes, when it is unpacked. */
+static bool unpacks_to(unsigned char *packed, size_t length, uint64_t wanted)
+{
+    unsigned char out[16384];
+    z_stream z = {.next_in = packed, .avail_in = (uInt)length};
+    if (inflateInit(&z) != Z_OK) return false;
+    int state = Z_OK;
+    while (state == Z_OK && z.total_out <= wanted) {
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        state = inflate(&z, Z_NO_FLUSH);
+    }
+    const bool good = state == Z_STREAM_END && z.total_out == wanted;
+    inflateEnd(&z);
+    return good;
+}
+
+static bool vet_chunk(const hdf5 *s, hid_t dataset, const chunks *c, const hsize_t *at)
+{
+    hsize_t stored = 0;
+    uint32_t left_out = 0; /* filters, as bits */
+    if (H5Dget_chunk_storage_size(dataset, at, &stored) < 0) return false;
+    if (stored == 0) return true; /* never written: zeros */
+    if (stored > s->content->file_size || stored > UINT32_MAX) return false;
+    unsigned char *packed = GA_NEW(unsigned char, stored);
+    bool good = packed && H5Dread_chunk(dataset, H5P_DEFAULT, at, &left_out, packed) >= 0;
+    if (good && (c->deflate < 0 || (left_out >> c->deflate & 1u)))
+        good = stored == c->bytes;
+    else
+        good = good && unpacks_to(packed, (size_t)stored, c->bytes);
+    ga_free(packed);
+    return good;
+}
+
+/* The chunks that hold these rows; true also if there are none. */
+static bool vet_rows(const hdf5 *s, hid_t dataset, shape size, hsize_t first, hsize_t last)
+{
+    chunks c;
+    if (!has_layout(dataset, H5D_CHUNKED)) return true;
+    if (!find_chunks(dataset, size, &c)) return false;
+    if (c.filters == 0) return true;
+    hsize_t at[2];
+    for (at[0] = first / c.extent[0] * c.extent[0]; at[0] <= last; at[0] += c.extent[0])
+        for (at[1] = 0; at[1] < size.count; at[1] += c.extent[1])
+            if (!vet_chunk(s, dataset, &c, at)) return false;
+    return true;
+}
+
 /* GA_OK: numbers in rows, no more than the file can hold. */
 static ga_status check_column(const hdf5 *s, hid_t dataset, const char *name, shape *size,
                               ga_report *report)
@@ -306,7 +409,8 @@ static ga_status check_column(const hdf5 *s, hid_t dataset, const char *name, sh
     const uint64_t bytes = capacity(s->content, dataset, *size);
     if (bytes == 0) return fail(s, report, "unsupported storage layout: ", name);
     if (size->rows > bytes / size->count ||
-        size->rows > SIZE_MAX / sizeof(double) / size->count)
+        size->rows > SIZE_MAX / sizeof(double) / size->count ||
+        !source_has((source){dataset, false}, size->rows * size->count * size_of(dataset)))
         return fail(s, report, "more numbers than the file can hold: ", name);
     return GA_OK;
 }
@@ -325,6 +429,8 @@ static ga_status read_times(const hdf5 *s, ga_report *report)
     double *times = NULL;
     if (status == GA_OK && !(times = GA_ARENA_NEW(&content->arena, double, size.rows + 1)))
         status = ga_reader_out_of_memory(report);
+    if (status == GA_OK && size.rows > 0 && !vet_rows(s, dataset, size, 0, size.rows - 1))
+        status = fail(s, report, "damaged numbers in ", "/time");
     if (status == GA_OK && size.rows > 0 &&
         H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) < 0)
         status = fail(s, report, "cannot read ", "/time");
@@ -359,6 +465,11 @@ static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, vo
     *all->last = l;
     all->last = &l->next;
     return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int digit(char c)
@@ -414,18 +525,23 @@ static ga_status read_channels(hdf5 *s, hid_t place, ga_report *report)
 {
     ga_reader_content *content = s->content;
     links all = {.s = s, .last = &all.first};
-    if (H5Literate(place, H5_INDEX_NAME, H5_ITER_INC, NULL, add_link, &all) < 0)
+    /* In another order HDF5 1.10 makes a table first and, if a link is damaged, frees all of
+     * it, also what it has not filled in. */
+    if (H5Literate(place, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, add_link, &all) < 0)
         return fail(s, report, "damaged group /channels", "");
     content->channels = GA_ARENA_NEW(&content->arena, ga_channel, all.count + 1);
     s->datasets = GA_ARENA_NEW(&content->arena, const char *, all.count + 1);
     if (!content->channels || !s->datasets) return ga_reader_out_of_memory(report);
-    for (const entry *l = all.first; l; l = l->next) {
-        if (!ga_hdf5_vet(&s->origin, place, l->name))
-            return fail(s, report, "damaged channel ", l->name);
-        const hid_t dataset = H5Dopen2(place, l->name, H5P_DEFAULT);
+    int count = 0;
+    for (const entry *l = all.first; l; l = l->next) s->datasets[count++] = l->name;
+    qsort(s->datasets, (size_t)count, sizeof *s->datasets, compare_names);
+    while (content->channel_count < count) {
         const int k = content->channel_count++;
-        s->datasets[k] = l->name;
-        const ga_status status = describe(s, dataset, l->name, &content->channels[k], report);
+        const char *name = s->datasets[k];
+        if (!ga_hdf5_vet(&s->origin, place, name))
+            return fail(s, report, "damaged channel ", name);
+        const hid_t dataset = H5Dopen2(place, name, H5P_DEFAULT);
+        const ga_status status = describe(s, dataset, name, &content->channels[k], report);
         if (dataset >= 0) H5Dclose(dataset);
         if (status != GA_OK) return status;
     }
@@ -456,8 +572,8 @@ static ga_status open_file(hdf5 *s, ga_report *report)
     const hid_t access = ga_hdf5_origin_access(&s->origin);
     if (access >= 0) s->id = H5Fopen(s->content->path, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
-    return s->id >= 0 && is_plain(s->id) ? GA_OK
-                                         : fail(s, report, "not a readable HDF5 file", "");
+    const bool good = s->id >= 0 && is_plain(s->id) && ga_hdf5_vet_root(&s->origin, s->id);
+    return good ? GA_OK : fail(s, report, "not a readable HDF5 file", "");
 }
 
 static ga_status read_all(hdf5 *s, ga_report *report)
@@ -551,6 +667,7 @@ static ga_status read_hdf5(void *state, const ga_reader_content *content, int ch
     shape size = {0};
     const bool good = dataset >= 0 && measure(dataset, &size) &&
                       size.count == (hsize_t)content->channels[channel].count &&
+                      vet_rows(s, dataset, size, first, first + (count - 1) * stride) &&
                       read_rows(dataset, size, first, stride, count, values);
     const ga_status status =
         good ? GA_OK : fail(s, report, "cannot read channel ", content->channels[channel].name);

@@ -21,6 +21,23 @@
  *     version 3, class, number of extents (1 each), address (8), extents; or
  *     version 1 or 2, number of extents, class (1 each), nothing (5), address (8), extents
  *
+ * The address is that of a tree, whose nodes are
+ *
+ *     TREE, kind 1 (1), level (1), number of entries (2), addresses of neighbours (8 each)
+ *     entries: size of the chunk in the file (4), filters left out (4), offsets (8 for each
+ *     extent); address of the chunk (8), or above level 0 of the node below it
+ *
+ * A message of kind 11 names filters; without, all chunks have the same size.
+ *
+ * A message of kind 17 has the addresses of a tree and of a heap for the links of a group (8
+ * each). Nodes of the tree are as above, of kind 0, with one more key than entries; keys and
+ * names are offsets (8) into the data of the heap:
+ *
+ *     HEAP, version 0, nothing (3), size of the data (8), nothing (8), address of the data (8)
+ *     leaves: SNOD, version 1, nothing (1), number of entries (2)
+ *     entries: name (8), address (8), kind (4), nothing (4), 16 bytes; of a soft link, kind 2,
+ *     these begin with the offset of where it leads (4)
+ *
  * A type has its size at byte 4 (4); a shape begins with version and number of dimensions (1
  * each), and has their extents (8 each) from byte 8 on, or from byte 4 on with version 2. (HDF5
  * File Format Specification, IV.A.) Newer headers have a checksum, which HDF5 looks at.
@@ -33,12 +50,16 @@
 
 enum {
     SHAPE = 1,
+    TYPE = 3,
     LINK = 6,
     LAYOUT = 8,
+    FILTERS = 11,
     ATTRIBUTE = 12,
     CONTINUATION = 16,
+    GROUP = 17,
     MAX_BLOCKS = 1000, /* of one header; more are a list that bites its tail */
     MAX_RANK = 32,
+    SHARED = 2, /* a flag: the content is elsewhere, where nobody has looked at it */
 };
 
 typedef struct block {
@@ -50,6 +71,10 @@ typedef struct walk {
     int count; /* blocks found, the first of which is the header */
     block blocks[MAX_BLOCKS];
     int rank, extents; /* of numbers and, with one for their size, of chunks; -1: none */
+    uint64_t size, chunk_size;  /* of a number, by its type and by the chunks; 0: none */
+    uint64_t chunk_bytes, tree; /* of a whole chunk; where the chunks are listed */
+    bool filtered;
+    uint64_t nodes; /* of trees that may still be looked at */
     hid_t object;
     ga_hdf5_each *each; /* null: only look */
     void *user;
@@ -77,6 +102,26 @@ static bool count_bytes(const unsigned char *shape, uint64_t length, uint64_t *b
     return true;
 }
 
+/* Whole numbers, floating point, text of fixed and of variable length. What else there is HDF5
+ * decodes without looking where the type ends. */
+static bool vet_type(const unsigned char *type, uint64_t length)
+{
+    enum { WHOLE = 0, FLOATING = 1, TEXT = 3, VARIABLE = 9 };
+    if (length < 8 || type[0] >> 4 < 1 || type[0] >> 4 > 3) return false;
+    switch (type[0] & 15) {
+    case WHOLE:
+        return length >= 12;
+    case FLOATING:
+        return length >= 20;
+    case TEXT:
+        return true;
+    case VARIABLE: /* what it consists of follows */
+        return length >= 16 && (type[8] & 15) != VARIABLE && vet_type(type + 8, length - 8);
+    default:
+        return false;
+    }
+}
+
 static bool vet_attribute(const walk *w, const unsigned char *message, uint64_t length)
 {
     if (length < 9 || message[0] < 1 || message[0] > 3) return false;
@@ -87,7 +132,8 @@ static bool vet_attribute(const walk *w, const unsigned char *message, uint64_t 
         starts[k] = at;
         at += part;
     }
-    if (at > length || starts[2] - starts[1] < 8 || (message[0] > 1 && message[1] != 0))
+    if (at > length || (message[0] > 1 && message[1] != 0) ||
+        !vet_type(message + starts[1], starts[2] - starts[1]))
         return false;
     uint64_t bytes = number(message + starts[1] + 4, 4);
     const char *name = (const char *)message + starts[0];
@@ -124,9 +170,85 @@ static bool vet_layout(walk *w, const unsigned char *message, uint64_t length)
     if (message[0] > 3 || message[old ? 2 : 1] != 2) return true;
     if (start + 4 * count > length) return false;
     w->extents = (int)count;
-    for (uint64_t k = 0; k < count; ++k)
-        if (number(message + start + 4 * k, 4) == 0) return false;
+    w->chunk_size = count ? number(message + start + 4 * (count - 1), 4) : 0;
+    w->tree = number(message + start - 8, 8);
+    w->chunk_bytes = 1;
+    for (uint64_t k = 0; k < count; ++k) {
+        const uint64_t extent = number(message + start + 4 * k, 4);
+        if (extent == 0 || w->chunk_bytes > UINT32_MAX / extent) return false;
+        w->chunk_bytes *= extent;
+    }
     return true;
+}
+
+/* --- links of a group, as all versions of HDF5 can read them -------------------------------
+ */
+
+/* HDF5 takes names from a heap without looking where it ends. */
+typedef struct names {
+    unsigned char *bytes;
+    uint64_t size;
+} names;
+
+static bool is_name(const names *heap, uint64_t offset)
+{
+    return offset < heap->size && memchr(heap->bytes + offset, 0, heap->size - offset);
+}
+
+static bool vet_leaf(walk *w, uint64_t address, const names *heap)
+{
+    enum { HEAD = 8, ENTRY = 40, SOFT = 2 };
+    unsigned char head[HEAD], entry[ENTRY];
+    if (!ga_hdf5_origin_read(w->origin, address, HEAD, head) || memcmp(head, "SNOD\1", 5) != 0)
+        return false;
+    const uint64_t count = number(head + 6, 2);
+    for (uint64_t k = 0; k < count; ++k)
+        if (!ga_hdf5_origin_read(w->origin, address + HEAD + ENTRY * k, ENTRY, entry) ||
+            !is_name(heap, number(entry, 8)) ||
+            (number(entry + 16, 4) == SOFT && !is_name(heap, number(entry + 24, 4))))
+            return false;
+    return true;
+}
+
+static bool vet_names(walk *w, uint64_t address, unsigned above, const names *heap)
+{
+    enum { HEAD = 24, KEY = 8, ENTRY = 16 };
+    unsigned char head[HEAD], key[KEY], child[8];
+    if (w->nodes == 0 || !ga_hdf5_origin_read(w->origin, address, HEAD, head)) return false;
+    --w->nodes;
+    const unsigned level = head[5];
+    const uint64_t count = number(head + 6, 2);
+    if (memcmp(head, "TREE\0", 5) != 0 || level >= above) return false;
+    for (uint64_t k = 0; k <= count; ++k) {
+        const uint64_t at = address + HEAD + ENTRY * k;
+        if (!ga_hdf5_origin_read(w->origin, at, KEY, key) || !is_name(heap, number(key, 8)))
+            return false;
+        if (k == count) return true;
+        if (!ga_hdf5_origin_read(w->origin, at + KEY, 8, child)) return false;
+        const uint64_t below = number(child, 8);
+        if (!(level == 0 ? vet_leaf(w, below, heap) : vet_names(w, below, level, heap)))
+            return false;
+    }
+    return true;
+}
+
+static bool vet_group(walk *w, const unsigned char *message, uint64_t length)
+{
+    enum { HEAD = 32 };
+    static const unsigned highest = 255;
+    unsigned char head[HEAD];
+    if (length < 16 || !ga_hdf5_origin_read(w->origin, number(message + 8, 8), HEAD, head) ||
+        memcmp(head, "HEAP", 5) != 0)
+        return false;
+    const uint64_t size = number(head + 8, 8), address = number(head + 24, 8);
+    if (size == 0 || size > w->origin->size || address > w->origin->size - size) return false;
+    const names heap = {GA_NEW(unsigned char, size), size};
+    w->nodes = w->origin->size / 24 + 1;
+    const bool good = heap.bytes &&
+                      ga_hdf5_origin_read(w->origin, address, (size_t)size, heap.bytes) &&
+                      vet_names(w, number(message, 8), highest, &heap);
+    ga_free(heap.bytes);
+    return good;
 }
 
 static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
@@ -134,9 +256,13 @@ static bool vet_messages(walk *w, const unsigned char *bytes, uint64_t length)
     for (uint64_t at = 0; length - at >= 8;) {
         const uint64_t kind = number(bytes + at, 2), size = number(bytes + at + 2, 2);
         const unsigned char *content = bytes + at + 8;
-        if (size > length - at - 8) return false;
+        if (size > length - at - 8 || (bytes[at + 4] & SHARED) != 0) return false;
+        if (kind == TYPE && !vet_type(content, size)) return false;
+        if (kind == TYPE) w->size = number(content + 4, 4);
         if (kind == ATTRIBUTE && !vet_attribute(w, content, size)) return false;
         if (kind == SHAPE && size > 1) w->rank = content[1];
+        if (kind == GROUP && !vet_group(w, content, size)) return false;
+        if (kind == FILTERS) w->filtered = true;
         if (kind == LINK && !vet_link(content, size)) return false;
         if (kind == LAYOUT && !vet_layout(w, content, size)) return false;
         if (kind == CONTINUATION) {
@@ -169,14 +295,48 @@ static bool find_header(const ga_hdf5_origin *origin, haddr_t address, block *he
     return true;
 }
 
+/* HDF5 believes the size of a chunk in the tree, and copies a whole one from it. */
+static bool vet_tree(walk *w, uint64_t address, unsigned above)
+{
+    enum { HEAD = 24 };
+    unsigned char head[HEAD];
+    if (w->nodes == 0 || !ga_hdf5_origin_read(w->origin, address, HEAD, head)) return false;
+    --w->nodes;
+    const unsigned level = head[5];
+    const uint64_t count = number(head + 6, 2), width = 8 + 8 * (uint64_t)w->extents + 8;
+    if (memcmp(head, "TREE\1", 5) != 0 || level >= above) return false;
+    unsigned char *entries = GA_NEW(unsigned char, count *width + 1);
+    bool good = entries && ga_hdf5_origin_read(w->origin, address + HEAD,
+                                               (size_t)(count * width), entries);
+    for (uint64_t k = 0; k < count && good; ++k) {
+        const unsigned char *entry = entries + k * width;
+        good = level == 0 ? number(entry, 4) == w->chunk_bytes
+                          : vet_tree(w, number(entry + width - 8, 8), level);
+    }
+    ga_free(entries);
+    return good;
+}
+
+static bool vet_chunks(walk *w)
+{
+    static const unsigned highest = 255;
+    if (w->extents < 0) return true;
+    if (w->extents != w->rank + 1 || w->chunk_size != w->size) return false;
+    if (w->filtered || w->tree == UINT64_MAX) return true; /* unpacked to see; none yet */
+    w->nodes = w->origin->size / 24 + 1;
+    return vet_tree(w, w->tree, highest);
+}
+
 static bool vet_blocks(walk *w, block header)
 {
     w->count = 1;
     w->rank = w->extents = -1;
+    w->size = w->chunk_size = 0;
+    w->filtered = false;
     w->blocks[0] = header;
     for (int k = 0; k < w->count; ++k)
         if (!vet_block(w, w->blocks[k])) return false;
-    return w->extents < 0 || w->extents == w->rank + 1;
+    return vet_chunks(w);
 }
 
 bool ga_hdf5_vet(const ga_hdf5_origin *origin, hid_t place, const char *name)
@@ -187,6 +347,16 @@ bool ga_hdf5_vet(const ga_hdf5_origin *origin, hid_t place, const char *name)
     bool old;
     return H5Lget_info(place, name, &info, H5P_DEFAULT) >= 0 && info.type == H5L_TYPE_HARD &&
            find_header(origin, info.u.address, &header, &old) &&
+           (!old || vet_blocks(&w, header));
+}
+
+bool ga_hdf5_vet_root(const ga_hdf5_origin *origin, hid_t file)
+{
+    walk w = {.origin = origin};
+    H5O_info_t info;
+    block header;
+    bool old;
+    return H5Oget_info(file, &info) >= 0 && find_header(origin, info.addr, &header, &old) &&
            (!old || vet_blocks(&w, header));
 }
 

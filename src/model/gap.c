@@ -34,9 +34,23 @@ static double size_of(const ga_model *model)
     return size;
 }
 
+void ga_gap_measure(const ga_element *joint, const ga_state *state, double *distance,
+                    double *angle)
+{
+    double Phi[GA_JOINT_MAX_ROWS] = {0}, translation = 0, rotation = 0;
+    if (joint->rows) joint->type->constraint(joint, state, Phi);
+    for (int k = 0; k < joint->rows; ++k) {
+        double *sum =
+            holds_rotation(joint->type->row_name(joint, k)) ? &rotation : &translation;
+        *sum = hypot(*sum, Phi[k]);
+    }
+    *distance = translation;
+    *angle = asin(fmin(1, rotation));
+}
+
 static ga_gap measure(const ga_element *element, const ga_state *state, double size, bool *open)
 {
-    double Phi[GA_TWIST * GA_ELEMENT_MAX_NODES] = {0}, translation = 0, rotation = 0;
+    double Phi[GA_TWIST * GA_ELEMENT_MAX_NODES] = {0};
     ga_gap gap = {.element = element->name, .type = element->type->name, .row = ""};
     *open = false;
     element->type->constraint(element, state, Phi);
@@ -45,20 +59,13 @@ static ga_gap measure(const ga_element *element, const ga_state *state, double s
         const bool turns = holds_rotation(row);
         const double allowed =
             round_off * (turns || !element->type->is_joint ? fmax(1, size) : size);
-        if (turns)
-            rotation += Phi[k] * Phi[k];
-        else
-            translation += Phi[k] * Phi[k];
         if (!(fabs(Phi[k]) <= allowed)) *open = true;
         if (!(fabs(Phi[k]) <= gap.residual)) {
             gap.residual = fabs(Phi[k]);
             gap.row = row;
         }
     }
-    if (element->type->is_joint) {
-        gap.distance = sqrt(translation);
-        gap.angle = asin(fmin(1, sqrt(rotation)));
-    }
+    if (element->type->is_joint) ga_gap_measure(element, state, &gap.distance, &gap.angle);
     return gap;
 }
 

@@ -65,14 +65,29 @@ ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double 
     return GA_OK;
 }
 
-/* Has its own workspace: others take differences of it. */
+/* May a function that failed ahead in time be evaluated behind instead? */
+static bool is_undefined(ga_status status)
+{
+    return status == GA_ERR_RECOVERABLE || status == GA_ERR_NOT_FINITE;
+}
+
+/* Has its own workspace: others take differences of it. Where Phi is not defined ahead of t,
+ * the difference is taken backwards, of second order as well. */
 ga_status ga_difference_rate(ga_dae *dae, double t, const double *q, double *Phi_t)
 {
-    double step = first_step * fmax(1, 1e-3 * fabs(t));
-    GA_TRY(ga_dae_constraint(dae, t + step, q, Phi_t));
-    GA_TRY(ga_dae_constraint(dae, t - step, q, dae->rate_work));
-    for (int i = 0; i < dae->m; ++i)
-        Phi_t[i] = (Phi_t[i] - dae->rate_work[i]) / ((t + step) - (t - step));
+    const double step = first_step * fmax(1, 1e-3 * fabs(t));
+    static const double central[] = {1, -1}, backward[] = {1.5, -2, 0.5};
+    const ga_status status = ga_dae_constraint(dae, t + step, q, Phi_t);
+    if (status != GA_OK && !is_undefined(status)) return status;
+    const bool back = status != GA_OK;
+    const double *weight = back ? backward : central;
+    const double width = back ? t - (t - step) : (t + step) - (t - step);
+    if (back) GA_TRY(ga_dae_constraint(dae, t, q, Phi_t));
+    for (int i = 0; i < dae->m; ++i) Phi_t[i] *= weight[0] / width;
+    for (int k = 1; k <= 1 + back; ++k) {
+        GA_TRY(ga_dae_constraint(dae, t - k * step, q, dae->rate_work));
+        for (int i = 0; i < dae->m; ++i) Phi_t[i] += weight[k] / width * dae->rate_work[i];
+    }
     return GA_OK;
 }
 
@@ -95,6 +110,15 @@ ga_status ga_difference_nonholonomic_gradient(ga_dae *dae, double t, const doubl
  * one difference quotient; v_work holds the increment. */
 typedef ga_status residual(ga_dae *dae, double t, const double *q, const double *v, double *w);
 
+/* Phi at (q o exp(s v), t + s); q1 is workspace. */
+static ga_status constraint_along(ga_dae *dae, double t, const double *q, const double *v,
+                                  double s, double *q1, double *Phi)
+{
+    for (int i = 0; i < dae->nv; ++i) dae->v_work[i] = s * v[i];
+    ga_dae_update(dae, GA_MAP_EXP, q, dae->v_work, q1);
+    return ga_dae_constraint(dae, t + s, q1, Phi);
+}
+
 static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const double *v,
                                    double *w)
 {
@@ -105,31 +129,47 @@ static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const
         return GA_OK;
     }
     double *q1 = dae->q_minus; /* callers keep q in q_plus or in the user's array */
-    double s = nested_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
-    for (int i = 0; i < dae->nv; ++i) dae->v_work[i] = s * v[i];
-    ga_dae_update(dae, GA_MAP_EXP, q, dae->v_work, q1);
-    GA_TRY(ga_dae_constraint(dae, t + s, q1, w));
-    for (int i = 0; i < dae->nv; ++i) dae->v_work[i] = -s * v[i];
-    ga_dae_update(dae, GA_MAP_EXP, q, dae->v_work, q1);
-    GA_TRY(ga_dae_constraint(dae, t - s, q1, dae->lambda_work));
-    for (int i = 0; i < dae->m; ++i) w[i] = (w[i] - dae->lambda_work[i]) / (2 * s);
+    const double s = nested_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+    static const double central[] = {0.5, -0.5}, backward[] = {1.5, -2, 0.5};
+    ga_status status = constraint_along(dae, t, q, v, s, q1, w);
+    if (status != GA_OK && !is_undefined(status)) return status;
+    const bool back = status != GA_OK;
+    const double *weight = back ? backward : central;
+    if (back) GA_TRY(constraint_along(dae, t, q, v, 0, q1, w));
+    for (int i = 0; i < dae->m; ++i) w[i] *= weight[0] / s;
+    for (int k = 1; k <= 1 + back; ++k) {
+        GA_TRY(constraint_along(dae, t, q, v, -k * s, q1, dae->lambda_work));
+        for (int i = 0; i < dae->m; ++i) w[i] += weight[k] / s * dae->lambda_work[i];
+    }
     return GA_OK;
 }
 
-/* c = -dw/ds along q o exp(s v), t + s, v constant, with steps s. */
-static ga_status along_motion(ga_dae *dae, residual *of, int rows, double t, const double *q,
-                              const double *v, double s, double *c)
+/* c -= sum of weight[k] w(place[k] s)/s. */
+static ga_status subtract_points(ga_dae *dae, residual *of, int rows, double t, const double *q,
+                                 const double *v, double s, int count, const int *place,
+                                 const double *weight, double *c)
 {
-    static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
-    static const int place[4] = {-2, -1, 1, 2};
     memset(c, 0, (size_t)rows * sizeof *c);
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < count; ++k) {
         for (int i = 0; i < dae->nv; ++i) dae->direction[i] = place[k] * s * v[i];
         ga_dae_update(dae, GA_MAP_EXP, q, dae->direction, dae->q_plus);
         GA_TRY(of(dae, t + place[k] * s, dae->q_plus, v, dae->plus));
         for (int i = 0; i < rows; ++i) c[i] -= weight[k] * dae->plus[i] / s;
     }
     return GA_OK;
+}
+
+/* c = -dw/ds along q o exp(s v), t + s, v constant, with steps s: of fourth order, backwards
+ * where w is not defined ahead. */
+static ga_status along_motion(ga_dae *dae, residual *of, int rows, double t, const double *q,
+                              const double *v, double s, double *c)
+{
+    static const double central[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+    static const double backward[5] = {3.0 / 12, -16.0 / 12, 36.0 / 12, -48.0 / 12, 25.0 / 12};
+    static const int around[4] = {-2, -1, 1, 2}, behind[5] = {-4, -3, -2, -1, 0};
+    const ga_status status = subtract_points(dae, of, rows, t, q, v, s, 4, around, central, c);
+    if (!is_undefined(status)) return status;
+    return subtract_points(dae, of, rows, t, q, v, s, 5, behind, backward, c);
 }
 
 static double time_step(const ga_dae *dae, const double *q, const double *v)

@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -133,6 +134,44 @@ class Program(support.Case):
         self.assertEqual(process.returncode, 3)
         self.assertIn("gone.csv.part: was removed or replaced", error.decode())
         self.assertEqual(json.loads(out)["files"], ["gone.h5.part"])
+
+    def test_full_disk(self):
+        """What was written stays readable, and nothing is said about rows that are not there."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        for option, name in ("-o", "full.h5"), ("--csv", "full.csv"):
+            nothing_else = ["--no-results"] if option == "--csv" else []
+            done = subprocess.run(
+                [support.PROGRAM, "run", "pendulum.yaml", "-q", option, name, *nothing_else, "--set",
+                 "output.every=1e-5"], cwd=self.folder.name, capture_output=True, preexec_fn=limit, timeout=60, check=False)
+            error = done.stderr.decode()
+            self.assertEqual(done.returncode, 3, error)
+            self.assertIn(f"results up to there are in {name}.part", error)
+            self.assertFalse(os.path.exists(self.path(name)))
+            self.assertIn("unfinished" if option == "-o" else "frames",
+                          self.run_it("info", f"{name}.part").out)
+
+    def test_crash_on_csv_does_not_blame_hdf5(self):
+        """The process that reads is ended as by a crash; what it read is named."""
+        with open(self.path("long.csv"), "w", encoding="utf-8") as stream:
+            stream.write("time,a,b,c,d\n")
+            stream.writelines(f"{k},0.123456789,1.23456789e-5,-7,{k}\n" for k in range(500000))
+        with subprocess.Popen([support.PROGRAM, "info", "long.csv"], cwd=self.folder.name,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            children = f"/proc/{process.pid}/task/{process.pid}/children"
+            reader = ""
+            while not reader and process.poll() is None:
+                with open(children, encoding="utf-8") as stream:
+                    reader = stream.read()
+            if reader:
+                os.kill(int(reader.split()[0]), signal.SIGSEGV)
+            _, error = process.communicate(timeout=60)
+        if process.returncode == 0:
+            self.skipTest("it was read too fast")
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("long.csv is damaged: the reader of CSV crashes", error.decode())
+        self.assertNotIn("HDF5", error.decode())
 
     def test_check_leaves_tangents_of_large_models(self):
         self.write("large.yaml", """

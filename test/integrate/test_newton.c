@@ -132,7 +132,10 @@ static void test_accepted_steps_solve_the_equations(void **state)
 }
 
 /* k iterations are needed: with max_iterations = k the same bits, with k - 1 a failure that
- * leaves the state alone. */
+ * leaves the state alone; or full Newton, which is tried next, needs no more than that. */
+static void assert_same_solution(const pb_problem *p, const char *what, ga_formulation form,
+                                 double h, const snapshot *a, const snapshot *b);
+
 static void test_exactly_enough_iterations(void **state)
 {
     (void)state;
@@ -167,6 +170,14 @@ static void test_exactly_enough_iterations(void **state)
                 def.max_iterations = needed - 1;
                 run = begin(&p->system, &def, p, h);
                 const snapshot before = take(run, &p->system);
+                if (def.newton == GA_NEWTON_MODIFIED &&
+                    ga_integrator_step(run, NULL) == GA_OK) {
+                    const snapshot full = take(run, &p->system);
+                    assert_true(ga_integrator_statistics(run).iterations > needed - 1);
+                    assert_same_solution(p, "full Newton", def.formulation, h, &full, &enough);
+                    ga_integrator_destroy(run);
+                    continue;
+                }
                 for (int again = 0; again < 2; ++again) {
                     memset(&report, 0x55, sizeof report);
                     assert_status(ga_integrator_step(run, &report), GA_ERR_NO_CONVERGE, report);

@@ -100,7 +100,8 @@ static void test_straight_falls(void **state)
                 fail_msg(
                     "chain %d, Newton to %g: %ld renewals, %ld factorisations in %ld steps", k,
                     newton, work.renewals, work.factorizations, work.steps);
-            assert_true((double)work.iterations < 2 * steps);
+            /* the second one shows that the first contracts */
+            assert_true((double)work.iterations < 2.1 * steps);
         }
     }
 }

@@ -511,13 +511,22 @@ static void put_extreme(char *bytes, size_t length, uint32_t *seed)
     if (at + width <= length) memcpy(bytes + at, &x, width);
 }
 
+/* GALPHA_FUZZ in the environment: so many times as many, for longer runs, from the seed
+ * GALPHA_FUZZ_SEED. */
+static uint32_t from_environment(const char *name, uint32_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+}
+
 static void mutate(ga_result_format format, int cases)
 {
+    cases *= (int)from_environment("GALPHA_FUZZ", 1);
     write_file(format, 40);
     size_t length;
     char *bytes = load_file(in_folder(names[format]), &length);
     char *copy = malloc(length);
-    uint32_t seed = 12345;
+    uint32_t seed = from_environment("GALPHA_FUZZ_SEED", 12345);
     for (int k = 0; k < cases; ++k) {
         memcpy(copy, bytes, length);
         size_t end = length;
@@ -550,8 +559,9 @@ static void test_random_csv(void **state)
         "\r",   "a",   "b.x", "b.y",  "d.0",          "d.1", "1",     "2.5e-3",
         "-inf", "nan", "+",   "\xff", "\xef\xbb\xbf", " ",   "x,y,z", "time"};
     enum { WORDS = sizeof words / sizeof *words, LONGEST = 40, CASES = 20000 };
-    uint32_t seed = 2024;
-    for (int k = 0; k < CASES; ++k) {
+    uint32_t seed = from_environment("GALPHA_FUZZ_SEED", 2024);
+    const int cases = CASES * (int)from_environment("GALPHA_FUZZ", 1);
+    for (int k = 0; k < cases; ++k) {
         char text[8 * LONGEST] = "time";
         size_t length = 4;
         const uint32_t count = next_random(&seed) % LONGEST;
@@ -578,6 +588,98 @@ static void test_mutated_hdf5(void **state)
 {
     (void)state;
     mutate(GA_RESULT_HDF5, 1000);
+}
+
+/* --- damaged where HDF5 1.10 would follow ------------------------------------------------- */
+
+/* Places found by fuzzing. Whatever the file says there, HDF5 believes it, and reads or frees
+ * what is not its own; so every one has to be found before HDF5 sees it. At each occurrence of
+ * `find`, `length` bytes, what stands `ahead` of it is replaced. */
+static const struct {
+    const char *what, *find;
+    size_t length, ahead;
+    const char *put;
+    size_t put_length;
+} places[] = {
+    {"size of a chunk", "TREE\1\0", 6, 24, "\x10\0\0\0", 4},
+    {"size of a chunk, too large", "TREE\1\0", 6, 24, "\0\0\0\x7f", 4},
+    {"number of chunks", "TREE\1\0", 6, 6, "\xff\xff", 2},
+    {"level of a tree", "TREE\1\0", 6, 5, "\3", 1},
+    {"name of a link", "SNOD\1", 5, 8, "\0\0\0\1", 4},
+    {"name of a link, at the end", "SNOD\1", 5, 8, "\x57\0\0\0", 4},
+    {"kind of a link", "SNOD\1", 5, 24, "\2\0\0\0", 4},
+    {"number of links", "SNOD\1", 5, 6, "\xff\xff", 2},
+    {"key of a group", "TREE\0\0", 6, 24, "\xff\xff\xff", 3},
+    {"size of names", "HEAP\0", 5, 8, "\xff\xff", 2},
+    {"address of names", "HEAP\0", 5, 24, "\xff\xff\xff", 3},
+    {"type of a text: members of an enumeration", "\x19\1\1\0\x10\0\0\0", 8, 0, "\x18", 1},
+    {"type of a text: members of a structure", "\x19\1\1\0\x10\0\0\0", 8, 0, "\x16", 1},
+    {"type of a text: array", "\x19\1\1\0\x10\0\0\0", 8, 0, "\x1a", 1},
+    {"type of numbers", "\x11\x20\x3f\0\10\0\0\0", 8, 0, "\x18", 1},
+    {"size of numbers", "\x11\x20\x3f\0\10\0\0\0", 8, 4, "\x7f", 1},
+    {"layout: in the header", "\3\2\2", 3, 1, "\0", 1},
+    {"layout: in one piece", "\3\2\2", 3, 1, "\1", 1},
+    {"layout: size of numbers", "\0\2\0\0\10\0\0\0", 8, 4, "\1", 1},
+    {"layout: no rows", "\0\2\0\0\10\0\0\0", 8, 0, "\0\0", 2},
+    {"an attribute that is elsewhere", "\14\0\x40\0\0", 5, 4, "\2", 1},
+    {"numbers of a type that is elsewhere", "\3\0\x18\0\1", 5, 4, "\3", 1},
+};
+enum { PLACES = sizeof places / sizeof *places };
+
+/* All of them in a file; counts where they were. */
+static void damage_places(const char *path, int *found)
+{
+    size_t length;
+    char *bytes = load_file(path, &length), *copy = malloc(length);
+    for (size_t k = 0; k < PLACES; ++k)
+        for (size_t at = 0; at + 64 < length; ++at) {
+            if (memcmp(bytes + at, places[k].find, places[k].length) != 0) continue;
+            ++found[k];
+            memcpy(copy, bytes, length);
+            memcpy(copy + at + places[k].ahead, places[k].put, places[k].put_length);
+            write_text("damaged", copy, length);
+            try_file(in_folder("damaged"));
+        }
+    free(copy);
+    free(bytes);
+}
+
+static void test_damaged_places(void **state)
+{
+    (void)state;
+    int found[PLACES] = {0};
+    write_file(GA_RESULT_HDF5, 40);
+    damage_places(in_folder("result.h5"), found);
+    /* links as others write them */
+    const hid_t file = begin_result();
+    put(file, "channels/x", H5T_IEEE_F64LE, 1, (const hsize_t[]){3});
+    put(file, "channels/y", H5T_IEEE_F64LE, 1, (const hsize_t[]){3});
+    H5Lcreate_soft("/channels/x", file, "channels/soft", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    damage_places(in_folder("other.h5"), found);
+    for (size_t k = 0; k < PLACES; ++k)
+        if (!found[k]) fail_msg("no place: %s", places[k].what);
+    empty_folder();
+}
+
+/* A chunk that unpacks to less than it should. */
+static void test_short_chunk(void **state)
+{
+    (void)state;
+    hid_t file = begin_result();
+    put_huge(file, "channels/x", 3, true);
+    const hid_t dataset = H5Dopen2(file, "channels/x", H5P_DEFAULT);
+    static const unsigned char packed[] = {0x78, 0x9c, 0x03, 0, 0, 0, 0, 1}; /* of nothing */
+    const hsize_t at[1] = {0};
+    assert_true(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, at, sizeof packed, packed) >= 0);
+    H5Dclose(dataset);
+    H5Fclose(file);
+    ga_result_reader *reader = open_result(in_folder("other.h5"));
+    double x[3];
+    ga_report report;
+    assert_int_equal(ga_result_reader_read(reader, 0, 0, 1, 3, x, &report), GA_ERR_INPUT);
+    ga_result_reader_close(reader);
+    empty_folder();
 }
 
 /* Cut at every length that is a multiple of something odd. */
@@ -639,6 +741,7 @@ int main(void)
         cmocka_unit_test(test_rewritten_hdf5),  cmocka_unit_test(test_mutated_csv),
         cmocka_unit_test(test_mutated_hdf5),    cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_random_csv),      cmocka_unit_test(test_allocation_fails),
+        cmocka_unit_test(test_damaged_places),  cmocka_unit_test(test_short_chunk),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

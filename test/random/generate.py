@@ -434,17 +434,22 @@ class Draft:
         self.add_actions(self.add_joint(kind, parent, body, at))
 
     def add_stops(self):
-        """Rigid limits on coordinates of joints: one or both ends, any restitution."""
+        """Rigid limits on coordinates of joints: one or both ends, any restitution. In every other model narrow
+        ones on all of them, so that it comes to rest."""
+        narrow = self.chance(0.5)
         for name, j in self.model["joints"].items():
             coordinates = mechanics.COORDINATES.get(j["type"], [])
             for c in coordinates:
-                if c in ("x", "y") or not self.chance(0.7):
+                if c in ("x", "y") or not (narrow or self.chance(0.7)):
                     continue
-                limits = {"restitution": self.rng.choice([0, 0, 0.3, 0.7, 0.95]), "slowest": 1e-3}
-                if self.chance(0.7):
-                    limits["max"] = self.number(0.02, 0.3)
-                if self.chance(0.7) or "max" not in limits:
-                    limits["min"] = -self.number(0.02, 0.3)
+                limits = {"restitution": self.rng.choice([0, 0, 0.3] if narrow else [0, 0.3, 0.7, 0.95])}
+                if self.chance(0.3):
+                    limits["slowest"] = 1e-3
+                widest = 0.04 if narrow else 0.3
+                if narrow or self.chance(0.7):
+                    limits["max"] = self.number(0.02, widest)
+                if narrow or self.chance(0.7) or "max" not in limits:
+                    limits["min"] = -self.number(0.02, widest)
                 (j if len(coordinates) == 1 else j.setdefault(c, {}))["limits"] = limits
 
     def add_buffers(self):

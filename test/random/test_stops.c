@@ -5,16 +5,16 @@
  *
  *     x'' = a + b cos(w t) - c sin(x + x_0)
  *
- * (c, gravity on a pendulum, only for the revolute joint.) Sizes range over six decades, times
- * over nine, restitution from 0 to 0.95, tolerances and steps over three decades; formulations,
- * kinematics, error modes, dimensions and places are drawn, too.
+ * (c, gravity on a pendulum, only for the revolute joint.) Lengths, masses and times range over
+ * nine decades, restitution from 0 to 0.95, tolerances and steps over three decades;
+ * formulations, kinematics, error modes, dimensions and places are drawn, too.
  *
  * The reference integrates this equation by the classical Runge-Kutta method with small steps,
  * finds impacts by bisection, and goes by the laws of impact and rest. It knows nothing of
  * the library.
  *
  * STOPS_CASES and STOPS_SEED in the environment choose how many cases, and which; STOPS_CASE
- * runs one and prints it. */
+ * runs one and prints it, with another tolerance if STOPS_TOLERANCE gives one. */
 #include "test/support/unit.h"
 
 #include <galpha/sim.h>
@@ -24,6 +24,8 @@
 #include <string.h>
 
 static const double pi = 3.14159265358979323846;
+
+enum { OUTPUTS = 50 };
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { CASES = 50 };
@@ -98,14 +100,14 @@ static scenario draw(uint64_t seed)
     dice die = {seed * 7919 + 17}, *d = &die;
     for (int k = 0; k < 5; ++k) uniform(d);
     scenario c = {.revolute = uniform(d) < 0.5, .dimension = 2 + one_of(d, 2)};
-    c.length = decades(d, 1e-3, 1e3);
+    c.length = decades(d, 1e-6, 1e3);
     c.time = decades(d, 1e-5, 1e4);
     const double unit = c.revolute ? 1 : c.length;
     const double acceleration = unit / (c.time * c.time);
     unit_vectors(d, &c);
     for (int i = 0; i < c.dimension; ++i)
         c.at[i] = c.length * between(d, -1, 1) * (uniform(d) < 0.2 ? 100 : 1);
-    c.mass = decades(d, 1e-2, 1e2);
+    c.mass = decades(d, 1e-6, 1e3);
     c.arm = c.length * between(d, 0.1, 1);
     c.inertia = c.mass * c.length * c.length * decades(d, 1e-2, 1);
     c.e = uniform(d) < 0.2 ? 0 : between(d, 0, 0.95);
@@ -137,18 +139,16 @@ static scenario draw(uint64_t seed)
         c.tolerance = decades(d, 1e-6, 1e-3);
         c.error = uniform(d) < 0.5 ? "auto" : errors[one_of(d, 4)];
         if (strcmp(c.error, "extrapolate") == 0) c.formulation = "index2";
-        /* hht-i3 with this mode may fail without any stop, seed 770 */
-        if (strcmp(c.error, "positions") == 0) c.formulation = formulations[one_of(d, 3)];
     } else {
         c.step = c.time * decades(d, 1e-3, 1);
         c.error = "auto";
         /* a body off its axis needs some steps in a turn */
         if (c.revolute)
             c.step = fmin(c.step, 0.2 / (fabs(c.v0) + (fabs(c.a) + c.b + c.c) * c.t_end));
-        c.t_end = fmin(c.t_end, 2000 * c.step);
+        c.t_end = fmin(c.t_end, 1000 * c.step);
     }
     /* some turns are enough */
-    if (c.revolute) c.t_end = fmin(c.t_end, 100 / (fabs(c.v0) + sqrt(fabs(c.a) + c.b + c.c)));
+    if (c.revolute) c.t_end = fmin(c.t_end, 40 / (fabs(c.v0) + sqrt(fabs(c.a) + c.b + c.c)));
     return c;
 }
 
@@ -194,6 +194,19 @@ static bool presses(const scenario *c, const point *p)
     return p->at * force(c, p->t, p->x) >= 0;
 }
 
+/* h, or less where x turns back within that time: what it reached must be seen. */
+static double to_turning_point(const scenario *c, point p, double h)
+{
+    const point end = runge_kutta(c, p, h);
+    if (!(p.v * end.v < 0)) return h;
+    double low = 0, high = h;
+    for (int k = 0; k < 40; ++k) {
+        const double middle = 0.5 * (low + high);
+        *(runge_kutta(c, p, middle).v * p.v > 0 ? &low : &high) = middle;
+    }
+    return low > 1e-9 * h ? low : h;
+}
+
 /* One step of at most h, shorter if something happens in it. */
 static point advance(const scenario *c, point p, double h, double speed)
 {
@@ -213,6 +226,7 @@ static point advance(const scenario *c, point p, double h, double speed)
     }
     const double a = fabs(force(c, p.t, p.x));
     if (a > 0) h = fmin(h, 0.3 * fmax(p.leap / a, p.t - p.since)); /* several in a flight */
+    h = to_turning_point(c, p, h);
     point next = runge_kutta(c, p, h);
     const int side = beyond(c, &next);
     if (!side) return next;
@@ -242,20 +256,41 @@ static point advance(const scenario *c, point p, double h, double speed)
 typedef struct track {
     const scenario *c;
     point p;
+    point twin[2];      /* disturbed */
+    double disturbance; /* of them, relative to the speed, in the whole time */
+    double spread;      /* of x between reference and twins, at the end */
     double speed, h;
     double error, error_end, outside; /* of x */
     double x;                         /* the last */
 } track;
+
+static void follow(track *k, point *p, double t)
+{
+    while (t - p->t > 1e-12 * k->c->t_end) {
+        *p = advance(k->c, *p, fmin(k->h, t - p->t), k->speed);
+        k->speed = fmax(k->speed, fabs(p->v));
+    }
+}
+
+/* The twins tell how much the problem itself amplifies errors: a body that just touches a stop
+ * may bounce or not, and bounces under a changing force part from each other. */
+static void follow_twins(track *k, double t)
+{
+    for (int i = 0; i < 2; ++i) {
+        point *p = k->twin + i;
+        follow(k, p, t);
+        p->v *= 1 + (i ? -1 : 1) * k->disturbance / OUTPUTS;
+        k->spread = fmax(i ? k->spread : 0, fabs(p->x - k->p.x));
+    }
+}
 
 static ga_eval compare(void *user, const ga_sim *sim)
 {
     track *k = user;
     const scenario *c = k->c;
     const double t = ga_sim_time(sim), x = ga_sim_values(sim)[0];
-    while (t - k->p.t > 1e-12 * c->t_end) {
-        k->p = advance(c, k->p, fmin(k->h, t - k->p.t), k->speed);
-        k->speed = fmax(k->speed, fabs(k->p.v));
-    }
+    follow(k, &k->p, t);
+    if (k->disturbance > 0) follow_twins(k, t);
     k->error_end = fabs(x - k->p.x);
     k->error = fmax(k->error, k->error_end);
     k->outside = fmax(k->outside, fmax(x - c->max, 0)); /* false for NaN */
@@ -345,7 +380,7 @@ static void write_model(const scenario *c, char *text)
     else
         to += sprintf(to, "step: %.17g}\n", c->step);
     sprintf(to, "output: {channels: [joint.%s], every: %.17g}\n",
-            c->revolute ? "angle" : "displacement", c->t_end / 50);
+            c->revolute ? "angle" : "displacement", c->t_end / OUTPUTS);
 }
 
 /* Absolute tolerances in the units of the problem. */
@@ -408,10 +443,24 @@ static double world_size(const scenario *c)
     return c->revolute ? size / c->arm : size;
 }
 
+/* Error control fails at times where there is no stop at all (cases 770, 1000251); that is not
+ * judged here. */
+static bool fails_without_stops(const scenario *given)
+{
+    scenario c = *given;
+    c.min = -1e9 * c.length;
+    c.max = 1e9 * c.length;
+    track k = {.c = &c, .p = {.v = c.v0, .leap = INFINITY}, .h = c.time};
+    ga_report report = {0};
+    return simulate(&c, &k, &report) != GA_OK;
+}
+
 /* What is wrong with a case; 0: nothing. */
 static int judge(uint64_t seed, double worst[3])
 {
-    const scenario c = draw(seed);
+    scenario c = draw(seed);
+    const char *tolerance = getenv("STOPS_TOLERANCE");
+    if (tolerance && c.tolerance > 0) c.tolerance = atof(tolerance);
     const double unit = c.revolute ? 1 : c.length;
     track k = {.c = &c, .p = {.v = c.v0, .leap = INFINITY}, .h = 0.1 * c.time};
     ga_report report = {0};
@@ -419,34 +468,42 @@ static int judge(uint64_t seed, double worst[3])
     /* exact where the force is constant */
     if (c.w > 0) k.h = fmin(k.h, 5e-3 / c.w);
     if (c.c > 0) k.h = 2e-3 * c.time;
-    if (c.v0 == 0) {
+    if ((c.min == 0 && c.v0 < 0) || (c.max == 0 && c.v0 > 0)) {
+        k.p.v *= -c.e;
+        k.p.leap = fabs(k.p.v) > 0 ? fabs(k.p.v) : INFINITY;
+    }
+    if (k.p.v == 0) {
         if (c.max == 0 && force(&c, 0, 0) >= 0) k.p.at = 1;
         if (c.min == 0 && force(&c, 0, 0) <= 0) k.p.at = -1;
     }
+    k.twin[0] = k.twin[1] = k.p;
+    k.disturbance = c.tolerance;
     const ga_status status = simulate(&c, &k, &report);
     double size = unit;
     if (!isnan(c.min)) size = fmax(size, -c.min);
     if (!isnan(c.max)) size = fmax(size, c.max);
     const double h = c.step / c.time;
+    const double scale = fmax(size, world_size(&c)); /* which tolerances are relative to */
     const double allowed =
         c.tolerance > 0 ? 10 * c.tolerance * leeway(&c) : by_steps(&c, k.speed);
-    const double scale = fmax(size, world_size(&c)); /* which tolerances are relative to */
+    const double amplified = fmax(1, k.spread / scale / c.tolerance); /* NaN: 1 */
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
-    int wrong = 0;
-    if (status != GA_OK) wrong |= 1;
+    int wrong = 0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances of a tolerance */
+    if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
-    if (worst[1] > 1) wrong |= 4;
+    if (worst[1] > 1) wrong |= worst[1] > amplified ? 4 : 8;
     if (wrong || getenv("STOPS_CASE"))
         print_message(
-            "case %lu: %s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
+            "case %lu: %s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
             "what is allowed; %s %dD %s %s %s tolerance %.2g h %.2g e %.3g t_end %.3g, "
             "x = %.6g, expected %.6g, size %.3g %s\n",
             (unsigned long)seed, wrong ? "" : "good", wrong & 1 ? "FAILED " : "",
-            wrong & 2 ? "OUTSIDE " : "", wrong & 4 ? "WRONG" : "", worst[0], worst[1], worst[2],
-            c.revolute ? "revolute" : "prismatic", c.dimension, c.formulation, c.kinematics,
-            c.error, c.tolerance, h, c.e, c.t_end / c.time, k.x, k.p.x, size, report.message);
+            wrong & 2 ? "OUTSIDE " : "", wrong & 4 ? "WRONG" : "", wrong & 8 ? "SENSITIVE" : "",
+            worst[0], worst[1], worst[2], c.revolute ? "revolute" : "prismatic", c.dimension,
+            c.formulation, c.kinematics, c.error, c.tolerance, h, c.e, c.t_end / c.time, k.x,
+            k.p.x, size, report.message);
     return wrong;
 }
 
@@ -457,21 +514,24 @@ static void random_stops(void **state)
                *only = getenv("STOPS_CASE");
     const long count = only ? 1 : cases ? atol(cases) : CASES;
     const long from = only ? atol(only) : first ? atol(first) : 1;
-    int failed = 0, outside = 0, wrong = 0, any = 0;
+    int failed = 0, outside = 0, wrong = 0, sensitive = 0, any = 0;
     double most[3] = {0}, worst[3];
     for (long k = from; k < from + count; ++k) {
         const int what = judge((uint64_t)k, worst);
         failed += what & 1;
         outside += what >> 1 & 1;
         wrong += what >> 2 & 1;
-        any += what != 0;
+        sensitive += what >> 3 & 1;
+        any += (what & 7) != 0;
         for (int i = 0; i < 3; ++i) most[i] = fmax(most[i], worst[i]);
     }
     if (any || getenv("TEST_VERBOSE"))
         print_message("%d of %ld cases: %d failed, %d beyond a stop, %d wrong; at most %.2g "
-                      "outside, %.2g and %.2g of the error allowed\n",
-                      any, count, failed, outside, wrong, most[0], most[1], most[2]);
+                      "outside, %.2g and %.2g of the error allowed; %d beyond that by "
+                      "what the problem does to a disturbance of one tolerance\n",
+                      any, count, failed, outside, wrong, most[0], most[1], most[2], sensitive);
     assert_int_equal(any, 0);
+    assert_true(sensitive <= (first || only ? 1 + count / 200 : 0));
 }
 
 int main(void)

@@ -1,0 +1,94 @@
+/* M^-1 S u and M^-1 (S' - S) u of the last increment; see trust.h. M is replaced by its
+ * diagonal. */
+#include "integrate/trust.h"
+
+#include "base/extremes.h"
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/stepper.h"
+
+#include <math.h>
+#include <string.h>
+
+ga_status ga_trust_create(ga_stepper *s)
+{
+    struct ga_trust *x = &s->trust;
+    const bool memory =
+        (x->u = GA_NEW(double, s->nv)) && (x->u_v = GA_NEW(double, s->nv)) &&
+        (x->force = GA_NEW(double, s->nv)) && (x->mass = GA_NEW(double, s->nv)) &&
+        (x->K = GA_NEW(double, s->dae.K.count)) && (x->C = GA_NEW(double, s->dae.C.count));
+    return memory ? GA_OK : GA_ERR_MEMORY;
+}
+
+void ga_trust_destroy(ga_stepper *s)
+{
+    struct ga_trust *x = &s->trust;
+    double *const arrays[] = {x->u, x->u_v, x->force, x->mass, x->K, x->C};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) ga_free(arrays[k]);
+}
+
+/* Diagonal of the mass matrix in the tangents. Coordinates without mass of their own move with
+ * bodies that have one: the mean stands for it. */
+static void take_mass(ga_stepper *s)
+{
+    const ga_coords *M = &s->dae.M;
+    double *mass = s->trust.mass;
+    memset(mass, 0, (size_t)s->nv * sizeof *mass);
+    for (int k = 0; k < M->count; ++k)
+        if (M->row[k] == M->col[k]) mass[M->row[k]] += s->M_tangent[k];
+    for (int i = 0; i < s->nv; ++i)
+        if (mass[i] == 0) mass[i] = s->mean_mass;
+}
+
+/* force += alpha (c_q K T u + c_v C u). */
+static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const double *C)
+{
+    struct ga_trust *x = &s->trust;
+    ga_coords_multiply(&s->dae.K, K, alpha * s->weight * s->c_q, x->u, x->force);
+    ga_coords_multiply(&s->dae.C, C, alpha * s->weight * s->c_v, x->u_v, x->force);
+}
+
+/* Largest M^-1 force in units of the tolerances. */
+static double weigh_force(const ga_stepper *s)
+{
+    const struct ga_trust *x = &s->trust;
+    double largest = 0;
+    for (int i = 0; i < s->nv; ++i) {
+        if (x->force[i] == 0) continue;
+        const int k = s->kind[i];
+        const double unit = ga_smaller(s->limits.q[k] / s->c_q, s->limits.v[k] / s->c_v);
+        largest = ga_larger(largest, fabs(x->force[i]) / (fabs(x->mass[i]) * unit));
+    }
+    return largest;
+}
+
+double ga_trust_withheld(ga_stepper *s)
+{
+    struct ga_trust *x = &s->trust;
+    const size_t size = (size_t)s->nv * sizeof *x->u;
+    if (s->dae.K.count == 0 && s->dae.C.count == 0) return 0;
+    memcpy(x->u_v, s->increment_v, size);
+    if (s->flat) {
+        memcpy(x->u, s->increment_q, size);
+    } else {
+        memset(x->u, 0, size);
+        ga_coords_multiply(&s->dae.T, s->T, 1, s->increment_q, x->u);
+    }
+    memset(x->force, 0, size);
+    add_stiff_force(s, 1, s->K, s->C);
+    take_mass(s);
+    return weigh_force(s);
+}
+
+ga_status ga_trust_undone(ga_stepper *s, double *undone)
+{
+    struct ga_trust *x = &s->trust;
+    s->form->evaluate(s);
+    const double *vd = s->form->weighted ? s->zero : s->vd;
+    const ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, vd, s->lambda);
+    GA_TRY(ga_dae_stiffness(&s->dae, &at, x->K));
+    GA_TRY(ga_dae_damping(&s->dae, &at, x->C));
+    add_stiff_force(s, -1, x->K, x->C);
+    *undone = weigh_force(s);
+    return GA_OK;
+}

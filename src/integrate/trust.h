@@ -1,0 +1,32 @@
+/* May a small increment of Newton's method be taken for a small error?
+ *
+ * The increment solves J u = r with J = M + S + ..., S = c_q K T + c_v C. The stiffness of a
+ * spring has a part k (stretch/length) across it. Tangents made at the prediction, where the
+ * stretch is that of a step along a straight line, may have a million times the stiffness of
+ * the solution there. The residual in that direction is then divided by a million: increments
+ * shrink, and nothing is solved. The same happens where friction or a damper is much softer at
+ * the solution than where the tangents were made.
+ *
+ * What u can hide is at most M^-1 S u, the increment that S keeps away. Where that is below the
+ * tolerance, or small against u itself, S does not matter, and u tells the error. Elsewhere
+ * tangents S' are made at the end of the increment: M^-1 (S' - S) u is what it has left undone.
+ */
+#ifndef GA_INTEGRATE_TRUST_H
+#define GA_INTEGRATE_TRUST_H
+
+#include <stdbool.h>
+
+/* Of u: mass outweighs stiffness. Contraction is then honest to this factor. */
+static const double GA_TRUST_SOFT = 0.3;
+
+/* norm: largest component of the increment; withheld: that of M^-1 S u, both in units of the
+ * tolerances. */
+static inline bool ga_trust_is_soft(double norm, double withheld)
+{
+    return withheld <= 1 || withheld <= GA_TRUST_SOFT * norm;
+}
+
+/* undone: largest component of M^-1 (S' - S) u, in the same units. Infinite or NaN: no. */
+static inline bool ga_trust_is_solved(double undone) { return undone <= 1; }
+
+#endif
