@@ -294,7 +294,7 @@ static void warn_tolerance(ga_sim *sim)
 }
 
 /* Runs that take more steps than this and might take far fewer say so. */
-static const long MANY_STEPS = 2000;
+static const long MANY_STEPS = 10000;
 
 /* What makes a run expensive, and what to do about it. */
 static void warn_cost(ga_sim *sim)

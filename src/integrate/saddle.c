@@ -87,6 +87,14 @@ static void fill_diagonal(ga_stepper *s, ga_saddle *k)
     }
 }
 
+/* The power of two near x > 0, so that scaling is exact. */
+static double power_of_two(double x)
+{
+    int exponent;
+    frexp(x, &exponent);
+    return ldexp(1, exponent);
+}
+
 /* Coordinates by their masses, rows of G by their largest entries then: otherwise inertias that
  * are small numbers beside the entries of G, as of a body of micrometres, look like zeros.
  * Coordinates without mass get the mean. */
@@ -101,12 +109,12 @@ static void scale_by_mass(const ga_stepper *s, ga_saddle *k)
     for (int i = 0; i < s->nv; ++i)
         if (d[i] > 0) total += d[i], ++heavy;
     for (int i = 0; i < s->nv; ++i)
-        d[i] = d[i] > 0 ? 1 / sqrt(d[i]) : heavy ? sqrt(heavy / total) : 1;
+        d[i] = heavy ? power_of_two(1 / sqrt(d[i] > 0 ? d[i] : total / heavy)) : 1;
     for (int e = 0; e < G->count; ++e) {
         double *largest = &d[s->nv + G->row[e]];
         *largest = ga_larger(*largest, fabs(k->G[e]) * d[G->col[e]]);
     }
-    for (int i = s->nv; i < k->matrix.n; ++i) d[i] = d[i] > 0 ? 1 / d[i] : 1;
+    for (int i = s->nv; i < k->matrix.n; ++i) d[i] = d[i] > 0 ? power_of_two(1 / d[i]) : 1;
     memcpy(k->col_scale, d, (size_t)k->matrix.n * sizeof *d);
 }
 
