@@ -379,15 +379,17 @@ static ga_status too_small(const ga_controller *c, double h, ga_status cause, ga
         return cause;
     }
     if (drowns(c)) {
-        ga_fail(report, GA_ERR_STEP_SIZE,
-                "at t = %.9g the error control needs a step of %.3g: a relative tolerance of "
-                "%.3g is below what %s resolves, where round-off of positions is divided by the "
-                "step; use index2, or a larger tolerance",
-                s->now.t, h, c->def.relative, s->form->name);
+        ga_fail(
+            report, GA_ERR_STEP_SIZE,
+            "at t = %.9g the error control needs a step of %.3g: a relative tolerance of "
+            "%.3g is below what %s resolves, where round-off of positions is divided by the "
+            "step; use index2, or a larger tolerance",
+            s->now.t, h, c->def.relative, s->form->name);
     } else {
-        ga_fail(report, GA_ERR_STEP_SIZE,
-                "at t = %.9g the error control needs a step of %.3g, below the smallest allowed",
-                s->now.t, h);
+        ga_fail(
+            report, GA_ERR_STEP_SIZE,
+            "at t = %.9g the error control needs a step of %.3g, below the smallest allowed",
+            s->now.t, h);
     }
     if (report) {
         report->column = worst_coordinate(c);
