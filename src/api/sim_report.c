@@ -454,22 +454,66 @@ static double mass_ratio(const ga_assembly *a)
     return least > 0 ? most / least : 1;
 }
 
+static double length(const double x[3])
+{
+    return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+}
+
+/* The motion with the largest rate if bodies move far faster than motions prescribe: they do as
+ * a mechanism is drawn to the end of its reach. *ratio: how many times. */
+static const ga_element *find_overdriven(const ga_assembly *a, const ga_state *state,
+                                         double *ratio)
+{
+    static const double far_faster = 10;
+    const ga_element *motion = NULL;
+    double rate = 0, size = 0, speed = 0, turning = 0;
+    for (int e = 0; e < a->model->element_count; ++e) {
+        ga_given given;
+        for (int k = 0; given = ga_given_of(a->model->elements[e], k), given.function; ++k) {
+            double f[3];
+            if (given.level == GA_GIVEN_FORCE || ga_function_variables(given.function) > 1)
+                continue;
+            ga_function_rates(given.function, &state->t, f);
+            const double now = fabs(given.level == GA_GIVEN_POSITION ? f[1] : f[0]);
+            if (!motion || now > rate) motion = given.element;
+            rate = fmax(rate, now);
+        }
+    }
+    for (int i = 0; i < a->model->body_count; ++i) {
+        const ga_frame *body = &state->frames[i];
+        size = fmax(size, length(body->x));
+        speed = fmax(speed, length(body->u));
+        turning = fmax(turning, length(body->w));
+    }
+    *ratio = fmin(turning, speed / size) / (rate / fmin(1, size));
+    return motion && *ratio > far_faster ? motion : NULL;
+}
+
 void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
                          ga_formulation formulation, ga_report *report)
 {
     static const double much =
         100; /* index 3 with steps of usual sizes has trouble from here */
     const bool on_positions = formulation == GA_INDEX3 || formulation == GA_HHT_I3;
-    double regularity;
+    double regularity, ratio;
     const ga_element *element = find_singular(a, state, &regularity);
+    const ga_element *motion = find_overdriven(a, state, &ratio);
+    char what[GA_MESSAGE_SIZE];
+    memcpy(what, report->message, sizeof what);
+    if (element || motion) report->message[0] = '\0'; /* the reason comes first */
     if (element) {
-        char what[GA_MESSAGE_SIZE]; /* the reason comes first */
-        memcpy(what, report->message, sizeof what);
-        report->message[0] = '\0';
         add(report->message, "%s.%.60s: at t = %.9g s %s; %.120s", section_of(element),
             element->name, state->t, element->type->singular, what);
         report->remedy = element->type->remedy;
         if (element->rows) report->row = element->row;
+    } else if (motion) {
+        add(report->message,
+            "%s.%.60s: at t = %.9g s it may lead beyond the reach of the mechanism: bodies "
+            "move "
+            "%.2g times as fast as it prescribes; %.120s",
+            section_of(motion), motion->name, state->t, ratio, what);
+        report->remedy = "a motion that the mechanism can follow: not beyond its reach, not "
+                         "across a dead point";
     } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
         add(report->message,
             ": masses differ by a factor of %.2g, and in this formulation the round-off of the "

@@ -147,7 +147,7 @@ class Program(support.Case):
                  "output.every=1e-5"], cwd=self.folder.name, capture_output=True, preexec_fn=limit, timeout=60, check=False)
             error = done.stderr.decode()
             self.assertEqual(done.returncode, 3, error)
-            self.assertIn(f"results up to there are in {name}.part", error)
+            self.assertIn(f"results up to that time are in {name}.part", error)
             self.assertFalse(os.path.exists(self.path(name)))
             self.assertIn("unfinished" if option == "-o" else "frames",
                           self.run_it("info", f"{name}.part").out)
