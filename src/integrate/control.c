@@ -550,7 +550,8 @@ static void look_for_stiffness(ga_controller *c, double h)
     ga_controller_smooth(s, e);
     const double slow = ga_controller_weigh(c, e, s->zero);
     const double by_all = cbrt(1 / all), by_slow = sqrt(slow_share(c) * allowed(c, h) / slow);
-    if (slow < 0.5 * all && ga_smaller(by_all, by_slow) > STIFF) c->stats.stiff += LOOKS;
+    const bool acts = slow < 0.999 * all; /* else something other than stiffness is fast */
+    if (acts && ga_smaller(by_all, by_slow) > STIFF) c->stats.stiff += LOOKS;
 }
 
 /* A second step that is this much worse than allowed shows that the first was too long. */
