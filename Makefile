@@ -9,6 +9,7 @@
 #                   NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
+#   make tsan       the tests that use threads with the thread sanitizer
 #   make clang      build everything with clang, warnings as errors; no tests are run
 #   make format     format the sources with clang-format; make format-check only checks
 #   make install    into PREFIX (default /usr/local); DESTDIR is honoured
@@ -28,7 +29,7 @@ GALPHA = build/release/bin/galpha
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build demo gallery test nightly bench asan clang format format-check install clean
+.PHONY: build demo gallery test nightly bench asan tsan clang format format-check install clean
 
 ifeq ($(DEPS),skip)
 need = @:
@@ -81,6 +82,15 @@ asan:
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(JOBS)
 	ctest --preset asan --parallel $(JOBS)
+
+# folder/name of the tests that use threads
+THREADED = base/pool la/backend_block la/division la/matrix la/strips model/assembly model/reaction api/threads
+empty =
+tsan:
+	$(call need,build test)
+	cmake --preset tsan
+	cmake --build --preset tsan --parallel $(JOBS) --target $(addprefix test_,$(subst /,_,$(THREADED)))
+	ctest --preset tsan --parallel $(JOBS) -R '^($(subst $(empty) ,|,$(THREADED)))$$'
 
 clang:
 	$(call need,build test clang)

@@ -54,7 +54,6 @@ static const struct {
     {GA_ERR_SINGULAR, ALWAYS,
      "check for a body without inertia in an unconstrained direction, or a locked mechanism"},
     {GA_ERR_SINGULAR, NOT_INDEX2, "--set simulate.formulation=index2"},
-    {GA_ERR_REDUNDANT, ALWAYS, "remove one of the redundant constraints"},
     {GA_ERR_INCONSISTENT, ALWAYS,
      "check the initial positions, rotations and velocities, and whether the joints can be "
      "closed at all"},

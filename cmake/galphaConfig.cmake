@@ -1,6 +1,6 @@
 # find_package(galpha)                      gives galpha::galpha, the shared library
 # find_package(galpha COMPONENTS static)    gives galpha::galpha_static as well, and looks for
-#                                           what it must be linked with: KLU, LAPACKE, libfyaml, HDF5,
+#                                           what it must be linked with: KLU, libfyaml, HDF5,
 #                                           Cairo, zlib
 include(CMakeFindDependencyMacro)
 
@@ -10,7 +10,6 @@ include(${CMAKE_CURRENT_LIST_DIR}/galpha-shared.cmake)
 if("static" IN_LIST galpha_FIND_COMPONENTS)
     list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
     find_dependency(KLU)
-    find_dependency(LAPACKE)
     find_dependency(LibFyaml)
     find_dependency(HDF5C)
     find_dependency(Cairo)

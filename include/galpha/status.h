@@ -23,8 +23,6 @@ extern "C" {
     X(GA_ERR_RECOVERABLE, "a callback reported a recoverable failure")                         \
     X(GA_ERR_NOT_FINITE, "a callback returned NaN or infinity")                                \
     X(GA_ERR_INCONSISTENT, "start values cannot be made consistent with the constraints")      \
-    X(GA_ERR_REDUNDANT,                                                                        \
-      "redundant constraints: the constraint gradient does not have full rank")                \
     X(GA_ERR_SINGULAR, "singular matrix")                                                      \
     X(GA_ERR_NO_CONVERGE, "the Newton iteration did not converge")                             \
     X(GA_ERR_DERIVATIVE, "a derivative does not agree with finite differences")                \

@@ -407,10 +407,6 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
     case GA_ERR_STEP_SIZE:
         if (column >= 0) name_column(a, column, report);
         return;
-    case GA_ERR_REDUNDANT:
-        if (row >= 0) name_row(a, row, report);
-        ga_sim_explain_misaligned(a, report);
-        return;
     case GA_ERR_INCONSISTENT:
         report->row = row;
         return; /* ga_sim_explain_contradiction */
