@@ -150,8 +150,8 @@ static bool correct_velocity(ga_stepper *s, double t, const double *q, double *v
     return good;
 }
 
-void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *vd,
-                         double *multipliers)
+void ga_dense_output(ga_stepper *s, double t, double *q, double *v, double *vd,
+                     double *multipliers)
 {
     const ga_state *now = &s->now;
     ga_dense(s, t, q, v, vd, multipliers);
@@ -161,4 +161,15 @@ void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *
     if (good && s->form->velocity_level) good = correct_velocity(s, t, q, v);
     /* where this does not converge, near a singular position, the interpolated values stay */
     if (!good) ga_dense(s, t, q, v, NULL, NULL);
+}
+
+void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *vd,
+                         double *multipliers)
+{
+    ga_dense_output(s, t, q, v, vd, multipliers);
+    if (s->now.steps == 0 || s->form->velocity_level || !s->m) return;
+    s->saddle.here = false;
+    const bool good =
+        ga_saddle_factor_at(s, t, q, v, false) == GA_OK && correct_velocity(s, t, q, v);
+    if (!good) ga_dense(s, t, NULL, v, NULL, NULL);
 }
