@@ -161,7 +161,9 @@ GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, co
                                         const double *v0, const ga_simulation *simulation,
                                         ga_report *report);
 
-/* The solution at t within the last step; any output may be null. */
+/* The solution at t within the last step by interpolation, which violates constraints by
+ * O(h^4), in index 3 by O(h^3); output of simulations is put on them. Any output may be null.
+ */
 GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, double *q,
                                            double *v, double *vd, double *lambda, double *psi);
 /* v', lambda and psi from the acceleration level at the current (q, v); any may be null. */

@@ -186,9 +186,10 @@ static void account(ga_sim *sim, const ga_sample *at)
     add_impulsive_work(sim, &now, at->t);
     memcpy(sim->last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
     memcpy(sim->last_vd, sim->now_vd, (size_t)sim->assembly->nv * sizeof *at->v);
+    /* An impact takes energy. Should it add any, that is an error of the balance. */
     if (sim->impact)
         sim->energy.dissipated +=
-            sim->last.kinetic + sim->last.potential - now.kinetic - now.potential;
+            fmax(sim->last.kinetic + sim->last.potential - now.kinetic - now.potential, 0);
     sim->impact = false;
     sim->energy.kinetic = now.kinetic;
     sim->energy.potential = now.potential;

@@ -85,14 +85,29 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
     return GA_OK;
 }
 
-/* On the dense output. */
-static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
+/* At the state in w->q, v, vd, multipliers, the latter on the acceleration level if wanted. */
+static ga_status call_exactly(ga_watch *w, double t, double *g, ga_report *report)
 {
-    ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
     if (w->def.exact && w->def.exact(w->def.user) &&
         ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
         ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
     return call(w, t, g, report);
+}
+
+/* On the constraints, as output is: to find out when something happens. */
+static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
+{
+    ga_dense_consistent(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    return call_exactly(w, t, g, report);
+}
+
+/* On the interpolated motion, which is good enough to see that something happens. Velocities
+ * that violate the constraints are not: a contact that closes may seem to open. */
+static ga_status survey(ga_watch *w, double t, double *g, ga_report *report)
+{
+    if (w->s->m && !w->s->form->velocity_level) return evaluate(w, t, g, report);
+    ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    return call_exactly(w, t, g, report);
 }
 
 /* Behind a start, ds later on the Taylor path. */
@@ -300,11 +315,18 @@ static ga_status find_side(ga_watch *w, int i, double *a, double *ga, double *b,
     return GA_OK;
 }
 
-/* The time in (a, b] at which function i has changed sides; at b it has. */
-static ga_status locate(ga_watch *w, int i, double a, double ga, double *b, double gb,
+/* The time in (a, b] at which function i has changed sides, infinity if it has not at b, where
+ * *at_end becomes its value on the constraints. */
+static ga_status locate(ga_watch *w, int i, double a, double ga, double *b, double *at_end,
                         ga_report *report)
 {
     double *g = w->g[3];
+    GA_TRY(evaluate(w, *b, g, report));
+    double gb = *at_end = g[i];
+    if (!crosses(w, i, gb)) {
+        *b = INFINITY;
+        return GA_OK;
+    }
     const double width = 4 * DBL_EPSILON * fmax(fabs(a), fabs(*b));
     if (sign(ga) != w->side[i]) GA_TRY(find_side(w, i, &a, &ga, b, &gb, width, report));
     bool halve = ga == 0;
@@ -371,7 +393,7 @@ static ga_status earliest(ga_watch *w, double a, double b, bool *found, double *
         w->end[i] = INFINITY;
         if (!crosses(w, i, gb)) continue;
         w->end[i] = b;
-        if (!arrives) GA_TRY(locate(w, i, a, ga, &w->end[i], gb, report));
+        if (!arrives) GA_TRY(locate(w, i, a, ga, &w->end[i], &w->g[2][i], report));
         first = fmin(first, w->end[i]);
     }
     *found = first < INFINITY;
@@ -407,7 +429,7 @@ static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_
     double at[2] = {a + golden * (b - a), b - golden * (b - a)}, g[2];
     *t = INFINITY;
     for (int k = 0; k < 2; ++k) {
-        GA_TRY(evaluate(w, at[k], w->g[3], report));
+        GA_TRY(survey(w, at[k], w->g[3], report));
         g[k] = w->side[i] * w->g[3][i];
     }
     for (int k = 0; k < MOST && b - a > width && fmin(g[0], g[1]) > -noise; ++k) {
@@ -416,7 +438,7 @@ static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_
         at[left] = at[!left];
         g[left] = g[!left];
         at[!left] = left ? a + golden * (b - a) : b - golden * (b - a);
-        GA_TRY(evaluate(w, at[!left], w->g[3], report));
+        GA_TRY(survey(w, at[!left], w->g[3], report));
         g[!left] = w->side[i] * w->g[3][i];
     }
     if (fmin(g[0], g[1]) < -noise) *t = at[g[1] < g[0]];
@@ -431,8 +453,8 @@ static ga_status look_between(ga_watch *w, double a, double *b, ga_report *repor
     bool any = false;
     for (int i = 0; i < w->def.count && !any; ++i) any = is_near(w, i, a, end);
     if (!any || !(little > 8 * DBL_EPSILON * fabs(end))) return GA_OK;
-    GA_TRY(evaluate(w, a + little, w->g[0], report));
-    GA_TRY(evaluate(w, end - little, w->g[3], report));
+    GA_TRY(survey(w, a + little, w->g[0], report));
+    GA_TRY(survey(w, end - little, w->g[3], report));
     for (int i = 0; i < w->def.count; ++i) {
         const double away = w->side[i] * (w->g[0][i] - w->g[1][i]);
         const double back = w->side[i] * (w->g[2][i] - w->g[3][i]);
@@ -445,7 +467,7 @@ static ga_status look_between(ga_watch *w, double a, double *b, ga_report *repor
         GA_TRY(find_dip(w, i, a, end, &t, report));
         *b = fmin(*b, t);
     }
-    return *b < end ? evaluate(w, *b, w->g[2], report) : GA_OK;
+    return *b < end ? survey(w, *b, w->g[2], report) : GA_OK;
 }
 
 /* The first event in (a, *b], values in g[1] and g[2]; without one the search stands at *b
@@ -474,13 +496,13 @@ ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_rep
     *found = false;
     if (!w->def.count || !(from < now->t)) return GA_OK;
     if (from > now->t_old) w->t_before = NAN; /* behind an event */
-    GA_TRY(evaluate(w, from, w->g[1], report));
+    GA_TRY(survey(w, from, w->g[1], report));
     double a = from;
     for (int quarter = 1; quarter <= 4; ++quarter) {
         const double end = quarter == 4 ? now->t : now->t_old + 0.25 * quarter * now->h;
         for (int part = 0; part < MOST_PARTS && a < end; ++part) {
             double b = end;
-            GA_TRY(evaluate(w, b, w->g[2], report));
+            GA_TRY(survey(w, b, w->g[2], report));
             meet(w, w->g[2]);
             GA_TRY(search(w, a, &b, found, t, report));
             if (*found) return GA_OK;

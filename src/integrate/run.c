@@ -73,7 +73,7 @@ static void put_out(ga_run *run, double t)
     ga_stepper *s = run->s;
     run->last_output = t;
     if (!run->def.output) return;
-    ga_dense(s, t, run->q, run->v, run->vd, run->multipliers);
+    ga_dense_output(s, t, run->q, run->v, run->vd, run->multipliers);
     if (run->def.multipliers != GA_MULTIPLIERS_SCHEME) {
         /* where the acceleration level has no solution, the scheme's own values stand */
         double *vd = s->start.vd_hat, *hat = s->start.guess;
@@ -94,7 +94,8 @@ static void tell_accepted(ga_run *run, double t)
     if (!run->def.accepted) return;
     ga_sample sample = sample_of(run, t, now->q, now->v, now->vd, now->lambda);
     if (t != now->t) {
-        ga_dense(run->s, t, run->q, run->v, run->vd, run->multipliers);
+        /* an event: the energy before it is compared with that of a consistent start */
+        ga_dense_consistent(run->s, t, run->q, run->v, run->vd, run->multipliers);
         sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
     }
     if (run->def.accepted(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
@@ -343,7 +344,7 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     ++run->control.stats.events;
     tell_with_output(run, t);
     if (!events->happen || run->stopped) return GA_OK;
-    ga_dense(s, t, run->q, run->v, NULL, NULL);
+    ga_dense_consistent(s, t, run->q, run->v, NULL, NULL);
     GA_TRY(ga_watch_before(w, t, run->q, run->v, report));
     ga_sample sample = sample_of(run, t, w->q_given, w->v_given, w->vd, w->multipliers);
     ga_action action =

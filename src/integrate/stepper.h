@@ -435,6 +435,13 @@ void ga_step_extrapolate_range(const ga_stepper *s, const double *x0, double *co
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
 void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
+/* The same with q and v, which must be given, on the constraints as at the ends of steps. Takes
+ * a factorisation of s->saddle. */
+void ga_dense_output(ga_stepper *s, double t, double *q, double *v, double *vd,
+                     double *multipliers);
+/* The same with q and v on the constraints in every formulation, also at the ends of steps. */
+void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *vd,
+                         double *multipliers);
 
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);

@@ -14,7 +14,7 @@ Families (each a member of FAMILIES): what a mechanism is made of.
     rolling                         discs that roll
     friction                        regularised friction in joints
     rough                           starts that do not fit the joints
-    stops                           rigid limits; behind a switch, see SWITCHES of net.py
+    stops                           rigid limits; not in FAMILIES, see --families and --with of net.py
 """
 
 import math
@@ -40,6 +40,7 @@ TREE_JOINTS = {
     "constant-velocity": 1,
 }
 LOOP_JOINTS = ["distance", "point-on-line", "point-on-plane", "spherical", "cylindrical"]
+RESTING_JOINTS = ["revolute", "prismatic", "cylindrical", "universal", "screw"]  # all coordinates may have stops
 PLANAR_JOINTS = {"revolute": 4, "prismatic": 2, "fixed": 1, "distance": 1, "point-on-line": 1}
 WORST_START = 1e3  # condition of the constraints beyond which a loop is not closed at the start
 
@@ -55,7 +56,9 @@ class Draft:
         self.model = {"galpha": 1, "name": f"{family} {seed}"}
         if self.planar:
             self.model["dimension"] = 2
-        self.model.update(gravity=self.vector(self.number(0.0, 3.0)), parameters={}, bodies={}, joints={}, motions={}, forces={})
+        # Comes to rest on its stops: nothing but gravity, narrow limits on every coordinate.
+        self.narrow = family == "stops" and self.chance(0.5)
+        self.model.update(gravity=self.vector(self.number(1.0 if self.narrow else 0.0, 3.0)), parameters={}, bodies={}, joints={}, motions={}, forces={})
 
     def number(self, low, high):
         return round(self.rng.uniform(low, high), 4)
@@ -294,10 +297,12 @@ class Draft:
         for k in range(count):
             parent = "ground" if k == 0 or self.chance(0.2) else self.rng.choice(list(self.model["bodies"]))
             body = self.add_body(self.place_of(parent))
-            if self.chance(0.1) and k > 0:
+            if self.chance(0.1) and k > 0 and not self.narrow:
                 continue  # a free body
             weights = PLANAR_JOINTS if self.planar else TREE_JOINTS
             kind = self.rng.choices(list(weights), list(weights.values()))[0]
+            if self.narrow:
+                kind = self.rng.choice(RESTING_JOINTS[:2] if self.planar else RESTING_JOINTS)
             if self.chance(0.1):
                 parent, body = body, parent  # the second side may be ground or the parent
             a, b = self.place_of(parent), self.place_of(body)
@@ -434,9 +439,8 @@ class Draft:
         self.add_actions(self.add_joint(kind, parent, body, at))
 
     def add_stops(self):
-        """Rigid limits on coordinates of joints: one or both ends, any restitution. In every other model narrow
-        ones on all of them, so that it comes to rest."""
-        narrow = self.chance(0.5)
+        """Rigid limits on coordinates of joints: one or both ends, any restitution."""
+        narrow = self.narrow
         for name, j in self.model["joints"].items():
             coordinates = mechanics.COORDINATES.get(j["type"], [])
             for c in coordinates:
@@ -515,7 +519,8 @@ def mechanism(seed, family):
         d.add_drives()
     if family == "stops":
         d.add_stops()
-    d.add_forces()
+    if not d.narrow:
+        d.add_forces()
     d.model["simulate"] = {"t_end": 1.0}
     d.fit_velocities()
     if family == "rough":

@@ -30,7 +30,7 @@ import generate
 import properties
 import shrink
 
-# Families that are off until what they need holds. `--with NAME` switches them on.
+# Families with properties of their own. `--with NAME` adds them to the others.
 SWITCHES = {"stops": "rigid limits: resting, bouncing and accumulating impacts"}
 PER_MODEL = 2  # of the properties that take turns
 MOST_EXCLUDED = 0.08  # of all checks: chaotic, singular or unresolved models say nothing
