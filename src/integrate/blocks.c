@@ -277,6 +277,7 @@ ga_status ga_block_tangents(ga_stepper *s)
     if (s->form->has_eta) ga_gradient_hand_on(&s->now, s->now.G, &s->B_eta);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
+    s->trust.measured = false;
     if (!s->form->second_system) return GA_OK;
     GA_TRY(ga_block_look_at_tangents(s));
     memcpy(s->second.M, s->M, (size_t)dae->M.count * sizeof *s->M);

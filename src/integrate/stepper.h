@@ -313,7 +313,9 @@ struct ga_stepper {
     const double *increment_q, *increment_v; /* u and dv/c_v of the last increment, nv */
     struct ga_trust {
         double *u, *u_v, *force, *mass, *K, *C;
-    } trust;                            /* workspace of trust.c */
+        double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, if they are `measured` */
+        bool measured;
+    } trust;                            /* of trust.c */
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
@@ -418,7 +420,7 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
 /* trust.c, after an increment */
 ga_status ga_trust_create(ga_stepper *s);
 void ga_trust_destroy(ga_stepper *s);
-/* M^-1 S u in units of the tolerances, with the tangents in use. */
+/* M^-1 S u in units of the tolerances, with the tangents in use; 0 where no u could matter. */
 double ga_trust_withheld(ga_stepper *s);
 /* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
 ga_status ga_trust_undone(ga_stepper *s, double *undone);

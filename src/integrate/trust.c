@@ -40,6 +40,46 @@ static void take_mass(ga_stepper *s)
         if (mass[i] == 0) mass[i] = s->mean_mass;
 }
 
+/* Largest row sums of |M^-1 A|, by the kinds of rows and columns. */
+static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *values,
+                         double most[2][2])
+{
+    double *rows[2] = {s->trust.u, s->trust.force};
+    for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
+    for (int e = 0; e < A->count; ++e) rows[s->kind[A->col[e]]][A->row[e]] += fabs(values[e]);
+    memset(most, 0, sizeof(double[2][2]));
+    for (int i = 0; i < s->nv; ++i)
+        for (int k = 0; k < 2; ++k) {
+            double *largest = &most[s->kind[i]][k];
+            *largest = ga_larger(*largest, rows[k][i] / fabs(s->trust.mass[i]));
+        }
+}
+
+static double unit_of(const ga_stepper *s, int kind)
+{
+    return ga_smaller(s->limits.q[kind] / s->c_q, s->limits.v[kind] / s->c_v);
+}
+
+/* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry. */
+static double largest_ratio(ga_stepper *s)
+{
+    struct ga_trust *x = &s->trust;
+    if (!x->measured) {
+        take_mass(s);
+        measure_rows(s, &s->dae.K, s->K, x->of_K);
+        measure_rows(s, &s->dae.C, s->C, x->of_C);
+        x->measured = true;
+    }
+    double largest = 0;
+    for (int i = 0; i < 2; ++i) {
+        double sum = 0;
+        for (int k = 0; k < 2; ++k)
+            sum += unit_of(s, k) * (2 * s->c_q * x->of_K[i][k] + s->c_v * x->of_C[i][k]);
+        if (sum != 0) largest = ga_larger(largest, s->weight * sum / unit_of(s, i));
+    }
+    return largest;
+}
+
 /* force += alpha (c_q K T u + c_v C u). */
 static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const double *C)
 {
@@ -55,8 +95,7 @@ static double weigh_force(const ga_stepper *s)
     double largest = 0;
     for (int i = 0; i < s->nv; ++i) {
         if (x->force[i] == 0) continue;
-        const int k = s->kind[i];
-        const double unit = ga_smaller(s->limits.q[k] / s->c_q, s->limits.v[k] / s->c_v);
+        const double unit = unit_of(s, s->kind[i]);
         largest = ga_larger(largest, fabs(x->force[i]) / (fabs(x->mass[i]) * unit));
     }
     return largest;
@@ -67,6 +106,7 @@ double ga_trust_withheld(ga_stepper *s)
     struct ga_trust *x = &s->trust;
     const size_t size = (size_t)s->nv * sizeof *x->u;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return 0;
+    if (largest_ratio(s) <= GA_TRUST_SOFT) return 0; /* no need to know more */
     memcpy(x->u_v, s->increment_v, size);
     if (s->flat) {
         memcpy(x->u, s->increment_q, size);
@@ -76,7 +116,6 @@ double ga_trust_withheld(ga_stepper *s)
     }
     memset(x->force, 0, size);
     add_stiff_force(s, 1, s->K, s->C);
-    take_mass(s);
     return weigh_force(s);
 }
 
