@@ -546,6 +546,11 @@ bool ga_function_is_curved(const ga_function *function)
     return function->shape->curved;
 }
 
+double ga_function_overshoot(const ga_function *function, double *at)
+{
+    return function->shape && function->table ? ga_table_overshoot(function->table, at) : 0;
+}
+
 double ga_function_next_break(const ga_function *function, const ga_span *span, double t)
 {
     if (!function->shape)

@@ -262,7 +262,8 @@ static const ga_measure measures[] = {
 static const ga_channel_type channels[] = {
     {.name = "torque",
      .unit = "N m",
-     .help = "restoring torque on the second body, about the axis",
+     .help = "torque of spring and damper, positive where the second body is turned beyond the "
+             "free angle; it acts about the axis on the first body, and opposite on the second",
      .count = 1,
      .value = torque_channel},
     {.name = "angle",

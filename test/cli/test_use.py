@@ -233,6 +233,25 @@ class Results(Case):
         self.assertIn("hinge.effort", said["final"])
         self.assertNotIn("hinge.effort", self.summary("pendulum.yaml")["final"])
 
+    def test_sign_of_torsion_springs(self):
+        """As the tension of a spring: positive where the second body is turned forwards; a spring
+        in a hinge has the effort on the second body, the opposite."""
+        self.write("torsion.yaml", """\
+galpha: 1
+dimension: 2
+bodies: {a: {mass: 1, inertia: 2}}
+joints: {h: {type: revolute, between: [ground, a], stiffness: 3, rest: -0.1}}
+forces: {s: {type: torsion-spring, between: [ground, a], stiffness: 3, angle: -0.1}}
+simulate: {t_end: 1e-9, step: 1e-9}
+output: {channels: [h.effort, s.torque, a.angular_acceleration]}
+""")
+        final = self.summary("torsion.yaml")["final"]
+        self.assertAlmostEqual(final["s.torque"], 0.3, 6)
+        self.assertAlmostEqual(final["h.effort"], -0.3, 6)
+        self.assertAlmostEqual(final["a.angular_acceleration"], -0.3, 6)
+        said = self.run_it("elements", "torsion-spring").out
+        self.assertIn("opposite on the second", " ".join(said.split()))
+
     def top(self, *settings):
         words = [word for setting in settings for word in ("--set", setting)]
         self.run_it("run", os.path.join(EXAMPLES, "heavy_top.yaml"), "-q", "--csv", "top.csv",
