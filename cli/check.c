@@ -152,9 +152,24 @@ static double scale_of(const check *c, const char *unit)
     return scale;
 }
 
-static void print_place(const double x[3], int dimension)
+/* Distances below this part of the size of the mechanism, or below this length in m, are what
+ * assembly leaves. */
+static const double apart_part = 1e-9, apart_least = 1e-15;
+
+static double size_of_joints(const ga_sim_check *f)
 {
-    for (int i = 0; i < dimension; ++i) printf("%s%.6g", i ? ", " : "[", x[i]);
+    double size = 0;
+    for (int k = 0; k < f->joint_count; ++k)
+        for (int i = 0; i < 3; ++i)
+            size = fmax(size, fmax(fabs(f->joints[k].first[i]), fabs(f->joints[k].second[i])));
+    return size;
+}
+
+static void print_place(const double x[3], int dimension, double size)
+{
+    const double least = fmax(1e-12 * size, apart_least);
+    for (int i = 0; i < dimension; ++i)
+        printf("%s%.6g", i ? ", " : "[", fabs(x[i]) <= least ? 0 : x[i]);
     printf("]");
 }
 
@@ -163,20 +178,18 @@ static void print_joints(const check *c)
 {
     const ga_sim_check *f = &c->found;
     const int dimension = ga_model_dimension(c->input.model);
+    const double size = size_of_joints(f);
     if (f->joint_count == 0) return;
     puts("joints at the start, world coordinates in m");
     for (int k = 0; k < f->joint_count; ++k) {
         const ga_sim_joint *j = &f->joints[k];
-        double apart = 0, size = 0;
-        for (int i = 0; i < 3; ++i) {
-            apart = fmax(apart, fabs(j->second[i] - j->first[i]));
-            size = fmax(size, fmax(fabs(j->first[i]), fabs(j->second[i])));
-        }
+        double apart = 0;
+        for (int i = 0; i < 3; ++i) apart = fmax(apart, fabs(j->second[i] - j->first[i]));
         printf("    %-20s %-16s ", j->name, j->type);
-        print_place(j->first, dimension);
-        if (apart > 1e-9 * size) { /* what assembly leaves is far below */
+        print_place(j->first, dimension, size);
+        if (apart > fmax(apart_part * size, apart_least)) {
             printf(" to ");
-            print_place(j->second, dimension);
+            print_place(j->second, dimension, size);
         }
         if (j->centre_of) printf(", centre of mass of %s (no location given)", j->centre_of);
         if (j->gap > 0) printf(", sides %.3g m apart in the file", j->gap);

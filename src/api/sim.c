@@ -814,6 +814,8 @@ static double longest_step(const ga_sim *sim)
     return fmax((sim->def.t_end - sim->def.t_start) / ga_given_steps, control->min_step);
 }
 
+double ga_sim_max_step(const ga_sim *sim) { return longest_step(sim); }
+
 static void warn_end(ga_sim *sim)
 {
     const ga_integrator *integrator = sim->integrator;
@@ -916,7 +918,10 @@ ga_sim_summary ga_sim_get_summary(const ga_sim *sim)
                             .initial = sim->initial,
                             .final = sim->energy,
                             .energy_drift_max = sim->drift_max,
-                            .energy_scale = sim->scale};
+                            .energy_scale = sim->scale,
+                            .energy_round_off = ga_sim_energy_round_off(
+                                sim->assembly, sim->largest_kinetic + sim->largest_potential,
+                                sim->t - sim->def.t_start)};
 }
 
 const char *ga_sim_row_element(const ga_sim *sim, int row)
