@@ -147,6 +147,9 @@ typedef struct ga_sim_redundancy {
 typedef struct ga_sim_moved {
     const char *body;
     double distance, angle;
+    /* where it is after assembly: a unit quaternion, planar one angle, or no numbers at all */
+    double position[3], rotation[4];
+    int rotation_count;
 } ga_sim_moved;
 
 /* Location of a joint in the world at the start, and how far its two sides were apart in the

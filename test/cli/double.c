@@ -161,6 +161,7 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
 void ga_sim_destroy(ga_sim *sim) { free(sim); }
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 double ga_sim_step_size(const ga_sim *sim) { return sim->def.step; }
+double ga_sim_max_step(const ga_sim *sim) { return (void)sim, 0; }
 int ga_sim_event_count(const ga_sim *sim) { return (void)sim, 0; }
 
 ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
@@ -246,7 +247,7 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
 {
     static const char *const with[] = {"hinge1", "hinge2"};
     static const ga_sim_redundancy redundant = {"hinge3", "rotation about x", 2, with};
-    static const ga_sim_moved moved = {"top", 0.25, 0.125};
+    static const ga_sim_moved moved = {.body = "top", .distance = 0.25, .angle = 0.125};
     if (sim->model->value[START]) return give_up(sim, sim->model->value[START], report);
     put_out(sim);
     const int clean = sim->model->value[CLEAN];
