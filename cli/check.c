@@ -124,7 +124,28 @@ static void print_redundancies(const check *c)
     }
 }
 
-static void print_moved(const ga_sim_check *found)
+static void print_numbers(int count, const double *x)
+{
+    char text[CLI_NUMBER_SIZE];
+    for (int i = 0; i < count; ++i) printf("%s%s", i ? ", " : "[", cli_number(x[i], text));
+    printf("]");
+}
+
+static void print_assembled(const ga_sim_moved *m, int dimension)
+{
+    char text[CLI_NUMBER_SIZE];
+    printf("    %-20s position: ", m->body);
+    print_numbers(dimension, m->position);
+    if (m->rotation_count == 1) printf(", rotation: %s", cli_number(m->rotation[0], text));
+    if (m->rotation_count == 4) {
+        printf(", rotation: {quaternion: ");
+        print_numbers(4, m->rotation);
+        printf("}");
+    }
+    puts("");
+}
+
+static void print_moved(const ga_sim_check *found, int dimension)
 {
     if (found->moved_count == 0) return;
     puts("moved by assembly to satisfy the constraints");
@@ -136,6 +157,8 @@ static void print_moved(const ga_sim_check *found)
             printf("%s rotated by %.3g rad", m->distance > 0 ? "," : "", m->angle);
         puts("");
     }
+    puts("assembled positions, to be copied into the file");
+    for (int k = 0; k < found->moved_count; ++k) print_assembled(&found->moved[k], dimension);
 }
 
 /* The largest number in this unit, at least 1: what is smaller by the precision of doubles is
@@ -152,9 +175,24 @@ static double scale_of(const check *c, const char *unit)
     return scale;
 }
 
-static void print_place(const double x[3], int dimension)
+/* Distances below this part of the size of the mechanism, or below this length in m, are what
+ * assembly leaves. */
+static const double apart_part = 1e-9, apart_least = 1e-15;
+
+static double size_of_joints(const ga_sim_check *f)
 {
-    for (int i = 0; i < dimension; ++i) printf("%s%.6g", i ? ", " : "[", x[i]);
+    double size = 0;
+    for (int k = 0; k < f->joint_count; ++k)
+        for (int i = 0; i < 3; ++i)
+            size = fmax(size, fmax(fabs(f->joints[k].first[i]), fabs(f->joints[k].second[i])));
+    return size;
+}
+
+static void print_place(const double x[3], int dimension, double size)
+{
+    const double least = fmax(1e-12 * size, apart_least);
+    for (int i = 0; i < dimension; ++i)
+        printf("%s%.6g", i ? ", " : "[", fabs(x[i]) <= least ? 0 : x[i]);
     printf("]");
 }
 
@@ -163,20 +201,18 @@ static void print_joints(const check *c)
 {
     const ga_sim_check *f = &c->found;
     const int dimension = ga_model_dimension(c->input.model);
+    const double size = size_of_joints(f);
     if (f->joint_count == 0) return;
     puts("joints at the start, world coordinates in m");
     for (int k = 0; k < f->joint_count; ++k) {
         const ga_sim_joint *j = &f->joints[k];
-        double apart = 0, size = 0;
-        for (int i = 0; i < 3; ++i) {
-            apart = fmax(apart, fabs(j->second[i] - j->first[i]));
-            size = fmax(size, fmax(fabs(j->first[i]), fabs(j->second[i])));
-        }
+        double apart = 0;
+        for (int i = 0; i < 3; ++i) apart = fmax(apart, fabs(j->second[i] - j->first[i]));
         printf("    %-20s %-16s ", j->name, j->type);
-        print_place(j->first, dimension);
-        if (apart > 1e-9 * size) { /* what assembly leaves is far below */
+        print_place(j->first, dimension, size);
+        if (apart > fmax(apart_part * size, apart_least)) {
             printf(" to ");
-            print_place(j->second, dimension);
+            print_place(j->second, dimension, size);
         }
         if (j->centre_of) printf(", centre of mass of %s (no location given)", j->centre_of);
         if (j->gap > 0) printf(", sides %.3g m apart in the file", j->gap);
@@ -204,6 +240,35 @@ static void print_channels(const check *c, kind which, const char *title)
     }
 }
 
+/* Constraints of motions; -1 if some are redundant, so that they do not count in full. */
+static int count_motion_rows(const check *c)
+{
+    ga_sim_element e;
+    int rows = 0;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k)
+        if (is_motion(&e)) rows += e.rows;
+    for (int k = 0; k < c->found.redundant_count; ++k) {
+        const ga_sim_redundancy *r = &c->found.redundant[k];
+        if (strcmp(section_of(c, r->element), "motions") == 0) return -1;
+        for (int i = 0; i < r->with_count; ++i)
+            if (strcmp(section_of(c, r->with[i]), "motions") == 0) return -1;
+    }
+    return rows;
+}
+
+static void print_freedom(const check *c)
+{
+    const ga_sim_check *f = &c->found;
+    const int driven = count_motion_rows(c);
+    const bool counts = f->grubler != f->degrees_of_freedom;
+    printf("degrees of freedom  %d", f->degrees_of_freedom);
+    if (driven > 0 || counts) printf(" (");
+    if (driven > 0) printf("%d without motions", f->degrees_of_freedom + driven);
+    if (driven > 0 && counts) printf("; ");
+    if (counts) printf("%d by counting", f->grubler);
+    puts(driven > 0 || counts ? ")" : "");
+}
+
 static void print_report(const check *c)
 {
     const ga_sim_check *f = &c->found;
@@ -212,11 +277,9 @@ static void print_report(const check *c)
     printf("coordinates         %d\n", f->coordinates);
     printf("constraints         %d\n", f->constraints);
     print_elements(c);
-    printf("degrees of freedom  %d", f->degrees_of_freedom);
-    if (f->grubler != f->degrees_of_freedom) printf(" (%d by counting)", f->grubler);
-    puts("");
+    print_freedom(c);
     print_redundancies(c);
-    print_moved(f);
+    print_moved(f, ga_model_dimension(c->input.model));
     print_joints(c);
     print_channels(c, ACCELERATIONS, "accelerations at the start");
     print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
@@ -272,7 +335,7 @@ static void print_redundancies_json(cli_json *json, const ga_sim_check *found)
     cli_json_end_list(json);
 }
 
-static void print_moved_json(cli_json *json, const ga_sim_check *found)
+static void print_moved_json(cli_json *json, const ga_sim_check *found, int dimension)
 {
     cli_json_list(json, "moved");
     for (int k = 0; k < found->moved_count; ++k) {
@@ -280,6 +343,12 @@ static void print_moved_json(cli_json *json, const ga_sim_check *found)
         cli_json_text(json, "body", found->moved[k].body);
         cli_json_number(json, "distance", found->moved[k].distance);
         cli_json_number(json, "angle", found->moved[k].angle);
+        cli_json_numbers(json, "position", dimension, found->moved[k].position);
+        if (found->moved[k].rotation_count == 1)
+            cli_json_number(json, "rotation", found->moved[k].rotation[0]);
+        else if (found->moved[k].rotation_count > 1)
+            cli_json_numbers(json, "rotation", found->moved[k].rotation_count,
+                             found->moved[k].rotation);
         cli_json_end_object(json);
     }
     cli_json_end_list(json);
@@ -319,7 +388,7 @@ static void print_json(const check *c)
     cli_json_integer(&json, "degrees_of_freedom", f->degrees_of_freedom);
     cli_json_integer(&json, "grubler", f->grubler);
     print_redundancies_json(&json, f);
-    print_moved_json(&json, f);
+    print_moved_json(&json, f, ga_model_dimension(c->input.model));
     print_joints_json(&json, c);
     cli_json_object(&json, "initial");
     print_channels_json(&json, c, ACCELERATIONS, "accelerations");

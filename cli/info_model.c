@@ -73,8 +73,17 @@ static const char *formulation_name(ga_formulation formulation)
 
 enum { MOST_SETTINGS = 16 };
 
-static int list_settings(const ga_sim_def *def, setting list[MOST_SETTINGS])
+/* "s, 1/500 of the time": where the limit is not the user's. */
+static const char *max_step_unit(const ga_sim_def *def, double max_step)
 {
+    if (max_step == 0) return "s, 0: no limit";
+    return def->control.max_step > 0 ? "s" : "s, for functions of time: 1/500 of the run";
+}
+
+static int list_settings(const info *i, setting list[MOST_SETTINGS])
+{
+    const ga_sim_def *def = &i->def;
+    const double max_step = ga_sim_max_step(i->own);
     const ga_method *m = &def->integrator.method;
     const bool fixed = def->control.relative == 0;
     int n = 0;
@@ -86,7 +95,7 @@ static int list_settings(const ga_sim_def *def, setting list[MOST_SETTINGS])
         list[n++] = (setting){"tolerance_relative", NULL, def->control.relative, ""};
         list[n++] =
             (setting){"tolerance_absolute", NULL, def->control.absolute_translation, ""};
-        list[n++] = (setting){"max_step", NULL, def->control.max_step, "s, 0: none"};
+        list[n++] = (setting){"max_step", NULL, max_step, max_step_unit(def, max_step)};
     }
     list[n++] = (setting){"formulation", formulation_name(def->integrator.formulation), 0, ""};
     list[n++] =
@@ -153,10 +162,10 @@ static void print_parameters(const ga_model *model)
     print_more(count);
 }
 
-static void print_settings(const ga_sim_def *def)
+static void print_settings(const info *i)
 {
     setting list[MOST_SETTINGS];
-    const int count = list_settings(def, list);
+    const int count = list_settings(i, list);
     puts("settings");
     for (int k = 0; k < count; ++k) {
         printf("    %-24s ", list[k].name);
@@ -201,7 +210,7 @@ static void print_report(const info *i)
     print_entries(model, "motions");
     print_entries(model, "forces");
     print_parameters(model);
-    print_settings(&i->def);
+    print_settings(i);
     print_channels(i);
 }
 
@@ -242,10 +251,10 @@ static void print_entries_json(cli_json *json, const ga_model *model, const char
     cli_json_end_list(json);
 }
 
-static void print_settings_json(cli_json *json, const ga_sim_def *def)
+static void print_settings_json(cli_json *json, const info *i)
 {
     setting list[MOST_SETTINGS];
-    const int count = list_settings(def, list);
+    const int count = list_settings(i, list);
     cli_json_object(json, "settings");
     for (int k = 0; k < count; ++k)
         if (list[k].text)
@@ -292,7 +301,7 @@ static void print_json(const info *i)
     for (int k = 0; (p = ga_model_get_parameter(model, k)).name; ++k)
         cli_json_number(&json, p.name, p.value);
     cli_json_end_object(&json);
-    print_settings_json(&json, &i->def);
+    print_settings_json(&json, i);
     print_channels_json(&json, i);
     cli_json_end_object(&json);
 }

@@ -20,10 +20,33 @@ static int refuse(const ga_report *report)
 }
 
 /* "did you mean": a name that is near, or where to look. */
+/* Whether the model has a channel of this name, as far as the model in the results can be
+ * read. */
+static bool is_of_model(const ga_result_reader *result, const char *file, const char *name)
+{
+    const char *text = ga_result_reader_model(result);
+    ga_model *model = NULL;
+    ga_sim *sim = NULL;
+    ga_report report;
+    if (!*text || ga_model_parse(file, text, strlen(text), NULL, &model, NULL) != GA_OK)
+        return false;
+    ga_sim_def def = ga_sim_def_of(model);
+    def.channels = &name;
+    def.channel_count = 1;
+    const bool found = ga_sim_create(model, &def, &sim, NULL, &report) == GA_OK;
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+    return found;
+}
+
 static int unknown_channel(const ga_result_reader *result, const char *file, const char *name)
 {
     char near[GA_RESULT_NAME_SIZE];
-    if (ga_result_suggest(result, name, near))
+    if (is_of_model(result, file, name))
+        cli_error("%s: '%s' is a channel of the model, but it is not in the results; add it to "
+                  "`output.channels` and run again",
+                  file, name);
+    else if (ga_result_suggest(result, name, near))
         cli_error("%s: there is no channel '%s'; did you mean '%s'?", file, name, near);
     else if (ga_result_reader_channel_count(result) > 0)
         cli_error("%s: there is no channel '%s'; `galpha plot %s --list` lists them", file,

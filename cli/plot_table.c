@@ -168,6 +168,25 @@ static void widths(const table *t, int *name, int *unit)
     }
 }
 
+/* The largest number in the unit of a line; 0 of channels of the solver, whose residuals are
+ * small by nature. */
+static double scale_of(const table *t, const line *l)
+{
+    double scale = 0;
+    if (strncmp(l->name, "solver.", 7) == 0) return 0;
+    for (int k = 0; k < t->line_count; ++k)
+        if (strcmp(t->lines[k].unit, l->unit) == 0)
+            scale = fmax(scale, fmax(fabs(t->lines[k].s.min), fabs(t->lines[k].s.max)));
+    return scale;
+}
+
+/* 0 for what is below the round-off of the largest, or smaller than any quantity. */
+static double shown(double x, double scale)
+{
+    static const double round_off = 1e-15, least = 1e-30;
+    return fabs(x) <= fmax(round_off * scale, least) ? 0 : x;
+}
+
 static void print_lines(const table *t)
 {
     const double *times = ga_result_reader_times(t->result) + t->first;
@@ -183,18 +202,20 @@ static void print_lines(const table *t)
                "unit", "min", "at s", "max", "at s", "mean", "rms");
     for (int k = 0; k < t->line_count; ++k) {
         const line *l = &t->lines[k];
+        const double scale = scale_of(t, l);
         const stats *s = &l->s;
         cli_print_text(stdout, l->name);
         printf("%*s  ", name - (int)strlen(l->name), "");
         cli_print_text(stdout, l->unit);
         printf("%*s  ", unit - (int)strlen(l->unit), "");
         if (t->which == CLI_TABLE_LIST) {
-            printf("%12.6g  %12.6g  ", s->min, s->max);
+            printf("%12.6g  %12.6g  ", shown(s->min, scale), shown(s->max, scale));
             cli_print_text(stdout, l->description);
             puts("");
         } else {
-            printf("%12.6g  %10.6g  %12.6g  %10.6g  %12.6g  %12.6g\n", s->min, s->t_min, s->max,
-                   s->t_max, s->mean, s->rms);
+            printf("%12.6g  %10.6g  %12.6g  %10.6g  %12.6g  %12.6g\n", shown(s->min, scale),
+                   s->t_min, shown(s->max, scale), s->t_max, shown(s->mean, scale),
+                   shown(s->rms, scale));
         }
     }
 }

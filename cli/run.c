@@ -314,14 +314,15 @@ static void print_files(const run *r)
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
 
-/* J. Below this an energy is round-off: that of a picogram at a millimetre per second. */
-static const double least_energy = 1e-18;
+static double shown(double energy, const ga_sim_summary *s)
+{
+    return fabs(energy) <= s->energy_round_off ? 0 : energy;
+}
 
 static void print_summary(const run *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_energy *e = &s.final;
-    const double scale = fmax(fmax(s.energy_scale, fabs(e->potential)), least_energy);
     FILE *out = r->out;
     char line[256];
     snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s", outcome(r),
@@ -336,12 +337,12 @@ static void print_summary(const run *r)
     fprintf(out, "\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
             s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
     if (s.statistics.renewals) fprintf(out, ", %ld renewals", s.statistics.renewals);
-    fprintf(
-        out, "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
-        cli_without_round_off(e->kinetic, scale), cli_without_round_off(e->potential, scale),
-        cli_without_round_off(e->dissipated, scale), cli_without_round_off(e->work, scale));
+    fprintf(out,
+            "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
+            shown(e->kinetic, &s), shown(e->potential, &s), shown(e->dissipated, &s),
+            shown(e->work, &s));
     fprintf(out, "               energy balance error at most %.2g J", s.energy_drift_max);
-    if (s.energy_scale > least_energy)
+    if (s.energy_scale > s.energy_round_off)
         fprintf(out, " (%.2g of %.3g J)", s.energy_drift_max / s.energy_scale, s.energy_scale);
     fprintf(out, "\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
             s.statistics.position_residual_max, s.statistics.velocity_residual_max);

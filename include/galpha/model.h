@@ -58,6 +58,7 @@ GA_API const char *ga_model_body_name(const ga_model *model, int body);
 typedef struct ga_model_parameter {
     const char *name;
     double value;
+    int used; /* by an expression of the model */
 } ga_model_parameter;
 GA_API ga_model_parameter ga_model_get_parameter(const ga_model *model, int k);
 /* An entry of joints, motions or forces; name null past the last. ga_model_entry_body: the k-th

@@ -68,6 +68,9 @@ GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
 
 GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
+/* Longest step under error control: max_step, or the limit of models with motions or functions
+ * of time; 0: no limit. */
+GA_API double ga_sim_max_step(const ga_sim *sim);
 /* Number of event functions of the model: stops, stiction. */
 GA_API int ga_sim_event_count(const ga_sim *sim);
 /* Redundant constraints at the last start: reactions are not unique if there are any. */
@@ -121,6 +124,7 @@ typedef struct ga_sim_summary {
     ga_energy initial, final;
     double energy_drift_max; /* largest |balance - balance at the start| */
     double energy_scale;     /* largest kinetic energy, or change of a term, to relate it to */
+    double energy_round_off; /* below this energies and their errors mean nothing */
 } ga_sim_summary;
 
 GA_API ga_sim_summary ga_sim_get_summary(const ga_sim *sim);
@@ -143,6 +147,9 @@ typedef struct ga_sim_redundancy {
 typedef struct ga_sim_moved {
     const char *body;
     double distance, angle;
+    /* where it is after assembly: a unit quaternion, planar one angle, or no numbers at all */
+    double position[3], rotation[4];
+    int rotation_count;
 } ga_sim_moved;
 
 /* Location of a joint in the world at the start, and how far its two sides were apart in the

@@ -425,6 +425,19 @@ static ga_status find_stops(search *s, const ga_given *given, int first_break)
     return GA_OK;
 }
 
+static void warn_overshoot(const search *s, const ga_given *given)
+{
+    double at;
+    const double beyond = ga_function_overshoot(given->function, &at);
+    if (!(beyond > 1)) return;
+    char name[128];
+    ga_warn(s->warnings, GA_WARN_OVERSHOOT, given->element->name, at,
+            "%s: between its points the curve leaves the range of the table by %.2g times that "
+            "range, to %.3g at t = %.6g s",
+            path(given, name, sizeof name), beyond, ga_function_value(given->function, &at),
+            at);
+}
+
 /* --- all ---------------------------------------------------------------------------------- */
 
 static ga_status look_at(search *s, const ga_element *element)
@@ -433,6 +446,7 @@ static ga_status look_at(search *s, const ga_element *element)
     ga_given given;
     for (int k = 0; given = ga_given_of(element, k), given.function; ++k) {
         GA_TRY(check_positive(s, &given));
+        warn_overshoot(s, &given);
         const int first_break = s->times->breaks.count;
         GA_TRY(find_breaks(s, &given));
         GA_TRY(find_stops(s, &given, first_break));

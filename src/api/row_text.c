@@ -82,16 +82,68 @@ static void add_partners(const ga_assembly *a, const ga_redundant_row *redundant
     }
 }
 
-static void one(const ga_assembly *a, const ga_redundant_row *redundant, char *text)
+/* --- friction, which follows the reactions ------------------------------------------------ */
+
+/* Whether a row is part of the reaction that presses the surfaces of a joint with friction, or
+ * of what holds them while they stick. Reaction torques do not press. */
+static bool presses(const ga_element *element, int local, const ga_element *rubbing)
 {
+    if (element == rubbing) return true;
+    if (element != rubbing->host || !element->type->is_joint) return false;
+    const ga_joint *joint = (const ga_joint *)element;
+    if (local >= element->rows) return true; /* nonholonomic */
+    const ga_form form = joint->kind->row[joint->kept[local]].form.form;
+    return form != GA_FORM_DOT && form != GA_FORM_TURN;
+}
+
+static bool is_ambiguous(const ga_assembly *a, const ga_integrator *integrator,
+                         const ga_element *rubbing)
+{
+    const int count = ga_integrator_redundant_count(integrator);
+    for (int k = 0; k < count; ++k) {
+        const ga_redundant_row one = ga_integrator_redundant_row(integrator, k);
+        for (int i = -1; i < one.with_count; ++i) {
+            int local;
+            const ga_element *element =
+                ga_assembly_row(a, i < 0 ? one.row : one.with[i], &local);
+            if (element && presses(element, local, rubbing)) return true;
+        }
+    }
+    return false;
+}
+
+/* What is not unique: reactions; with friction that depends on them, the motion, too. */
+static void add_consequence(const ga_assembly *a, const ga_integrator *integrator, char *text)
+{
+    enum { MOST = 3 };
+    const char *last = "";
+    int found = 0;
+    for (int e = 0; e < a->model->element_count && found <= MOST; ++e) {
+        const ga_element *rubbing = a->model->elements[e];
+        if (!rubbing->host || strcmp(rubbing->host->name, last) == 0) continue;
+        if (!is_ambiguous(a, integrator, rubbing)) continue;
+        last = rubbing->host->name;
+        if (++found > MOST)
+            add(text, ", ...");
+        else
+            add(text, "%s%.40s",
+                found > 1 ? ", " : "; reactions are not unique, nor is the friction of ", last);
+    }
+    add(text, found ? ", computed from those of minimum norm: the motion depends on this choice"
+                    : "; the motion is unaffected, but reactions are not unique");
+}
+
+static void one(const ga_assembly *a, const ga_integrator *integrator, char *text)
+{
+    const ga_redundant_row redundant = ga_integrator_redundant_row(integrator, 0);
     int local;
     char row[GA_ROW_TEXT];
-    const ga_element *element = ga_assembly_row(a, redundant->row, &local);
+    const ga_element *element = ga_assembly_row(a, redundant.row, &local);
     if (!element) return;
-    ga_row_text(a, redundant->row, row);
+    ga_row_text(a, redundant.row, row);
     add(text, "%s.%.60s: %s is redundant", section_of(element), element->name, row);
-    add_partners(a, redundant, element, text);
-    add(text, "; the motion is unaffected, but reactions are not unique");
+    add_partners(a, &redundant, element, text);
+    add_consequence(a, integrator, text);
 }
 
 /* Joint after joint, each with its rows; as many as fit. */
@@ -117,7 +169,7 @@ static void several(const ga_assembly *a, const ga_integrator *integrator, int c
     }
     add(text, "%s", last ? ")" : "");
     if (k < count) add(text, " and %d more", count - k);
-    add(text, "; the motion is unaffected, but reactions are not unique");
+    add_consequence(a, integrator, text);
 }
 
 const char *ga_redundant_text(const ga_assembly *assembly, const ga_integrator *integrator,
@@ -125,12 +177,10 @@ const char *ga_redundant_text(const ga_assembly *assembly, const ga_integrator *
 {
     const int count = ga_integrator_redundant_count(integrator);
     text[0] = '\0';
-    if (count == 1) {
-        const ga_redundant_row row = ga_integrator_redundant_row(integrator, 0);
-        one(assembly, &row, text);
-    } else if (count > 1) {
+    if (count == 1)
+        one(assembly, integrator, text);
+    else if (count > 1)
         several(assembly, integrator, count, text);
-    }
     int local;
     const ga_element *element =
         count

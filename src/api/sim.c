@@ -815,6 +815,8 @@ static double longest_step(const ga_sim *sim)
     return fmax((sim->def.t_end - sim->def.t_start) / ga_given_steps, control->min_step);
 }
 
+double ga_sim_max_step(const ga_sim *sim) { return longest_step(sim); }
+
 static void warn_end(ga_sim *sim)
 {
     const ga_integrator *integrator = sim->integrator;
@@ -917,7 +919,10 @@ ga_sim_summary ga_sim_get_summary(const ga_sim *sim)
                             .initial = sim->initial,
                             .final = sim->energy,
                             .energy_drift_max = sim->drift_max,
-                            .energy_scale = sim->scale};
+                            .energy_scale = sim->scale,
+                            .energy_round_off = ga_sim_energy_round_off(
+                                sim->assembly, sim->largest_kinetic + sim->largest_potential,
+                                sim->t - sim->def.t_start)};
 }
 
 const char *ga_sim_row_element(const ga_sim *sim, int row)
@@ -1000,12 +1005,37 @@ static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
     if (!sim->moved) return ga_fail(report, GA_ERR_MEMORY, "no memory for %d bodies", n);
     for (int i = 0; i < n; ++i) {
         double distance, angle;
-        if (ga_sim_has_moved(sim->assembly, i, sim->q0, q, &distance, &angle))
-            sim->moved[check->moved_count++] =
-                (ga_sim_moved){sim->model->bodies[i].name, distance, angle};
+        if (!ga_sim_has_moved(sim->assembly, i, sim->q0, q, &distance, &angle)) continue;
+        ga_sim_moved *moved = sim->moved + check->moved_count++;
+        *moved = (ga_sim_moved){
+            .body = sim->model->bodies[i].name, .distance = distance, .angle = angle};
+        const double *at = q + sim->assembly->q_at[i];
+        const int dimension = sim->model->dimension;
+        moved->rotation_count = ga_node_nq(sim->assembly->nodes[i]) - dimension;
+        memcpy(moved->position, at, (size_t)dimension * sizeof *at);
+        memcpy(moved->rotation, at + dimension, (size_t)moved->rotation_count * sizeof *at);
     }
     check->moved = sim->moved;
     return GA_OK;
+}
+
+static void warn_unused(ga_sim *sim)
+{
+    enum { MOST = 5 };
+    char names[256] = "";
+    const char *first = NULL;
+    int count = 0;
+    ga_model_parameter p;
+    for (int k = 0; (p = ga_model_get_parameter(sim->model, k)).name; ++k) {
+        if (p.used || ++count > MOST) continue;
+        if (!first) first = p.name;
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%.40s", used ? ", " : "", p.name);
+    }
+    if (count)
+        ga_warn(&sim->warnings, GA_WARN_UNUSED, first, NAN, "no expression uses %s%s%s",
+                count > 1 ? "the parameters " : "the parameter ", names,
+                count > MOST ? ", ..." : "");
 }
 
 static ga_status find_joints(ga_sim *sim, ga_sim_check *check, ga_report *report)
@@ -1089,6 +1119,7 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     check->constraints = sim->model->rows + sim->model->speed_rows;
     check->grubler = check->coordinates - check->constraints;
     GA_TRY(ga_sim_start(sim, report));
+    warn_unused(sim);
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
     GA_TRY(find_redundancies(sim, check, report));
     GA_TRY(find_moved(sim, check, report));

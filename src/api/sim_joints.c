@@ -6,6 +6,7 @@
 #include "model/gap.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Coordinates of a mechanism are written with three digits or more. Sides further apart than
  * this part of its size do not come from rounding. */
@@ -98,21 +99,27 @@ static double size_of(const ga_model *model)
 
 void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings)
 {
-    enum { MOST = 4 };
     const double size = size_of(model);
+    const char *widest = NULL;
+    double gap = 0, turn = 0;
     int k = 0, large = 0;
     for (const ga_joint *joint; (joint = next_joint(model, &k));) {
-        const char *name = joint->element.name;
-        double gap, turn;
-        measure(model, joint, t, &gap, &turn);
-        if (!(gap > large_gap * size) && !(turn > large_gap)) continue;
-        if (++large <= MOST)
-            ga_warn(warnings, GA_WARN_JOINT_APART, name, NAN,
-                    "joints.%.60s: its two sides were %.3g m%s apart in the file; bodies were "
-                    "moved to close the gap",
-                    name, gap, turn > large_gap ? " and an angle" : "");
+        double this_gap, this_turn;
+        measure(model, joint, t, &this_gap, &this_turn);
+        if (!(this_gap > large_gap * size) && !(this_turn > large_gap)) continue;
+        ++large;
+        if (widest && this_gap + size * this_turn <= gap + size * turn) continue;
+        widest = joint->element.name;
+        gap = this_gap;
+        turn = this_turn;
     }
-    if (large > MOST)
-        ga_warn(warnings, GA_WARN_JOINT_APART, NULL, NAN,
-                "the sides of %d more joints were far apart in the file", large - MOST);
+    if (!widest) return;
+    char more[80] = "";
+    if (large > 1) snprintf(more, sizeof more, ", the widest of %d such gaps", large);
+    ga_warn(
+        warnings, GA_WARN_JOINT_APART, widest, NAN,
+        "joints.%.60s: its two sides were %.3g m%s apart in the file%s; bodies were moved to "
+        "close %s",
+        widest, gap, turn > large_gap ? " and an angle" : "", more,
+        large > 1 ? "them" : "the gap");
 }

@@ -144,14 +144,29 @@ static double total_mass(const ga_assembly *a)
     return sum;
 }
 
-/* Energies that mean nothing: round-off of large potentials, and the motion of a model at rest,
- * in which every body moves by less than 1e-7 of the model's size in the time of the run. */
+/* Of a model in which every body moves by less than 1e-7 of the model's size. */
+static double energy_at_rest(const ga_assembly *a, double duration)
+{
+    static const double rest = 1e-7;
+    const double size = extent(a->model), speed = rest * (size > 0 ? size : 1) / duration;
+    return duration > 0 ? 0.5 * total_mass(a) * speed * speed : 0;
+}
+
+double ga_sim_energy_round_off(const ga_assembly *a, double energy, double duration)
+{
+    static const double round_off = 1e-13;
+    const double *g = a->model->gravity;
+    const double weight =
+        total_mass(a) * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * extent(a->model);
+    return round_off * (energy + weight) + energy_at_rest(a, duration);
+}
+
+/* Energies that mean nothing in a balance: round-off of large potentials, and what a model at
+ * rest has. */
 static double negligible_energy(const ga_assembly *a, const ga_sim_end *end)
 {
-    static const double round_off = 1e-9, rest = 1e-7;
-    const double size = extent(a->model);
-    const double speed = rest * (size > 0 ? size : 1) / end->duration;
-    return round_off * (end->kinetic + end->potential) + 0.5 * total_mass(a) * speed * speed;
+    static const double round_off = 1e-9;
+    return round_off * (end->kinetic + end->potential) + energy_at_rest(a, end->duration);
 }
 
 /* Kinetic energy at the start of the centre of mass of all. */

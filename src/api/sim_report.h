@@ -27,6 +27,10 @@ typedef struct ga_sim_end {
     bool keeps_velocities;                       /* the formulation, on velocity level */
 } ga_sim_end;
 
+/* Round-off of energies as large as these, and of the weight of bodies by their positions; and
+ * the energy of a model at rest, in which every body moves by less than 1e-7 of the model's
+ * size in the time of the run. */
+double ga_sim_energy_round_off(const ga_assembly *assembly, double energy, double duration);
 /* Adds the warnings of a whole run. */
 void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *assembly, const ga_sim_end *end);
 /* From indices of the integrator's unknowns to rows of (lambda, psi) or columns of v, and the

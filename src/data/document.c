@@ -21,7 +21,10 @@ ga_symbol ga_document_symbol(const ga_document *document, const ga_scope *scope,
         if (strlen(scope->name) == length && !memcmp(scope->name, name, length))
             return (ga_symbol){GA_SYMBOL_CONSTANT, scope->value, 0};
     const int k = ga_names_find(&document->parameter_names, name, length);
-    if (k >= 0) return (ga_symbol){GA_SYMBOL_CONSTANT, document->parameters[k].value, 0};
+    if (k >= 0) {
+        document->parameters[k].used = true;
+        return (ga_symbol){GA_SYMBOL_CONSTANT, document->parameters[k].value, 0};
+    }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; ++i)
         if (strlen(constants[i].name) == length && !memcmp(constants[i].name, name, length))
             return (ga_symbol){GA_SYMBOL_CONSTANT, constants[i].value, 0};

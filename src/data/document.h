@@ -26,6 +26,7 @@ typedef struct ga_parameter {
     const char *name;
     double value;
     ga_place place;
+    bool used; /* by an expression */
 } ga_parameter;
 
 typedef struct ga_document {

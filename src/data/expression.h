@@ -37,6 +37,9 @@ typedef struct ga_symbols {
     ga_symbol (*find)(void *user, const char *name, size_t length);
     /* The k-th name there is, for suggestions; null past the last. May be null. */
     const char *(*name)(void *user, int k);
+    /* Why a name that is unknown here cannot be used, as a clause; null: it does not exist. May
+     * be null. */
+    const char *(*reason)(void *user, const char *name, size_t length);
 } ga_symbols;
 
 typedef struct ga_expression ga_expression;

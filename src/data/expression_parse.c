@@ -371,6 +371,12 @@ static const char *candidate_function(void *user, int k)
 
 static bool fail_unknown(parser *p, bool called)
 {
+    const ga_symbols *symbols = p->symbols;
+    const char *reason = symbols && symbols->reason && !called
+                             ? symbols->reason(symbols->user, p->name, strlen(p->name))
+                             : NULL;
+    if (reason)
+        return fail(p, p->token.start, "'%.*s' cannot be used: %s", SHOW(p, p->token), reason);
     const char *guess = ga_suggest(p->name, p, called ? candidate_function : candidate);
     return fail(p, p->token.start, "unknown %s '%.*s'%s%s%s", called ? "function" : "name",
                 SHOW(p, p->token), guess ? "; did you mean '" : "", guess ? guess : "",

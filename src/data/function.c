@@ -444,10 +444,19 @@ static const char *name_with_time(void *user, int k)
     return symbols && symbols->name ? symbols->name(symbols->user, k - 1) : NULL;
 }
 
+static const char *reason_with_time(void *user, const char *name, size_t length)
+{
+    const ga_symbols *symbols = user;
+    if (symbols) return symbols->reason ? symbols->reason(symbols->user, name, length) : NULL;
+    return memchr(name, '.', length) ? "this is a function of the time t and of parameters"
+                                     : NULL;
+}
+
 static bool read_scalar(ga_reader *reader, const ga_value *value, const ga_symbols *symbols,
                         ga_function *function)
 {
-    const ga_symbols with_time = {(void *)(uintptr_t)symbols, find_with_time, name_with_time};
+    const ga_symbols with_time = {(void *)(uintptr_t)symbols, find_with_time, name_with_time,
+                                  reason_with_time};
     if (!ga_read_expression(reader, value, &with_time, &function->expression)) return false;
     if (!ga_expression_is_constant(function->expression)) return true;
     function->shape = &constant;
@@ -544,6 +553,11 @@ bool ga_function_is_curved(const ga_function *function)
     if (!function->shape) return ga_expression_uses(function->expression, 0);
     if (function->table) return (ga_spline)function->p[SPLINE] != GA_SPLINE_LINEAR;
     return function->shape->curved;
+}
+
+double ga_function_overshoot(const ga_function *function, double *at)
+{
+    return function->shape && function->table ? ga_table_overshoot(function->table, at) : 0;
 }
 
 double ga_function_next_break(const ga_function *function, const ga_span *span, double t)

@@ -326,3 +326,39 @@ double ga_table_next_break(const ga_table *table, double t)
     const int i = next_break_point(table, points_until(table, t - p.shift + p.slack));
     return i < table->count ? table->t[i] + p.shift : INFINITY;
 }
+
+/* Zeros of the slope within a piece of width h: 0, 1 or 2. */
+static int find_extremes(const double *c, double h, double s[2])
+{
+    const double a = 3 * c[3], b = c[2]; /* a s^2 + 2 b s + c1 = 0 */
+    const double root = b * b - a * c[1];
+    if (!(root >= 0)) return 0;
+    const double q = -(b + copysign(sqrt(root), b)), both[2] = {q / a, c[1] / q};
+    int count = 0;
+    for (int k = 0; k < 2; ++k)
+        if (both[k] > 0 && both[k] < h) s[count++] = both[k];
+    return count;
+}
+
+double ga_table_overshoot(const ga_table *table, double *at)
+{
+    const int last = table->count - 1;
+    double low = table->last_value, high = low, most = 0;
+    *at = table->t[0];
+    for (int i = 0; i < last; ++i) {
+        low = fmin(low, table->pieces[i].c[0]);
+        high = fmax(high, table->pieces[i].c[0]);
+    }
+    for (int i = 0; i < last && high > low; ++i) {
+        double s[2], out[3];
+        const int count = find_extremes(table->pieces[i].c, table->t[i + 1] - table->t[i], s);
+        for (int k = 0; k < count; ++k) {
+            evaluate(table->pieces[i].c, s[k], out);
+            const double beyond = fmax(out[0] - high, low - out[0]) / (high - low);
+            if (!(beyond > most)) continue;
+            most = beyond;
+            *at = table->t[i] + s[k];
+        }
+    }
+    return most;
+}

@@ -18,5 +18,8 @@ void ga_table_destroy(ga_table *table);
 /* At a break, of the piece that follows. */
 void ga_table_rates(const ga_table *table, double t, double out[3]);
 double ga_table_next_break(const ga_table *table, double t);
+/* How far the curve leaves the range of the values between two points, in units of that range,
+ * and where it is farthest. */
+double ga_table_overshoot(const ga_table *table, double *at);
 
 #endif

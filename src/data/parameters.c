@@ -62,7 +62,7 @@ static void find_uses(sorter *s, int k)
 {
     ga_reader *reader = &s->loader->reader;
     const ga_entry *entry = &s->map->entries[k];
-    const ga_symbols symbols = {s, find_parameter, NULL};
+    const ga_symbols symbols = {.user = s, .find = find_parameter};
     const size_t mark = ga_reader_enter(reader, entry->key);
     ga_expression *expression = NULL;
     s->count = k + 1;
@@ -143,7 +143,8 @@ static ga_status fill(sorter *s)
     ga_document *d = s->loader->document;
     for (int k = 0; k < s->map->count; ++k) {
         const ga_entry *entry = &s->map->entries[k];
-        d->parameters[k] = (ga_parameter){entry->key, stand_in, entry->place};
+        d->parameters[k] =
+            (ga_parameter){.name = entry->key, .value = stand_in, .place = entry->place};
         GA_TRY(ga_names_put(&d->parameter_names, entry->key, strlen(entry->key), k));
     }
     d->parameter_count = s->map->count;

@@ -254,12 +254,18 @@ static const char *name_at(void *user, int k)
     return scope ? scope->name : NULL;
 }
 
+static const char *reason_of(void *user, const char *name, size_t length)
+{
+    const ga_symbols *more = ((const name_space *)user)->more;
+    return more && more->reason ? more->reason(more->user, name, length) : NULL;
+}
+
 static bool compile(ga_reader *reader, const ga_value *value, const ga_symbols *more,
                     ga_expression **expression)
 {
     name_space space = {reader->document, value->scope, more, -1, false};
     const ga_symbols symbols = {&space, find_name,
-                                ga_messages_full(reader->messages) ? NULL : name_at};
+                                ga_messages_full(reader->messages) ? NULL : name_at, reason_of};
     ga_expression_error error = {0};
     const ga_status status = ga_expression_compile(value->text, &symbols, expression, &error);
     if (status == GA_OK) return true;
@@ -354,7 +360,7 @@ static ga_status remember(ga_reader *reader, const ga_value *value)
     if (!document->programs && !(document->programs = GA_NEW(struct ga_programs, 1)))
         return GA_ERR_MEMORY;
     name_space space = {document, value->scope, NULL, -1, false};
-    const ga_symbols symbols = {&space, find_loop_name, NULL};
+    const ga_symbols symbols = {.user = &space, .find = find_loop_name};
     ga_expression *expression = NULL;
     ga_expression_error error = {0};
     const ga_status status = ga_expression_compile(value->text, &symbols, &expression, &error);

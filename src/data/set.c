@@ -149,6 +149,34 @@ static bool is_removal(const char *at)
     return strcmp(at, "=null") == 0 || strcmp(at, "=~") == 0;
 }
 
+/* Whether the path up to here is that of a section of named entries. */
+static bool is_in_named_section(const char *argument, const step *s)
+{
+    static const char *const sections[] = {"bodies.", "joints.", "motions.", "forces.",
+                                           "parameters."};
+    const size_t before = (size_t)(s->start - argument) - (s->start[-1] == '`');
+    for (size_t k = 0; k < sizeof sections / sizeof *sections; ++k)
+        if (before == strlen(sections[k]) && strncmp(argument, sections[k], before) == 0)
+            return true;
+    return false;
+}
+
+/* Removal of what is not there: fine. A name much like one that is there is a warning; a key
+ * much like one that is there, a misspelt one. */
+static ga_status remove_absent(ga_loader *loader, const char *argument, ga_value *map,
+                               const step *s, const char *name)
+{
+    const char *near =
+        ga_messages_full(loader->reader.messages) ? NULL : ga_suggest(name, map, ga_map_key);
+    if (!near) return GA_OK;
+    if (s->start == argument || !is_in_named_section(argument, s))
+        return refuse_unknown(loader, argument, map, s);
+    ga_reader_warning(&loader->reader, place,
+                      "`%.160s`: nothing to remove, there is no `%s`; did you mean `%.80s`?",
+                      argument, name, near);
+    return GA_OK;
+}
+
 /* One step down a map. `down` stays null after an error. */
 static ga_status step_into_map(ga_loader *loader, const char *argument, ga_value *map,
                                const char **at, ga_value **down)
@@ -167,9 +195,7 @@ static ga_status step_into_map(ga_loader *loader, const char *argument, ga_value
     char name[96];
     snprintf(name, sizeof name, "%.*s", (int)(s.length < 80 ? s.length : 80), s.start);
     const bool is_last = *s.next == '=';
-    if (is_removal(s.next)) /* it is not there: fine, unless it is a slip of the pen */
-        return ga_suggest(name, map, ga_map_key) ? refuse_unknown(loader, argument, map, &s)
-                                                 : GA_OK;
+    if (is_removal(s.next)) return remove_absent(loader, argument, map, &s, name);
     if (is_last || (at_top && *s.next == '.' && !ga_suggest(name, map, ga_map_key)))
         return add_key(loader, map, &s, down);
     return refuse_unknown(loader, argument, map, &s);

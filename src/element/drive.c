@@ -703,7 +703,7 @@ static bool coupled(const void *element, int i, int j)
 }
 
 const ga_element_type ga_drive = {
-    .name = "drive",
+    .name = "friction or stop",
     .help = "What acts along a coordinate of a joint.",
     .size = sizeof(drive),
     .prepare = prepare,

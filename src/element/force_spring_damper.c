@@ -47,7 +47,7 @@ static const ga_field fields[] = {
     GA_FIELD(spring, NUMBER, damping, "damping", .unit = "N s/m", .range = GA_NOT_NEGATIVE),
     GA_FIELD(spring, NUMBER, length,
              "free length of the spring; with 0, damping acts in all directions", .unit = "m",
-             .fallback = {NAN}, .absent = "the distance at t = 0"),
+             .fallback = {NAN}, .absent = "the distance in the position of the file"),
     GA_FIELD(spring, NUMBER, preload, "tension at the free length", .unit = "N"),
     GA_FIELD(spring, FUNCTION, force,
              "additional tension, a function of time, `length`, `rate` and channels",

@@ -31,13 +31,13 @@ typedef struct torsion {
 
 static const ga_field fields[] = {
     GA_FIELD(torsion, PAIR, between, "the two bodies", .required = true),
-    GA_FIELD(torsion, DIRECTION, axis, "axis, world, at t = 0", .required = true,
-             .where = GA_SPATIAL),
+    GA_FIELD(torsion, DIRECTION, axis, "axis, world axes, in the position of the file",
+             .required = true, .where = GA_SPATIAL),
     GA_FIELD(torsion, NUMBER, stiffness, "stiffness", .unit = "N m/rad"),
     GA_FIELD(torsion, NUMBER, damping, "damping", .unit = "N m s/rad",
              .range = GA_NOT_NEGATIVE),
-    GA_FIELD(torsion, NUMBER, angle, "free angle of the spring, measured from t = 0",
-             .unit = "rad"),
+    GA_FIELD(torsion, NUMBER, angle,
+             "free angle of the spring, measured from the position of the file", .unit = "rad"),
     GA_FIELD(torsion, NUMBER, preload, "torque at the free angle", .unit = "N m"),
     {0},
 };
@@ -262,13 +262,14 @@ static const ga_measure measures[] = {
 static const ga_channel_type channels[] = {
     {.name = "torque",
      .unit = "N m",
-     .help = "restoring torque on the second body, about the axis",
+     .help = "torque of spring and damper, positive where the second body is turned beyond the "
+             "free angle; it acts about the axis on the first body, and opposite on the second",
      .count = 1,
      .value = torque_channel},
     {.name = "angle",
      .unit = "rad",
-     .help = "angle of the second body relative to the first, measured from t = 0, full turns "
-             "counted",
+     .help = "angle of the second body relative to the first, 0 in the position of the file, "
+             "full turns counted",
      .count = 1,
      .value = angle_channel},
     {.name = "rate",

@@ -132,7 +132,7 @@ static void effort(const void *element, const ga_state *state, double *out)
 
 static const ga_channel_type channels[] = {
     {.name = "effort",
-     .unit = "N, N m",
+     .unit = "N or N m",
      .help = "generalised force along the second coordinate; times -ratio (-radius) along the "
              "first",
      .count = 1,

@@ -289,7 +289,8 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
              .required = true)
 #define GA_JOINT_FIELD_AT                                                                      \
     GA_FIELD(ga_joint, PLACE, at,                                                              \
-             "location of the joint at t = 0: world coordinates, or the name of a point",      \
+             "location of the joint in the position of the file: world coordinates, or the "   \
+             "name of a point",                                                                \
              .unit = "m", .fallback = {NAN, NAN, NAN},                                         \
              .absent = "the points named in `between`; if only bodies are named, the "         \
                        "centre of mass of the second")
@@ -306,7 +307,7 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
                     .range = GA_NOT_NEGATIVE),                                                 \
         GA_FIELD_AS(type, NUMBER, a rest, "rest",                                              \
                     "coordinate at which the spring is unloaded", .unit = length,              \
-                    .absent = "0, the position at t = 0"),                                     \
+                    .absent = "0, the position of the file"),                                  \
         GA_FIELD_AS(type, GROUP, a friction, "friction",                                       \
                     "Coulomb friction from the joint's own reaction",                          \
                     .group = ga_friction_fields##angular_),                                    \
@@ -348,17 +349,22 @@ bool ga_joint_has_effort2(const void *element);
          .value = ga_joint_channel_torque,                                                     \
          .axial = true},                                                                       \
     {                                                                                          \
-        .name = "multipliers", .unit = "N, N m",                                               \
+        .name = "multipliers", .unit = "N or N m",                                             \
         .help = "the scheme's own Lagrange multipliers, one per constraint, with the sign of " \
                 "the equations",                                                               \
         .value = ga_joint_channel_multipliers, .size = ga_joint_multiplier_count,              \
         .of_scheme = true                                                                      \
     }
+/* "rad" is longer than "m". */
+#define GA_COORDINATE_HELP(length)                                                             \
+    (sizeof(length) == sizeof "rad"                                                            \
+         ? "coordinate, 0 in the position of the file, full turns counted"                     \
+         : "coordinate, 0 in the position of the file")
 /* Coordinate k; force and length are units. */
 #define GA_JOINT_COORDINATE(k, value_name, rate_name, effort_name, force, length)              \
     {.name = value_name,                                                                       \
      .unit = length,                                                                           \
-     .help = "coordinate, 0 at t = 0, full turns counted",                                     \
+     .help = GA_COORDINATE_HELP(length),                                                       \
      .count = 1,                                                                               \
      .value = ga_joint_channel_value##k},                                                      \
         {.name = rate_name,                                                                    \

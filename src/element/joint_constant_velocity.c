@@ -49,10 +49,11 @@ static bool prepare(void *element, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "shaft of the first body, in the world at t = 0", "z"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL, "shaft of the first body, world axes, in the position of the file", "z"),
     GA_FIELD(constant_velocity, DIRECTION, second_axis,
-             "shaft of the second body, in the world at t = 0", .fallback = {NAN, NAN, NAN},
-             .absent = "as `axis`"),
+             "shaft of the second body, world axes, in the position of the file",
+             .fallback = {NAN, NAN, NAN}, .absent = "as `axis`"),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};

@@ -242,8 +242,10 @@ static void contact_point(const void *element, const ga_state *state, double *ou
 }
 
 static const ga_field plane_fields[] = {
-    GA_FIELD(plane, VECTOR, point, "a point of the plane, world at t = 0", .unit = "m"),
-    GA_FIELD(plane, DIRECTION, normal, "normal of the plane, towards the disc, world at t = 0",
+    GA_FIELD(plane, VECTOR, point,
+             "a point of the plane, world axes, in the position of the file", .unit = "m"),
+    GA_FIELD(plane, DIRECTION, normal,
+             "normal of the plane, towards the disc, world axes, in the position of the file",
              .fallback = {NAN, NAN, NAN}, .absent = "z; planar: y"),
     {0},
 };

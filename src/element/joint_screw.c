@@ -66,7 +66,8 @@ static void displacement(const void *element, const ga_state *state, double *out
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of the screw, in the world at t = 0", "z"),
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
+                        "axis of the screw, world axes, in the position of the file", "z"),
     GA_FIELD(screw, NUMBER, pitch, "advance per turn, negative for a left-handed screw",
              .unit = "m", .required = true),
     GA_JOINT_FIELDS_ANGULAR,
@@ -77,7 +78,7 @@ static const ga_channel_type channels[] = {
     GA_JOINT_COORDINATE(0, "angle", "rate", "effort", "N m", "rad"),
     {.name = "displacement",
      .unit = "m",
-     .help = "displacement along the axis, 0 at t = 0",
+     .help = "displacement along the axis, 0 in the position of the file",
      .count = 1,
      .value = displacement},
     {0}};

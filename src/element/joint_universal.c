@@ -74,13 +74,15 @@ static bool prepare(void *element, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of the cross fixed in the first body, world at t = 0",
-                        "z"),
-    GA_FIELD(
-        universal, DIRECTION, second_axis,
-        "axis of the cross fixed in the second body, world at t = 0, perpendicular to `axis`",
-        .fallback = {NAN, NAN, NAN},
-        .absent = "perpendicular to `axis`, close to x, or to y if `axis` is close to x"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL,
+        "axis of the cross fixed in the first body, world axes, in the position of the file",
+        "z"),
+    GA_FIELD(universal, DIRECTION, second_axis,
+             "axis of the cross fixed in the second body, world axes, in the position of the "
+             "file, perpendicular to `axis`",
+             .fallback = {NAN, NAN, NAN},
+             .absent = "perpendicular to `axis`, close to x, or to y if `axis` is close to x"),
     GA_JOINT_FIELD_GROUP(0, "angle1", _angular),
     GA_JOINT_FIELD_GROUP(1, "angle2", _angular),
     {0},

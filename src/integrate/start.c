@@ -188,11 +188,15 @@ static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, doub
 }
 
 /* Newton's method in the mass metric; q is moved in place. Nonholonomic constraints do not
- * restrict where it may go. */
-static ga_status project_position(ga_stepper *s, double t, double *q, const double *v,
-                                  ga_report *report)
+ * restrict where it may go. Near singular positions Newton steps are too long to mean anything:
+ * where the next step would be longer than the last one, which was not small, the last one is
+ * repeated with half its length, down to the given part of it. */
+static ga_status approach(ga_stepper *s, double t, double *q, const double *v, double shortest,
+                          ga_report *report)
 {
+    static const double small = 0.01;
     double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
+    double *q_last = s->start.q, *last = s->start.v, part = 1;
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     for (int iteration = 0; iteration < 50; ++iteration) {
         ga_status status = ga_dae_constraint(&s->dae, t, q, s->Phi);
@@ -211,11 +215,74 @@ static ga_status project_position(ga_stepper *s, double t, double *q, const doub
         if (done && at_rest_elsewhere(s, s->m, s->Phi, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;
-        before = change;
         s->saddle.here = false;
+        if (change > before && before > small && part > shortest) {
+            part /= 2;
+            for (int i = 0; i < s->nv; ++i) last[i] /= 2;
+            ga_dae_update(&s->dae, GA_MAP_EXP, q_last, last, q);
+            continue;
+        }
+        part = 1;
+        before = change;
+        memcpy(q_last, q, (size_t)s->nq * sizeof *q);
+        memcpy(last, step, (size_t)s->nv * sizeof *step);
         ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
     }
     return positions_inconsistent(s, t, report);
+}
+
+static const double damped = 1.0 / 64, undamped = 1;
+
+static ga_status project_position(ga_stepper *s, double t, double *q, const double *v,
+                                  ga_report *report)
+{
+    return approach(s, t, q, v, damped, report);
+}
+
+/* Where shorter steps get stuck, long ones may still arrive. */
+static ga_status assemble(ga_stepper *s, const double *q0, ga_report *report)
+{
+    ga_state *now = &s->now;
+    ga_status status = approach(s, now->t, now->q, now->v, damped, report);
+    if (status != GA_ERR_INCONSISTENT) return status;
+    memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
+    s->saddle.here = false;
+    return approach(s, now->t, now->q, now->v, undamped, report);
+}
+
+/* Planar angles are numbers, so Newton's method may leave full turns in them. Takes them out of
+ * those that changed since q0; false: there are none. */
+static bool unwind(const ga_stepper *s, const double *q0, double *q)
+{
+    static const double two_pi = 6.283185307179586476925286766559;
+    bool any = false;
+    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
+        const ga_node node = s->dae.sys.nodes[k];
+        at += ga_node_nq(node);
+        if (node.group != GA_GROUP_SO2 && node.group != GA_GROUP_R2SO2 &&
+            node.group != GA_GROUP_SE2)
+            continue;
+        const double turns = round((q[at - 1] - q0[at - 1]) / two_pi);
+        q[at - 1] -= two_pi * turns;
+        any |= turns != 0;
+    }
+    return any;
+}
+
+/* The position nearest to q0 in full turns, unless constraints count those. */
+static ga_status remove_turns(ga_stepper *s, const double *q0, ga_report *report)
+{
+    ga_state *now = &s->now;
+    double *wound = s->start.q;
+    memcpy(wound, now->q, (size_t)s->nq * sizeof *wound);
+    if (!unwind(s, q0, now->q)) return GA_OK;
+    const double allowed = 1e-9 * ga_larger(ga_norm_max(s->nq, wound), 1);
+    const ga_status status = ga_dae_constraint(&s->dae, now->t, now->q, s->Phi);
+    if (status != GA_OK || !(ga_norm_max(s->m, s->Phi) <= allowed)) {
+        memcpy(now->q, wound, (size_t)s->nq * sizeof *wound);
+        return GA_OK;
+    }
+    return project_position(s, now->t, now->q, now->v, report);
 }
 
 /* Onto w = 0 by Newton's method: one step for holonomic constraints and k linear in v, one more
@@ -258,7 +325,8 @@ static ga_status project(ga_stepper *s, const double *q0, const double *v0, ga_r
 {
     ga_state *now = &s->now;
     GA_TRY(find_rank(s, now->t, now->q, now->v, report));
-    if (s->m) GA_TRY(project_position(s, now->t, now->q, now->v, report));
+    if (s->m) GA_TRY(assemble(s, q0, report));
+    if (s->m) GA_TRY(remove_turns(s, q0, report));
     if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
         GA_TRY(find_rank(s, now->t, now->q, now->v, report));
         ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);

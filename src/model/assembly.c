@@ -222,6 +222,22 @@ void ga_assembly_remember(ga_assembly *a, double t, const double *q, const doubl
         if (element->type->remember && element->memory_count)
             element->type->remember(element, &state, a->memory + element->memory);
     }
+    for (int k = 0; k < a->turning_count; ++k) a->turnings[k].turns = NAN;
+}
+
+/* q counts turns, so the difference of two angles is right however fast the bodies turn, up to
+ * the turns that were between them at the start: there the joint has the angle nearest to that
+ * of the file. */
+static double planar_angle(const ga_assembly *a, ga_turning *turning, double t, double rate)
+{
+    static const double two_pi = 6.283185307179586476925286766559;
+    const double angle =
+        a->planes[turning->nodes[1]].angle - a->planes[turning->nodes[0]].angle - turning->home;
+    if (isnan(turning->turns)) {
+        const double counted = ga_turn_unwrap(a->memory + turning->memory, t, angle, rate);
+        turning->turns = round((angle - counted) / two_pi);
+    }
+    return angle - two_pi * turning->turns;
 }
 
 static void sweep_turnings(void *data, int part)
@@ -229,12 +245,12 @@ static void sweep_turnings(void *data, int part)
     const sweep *s = data;
     ga_assembly *a = s->a;
     for (int k = part * PART; k < part_end(a->turning_count, part); ++k) {
-        const ga_turning *turning = a->turnings + k;
+        ga_turning *turning = a->turnings + k;
         const int first = turning->nodes[0], second = turning->nodes[1];
         double *memory = a->memory + turning->memory, angle, rate;
-        if (a->planes) { /* q has the turns */
-            angle = a->planes[second].angle - a->planes[first].angle - turning->home;
+        if (a->planes) {
             rate = a->planes[second].w - a->planes[first].w;
+            angle = planar_angle(a, turning, s->at->t, rate);
         } else {
             ga_joint_turning(turning->A, turning->B, a->frames + first, a->frames + second,
                              &angle, &rate);

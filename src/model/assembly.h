@@ -40,6 +40,8 @@ typedef struct ga_turning {
     int nodes[2];
     int memory;
     double home;       /* planar: difference of the two angles at t = 0 */
+    double turns;      /* planar: full turns between the bodies that the joint does not count,
+                          as assembly chose the nearest angle; NaN: not known yet */
     double A[6], B[6]; /* in space: axes x and y of both markers */
 } ga_turning;
 

@@ -150,6 +150,7 @@ static bool is_turning(const ga_assembly *a, const ga_element *element, ga_turni
     turning->nodes[0] = element->nodes[0];
     turning->nodes[1] = element->nodes[1];
     turning->memory = element->memory;
+    turning->turns = NAN;
     turning->home = a->planes ? angle_between(a, element) : joint->home[0];
     memcpy(turning->A, joint->marker[0].A, sizeof turning->A);
     memcpy(turning->B, joint->marker[1].A, sizeof turning->B);

@@ -204,6 +204,37 @@ ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
     return status == GA_OK ? symbol : unknown;
 }
 
+/* Channels that forces cannot depend on: they follow from forces, or are of the whole model. */
+static bool is_consequence(const char *channel)
+{
+    static const char *const names[] = {"force",      "torque",       "effort",
+                                        "power",      "acceleration", "angular_acceleration",
+                                        "multipliers"};
+    const size_t length = strcspn(channel, ".");
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+        if (strlen(names[k]) == length && strncmp(channel, names[k], length) == 0) return true;
+    const char *last = strrchr(channel, '_'); /* angle_effort */
+    return last && strcmp(last, "_effort") == 0;
+}
+
+const char *ga_build_reason(const ga_builder *b, const char *name, size_t length)
+{
+    const char *dot = memchr(name, '.', length);
+    if (!dot) return NULL;
+    const size_t owner = (size_t)(dot - name);
+    const bool of_model =
+        (owner == 6 && (strncmp(name, "energy", 6) == 0 || strncmp(name, "solver", 6) == 0));
+    const int found = ga_names_find(&b->model->names, name, owner);
+    if (!of_model && found < 0) return NULL;
+    if (of_model || is_consequence(dot + 1))
+        return "it follows from the forces; use positions, velocities, joint coordinates, "
+               "spring lengths and their rates";
+    if (found % 2 == GA_NAMED_BODY && b->model->dimension == 3 &&
+        strncmp(dot + 1, "rotation", 8) == 0)
+        return "in space a rotation is no angle; use the coordinate of a joint";
+    return NULL;
+}
+
 /* --- bodies ------------------------------------------------------------------------------- */
 
 /* The section as a map; null: not there or no map, which is an error unless it is empty. */

@@ -51,6 +51,9 @@ static inline bool ga_field_is_in(const ga_field *field, int dimension)
 
 /* A name as variable of an element's functions, see element/observe.h. */
 ga_symbol ga_build_observe(ga_builder *builder, const char *name, size_t length);
+/* Why a channel cannot be used in an expression, as a clause; null: there is no such channel.
+ */
+const char *ga_build_reason(const ga_builder *b, const char *name, size_t length);
 
 /* `body`, `body.point`, `ground`: false without a message if it is none of them. */
 bool ga_build_anchor(const ga_builder *builder, const char *text, ga_anchor *anchor);

@@ -422,11 +422,16 @@ static ga_symbol find_symbol(void *user, const char *name, size_t length)
     return ga_build_observe(user, name, length);
 }
 
+static const char *reason_of(void *user, const char *name, size_t length)
+{
+    return ga_build_reason(user, name, length);
+}
+
 static bool read_function(ga_builder *b, const ga_value *value, const ga_field *field,
                           void *out)
 {
     (void)field;
-    ga_symbols symbols = {.user = b, .find = find_symbol};
+    ga_symbols symbols = {.user = b, .find = find_symbol, .reason = reason_of};
     bool observes = b->type && b->type->observation_at;
     return ga_function_read(READER(b), value, observes ? &symbols : NULL, out);
 }

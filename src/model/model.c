@@ -73,9 +73,9 @@ const char *ga_model_body_point(const ga_model *model, int body, int k)
 ga_model_parameter ga_model_get_parameter(const ga_model *model, int k)
 {
     const ga_document *document = model->document;
-    if (k < 0 || k >= document->parameter_count) return (ga_model_parameter){NULL, 0};
+    if (k < 0 || k >= document->parameter_count) return (ga_model_parameter){NULL, 0, 0};
     const ga_parameter *p = document->parameters + k;
-    return (ga_model_parameter){p->name, p->value};
+    return (ga_model_parameter){p->name, p->value, p->used};
 }
 
 ga_model_entry ga_model_get_entry(const ga_model *model, int entry)

@@ -111,6 +111,7 @@ const char *ga_model_name(const ga_model *model)
     return model->value[ODD] ? "odd \"\\\n\xff name" : "double";
 }
 const char *ga_model_text(const ga_model *model) { return model->text; }
+int ga_model_dimension(const ga_model *model) { return (void)model, 3; }
 int ga_model_body_count(const ga_model *model) { return (void)model, 1; }
 const char *ga_model_body_name(const ga_model *model, int k)
 {
@@ -161,6 +162,7 @@ ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **s
 void ga_sim_destroy(ga_sim *sim) { free(sim); }
 double ga_sim_time(const ga_sim *sim) { return sim->t; }
 double ga_sim_step_size(const ga_sim *sim) { return sim->def.step; }
+double ga_sim_max_step(const ga_sim *sim) { return (void)sim, 0; }
 int ga_sim_event_count(const ga_sim *sim) { return (void)sim, 0; }
 
 ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
@@ -246,7 +248,12 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
 {
     static const char *const with[] = {"hinge1", "hinge2"};
     static const ga_sim_redundancy redundant = {"hinge3", "rotation about x", 2, with};
-    static const ga_sim_moved moved = {"top", 0.25, 0.125};
+    static const ga_sim_moved moved = {.body = "top",
+                                       .distance = 0.25,
+                                       .angle = 0.125,
+                                       .position = {1, 2, 3},
+                                       .rotation = {0.6, 0.8, 0, 0},
+                                       .rotation_count = 4};
     if (sim->model->value[START]) return give_up(sim, sim->model->value[START], report);
     put_out(sim);
     const int clean = sim->model->value[CLEAN];

@@ -425,8 +425,9 @@ class Check(Case):
         said = self.run_it("check", MODEL).out
         for words in (
             "joints.hinge3: rotation about x is redundant with hinge1, hinge2",
-            "degrees of freedom  3 (2 by counting)",
+            "degrees of freedom  3 (4 without motions; 2 by counting)",
             "by 0.25 m, rotated by 0.125 rad",
+            "position: [1, 2, 3], rotation: {quaternion: [0.6, 0.8, 0, 0]}",
             "pivot                spherical",
             "top.acceleration",
             "pivot.force",
@@ -445,7 +446,8 @@ class Check(Case):
             said["redundant"],
             [{"joint": "hinge3", "direction": "rotation about x", "with": ["hinge1", "hinge2"]}],
         )
-        self.assertEqual(said["moved"], [{"body": "top", "distance": 0.25, "angle": 0.125}])
+        self.assertEqual(said["moved"], [{"body": "top", "distance": 0.25, "angle": 0.125,
+                                          "position": [1, 2, 3], "rotation": [0.6, 0.8, 0, 0]}])
         self.assertEqual(said["initial"]["accelerations"], {"top.acceleration": [0, 1, 2]})
         self.assertEqual(said["initial"]["reactions"], {"pivot.force": [3, 4, 5]})
         self.assertEqual(said["tangent_error"], 1e-9)

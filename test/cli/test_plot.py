@@ -170,7 +170,7 @@ class Plot(Picture):
         done = self.plot(
             "a.h5", "rod.position.x", "--compare", "c.h5", "-o", "out.svg", code=2
         )
-        self.assertIn("c.h5: there is no channel 'rod.position.x'", done.err)
+        self.assertIn("c.h5: 'rod.position.x' is a channel of the model, but", done.err)
 
     def test_csv(self):
         """Without units, which the format does not have, and titled by the file."""

@@ -157,7 +157,167 @@ simulate: {t_end: 3, step: 2e-3}
         self.assertEqual(said["verdict"], "discontinuity", said["reason"])
 
 
+LEVER = """\
+galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+parameters: {L: 1, unused: 3}
+bodies:
+  a: {mass: 1, inertia: 0.1, position: [0.5, 0.1], points: {p: [-L/2, 0], q: [L/2, 0]}}
+  b: {mass: 1, inertia: 0.1, position: [1.1, 0.5], rotation: 1.4, points: {p: [-L/2, 0], q: [L/2, 0]}}
+joints:
+  h: {type: revolute, between: [[0, 0], a.p]}
+  k: {type: revolute, between: [a.q, b.p]}
+  m: {type: revolute, between: [b.q, [1, 1.2]]}
+forces:
+  push: {type: force, on: b, force: [0, "-a.velocity.y"]}
+simulate: {t_end: 0.1, step: 1e-3}
+"""
+
+
+class Assembly(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("lever.yaml", LEVER)
+
+    def test_one_line_for_all_gaps(self):
+        said = self.json_of("check", "lever.yaml", "--json")
+        apart = [w for w in said["warnings"] if w["code"] == "joint-apart"]
+        self.assertEqual(len(apart), 1)
+        self.assertIn("the widest of 3 such gaps", apart[0]["message"])
+
+    def test_assembled_positions_can_be_copied(self):
+        spatial = """\
+galpha: 1
+bodies: {a: {mass: 1, inertia: [1, 2, 3], position: [1, 0.1, 0], rotation: {axis: [1, 2, 3], angle: 0.3}}}
+joints: {h: {type: revolute, between: [[0, 0, 0], a.p], axis: [0, 1, 0]}}
+simulate: {t_end: 0.1}
+"""
+        self.write("space.yaml", spatial.replace("angle: 0.3}", "angle: 0.3}, points: {p: [-1, 0, 0]}"))
+        for model in "lever.yaml", "space.yaml":
+            moved = self.json_of("check", model, "--json")["moved"]
+            text = self.run_it("check", model).out
+            rows = text[text.index("assembled positions"):text.index("joints at the start")]
+            words = []
+            for row, body in zip(rows.splitlines()[1:], moved):
+                name, _, fields = row.strip().partition(" ")
+                self.assertEqual(name, body["body"])
+                for field in fields.strip().replace(", rotation", "\nrotation").splitlines():
+                    key, value = field.split(": ", 1)
+                    words += ["--set", f"bodies.{name}.{key}={value}"]
+                    if key == "position":
+                        self.assertEqual(json.loads(value), body["position"])
+            again = self.json_of("check", model, "--json", *words)
+            for body in again["moved"]:  # round-off
+                self.assertLess(max(body["distance"], body["angle"]), 1e-11)
+
+    def test_unused_parameters(self):
+        said = self.json_of("check", "lever.yaml", "--json")["warnings"]
+        unused = [w for w in said if w["code"] == "unused-parameter"]
+        self.assertEqual(len(unused), 1)
+        self.assertIn("the parameter unused", unused[0]["message"])
+        self.assertTrue(unused[0]["remedy"])
+        said = self.json_of("check", "lever.yaml", "--json", "--set", "bodies.a.mass=unused")
+        self.assertNotIn("unused-parameter", [w["code"] for w in said["warnings"]])
+        self.assertNotIn("unused-parameter",
+                         [w["code"] for w in self.summary("lever.yaml")["warnings"]])
+
+    def test_freedom_without_motions(self):
+        self.assertIn("degrees of freedom  0 (1 without motions)",
+                      self.run_it("check", os.path.join(EXAMPLES, "four_bar.yaml")).out)
+        self.assertIn("degrees of freedom  1\n", self.run_it("check", "pendulum.yaml").out)
+        stop = "--set", "joints.hinge.limits={max: 1}"
+        said = self.run_it("check", "pendulum.yaml", *stop).out
+        self.assertRegex(said, r"hinge +friction or stop +1\n")
+
+    def test_channels_expressions_cannot_use(self):
+        for channel in ("h.force.x", "push.force.y", "energy.total", "a.acceleration.x",
+                        "solver.step", "m.torque"):
+            said = self.run_it("check", "lever.yaml", "--set",
+                               f'forces.push.force[0]="2*{channel}"', code=2).err
+            self.assertIn(f"'{channel}' cannot be used: it follows from the forces", said)
+            self.assertIn("use positions, velocities, joint coordinates, spring lengths and their "
+                          "rates", said)
+        said = self.run_it("check", "lever.yaml", "--set", 'forces.push.force[0]="zz.force.x"',
+                           code=2).err
+        self.assertIn("unknown name", said)
+        said = self.run_it("check", "lever.yaml", "--set",
+                           'motions={m1: {joint: h, value: "a.position.x"}}', code=2).err
+        self.assertIn("function of the time t and of parameters", said)
+
+    def test_channels_that_were_not_output(self):
+        self.run_it("run", "lever.yaml", "-q", "-o", "lever.h5", "--set",
+                    "output.channels=[a.position]")
+        for name in ("a.velocity.x", "h.angle", "energy.total", "b"):
+            for words in (["-o", "x.svg"], ["--stats"]):
+                said = self.run_it("plot", "lever.h5", name, *words, code=2).err
+                self.assertIn(f"'{name}' is a channel of the model, but it is not in the results; "
+                              "add it to `output.channels`", said)
+        said = self.run_it("plot", "lever.h5", "a.velocitti.x", "-o", "x.svg", code=2).err
+        self.assertIn("there is no channel", said)
+
+    def test_null_on_absent_names(self):
+        for path in ("forces.zz", "joints.kk", "bodies.c.shape", "motions.m1", "parameters.LL"):
+            code = 2 if path == "bodies.c.shape" else 0
+            self.run_it("check", "lever.yaml", "--set", path + "=null", code=code)
+        said = self.run_it("check", "lever.yaml", "--set", "forces.pushh=null").err
+        self.assertIn("nothing to remove, there is no `pushh`; did you mean `push`?", said)
+
+
+class RoundOff(Case):
+    def test_model_at_rest(self):
+        self.write("rest.yaml", """\
+galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+bodies:
+  a: {mass: 3, inertia: 0.2, position: [0.3, -0.7]}
+  b: {mass: 1, inertia: 0.1, position: [0.31, -1.2]}
+joints:
+  h: {type: fixed, between: [ground, a], at: [0.3, 0.1]}
+  k: {type: revolute, between: [a, b], at: [0.3, -1], friction: {coefficient: 0.2, static: 0.5, radius: 1, model: stiction}}
+simulate: {t_end: 5}
+""")
+        said = self.run_it("run", "rest.yaml", "-o", "rest.h5").out
+        self.assertRegex(said, r"kinetic 0, potential -\S+, dissipated 0, work 0 J")
+        self.assertNotRegex(said, r"energy balance error .* of ")
+        self.assertRegex(self.run_it("run", "pendulum.yaml").out, r"balance error .* of ")
+        for words in ("--list",), ("--stats",):
+            said = self.run_it("plot", "rest.h5", *words).out
+            self.assertNotRegex(said, r"\de-(1[6-9]|[2-9]\d)\b")
+
+    def test_residuals_are_data(self):
+        self.run_it("run", "pendulum.yaml", "-q", "-o", "p.h5", "--set",
+                    "output.channels=[bob.position, solver]")
+        said = self.run_it("plot", "p.h5", "--stats").out
+        self.assertRegex(said, r"solver.position_residual .*e-1")
+
+    def test_joints_at_the_origin(self):
+        self.write("origin.yaml", """\
+galpha: 1
+dimension: 2
+bodies: {a: {mass: 1, inertia: 1, rotation: 1e-3, points: {p: [1e-42, 1e-45]}}}
+joints: {h: {type: revolute, between: [ground, a], at: a.p}, k: {type: distance, between: [[1, 0], a], length: 1}}
+simulate: {t_end: 1}
+""")
+        said = self.run_it("check", "origin.yaml").out
+        self.assertNotRegex(said[said.index("joints at"):said.index("Jacob")], r"e-\d\d")
+
+
 class Info(Case):
+    def test_step_limit_is_that_of_the_run(self):
+        four_bar = os.path.join(EXAMPLES, "four_bar.yaml")
+        words = ["--set", "simulate={t_end: 2, tolerance: 1e-5}"]
+        said = self.json_of("info", four_bar, "--json", *words)
+        self.assertEqual(said["settings"]["max_step"], 2 / 500)
+        self.assertIn("0.004 s, for functions of time: 1/500 of the run",
+                      self.run_it("info", four_bar, *words).out)
+        words[1] = "simulate={t_end: 2, tolerance: 1e-5, max_step: 0.1}"
+        self.assertEqual(self.json_of("info", four_bar, "--json", *words)["settings"]["max_step"],
+                         0.1)
+        said = self.run_it("info", "pendulum.yaml", "--set", "simulate={t_end: 1}").out
+        self.assertIn("0 s, 0: no limit", said)
+
     def test_result(self):
         self.run_it("run", "pendulum.yaml", "-q", "--csv", "out.csv")
         said = self.json_of("info", "pendulum.h5", "--json")
@@ -232,6 +392,25 @@ class Results(Case):
         said = self.summary("pendulum.yaml", "--set", "joints.hinge.damping=1")
         self.assertIn("hinge.effort", said["final"])
         self.assertNotIn("hinge.effort", self.summary("pendulum.yaml")["final"])
+
+    def test_sign_of_torsion_springs(self):
+        """As the tension of a spring: positive where the second body is turned forwards; a spring
+        in a hinge has the effort on the second body, the opposite."""
+        self.write("torsion.yaml", """\
+galpha: 1
+dimension: 2
+bodies: {a: {mass: 1, inertia: 2}}
+joints: {h: {type: revolute, between: [ground, a], stiffness: 3, rest: -0.1}}
+forces: {s: {type: torsion-spring, between: [ground, a], stiffness: 3, angle: -0.1}}
+simulate: {t_end: 1e-9, step: 1e-9}
+output: {channels: [h.effort, s.torque, a.angular_acceleration]}
+""")
+        final = self.summary("torsion.yaml")["final"]
+        self.assertAlmostEqual(final["s.torque"], 0.3, 6)
+        self.assertAlmostEqual(final["h.effort"], -0.3, 6)
+        self.assertAlmostEqual(final["a.angular_acceleration"], -0.3, 6)
+        said = self.run_it("elements", "torsion-spring").out
+        self.assertIn("opposite on the second", " ".join(said.split()))
 
     def top(self, *settings):
         words = [word for setting in settings for word in ("--set", setting)]

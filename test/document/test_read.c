@@ -257,7 +257,7 @@ static void test_expressions_with_more_names(void **state)
 {
     (void)state;
     reading r = read_value("m*t");
-    const ga_symbols symbols = {NULL, find_state, name_state};
+    const ga_symbols symbols = {.find = find_state, .name = name_state};
     ga_expression *e = NULL;
     const double t = 5;
     assert_true(ga_read_expression(&r.reader, at(&r, "x"), &symbols, &e));

@@ -206,7 +206,7 @@ static inline ga_function *make_function(world *w, ga_observation *list, const n
                                          const char *text)
 {
     naming n = {list, &w->arena, names};
-    ga_symbols symbols = {&n, find_symbol, NULL};
+    ga_symbols symbols = {.user = &n, .find = find_symbol};
     ga_value value = {.kind = GA_VALUE_SCALAR, .text = text};
     ga_function *f = NULL;
     assert_true(ga_function_read(&w->reader, &value, &symbols, &f));

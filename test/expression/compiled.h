@@ -38,7 +38,7 @@ static inline const char *known_name(void *user, int k)
     return k < KNOWN_NAMES ? known_names[k].name : NULL;
 }
 
-static const ga_symbols known = {NULL, find_known, known_name};
+static const ga_symbols known = {.find = find_known, .name = known_name};
 
 static inline ga_expression *compiled(const char *text)
 {

@@ -46,7 +46,7 @@ static const char *name_q(void *user, int k)
     (void)user;
     return k == 0 ? "q" : NULL;
 }
-static const ga_symbols with_q = {NULL, find_q, name_q};
+static const ga_symbols with_q = {.find = find_q, .name = name_q};
 
 static ga_function *function_of(const char *text)
 {

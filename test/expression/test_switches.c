@@ -21,7 +21,7 @@ static ga_symbol find(void *user, const char *name, size_t length)
 
 static ga_expression *compile(const char *text)
 {
-    const ga_symbols symbols = {NULL, find, NULL};
+    const ga_symbols symbols = {.find = find};
     ga_expression *expression = NULL;
     ga_expression_error error;
     if (ga_expression_compile(text, &symbols, &expression, &error) != GA_OK)

@@ -183,6 +183,57 @@ static void test_akima_is_local(void **state)
     ga_table_destroy(table);
 }
 
+/* The curve of a long flat piece beside a steep one: values of SciPy's Akima1DInterpolator. */
+static void test_akima_ends(void **state)
+{
+    (void)state;
+    const double t[8] = {0, 2, 2.05, 2.15, 2.25, 2.3, 2.4, 3};
+    const double x[8] = {0, 0, 0.06, 0.06, 0.06, 0, 0, 0};
+    double out[3], at;
+    ga_table *table = table_of(8, t, x, GA_SPLINE_AKIMA, GA_OUTSIDE_HOLD);
+    ga_table_rates(table, 0, out);
+    assert_near(out[1], -0.6, 1e-13);
+    ga_table_rates(table, 1, out);
+    assert_near(out[0], -0.3, 1e-13);
+    const double beyond = ga_table_overshoot(table, &at);
+    ga_table_rates(table, at, out);
+    assert_near(out[1], 0, 1e-12);
+    assert_near(beyond, -out[0] / 0.06, 1e-12);
+    ga_table_destroy(table);
+    /* one more flat point keeps it flat */
+    const double t2[7] = {0, 1, 2, 2.05, 2.15, 2.25, 2.35};
+    const double x2[7] = {0, 0, 0, 0.06, 0.06, 0.06, 0.06};
+    table = table_of(7, t2, x2, GA_SPLINE_AKIMA, GA_OUTSIDE_HOLD);
+    for (double s = 0; s < 2; s += 0.1) {
+        ga_table_rates(table, s, out);
+        assert_near(out[0], 0, 0);
+    }
+    assert_true(ga_table_overshoot(table, &at) < 0.1);
+    ga_table_destroy(table);
+}
+
+/* Against sampling. */
+static void test_overshoot(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SPLINES; ++s)
+        for (int count = 2; count <= POINTS; ++count) {
+            double low = INFINITY, high = -INFINITY, most = 0, at, out[3];
+            for (int i = 0; i < count; ++i) {
+                low = fmin(low, values[i]);
+                high = fmax(high, values[i]);
+            }
+            ga_table *table = table_of(count, times, values, (ga_spline)s, GA_OUTSIDE_HOLD);
+            for (int k = 0; k <= 20000; ++k) {
+                const double span = times[count - 1] - times[0];
+                ga_table_rates(table, times[0] + span * k / 20000, out);
+                most = fmax(most, fmax(out[0] - high, low - out[0]) / (high - low));
+            }
+            assert_near(ga_table_overshoot(table, &at), most, 1e-6);
+            ga_table_destroy(table);
+        }
+}
+
 static void test_outside(void **state)
 {
     (void)state;
@@ -332,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_reproduces_polynomials),
         cmocka_unit_test(test_periodic),
         cmocka_unit_test(test_akima_is_local),
+        cmocka_unit_test(test_akima_ends),
+        cmocka_unit_test(test_overshoot),
         cmocka_unit_test(test_outside),
         cmocka_unit_test(test_breaks),
         cmocka_unit_test(test_breaks_far_away),

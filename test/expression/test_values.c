@@ -156,7 +156,7 @@ static ga_symbol find_e(void *user, const char *name, size_t length)
 static void test_names_first(void **state)
 {
     (void)state;
-    const ga_symbols symbols = {NULL, find_e, NULL};
+    const ga_symbols symbols = {.find = find_e};
     ga_expression *e = NULL;
     ga_expression_error error;
     assert_int_equal(ga_expression_compile("e+1", &symbols, &e, &error), GA_OK);
