@@ -3,7 +3,7 @@
  *
  *     steps 100        of 0.1 s each
  *     sleep 20         milliseconds a step takes
- *     fail 11          status of the run, in the middle
+ *     fail 10          status of the run, in the middle
  *     start 8          status of the start
  *     errors 25        messages of the reader; then there is no model
  *     warnings 2

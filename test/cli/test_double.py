@@ -12,7 +12,7 @@ import time
 
 import support
 
-NO_CONVERGE = 11  # GA_ERR_NO_CONVERGE
+NO_CONVERGE = 10  # GA_ERR_NO_CONVERGE
 INCONSISTENT = 8  # GA_ERR_INCONSISTENT
 MODEL = "model.yaml"
 
