@@ -62,15 +62,6 @@ typedef struct setting {
     const char *unit;
 } setting;
 
-static const char *formulation_name(ga_formulation formulation)
-{
-    static const char *const names[GA_FORMULATION_COUNT] = {[GA_INDEX3] = "index3",
-                                                            [GA_INDEX2] = "index2",
-                                                            [GA_SOI2] = "soi2",
-                                                            [GA_HHT_I3] = "hht-i3"};
-    return (size_t)formulation < GA_FORMULATION_COUNT ? names[formulation] : "";
-}
-
 enum { MOST_SETTINGS = 16 };
 
 /* "s, 1/500 of the time": where the limit is not the user's. */
@@ -97,7 +88,7 @@ static int list_settings(const info *i, setting list[MOST_SETTINGS])
             (setting){"tolerance_absolute", NULL, def->control.absolute_translation, ""};
         list[n++] = (setting){"max_step", NULL, max_step, max_step_unit(def, max_step)};
     }
-    list[n++] = (setting){"formulation", formulation_name(def->integrator.formulation), 0, ""};
+    list[n++] = (setting){"formulation", cli_formulation(def->integrator.formulation), 0, ""};
     list[n++] =
         (setting){"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0, ""};
     list[n++] = (setting){"alpha_m", NULL, m->alpha_m, ""};

@@ -193,15 +193,6 @@ static long steps_rejected(const ga_sim_summary *s)
     return s->control.rejected + s->statistics.halvings;
 }
 
-static const char *formulation_name(ga_formulation formulation)
-{
-    static const char *const names[GA_FORMULATION_COUNT] = {[GA_INDEX3] = "index3",
-                                                            [GA_INDEX2] = "index2",
-                                                            [GA_SOI2] = "soi2",
-                                                            [GA_HHT_I3] = "hht-i3"};
-    return (size_t)formulation < GA_FORMULATION_COUNT ? names[formulation] : "";
-}
-
 /* What a result file knows about the run. */
 static void close_files(run *r)
 {
@@ -213,7 +204,7 @@ static void close_files(run *r)
         {"model", cli_input_name(&r->input), 0},
         {"status", outcome(r), 0},
         {"message", r->status == GA_OK ? "" : r->report.message, 0},
-        {"formulation", formulation_name(def->integrator.formulation), 0},
+        {"formulation", cli_formulation(def->integrator.formulation), 0},
         {"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0},
         {"alpha_m", NULL, method->alpha_m},
         {"alpha_f", NULL, method->alpha_f},

@@ -101,3 +101,12 @@ double cli_clock(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
+
+const char *cli_formulation(ga_formulation formulation)
+{
+    static const char *const names[GA_FORMULATION_COUNT] = {[GA_INDEX3] = "index3",
+                                                            [GA_INDEX2] = "index2",
+                                                            [GA_SOI2] = "soi2",
+                                                            [GA_HHT_I3] = "hht-i3"};
+    return (size_t)formulation < GA_FORMULATION_COUNT ? names[formulation] : "";
+}

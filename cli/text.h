@@ -2,6 +2,7 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
+#include <galpha/integrate.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@ bool cli_same_file(const char *a, const char *b);
 
 /* 0 where x is no more than round-off of numbers as large as `scale`. */
 double cli_without_round_off(double x, double scale);
+
+const char *cli_formulation(ga_formulation formulation); /* as in a model file */
 
 double cli_clock(void); /* s, since some time in the past */
 

@@ -1,9 +1,9 @@
 #include "api/row_text.h"
 
+#include "base/report.h"
 #include "element/joint.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,15 +53,6 @@ void ga_row_text(const ga_assembly *assembly, int row, char text[GA_ROW_TEXT])
 
 /* --- all that are redundant --------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, GA_MESSAGE_SIZE - used, format, args);
-    va_end(args);
-}
-
 /* Room for the rest of the sentence must stay. */
 static bool is_long(const char *text) { return strlen(text) > GA_MESSAGE_SIZE / 2; }
 
@@ -75,10 +66,10 @@ static void add_partners(const ga_assembly *a, const ga_redundant_row *redundant
         if (!with || with == element || with == last) continue;
         last = with;
         if (is_long(text)) {
-            add(text, ", ...");
+            ga_message_add(text, ", ...");
             return;
         }
-        add(text, "%s %.40s", seen++ ? "," : " with", with->name);
+        ga_message_add(text, "%s %.40s", seen++ ? "," : " with", with->name);
     }
 }
 
@@ -124,12 +115,14 @@ static void add_consequence(const ga_assembly *a, const ga_integrator *integrato
         if (!is_ambiguous(a, integrator, rubbing)) continue;
         last = rubbing->host->name;
         if (++found > MOST)
-            add(text, ", ...");
+            ga_message_add(text, ", ...");
         else
-            add(text, "%s%.40s",
+            ga_message_add(
+                text, "%s%.40s",
                 found > 1 ? ", " : "; reactions are not unique, nor is the friction of ", last);
     }
-    add(text, found ? ", computed from those of minimum norm: the motion depends on this choice"
+    ga_message_add(
+        text, found ? ", computed from those of minimum norm: the motion depends on this choice"
                     : "; the motion is unaffected, but reactions are not unique");
 }
 
@@ -141,7 +134,7 @@ static void one(const ga_assembly *a, const ga_integrator *integrator, char *tex
     const ga_element *element = ga_assembly_row(a, redundant.row, &local);
     if (!element) return;
     ga_row_text(a, redundant.row, row);
-    add(text, "%s.%.60s: %s is redundant", section_of(element), element->name, row);
+    ga_message_add(text, "%s.%.60s: %s is redundant", section_of(element), element->name, row);
     add_partners(a, &redundant, element, text);
     add_consequence(a, integrator, text);
 }
@@ -152,7 +145,7 @@ static void several(const ga_assembly *a, const ga_integrator *integrator, int c
 {
     const ga_element *last = NULL;
     int k = 0;
-    add(text, "%d constraints are redundant: ", count);
+    ga_message_add(text, "%d constraints are redundant: ", count);
     for (; k < count && !is_long(text); ++k) {
         int local;
         char row[GA_ROW_TEXT];
@@ -161,14 +154,14 @@ static void several(const ga_assembly *a, const ga_integrator *integrator, int c
         if (!element) continue;
         ga_row_text(a, index, row);
         if (element == last)
-            add(text, ", %s", row);
+            ga_message_add(text, ", %s", row);
         else
-            add(text, "%s%s.%.40s (%s", last ? "), " : "", section_of(element), element->name,
-                row);
+            ga_message_add(text, "%s%s.%.40s (%s", last ? "), " : "", section_of(element),
+                           element->name, row);
         last = element;
     }
-    add(text, "%s", last ? ")" : "");
-    if (k < count) add(text, " and %d more", count - k);
+    ga_message_add(text, "%s", last ? ")" : "");
+    if (k < count) ga_message_add(text, " and %d more", count - k);
     add_consequence(a, integrator, text);
 }
 

@@ -2,24 +2,14 @@
 
 #include "api/row_text.h"
 #include "base/memory.h"
+#include "base/report.h"
 #include "model/gap.h"
 #include "model/given.h"
 
 #include <galpha/lie.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Adds to a text of GA_MESSAGE_SIZE; what does not fit is cut off. */
-__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, GA_MESSAGE_SIZE - used, format, args);
-    va_end(args);
-}
 
 static const char *section_of(const ga_element *element)
 {
@@ -96,17 +86,18 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     }
     if (!total && !(change_of_v > 0)) return;
     char text[GA_MESSAGE_SIZE] = "";
-    add(text, "the initial values do not satisfy the constraints:");
+    ga_message_add(text, "the initial values do not satisfy the constraints:");
     for (int k = 0; k < count; ++k) {
         const ga_body *body = a->model->bodies + most[k].body;
-        add(text, "%s body %.40s was", k ? "," : "", body->name);
-        if (most[k].distance > 0) add(text, " moved by %.3g m", most[k].distance);
-        if (most[k].distance > 0 && most[k].angle > 0) add(text, " and");
-        if (most[k].angle > 0) add(text, " turned by %.3g rad", most[k].angle);
+        ga_message_add(text, "%s body %.40s was", k ? "," : "", body->name);
+        if (most[k].distance > 0) ga_message_add(text, " moved by %.3g m", most[k].distance);
+        if (most[k].distance > 0 && most[k].angle > 0) ga_message_add(text, " and");
+        if (most[k].angle > 0) ga_message_add(text, " turned by %.3g rad", most[k].angle);
     }
-    if (total > count) add(text, ", and %d more", total - count);
+    if (total > count) ga_message_add(text, ", and %d more", total - count);
     if (change_of_v > 0)
-        add(text, "%s velocities were changed by up to %.3g", total ? ";" : "", change_of_v);
+        ga_message_add(text, "%s velocities were changed by up to %.3g", total ? ";" : "",
+                       change_of_v);
     const char *body = total ? a->model->bodies[most[0].body].name : NULL;
     ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
@@ -239,7 +230,8 @@ static void name_row(const ga_assembly *a, int row, ga_report *report)
     if (!element) return;
     char text[GA_ROW_TEXT];
     ga_row_text(a, row, text);
-    add(report->message, " (%s.%.60s: %s)", section_of(element), element->name, text);
+    ga_message_add(report->message, " (%s.%.60s: %s)", section_of(element), element->name,
+                   text);
 }
 
 static void name_column(const ga_assembly *a, int column, ga_report *report)
@@ -247,7 +239,8 @@ static void name_column(const ga_assembly *a, int column, ga_report *report)
     report->row = -1;
     report->column = column;
     int body = ga_assembly_column(a, column);
-    if (body >= 0) add(report->message, " (body %.60s)", a->model->bodies[body].name);
+    if (body >= 0)
+        ga_message_add(report->message, " (body %.60s)", a->model->bodies[body].name);
 }
 
 /* u: coordinates, then (lambda, psi), then perhaps eta. */
@@ -264,7 +257,8 @@ void ga_sim_explain_misaligned(const ga_assembly *a, ga_report *report)
 {
     const ga_model *model = a->model;
     if (!(model->misaligned.angle > 0)) return;
-    add(report->message,
+    ga_message_add(
+        report->message,
         ": the loop does not close, the axes of joints %.60s and %.60s are %.2g rad off "
         "parallel or perpendicular",
         model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
@@ -329,13 +323,13 @@ static void add_gap(char *text, const ga_gap *gap)
 {
     const double distance = gap->distance, angle = gap->angle;
     if (distance > 0 && angle > 1e-10)
-        add(text, "; as given, the sides of %.40s are %.3g m and %.3g rad apart", gap->element,
-            distance, angle);
+        ga_message_add(text, "; as given, the sides of %.40s are %.3g m and %.3g rad apart",
+                       gap->element, distance, angle);
     else if (distance > 0 || angle > 0)
-        add(text, "; as given, the sides of %.40s are %.3g %s apart", gap->element,
-            distance > 0 ? distance : angle, distance > 0 ? "m" : "rad");
+        ga_message_add(text, "; as given, the sides of %.40s are %.3g %s apart", gap->element,
+                       distance > 0 ? distance : angle, distance > 0 ? "m" : "rad");
     else
-        add(text, "; as given, %.40s is off by %.3g", gap->element, gap->residual);
+        ga_message_add(text, "; as given, %.40s is off by %.3g", gap->element, gap->residual);
 }
 
 void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrator,
@@ -347,21 +341,22 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
     char row[GA_ROW_TEXT];
     ga_row_text(a, report->row, row);
     report->message[0] = '\0';
-    add(report->message, "at t = %.9g s %s.%.40s (%.60s) contradicts ", report->time,
-        section_of(p.of[0]), p.of[0]->name, row);
+    ga_message_add(report->message, "at t = %.9g s %s.%.40s (%.60s) contradicts ", report->time,
+                   section_of(p.of[0]), p.of[0]->name, row);
     for (int k = 1; k < p.count && k < MOST_PARTNERS; ++k)
-        add(report->message, "%s%.24s", k > 1 ? ", " : "", p.of[k]->name);
-    if (p.count == 1) add(report->message, "what other joints hold");
-    if (p.count > MOST_PARTNERS) add(report->message, ", ...");
+        ga_message_add(report->message, "%s%.24s", k > 1 ? ", " : "", p.of[k]->name);
+    if (p.count == 1) ga_message_add(report->message, "what other joints hold");
+    if (p.count > MOST_PARTNERS) ga_message_add(report->message, ", ...");
     ga_gap gap = {.element = ""};
     const bool open = !started && find_gap(a, report->time, q0, &p, &gap);
     if (open) {
-        add(report->message, ": they cannot all be closed");
+        ga_message_add(report->message, ": they cannot all be closed");
         add_gap(report->message, &gap);
     } else if (!started) {
-        add(report->message, ": positions agree, but not the velocities or accelerations");
+        ga_message_add(report->message,
+                       ": positions agree, but not the velocities or accelerations");
     } else {
-        add(report->message, ": they cannot all be satisfied from here on");
+        ga_message_add(report->message, ": they cannot all be satisfied from here on");
     }
     report->remedy =
         p.driven && !open
@@ -400,10 +395,11 @@ static void explain_undefined(const ga_model *model, ga_report *report)
     char what[GA_MESSAGE_SIZE];
     memcpy(what, report->message, sizeof what);
     report->message[0] = '\0';
-    add(report->message,
-        "%s.%.60s.%s: is not a finite number, or changes infinitely fast, at "
-        "t = %.9g s; %.100s",
-        section_of(given.element), given.element->name, given.field->name, report->time, what);
+    ga_message_add(report->message,
+                   "%s.%.60s.%s: is not a finite number, or changes infinitely fast, at "
+                   "t = %.9g s; %.100s",
+                   section_of(given.element), given.element->name, given.field->name,
+                   report->time, what);
     report->remedy = "a function that is defined and smooth until the end of the run";
 }
 
@@ -430,7 +426,8 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
         return;
     case GA_ERR_EVENTS:
         if (row >= 0 && row < a->model->event_count)
-            add(report->message, " (%s)", a->model->elements[event_element[row]]->name);
+            ga_message_add(report->message, " (%s)",
+                           a->model->elements[event_element[row]]->name);
         return;
     default:
         return;
@@ -513,12 +510,14 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
     memcpy(what, report->message, sizeof what);
     if (element || motion) report->message[0] = '\0'; /* the reason comes first */
     if (element) {
-        add(report->message, "%s.%.60s: at t = %.9g s %s; %.120s", section_of(element),
-            element->name, state->t, element->type->singular, what);
+        ga_message_add(report->message, "%s.%.60s: at t = %.9g s %s; %.120s",
+                       section_of(element), element->name, state->t, element->type->singular,
+                       what);
         report->remedy = element->type->remedy;
         if (element->rows) report->row = element->row;
     } else if (motion) {
-        add(report->message,
+        ga_message_add(
+            report->message,
             "%s.%.60s: at t = %.9g s it may lead beyond the reach of the mechanism: bodies "
             "move "
             "%.2g times as fast as it prescribes; %.120s",
@@ -526,13 +525,14 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
         report->remedy = "a motion that the mechanism can follow: not beyond its reach, not "
                          "across a dead point";
     } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
-        add(report->message,
+        ga_message_add(
+            report->message,
             ": masses differ by a factor of %.2g, and in this formulation the round-off of the "
             "reactions, which grows with masses and 1/h^2, prevents short steps",
             mass_ratio(a));
         report->remedy = "--set simulate.formulation=index2";
     } else if (report->status == GA_ERR_STEP_SIZE) {
-        add(report->message,
-            ": the solution is singular there, or the tolerance cannot be met");
+        ga_message_add(report->message,
+                       ": the solution is singular there, or the tolerance cannot be met");
     }
 }

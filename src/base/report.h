@@ -9,6 +9,9 @@
 ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Appends to a text of GA_MESSAGE_SIZE; what does not fit is cut off. */
+void ga_message_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #define GA_TRY(expression)                                                                     \
     do {                                                                                       \
         ga_status ga_try_status_ = (expression);                                               \

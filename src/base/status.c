@@ -35,3 +35,12 @@ ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
     va_end(args);
     return status;
 }
+
+void ga_message_add(char *text, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, GA_MESSAGE_SIZE - used, format, args);
+    va_end(args);
+}
