@@ -84,7 +84,7 @@ asan:
 	ctest --preset asan --parallel $(JOBS)
 
 # folder/name of the tests that use threads
-THREADED = base/pool la/backend_block la/division la/matrix la/strips model/assembly model/reaction api/threads
+THREADED = base/pool la/division la/matrix la/strips model/assembly model/reaction api/threads
 empty =
 tsan:
 	$(call need,build test)
