@@ -247,6 +247,31 @@ static ga_status minimise_guess(ga_stepper *s, double *multipliers)
     return GA_OK;
 }
 
+/* Size of accelerations and multipliers together: the latter by the accelerations that the
+ * reactions G^T mult would cause alone, by the diagonal of M. So where reactions and forces
+ * cancel, as in a body at rest, round-off of vd is relative to them; and where there are no
+ * reactions, round-off of mult to vd. Uses k->defect. */
+static double size_of(const ga_stepper *s, ga_saddle *k, const double *mass, const double *vd,
+                      const double *multipliers)
+{
+    const ga_coords *G = &s->dae.G;
+    double *force = k->defect, size = ga_norm_max(s->nv, vd);
+    memset(force, 0, (size_t)s->nv * sizeof *force);
+    for (int i = 0; i < G->count; ++i)
+        force[G->col[i]] += fabs(k->G[i] * multipliers[G->row[i]]);
+    for (int i = 0; i < s->nv; ++i)
+        if (mass[i] > 0 && !(force[i] / mass[i] <= size)) size = force[i] / mass[i];
+    return size;
+}
+
+static void find_masses(const ga_stepper *s, const ga_saddle *k, double *mass)
+{
+    const ga_coords *M = &s->dae.M;
+    memset(mass, 0, (size_t)s->nv * sizeof *mass);
+    for (int i = 0; i < M->count; ++i)
+        if (M->row[i] == M->col[i]) mass[M->row[i]] += k->M[i];
+}
+
 /* M vd - f(mult) [+ G^T mult] = 0, G vd = c by Newton's method in (vd, mult). */
 static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const double *v,
                                  double *vd, double *multipliers)
@@ -254,7 +279,9 @@ static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const
     ga_saddle *k = &s->saddle;
     ga_dae *dae = &s->dae;
     const double *c = s->start.c;
+    double *mass = s->start.f; /* free here: forces change with mult */
     GA_TRY(minimise_guess(s, multipliers));
+    find_masses(s, k, mass);
     memset(vd, 0, (size_t)s->nv * sizeof *vd);
     double before = INFINITY;
     for (int iteration = 0; iteration < 50; ++iteration) {
@@ -267,8 +294,8 @@ static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const
         ga_saddle_solve(s, k, 2);
         for (int i = 0; i < s->nv; ++i) vd[i] -= k->x[i];
         for (int i = 0; i < s->mp; ++i) multipliers[i] -= k->x[s->nv + i];
-        double change = ga_norm_max(s->nv, k->x) + ga_norm_max(s->mp, k->x + s->nv);
-        double size = ga_norm_max(s->nv, vd) + ga_norm_max(s->mp, multipliers);
+        const double change = size_of(s, k, mass, k->x, k->x + s->nv);
+        const double size = size_of(s, k, mass, vd, multipliers);
         if (change <= 16 * DBL_EPSILON * size) return GA_OK;
         if (change >= 0.5 * before && change <= 1e-11 * size) return GA_OK; /* round-off */
         before = change;
