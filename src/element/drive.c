@@ -64,13 +64,10 @@ typedef enum mode {
 } mode;
 
 /* Memory: the mode; where s is held; how far the gaps may be negative before there is an
- * impact; the largest coordinate met, which round-off of s is relative to; when s left a stop,
- * NaN: has not yet; the mode after TOUCHING. */
-enum { MODE, HELD_AT, SLACK_MAX, SLACK_MIN, SIZE, LEFT_AT, NEXT_MODE, MEMORY_COUNT };
+ * impact; the largest coordinate and the largest terms of a rate met, which round-off of s and
+ * s' is relative to; when s left a stop, NaN: has not yet; the mode after TOUCHING. */
+enum { MODE, HELD_AT, SLACK_MAX, SLACK_MIN, SIZE, RATE_SIZE, LEFT_AT, NEXT_MODE, MEMORY_COUNT };
 enum { EVENT_LOCK, EVENT_MAX, EVENT_MIN, EVENT_COUNT };
-
-/* Rates below this fraction of `transition` count as zero: what a projection leaves. */
-static const double still = 1e-6;
 
 /* Round-off of a coordinate, of a rate and of the time, in units of its size: sums of a dozen
  * products, with room for what a projection onto the constraints leaves. */
@@ -431,9 +428,13 @@ static void meet(const drive *d, const look *l, double *memory)
             size = fmax(size, fmax(fabs(l->pair.frame[b]->x[i]), fabs(p[i])));
         }
     memory[SIZE] = fmax(memory[SIZE], size);
+    memory[RATE_SIZE] = fmax(memory[RATE_SIZE], l->rate_size);
 }
 
 static double tolerance(const double *memory) { return round_off * memory[SIZE]; }
+
+/* Rates below this count as zero. */
+static double still(const double *memory) { return round_off * memory[RATE_SIZE]; }
 
 /* From here on an impact is where the gap gets below what it is now, if it is negative. */
 static void open_gap(const drive *d, const stop *at, const look *l, double *memory)
@@ -462,12 +463,12 @@ static void remember(const void *element, const ga_state *state, double *memory)
     const drive *d = element;
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    memory[SIZE] = 0;
+    memory[SIZE] = memory[RATE_SIZE] = 0;
     memory[LEFT_AT] = NAN;
     meet(d, &l, memory);
     open_gap(d, &stop_max, &l, memory);
     open_gap(d, &stop_min, &l, memory);
-    const bool sticks = d->sticks && fabs(l.rate) <= still * d->a->friction.transition;
+    const bool sticks = d->sticks && fabs(l.rate) <= still(memory);
     mode m = FREE;
     if (d->sticks) m = sticks ? STICKING : l.rate > 0 ? SLIPPING : SLIPPING_BACK;
     if (rests_at(d, &stop_max, &l, memory)) m = RESTING_MAX;
@@ -479,9 +480,10 @@ static void commit(const void *element, const ga_state *state, double *memory)
 {
     const drive *d = element;
     look l;
-    if (!d->stops || locked(mode_in(memory))) return;
+    if (locked(mode_in(memory))) return;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     meet(d, &l, memory);
+    if (!d->stops) return;
     if (gap(d, &stop_max, &l) > 0) open_gap(d, &stop_max, &l, memory);
     if (gap(d, &stop_min, &l) > 0) open_gap(d, &stop_min, &l, memory);
 }
@@ -506,20 +508,21 @@ static void events(const void *element, const ga_state *state, double *g)
         g[EVENT_LOCK] = margin(d, m, state, &l);
         return;
     }
-    if (slipping(m)) g[EVENT_LOCK] = (int)m * l.rate + still * d->a->friction.transition;
+    if (slipping(m)) g[EVENT_LOCK] = (int)m * l.rate + still(memory);
     g[EVENT_MAX] = impact_function(d, &stop_max, &l, memory);
     g[EVENT_MIN] = impact_function(d, &stop_min, &l, memory);
 }
 
-/* The lock gives way to what it resisted. */
+/* The lock gives way to what it resisted. One that was stuck within the tolerance of a stop
+ * keeps its slack: if every bounce had a new one, they would creep through the stop. */
 static void release(const drive *d, mode m, const ga_state *state, const look *l,
                     double *memory)
 {
     const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
     change(d, !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING, l->s.value, memory);
     memory[LEFT_AT] = state->t;
-    open_gap(d, &stop_max, l, memory);
-    open_gap(d, &stop_min, l, memory);
+    if (m == RESTING_MAX) open_gap(d, &stop_max, l, memory);
+    if (m == RESTING_MIN) open_gap(d, &stop_min, l, memory);
 }
 
 /* Can a rebound at this rate, which takes at most as long as the given flight, not be told from
