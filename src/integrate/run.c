@@ -189,8 +189,8 @@ static double first_after(const ga_run *run, double t, int count, const double *
 }
 
 /* Where the next step has to stop: before the next announced breakpoint, or at t_end; if its
- * size may be chosen, also where it need not start anew. next (may be null): where to go on
- * from. */
+ * size may be chosen, also where it need not start anew; else at the pause. next (may be null):
+ * where to go on from. */
 static double next_stop(const ga_run *run, double t, double *next)
 {
     const ga_simulation *def = &run->def;
@@ -198,7 +198,11 @@ static double next_stop(const ga_run *run, double t, double *next)
     const bool at_break = stop < def->t_end;
     if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), def->t_end) : stop;
     if (at_break) stop -= beside(run, stop);
-    if (!run->adaptive) return stop;
+    if (!run->adaptive) {
+        if (!(run->pause - t > sliver(run, t) && run->pause < stop)) return stop;
+        if (next) *next = run->pause;
+        return run->pause;
+    }
     const double earlier = first_after(run, t, def->stop_count, def->stops, stop);
     if (next && stop - earlier > sliver(run, earlier)) *next = earlier;
     return stop - earlier > sliver(run, earlier) ? earlier : stop;
@@ -335,6 +339,11 @@ static void put_back(ga_run *run)
 
 /* --- what happened in a step -------------------------------------------------------------- */
 
+/* Where two events that make the integration start anew are closer than this part of a fixed
+ * step, the next step is as short. Not shorter: round-off of positions, divided by the step, is
+ * in the velocities of index 3. */
+static const double CLOSE = 0.01;
+
 /* Calls the user at an event. *changed tells that the integration went back to it. */
 static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
 {
@@ -357,6 +366,11 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     GA_TRY(ga_run_normalise(s, run->q, report));
     *changed = true;
     run->stopped = action == GA_ACTION_STOP;
+    /* Far more events than steps: what is interpolated over a whole step may cause them. A body
+     * that leaves a stop slowly can seem to turn back to it at once, again and again. */
+    const double part = CLOSE * run->def.step;
+    run->pause = t - run->last_event < part ? t + part : -INFINITY;
+    run->last_event = t;
     GA_TRY(restart(run, round_up(run, t), run->q, run->v, report));
     if (action == GA_ACTION_STOP) return GA_OK;
     ++run->control.stats.restarts;
@@ -540,7 +554,8 @@ static ga_status start_first(ga_run *run, ga_report *report)
 ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
     ga_stepper *s = run->s;
-    run->t0 = s->now.t;
+    run->t0 = run->last_event = s->now.t;
+    run->pause = -INFINITY;
     run->control.duration = run->def.t_end - run->t0;
     s->keeps = run->record || run->def.events.count > 0; /* what follows a step may fail */
     ga_state_copy(&s->saved, &s->now);

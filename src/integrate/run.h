@@ -20,6 +20,8 @@ typedef struct ga_run {
     double t0, next_output;
     long outputs;                     /* regular ones so far */
     double last_output;               /* its time */
+    double last_event;                /* that made the integration start anew; or the start */
+    double pause;                     /* a fixed step ends here, where events follow closely */
     bool stopped;                     /* by the user */
     ga_taken taken;                   /* the last step */
     double *q, *v, *vd, *multipliers; /* of a sample */
