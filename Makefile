@@ -5,7 +5,8 @@
 #   make gallery    pictures and curves of all examples, docs/gallery; the animation in README
 #   make test       build and run all tests
 #   make nightly    long checks: damaged results and models, NIGHTLY_FUZZ (default 50) times as many as in
-#                   the tests; `error: positions` on all examples; random mechanisms from a new seed for
+#                   the tests; `error: positions` on all examples; stops with friction and random mechanisms
+#                   from a new seed, the latter for
 #                   NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
@@ -64,9 +65,11 @@ test:
 nightly:
 	$(call need,build test)
 	cmake --preset release
-	cmake --build --preset release --parallel $(JOBS) --target galpha_program test_io_result_read test_document_fuzz
+	cmake --build --preset release --parallel $(JOBS) --target galpha_program test_io_result_read test_document_fuzz \
+		test_random_friction_stops
 	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/io/test_result_read
 	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/document/test_fuzz
+	FRICTION_CASES=3000 FRICTION_SEED=$(NIGHTLY_SEED) build/release/test/random/test_friction_stops
 	test/models/check_mutations $(GALPHA) 4000 $(NIGHTLY_SEED)
 	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly

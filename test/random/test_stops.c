@@ -15,6 +15,7 @@
  *
  * STOPS_CASES and STOPS_SEED in the environment choose how many cases, and which; STOPS_CASE
  * runs one and prints it, with another tolerance if STOPS_TOLERANCE gives one. */
+#include "test/random/dice.h"
 #include "test/support/unit.h"
 
 #include <galpha/sim.h>
@@ -32,27 +33,6 @@ enum { CASES = 50 };
 #else
 enum { CASES = 1000 };
 #endif
-
-/* --- random numbers ----------------------------------------------------------------------- */
-
-typedef struct dice {
-    uint64_t state;
-} dice;
-
-/* splitmix64 */
-static double uniform(dice *d)
-{
-    uint64_t z = d->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double between(dice *d, double a, double b) { return a + (b - a) * uniform(d); }
-
-static double decades(dice *d, double a, double b) { return exp(between(d, log(a), log(b))); }
-
-static int one_of(dice *d, int n) { return (int)(uniform(d) * n); }
 
 /* --- cases -------------------------------------------------------------------------------- */
 
