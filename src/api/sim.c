@@ -21,9 +21,11 @@ typedef struct ga_contact {
     double restitution;
     bool touches;
     double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES]; /* of the gap's rate */
+    double before;                                    /* rate of the gap before the impact */
     double target;                                    /* least rate of the gap afterwards */
     double ease;                                      /* rate by impulse */
     double impulse;                                   /* so far; never pulls */
+    double full;                                      /* impulse with full restitution */
 } ga_contact;
 
 struct ga_sim {
@@ -458,8 +460,11 @@ static int gather_contacts(ga_sim *sim, int struck, const ga_state *state)
             k = count;
             all[k] = (ga_contact){.element = element};
         }
-        if (element->type->touch(element, state, memory_of(sim, element))) {
+        ga_impact impact = {.restitution = all[k].restitution};
+        if (element->type->touch(element, state, memory_of(sim, element),
+                                 k < struck ? NULL : &impact)) {
             all[k].touches = true;
+            all[k].restitution = impact.restitution;
             count += k == count;
         }
     }
@@ -486,28 +491,115 @@ static void place_contacts(ga_sim *sim, int count, double t, double *q, double *
     if (ga_integrator_steer(sim->integrator, t, q, v)) memcpy(v, sim->v, size_v);
 }
 
+/* Rates before the impact, and what they are to be afterwards. */
+static bool aim(ga_sim *sim, int count, double t, const double *q, const double *v)
+{
+    const int nv = sim->assembly->nv;
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        if (!push(sim, c, t, q, v)) return false;
+        c->before = dot(nv, sim->direction, v);
+        c->ease = dot(nv, sim->direction, sim->jump);
+        c->target = c->restitution * fmax(-c->before, 0);
+    }
+    return true;
+}
+
+/* Contacts that are solved for exactly. */
+enum { MOST_EXACT = 32 };
+
+/* x of the contacts in the set, 0 elsewhere: D x = b there. Rows that depend on others, whose
+ * pivots vanish, get 0. */
+static void solve_set(int n, double D[MOST_EXACT][MOST_EXACT], const double *b, const bool *set,
+                      double *x)
+{
+    double A[MOST_EXACT][MOST_EXACT + 1];
+    bool used[MOST_EXACT];
+    for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < n; ++j) A[i][j] = set[i] && set[j] ? D[i][j] : 0;
+        A[i][n] = b[i];
+    }
+    for (int k = 0; k < n; ++k) {
+        used[k] = set[k] && A[k][k] > 1e-13 * D[k][k];
+        for (int i = 0; i < n && used[k]; ++i) {
+            const double factor = i == k || !set[i] ? 0 : A[i][k] / A[k][k];
+            for (int j = k; j <= n && factor != 0; ++j) A[i][j] -= factor * A[k][j];
+        }
+    }
+    for (int k = 0; k < n; ++k) x[k] = used[k] ? A[k][n] / A[k][k] : 0;
+}
+
+/* The first contact on the wrong side: pulled at, or penetrating; -1: none. */
+static int find_wrong(int n, double D[MOST_EXACT][MOST_EXACT], const double *b, const bool *set,
+                      const double *x)
+{
+    double size = 0;
+    for (int i = 0; i < n; ++i) size = fmax(size, fabs(b[i]) / sqrt(D[i][i]));
+    for (int i = 0; i < n; ++i) {
+        const double root = sqrt(D[i][i]), none = 1e-12 * size;
+        if (set[i] && x[i] * root < -none) return i;
+        if (!set[i] && (dot(n, D[i], x) - b[i]) / root < -none) return i;
+    }
+    return -1;
+}
+
+/* What `strike` iterates for, by Murty's principal pivoting from the contacts that have an
+ * impulse there: iterations hardly converge where masses differ much. v as it was before is in
+ * sim->v. Without a solution all stays as it is. */
+static void strike_exactly(ga_sim *sim, int count, double part, double t, const double *q,
+                           double *v)
+{
+    enum { MOST_PIVOTS = 500 };
+    const int nv = sim->assembly->nv;
+    double D[MOST_EXACT][MOST_EXACT], b[MOST_EXACT], x[MOST_EXACT];
+    bool set[MOST_EXACT];
+    for (int k = 0; k < count; ++k) {
+        const ga_contact *c = sim->contacts + k;
+        if (!(c->ease > 0) || !push(sim, c, t, q, sim->v)) return;
+        b[k] = part * c->target - c->before;
+        set[k] = c->impulse > 0;
+        for (int j = 0; j < count; ++j) {
+            const ga_contact *other = sim->contacts + j;
+            memset(sim->direction, 0, (size_t)nv * sizeof *sim->direction);
+            ga_assembly_add_row(sim->assembly, other->element, other->gradient, sim->direction);
+            D[j][k] = dot(nv, sim->direction, sim->jump);
+        }
+    }
+    int wrong = 0;
+    for (int pivots = 0; pivots < MOST_PIVOTS && wrong >= 0; ++pivots) {
+        solve_set(count, D, b, set, x);
+        wrong = find_wrong(count, D, b, set, x);
+        if (wrong >= 0) set[wrong] = !set[wrong];
+    }
+    if (wrong >= 0) return;
+    memcpy(v, sim->v, (size_t)nv * sizeof *v);
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        c->impulse = fmax(x[k], 0);
+        if (!(c->impulse > 0) || !push(sim, c, t, q, sim->v)) continue;
+        for (int i = 0; i < nv; ++i) v[i] += c->impulse * sim->jump[i];
+    }
+}
+
 /* Newton's law of impact with several contacts: impulses P >= 0 along their gaps' rates r, such
- * that r >= -restitution r_before where a gap is closing and r >= 0 elsewhere, with equality
- * where P > 0. Gauss-Seidel with projection, which converges since the matrix is symmetric and
- * not negative; one contact takes one sweep. */
-static bool collide(ga_sim *sim, int count, double t, const double *q, double *v)
+ * that r >= part times the target, with equality where P > 0. Gauss-Seidel with projection,
+ * which converges since the matrix is symmetric and not negative; one contact takes one sweep.
+ */
+static bool strike(ga_sim *sim, int count, double part, double t, const double *q, double *v)
 {
     enum { MOST_SWEEPS = 500 };
     const double enough = 1e-14;
     const int nv = sim->assembly->nv;
     double change = INFINITY, size = 0;
+    for (int k = 0; k < count; ++k) sim->contacts[k].impulse = 0;
     for (int sweep = 0; sweep < MOST_SWEEPS && change > enough * size; ++sweep) {
         change = 0;
         for (int k = 0; k < count; ++k) {
             ga_contact *c = sim->contacts + k;
+            if (!(c->ease > 0)) continue;
             if (!push(sim, c, t, q, v)) return false;
             const double rate = dot(nv, sim->direction, v);
-            if (sweep == 0) {
-                c->target = c->restitution * fmax(-rate, 0);
-                c->ease = dot(nv, sim->direction, sim->jump);
-            }
-            if (!(c->ease > 0)) continue;
-            const double impulse = fmax(c->impulse + (c->target - rate) / c->ease, 0);
+            const double impulse = fmax(c->impulse + (part * c->target - rate) / c->ease, 0);
             const double more = impulse - c->impulse, root = sqrt(c->ease);
             for (int i = 0; i < nv; ++i) v[i] += more * sim->jump[i];
             c->impulse = impulse;
@@ -515,6 +607,57 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
             size = fmax(size, impulse * root);
         }
         if (count == 1) break;
+    }
+    if (count > 1 && count <= MOST_EXACT) strike_exactly(sim, count, part, t, q, v);
+    return true;
+}
+
+/* Work of impulses P, half of P (r_before + r): with P0 + x (P1 - P0) and rates that follow,
+ * the coefficients of 1, x, x^2. v0, v1: velocities behind P0 (impulse) and P1 (full). */
+static void impulsive_work(ga_sim *sim, int count, double t, const double *q, const double *v0,
+                           const double *v1, double work[3])
+{
+    const int nv = sim->assembly->nv;
+    memset(work, 0, 3 * sizeof *work);
+    for (int k = 0; k < count; ++k) {
+        const ga_contact *c = sim->contacts + k;
+        memset(sim->direction, 0, (size_t)nv * sizeof *sim->direction);
+        ga_assembly_state(sim->assembly, t, q, v0, NULL, NULL);
+        ga_assembly_add_row(sim->assembly, c->element, c->gradient, sim->direction);
+        const double r0 = dot(nv, sim->direction, v0), r1 = dot(nv, sim->direction, v1);
+        const double P = c->impulse, more = c->full - c->impulse;
+        work[0] += 0.5 * P * (c->before + r0);
+        work[1] += 0.5 * (more * (c->before + r0) + P * (r1 - r0));
+        work[2] += 0.5 * more * (r1 - r0);
+    }
+}
+
+/* Where contacts with different restitution share an impact, Newton's law may add energy. Then
+ * its impulses are blended with those without restitution, which take energy; both are
+ * feasible, and so is what lies between. The part of Newton's is the largest whose work is not
+ * positive: the work is convex in it, negative at 0 and positive at 1. */
+static bool collide(ga_sim *sim, int count, double t, const double *q, double *v)
+{
+    const int nv = sim->assembly->nv;
+    const size_t size = (size_t)nv * sizeof *v;
+    double work[3], *before = sim->v, *full = sim->vd;
+    memcpy(before, v, size);
+    if (!aim(sim, count, t, q, v) || !strike(sim, count, 1, t, q, v)) return false;
+    if (count == 1) return true;
+    memcpy(full, v, size);
+    memcpy(v, before, size);
+    for (int k = 0; k < count; ++k) sim->contacts[k].full = sim->contacts[k].impulse;
+    if (!strike(sim, count, 0, t, q, v)) return false;
+    impulsive_work(sim, count, t, q, v, full, work);
+    double part = 1;
+    if (work[0] + work[1] + work[2] > 1e-12 * fabs(work[0])) {
+        const double root = sqrt(fmax(work[1] * work[1] - 4 * work[2] * work[0], 0));
+        part = fmin(fmax(-2 * work[0] / (work[1] + root), 0), 1);
+    }
+    for (int i = 0; i < nv; ++i) v[i] += part * (full[i] - v[i]);
+    for (int k = 0; k < count; ++k) {
+        ga_contact *c = sim->contacts + k;
+        c->impulse += part * (c->full - c->impulse);
     }
     return true;
 }
@@ -537,8 +680,9 @@ static bool part_contacts(ga_sim *sim, int count, double t, const double *q, con
         memset(sim->direction, 0, (size_t)sim->assembly->nv * sizeof *sim->direction);
         ga_assembly_add_row(sim->assembly, element, c->gradient, sim->direction);
         const double rate = dot(sim->assembly->nv, sim->direction, v);
-        const bool opens = !(c->impulse > 0) && rate > none * sqrt(fmax(c->ease, 0)) * size;
-        const bool stays = c->impulse > 0 && c->target == 0;
+        const bool parts = rate > none * sqrt(fmax(c->ease, 0)) * size;
+        const bool opens = parts && (!(c->impulse > 0) || c->target == 0);
+        const bool stays = !parts && c->impulse > 0 && c->target == 0;
         if (opens || stays)
             element->type->part(element, &state, stays, memory_of(sim, element));
         any = any || opens;
@@ -552,7 +696,8 @@ static void hold_again(ga_sim *sim, int count, double t, const double *q, const 
     const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
     for (int k = 0; k < count; ++k) {
         ga_contact *c = sim->contacts + k;
-        c->touches = c->element->type->touch(c->element, &state, memory_of(sim, c->element));
+        c->touches =
+            c->element->type->touch(c->element, &state, memory_of(sim, c->element), NULL);
     }
 }
 

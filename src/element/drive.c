@@ -545,9 +545,10 @@ static ga_switch strike(const drive *d, const stop *at, const look *l, double t,
 {
     if (gap_rate(at, l) >= 0 && gap(d, at, l) > -2 * memory[at->slack])
         return GA_SWITCH_NOTHING;
-    const bool rest = lands(d, l, t, memory);
+    /* one that is leaving is only put back to where its slack ends */
+    const bool rest = gap_rate(at, l) <= 0 && lands(d, l, t, memory);
     change(d, rest ? at->landing : d->sticks ? at->rebounding : FREE, l->s.value, memory);
-    memory[LEFT_AT] = t;
+    if (!rest) memory[LEFT_AT] = t; /* else the impulses of others may still open it */
     impact->restitution = rest ? 0 : d->a->limits.restitution;
     return GA_SWITCH_IMPACT;
 }
@@ -589,14 +590,17 @@ static const stop *stop_at(const drive *d, const look *l, const double *memory)
 /* A rebound begins where the impact function is zero, so that it also ends there: a height
  * gained at each impact would keep small bounces going. One that comes to rest is at its stop,
  * where the start that follows will hold it. */
-static bool touch(const void *element, const ga_state *state, double *memory)
+static bool touch(const void *element, const ga_state *state, double *memory, ga_impact *impact)
 {
     const drive *d = element;
-    const mode m = mode_in(memory);
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     const stop *at = stop_at(d, &l, memory);
     if (!at) return false;
+    const bool closes = gap_rate(at, &l) < -round_off * l.rate_size;
+    if (impact && closes && !locked(mode_in(memory)))
+        strike(d, at, &l, state->t, memory, impact);
+    const mode m = mode_in(memory);
     const mode next = m == at->resting ? at->landing : m;
     memory[NEXT_MODE] = next;
     memory[MODE] = TOUCHING;

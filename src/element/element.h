@@ -206,8 +206,10 @@ struct ga_element_type {
                         ga_impact *impact);
     /* For elements with impacts, after happen: is there contact? Then its row keeps the gap
      * while the position is made consistent; until loosen, after which velocities may jump. The
-     * gap's rate is gradient . (twists), 6 n numbers. */
-    bool (*touch)(const void *element, const ga_state *state, double *memory);
+     * gap's rate is gradient . (twists), 6 n numbers. One that closes, but has not happened
+     * yet, is struck, too, if impact is given. */
+    bool (*touch)(const void *element, const ga_state *state, double *memory,
+                  ga_impact *impact);
     void (*loosen)(const void *element, const ga_state *state, double *memory,
                    double *gradient);
     /* After the impact, state with the new velocities: the contact stays closed, or opens. */

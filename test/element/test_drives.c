@@ -302,7 +302,7 @@ static void stops(void **unused)
     assert_int_equal(happen(&s, 1, &impact), GA_SWITCH_IMPACT);
     assert_true(impact.restitution == 0.5 && s.memory[0] == 0);
     double gradient[12];
-    assert_true(s.drive->type->touch(s.drive, &s.r.state, s.memory));
+    assert_true(s.drive->type->touch(s.drive, &s.r.state, s.memory, NULL));
     assert_true(row(&s) > 0); /* while the position is made consistent */
     s.drive->type->loosen(s.drive, &s.r.state, s.memory, gradient);
     assert_true(s.memory[0] == 0 && row(&s) == 0);
