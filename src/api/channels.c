@@ -468,6 +468,11 @@ static ga_status unknown(const ga_model *model, const char *name, const ga_place
              : model->body_count > 0 ? model->bodies[0].name
                                      : "body",
              found ? "`?" : ".position");
+    if (strncmp(name, "ground", 6) == 0 && (name[6] == '.' || name[6] == '\0'))
+        snprintf(text, sizeof text,
+                 "unknown channel `%.100s`: the ground and its points do not move and have no "
+                 "channels",
+                 name);
     if (messages)
         ga_messages_add(messages, GA_SEVERITY_ERROR, place ? place->file : NULL,
                         place ? place->line : 0, place ? place->column : 0, "output.channels",

@@ -245,6 +245,12 @@ simulate: {t_end: 0.1}
                            'motions={m1: {joint: h, value: "a.position.x"}}', code=2).err
         self.assertIn("function of the time t and of parameters", said)
 
+    def test_ground_has_no_channels(self):
+        for name in ("ground", "ground.pin", "ground.pin.position"):
+            said = self.run_it("run", "pendulum.yaml", "-q", "--set", "ground={points: {pin: [0, 0, 1]}}",
+                               "--set", f"output.channels=[{name}]", code=2).err
+            self.assertIn(f"`{name}`: the ground and its points do not move", said)
+
     def test_channels_that_were_not_output(self):
         self.run_it("run", "lever.yaml", "-q", "-o", "lever.h5", "--set",
                     "output.channels=[a.position]")
