@@ -5,7 +5,7 @@ import { distance } from "./geometry/vector";
 import { RUN_COLORS } from "./scene/palette";
 import { Stage, VIEWS, type ViewName } from "./scene/stage";
 import { Card } from "./ui/card";
-import { button, css, fileName, format, h, icon, save } from "./ui/dom";
+import { button, css, fileName, h, icon, lengthText, save } from "./ui/dom";
 import { helpDialog, listen, type Shortcut } from "./ui/keys";
 import { copyText, parseLink, writeLink } from "./ui/link";
 import { modelText } from "./ui/model_text";
@@ -210,7 +210,7 @@ export class App {
         close: () => this.state.select(null),
       }).root,
       this.tools,
-      h("div", { class: "scale", text: `grid ${format(stage.gridSpacing)} m` }),
+      h("div", { class: "scale", text: `grid ${lengthText(stage.gridSpacing)}` }),
       this.legend(),
       this.tip,
       this.notice,
