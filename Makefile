@@ -5,7 +5,7 @@
 #   make gallery    pictures and curves of all examples, docs/gallery; the animation in README
 #   make test       build and run all tests
 #   make nightly    long checks: damaged results and models, NIGHTLY_FUZZ (default 50) times as many as in
-#                   the tests; `error: positions` on all examples; random mechanisms from a new seed for
+#                   the tests; `error: positions` and pages of all examples; random mechanisms from a new seed for
 #                   NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
@@ -69,6 +69,7 @@ nightly:
 	GALPHA_FUZZ=$(NIGHTLY_FUZZ) GALPHA_FUZZ_SEED=$(NIGHTLY_SEED) build/release/test/document/test_fuzz
 	test/models/check_mutations $(GALPHA) 4000 $(NIGHTLY_SEED)
 	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
+	node test/viewer/run.mjs --program $(GALPHA) --models examples --out build/nightly/viewer --all || test $$? -eq 77
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 
 bench:

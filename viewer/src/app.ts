@@ -624,6 +624,32 @@ export class App {
     return [...g.getImageData(0, 0, 1, 1).data];
   }
 
+  /* Part of the picture that bodies and traces cover: where it differs from the picture without them. */
+  covered(): number {
+    const { stage, state } = this;
+    if (!stage) return 0;
+    const { width, height } = stage.canvas;
+    const g = h("canvas", { width, height }).getContext("2d", { willReadFrequently: true })!;
+    const read = (): Uint8ClampedArray => {
+      stage.render(state.time);
+      g.clearRect(0, 0, width, height);
+      g.drawImage(stage.canvas, 0, 0);
+      return g.getImageData(0, 0, width, height).data;
+    };
+    const toggle = (): void => (["bodies", "traces"] as const).forEach((o) => state.toggle(o));
+    const shown = read();
+    toggle();
+    const hidden = read();
+    toggle();
+    let count = 0;
+    for (let i = 0; i < shown.length; i += 4) {
+      let differs = 0;
+      for (let k = 0; k < 4; ++k) differs += Math.abs(shown[i + k]! - hidden[i + k]!);
+      if (differs > 24) ++count;
+    }
+    return count / (width * height);
+  }
+
   camera(): number[] {
     return this.stage?.cameraPlace() ?? [];
   }

@@ -205,7 +205,7 @@ export function layOut(scene: SceneData): Layout {
       : [0, 0, 1];
 
   const heaviest = bodies.reduce((m, b) => Math.max(m, b.mass), 0) || 1;
-  const least = (bodies.length > 12 ? 0.008 : 0.014) * size;
+  const least = (bodies.length > 12 ? 0.008 : bodies.length > 4 ? 0.014 : 0.024) * size;
   for (const b of bodies) {
     const points = distinct([...b.attachments.map((a) => a.point), [0, 0, 0]], 1e-9 * size);
     for (let i = 0; i < points.length; ++i)

@@ -12,7 +12,7 @@ export interface Box {
 }
 
 /* Directions to all sides, evenly: a spiral of Fibonacci. */
-const DIRECTIONS: Vec3[] = Array.from({ length: 60 }, (_, i) => {
+export const DIRECTIONS: Vec3[] = Array.from({ length: 60 }, (_, i) => {
   const z = 1 - (2 * i + 1) / 60;
   const r = Math.sqrt(1 - z * z);
   const a = i * Math.PI * (3 - Math.sqrt(5));

@@ -29,7 +29,7 @@ import { RUN_COLORS } from "./palette";
 import { PartList, type Category, type Owner } from "./parts";
 import { Picker } from "./pick";
 import { PosedScene } from "./posed";
-import { bounds, motionBox, type Box } from "./bounds";
+import { bounds, DIRECTIONS, motionBox, type Box } from "./bounds";
 
 export interface RunView {
   run: Run;
@@ -261,10 +261,10 @@ export class Stage {
     const see = (p: Vec3): void => void points.push(new Vector3(p[0] - this.origin[0]!, p[1] - this.origin[1]!, p[2] - this.origin[2]!));
     const around = !box && (this.large || this.following !== null);
     if (around) {
-      const r = 0.36 * this.layout.size;
+      const r = 0.54 * this.layout.size; /* however it turns */
       const c = this.followed() ?? this.place;
       target.set(c[0]! - this.origin[0]!, c[1]! - this.origin[1]!, c[2]! - this.origin[2]!);
-      for (let i = 0; i < 8; ++i) points.push(target.clone().add(new Vector3(i & 1 ? r : -r, i & 2 ? r : -r, i & 4 ? r : -r)));
+      for (const e of DIRECTIONS) points.push(target.clone().add(new Vector3(...e).multiplyScalar(r)));
     } else {
       const { low, high, centre, outline } = box ?? this.box;
       if (outline.length) outline.forEach(see);
