@@ -1,6 +1,6 @@
 /* Drives pages of `galpha view` in a real browser.
  *
- *   node test/viewer/run.mjs --program galpha --models examples --out DIR [--browser chromium] [--only regex] [--all]
+ *   node test/viewer/run.mjs --program galpha --models examples --out DIR [--browser chromium] [--only regex] [--all] [--shard k/n]
  *
  * Of the examples only those are shown that have something no other has; --all: every one, and a model of
  * 10000 bodies, as `make nightly` does.
@@ -31,6 +31,7 @@ const models = resolve(option("models", join(here, "../../examples")));
 const out = resolve(option("out", "viewer-test"));
 const only = new RegExp(option("only", "."));
 const all = process.argv.includes("--all");
+const [shard, shards] = option("shard", "0/1").split("/").map(Number);
 if (!program || !existsSync(program)) skip("no program");
 mkdirSync(out, { recursive: true });
 
@@ -877,8 +878,8 @@ for (const [n, frames, limit] of [
 
 let failed = 0;
 let done = 0;
-for (const { name, run } of tests) {
-  if (!only.test(name)) continue;
+for (const [k, { name, run }] of tests.entries()) {
+  if (!only.test(name) || k % shards !== shard) continue;
   const start = performance.now();
   try {
     await run();
