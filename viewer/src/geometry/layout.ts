@@ -96,7 +96,7 @@ export function placeAtStart(bodies: BodyData[], body: number, point: Vec3): Vec
 /* Of the model's size: what can still be seen. */
 const SMALLEST_JOINT = 0.004;
 
-/* Of a body's span: a bar that is wider looks like a block. */
+/* Of a body's span: a bar that is wider looks like a block, unless it could hardly be seen otherwise. */
 const WIDEST_BAR = 0.35;
 
 /* Of the extent of the body it carries. Plate and strokes of the ground are 2.6 times as wide. */
@@ -216,7 +216,7 @@ export function layOut(scene: SceneData): Layout {
     if (b.data.kind === "point-mass") {
       const part = clamp(Math.cbrt(b.mass / heaviest), 0.3, 1);
       b.width = clamp((0.12 * size * part) / Math.sqrt(bodies.length), 0.008 * size, 0.07 * size);
-    } else if (isLong(b, size)) b.width = Math.min(common, WIDEST_BAR * b.span);
+    } else if (isLong(b, size)) b.width = Math.min(common, Math.max(WIDEST_BAR * b.span, Math.min(least, 0.8 * b.span)));
     else b.width = clamp(b.box[0] > 0 ? b.box[0] / 3 : common, least, common);
     b.ring = gimbal(b, size);
   }
