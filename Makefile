@@ -4,10 +4,9 @@
 #   make demo       simulate a mechanism and write an interactive page; plot the heavy top
 #   make gallery    pictures and curves of all examples, docs/gallery; the animation in README
 #   make test       build and run all tests
-#   make nightly    long checks: damaged results and models, NIGHTLY_FUZZ (default 50) times as many as in
-#                   the tests; `error: positions` on all examples; stops with friction and random mechanisms
-#                   from a new seed, the latter for
-#                   NIGHTLY_MINUTES (default 60), on all cores
+#   make nightly    long checks: damaged results and models, NIGHTLY_FUZZ (default 50) times as many as
+#                   in the tests; `error: positions` and pages of all examples; stops with
+#                   friction; random mechanisms from a new seed for NIGHTLY_MINUTES (default 60), on all cores
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
 #   make tsan       the tests that use threads with the thread sanitizer
@@ -72,6 +71,7 @@ nightly:
 	FRICTION_CASES=3000 FRICTION_SEED=$(NIGHTLY_SEED) build/release/test/random/test_friction_stops
 	test/models/check_mutations $(GALPHA) 4000 $(NIGHTLY_SEED)
 	test/models/check_examples $(GALPHA) positions 1e-3 1e-4 1e-5 1e-6
+	node test/viewer/run.mjs --program $(GALPHA) --models examples --out build/nightly/viewer --all || test $$? -eq 77
 	test/random/nightly $(GALPHA) $(JOBS) $(NIGHTLY_MINUTES) $(NIGHTLY_SEED) build/nightly
 
 bench:

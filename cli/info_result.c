@@ -133,20 +133,51 @@ static void print_facts(const content *c, group which, const char *title)
     }
 }
 
-/* The largest number in this unit, at least 1: what is far smaller is round-off. */
-static double scale_of(const content *c, const char *unit)
+/* The largest number in this unit; 0 if there is none. */
+static double largest(const content *c, const char *unit)
 {
     const ga_channel *channels = ga_result_reader_channels(c->reader);
     const range *r = c->ranges;
-    double scale = 1;
+    double most = 0;
     for (int k = 0; k < ga_result_reader_channel_count(c->reader); ++k)
         for (int i = 0; i < channels[k].count; ++i, ++r)
             if (strcmp(channels[k].unit, unit) == 0)
-                scale = fmax(scale, fmax(fabs(r->least), fabs(r->most)));
-    return scale;
+                most = fmax(most, fmax(fabs(r->least), fabs(r->most)));
+    return most;
 }
 
-static void print_range(const ga_channel *channel, int part, const range *r, double scale)
+/* The size of numbers in this unit, whatever the size of the mechanism: the largest of them, or
+ * what others imply. Angles, and numbers without unit, are compared with 1. */
+static double scale_of(const content *c, const char *unit)
+{
+    const size_t frames = ga_result_reader_frames(c->reader);
+    const double *times = ga_result_reader_times(c->reader);
+    const double duration = frames > 1 ? times[frames - 1] - times[0] : 0;
+    const double own = largest(c, unit);
+    if (strcmp(unit, "rad") == 0 || *unit == '\0' || strcmp(unit, "1") == 0)
+        return fmax(own, 1);
+    if (strcmp(unit, "N m") == 0) return fmax(own, largest(c, "N") * largest(c, "m"));
+    if (!(duration > 0)) return own;
+    if (strcmp(unit, "m/s") == 0) return fmax(own, largest(c, "m") / duration);
+    if (strcmp(unit, "rad/s") == 0) return fmax(own, 1 / duration);
+    return own;
+}
+
+/* Of a channel's values what is round-off: small beside the channel's other components, or a
+ * few units in the last place of the numbers in its unit. Residuals are of that size, and are
+ * shown. */
+static double round_off_of(const content *c, const ga_channel *channel, const range *r)
+{
+    double own = 0;
+    if (strncmp(channel->name, "solver.", strlen("solver.")) == 0) return 0;
+    for (int i = 0; i < channel->count; ++i)
+        own = fmax(own, fmax(fabs(r[i].least), fabs(r[i].most)));
+    return fmax(1e-12 * own, 1e-14 * scale_of(c, channel->unit));
+}
+
+static double shown(double x, double round_off) { return fabs(x) <= round_off ? 0 : x; }
+
+static void print_range(const ga_channel *channel, int part, const range *r, double round_off)
 {
     char name[GA_RESULT_NAME_SIZE];
     const char *suffix = channel->parts ? channel->parts[part] : "";
@@ -154,9 +185,8 @@ static void print_range(const ga_channel *channel, int part, const range *r, dou
     fputs("    ", stdout);
     cli_print_text(stdout, name);
     for (size_t n = strlen(name); n < 36; ++n) putchar(' ');
-    printf(" %13.6g %13.6g %13.6g  %s", cli_without_round_off(r->least, scale),
-           cli_without_round_off(r->most, scale), cli_without_round_off(r->last, scale),
-           channel->unit);
+    printf(" %13.6g %13.6g %13.6g  %s", shown(r->least, round_off), shown(r->most, round_off),
+           shown(r->last, round_off), channel->unit);
     if (r->gaps) printf("  (%zu values are not finite)", r->gaps);
     putchar('\n');
 }
@@ -166,13 +196,13 @@ static void print_channels(const content *c)
     const ga_channel *channels = ga_result_reader_channels(c->reader);
     const range *r = c->ranges;
     const int count = ga_result_reader_channel_count(c->reader);
-    int shown = 0, left = 0;
+    int lines = 0, left = 0;
     printf("  %-38s %13s %13s %13s  unit\n", "channels", "minimum", "maximum", "last");
     for (int k = 0; k < count; ++k) {
-        const double scale = shown < CLI_INFO_MOST ? scale_of(c, channels[k].unit) : 1;
+        const double round_off = lines < CLI_INFO_MOST ? round_off_of(c, channels + k, r) : 0;
         for (int i = 0; i < channels[k].count; ++i, ++r)
-            if (shown < CLI_INFO_MOST)
-                print_range(channels + k, i, r, scale), ++shown;
+            if (lines < CLI_INFO_MOST)
+                print_range(channels + k, i, r, round_off), ++lines;
             else
                 ++left;
     }

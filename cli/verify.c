@@ -158,8 +158,8 @@ static int run_chosen(const cli_arguments *arguments, bool quick, const bool *ch
     if (json)
         print_json(count, runs, passed, failed, seconds);
     else
-        printf("%d problems, %d numbers: %d passed, %d failed, %.1f s\n", count,
-               passed + failed, passed, failed, seconds);
+        printf("%d problem%s, %d numbers: %d passed, %d failed, %.1f s\n", count,
+               count == 1 ? "" : "s", passed + failed, passed, failed, seconds);
     int code = write_report(cli_value(arguments, "output"), count, runs, seconds);
     for (int k = 0; k < count; ++k) vf_run_free(runs + k);
     if (!cli_flush()) return EXIT_FILES;

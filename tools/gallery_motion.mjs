@@ -22,7 +22,6 @@ await page.goto(pathToFileURL(file).href);
 await page.waitForFunction(() => window.galpha && (window.galpha.ready || window.galpha.error));
 const error = await page.evaluate(() => window.galpha.error);
 if (error) throw new Error(`${file}: ${error}`);
-await page.keyboard.press("]"); /* a little closer than all of the motion */
 for (let k = 0; k < Number(count); ++k) {
   const t = Number(from) + (k / Number(count)) * (Number(to) - Number(from));
   await page.evaluate(

@@ -915,7 +915,7 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
     ga_state state =
         ga_assembly_state(sim->assembly, sim->last_t, ga_integrator_q(sim->integrator),
                           ga_integrator_v(sim->integrator), NULL, NULL);
-    ga_sim_explain_step(sim->assembly, &state, sim->def.integrator.formulation, report);
+    ga_sim_explain_step(sim->assembly, &state, &sim->def, report);
     return status;
 }
 

@@ -497,9 +497,21 @@ static const ga_element *find_overdriven(const ga_assembly *a, const ga_state *s
     return motion && *ratio > far_faster ? motion : NULL;
 }
 
-void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
-                         ga_formulation formulation, ga_report *report)
+/* Whether the user's min_step stood in the way of a shorter step. One that still allows a
+ * million steps does not: then the solution itself is to blame. */
+static bool min_step_forbids(const ga_sim_def *def, const ga_report *report)
 {
+    static const double many = 1e6;
+    const bool ended =
+        report->status == GA_ERR_STEP_SIZE || report->status == GA_ERR_NO_CONVERGE;
+    return ended && def->control.relative > 0 && report->step < def->control.min_step &&
+           def->control.min_step > (def->t_end - def->t_start) / many;
+}
+
+void ga_sim_explain_step(const ga_assembly *a, const ga_state *state, const ga_sim_def *def,
+                         ga_report *report)
+{
+    const ga_formulation formulation = def->integrator.formulation;
     static const double much =
         100; /* index 3 with steps of usual sizes has trouble from here */
     const bool on_positions = formulation == GA_INDEX3 || formulation == GA_HHT_I3;
@@ -531,6 +543,10 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_state *state,
             "reactions, which grows with masses and 1/h^2, prevents short steps",
             mass_ratio(a));
         report->remedy = "--set simulate.formulation=index2";
+    } else if (min_step_forbids(def, report)) {
+        ga_message_add(report->message, "; simulate.min_step = %.6g s allows no smaller step",
+                       def->control.min_step);
+        report->remedy = "a smaller simulate.min_step, or a larger simulate.tolerance";
     } else if (report->status == GA_ERR_STEP_SIZE) {
         ga_message_add(report->message,
                        ": the solution is singular there, or the tolerance cannot be met");

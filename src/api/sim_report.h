@@ -44,8 +44,8 @@ void ga_sim_explain_contradiction(ga_assembly *assembly, const ga_integrator *in
 /* Adds axes of a loop that are nearly parallel, if there are any. */
 void ga_sim_explain_misaligned(const ga_assembly *assembly, ga_report *report);
 /* Adds why a step failed, where the last good state tells: an element near a state in which it
- * is not defined, or masses too different for index 3. */
+ * is not defined, masses too different for index 3, or a min_step that is too large. */
 void ga_sim_explain_step(const ga_assembly *assembly, const ga_state *state,
-                         ga_formulation formulation, ga_report *report);
+                         const ga_sim_def *def, ga_report *report);
 
 #endif

@@ -40,6 +40,27 @@ class Spectrum(support.Case):
         self.assertIsNone(unbounded["max_norm"])
         self.assertIsNone(unbounded["at_step"])
 
+    def test_json_has_the_numbers_of_the_table(self):
+        for words in (["--rho-inf", "0.6"], ["--method", "hht", "--alpha=-0.1", "--damping", "0.02"]):
+            words += ["--ratio", "0.01,0.3,5"]
+            out = self.run_it("spectrum", *words).out
+            said = self.spectrum(*words)
+            self.assertEqual(out.splitlines()[0], said["method"])
+            for name in "alpha_m", "alpha_f", "beta", "gamma":
+                self.assertIn(f"{name} = {said[name]:.10g}", out)
+            for title, key in (("zero-stable", "zero_stable"),
+                               ("unconditionally stable", "unconditionally_stable")):
+                self.assertRegex(out, title + " +" + ("yes" if said[key] else "no"))
+            self.assertIn(f"spectral radius {said['radius_at_infinity']:.6g}", out)
+            for name, growth in said["start_amplification"].items():
+                self.assertRegex(out, f"{name} +{growth['max_norm']:.5g} at step {growth['at_step']}\n")
+            rows = [line.split() for line in out.partition("h/T")[2].splitlines()[1:]]
+            self.assertEqual(len(rows), len(said["points"]))
+            for row, p in zip(rows, said["points"]):
+                self.assertEqual(float(row[0]), p["ratio"])
+                for text, key in zip(row[1:], ("spectral_radius", "period_elongation", "damping_ratio")):
+                    self.assertAlmostEqual(float(text), p[key], delta=1e-5 * abs(p[key]))
+
     def test_properties(self):
         said = self.spectrum("--rho-inf", "0.6")
         self.assertIs(said["order_condition"], True)

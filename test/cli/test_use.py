@@ -127,6 +127,18 @@ class Messages(Case):
         self.assertRegex(said.out, r"bob +by [\d.]+ m\n")
         self.assertNotIn("turned", said.out + said.err)
 
+    def test_min_step_that_is_too_large(self):
+        stiff = PENDULUM.replace("simulate:", "forces: {s: {type: spring-damper, between: "
+                                 "[[1, 0, 1], bob], stiffness: 1e6, length: 0.1}}\nsimulate:")
+        self.write("stiff.yaml", stiff)
+        for model in "pendulum.yaml", "stiff.yaml":
+            words = ["--set", "simulate={t_end: 2, tolerance: 1e-8, min_step: 0.1}"]
+            said = self.run_it("run", model, "--no-results", "-q", *words, code=1).err
+            self.assertIn("simulate.min_step = 0.1 s allows no smaller step", said)
+            self.assertIn("try: a smaller simulate.min_step", said)
+            self.run_it("run", model, "--no-results", "-q", "--set",
+                        "simulate={t_end: 0.01, tolerance: 1e-5, min_step: 1e-12}")
+
     def test_step_too_small_names_the_body(self):
         self.write("sharp.yaml", """\
 galpha: 1
@@ -323,6 +335,38 @@ class Info(Case):
                          0.1)
         said = self.run_it("info", "pendulum.yaml", "--set", "simulate={t_end: 1}").out
         self.assertIn("0 s, 0: no limit", said)
+
+    def ranges(self, file):
+        """{channel: [minimum, maximum, last]} as printed."""
+        rows = {}
+        for line in self.run_it("info", file).out.partition("channels")[2].splitlines()[1:]:
+            words = line.split()
+            rows[words[0]] = [float(x) for x in words[1:4]]
+        return rows
+
+    def test_small_numbers_of_small_mechanisms_are_shown(self):
+        # a bead of 1e-18 kg on a spring, with an amplitude of a nanometre
+        self.write("small.yaml", """\
+galpha: 1
+bodies: {bead: {type: point-mass, mass: 1e-18, position: [1e-9, 0, 0]}}
+joints: {rail: {type: point-on-line, between: [ground, bead], at: [0, 0, 0], axis: [1, 0, 0]}}
+forces: {spring: {type: user, on: bead, force: ["-1e-12*bead.position.x", 0, 0]}}
+simulate: {t_end: 1e-2, step: 1e-5}
+output: {channels: [bead.position, bead.velocity, rail.displacement, energy.kinetic]}
+""")
+        self.run_it("run", "small.yaml", "-q")
+        shown, exact = self.ranges("small.h5"), self.json_of("info", "small.h5", "--json")
+        self.assertAlmostEqual(shown["bead.position.x"][1], 1e-9, delta=1e-13)
+        self.assertEqual(shown["bead.position.y"], [0, 0, 0])
+        # sqrt(k/m) times the amplitude; half of k times its square
+        self.assertAlmostEqual(shown["bead.velocity.x"][1], 1e-6, delta=1e-9)
+        self.assertAlmostEqual(shown["energy.kinetic"][1], 0.5e-30, delta=1e-32)
+        for channel in exact["channels"]:
+            for k, part in enumerate(channel["parts"] or [""]):
+                row = shown[".".join(filter(None, (channel["name"], part)))]
+                for x, key in zip(row, ("min", "max", "last")):
+                    want = channel[key][k] if part else channel[key]
+                    self.assertAlmostEqual(x, want, delta=1e-5 * abs(want) + 1e-32)
 
     def test_result(self):
         self.run_it("run", "pendulum.yaml", "-q", "--csv", "out.csv")

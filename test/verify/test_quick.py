@@ -87,6 +87,21 @@ class Verify(support.Case):
         self.assertEqual({r["problem"] for r in said["results"]}, set(dym))
         self.assertEqual(self.page("some").sections, dym)
 
+    def test_json_has_the_numbers_of_the_table(self):
+        out = self.run_it("verify", "-v", "jn08-test-problem").out.splitlines()
+        said = self.json_of("verify", "--json", "jn08-test-problem")
+        rows = [line for line in out if line.startswith("  ")]
+        self.assertEqual(len(rows), len(said["results"]))
+        for row, r in zip(rows, said["results"]):
+            self.assertEqual(row.split()[0], "pass" if r["pass"] else "FAIL")
+            self.assertIn(" " + r["quantity"] + " ", row)
+            words = row.partition(r["quantity"] + " ")[2].split()
+            if r["expected"] is None:
+                self.assertEqual(words, [f"{r['least']:.9g}", "...", f"{r['most']:.9g}", f"{r['got']:.9g}"])
+            else:
+                self.assertEqual(words[:2], [f"{r['expected']:.9g}", f"{r['got']:.9g}"])
+        self.assertIn(f"{len(rows)} numbers: {said['passed']} passed, {said['failed']} failed", out[-1])
+
     def test_table(self):
         out = self.run_it("verify", "jn08-test-problem").out
         self.assertRegex(out, "1 problems?, [0-9]+ numbers")

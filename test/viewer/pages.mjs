@@ -2,6 +2,7 @@
  * A made page takes the viewer out of a page of the program and puts other data into it, coded here. */
 import { deflateSync } from "node:zlib";
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const HEADER = '<script type="application/json" id="galpha-header">';
@@ -74,65 +75,78 @@ export function chain(n, frames) {
   return { label: `chain of ${n}`, scene: { format: 1, name: `chain of ${n}`, dimension: 3, gravity: [0, 0, -9.81], bodies, joints, motions: [], forces: [], groups: [] }, times, channels };
 }
 
-/* Opens a page and keeps what it complains about. */
-export async function open(context, file, options = {}) {
+/* ms: nothing but a fault takes as long, on a busy machine either. */
+export const PATIENCE = 240000;
+
+/* A tab is used for one page after the other: a new one costs as much as all the rest of a short test. */
+const free = new WeakMap();
+
+async function tab(context) {
+  const pages = free.get(context) ?? [];
+  free.set(context, pages);
+  if (pages.length) return pages.pop();
   const page = await context.newPage();
-  const problems = [];
+  page.setDefaultTimeout(PATIENCE);
+  const opened = { page, context, problems: [], size: page.viewportSize() };
+  const note = (text) => opened.problems.push(text);
   page.on("console", (m) => {
     /* what the driver says about reading pixels for screenshots is not the page's */
-    if (["error", "warning"].includes(m.type()) && !/GPU stall|ReadPixels/i.test(m.text())) problems.push(`console: ${m.text()}`);
+    if (["error", "warning"].includes(m.type()) && !/GPU stall|ReadPixels/i.test(m.text())) note(`console: ${m.text()}`);
   });
-  page.on("pageerror", (e) => problems.push(`error: ${e.message}`));
+  page.on("pageerror", (e) => note(`error: ${e.message}`));
   page.on("dialog", (d) => {
-    problems.push(`dialog: ${d.message()}`);
+    note(`dialog: ${d.message()}`);
     void d.dismiss();
   });
   page.on("request", (r) => {
-    if (!/^(file|data|blob):/.test(r.url())) problems.push(`request: ${r.url()}`);
+    if (!/^(file|data|blob):/.test(r.url())) note(`request: ${r.url()}`);
   });
-  page.on("requestfailed", (r) => problems.push(`failed request: ${r.url()}`));
-  if (options.size) await page.setViewportSize(options.size);
-  await page.goto(pathToFileURL(file).href + (options.hash ?? ""));
-  await page.waitForFunction(() => window.galpha && (window.galpha.ready || window.galpha.error), null, { timeout: 120000 });
-  return { page, problems };
+  page.on("requestfailed", (r) => note(`failed request: ${r.url()}`));
+  return opened;
+}
+
+/* Opens a page and keeps what it complains about. */
+export async function open(context, file, options = {}) {
+  const url = pathToFileURL(file).href;
+  const opened = await tab(context);
+  const { page } = opened;
+  opened.problems.length = 0;
+  const size = options.size ?? opened.size;
+  const now = page.viewportSize();
+  if (size.width !== now.width || size.height !== now.height) await page.setViewportSize(size);
+  await page.mouse.move(0, 0);
+  await page.bringToFront(); /* hidden tabs draw no frames */
+  /* the same file again would be taken for a link within the page */
+  if (page.url().split("#")[0] === url) {
+    const blank = join(dirname(file), "blank.html");
+    writeFileSync(blank, "<!doctype html><title>blank</title>");
+    await page.goto(pathToFileURL(blank).href);
+  }
+  await page.goto(url + (options.hash ?? ""));
+  await page.waitForFunction(() => window.galpha && (window.galpha.ready || window.galpha.error));
+  return opened;
+}
+
+/* The tab may show another page. Not after a failure: that may have left anything behind. */
+export const release = (opened) => void free.get(opened.context).push(opened);
+export async function abandon(context) {
+  free.set(context, []);
+  for (const page of context.pages()) await page.close();
 }
 
 export const settle = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/* Part of the pixels of the stage that differ between what is shown now and without bodies. */
-export async function drawnPart(page) {
-  const box = await page.locator(".stage canvas").boundingBox();
-  const shoot = async () => {
-    await settle(page);
-    return (await page.screenshot({ clip: box })).toString("base64");
-  };
-  const hide = () => page.evaluate(() => ["bodies", "traces"].forEach((o) => window.galpha.option(o)));
-  const a = await shoot();
-  await hide();
-  const b = await shoot();
-  await hide();
-  await settle(page);
-  return page.evaluate(
-    async ([x, y]) => {
-      const read = async (text) => {
-        const image = new Image();
-        image.src = `data:image/png;base64,${text}`;
-        await image.decode();
-        const c = document.createElement("canvas");
-        c.width = image.width;
-        c.height = image.height;
-        const g = c.getContext("2d");
-        g.drawImage(image, 0, 0);
-        return g.getImageData(0, 0, c.width, c.height).data;
-      };
-      const [p, q] = [await read(x), await read(y)];
-      let n = 0;
-      for (let i = 0; i < p.length; i += 4) if (Math.abs(p[i] - q[i]) + Math.abs(p[i + 1] - q[i + 1]) + Math.abs(p[i + 2] - q[i + 2]) > 24) ++n;
-      return n / (p.length / 4);
-    },
-    [a, b],
-  );
-}
+/* Bodies that are not within the picture at a time, and by how many pixels. */
+export const outOfSight = (page, names, time) =>
+  page.evaluate(([list, t]) => {
+    if (t !== undefined) window.galpha.setTime(t);
+    const { clientWidth, clientHeight } = document.querySelector(".stage canvas");
+    return list.flatMap((name) => {
+      const p = window.galpha.project(name);
+      const off = p ? Math.max(-p.x, p.x - clientWidth, -p.y, p.y - clientHeight) : Infinity;
+      return off > 0 ? [`${name} by ${Math.round(off)} pixels`] : [];
+    });
+  }, [names, time]);
 
 /* Controls that do not lie wholly in the window, and whether the page is wider than it. */
 export const cutOff = (page) =>

@@ -5,7 +5,7 @@ import { distance } from "./geometry/vector";
 import { RUN_COLORS } from "./scene/palette";
 import { Stage, VIEWS, type ViewName } from "./scene/stage";
 import { Card } from "./ui/card";
-import { button, css, fileName, format, h, icon, save } from "./ui/dom";
+import { button, css, fileName, h, icon, lengthText, save } from "./ui/dom";
 import { helpDialog, listen, type Shortcut } from "./ui/keys";
 import { copyText, parseLink, writeLink } from "./ui/link";
 import { modelText } from "./ui/model_text";
@@ -210,7 +210,7 @@ export class App {
         close: () => this.state.select(null),
       }).root,
       this.tools,
-      h("div", { class: "scale", text: `grid ${format(stage.gridSpacing)} m` }),
+      h("div", { class: "scale", text: `grid ${lengthText(stage.gridSpacing)}` }),
       this.legend(),
       this.tip,
       this.notice,
@@ -622,6 +622,32 @@ export class App {
     const ratio = this.stage.canvas.width / Math.max(1, this.stage.canvas.clientWidth);
     g.drawImage(this.stage.canvas, -Math.round(p.x * ratio), -Math.round(p.y * ratio));
     return [...g.getImageData(0, 0, 1, 1).data];
+  }
+
+  /* Part of the picture that bodies and traces cover: where it differs from the picture without them. */
+  covered(): number {
+    const { stage, state } = this;
+    if (!stage) return 0;
+    const { width, height } = stage.canvas;
+    const g = h("canvas", { width, height }).getContext("2d", { willReadFrequently: true })!;
+    const read = (): Uint8ClampedArray => {
+      stage.render(state.time);
+      g.clearRect(0, 0, width, height);
+      g.drawImage(stage.canvas, 0, 0);
+      return g.getImageData(0, 0, width, height).data;
+    };
+    const toggle = (): void => (["bodies", "traces"] as const).forEach((o) => state.toggle(o));
+    const shown = read();
+    toggle();
+    const hidden = read();
+    toggle();
+    let count = 0;
+    for (let i = 0; i < shown.length; i += 4) {
+      let differs = 0;
+      for (let k = 0; k < 4; ++k) differs += Math.abs(shown[i + k]! - hidden[i + k]!);
+      if (differs > 24) ++count;
+    }
+    return count / (width * height);
   }
 
   camera(): number[] {

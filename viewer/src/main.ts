@@ -44,6 +44,7 @@ function expose(app: App): void {
     option: { value: (name: Parameters<typeof state.toggle>[0]) => state.toggle(name) },
     notices: { value: () => state.runs.map((r) => [...r.notices]) },
     pixel: { value: (at: number[]) => app.pixel(at) },
+    covered: { value: () => app.covered() },
     camera: { value: () => app.camera() },
     follow: { value: () => app.following() },
     duration: { value: () => [state.start, state.end] },

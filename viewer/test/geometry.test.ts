@@ -182,4 +182,59 @@ describe("layout", () => {
     const l = layOut({ format: 1, dimension: 2, bodies, joints });
     for (let i = 1; i < 4; ++i) expect(l.bodies[i]!.layer).not.toBe(l.bodies[i - 1]!.layer);
   });
+  /* A four-bar: crank of a tenth of the others' length. */
+  const at = (body: number, x: number, y: number): { body: number; position: number[] } => ({ body, position: [x, y, 0] });
+  const uneven: SceneData = {
+    format: 1,
+    dimension: 2,
+    bodies: [
+      { name: "crank", mass: 0.1, inertia: [0, 0, 1e-5], position: [0, 0.05] },
+      { name: "coupler", mass: 2, inertia: [0, 0, 0.2], position: [0.5, 0.3] },
+      { name: "rocker", mass: 1, inertia: [0, 0, 0.03], position: [1, 0.3] },
+    ],
+    joints: [
+      { name: "o", type: "revolute", a: at(-1, 0, 0), b: at(0, 0, -0.05) },
+      { name: "a", type: "revolute", a: at(0, 0, 0.05), b: at(1, -0.5, -0.2) },
+      { name: "b", type: "revolute", a: at(1, 0.5, 0.3), b: at(2, 0, 0.3) },
+      { name: "c", type: "revolute", a: at(2, 0, -0.3), b: at(-1, 1, 0) },
+    ],
+  };
+  it("bars are equally wide, and a short one is not wider than a third of its length", () => {
+    const [crank, coupler, rocker] = layOut(uneven).bodies;
+    expect(coupler!.width).toBe(rocker!.width);
+    expect(crank!.width).toBeLessThanOrEqual(0.36 * crank!.span);
+    expect(crank!.width).toBeGreaterThan(0.4 * rocker!.width);
+  });
+  it("the ground under a joint is smaller than the body it carries, and behind all bodies", () => {
+    const l = layOut(uneven);
+    const [o, , , c] = uneven.joints!;
+    expect(2.6 * l.groundSize(o!)).toBeLessThan(0.5 * l.bodies[0]!.span);
+    expect(2.6 * l.groundSize(c!)).toBeLessThan(0.5 * l.bodies[2]!.span);
+    for (const b of l.bodies) expect(l.groundLayer).toBeLessThan(-b.layer * l.layerHeight);
+  });
+  it("wheels and blocks do not hide the bars joined to them, in whatever order the file lists them", () => {
+    const wheel = { name: "wheel", mass: 2, inertia: [0, 0, 0.03], position: [0, 0.5] };
+    const arm = { name: "arm", mass: 0.5, inertia: [0, 0, 0.01], position: [0, 0.25] };
+    const round = [{ type: "cylinder", radius: 0.2, length: 0.1, axis: [0, 0, 1] }];
+    for (const shapes of [undefined, round])
+      for (const first of [0, 1]) {
+        const bodies = first ? [arm, { ...wheel, shapes }] : [{ ...wheel, shapes }, arm];
+        const joints = [
+          { name: "base", type: "revolute", a: at(-1, 0, 0), b: at(1 - first, 0, -0.25) },
+          { name: "axle", type: "revolute", a: at(1 - first, 0, 0.25), b: at(first, 0, 0) },
+        ];
+        const l = layOut({ format: 1, dimension: 2, bodies, joints });
+        expect(l.bodies[first]!.layer).toBeGreaterThan(l.bodies[1 - first]!.layer);
+      }
+    const piston = layOut({
+      format: 1,
+      dimension: 2,
+      bodies: [{ name: "piston", mass: 1, inertia: [0, 0, 0.1], position: [1, 0] }, { name: "rod", mass: 1, inertia: [0, 0, 0.1], position: [0.5, 0] }],
+      joints: [
+        { name: "pin", type: "revolute", a: at(1, 0.5, 0), b: at(0, 0, 0) },
+        { name: "slide", type: "prismatic", a: at(-1, 1, 0), b: at(0, 0, 0) },
+      ],
+    });
+    expect(piston.bodies[0]!.layer).toBeGreaterThan(piston.bodies[1]!.layer);
+  });
 });

@@ -52,7 +52,7 @@ function extremes(points: Vec3[]): [Vec3, Vec3, number] {
 
 const offLine = (p: Vec3, a: Vec3, direction: Vec3): number => norm(cross(sub(p, a), direction));
 
-function darker(color: number, by: number): number {
+export function darker(color: number, by: number): number {
   const c = (s: number): number => Math.round(((color >> s) & 255) * by);
   return (c(16) << 16) | (c(8) << 8) | c(0);
 }
@@ -143,6 +143,7 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
     const long = clamp(rod * (high > 0 ? 1 : 0.6), 1.5 * tall, (high > 0 ? 0.8 : 0.3) * layout.size);
     const middle = points.length === 1 ? points[0]! : ([0, 0, 0] as Vec3);
     list.box(b.index, lift(middle), [x, y, Z], [long, tall, thick]);
+    b.block = long / 2;
     return;
   }
   if (points.length >= 2) {
@@ -322,6 +323,7 @@ function solidBox(list: PartList, b: BodyLayout, layout: Layout, points: Vec3[])
   }
   const [x, y] = axes;
   list.box(b.index, [0, 0, 0], [x, y, cross(x, y)], edge);
+  b.block = Math.max(...edge) / 2;
   arms(list, b, points, (a) => axes.every((e, i) => Math.abs(dot(a, e)) <= 0.55 * edge[i]!), () => [0, 0, 0]);
 }
 

@@ -3,14 +3,17 @@
  *
  *     size of the model      diagonal of the box around all centres of mass and attachment points
  *     span of a body         largest distance of its attachment points (and its centre of mass)
- *     width of a body        a seventh of its span, within bounds of the model's size
+ *     width of a body        the same for all: the median seventh of their spans, within bounds of the
+ *                            model's size; less for bodies too short for it
  *     size of a joint        the smaller width of what it joins; of given shapes how thick they are there
+ *     size of the ground     under a joint: that of the joint, and small compared with the body it carries
  *
- * Planar models are drawn in layers, as a real linkage is built: neighbours get different ones. */
+ * Planar models are drawn in layers, as a real linkage is built: neighbours get different ones, wheels,
+ * blocks and plates lie behind the bars joined to them, and the ground behind everything. */
 import type { AnchorData, BodyData, JointData, Quat, SceneData, Vec3 } from "../data/format";
 import { equivalentBox, principal, type Principal } from "./inertia";
 import { corners, shapeBoxes, thicknessAt, type ShapeBox } from "./shape_box";
-import { add, conjugate, distance, dot, norm, quat, rotate, sub, unit, vec3 } from "./vector";
+import { add, conjugate, cross, distance, dot, norm, quat, rotate, sub, unit, vec3 } from "./vector";
 
 export interface Attachment {
   point: Vec3; /* body axes */
@@ -35,6 +38,7 @@ export interface BodyLayout {
   discs: number; /* radius as rolling disc */
   ring: number; /* radius as gimbal: axes that cross in its centre of mass */
   thick: number; /* radius of the rod that is drawn, 0: none */
+  block: number; /* half the length, along its rail, of the block that is drawn, 0: none */
   shapes: ShapeBox[]; /* given in the file; none: drawn by default_shape */
 }
 
@@ -58,9 +62,11 @@ export interface Layout {
   up: Vec3;
   bodies: BodyLayout[];
   layerHeight: number;
+  groundLayer: number; /* z of the ground behind a planar model */
   gears: GearPair[];
   frames(joint: JointData): [Frame, Frame];
   jointSize(joint: JointData): number;
+  groundSize(joint: JointData): number;
 }
 
 export function frameOf(anchor: { body: number; position?: number[]; rotation?: number[] } | undefined): Frame {
@@ -89,6 +95,12 @@ export function placeAtStart(bodies: BodyData[], body: number, point: Vec3): Vec
 
 /* Of the model's size: what can still be seen. */
 const SMALLEST_JOINT = 0.004;
+
+/* Of a body's span: a bar that is wider looks like a block, unless it could hardly be seen otherwise. */
+const WIDEST_BAR = 0.35;
+
+/* Of the extent of the body it carries. Plate and strokes of the ground are 2.6 times as wide. */
+const LARGEST_GROUND = 0.13;
 
 const NO_ATTACHMENT = new Set(["gear", "rack"]);
 const AXIAL = new Set(["revolute", "cylindrical", "screw", "prismatic", "rolling-disc", "point-on-line"]);
@@ -129,6 +141,7 @@ export function layOut(scene: SceneData): Layout {
       discs: 0,
       ring: 0,
       thick: 0,
+      block: 0,
       shapes: shapes[index]!,
     };
   });
@@ -192,19 +205,19 @@ export function layOut(scene: SceneData): Layout {
       : [0, 0, 1];
 
   const heaviest = bodies.reduce((m, b) => Math.max(m, b.mass), 0) || 1;
-  const least = bodies.length > 12 ? 0.008 : 0.014;
+  const least = (bodies.length > 12 ? 0.008 : bodies.length > 4 ? 0.014 : 0.024) * size;
   for (const b of bodies) {
     const points = distinct([...b.attachments.map((a) => a.point), [0, 0, 0]], 1e-9 * size);
     for (let i = 0; i < points.length; ++i)
       for (let k = 0; k < i; ++k) b.span = Math.max(b.span, distance(points[i]!, points[k]!));
-    const long = b.span > 0.004 * size;
-    const reach = long ? b.span : Math.min(b.box[0], 0.35 * size);
-    b.width = clamp(reach / 7, least * size, 0.05 * size);
-    if (long) b.width = Math.min(b.width, 0.8 * b.span);
+  }
+  const common = commonWidth(bodies, size, least);
+  for (const b of bodies) {
     if (b.data.kind === "point-mass") {
       const part = clamp(Math.cbrt(b.mass / heaviest), 0.3, 1);
       b.width = clamp((0.12 * size * part) / Math.sqrt(bodies.length), 0.008 * size, 0.07 * size);
-    }
+    } else if (isLong(b, size)) b.width = Math.min(common, Math.max(WIDEST_BAR * b.span, Math.min(least, 0.8 * b.span)));
+    else b.width = clamp(b.box[0] > 0 ? b.box[0] / 3 : common, least, common);
     b.ring = gimbal(b, size);
   }
 
@@ -214,9 +227,11 @@ export function layOut(scene: SceneData): Layout {
     if (b.gear > 0) b.width = Math.min(b.width, 0.6 * b.gear);
     if (b.discs > 0) b.width = Math.min(b.width, 0.25 * b.discs);
   }
-  if (planar) assignLayers(bodies, joints);
+  const layers = planar ? assignLayers(bodies, joints, size) : 0;
   const widths = bodies.map((b) => b.width).sort((x, y) => x - y);
   const median = widths[widths.length >> 1] ?? 0.03 * size;
+
+  const layerHeight = planar ? 0.4 * median : 0;
 
   return {
     planar,
@@ -225,8 +240,14 @@ export function layOut(scene: SceneData): Layout {
     up,
     bodies,
     gears,
-    layerHeight: planar ? 0.55 * median : 0,
+    layerHeight,
+    groundLayer: -layers * layerHeight,
     frames: (j) => [frameIn(data, j.a), frameIn(data, j.b)],
+    groundSize(j) {
+      const b = bodies[j.a?.body ?? -1] ?? bodies[j.b?.body ?? -1];
+      const g = this.jointSize(j);
+      return b && b.data.kind !== "point-mass" ? Math.min(g, Math.max(LARGEST_GROUND * extent(b), 1.4 * b.thick, SMALLEST_JOINT * size)) : g;
+    },
     jointSize(j) {
       let w = Infinity;
       let rod = Infinity;
@@ -254,8 +275,37 @@ function gimbal(b: BodyLayout, size: number): number {
   return cross2 && b.mass > 0 ? Math.min(Math.sqrt((2 * b.principal.moments[2]) / b.mass), size) : 0;
 }
 
-/* Greedy colouring in the order of the bodies. */
-function assignLayers(bodies: BodyLayout[], joints: JointData[]): void {
+const isLong = (b: BodyLayout, size: number): boolean => b.span > 0.004 * size;
+
+/* The median seventh of what bodies span, so that a short bar is not drawn as a wire beside long ones;
+ * of bodies that span nothing, such as wheels on their axles, of the box of their inertia. */
+function commonWidth(bodies: BodyLayout[], size: number, least: number): number {
+  const rigid = bodies.filter((b) => b.data.kind !== "point-mass");
+  const long = rigid.filter((b) => isLong(b, size)).map((b) => b.span);
+  const reach = (long.length ? long : rigid.map((b) => Math.min(b.box[0], 0.35 * size))).sort((x, y) => x - y);
+  return clamp((reach[reach.length >> 1] ?? 0) / 7, least, 0.05 * size);
+}
+
+/* How large a body is: what it spans, or the size of its shapes, of its wheel or of its inertia. */
+function extent(b: BodyLayout): number {
+  if (b.shapes.length) return Math.max(b.span, ...b.shapes.map((s) => 2 * Math.max(...s.half)));
+  return Math.max(b.span, 2 * b.gear, 2 * b.discs) || b.box[0];
+}
+
+/* Bodies that would hide a bar: given shapes that are wide in the plane, wheels, blocks on rails, plates. */
+function isWide(b: BodyLayout, size: number): boolean {
+  if (b.shapes.length) return b.shapes.some((s) => [...s.half].sort((x, y) => x - y)[1]! > b.width);
+  if (b.gear > 0 || b.discs > 0 || b.attachments.some((a) => a.type === "prismatic")) return true;
+  const points = distinct(b.attachments.map((a) => a.point), 0.02 * Math.max(b.span, 1e-9 * size));
+  const [p, q] = [points[0], points[1]];
+  if (!p || !q) return norm(p ?? [0, 0, 0]) <= 0.02 * size; /* a wheel on its axle */
+  const line = unit(sub(q, p));
+  return points.some((x) => norm(cross(sub(x, p), line)) > 0.03 * b.span);
+}
+
+/* Greedy colouring, bars first and then what is wide, small before large: layer 0 is in front. Returns
+ * the number of layers. */
+function assignLayers(bodies: BodyLayout[], joints: JointData[], size: number): number {
   const near: Set<number>[] = bodies.map(() => new Set());
   for (const j of joints) {
     const a = j.a?.body ?? -1;
@@ -264,14 +314,21 @@ function assignLayers(bodies: BodyLayout[], joints: JointData[]): void {
     near[a]?.add(b);
     near[b]?.add(a);
   }
+  const wide = bodies.map((b) => isWide(b, size));
+  const order = bodies.map((b) => b.index).sort((i, k) => Number(wide[i]) - Number(wide[k]) || (wide[i] ? extent(bodies[i]!) - extent(bodies[k]!) : 0) || i - k);
   const done = new Set<number>();
-  for (const b of bodies) {
-    const taken = new Set([...near[b.index]!].filter((i) => done.has(i)).map((i) => bodies[i]!.layer));
+  let count = 1;
+  for (const i of order) {
+    const placed = [...near[i]!].filter((k) => done.has(k));
+    const taken = new Set(placed.map((k) => bodies[k]!.layer));
     let layer = 0;
+    if (wide[i]) for (const k of placed) if (!wide[k]) layer = Math.max(layer, bodies[k]!.layer + 1);
     while (taken.has(layer)) ++layer;
-    b.layer = layer;
-    done.add(b.index);
+    bodies[i]!.layer = layer;
+    count = Math.max(count, layer + 1);
+    done.add(i);
   }
+  return count;
 }
 
 /* Small whole numbers n1/n2 near `ratio`: Stern-Brocot, to 1e-4. */

@@ -8,12 +8,41 @@ export interface Box {
   high: Vec3;
   centre: Vec3;
   size: Vec3;
+  outline: Vec3[]; /* points that reach farthest, in many directions: their hull is tighter than the box */
+}
+
+/* Directions to all sides, evenly: a spiral of Fibonacci. */
+export const DIRECTIONS: Vec3[] = Array.from({ length: 60 }, (_, i) => {
+  const z = 1 - (2 * i + 1) / 60;
+  const r = Math.sqrt(1 - z * z);
+  const a = i * Math.PI * (3 - Math.sqrt(5));
+  return [r * Math.cos(a), r * Math.sin(a), z];
+});
+
+class Outline {
+  private readonly most = DIRECTIONS.map(() => -Infinity);
+  private readonly points: Vec3[] = [];
+  see(p: ArrayLike<number>): void {
+    const [x, y, z] = [p[0]!, p[1]!, p[2]!];
+    if (!Number.isFinite(x + y + z)) return;
+    DIRECTIONS.forEach((d, i) => {
+      const s = d[0] * x + d[1] * y + d[2] * z;
+      if (s <= this.most[i]!) return;
+      this.most[i] = s;
+      this.points[i] = [x, y, z];
+    });
+  }
+  list(): Vec3[] {
+    return this.points.filter((p) => p !== undefined);
+  }
 }
 
 class Grow {
   readonly low: Vec3 = [Infinity, Infinity, Infinity];
   readonly high: Vec3 = [-Infinity, -Infinity, -Infinity];
+  constructor(private readonly outline: Outline | null = null) {}
   see(p: ArrayLike<number>): void {
+    this.outline?.see(p);
     for (let k = 0; k < 3; ++k) {
       const x = p[k]!;
       if (!Number.isFinite(x)) continue;
@@ -33,6 +62,7 @@ class Grow {
       high,
       centre: [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2],
       size: [high[0] - low[0], high[1] - low[1], high[2] - low[2]],
+      outline: this.outline?.list() ?? [],
     };
   }
 }
@@ -71,7 +101,7 @@ export function bounds(view: RunView, body: number): Box {
 /* Of all results over all frames, by samples: enough of them for small models. With `now`, of where
  * bodies are as the results are posed. */
 export function motionBox(views: RunView[], now = false): Box {
-  const grow = new Grow();
+  const grow = new Grow(new Outline());
   let size = 1;
   const p = [0, 0, 0];
   for (const view of views) {
@@ -96,10 +126,9 @@ export function motionBox(views: RunView[], now = false): Box {
       if ((part.category !== "joints" && part.category !== "ground") || part.body >= 0) continue;
       const own = new Grow();
       seePart(part.rows, part.solid, own);
-      const box = own.box(0);
-      if (Math.max(...box.size) > 3 * size) continue;
-      grow.see(box.low);
-      grow.see(box.high);
+      const { low, high, size: long } = own.box(0);
+      if (Math.max(...long) > 3 * size) continue;
+      for (let c = 0; c < 8; ++c) grow.see([c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]]);
     }
     for (const s of view.list.spans) for (const e of [s.a, s.b]) if (e.body < 0) grow.see(e.point);
     for (const j of run.scene.joints ?? [])

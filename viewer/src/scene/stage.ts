@@ -29,7 +29,7 @@ import { RUN_COLORS } from "./palette";
 import { PartList, type Category, type Owner } from "./parts";
 import { Picker } from "./pick";
 import { PosedScene } from "./posed";
-import { bounds, motionBox, type Box } from "./bounds";
+import { bounds, DIRECTIONS, motionBox, type Box } from "./bounds";
 
 export interface RunView {
   run: Run;
@@ -57,6 +57,9 @@ export type ViewName = (typeof VIEWS)[number];
  * fewer faces; of a crowd only what can be seen is drawn. */
 const SHADOW_BODIES = 400;
 const CROWD = 3000;
+
+/* Degrees. Almost parallel: the layers of a planar model must not shift against each other. */
+const PLANAR_FOV = 12;
 
 export class Stage {
   readonly canvas: HTMLCanvasElement;
@@ -108,6 +111,7 @@ export class Stage {
 
     const planar = this.layout.planar;
     const up = this.layout.up;
+    if (planar) this.camera.fov = PLANAR_FOV;
     this.camera.up.set(...(planar ? ([0, 1, 0] as Vec3) : up));
     const normal = planar ? new Vector3(0, 0, 1) : new Vector3(...up);
     const extent = this.large ? this.layout.size : fit;
@@ -129,6 +133,7 @@ export class Stage {
     this.controls.zoomSpeed = 1.1;
     this.controls.screenSpacePanning = true;
     this.controls.addEventListener("change", () => this.onChange());
+    this.controls.addEventListener("start", () => (this.refit = null));
     if (this.large) this.follow("all");
     this.view(planar ? "front" : "iso");
   }
@@ -195,10 +200,14 @@ export class Stage {
     this.camera.aspect = this.width / this.height;
     this.camera.setViewOffset(this.width, this.height, 0, -this.covered / 2, this.width, this.height);
     for (const v of this.views) for (const d of v.drawn) d.resize?.(this.width, this.height);
+    this.refit?.();
     this.onChange();
   }
 
   /* ---- camera */
+
+  /* Repeats the last fit when the window changes; null once the user has moved the camera. */
+  private refit: (() => void) | null = null;
 
   private direction(name: ViewName): Vec3 {
     const planar = this.layout.planar;
@@ -248,44 +257,63 @@ export class Stage {
     const d = direction ?? this.camera.position.clone().sub(this.controls.target).normalize();
     if (!(d.lengthSq() > 0)) d.set(0, 0, 1);
     const target = new Vector3();
-    const corners: Vector3[] = [];
-    if (!box && (this.large || this.following)) {
-      const r = 0.36 * this.layout.size;
+    const points: Vector3[] = [];
+    const see = (p: Vec3): void => void points.push(new Vector3(p[0] - this.origin[0]!, p[1] - this.origin[1]!, p[2] - this.origin[2]!));
+    const around = !box && (this.large || this.following !== null);
+    if (around) {
+      const r = 0.54 * this.layout.size; /* however it turns */
       const c = this.followed() ?? this.place;
       target.set(c[0]! - this.origin[0]!, c[1]! - this.origin[1]!, c[2]! - this.origin[2]!);
-      for (let i = 0; i < 8; ++i) corners.push(target.clone().add(new Vector3(i & 1 ? r : -r, i & 2 ? r : -r, i & 4 ? r : -r)));
+      for (const e of DIRECTIONS) points.push(target.clone().add(new Vector3(...e).multiplyScalar(r)));
     } else {
-      const { low, high, centre } = box ?? this.box;
-      for (let i = 0; i < 8; ++i)
-        corners.push(
-          new Vector3(
-            (i & 1 ? high[0] : low[0]) - this.origin[0]!,
-            (i & 2 ? high[1] : low[1]) - this.origin[1]!,
-            (i & 4 ? high[2] : low[2]) - this.origin[2]!,
-          ),
-        );
+      const { low, high, centre, outline } = box ?? this.box;
+      if (outline.length) outline.forEach(see);
+      else for (let i = 0; i < 8; ++i) see([i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2]]);
       target.set(centre[0] - this.origin[0]!, centre[1] - this.origin[1]!, centre[2] - this.origin[2]!);
     }
-    /* the least distance from which every corner is within the picture, with a margin */
     const right = new Vector3().crossVectors(this.camera.up, d);
     if (right.lengthSq() < 1e-9) right.set(1, 0, 0);
     right.normalize();
     const top = new Vector3().crossVectors(d, right);
-    const half = Math.tan(MathUtils.degToRad(this.camera.fov / 2)) * 0.88;
-    const tv = half * (1 - this.covered / this.height);
-    const th = half * this.camera.aspect;
-    let far = 1e-9 * this.layout.size;
-    for (const c of corners) {
-      const r = c.clone().sub(target);
-      const toward = r.dot(d);
-      far = Math.max(far, toward + Math.abs(r.dot(right)) / th, toward + Math.abs(r.dot(top)) / tv);
-    }
+    const far = this.enclose(points, target, d, right, top, !around);
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(d, far);
     this.controls.minDistance = 1e-3 * this.layout.size;
     this.controls.maxDistance = 60 * Math.max(far, this.layout.size);
     this.controls.update();
+    this.refit = () => this.fit(undefined, box);
     this.onChange();
+  }
+
+  /* The least distance from which every point is within the picture, with a margin. The target is moved
+   * to the middle of what is seen unless it has to stay. */
+  private enclose(points: Vector3[], target: Vector3, d: Vector3, right: Vector3, top: Vector3, centre: boolean): number {
+    const half = Math.tan(MathUtils.degToRad(this.camera.fov / 2)) * 0.9;
+    const tv = half * (1 - this.covered / this.height);
+    const th = half * this.camera.aspect;
+    const r = new Vector3();
+    let far = 0;
+    for (let round = 0; round < 6; ++round) {
+      far = 1e-9 * this.layout.size;
+      for (const p of points) {
+        r.copy(p).sub(target);
+        const toward = r.dot(d);
+        far = Math.max(far, toward + Math.abs(r.dot(right)) / th, toward + Math.abs(r.dot(top)) / tv);
+      }
+      if (!centre) break;
+      const low = [Infinity, Infinity];
+      const high = [-Infinity, -Infinity];
+      for (const p of points) {
+        r.copy(p).sub(target);
+        const depth = far - r.dot(d);
+        [right, top].forEach((e, k) => {
+          low[k] = Math.min(low[k]!, r.dot(e) / depth);
+          high[k] = Math.max(high[k]!, r.dot(e) / depth);
+        });
+      }
+      target.addScaledVector(right, ((low[0]! + high[0]!) / 2) * far).addScaledVector(top, ((low[1]! + high[1]!) / 2) * far);
+    }
+    return far;
   }
 
   /* Where the camera is and what it looks at, in the world: for links. */
@@ -302,6 +330,7 @@ export class Stage {
     this.controls.maxDistance = Math.max(this.controls.maxDistance, far);
     this.camera.position.set(p[0]! - this.origin[0]!, p[1]! - this.origin[1]!, p[2]! - this.origin[2]!);
     this.controls.target.set(p[3]! - this.origin[0]!, p[4]! - this.origin[1]!, p[5]! - this.origin[2]!);
+    this.refit = null;
     this.controls.update();
     this.onChange();
   }
@@ -309,6 +338,7 @@ export class Stage {
   zoom(factor: number): void {
     const d = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
     this.camera.position.copy(this.controls.target).add(d);
+    this.refit = null;
     this.controls.update();
     this.onChange();
   }

@@ -78,6 +78,13 @@ export function format(x: number, digits = 6): string {
   return text.replace(/(\.\d*?)0+(e|$)/, "$1$2").replace(/\.(e|$)/, "$1").replace("-", "−").replace("e−", "e-").replace("e+", "e");
 }
 
+/* A length in the unit that needs fewest digits: 2 mm, 0.5 m, 20 km. */
+export function lengthText(metres: number): string {
+  const units: [string, number][] = [["km", 1e3], ["m", 1], ["mm", 1e-3], ["\u00b5m", 1e-6], ["nm", 1e-9]];
+  const [unit, size] = units.find(([, s]) => metres >= (s === 1 ? 0.1 : s) * (1 - 1e-9)) ?? ["m", 1];
+  return `${format(metres / size)} ${unit}`;
+}
+
 export function save(name: string, blob: Blob): void {
   const url = URL.createObjectURL(blob);
   const a = h("a", { href: url, download: name });

@@ -3,6 +3,7 @@ import { decodeBase64 } from "../../data/decode";
 import type { ShapeData, Vec3 } from "../../data/format";
 import { drawDefault, layerOf } from "../../geometry/default_shape";
 import type { BodyLayout } from "../../geometry/layout";
+import { corners } from "../../geometry/shape_box";
 import { add, along, mul, quat, rotate, unit, vec3 } from "../../geometry/vector";
 import type { BuildContext, Drawable } from "../drawable";
 import { BODY_COLORS } from "../palette";
@@ -55,6 +56,9 @@ const SHAPES: Record<string, Draw> = {
 function given(context: BuildContext, b: BodyLayout, shapes: ShapeData[]): void {
   const { list, layout } = context;
   const own = list.color;
+  /* in a planar model the front of the shapes is in the body's layer, however thick they are */
+  const front = layout.planar ? Math.max(0, ...b.shapes.flatMap(corners).map((p) => p[2])) : 0;
+  const lift = layout.planar ? layerOf(b, layout) + 0.4 * layout.layerHeight - front : 0;
   shapes.forEach((data, i) => {
     const shared = data.mesh === undefined ? undefined : context.run.scene?.meshes?.[data.mesh];
     const s = shared === undefined ? data : { ...data, triangles: shared };
@@ -67,7 +71,7 @@ function given(context: BuildContext, b: BodyLayout, shapes: ShapeData[]): void 
     const q = quat(s.rotation);
     const axes: [Vec3, Vec3, Vec3] = [rotate(q, [1, 0, 0]), rotate(q, [0, 1, 0]), rotate(q, [0, 0, 1])];
     if (s.color && /^#[0-9a-f]{6}$/i.test(s.color)) list.color = parseInt(s.color.slice(1), 16);
-    draw(list, b, s, add(vec3(s.position), [0, 0, layout.planar ? layerOf(b, layout) : 0]), axes, key);
+    draw(list, b, s, add(vec3(s.position), [0, 0, lift]), axes, key);
     list.color = own;
   });
 }

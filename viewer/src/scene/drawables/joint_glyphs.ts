@@ -1,7 +1,7 @@
 /* What joints look like: a table from types to drawings. Each side is drawn in the axes of its body,
  * with z the joint's axis, so that a joint can be seen to turn or slide. g is its size. */
 import type { JointData, Vec3 } from "../../data/format";
-import { layerOf } from "../../geometry/default_shape";
+import { darker, layerOf } from "../../geometry/default_shape";
 import type { Frame } from "../../geometry/layout";
 import { across, add, along, cross, dot, middle, mul, quat, sub, unit, unrotate, vec3 } from "../../geometry/vector";
 import type { BuildContext } from "../drawable";
@@ -13,6 +13,7 @@ export interface JointView {
   a: Frame;
   b: Frame;
   g: number;
+  ground: number; /* size of what stands for the ground */
   driven: boolean;
 }
 
@@ -27,7 +28,7 @@ export function hatch(context: BuildContext, at: Vec3, down: Vec3, half: number)
   list.color = GROUND;
   const n: Vec3 = layout.planar ? [0, 0, 1] : across(down);
   const x = layout.planar ? unit(cross(n, down), [1, 0, 0]) : cross(n, down);
-  const deep = layout.planar ? Math.max(layout.layerHeight, 0.5 * half) : 1.4 * half;
+  const deep = layout.planar ? 0.8 * layout.layerHeight : 1.4 * half;
   list.box(-1, along(at, down, 0.08 * half), [x, n, down], [2.2 * half, deep, 0.16 * half]);
   const slant = unit(add(mul(down, 1), mul(x, -0.8)));
   for (let k = -2; k <= 2; ++k) {
@@ -56,25 +57,24 @@ function depth(v: JointView): [number, number] {
 function pillar(v: JointView, f: Frame, half: number): void {
   const { list, layout } = v.context;
   const down = mul(layout.up, -1);
-  const g = v.g;
+  const g = v.ground;
   const color = list.color;
   list.category = "ground";
   list.color = GROUND;
   if (Math.abs(dot(f.z, down)) > 0.7) {
     const top = along(f.origin, down, 0.75 * g);
-    const foot = along(f.origin, down, 1.5 * g);
+    const foot = along(f.origin, down, Math.max(1.5 * g, 1.2 * v.g));
     list.cylinder(-1, top, foot, 0.75 * g);
     hatch(v.context, foot, down, 1.3 * g);
   } else {
-    const foot = along(f.origin, down, 1.7 * g);
+    const foot = along(f.origin, down, Math.max(1.7 * g, v.g));
     const side = unit(cross(f.z, down));
-    const z = depth(v);
-    for (const k of layout.planar ? [z[0] - layout.layerHeight] : [-half, half]) {
+    for (const k of layout.planar ? [layout.groundLayer] : [-half, half]) {
       const c = along(f.origin, f.z, k);
       list.triangle(-1, c, along(along(foot, f.z, k), side, 0.95 * g), along(along(foot, f.z, k), side, -0.95 * g), f.z, 0.22 * g);
       list.round("cylinder", -1, c, side, f.z, 0.62 * g, 0.22 * g);
     }
-    hatch(v.context, layout.planar ? along(foot, f.z, z[0] - layout.layerHeight) : foot, down, 1.3 * g);
+    hatch(v.context, layout.planar ? along(foot, f.z, layout.groundLayer) : foot, down, 1.3 * g);
   }
   list.category = "joints";
   list.color = color;
@@ -96,14 +96,14 @@ const revolute: Glyph = (v) => {
     const f = grounded(v);
     if (f) {
       const down = dot(f.z, layout.up) > 0 ? -1 : 1;
-      pillar({ ...v, g }, { ...f, origin: along(f.origin, f.z, down * 1.0 * ring) }, g);
+      pillar({ ...v, g, ground: g }, { ...f, origin: along(f.origin, f.z, down * 1.0 * ring) }, g);
     }
     return;
   }
   if (layout.planar) {
     const [low, high] = depth(v);
     const h = layout.layerHeight;
-    const from = grounded(v) ? low - 1.2 * h : low - 0.55 * h;
+    const from = grounded(v) ? layout.groundLayer - 0.2 * h : low - 0.55 * h;
     list.color = v.driven ? DRIVEN : STEEL;
     list.cylinder(b.body, [b.origin[0], b.origin[1], from], [b.origin[0], b.origin[1], high + 0.62 * h], 0.34 * g);
     list.color = DARK_STEEL;
@@ -143,8 +143,10 @@ function range(v: JointView, reach = 2.2 * v.g): [number, number] {
 const prismatic: Glyph = (v) => {
   const { list, layout } = v.context;
   const { g, a, b } = v;
-  const [low, high] = range(v);
-  const z = layout.planar ? depth(v)[0] - (grounded(v) ? 1 : 0.5) * layout.layerHeight : 0;
+  /* seen on both sides of the block even when that rests */
+  const block = Math.max(layout.bodies[a.body]?.block ?? 0, layout.bodies[b.body]?.block ?? 0);
+  const [low, high] = range(v, Math.max(2.2 * g, block + 1.6 * g));
+  const z = layout.planar ? (a.body < 0 ? layout.groundLayer : depth(v)[0] - 0.5 * layout.layerHeight) : 0;
   const c = along(a.origin, [0, 0, 1], z);
   const p = along(c, a.z, low);
   const q = along(c, a.z, high);
@@ -155,8 +157,8 @@ const prismatic: Glyph = (v) => {
   if (a.body < 0)
     for (const e of [p, q]) {
       const down = layout.planar && Math.abs(dot(a.z, layout.up)) > 0.7 ? x : mul(layout.up, -1);
-      if (Math.abs(dot(a.z, down)) > 0.9) hatch(v.context, e, dot(sub(e, c), down) > 0 ? down : mul(down, -1), 0.8 * g);
-      else hatch(v.context, along(e, down, 0.2 * g), down, 0.8 * g);
+      if (Math.abs(dot(a.z, down)) > 0.9) hatch(v.context, e, dot(sub(e, c), down) > 0 ? down : mul(down, -1), 0.8 * v.ground);
+      else hatch(v.context, along(e, down, 0.2 * g), down, 0.8 * v.ground);
     }
   list.color = v.driven ? DRIVEN : DARK_STEEL;
   const bz = layout.planar ? depth(v)[0] : 0;
@@ -188,8 +190,9 @@ const spherical: Glyph = (v) => {
   if (a.body < 0) {
     list.category = "ground";
     list.color = GROUND;
-    list.between("cone", -1, along(a.origin, layout.up, -2 * g), along(a.origin, layout.up, -0.1 * g), 1.0 * g);
-    hatch(v.context, along(a.origin, layout.up, -2 * g), mul(layout.up, -1), 1.3 * g);
+    const foot = along(a.origin, layout.up, -Math.max(0.9 * g, 2 * v.ground));
+    list.between("cone", -1, foot, along(a.origin, layout.up, -0.1 * g), v.ground);
+    hatch(v.context, foot, mul(layout.up, -1), 1.3 * v.ground);
     list.category = "joints";
   }
 };
@@ -230,7 +233,7 @@ const universal: Glyph = (v) => {
   list.ball(b.body, b.origin, 0.36 * g);
   if (a.body < 0) {
     list.color = GROUND;
-    hatch(v.context, along(a.origin, v.context.layout.up, -1.1 * g), mul(v.context.layout.up, -1), 1.2 * g);
+    hatch(v.context, along(a.origin, v.context.layout.up, -1.1 * g), mul(v.context.layout.up, -1), 1.2 * v.ground);
     list.category = "ground";
     list.cylinder(-1, along(a.origin, v.context.layout.up, -1.1 * g), along(a.origin, v.context.layout.up, -0.3 * g), 0.4 * g);
     list.category = "joints";
@@ -307,7 +310,7 @@ const pointOnLine: Glyph = (v) => {
   const g = Math.min(v.g, layout.bodies[b.body]?.width ?? v.g);
   const [low, high] = range(v, 1.4 * g);
   const host = layout.bodies[a.body];
-  const z = layout.planar ? (host ? layerOf(host, layout) : depth(v)[0] - 0.3 * layout.layerHeight) : 0;
+  const z = layout.planar ? (host ? layerOf(host, layout) : layout.groundLayer) : 0;
   const deep = layout.planar ? 1.15 * layout.layerHeight : 0.4 * g;
   const x = layout.planar ? unit(cross([0, 0, 1], a.z), [0, 1, 0]) : across(a.z);
   const y = cross(a.z, x);
@@ -319,7 +322,7 @@ const pointOnLine: Glyph = (v) => {
   list.color = DARK_STEEL;
   const body = layout.bodies[b.body];
   const p = layout.planar && body ? along(b.origin, [0, 0, 1], layerOf(body, layout)) : b.origin;
-  if (layout.planar) list.cylinder(b.body, along(p, [0, 0, 1], -layout.layerHeight), along(p, [0, 0, 1], 0.6 * layout.layerHeight), 0.4 * g);
+  if (layout.planar) list.cylinder(b.body, [p[0], p[1], Math.min(z, p[2] - layout.layerHeight)], along(p, [0, 0, 1], 0.6 * layout.layerHeight), 0.4 * g);
   else list.ball(b.body, p, 0.42 * g);
 };
 
@@ -352,7 +355,7 @@ const fixed: Glyph = (v) => {
   const c = layout.planar && body ? along(b.origin, [0, 0, 1], layerOf(body, layout)) : b.origin;
   const s = 0.62 * g;
   list.box(b.body, c, [unit(add(b.x, b.y)), unit(sub(b.y, b.x)), b.z], [s, s, layout.planar ? 1.3 * layout.layerHeight : s]);
-  if (a.body < 0) hatch(v.context, along(a.origin, layout.up, -0.5 * g), mul(layout.up, -1), 1.1 * g);
+  if (a.body < 0) hatch(v.context, along(a.origin, layout.up, -0.5 * g), mul(layout.up, -1), 1.1 * v.ground);
 };
 
 /* The wheel is the body; here its plane, where the ground is not already it. */
@@ -381,7 +384,8 @@ export function gears(context: BuildContext, ownerOf: (joint: string) => number,
   layout.gears.forEach((pair, k) => {
     for (const w of pair.wheels) {
       const thick = Math.min(layout.planar ? 0.9 * layout.layerHeight : 0.35 * w.radius, 0.5 * w.radius);
-      const plane = layout.planar ? (k % 6) * 1.15 * layout.layerHeight : 0;
+      /* a rack and its pinion in front of the bar that carries the teeth */
+      const plane = layout.planar ? ((k % 6) + (pair.joint.type === "rack" ? 1 : 0)) * 1.15 * layout.layerHeight : 0;
       if (!layout.bodies[w.frame.body]?.shapes.length) {
         const c = along(w.frame.origin, w.frame.z, plane);
         const x = add(mul(w.frame.x, Math.cos(w.phase)), mul(w.frame.y, Math.sin(w.phase)));
@@ -431,11 +435,11 @@ function rackTeeth(context: BuildContext, joint: JointData, radius: number, thic
   const up = unit(away, across(f.z));
   const pitch = (2 * Math.PI * radius) / 14;
   const base = along(along(c, up, -radius), f.z, 0);
-  const [low, high] = range({ context, joint: slide, a: layout.frames(slide)[0], b: f, g: radius, driven: false });
+  const [low, high] = range({ context, joint: slide, a: layout.frames(slide)[0], b: f, g: radius, ground: radius, driven: false });
   const n = Math.min(200, Math.ceil((high - low) / pitch / 2));
   list.category = "bodies";
   list.owner = ownerOfBody(f.body);
-  list.color = colorOf(f.body);
+  list.color = darker(colorOf(f.body), 0.75);
   const z = cross(f.z, up);
   const lift = layout.planar ? plane : 0;
   const at = (p: Vec3): Vec3 => (layout.planar ? [p[0], p[1], lift] : p);

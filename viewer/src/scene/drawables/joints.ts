@@ -17,7 +17,7 @@ export const joints: Drawable = {
       owners.push({ kind: "joint", name: joint.name, index, detail: joint.type });
       const [a, b] = layout.frames(joint);
       if (!GLYPHS[joint.type]) context.notice(`joint type ${joint.type} has no glyph; drawn as a ball`);
-      (GLYPHS[joint.type] ?? unknownGlyph)({ context, joint, a, b, g: layout.jointSize(joint), driven: driven.has(joint.name) });
+      (GLYPHS[joint.type] ?? unknownGlyph)({ context, joint, a, b, g: layout.jointSize(joint), ground: layout.groundSize(joint), driven: driven.has(joint.name) });
     });
     const named = new Map((scene.joints ?? []).map((j, i) => [j.name, first + i]));
     gears(
