@@ -170,12 +170,10 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     s->served = 0;
     s->life = 10; /* a first guess */
     s->hope = 0.1;
-    s->wear = s->worn_by = s->spent = 0;
+    s->spent = 0;
     s->worn = false;
-    s->unseen = 1000; /* never */
-    memset(s->memory, 0, sizeof s->memory);
+    s->memory = ga_newton_memory_empty();
     s->scaled_for = 0;
-    s->round_off = 1;
     s->estimates = s->steady = s->slides = false;
     s->enough = s->enough_lambda = 0;
     s->dense.steps = -1;

@@ -53,44 +53,16 @@ static void measure_scales(ga_stepper *s)
     s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 
-/* Tolerances are not zero. */
-static double weighted(double increment, double tolerance) { return increment / tolerance; }
-
-/* Large systems have more round-off than 4 eps. An iteration with fresh tangents that makes no
- * progress twice, with increments below this many units, is at its end; the level is remembered
- * for the steps to come, and forgotten slowly. */
-static double worst_round_off(const ga_stepper *s) { return 1e3 * ga_larger(1, 0.02 * s->n); }
+/* Increments that round-off may explain, in units of it. check_residuals of step.c lets pass
+ * ten times as much. */
+static const double LARGEST_ROUND_OFF = 1e3;
 
 /* Near a singular position the round-off of Phi is divided by the square root of the smallest
  * eigenvalue in q, and by the eigenvalue in v. */
-static double magnified_round_off(const ga_stepper *s)
+static double largest_round_off(const ga_stepper *s)
 {
-    return worst_round_off(s) * ga_larger(1, 1e-2 / s->regular.least);
+    return LARGEST_ROUND_OFF * ga_larger(1, 1e-2 / s->regular.least);
 }
-
-typedef enum ga_verdict { GOES_ON, CONVERGED, SLOW, DIVERGES } ga_verdict;
-
-enum { POSITION, VELOCITY, MULTIPLIERS, KINDS };
-
-/* What was seen of the iteration is forgotten slowly, by this factor in a step. */
-static const double FADE = 0.97;
-
-/* What the iteration remembers from one increment to the next. */
-typedef struct ga_progress {
-    double norm[KINDS];
-    double delta_v[2];
-    int settled; /* how often q and v have been at round-off */
-    int stalled; /* how often there was no progress near it */
-    bool fresh;  /* were the tangents new? */
-} ga_progress;
-
-/* What an increment looks like against round-off. */
-typedef struct ga_size {
-    double norm[KINDS];
-    double noise[KINDS]; /* where it is remembered: round-off, in the units of norm */
-    double units;        /* largest of q and v, in units of round-off */
-    bool multipliers;    /* no more than what the round-off of q and v makes of them */
-} ga_size;
 
 /* Has the user asked for tolerances of increments? */
 static bool newton_is_asked(const ga_stepper *s)
@@ -128,290 +100,134 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
     return own;
 }
 
-/* In one instruction; y if one of them is NaN. */
-static double most(double x, double y) { return x > y ? x : y; }
-static double least(double x, double y) { return x < y ? x : y; }
-
-static void find_limits(const ga_stepper *s, ga_limits *l)
+/* What increments are compared with, by kind: the same in all iterations of an attempt. In
+ * index 3 the round-off of q takes part in that of v; where round-off is the goal, v is asked
+ * for more, since only what is normal to the constraints suffers from it. */
+static void find_limits(ga_stepper *s)
 {
+    ga_limits *l = &s->limits;
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
     const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    l->tolerant = ga_newton_is_tolerant(s);
-    l->noise = l->noise_q = l->noise_v = 0;
-    /* round-off adds up like a random walk; where it is not asked for, or adds up to much, it
-     * is not tried */
-    l->level = l->tolerant || ga_newton_is_large(s) ? ga_larger(1, 0.25 * sqrt(s->n)) : 0;
+    const double level = ga_newton_is_tolerant(s) ? s->memory.round_off : 1;
+    l->noise = 0;
     for (int k = 0; k < 2; ++k) {
         double through_q;
-        const double floor_q = GA_ROUND_OFF * s->scale.q[k],
-                     floor_v = floor_of_v(s, k, &through_q);
+        const double floor_q = GA_ROUND_OFF * s->scale.q[k];
+        const double floor_v = floor_of_v(s, k, &through_q);
+        const double own_v = ga_newton_is_tolerant(s) ? floor_v + through_q : floor_v;
         const double q = def->absolute_q + relative * s->scale.q[k];
         const double v = def->absolute_v + relative * s->scale.v[k];
-        const double floor_all = floor_v + through_q;
-        l->floor_q[k] = most(floor_q, DBL_MIN);
-        l->floor_v[k] = most(floor_all, DBL_MIN);
-        l->q[k] = most(most(q, l->level * floor_q), l->floor_q[k]);
-        l->v[k] = most(most(v, l->level * floor_all), most(floor_v, DBL_MIN));
-        l->noise = most(l->noise, floor_all);
-        if (!l->tolerant) continue;
-        l->noise_q = most(l->noise_q, weighted(l->level * floor_q, l->q[k]));
-        l->noise_v = most(l->noise_v, weighted(l->level * floor_all, l->v[k]));
+        l->floor_q[k] = ga_larger(floor_q, DBL_MIN);
+        l->floor_v[k] = ga_larger(floor_v + through_q, DBL_MIN);
+        l->q[k] = ga_larger(ga_larger(q, level * floor_q), DBL_MIN);
+        l->v[k] = ga_larger(ga_larger(v, level * own_v), DBL_MIN);
+        l->noise = ga_larger(l->noise, (floor_v + through_q) / s->c_v);
     }
-    l->noise /= s->c_v;
     l->lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    l->floor_lambda = most(GA_ROUND_OFF * s->scale.lambda, DBL_MIN);
+    l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->scale.lambda);
+    l->lambda = ga_larger(l->lambda, DBL_MIN);
 }
 
-static bool is_for(const ga_limits_key *key, const ga_stepper *s)
-{
-    const ga_scales *a = &key->scale, *b = &s->scale;
-    return a->q[0] == b->q[0] && a->q[1] == b->q[1] && a->v[0] == b->v[0] &&
-           a->v[1] == b->v[1] && a->lambda == b->lambda && key->c_q == s->c_q &&
-           key->c_v == s->c_v && key->enough == s->enough &&
-           key->enough_lambda == s->enough_lambda;
-}
-
-/* They change little from step to step: only with sizes, tolerances and steps. */
-static void renew_limits(ga_stepper *s)
-{
-    if (is_for(&s->limits_key, s)) return;
-    find_limits(s, &s->limits);
-    s->limits_key = (ga_limits_key){s->scale, s->c_q, s->c_v, s->enough, s->enough_lambda};
-}
-
-/* Increments by tolerances. Round-off in units of which they are told is of interest only where
- * it is what the iteration goes on to. */
-static ga_size measure(ga_stepper *s, const ga_limits *l)
-{
-    ga_size size = {{0}, {0}, 0, false};
-    const double noise_lambda = l->level * l->noise * s->typical_reaction;
-    const double lambda = ga_larger(ga_larger(l->lambda, noise_lambda), l->floor_lambda);
-    double norm_q = 0, norm_v = 0, units = 0;
-    for (int k = 0; k < 2; ++k) {
-        const double delta_q = s->delta_q[k], delta_v = s->delta_v[k];
-        const double part = weighted(delta_q, l->q[k]);
-        norm_q = most(norm_q, part);
-        norm_v = most(norm_v, weighted(delta_v, l->v[k]));
-        if (l->tolerant) continue;
-        units = most(units, l->q[k] == l->floor_q[k] ? part : weighted(delta_q, l->floor_q[k]));
-        units = most(units, weighted(delta_v, l->floor_v[k]));
-    }
-    if (l->tolerant && s->iteration > 1) {
-        size.noise[POSITION] = l->noise_q;
-        size.noise[VELOCITY] = l->noise_v;
-        size.noise[MULTIPLIERS] = weighted(noise_lambda, lambda);
-    }
-    s->norm_q = size.norm[POSITION] = norm_q;
-    s->norm_v = size.norm[VELOCITY] = norm_v;
-    s->norm_lambda = size.norm[MULTIPLIERS] = weighted(s->delta_lambda, lambda);
-    s->units = size.units = units;
-    size.multipliers = s->delta_lambda <= s->round_off * l->noise * s->typical_reaction;
-    return size;
-}
+/* Of the changes of lambda that round-off was seen to make, this part may be left. */
+static const double NOISE_LEFT = 0.01;
 
 /* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
-static bool is_near_round_off(const ga_stepper *s, const ga_limits *l)
+static bool is_near_round_off(const ga_stepper *s)
 {
+    const ga_limits *l = &s->limits;
     const double least_v = hangs_on_q(s) ? GA_ROUND_OFF * (s->c_v / s->c_q) : GA_ROUND_OFF;
     double coarse = 0;
     for (int k = 0; k < 2; ++k) {
         coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(l->floor_q[k], GA_ROUND_OFF));
         coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(l->floor_v[k], least_v));
     }
-    return coarse <= magnified_round_off(s);
+    return coarse <= largest_round_off(s);
 }
 
 /* Will another increment of v be far below the round-off of v itself, so that many steps do not
- * add up to more? The round-off of q, which may be much larger, concerns only what is normal to
- * the constraints in index 3. */
-static bool is_quiet(const ga_stepper *s, const ga_progress *before)
+ * add up to more? */
+static bool next_is_negligible(const ga_stepper *s, const double before[2])
 {
     for (int k = 0; k < 2; ++k) {
-        double next =
-            s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before->delta_v[k] : 0;
-        double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-        if (!(next <= 0.1 * DBL_EPSILON * s->scale.v[k] + noise)) return false;
+        const double next = s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before[k] : 0;
+        const double own = 0.1 * DBL_EPSILON * s->memory.round_off * s->scale.v[k];
+        const double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+        if (!(next <= own + noise)) return false;
     }
     return true;
 }
 
-enum { UNSEEN = 8 }; /* for so many steps wear is remembered */
-
-/* Largest increment of q and v, in units of their tolerances. */
-static double motion_of(const double *norm) { return most(norm[POSITION], norm[VELOCITY]); }
-
-/* Old tangents lose in proportion to it; those whose gradients are new wherever they have
- * changed are always as good. */
-static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->served; }
-
-/* What the next increment is in proportion to: new tangents leave the square of this one, old
- * ones what they have lost. Multipliers enter through forces, which are linear in them. */
-static double in_proportion_to(const ga_stepper *s, int kind, const double *norm)
+/* The last increment, by tolerances and by round-off. */
+static ga_increment weigh(const ga_stepper *s, const double last_v[2])
 {
-    const double motion = motion_of(norm);
-    const double size = kind == MULTIPLIERS ? most(motion, norm[MULTIPLIERS]) : motion;
-    return size * (s->fresh ? motion : age_of(s));
-}
-
-/* Of the tangents: old, new, or new in part. */
-static int state_of(const ga_stepper *s) { return s->fresh; }
-
-/* What the next increment will be, from the first or the second one, as seen in steps before.
- */
-static double foresee(const ga_stepper *s, int kind, const double *norm)
-{
-    if (s->iteration > 2) return INFINITY;
-    const ga_memory *m = &s->memory[s->iteration - 1][state_of(s)];
-    if (m->good_for == 0) return INFINITY;
-    double next = 4 * m->rate[kind] * in_proportion_to(s, kind, norm);
-    /* constraints are to be at round-off, whatever the tolerance, unless q slides back to them
-     */
-    if (kind == POSITION && s->estimates && !s->slides)
-        next *= ga_larger(1, newton_relative(s) / (16 * GA_ROUND_OFF));
-    return next;
-}
-
-/* Remembers how the second or third increment came out of the one before. What may be noise is
- * no reason to think worse of the next one than before. */
-static void remember(ga_stepper *s, const double *before, const ga_size *now)
-{
-    if (s->iteration < 2 || s->iteration > 3) return;
-    ga_memory *m = &s->memory[s->iteration - 2][state_of(s)];
-    if (!(motion_of(before) > 0)) return;
-    for (int k = 0; k < KINDS; ++k) {
-        const double by = in_proportion_to(s, k, before), old = m->rate[k];
-        const double upper = most(now->norm[k], now->noise[k]) / by;
-        const double lower = most(now->norm[k] - now->noise[k], 0) / by;
-        const bool better = upper < old || old == 0; /* or the first one */
-        m->rate[k] = better ? ga_larger(upper, 0.9 * old) : ga_larger(lower, old);
-    }
-    m->good_for = UNSEEN;
-}
-
-/* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
- * tangents contract the first increment, which is mostly the error of the prediction, faster
- * than what is left of it later. So they get no more credit than what was seen of them in third
- * iterations, in this step or in steps before it; `wear` is the rate they lose in a step. */
-static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const ga_size *now)
-{
-    const bool first = s->iteration == 1, late = s->iteration > 2;
-    const double age = age_of(s);
-    const bool asked = newton_is_asked(s);
-    const bool known = s->fresh || late || s->unseen <= UNSEEN;
-    const double worst = known ? s->wear * age : 0.5;
-    double rate = 0, pace = 0, motion = 0, growth = INFINITY, left = 0, rest = 0;
-    if (s->fresh == before->fresh) remember(s, before->norm, now);
-    for (int k = 0; k < KINDS; ++k) {
-        const double norm = now->norm[k], contraction = norm / before->norm[k];
-        double trusted = most(contraction, worst);
-        if (k != MULTIPLIERS || late) rest = most(norm, rest);
-        if (s->form->second_system) trusted = most(trusted, 0.05);
-        if (first || norm <= 1) trusted = 0.5; /* no credit */
-        double next = trusted < 1 ? norm * trusted / (1 - trusted) : INFINITY;
-        if (first && !asked && !s->form->second_system)
-            next = ga_smaller(next, foresee(s, k, now->norm));
-        left = most(next, left);
-        if (norm <= 1 || first) continue;
-        rate = most(contraction, rate);
-        if (k != MULTIPLIERS) motion = most(contraction, motion);
-        /* a good guess of lambda suffers from a bad one of v' at first */
-        const bool tells = k != MULTIPLIERS || late;
-        if (tells) pace = most(contraction, pace);
-        growth = least(contraction, growth);
-    }
-    if (age > 0 && late) {
-        s->worn_by = ga_smaller(motion, 1) / age;
-        s->wear = ga_larger(s->wear, ga_smaller(rate, 1) / age);
-        s->unseen = 0;
-    }
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, &s->limits);
-    before->stalled += stalled;
-    const bool renewed = s->fresh && !before->fresh;
-    before->fresh = s->fresh;
-    for (int k = 0; k < KINDS; ++k) before->norm[k] = now->norm[k];
-    if (left <= 1) return CONVERGED;
-    if (first) return GOES_ON;
-    if (stalled && before->stalled > 1) return CONVERGED;
-    if (stalled || (ga_newton_is_large(s) && renewed)) return GOES_ON;
-    if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
-    const double cube = pace * pace * pace;
-    return rest * (s->fresh ? cube * pace * pace : cube) > 1 ? SLOW : GOES_ON;
-}
-
-/* The tangents of a large system have been new twice. Is what is left noise? Tolerances of
- * multipliers know nothing of the round-off in Phi, which is that of positions far away from
- * the origin; with q and v as good as asked for, a ten-thousandth of the increment before is
- * it. So is what comes after an increment no larger than the round-off of steps before, or of
- * ten times that, if it was still contracting by ten: what it leaves is less. (Where increments
- * are noise, they change by that much from one to the next.) */
-static bool is_at_its_end(const ga_stepper *s, double left_of_motion, double flicker,
-                          double rate)
-{
-    return (left_of_motion <= 1 && flicker <= 1e-4) || s->units <= s->round_off ||
-           (s->units <= 10 * s->round_off && rate <= 0.1);
-}
-
-/* The same, down to round-off where nothing else is asked for. */
-static ga_verdict judge(ga_stepper *s, ga_progress *before)
-{
-    if (!ga_newton_is_finite(s)) return DIVERGES;
-    const bool first = s->iteration == 1;
-    if (first) renew_limits(s);
-    const ga_limits *limits = &s->limits;
-    const ga_size size = measure(s, limits);
-    if (limits->tolerant) return judge_by_tolerance(s, before, &size);
-    double rate = 0, growth = INFINITY, left = 0, left_of_motion = 0; /* over the kinds */
-    for (int k = 0; k < KINDS; ++k) {
-        double norm = size.norm[k];
-        if (norm > 1 && !first) {
-            double contraction = norm / before->norm[k];
-            /* what the two halves of SOI2 leave out of each other does not show at once */
-            if (s->form->second_system) contraction = ga_larger(contraction, 0.05);
-            rate = most(rate, contraction);
-            growth = contraction < growth ? contraction : growth;
-            norm = contraction < 1 ? norm * contraction / (1 - contraction) : INFINITY;
+    const ga_limits *l = &s->limits;
+    const double level = s->memory.round_off;
+    const double lambda_noise = level * l->noise * s->typical_reaction;
+    double lambda = ga_larger(l->lambda, NOISE_LEFT * s->memory.lambda_noise);
+    if (ga_newton_is_tolerant(s)) lambda = ga_larger(lambda, lambda_noise);
+    ga_increment now = {
+        .iteration = s->iteration,
+        .fresh = s->fresh,
+        .age = s->fresh ? 0 : s->served,
+        .norm[GA_MULTIPLIERS] = s->delta_lambda / lambda,
+        .noise[GA_MULTIPLIERS] = lambda_noise / lambda,
+        .lambda = s->delta_lambda,
+        .near_round_off = is_near_round_off(s),
+        .lambda_is_noise = s->delta_lambda <= ga_larger(lambda_noise, s->memory.lambda_noise),
+        .next_is_negligible = s->iteration > 1 && next_is_negligible(s, last_v),
+    };
+    for (int k = 0; k < 2; ++k) {
+        const double parts[] = {s->delta_q[k] / l->q[k], s->delta_v[k] / l->v[k]};
+        const double noise[] = {level * l->floor_q[k] / l->q[k],
+                                level * l->floor_v[k] / l->v[k]};
+        for (int kind = GA_POSITION; kind <= GA_VELOCITY; ++kind) {
+            now.norm[kind] = ga_larger(now.norm[kind], parts[kind]);
+            now.noise[kind] = ga_larger(now.noise[kind], noise[kind]);
         }
-        left = most(left, norm);
-        if (k != MULTIPLIERS) left_of_motion = left;
+        now.units = ga_larger(now.units, s->delta_q[k] / l->floor_q[k]);
+        now.units = ga_larger(now.units, s->delta_v[k] / l->floor_v[k]);
     }
-    const bool settled = size.units <= s->round_off;
-    const double flicker = settled || ga_newton_is_large(s)
-                               ? size.norm[MULTIPLIERS] / before->norm[MULTIPLIERS]
-                               : INFINITY;
-    const bool quiet = settled && is_quiet(s, before);
-    const bool renewed = s->fresh && !before->fresh, same = s->fresh && before->fresh;
-    const bool stalled = s->fresh && growth > 0.5 && is_near_round_off(s, limits);
-    for (int k = 0; k < KINDS; ++k) before->norm[k] = size.norm[k];
-    for (int k = 0; k < 2; ++k) before->delta_v[k] = s->delta_v[k];
-    before->settled += settled;
-    before->stalled += stalled;
-    before->fresh = s->fresh;
-    if (left <= 1) return CONVERGED;
-    if (first) return GOES_ON;
-    if (ga_newton_is_large(s) && same && is_at_its_end(s, left_of_motion, flicker, rate))
-        return CONVERGED;
-    if (settled) {
-        bool again = before->settled > 1;
-        if (size.multipliers && (quiet || again)) return CONVERGED;
-        return again && (flicker > 0.5 || before->settled > 3) ? CONVERGED : GOES_ON;
-    }
-    if (stalled && before->stalled > 1) {
-        s->round_off = ga_larger(s->round_off, ga_smaller(size.units, worst_round_off(s)));
-        return CONVERGED;
-    }
-    if (stalled || before->settled) return GOES_ON;
-    if (ga_newton_is_large(s) && renewed)
-        return GOES_ON; /* old tangents tell nothing about new ones */
-    if (growth < INFINITY && growth >= (s->iteration > 3 ? 0.95 : 2)) return DIVERGES;
-    /* more iterations cost more than new tangents and one or two */
-    double expected = s->fresh ? left * rate * rate * rate * rate : left * rate * rate;
-    return expected > 1 ? SLOW : GOES_ON;
+    return now;
+}
+
+/* Constraints are to be at round-off, whatever the tolerance, unless q slides back to them. */
+static double strictness(const ga_stepper *s)
+{
+    if (!s->estimates || s->slides) return 1;
+    return ga_larger(1, newton_relative(s) / (16 * GA_ROUND_OFF));
+}
+
+static ga_newton_goal goal_of(const ga_stepper *s)
+{
+    const bool two_systems = s->form->second_system;
+    return (ga_newton_goal){
+        .round_off = !ga_newton_is_tolerant(s),
+        .may_foresee = ga_newton_is_tolerant(s) && !newton_is_asked(s) && !two_systems,
+        .strictness = strictness(s),
+        .hidden_rate = two_systems ? 0.05 : 0,
+    };
+}
+
+static ga_verdict judge(ga_stepper *s, const ga_newton_goal *goal, ga_progress *progress,
+                        double last_v[2])
+{
+    if (!ga_newton_is_finite(s)) return GA_GIVE_UP;
+    const ga_increment now = weigh(s, last_v);
+    s->norm_q = now.norm[GA_POSITION];
+    s->norm_v = now.norm[GA_VELOCITY];
+    s->norm_lambda = now.norm[GA_MULTIPLIERS];
+    s->units = now.units;
+    const ga_verdict verdict = ga_newton_verdict(goal, &s->memory, progress, &now);
+    ga_newton_learn(goal, progress, &now, &s->memory);
+    ga_newton_follow(&s->memory, &now, progress);
+    for (int k = 0; k < 2; ++k) last_v[k] = s->delta_v[k];
+    return verdict;
 }
 
 bool ga_newton_is_soft(ga_stepper *s)
 {
-    return ga_trust_is_soft(most(s->norm_q, s->norm_v), ga_trust_withheld(s));
+    return ga_trust_is_soft(ga_larger(s->norm_q, s->norm_v), ga_trust_withheld(s));
 }
 
 /* An increment that passes may still be one that the tangents hold back: trust.h. Where that
@@ -432,7 +248,9 @@ static ga_status is_solved(ga_stepper *s, int passes, bool *solved)
 
 ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
 {
-    ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
+    const ga_newton_goal goal = goal_of(s);
+    ga_progress progress = {0};
+    double last_v[2] = {INFINITY, INFINITY};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     int passes = 0;
     s->fresh = false;
@@ -441,7 +259,10 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
         s->renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
-        if (s->iteration == 1) measure_scales(s);
+        if (s->iteration == 1) {
+            measure_scales(s);
+            find_limits(s);
+        }
         if (refresh) {
             GA_TRY(ga_block_tangents(s));
             s->fresh = true;
@@ -454,41 +275,28 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
         ++s->stats.evaluations;
         s->form->correct(s);
         ++s->stats.iterations;
-        ga_verdict verdict = judge(s, &before);
-        if (verdict == CONVERGED) {
+        ga_verdict verdict = judge(s, &goal, &progress, last_v);
+        if (verdict == GA_CONVERGED) {
             bool solved;
             passes = refresh ? passes + 1 : 0;
             GA_TRY(is_solved(s, passes, &solved));
             if (solved) return GA_OK;
             renewing = GA_RENEW_ALWAYS;
         }
-        if (verdict == DIVERGES) {
+        if (verdict == GA_GIVE_UP) {
             GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
-        refresh = renewing == GA_RENEW_ALWAYS || verdict == SLOW;
+        refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;
     }
     s->iteration = s->def.max_iterations;
     return GA_ERR_NO_CONVERGE;
 }
 
-/* What was seen of increments is in units of the tolerances. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
 {
     if (s->enough == enough && s->enough_lambda == enough_lambda) return;
     s->enough = enough;
     s->enough_lambda = enough_lambda;
-    for (int k = 0; k < 2; ++k)
-        for (int i = 0; i < 2; ++i) s->memory[k][i].good_for = 0;
-}
-
-/* A step has been taken. */
-void ga_newton_fade(ga_stepper *s)
-{
-    s->round_off = ga_larger(1, 0.9 * s->round_off);
-    s->wear *= FADE;
-    s->worn_by *= 0.995; /* so that old tangents are tried again some day */
-    ++s->unseen;
-    for (int k = 0; k < 2; ++k)
-        if (s->memory[k][state_of(s)].good_for) --s->memory[k][state_of(s)].good_for;
+    ga_newton_forget_increments(&s->memory);
 }

@@ -274,8 +274,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
         s->life *= 1 + s->hope;
     } else if (s->fresh) {
         s->life = ga_larger(1, s->served);
-        if (ga_newton_is_large(s) && s->served <= 1)
-            s->hope = ga_larger(0.5 * s->hope, 0.1 / 8);
+        if (s->served <= 1) s->hope = ga_larger(0.5 * s->hope, 0.1 / 8);
         s->served = 1;
     } else {
         ++s->served;
@@ -287,10 +286,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
  * on the way. Large systems, where that costs most, wait until two have been earned. */
-static double whole_life(const ga_stepper *s)
-{
-    return ga_newton_is_large(s) ? floor(s->life) : s->life;
-}
+static double whole_life(const ga_stepper *s) { return floor(s->life); }
 
 /* An angle is known up to full turns: a step that turns a node by more than one beyond what is
  * expected has found another root. */
@@ -358,7 +354,8 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
-    const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
+    const bool spoils =
+        s->estimates && s->memory.motion_rate_per_step * (s->served + 1) > ESTIMATE_WEAR;
     const bool old = s->served >= whole_life(s); /* or they last until worn */
     ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->steady ? GA_RENEW_ALWAYS
                            : !s->usable || spoils || s->worn || old     ? GA_RENEW_AT_FIRST
@@ -377,7 +374,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->evaluated = s->p == 0 && !s->form->has_eta && s->norm_q <= 1 && s->units <= 16 &&
                        ga_newton_to_round_off(s);
         learn_life(s, renewing != GA_RENEW_WHEN_SLOW);
-        ga_newton_fade(s);
+        ga_newton_fade(&s->memory, s->fresh);
         s->near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         conclude(s);

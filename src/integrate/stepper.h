@@ -19,6 +19,7 @@
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
 
+#include "integrate/verdict.h"
 #include "la/dependence.h"
 #include "la/factor.h"
 #include "system/dae.h"
@@ -93,34 +94,17 @@ typedef struct ga_term_place {
     ga_place row, column;
 } ga_term_place;
 
-/* How increments of Newton's method came out of those before, in units of tolerances:
- * in_proportion_to of newton.c. */
-typedef struct ga_memory {
-    double rate[3]; /* q, v, lambda */
-    int good_for;   /* so many steps */
-} ga_memory;
-
 /* Largest components met since the start: translations (with all of R^n), rotations. */
 typedef struct ga_scales {
     double q[2], v[2], lambda;
 } ga_scales;
 
-/* What increments are compared with, by kind: the same in all iterations of an attempt. */
+/* What increments are compared with, translations and rotations apart. */
 typedef struct ga_limits {
-    double q[2], v[2];             /* tolerances */
+    double q[2], v[2], lambda;     /* tolerances, at least round-off */
     double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
-    double level;                  /* round-off that adds up, in units of it */
-    double noise_q, noise_v;       /* that, in units of tolerances */
     double noise;                  /* round-off of accelerations */
-    double lambda, floor_lambda;   /* tolerances that do not depend on the tangents */
-    bool tolerant;
 } ga_limits;
-
-/* What they depend on. */
-typedef struct ga_limits_key {
-    ga_scales scale;
-    double c_q, c_v, enough, enough_lambda;
-} ga_limits_key;
 
 typedef struct ga_formulation_type {
     const char *name;
@@ -270,11 +254,9 @@ struct ga_stepper {
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double hope;                   /* by which life grows in a step */
-    double worn_by, wear;   /* contraction rate they lose in a step, as last seen; at most */
-    int unseen;             /* steps since that was seen */
-    ga_memory memory[2][2]; /* of second and third increments; by the state of tangents */
-    double spent;           /* since they were made, in iterations */
-    bool worn;              /* new ones are cheaper */
+    ga_newton_memory memory;
+    double spent; /* since they were made, in iterations */
+    bool worn;    /* new ones are cheaper */
 
     /* Newton */
     double *r, *x;
@@ -282,7 +264,6 @@ struct ga_stepper {
     /* largest components so far, and of the last increment; q, v by kind */
     ga_scales scale;
     ga_limits limits;
-    ga_limits_key limits_key;
     double delta_q[2], delta_v[2], delta_lambda;
     const double *increment_q, *increment_v; /* u and dv/c_v of the last increment, nv */
     struct ga_trust {
@@ -293,7 +274,6 @@ struct ga_stepper {
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
-    double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
     int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
@@ -356,15 +336,11 @@ typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAY
 ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
 /* Does the stiffness in the tangents not matter for the last increment? */
 bool ga_newton_is_soft(ga_stepper *s);
-/* After a step: what was seen of the iteration is forgotten slowly. */
-void ga_newton_fade(ga_stepper *s);
 /* Relative tolerances of increments where the user asks for none. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
 /* Is it asked to go on to round-off? Or for clearly less? */
 bool ga_newton_to_round_off(const ga_stepper *s);
 bool ga_newton_is_tolerant(const ga_stepper *s);
-/* Large systems have much round-off, and new tangents in the middle of a step cost most. */
-static inline bool ga_newton_is_large(const ga_stepper *s) { return s->n > 500; }
 /* Is there anything in w besides B v? */
 static inline bool ga_stepper_has_rate(const ga_stepper *s)
 {

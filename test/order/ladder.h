@@ -15,6 +15,7 @@
 
 #include "oracle.h"
 #include "problems/problems.h"
+#include <float.h>
 #include <stdio.h>
 
 /* Under the address sanitizer the rows marked slow are left out, and the measurement of
@@ -408,8 +409,9 @@ typedef struct ladder_row {
 /* Steps are a multiple of twice this. */
 enum { ORACLE_SAMPLES = 16 };
 
-/* eta that should be zero is this small: round-off of q divided by h. */
-#define LADDER_ETA_ZERO 1e-11
+/* h eta is a displacement. Where eta should be zero, it is round-off of coordinates of size
+ * one: those of Phi, a sum of products, seen up to 8 eps with any kind of Newton iteration. */
+#define LADDER_ETA_ZERO (16 * DBL_EPSILON)
 
 static inline ga_integrator_def ladder_definition(const ladder_row *row, unsigned method)
 {
@@ -565,7 +567,7 @@ static inline bool ladder_row_holds(const pb_problem *problem, const ladder_row 
             }
         }
         for (int k = 0; k < l.levels && eta && vanishes; ++k) {
-            if (l.error[k].of[ETA] <= LADDER_ETA_ZERO) continue;
+            if (l.h[k] * l.error[k].of[ETA] <= LADDER_ETA_ZERO) continue;
             fprintf(stderr, "%s: eta = %.3e\n", l.title, l.error[k].of[ETA]);
             holds = false;
         }

@@ -1,0 +1,248 @@
+#include "integrate/verdict.h"
+
+#include "base/extremes.h"
+
+#include <math.h>
+
+/* A rate without credit: what is left is as large as the increment. */
+static const double NO_CREDIT = 0.5;
+/* Old tangents of unknown rate are given none either. */
+static const double UNKNOWN_RATE = 0.5;
+/* An increment larger than this part of the one before is no progress. */
+static const double NO_PROGRESS = 0.5;
+/* Growth by this factor ends an attempt: at first increments of good predictions may grow. */
+static const double GROWTH_EARLY = 2, GROWTH_LATE = 0.95;
+enum { EARLY = 3 };
+/* Further iterations that are cheaper than new tangents (old ones in use), or than cutting the
+ * step (new ones in use). */
+enum { WORTH_OLD = 3, WORTH_FRESH = 5 };
+/* For so many steps what was seen of increments is remembered. */
+enum { MEMORY_STEPS = 8 };
+/* Loss of memory in a step, and of motion_rate_per_step, which decides whether old tangents are
+ * ever tried again. */
+static const double FADE = 0.97, FADE_MOTION = 0.995;
+/* The level of round-off is forgotten faster: it is higher near singular positions, and steps
+ * behind them are to be as exact as those before. */
+static const double FADE_ROUND_OFF = 0.9;
+/* Safety factor of an increment foreseen. */
+static const double FORESEEN = 4;
+/* A remembered coefficient falls no faster than this in a step. */
+static const double FALL = 0.9;
+/* With the same tangents lambda does not contract this much more slowly than before, unless it
+ * is round-off that changes. (It was 164 times or more on chains of a thousand bodies.) */
+static const double SUDDEN = 100;
+/* With q and v settled so often, lambda is not waited for any more. */
+enum { PATIENCE = 4 };
+
+static double contraction(const ga_progress *before, const ga_increment *now, int kind)
+{
+    return now->norm[kind] / before->last.norm[kind];
+}
+
+/* The larger increment of q and v. */
+static double motion_of(const ga_increment *x)
+{
+    return ga_larger(x->norm[GA_POSITION], x->norm[GA_VELOCITY]);
+}
+
+/* What the next increment is in proportion to. Multipliers enter through forces, which are
+ * linear in them. */
+static double proportion(const ga_increment *x, int kind)
+{
+    const double motion = motion_of(x);
+    const double size =
+        kind == GA_MULTIPLIERS ? ga_larger(motion, x->norm[GA_MULTIPLIERS]) : motion;
+    return size * (x->fresh ? motion : x->age);
+}
+
+/* The second increment, from the first and what was seen in steps before. */
+static double foreseen(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                       const ga_increment *now, int kind)
+{
+    const ga_contraction *seen = &memory->second[now->fresh];
+    if (!goal->may_foresee || seen->steps_left == 0) return INFINITY;
+    const double next = FORESEEN * seen->coefficient[kind] * proportion(now, kind);
+    return kind == GA_POSITION ? next * goal->strictness : next;
+}
+
+/* The least rate that is believed, for tangents of this age. */
+static double least_rate(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                         const ga_increment *now)
+{
+    if (goal->round_off) return goal->hidden_rate;
+    const bool known = now->fresh || now->iteration > 2 || memory->steps_unseen <= MEMORY_STEPS;
+    const double rate = known ? memory->rate_per_step * now->age : UNKNOWN_RATE;
+    return ga_larger(rate, goal->hidden_rate);
+}
+
+/* What is left of the error after this increment, in units of the tolerance. */
+static double left(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                   const ga_progress *before, const ga_increment *now, int kind)
+{
+    const double norm = now->norm[kind];
+    if (now->iteration == 1) return ga_smaller(norm, foreseen(goal, memory, now, kind));
+    double rate = ga_larger(contraction(before, now, kind), least_rate(goal, memory, now));
+    if (norm <= 1) rate = NO_CREDIT;
+    return rate < 1 ? norm * rate / (1 - rate) : INFINITY;
+}
+
+/* Contraction of increments that are still above their tolerances. */
+typedef struct rates {
+    double motion;  /* the slowest of q and v */
+    double slowest; /* of all */
+    double fastest; /* of all; infinite if there is none */
+    double largest; /* the largest increment */
+} rates;
+
+static rates rates_of(const ga_progress *before, const ga_increment *now)
+{
+    rates r = {.fastest = INFINITY};
+    for (int k = 0; k < GA_KINDS; ++k) {
+        const double norm = now->norm[k], rate = contraction(before, now, k);
+        r.largest = ga_larger(r.largest, norm);
+        if (norm <= 1) continue;
+        r.slowest = ga_larger(r.slowest, rate);
+        r.fastest = ga_smaller(r.fastest, rate);
+        if (k != GA_MULTIPLIERS) r.motion = ga_larger(r.motion, rate);
+    }
+    return r;
+}
+
+static bool is_settled(const ga_newton_memory *memory, const ga_increment *now)
+{
+    return now->units <= memory->round_off;
+}
+
+static bool is_stalled(const ga_progress *before, const ga_increment *now)
+{
+    if (!now->fresh || !now->near_round_off || now->iteration == 1) return false;
+    return rates_of(before, now).fastest > NO_PROGRESS;
+}
+
+/* q and v are at round-off. Is lambda? */
+static bool lambda_has_arrived(const ga_progress *before, const ga_increment *now)
+{
+    const int times = before->settled + 1;
+    if (now->lambda_is_noise) return now->next_is_negligible || times > 1;
+    return times > 1 &&
+           (contraction(before, now, GA_MULTIPLIERS) > NO_PROGRESS || times >= PATIENCE);
+}
+
+static double power(double x, int n)
+{
+    double y = 1;
+    for (int i = 0; i < n; ++i) y *= x;
+    return y;
+}
+
+ga_verdict ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                             const ga_progress *before, const ga_increment *now)
+{
+    double most_left = 0;
+    for (int k = 0; k < GA_KINDS; ++k) {
+        if (!isfinite(now->norm[k])) return GA_GIVE_UP;
+        most_left = ga_larger(most_left, left(goal, memory, before, now, k));
+    }
+    if (most_left <= 1) return GA_CONVERGED;
+    if (now->iteration == 1) return GA_GO_ON;
+    if (is_settled(memory, now))
+        return lambda_has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
+    if (is_stalled(before, now)) return before->stalled ? GA_CONVERGED : GA_GO_ON;
+    if (before->settled) return GA_GO_ON;
+    const rates r = rates_of(before, now);
+    const double growth = now->iteration > EARLY ? GROWTH_LATE : GROWTH_EARLY;
+    if (r.fastest >= growth && r.fastest < INFINITY) return GA_GIVE_UP;
+    const int worth = now->fresh ? WORTH_FRESH : WORTH_OLD;
+    return r.largest * power(r.slowest, worth) > 1 ? GA_NEW_TANGENT : GA_GO_ON;
+}
+
+/* --- memory ------------------------------------------------------------------------------ */
+
+/* How this increment came out of the one before. What may be round-off is no reason to think
+ * worse of the next one. */
+static void learn_contraction(const ga_increment *last, const ga_increment *now,
+                              ga_contraction *seen)
+{
+    if (!(motion_of(last) > 0)) return;
+    for (int k = 0; k < GA_KINDS; ++k) {
+        const double by = proportion(last, k), old = seen->coefficient[k];
+        const double upper = ga_larger(now->norm[k], now->noise[k]) / by;
+        const double lower = ga_larger(now->norm[k] - now->noise[k], 0) / by;
+        const bool better = upper < old || old == 0;
+        seen->coefficient[k] = better ? ga_larger(upper, FALL * old) : ga_larger(lower, old);
+    }
+    seen->steps_left = MEMORY_STEPS;
+}
+
+/* Third increments and later ones show what old tangents are worth. */
+static void learn_rate(const ga_progress *before, const ga_increment *now,
+                       ga_newton_memory *memory)
+{
+    const rates r = rates_of(before, now);
+    memory->motion_rate_per_step = ga_smaller(r.motion, 1) / now->age;
+    memory->rate_per_step =
+        ga_larger(memory->rate_per_step, ga_smaller(r.slowest, 1) / now->age);
+    memory->steps_unseen = 0;
+}
+
+/* q and v have been at round-off twice, and lambda makes no progress. */
+static bool lambda_flickers(const ga_newton_memory *memory, const ga_progress *before,
+                            const ga_increment *now)
+{
+    return is_settled(memory, now) && before->settled &&
+           contraction(before, now, GA_MULTIPLIERS) > NO_PROGRESS;
+}
+
+/* q and v have converged, and lambda suddenly contracts much more slowly than before. */
+static bool lambda_shows_noise(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                               const ga_progress *before, const ga_increment *now)
+{
+    if (!now->fresh || !before->last.fresh || now->iteration <= 2 || !now->near_round_off)
+        return false;
+    for (int k = GA_POSITION; k <= GA_VELOCITY; ++k)
+        if (left(goal, memory, before, now, k) > 1) return false;
+    return contraction(before, now, GA_MULTIPLIERS) > SUDDEN * before->lambda_rate;
+}
+
+void ga_newton_learn(const ga_newton_goal *goal, const ga_progress *before,
+                     const ga_increment *now, ga_newton_memory *memory)
+{
+    if (now->iteration == 1) return;
+    if (now->fresh == before->last.fresh && now->iteration == 2)
+        learn_contraction(&before->last, now, &memory->second[now->fresh]);
+    if (now->age > 0 && now->iteration > 2) learn_rate(before, now, memory);
+    if (lambda_flickers(memory, before, now) || lambda_shows_noise(goal, memory, before, now))
+        memory->lambda_noise = ga_larger(memory->lambda_noise, now->lambda);
+    if (goal->round_off && is_stalled(before, now) && before->stalled &&
+        !is_settled(memory, now))
+        memory->round_off = ga_larger(memory->round_off, now->units);
+}
+
+void ga_newton_follow(const ga_newton_memory *memory, const ga_increment *now,
+                      ga_progress *progress)
+{
+    progress->settled += is_settled(memory, now);
+    progress->stalled += is_stalled(progress, now);
+    progress->lambda_rate = now->iteration > 1 ? contraction(progress, now, GA_MULTIPLIERS) : 0;
+    progress->last = *now;
+}
+
+ga_newton_memory ga_newton_memory_empty(void)
+{
+    return (ga_newton_memory){.steps_unseen = MEMORY_STEPS + 1, .round_off = 1};
+}
+
+void ga_newton_fade(ga_newton_memory *memory, bool fresh)
+{
+    memory->round_off = ga_larger(1, FADE_ROUND_OFF * memory->round_off);
+    memory->lambda_noise *= FADE;
+    memory->rate_per_step *= FADE;
+    memory->motion_rate_per_step *= FADE_MOTION;
+    if (memory->steps_unseen <= MEMORY_STEPS) ++memory->steps_unseen;
+    if (memory->second[fresh].steps_left) --memory->second[fresh].steps_left;
+}
+
+void ga_newton_forget_increments(ga_newton_memory *memory)
+{
+    for (int fresh = 0; fresh < 2; ++fresh) memory->second[fresh].steps_left = 0;
+}
