@@ -20,7 +20,6 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
-#include "la/fours.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,17 +152,9 @@ ga_status ga_block_dynamics(ga_stepper *s, double *restrict r)
     return GA_OK;
 }
 
-KERNEL void quotient(int i, const int count, double c, const double *from, double *to)
-{
-    quad x;
-    load_some(&x, from + i, count);
-    divide_by(&x, c);
-    store_some(to + i, &x, count);
-}
-
 void ga_block_position(ga_stepper *s, double *r)
 {
-    IN_FOURS(0, s->m, quotient, s->c_q, s->Phi, r);
+    for (int i = 0; i < s->m; ++i) r[i] = s->Phi[i] / s->c_q;
 }
 
 void ga_block_velocity(ga_stepper *s, double *w)
@@ -184,7 +175,10 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k)
     return GA_OK;
 }
 
-void ga_block_divide(int n, double c, double *r) { IN_FOURS(0, n, quotient, c, r, r); }
+void ga_block_divide(int n, double c, double *r)
+{
+    for (int i = 0; i < n; ++i) r[i] /= c;
+}
 
 /* --- the iteration matrix ---------------------------------------------------------------- */
 
@@ -202,22 +196,11 @@ static double mean_diagonal(const ga_coords *A, const double *values)
     return sum / A->rows;
 }
 
-KERNEL void add_squares(int i, const int count, const double *x, quad *sum)
-{
-    quad y;
-    load_some(&y, x + i, count);
-    add_products(sum, &y, &y);
-}
-
 /* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
 static double typical_reaction(const ga_stepper *s)
 {
-    quad squares;
-    double part[4];
-    set_zero(&squares);
-    IN_FOURS(0, s->dae.G.count, add_squares, s->G, &squares);
-    store(part, &squares);
-    const double sum = part[0] + part[1] + (part[2] + part[3]);
+    double sum = 0;
+    for (int k = 0; k < s->dae.G.count; ++k) sum += s->G[k] * s->G[k];
     return sum > 0 ? 8 * s->mean_mass / sqrt(sum / s->mp) : 0;
 }
 
@@ -375,18 +358,9 @@ static void add_term(ga_stepper *s, int k)
         ga_matrix_add(&s->matrix, k, c, ga_source_values(s->term_values[term]));
 }
 
-KERNEL void copy_four(int i, const int count, const double *from, double *to)
-{
-    quad x;
-    load_some(&x, from + i, count);
-    store_some(to + i, &x, count);
-}
-
 static void copy(int count, const double *from, double *to)
 {
-    for (; count >= 16; count -= 16, from += 16, to += 16)
-        for (int k = 0; k < 16; k += 4) copy_four(k, 4, from, to);
-    IN_FOURS(0, count, copy_four, from, to);
+    memcpy(to, from, (size_t)count * sizeof *to);
 }
 
 /* Zeros, and the mass, which is the first term; copied where it is constant and few. */

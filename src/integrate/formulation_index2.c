@@ -2,7 +2,6 @@
  * eq. (58). */
 #include "base/report.h"
 #include "integrate/stepper.h"
-#include "la/fours.h"
 
 static ga_status residual(ga_stepper *s)
 {
@@ -15,9 +14,7 @@ static ga_status residual(ga_stepper *s)
 static void add_velocities(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    const double *dvd = s->work;
-    double *vd = s->vd;
-    IN_FOURS(from, end, take_some, dvd, vd);
+    for (int i = from; i < end; ++i) s->vd[i] -= s->work[i];
 }
 
 static void add_multipliers(void *data, int from, int end)
@@ -25,9 +22,8 @@ static void add_multipliers(void *data, int from, int end)
     const ga_stepper *s = data;
     const double *dl = s->x + s->nv, *dx = dl + s->mp, c_eta = s->c_q / s->h;
     const int m_end = end < s->m ? end : s->m;
-    double *lambda = s->lambda, *eta = s->eta;
-    IN_FOURS(from, end, take_some, dl, lambda);
-    IN_FOURS(from, m_end, take_some_times, c_eta, dx, eta);
+    for (int i = from; i < end; ++i) s->lambda[i] -= dl[i];
+    for (int i = from; i < m_end; ++i) s->eta[i] -= c_eta * dx[i];
 }
 
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the

@@ -2,7 +2,6 @@
  * eq. (9). */
 #include "base/report.h"
 #include "integrate/stepper.h"
-#include "la/fours.h"
 
 static ga_status residual(ga_stepper *s)
 {
@@ -18,26 +17,20 @@ static ga_status residual(ga_stepper *s)
 static void take_accelerations(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    IN_FOURS(from, end, take_some, s->x, s->vd);
+    for (int i = from; i < end; ++i) s->vd[i] -= s->x[i];
 }
 
 static void take_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    IN_FOURS(from, end, take_some, s->x + s->nv, s->lambda);
+    for (int i = from; i < end; ++i) s->lambda[i] -= s->x[s->nv + i];
 }
 
-/* What follows from the unknowns is needed whatever the verdict on them, and comes first: then
- * processors go on with it while the verdict is found. Not for large systems; and the reason of
- * a failure is looked for at the last q. */
 static void correct(ga_stepper *s)
 {
     ga_block_solve(s, s->r, s->x);
     ga_newton_measure(s, s->x, s->x, s->x + s->nv);
-    if (!ga_newton_is_large(s) && ga_newton_is_finite(s))
-        ga_collocated_go_on(s);
-    else
-        ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
+    ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
     ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
 }
 
@@ -55,5 +48,4 @@ const ga_formulation_type ga_formulation_index3 = {
     .residual = residual,
     .correct = correct,
     .finish = ga_collocated_finish,
-    .conclude = ga_collocated_conclude,
 };

@@ -7,27 +7,14 @@
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
-#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-KERNEL void copy_four(int i, const int count, const double *from, double *to)
-{
-    quad x;
-    load_some(&x, from + i, count);
-    store_some(to + i, &x, count);
-}
-
-/* Few numbers without a call. */
 static void copy(double *to, const double *from, int n)
 {
-    enum { FEW = 32 };
-    if (n > FEW)
-        memcpy(to, from, (size_t)n * sizeof *to);
-    else
-        IN_FOURS(0, n, copy_four, from, to);
+    memcpy(to, from, (size_t)n * sizeof *to);
 }
 
 /* --- the pieces of an attempt, in the order they are called ----------------------------- */
@@ -35,42 +22,13 @@ static void copy(double *to, const double *from, int n)
 /* Everything that follows from the unknowns. */
 static void conclude(ga_stepper *s)
 {
-    s->looked = false;
-    if (s->form->conclude && s->form->conclude(s)) return;
     s->form->evaluate(s);
     s->form->finish(s);
 }
 
-KERNEL void add_zeros(int i, const int count, const double *x, quad *zeros)
-{
-    quad y;
-    load_some(&y, x + i, count);
-    add(zeros, &y, 0);
-}
-
-KERNEL void add_three_zeros(int i, const int count, const double *x, const double *y,
-                            const double *z, quad *zeros)
-{
-    add_zeros(i, count, x, zeros);
-    add_zeros(i, count, y, zeros);
-    add_zeros(i, count, z, zeros);
-}
-
-/* Overflow that no callback has looked at; for few unknowns in one sum of 0 x. */
+/* Overflow that no callback has seen. */
 static bool finite_trial(const ga_stepper *s)
 {
-    if (s->looked) return ga_pool_finite(s->pool, s->mp, s->lambda);
-    if (!ga_newton_is_large(s)) {
-        quad zeros;
-        double zero[4];
-        set_zero(&zeros);
-        const double *v = s->v, *vd = s->vd, *a = s->a;
-        IN_FOURS(0, s->nq, add_zeros, s->q, &zeros);
-        IN_FOURS(0, s->nv, add_three_zeros, v, vd, a, &zeros);
-        IN_FOURS(0, s->mp, add_zeros, s->lambda, &zeros);
-        store(zero, &zeros);
-        return zero[0] + zero[1] + (zero[2] + zero[3]) == 0;
-    }
     return ga_pool_finite(s->pool, s->nq, s->q) && ga_pool_finite(s->pool, s->nv, s->v) &&
            ga_pool_finite(s->pool, s->nv, s->vd) && ga_pool_finite(s->pool, s->nv, s->a) &&
            ga_pool_finite(s->pool, s->mp, s->lambda);
@@ -189,59 +147,16 @@ static ga_status look_at_residuals(ga_stepper *s)
     return GA_OK;
 }
 
-typedef struct following {
-    double *was, *is;
-    const double *next;
-} following;
-
-/* Piece by piece, so that each is read but once. */
-static void follow_range(void *data, int from, int end)
+static void copy_long(const ga_stepper *s, double *to, const double *from, int n)
 {
-    enum { PIECE = 512 };
-    const following *f = data;
-    for (int i = from; i < end; i += PIECE) {
-        const int count = end - i < PIECE ? end - i : PIECE;
-        copy(f->was + i, f->is + i, count);
-        copy(f->is + i, f->next + i, count);
-    }
+    ga_pool_copy(s->pool, to, from, n);
 }
 
 /* What is becomes what was. */
 static void follow(const ga_stepper *s, double *was, double *is, const double *next, int n)
 {
-    ga_pool_ranges(s->pool, n, follow_range, &(following){was, is, next});
-}
-
-/* Few numbers of the motion in one pass. */
-typedef struct motion {
-    double *vd_old, *vd_now, *v_old, *v_now, *a_used, *a_now;
-    const double *vd, *v, *an, *a;
-} motion;
-
-KERNEL void follow_four(int i, const int count, const motion *m)
-{
-    copy_four(i, count, m->vd_now, m->vd_old);
-    copy_four(i, count, m->vd, m->vd_now);
-    copy_four(i, count, m->v_now, m->v_old);
-    copy_four(i, count, m->v, m->v_now);
-    copy_four(i, count, m->an, m->a_used); /* which may be that of now */
-    copy_four(i, count, m->a, m->a_now);
-}
-
-static void follow_motion(ga_stepper *s)
-{
-    const ga_state *now = &s->now;
-    const motion m = {now->vd_old[0], now->vd, now->v_old, now->v, now->a_used,
-                      now->a,         s->vd,   s->v,       s->an,  s->a};
-    IN_FOURS(0, s->nv, follow_four, &m);
-}
-
-static void copy_long(const ga_stepper *s, double *to, const double *from, int n)
-{
-    if (s->pool)
-        ga_pool_copy(s->pool, to, from, n);
-    else
-        copy(to, from, n);
+    copy_long(s, was, is, n);
+    copy_long(s, is, next, n);
 }
 
 /* The place of the oldest numbers becomes that of the newest. */
@@ -261,14 +176,10 @@ ga_status ga_step_accept(ga_stepper *s)
     if (s->form->has_eta || s->estimates) ga_gradient_hand_on(now, s->G, &now->G);
     rotate(s->alternates ? 3 : 2, now->vd_old);
     rotate(s->alternates ? 3 : 2, now->lambda_old);
-    if (ga_newton_is_large(s)) {
-        follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
-        follow(s, now->v_old, now->v, s->v, s->nv);
-        copy_long(s, now->a_used, s->an, s->nv);
-        copy_long(s, now->a, s->a, s->nv);
-    } else {
-        follow_motion(s);
-    }
+    follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
+    follow(s, now->v_old, now->v, s->v, s->nv);
+    copy_long(s, now->a_used, s->an, s->nv); /* which may be now->a */
+    copy_long(s, now->a, s->a, s->nv);
     follow(s, now->lambda_old[0], now->lambda, s->lambda, s->mp);
     follow(s, now->q_old, now->q, s->q, s->nq);
     if (s->form->has_eta) copy(now->eta, s->eta, s->m);

@@ -172,7 +172,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->Man, weighted_nv},
         {&s->U0, nv},
         {&s->v0, nv},
-        {&s->a1, nv},
         {&s->rest, weighted_nv},
         {&s->Ma1, weighted_nv},
         {&s->F1, weighted_nv},

@@ -3,15 +3,14 @@
  * Two families of formulations share it. Collocated ones (index 3, stabilised index 2) satisfy
  * the dynamics at t_{n+1}; their unknowns are vd = v'_{n+1}, the multipliers and eta:
  *
- *     a_n     = an + kappa vd                        kappa = 0 but for the implicit start
- *     a_{n+1} = a1 + c_a vd
- *     U       = U0 + c_q vd - h B(q_n)^T eta,        q_{n+1} = q_n o R(U)
- *     v_{n+1} = v0 + c_v vd
+ *     a_{n+1} = ((1 - alpha_f) vd + alpha_f vd_n - alpha_m a_n)/(1 - alpha_m)
+ *     U       = h (v_n + h ((1/2 - beta) a_n + beta a_{n+1})) - h B(q_n)^T eta
+ *     v_{n+1} = v_n + h ((1 - gamma) a_n + gamma a_{n+1}),     q_{n+1} = q_n o R(U)
  *
- * with c_q = beta h^2 (1 - alpha_f)/(1 - alpha_m) and c_v = gamma h (1 - alpha_f)/(1 - alpha_m)
- * (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of [AB07] eq. (6)). Weighted
- * ones (SOI2, HHT-I3) satisfy a weighted mean of the dynamics at t_n and t_{n+1}; see
- * weighted.c.
+ * so that dU/dvd = c_q = beta h^2 (1 - alpha_f)/(1 - alpha_m) and dv/dvd = c_v = gamma h
+ * (1 - alpha_f)/(1 - alpha_m) (c8 and c7 of [DYM] eqs. (11), (13); 1/beta' and gamma'/beta' of
+ * [AB07] eq. (6)). Weighted ones (SOI2, HHT-I3) satisfy a weighted mean of the dynamics at t_n
+ * and t_{n+1}; see weighted.c.
  *
  * The linear systems have unknowns (u, d mult, x) with dq = c_q T u, and rows (r, w/c_v,
  * Phi/c_q) in an order of the formulation's choice. In these units no power of h is left in the
@@ -151,8 +150,6 @@ typedef struct ga_formulation_type {
     void (*correct)(ga_stepper *s);
     void (*finish)(
         ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
-    /* Both in one go, and looks whether it is finite, if it can; may be null. */
-    bool (*conclude)(ga_stepper *s);
 } ga_formulation_type;
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
@@ -237,11 +234,11 @@ struct ga_stepper {
     bool kept;      /* it is there */
 
     /* this step */
-    double h, t1, c_q, c_v, c_a, kappa, weight;
+    double h, t1, c_q, c_v, kappa, weight;
     const double *vn, *an;   /* v_n and a_n, adapted to h: of the state, or */
     double *own_vn, *own_an; /* here, if they had to be changed */
     double *Man;             /* M a at the same place */
-    double *U0, *v0, *a1;    /* parts that do not depend on the unknowns */
+    double *U0, *v0;         /* weighted: the parts of U and v known before */
     double *rest;            /* weighted: the part of the dynamics known before */
     double *Ma1, *F1;        /* weighted: M a and F of the converged trial */
 
@@ -319,8 +316,6 @@ struct ga_stepper {
     double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
     double units;                       /* the last increment of q and v by round-off */
     bool evaluated;                     /* Phi, rate and G are those of the converged trial */
-    bool carried;                       /* v, U and q are those of the unknowns already */
-    bool looked;                        /* q, v, vd and a of the converged trial are finite */
     double round_off;                   /* level of the last increments, in units of 4 eps */
     double typical_reaction;            /* multiplier that goes with a unit of acceleration */
     int singular;                       /* column of a singular matrix, or -1 */
@@ -431,9 +426,6 @@ bool ga_step_is_same(double h, double other);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);
-/* The same for the numbers from .. end - 1. */
-void ga_step_extrapolate_range(const ga_stepper *s, const double *x0, double *const *old,
-                               double *result, int from, int end);
 
 /* dense.c: the solution at t between t_old and t; any output may be null. */
 void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
@@ -448,11 +440,8 @@ void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);
 void ga_collocated_predict(ga_stepper *s);
-/* Without eta: takes the increment x from v', and v, U and q follow at once. */
-void ga_collocated_go_on(ga_stepper *s);
 void ga_collocated_evaluate(ga_stepper *s);
 void ga_collocated_finish(ga_stepper *s);
-bool ga_collocated_conclude(ga_stepper *s);
 
 /* weighted.c: SOI2 and HHT-I3 */
 ga_status ga_weighted_begin(ga_stepper *s);
