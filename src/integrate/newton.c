@@ -7,12 +7,10 @@
  * and in index 3 c_v/c_q times the round-off of q for v, because there v hangs on Phi through
  * q. An attempt whose increments of q and v have arrived at that level has converged even if
  * lambda still flickers: in index 3 the round-off of Phi enters lambda magnified by 1/h^2. */
-#include "base/apart.h"
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
 #include "integrate/trust.h"
-#include "system/norms_few.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,9 +18,7 @@
 
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2])
 {
-    if (s->turns) return ga_norm_raise_few(s->nv, x, s->turns, factor, size);
-    return s->kinds_repeat ? ga_norm_raise_repeating(s->nv, x, s->kind, factor, size)
-                           : ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return ga_norm_raise(s->nv, x, s->kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -31,25 +27,10 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
     return s->regular.eps > 0 ? ga_regular_reaction(s, G, l) : ga_norm_max(s->mp, l);
 }
 
-/* The same where unknowns are few. */
-static void measure_few(ga_stepper *s, const double *u, const double *dvd, const double *l)
+void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    double q[2], other[2];
-    const double *v = dvd != u ? other : q;
-    double zero = sizes_by_kind(s->nv, u, s->turns, q); /* or NaN */
-    if (dvd != u) zero += sizes_by_kind(s->nv, dvd, s->turns, other);
-    for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * q[k] + zero;
-        s->delta_v[k] = s->c_v * v[k];
-    }
-    if (s->regular.eps > 0)
-        s->delta_lambda = ga_regular_reaction(s, s->G_tangent, l);
-    else
-        s->delta_lambda = largest_of_few(s->mp, l);
-}
-
-APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const double *l)
-{
+    s->increment_q = u;
+    s->increment_v = dvd;
     double q[2] = {0, 0}, v[2] = {0, 0};
     double zero = ga_newton_raise(s, u, 1, q); /* or NaN */
     if (dvd != u) zero += ga_newton_raise(s, dvd, 1, v);
@@ -60,66 +41,15 @@ APART void measure_many(ga_stepper *s, const double *u, const double *dvd, const
     s->delta_lambda = multiplier_size(s, s->G_tangent, l);
 }
 
-void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
-{
-    s->increment_q = u;
-    s->increment_v = dvd;
-    if (s->turns)
-        measure_few(s, u, dvd, l);
-    else
-        measure_many(s, u, dvd, l);
-}
-
-/* By kind, of U, v and vd. */
-typedef struct ga_extent {
-    const double *second, *U, *v, *vd;
-    quad size_U[2], size_v[2], size_vd[2];
-} ga_extent;
-
-KERNEL void raise_three(int i, const int count, ga_extent *e)
-{
-    quad second, x;
-    load_some(&second, e->second + i, count);
-    load_some(&x, e->U + i, count);
-    raise_both(e->size_U, x, &second);
-    load_some(&x, e->v + i, count);
-    raise_both(e->size_v, x, &second);
-    load_some(&x, e->vd + i, count);
-    raise_both(e->size_vd, x, &second);
-}
-
-/* Few numbers in one pass. */
-static void raise_scales(ga_stepper *s)
-{
-    ga_extent e = {.second = s->turns, .U = s->U, .v = s->v, .vd = s->vd};
-    double U[2], v[2], vd[2];
-    for (int k = 0; k < 2; ++k)
-        set_zero(&e.size_U[k]), set_zero(&e.size_v[k]), set_zero(&e.size_vd[k]);
-    IN_FOURS(0, s->nv, raise_three, &e);
-    largest_of_both(e.size_U, U);
-    largest_of_both(e.size_v, v);
-    largest_of_both(e.size_vd, vd);
-    for (int k = 0; k < 2; ++k) {
-        double *q = &s->scale.q[k], *speed = &s->scale.v[k];
-        *q = U[k] > *q ? U[k] : *q;
-        *speed = v[k] > *speed ? v[k] : *speed;
-        *speed = s->h * vd[k] > *speed ? s->h * vd[k] : *speed;
-    }
-}
-
 /* Sizes that tolerances are relative to: the largest components met since the start, of
  * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
     s->scale.q[0] = ga_larger(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
     s->scale.q[1] = 1;
-    if (s->turns) {
-        raise_scales(s);
-    } else {
-        ga_newton_raise(s, s->U, 1, s->scale.q);
-        ga_newton_raise(s, s->v, 1, s->scale.v);
-        ga_newton_raise(s, s->vd, s->h, s->scale.v);
-    }
+    ga_newton_raise(s, s->U, 1, s->scale.q);
+    ga_newton_raise(s, s->v, 1, s->scale.v);
+    ga_newton_raise(s, s->vd, s->h, s->scale.v);
     s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
 }
 

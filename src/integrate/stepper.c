@@ -238,12 +238,6 @@ static ga_status create_kinds(ga_stepper *s)
         int n = ga_node_nv(node), turns = rotations[node.group];
         for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
     }
-    const bool few = s->nv >= 4 && s->nv <= GA_NORM_FEW;
-    if (few && !(s->turns = GA_NEW(double, s->nv))) return GA_ERR_MEMORY;
-    for (int i = 0; few && i < s->nv; ++i) s->turns[i] = s->kind[i];
-    s->kinds_repeat = s->nv > GA_NORM_PERIOD; /* or else it is of no use */
-    for (int i = GA_NORM_PERIOD; i < s->nv; ++i)
-        if (s->kind[i] != s->kind[i - GA_NORM_PERIOD]) s->kinds_repeat = false;
     return GA_OK;
 }
 
@@ -343,7 +337,6 @@ void ga_stepper_destroy(ga_stepper *s)
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
     ga_free(s->kind);
-    ga_free(s->turns);
     ga_free(s->now.memory);
     ga_free(s->saved.memory);
     ga_dae_destroy(&s->dae);

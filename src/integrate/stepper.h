@@ -321,11 +321,9 @@ struct ga_stepper {
     int singular;                       /* column of a singular matrix, or -1 */
     int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
 
-    int *kind;         /* of each velocity component: 0 translation, 1 rotation */
-    bool kinds_repeat; /* every GA_NORM_PERIOD components */
-    double *turns;     /* the same as kind, if they are few, or null */
-    ga_saddle saddle;  /* for starts */
-    ga_saddle second;  /* SOI2: the system of a - a~ */
+    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
+    ga_saddle saddle; /* for starts */
+    ga_saddle second; /* SOI2: the system of a - a~ */
     ga_regular regular;
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
     bool free_end;      /* it may end somewhat earlier instead */

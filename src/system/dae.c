@@ -3,7 +3,6 @@
 #include "base/apart.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/fours.h"
 #include "lie/group.h"
 
 #include <assert.h>
@@ -375,23 +374,11 @@ APART void multiply_less(const ga_dae *dae, const double *M, const double *x, co
     ga_coords_multiply(&dae->M, M, 1, x, r);
 }
 
-KERNEL void product_less(int i, const int count, const double *d, const double *x,
-                         const double *f, double *r)
-{
-    quad y, z;
-    load_some(&y, d + i, count);
-    load_some(&z, x + i, count);
-    times(&y, &z);
-    load_some(&z, f + i, count);
-    minus(&y, &z);
-    store_some(r + i, &y, count);
-}
-
 void ga_dae_inertia_less(const ga_dae *dae, const double *M, const double *x, const double *f,
                          double *r)
 {
     if (dae->M_is_diagonal)
-        IN_FOURS(0, dae->nv, product_less, dae->M_diagonal, x, f, r);
+        for (int i = 0; i < dae->nv; ++i) r[i] = dae->M_diagonal[i] * x[i] - f[i];
     else
         multiply_less(dae, M, x, f, r);
 }

@@ -170,14 +170,5 @@ double ga_norm_max(int n, const double *x);
 /* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
  * is not finite, which sizes do not always show. */
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
-/* The same for few numbers, at least 4: second[i] is 1 where kind[i] is, or else 0. Sizes are
- * what they may be where x is not finite. */
-enum { GA_NORM_FEW = 32 };
-double ga_norm_raise_few(int n, const double *x, const double *second, double factor,
-                         double size[2]);
-/* The same, faster, where kind[i + GA_NORM_PERIOD] is kind[i] for all i. */
-enum { GA_NORM_PERIOD = 12 };
-double ga_norm_raise_repeating(int n, const double *x, const int *kind, double factor,
-                               double size[2]);
 
 #endif

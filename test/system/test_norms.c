@@ -1,4 +1,4 @@
-/* Sizes of long vectors of bodies of one kind, against the plain loops. */
+/* Sizes of vectors. */
 #include "system/dae.h"
 
 #include "base/finite.h"
@@ -27,32 +27,6 @@ static void fill(int n, int round, int *seed, double *x)
     for (int i = 0; i < n; ++i) x[i] = number(seed);
     if (n && round >= 2) x[*seed % n] = odd[round % 4];
     if (n && round == 6) x[0] = x[n - 1] = 1.7e308; /* their sum is not finite, they are */
-}
-
-static void raises_by_kinds_that_repeat(void **state)
-{
-    (void)state;
-    static const int periods[] = {3, 6, 12, 1};
-    int seed = 1;
-    for (int n = 0; n <= MOST; ++n)
-        for (int round = 0; round < 12; ++round) {
-            double x[MOST], size[2] = {0.01, 0.01}, expected[2] = {0.01, 0.01};
-            int kind[MOST];
-            const int period = periods[round % 4];
-            fill(n, round, &seed, x);
-            for (int i = 0; i < n; ++i) kind[i] = i % period > period / 2;
-            const double factor = round % 2 ? 1 : 0.3;
-            ga_norm_raise_repeating(n, x, kind, factor, size);
-            for (int i = 0; i < n; ++i) {
-                const double value = factor * fabs(x[i]);
-                if (!(value <= expected[kind[i]])) expected[kind[i]] = value;
-            }
-            for (int k = 0; k < 2; ++k)
-                if (!isnan(expected[k])) assert_true(size[k] == expected[k]);
-            /* after a NaN the order decides what is left of the others */
-            bool lost = isnan(expected[0]) || isnan(expected[1]);
-            if (!lost) assert_false(isnan(size[0]) || isnan(size[1]));
-        }
 }
 
 static void finds_the_largest(void **state)
@@ -105,7 +79,6 @@ static void translations_of_nodes_that_are_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raises_by_kinds_that_repeat),
         cmocka_unit_test(finds_the_largest),
         cmocka_unit_test(translations_of_nodes_that_are_alike),
     };
