@@ -219,7 +219,6 @@ static void close_files(run *r)
         {"steps_rejected", NULL, (double)steps_rejected(&s)},
         {"newton_iterations", NULL, (double)s.statistics.iterations},
         {"factorizations", NULL, (double)s.statistics.factorizations},
-        {"renewals", NULL, (double)s.statistics.renewals},
         {"evaluations", NULL, (double)s.statistics.evaluations},
         {"energy_drift_max", NULL, s.energy_drift_max},
         {"position_residual_max", NULL, s.statistics.position_residual_max},
@@ -327,7 +326,6 @@ static void print_summary(const run *r)
     if (s.control.events) fprintf(out, ", %ld events", s.control.events);
     fprintf(out, "\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
             s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
-    if (s.statistics.renewals) fprintf(out, ", %ld renewals", s.statistics.renewals);
     fprintf(out,
             "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
             shown(e->kinetic, &s), shown(e->potential, &s), shown(e->dissipated, &s),
@@ -392,7 +390,6 @@ static void print_json(const run *r)
     cli_json_integer(&json, "third_order_steps", s.control.third_order);
     cli_json_integer(&json, "newton_iterations", s.statistics.iterations);
     cli_json_integer(&json, "factorizations", s.statistics.factorizations);
-    cli_json_integer(&json, "renewals", s.statistics.renewals);
     cli_json_integer(&json, "evaluations", s.statistics.evaluations);
     cli_json_integer(&json, "events", s.control.events);
     cli_json_number(&json, "wall_seconds", r->wall);

@@ -195,7 +195,6 @@ typedef struct ga_statistics {
     long iterations;     /* linear solves in Newton iterations */
     long jacobians;      /* tangents evaluated */
     long factorizations; /* numeric factorisations */
-    long renewals;       /* partial factorisations of a large matrix */
     long evaluations;    /* residuals */
     long evasions; /* steps shortened because they would have ended at a singular position */
     double position_residual_max; /* |Phi| after accepted steps */

@@ -250,14 +250,14 @@ ga_status ga_block_tangents(ga_stepper *s)
         return status;
     }
     take_mass(s);
-    ga_gradient_hand_on(&s->now, s->G, &s->G_tangent);
+    s->G_tangent = s->G;
     s->typical_reaction = typical_reaction(s);
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
         if (s->ZT_values) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
     }
-    if (s->form->has_eta) ga_gradient_hand_on(&s->now, s->now.G, &s->B_eta);
+    if (s->form->has_eta) s->B_eta = s->now.G;
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     s->trust.measured = false;
@@ -441,7 +441,6 @@ static void scale_passing(ga_stepper *s, double *lent)
 
 static ga_status assemble_and_factor(ga_stepper *s)
 {
-    ga_renewal_begin(s);
     if (knows_scaling(s)) {
         --s->scaled_for;
         ga_regular_prepare(s);
@@ -638,8 +637,7 @@ ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
     if (s->backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, s->backend, factor);
     ga_partition partition;
     const bool eta = matrix->n > s->nv + s->mp;
-    const bool renewed = matrix == &s->matrix && ga_renewal_is_possible(s);
-    GA_TRY(ga_stepper_partition(s, eta, renewed, &partition));
+    GA_TRY(ga_stepper_partition(s, eta, &partition));
     ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
     ga_partition_destroy(&partition);
     return status;

@@ -2,8 +2,7 @@
  * (now.G), of the state to go back to (saved.G), and in the iteration matrix (G_tangent,
  * B_eta). One gets another's with each step, or each time tangents are made. Nothing is copied
  * then: both use the same memory, until the trial's is evaluated anew, in memory that none of
- * the others uses. There is as much of it as there are roles, so some is always free. Only
- * where tangents are renewed entry by entry each role has its own. */
+ * the others uses. There is as much of it as there are roles, so some is always free. */
 #include "base/memory.h"
 #include "integrate/stepper.h"
 
@@ -26,9 +25,4 @@ void ga_gradient_destroy(ga_stepper *s)
 void ga_gradient_find_room(ga_stepper *s)
 {
     for (int k = 0; k < GA_ROLES && !ga_gradient_is_free(s, s->G); ++k) s->G = s->gradient[k];
-}
-
-void ga_gradient_copy(const ga_state *now, const double *from, double *to)
-{
-    ga_pool_copy(now->pool, to, from, now->G_count);
 }

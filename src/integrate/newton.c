@@ -243,7 +243,7 @@ static double motion_of(const double *norm) { return most(norm[POSITION], norm[V
 
 /* Old tangents lose in proportion to it; those whose gradients are new wherever they have
  * changed are always as good. */
-static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->partly ? 1 : s->served; }
+static double age_of(const ga_stepper *s) { return s->fresh ? 0 : s->served; }
 
 /* What the next increment is in proportion to: new tangents leave the square of this one, old
  * ones what they have lost. Multipliers enter through forces, which are linear in them. */
@@ -255,7 +255,7 @@ static double in_proportion_to(const ga_stepper *s, int kind, const double *norm
 }
 
 /* Of the tangents: old, new, or new in part. */
-static int state_of(const ga_stepper *s) { return s->fresh ? 1 : s->partly ? 2 : 0; }
+static int state_of(const ga_stepper *s) { return s->fresh; }
 
 /* What the next increment will be, from the first or the second one, as seen in steps before.
  */
@@ -286,7 +286,7 @@ static void remember(ga_stepper *s, const double *before, const ga_size *now)
         const bool better = upper < old || old == 0; /* or the first one */
         m->rate[k] = better ? ga_larger(upper, 0.9 * old) : ga_larger(lower, old);
     }
-    m->good_for = s->partly ? 2 * UNSEEN : UNSEEN;
+    m->good_for = UNSEEN;
 }
 
 /* After an increment, where a tolerance above round-off is asked for: enough, or hopeless? Old
@@ -318,7 +318,7 @@ static ga_verdict judge_by_tolerance(ga_stepper *s, ga_progress *before, const g
         /* a good guess of lambda suffers from a bad one of v' at first */
         const bool tells = k != MULTIPLIERS || late;
         if (tells) pace = most(contraction, pace);
-        if (tells || !s->alternates) growth = least(contraction, growth);
+        growth = least(contraction, growth);
     }
     if (age > 0 && late) {
         s->worn_by = ga_smaller(motion, 1) / age;
@@ -434,17 +434,14 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
 {
     ga_progress before = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY}, 0, 0, false};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
-    bool partly = !refresh && ga_renewal_is_due(s);
     int passes = 0;
-    s->fresh = s->partly = false;
+    s->fresh = false;
     s->form->predict(s);
     for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
-        s->renews = refresh || partly;
+        s->renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
         if (s->iteration == 1) measure_scales(s);
-        if (partly) refresh = ga_renewal_try(s, &s->partly) != GA_OK;
-        partly = false;
         if (refresh) {
             GA_TRY(ga_block_tangents(s));
             s->fresh = true;
@@ -455,7 +452,6 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
-        if (s->iteration == 1) s->looks = s->memory[0][state_of(s)].good_for == 0;
         s->form->correct(s);
         ++s->stats.iterations;
         ga_verdict verdict = judge(s, &before);
@@ -483,7 +479,7 @@ void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
     s->enough = enough;
     s->enough_lambda = enough_lambda;
     for (int k = 0; k < 2; ++k)
-        for (int i = 0; i < 3; ++i) s->memory[k][i].good_for = 0;
+        for (int i = 0; i < 2; ++i) s->memory[k][i].good_for = 0;
 }
 
 /* A step has been taken. */

@@ -34,8 +34,6 @@ typedef struct pieces {
     int *seen, *seen_row;
 } pieces;
 
-static int body_of(const pieces *p, int entry) { return p->body[p->G->col[entry]]; }
-
 static void destroy_pieces(pieces *p)
 {
     ga_buckets_destroy(&p->rows);
@@ -146,60 +144,7 @@ static void fill_partition(const ga_stepper *s, const pieces *p, bool eta, ga_pa
     out->block_start[out->groups] = blocks;
 }
 
-/* Numbers of constraints and bodies, in turns, on the way from each group to the ground; from
- * the constraints that have one body on. entries: of G, by bodies. */
-static void walk(const pieces *p, const int *constraint_row, const ga_buckets *entries,
-                 int *queue, int *distance)
-{
-    const int groups = p->bodies + p->constraints;
-    int count = 0;
-    for (int i = 0; i < groups; ++i) distance[i] = -1;
-    for (int c = 0; c < p->constraints; ++c) {
-        const int row = constraint_row[c], from = p->rows.start[row];
-        bool one = true;
-        for (int k = from; k < p->rows.start[row + 1]; ++k)
-            one &= body_of(p, p->rows.item[k]) == body_of(p, p->rows.item[from]);
-        if (!one) continue;
-        distance[p->bodies + c] = 0;
-        queue[count++] = p->bodies + c;
-    }
-    for (int i = 0; i < count; ++i) {
-        const int at = queue[i], c = at - p->bodies;
-        const bool body = c < 0;
-        const int *item = body ? entries->item : p->rows.item;
-        const int *start = body ? entries->start + at : p->rows.start + constraint_row[c];
-        for (int k = start[0]; k < start[1]; ++k) {
-            const int e = item[k],
-                      next = body ? p->bodies + p->constraint[p->G->row[e]] : body_of(p, e);
-            if (distance[next] >= 0) continue;
-            distance[next] = distance[at] + 1;
-            queue[count++] = next;
-        }
-    }
-}
-
-static ga_status find_distances(const ga_stepper *s, const pieces *p, ga_partition *out)
-{
-    const int entries_count = p->G->count;
-    int *queue = GA_NEW(int, out->groups), *row = GA_NEW(int, p->constraints),
-        *body = GA_NEW(int, entries_count);
-    ga_buckets entries = {0};
-    out->distance = GA_NEW(int, out->groups);
-    ga_status status = queue && row && body && out->distance ? GA_OK : GA_ERR_MEMORY;
-    for (int e = 0; status == GA_OK && e < entries_count; ++e) body[e] = body_of(p, e);
-    if (status == GA_OK)
-        status = ga_buckets_create(p->bodies, entries_count, body, NULL, &entries);
-    for (int i = s->mp - 1; status == GA_OK && i >= 0; --i) row[p->constraint[i]] = i;
-    if (status == GA_OK) walk(p, row, &entries, queue, out->distance);
-    ga_buckets_destroy(&entries);
-    ga_free(queue);
-    ga_free(row);
-    ga_free(body);
-    return status;
-}
-
-ga_status ga_stepper_partition(const ga_stepper *s, bool eta, bool renewed,
-                               ga_partition *partition)
+ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition)
 {
     const ga_dae *dae = &s->dae;
     pieces p = {.G = &dae->G};
@@ -214,10 +159,6 @@ ga_status ga_stepper_partition(const ga_stepper *s, bool eta, bool renewed,
                                      partition);
     }
     if (status == GA_OK) fill_partition(s, &p, eta, partition);
-    if (status == GA_OK && renewed) {
-        status = find_distances(s, &p, partition);
-        if (status != GA_OK) ga_partition_destroy(partition);
-    }
     destroy_pieces(&p);
     return status;
 }

@@ -31,8 +31,7 @@ enum { ROUGH_FROM = 4096 };
  * not change them. */
 static void share_factors(ga_stepper *s, ga_saddle *k)
 {
-    if (k == &s->saddle && s->n >= SHARE_FROM && !s->renewal.possible)
-        ga_factor_share(k->factor, s->factor);
+    if (k == &s->saddle && s->n >= SHARE_FROM) ga_factor_share(k->factor, s->factor);
 }
 
 ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->saddle.factor); }

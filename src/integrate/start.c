@@ -376,7 +376,7 @@ static ga_status start(ga_stepper *s, double t0, const double *q0, const double 
         return inconsistent(s, t0, "acceleration", s->mp, s->start.c, report);
     ga_gradient_make_room(s);
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->G);
-    if (status == GA_OK) ga_gradient_hand_on(now, s->G, &now->G);
+    if (status == GA_OK) now->G = s->G;
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
 }

@@ -173,9 +173,9 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->estimates) ga_gradient_hand_on(now, s->G, &now->G);
-    rotate(s->alternates ? 3 : 2, now->vd_old);
-    rotate(s->alternates ? 3 : 2, now->lambda_old);
+    if (s->form->has_eta || s->estimates) now->G = s->G;
+    rotate(2, now->vd_old);
+    rotate(2, now->lambda_old);
     follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
     follow(s, now->v_old, now->v, s->v, s->nv);
     copy_long(s, now->a_used, s->an, s->nv); /* which may be now->a */
@@ -291,9 +291,7 @@ static void learn_life(ga_stepper *s, bool began_fresh)
         s->hope = 0.1;
     }
     s->spent += s->iteration;
-    s->worn = ga_newton_is_tolerant(s) && !s->estimates &&
-              s->iteration * s->served > s->spent &&
-              !(s->looks && s->partly && s->iteration <= 2);
+    s->worn = ga_newton_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
 }
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
@@ -370,7 +368,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     GA_TRY(s->form->begin(s));
     const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils = s->estimates && s->worn_by * (s->served + 1) > ESTIMATE_WEAR;
-    const bool old = s->served >= whole_life(s) && !s->partly; /* or they last until worn */
+    const bool old = s->served >= whole_life(s); /* or they last until worn */
     ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->steady ? GA_RENEW_ALWAYS
                            : !s->usable || spoils || s->worn || old     ? GA_RENEW_AT_FIRST
                                                                         : GA_RENEW_WHEN_SLOW;

@@ -41,10 +41,8 @@ static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->eta = carve(&c, s->m);
     state->a_used = carve(&c, s->nv);
     state->lambda_old[0] = carve(&c, s->mp);
-    for (int k = 1; k < (s->alternates ? 3 : 2); ++k) {
-        state->vd_old[k] = carve(&c, s->nv);
-        state->lambda_old[k] = carve(&c, s->mp);
-    }
+    state->vd_old[1] = carve(&c, s->nv);
+    state->lambda_old[1] = carve(&c, s->mp);
     state->Ma_used = carve(&c, weighted_nv);
     state->a_tilde = carve(&c, weighted_nv);
     state->l_tilde = carve(&c, s->form->weighted ? s->mp : 0);
@@ -74,7 +72,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
-    for (int k = 0; k < 3 && from->vd_old[k]; ++k) { /* they change places */
+    for (int k = 0; k < 2; ++k) { /* they change places */
         to->vd_old[k] = to->memory + (from->vd_old[k] - from->memory);
         to->lambda_old[k] = to->memory + (from->lambda_old[k] - from->memory);
     }
@@ -82,7 +80,7 @@ void ga_state_copy(ga_state *to, const ga_state *from)
         ga_pool_copy(from->pool, to->memory, from->memory, (int)size);
     else
         memcpy(to->memory, from->memory, size * sizeof *to->memory);
-    ga_gradient_hand_on(from, from->G, &to->G);
+    to->G = from->G;
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -254,8 +252,6 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
-    s->alternates =
-        s->m && !s->form->velocity_level && !s->form->weighted && s->def.relative > 1e-12;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
@@ -271,9 +267,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_gradient_create(s));
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
-    GA_TRY(ga_renewal_create(s));
     GA_TRY(ga_trust_create(s));
-    s->now.hands_on = s->saved.hands_on = !s->renewal.possible;
     GA_TRY(ga_saddle_create(s, &s->saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }
@@ -329,7 +323,6 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->saddle);
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
-    ga_renewal_destroy(s);
     ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_gradient_destroy(s);

@@ -46,8 +46,7 @@ typedef struct ga_state {
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
-    double *vd_old[3], *lambda_old[3]; /* one, two and, if `alternates`, three steps ago; else
-                                          the last one is null */
+    double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
     double *G; /* G, whose first part B is needed for eta; in s->gradient */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
@@ -59,7 +58,6 @@ typedef struct ga_state {
     size_t start_size;         /* that of its first part; the rest is zero until steps > 0 */
     ga_pool *pool;             /* for copies; borrowed, may be null */
     int G_count;               /* numbers in G */
-    bool hands_on;             /* a copy uses the same ones: gradient.c */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -203,17 +201,6 @@ typedef struct ga_regular {
     double still;  /* the same for an eigenvalue that falls or rises */
 } ga_regular;
 
-/* The gradients in the iteration matrix, renewed where they have changed; see renewal.c. */
-typedef struct ga_renewal {
-    bool possible;
-    int chunks;      /* of the entries of G */
-    double *weight;  /* of each: largest product of scales */
-    bool weighed;    /* ... of the scales in use */
-    int *changed;    /* workspace: chunks */
-    int pause, rest; /* after too many changes, in steps; what is left of it */
-    int unwatched;   /* renewals since the last watch */
-} ga_renewal;
-
 struct ga_stepper {
     ga_dae dae;
     ga_integrator_def def;
@@ -286,16 +273,12 @@ struct ga_stepper {
     double enough_lambda; /* and for multipliers */
     bool usable;          /* there is a factorisation */
     bool fresh;           /* its tangents are of this attempt */
-    bool partly;          /* of them, gradients are where they have changed */
-    ga_renewal renewal;
     double factor_c_q, factor_c_v; /* coefficients it was made for */
     double served, life;           /* steps the tangents have served, and are expected to */
     double hope;                   /* by which life grows in a step */
-    bool alternates;        /* extrapolation follows what changes its sign in each step, too */
     double worn_by, wear;   /* contraction rate they lose in a step, as last seen; at most */
     int unseen;             /* steps since that was seen */
-    ga_memory memory[2][3]; /* of second and third increments; by the state of tangents */
-    bool looks;             /* a second iteration is there to learn about them */
+    ga_memory memory[2][2]; /* of second and third increments; by the state of tangents */
     double spent;           /* since they were made, in iterations */
     bool worn;              /* new ones are cheaper */
 
@@ -493,31 +476,8 @@ static inline bool ga_gradient_is_free(const ga_stepper *s, const double *G)
 void ga_gradient_find_room(ga_stepper *s);
 static inline void ga_gradient_make_room(ga_stepper *s)
 {
-    if (s->now.hands_on && !ga_gradient_is_free(s, s->G)) ga_gradient_find_room(s);
+    if (!ga_gradient_is_free(s, s->G)) ga_gradient_find_room(s);
 }
-/* From now on one is as another is. */
-void ga_gradient_copy(const ga_state *now, const double *from, double *to);
-static inline void ga_gradient_hand_on(const ga_state *now, double *from, double **to)
-{
-    if (now->hands_on)
-        *to = from;
-    else
-        ga_gradient_copy(now, from, *to);
-}
-
-/* renewal.c */
-/* Will it be done? Known before the factors are planned. */
-bool ga_renewal_is_possible(const ga_stepper *s);
-ga_status ga_renewal_create(ga_stepper *s);
-void ga_renewal_destroy(ga_stepper *s);
-/* The matrix has been made anew. */
-void ga_renewal_begin(ga_stepper *s);
-/* Shall it be tried in this step? Called once in each. */
-bool ga_renewal_is_due(ga_stepper *s);
-/* Renews the matrix for the gradients in s->G, if they have not changed too much. On failure it
- * is to be made anew. */
-ga_status ga_renewal_try(ga_stepper *s, bool *renewed);
-
 /* regular.c */
 ga_status ga_regular_create(ga_stepper *s);
 void ga_regular_destroy(ga_stepper *s);
@@ -584,10 +544,8 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 bool ga_start_slide_back(ga_stepper *s);
 ga_status ga_start_project(ga_stepper *s);
 
-/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted.
- * renewed: with distances from the ground. */
-ga_status ga_stepper_partition(const ga_stepper *s, bool eta, bool renewed,
-                               ga_partition *partition);
+/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted. */
+ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
 
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);

@@ -27,11 +27,6 @@ typedef struct ga_backend {
     /* ga_factor_numeric_sum, by one who looks; null if there is nothing to gain. */
     ga_status (*numeric_sum)(void *data, const ga_matrix_total *total, double *rcond,
                              int *column);
-    /* Factors again where values have changed; null if it cannot. See factor.h. */
-    ga_status (*prepare)(void *data);
-    bool (*may_renew)(const void *data);
-    void (*touch)(void *data, int row, int col);
-    ga_status (*renew)(void *data, double *rcond, int *column, double *share);
     void (*solve)(void *data, double *x);
     void (*solve_rough)(void *data, double *x); /* null: like solve */
     void (*forget)(void *data);                 /* the choice of pivots; null if none is kept */

@@ -67,7 +67,6 @@ static void destroy(void *data)
                       s->window};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_backend_klu.destroy(s->klu);
-    ga_fronts_renewal_destroy(s->renewal);
     ga_free(s);
 }
 
@@ -730,21 +729,6 @@ static ga_status numeric_sum(void *data, const ga_matrix_total *total, double *r
     return ga_fronts_look(s) ? factor_by_klu(s, total->matrix, rcond, column) : GA_ERR_SINGULAR;
 }
 
-static ga_status prepare(void *data) { return ga_fronts_prepare(data); }
-
-static bool may_renew(const void *data)
-{
-    const blocks *s = data;
-    return s->renewal && s->renewal->valid && !s->lost && !s->use_klu;
-}
-
-static void touch(void *data, int row, int col) { ga_fronts_touch(data, row, col); }
-
-static ga_status renew(void *data, double *rcond, int *column, double *share)
-{
-    return ga_fronts_renew(data, rcond, column, share) ? GA_OK : GA_ERR_SINGULAR;
-}
-
 static void forget(void *data)
 {
     blocks *s = data;
@@ -872,10 +856,6 @@ const ga_backend ga_backend_block = {
     .use = use,
     .numeric = numeric,
     .numeric_sum = numeric_sum,
-    .prepare = prepare,
-    .may_renew = may_renew,
-    .touch = touch,
-    .renew = renew,
     .solve = solve,
     .solve_rough = solve_rough,
     .solve_scaled = solve_scaled,

@@ -367,7 +367,7 @@ static void put_last(graph *g, int group)
 
 static ga_status cut_in_halves(graph *g, int n)
 {
-    if (n < (g->part->distance ? 10 : 1) * GA_ELIMINATION_LARGE) return GA_OK;
+    if (n < GA_ELIMINATION_LARGE) return GA_OK;
     int *memory = GA_NEW(int, 8 * (size_t)g->groups);
     if (!memory) return GA_ERR_MEMORY;
     int separator = search_separator(g, n, false, memory);
@@ -384,12 +384,11 @@ static ga_status cut_in_halves(graph *g, int n)
 
 /* --- the queue ---------------------------------------------------------------------------- */
 
-/* Fewest unknowns, then farthest, then first. */
+/* Fewest unknowns, then first. */
 static bool before(const graph *g, int a, int b)
 {
-    const int *far = g->part->distance;
     if (g->degree[a] != g->degree[b]) return g->degree[a] < g->degree[b];
-    return far && far[a] != far[b] ? far[a] > far[b] : a < b;
+    return a < b;
 }
 
 static void put(graph *g, int at, int group)

@@ -45,7 +45,6 @@ void ga_partition_destroy(ga_partition *partition)
     ga_free(partition->row_block);
     ga_free(partition->col_block);
     ga_free(partition->constraint);
-    ga_free(partition->distance);
     *partition = (ga_partition){0};
 }
 
@@ -155,31 +154,6 @@ ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total)
     double rcond = 0;
     factor->rcond = 0;
     const ga_status status = factor->backend->numeric_sum(factor->data, total, &rcond, &column);
-    return judge(factor, status, rcond, column);
-}
-
-ga_status ga_factor_prepare_renewal(ga_factor *factor)
-{
-    if (!factor->data || !factor->backend->prepare) return GA_OK;
-    return factor->backend->prepare(factor->data);
-}
-
-bool ga_factor_may_renew(const ga_factor *factor)
-{
-    return factor->data && factor->backend->may_renew &&
-           factor->backend->may_renew(factor->data);
-}
-
-void ga_factor_touch(ga_factor *factor, int row, int col)
-{
-    factor->backend->touch(factor->data, row, col);
-}
-
-ga_status ga_factor_renew(ga_factor *factor, double *share)
-{
-    int column = -1;
-    double rcond = 0;
-    const ga_status status = factor->backend->renew(factor->data, &rcond, &column, share);
     return judge(factor, status, rcond, column);
 }
 

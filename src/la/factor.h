@@ -139,10 +139,6 @@ typedef struct ga_partition {
     int *block_start;           /* groups + 1: group g has the blocks block_start[g] .. */
     int *row_block, *col_block; /* block of each row, and of each column */
     bool *constraint;           /* of each group */
-    /* Of each group, or null: of groups that are alike the farthest goes first, and the matrix
-     * is cut in halves only if it is very large. Then entries that change near the end of the
-     * order leave most factors as they are. */
-    int *distance;
 } ga_partition;
 
 /* Room for a partition of n unknowns into so many. */
@@ -177,17 +173,6 @@ ga_status ga_factor_numeric_sum(ga_factor *factor, const ga_matrix_total *total)
 /* Room for all values of such a matrix, where its factors are, for who has to look at it as a
  * whole; null if it is none. After that there are no factors until they are made anew. */
 double *ga_factor_lend(ga_factor *factor);
-/* Makes it possible to factor again only where few values have changed; GA_OK also where the
- * backend knows no such thing. */
-ga_status ga_factor_prepare_renewal(ga_factor *factor);
-/* Whether that may be done now, */
-bool ga_factor_may_renew(const ga_factor *factor);
-/* for the value in this place, which has changed or will; for all that have; */
-void ga_factor_touch(ga_factor *factor, int row, int col);
-/* and then it is done. *share: the part of a factorisation that it took. GA_ERR_SINGULAR: the
- * whole matrix is to be factored. The factors are those of a factorisation to about 1e-6 of
- * what fronts leave over. No allocation. */
-ga_status ga_factor_renew(ga_factor *factor, double *share);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */

@@ -62,25 +62,6 @@ typedef struct ga_fronts_part {
     ga_fronts_finding found;
 } ga_fronts_part;
 
-/* Fronts that are factored together when entries of one of them have changed: each but the
- * first has the one before it for its only child. The S of the last one is kept. */
-typedef struct ga_fronts_segment {
-    int from, end;
-    int above;   /* the segment of its parent, or -1 */
-    size_t kept; /* where its S is */
-} ga_fronts_segment;
-
-/* What it takes to factor again where entries have changed; see fronts_renew.c. */
-typedef struct ga_fronts_renewal {
-    int segments;
-    ga_fronts_segment *segment;
-    int *row_segment, *col_segment; /* of each row and column: where its pivot is */
-    unsigned char *touched, *done;  /* segments */
-    double *kept;
-    bool valid;    /* what is kept belongs to the factors */
-    bool renewing; /* not all of them are factored */
-} ga_fronts_renewal;
-
 typedef struct ga_fronts {
     const ga_matrix *matrix;
     ga_pool *pool;
@@ -113,9 +94,8 @@ typedef struct ga_fronts {
     bool refine, refine_rough, mixed;
     void *klu; /* created when it is needed first */
     bool use_klu;
-    int failures;               /* where KLU did better */
-    ga_fronts_finding found;    /* by the factorisation, and by renewals since */
-    ga_fronts_renewal *renewal; /* or null */
+    int failures;            /* where KLU did better */
+    ga_fronts_finding found; /* by the factorisation */
     /* fronts_sum.c; there are parts */
     const ga_matrix_total *sum; /* what the matrix becomes on the way; null: it is there */
     int *window;                /* of the fronts, ascending in each */
@@ -211,16 +191,6 @@ bool ga_fronts_may_pass(const ga_fronts *s);
 void ga_fronts_remember(ga_fronts *s, const ga_matrix_total *total);
 /* The matrix of the factors in use, if it has passed by, becomes whole. */
 void ga_fronts_bring_back(ga_fronts *s);
-/* fronts_renew.c: from now on the factors can be renewed; GA_OK or GA_ERR_MEMORY. */
-ga_status ga_fronts_prepare(ga_fronts *s);
-void ga_fronts_renewal_destroy(ga_fronts_renewal *renewal); /* null is fine */
-/* The S of front i is on the stack; kept if that is wanted. */
-void ga_fronts_keep(ga_fronts *s, int i);
-/* The value in this place of the matrix will have changed. */
-void ga_fronts_touch(ga_fronts *s, int row, int col);
-/* Factors again what that concerns; *share: so much of everything. False if the factors are not
- * to be used any more. */
-bool ga_fronts_renew(ga_fronts *s, double *rcond, int *column, double *share);
 /* to = diag(to_scale) A^-1 diag(from_scale) from, all of them members; all of `from` is read
  * before anything is written. */
 void ga_fronts_solve(ga_fronts *s);

@@ -282,7 +282,7 @@ bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
         if (chain) {
             i = assembled = factor_chain(s, i, chain, p);
             if (i == chain) {
-                ga_fronts_keep(s, --i);
+                --i;
                 continue;
             }
             assemble(s, i, room_of(s, i, p));
@@ -290,7 +290,6 @@ bool ga_fronts_factor_range(blocks *s, int from, int end, part *p)
         }
         if (far && i + AHEAD < end) fetch(s, i + AHEAD);
         if (!factor_front(s, i, p)) return false;
-        ga_fronts_keep(s, i);
     }
     return true;
 }
@@ -385,15 +384,12 @@ static bool factor_all(blocks *s)
 bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
 {
     s->refine = s->refine_rough = s->lost = false;
-    if (s->renewal) s->renewal->valid = false;
     if (s->partner) s->partner->lost = true;
     *rcond = 0;
     const bool done = factor_all(s);
     s->passed = s->passing;
     s->passing = false;
-    if (!done || !ga_fronts_accept(s, rcond, column)) return false;
-    if (s->renewal) s->renewal->valid = true;
-    return true;
+    return done && ga_fronts_accept(s, rcond, column);
 }
 
 bool ga_fronts_accept(ga_fronts *s, double *rcond, int *column)

@@ -151,7 +151,7 @@ ga_status ga_fronts_plan_sum(ga_fronts *s)
     return plan_room(s);
 }
 
-bool ga_fronts_may_pass(const ga_fronts *s) { return s->room.memory && !s->renewal; }
+bool ga_fronts_may_pass(const ga_fronts *s) { return s->room.memory; }
 
 void ga_fronts_remember(ga_fronts *s, const ga_matrix_total *total)
 {
