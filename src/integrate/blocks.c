@@ -49,7 +49,6 @@ static bool is_plain_sum(const ga_stepper *s)
 static ga_status evaluate_sum(ga_stepper *s)
 {
     const bool wanted = s->renews || s->estimates || s->regular.active;
-    if (wanted) ga_gradient_make_room(s);
     double *G = wanted ? s->G : NULL;
     const ga_point at = {s->t1, s->q, s->v, s->vd, s->lambda, s->lambda + s->m};
     s->filled = (ga_values){.G = G, .Phi = s->Phi};
@@ -63,7 +62,6 @@ APART ga_status evaluate(ga_stepper *s, bool force)
     ga_values *values = &s->filled;
     const bool mass = !s->form->weighted && !s->has_mass,
                motion = ga_stepper_has_rate(s) && (s->form->velocity_level || s->p);
-    ga_gradient_make_room(s);
     values->M = mass ? s->M : NULL;
     values->G = s->G;
     values->Phi = s->Phi;
@@ -93,7 +91,6 @@ static ga_status look(ga_stepper *s)
 {
     if (s->summed && !ga_pool_finite(s->pool, s->nv, s->r)) {
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-        ga_gradient_make_room(s);
         s->filled.G = s->G;
         s->filled.f = s->f;
         GA_TRY(ga_dae_fill(&s->dae, &at, &s->filled));
@@ -250,14 +247,14 @@ ga_status ga_block_tangents(ga_stepper *s)
         return status;
     }
     take_mass(s);
-    s->G_tangent = s->G;
+    ga_pool_copy(s->pool, s->G_tangent, s->G, s->dae.G.count);
     s->typical_reaction = typical_reaction(s);
     if (!s->flat) {
         ga_dae_tangent(dae, s->def.map, s->U, s->T);
         if (s->BT_values) ga_product_evaluate(&s->BT, s->G_tangent, s->T, s->BT_values);
         if (s->ZT_values) ga_product_evaluate(&s->ZT, s->Z, s->T, s->ZT_values);
     }
-    if (s->form->has_eta) s->B_eta = s->now.G;
+    if (s->form->has_eta) ga_pool_copy(s->pool, s->B_eta, s->now.G, s->dae.B.count);
     if (s->def.penalty == GA_PENALTY_AUTO) s->penalty = dymore_scale(s);
     ++s->stats.jacobians;
     s->trust.measured = false;

@@ -347,7 +347,6 @@ static ga_status start_force(ga_stepper *s)
     ga_state *now = &s->now;
     ga_dae *dae = &s->dae;
     ga_point at = ga_dae_point(dae, now->t, now->q, now->v, s->zero, now->lambda);
-    ga_gradient_make_room(s);
     GA_TRY(ga_dae_gradient(dae, now->t, now->q, now->v, s->G));
     memset(s->M, 0, (size_t)dae->M.count * sizeof *s->M);
     GA_TRY(ga_dae_dynamics(dae, &at, s->M, s->G, now->F));
@@ -374,9 +373,8 @@ static ga_status start(ga_stepper *s, double t0, const double *q0, const double 
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
     if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->start.c) >= 0)
         return inconsistent(s, t0, "acceleration", s->mp, s->start.c, report);
-    ga_gradient_make_room(s);
     if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->G);
-    if (status == GA_OK) now->G = s->G;
+    if (status == GA_OK) ga_pool_copy(s->pool, now->G, s->G, s->dae.G.count);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
 }
@@ -560,7 +558,6 @@ static bool slide_velocity(ga_stepper *s)
 {
     enum { MOST = 4 };
     double before = INFINITY, *w = s->start.c, *step = s->start.step;
-    ga_gradient_make_room(s);
     if (ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G) != GA_OK) return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
         if (ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, w) != GA_OK) return false;
@@ -588,7 +585,6 @@ bool ga_start_slide_back(ga_stepper *s)
     s->evaluated = false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
         const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-        ga_gradient_make_room(s);
         const ga_values values = {.G = s->G, .Phi = s->Phi, .w = s->rate};
         if (ga_dae_evaluate(dae, &at, &values) != GA_OK) return false;
         memcpy(s->w, s->rate, (size_t)s->mp * sizeof *s->w);
@@ -637,7 +633,6 @@ ga_status ga_start_project(ga_stepper *s)
         if (s->m) GA_TRY(project_position(s, s->t1, s->q, s->v, NULL));
         GA_TRY(project_velocity(s, s->t1, s->q, s->v));
     }
-    ga_gradient_make_room(s);
     GA_TRY(ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi));
     GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G));
     return ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, s->w);

@@ -44,7 +44,6 @@ void ga_step_record(ga_stepper *s, double position, double velocity)
 static ga_status measure_residuals(ga_stepper *s, double *position, double *velocity)
 {
     const bool both = s->form->velocity_level;
-    if (both && !s->evaluated) ga_gradient_make_room(s);
     const bool rate = ga_stepper_has_rate(s) && (both || s->p);
     const ga_values values = {
         .G = both ? s->G : NULL, .Phi = s->Phi, .w = rate ? s->rate : NULL};
@@ -159,23 +158,15 @@ static void follow(const ga_stepper *s, double *was, double *is, const double *n
     copy_long(s, is, next, n);
 }
 
-/* The place of the oldest numbers becomes that of the newest. */
-static void rotate(int count, double **old)
-{
-    double *last = old[count - 1];
-    for (int k = count - 1; k > 0; --k) old[k] = old[k - 1];
-    old[0] = last;
-}
-
 ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->estimates) now->G = s->G;
-    rotate(2, now->vd_old);
-    rotate(2, now->lambda_old);
+    if (s->form->has_eta || s->estimates) copy_long(s, now->G, s->G, s->dae.G.count);
+    copy_long(s, now->vd_old[1], now->vd_old[0], s->nv);
+    copy_long(s, now->lambda_old[1], now->lambda_old[0], s->mp);
     follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
     follow(s, now->v_old, now->v, s->v, s->nv);
     copy_long(s, now->a_used, s->an, s->nv); /* which may be now->a */

@@ -21,7 +21,7 @@ static double *carve(carver *c, int n)
     return part;
 }
 
-/* What a start sets comes first, then what only steps leave behind. */
+/* One piece of memory, so that a copy is one copy. */
 static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
 {
     carver c = {memory, 0};
@@ -35,7 +35,7 @@ static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->vd_old[0] = carve(&c, s->nv);
     state->Ma = carve(&c, weighted_nv);
     state->F = carve(&c, weighted_nv);
-    state->start_size = c.used;
+    state->G = carve(&c, s->dae.G.count);
     state->q_old = carve(&c, s->nq);
     state->v_old = carve(&c, s->nv);
     state->eta = carve(&c, s->m);
@@ -63,24 +63,16 @@ static ga_status create_state(ga_state *state, const ga_stepper *s)
  * that many runs need, touches no more memory than that. */
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
-    const bool in_place = from->vd_old[0] < from->memory + from->start_size;
-    const bool starts = from->steps == 0 && to->steps == 0 && in_place;
-    const size_t size = starts ? from->start_size : from->memory_size;
     to->t = from->t;
     to->t_old = from->t_old;
     to->t_begin = from->t_begin;
     to->h = from->h;
     to->steps = from->steps;
     memcpy(to->h_old, from->h_old, sizeof to->h_old);
-    for (int k = 0; k < 2; ++k) { /* they change places */
-        to->vd_old[k] = to->memory + (from->vd_old[k] - from->memory);
-        to->lambda_old[k] = to->memory + (from->lambda_old[k] - from->memory);
-    }
-    if (size <= INT_MAX)
-        ga_pool_copy(from->pool, to->memory, from->memory, (int)size);
+    if (from->memory_size <= INT_MAX)
+        ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
     else
-        memcpy(to->memory, from->memory, size * sizeof *to->memory);
-    to->G = from->G;
+        memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -188,6 +180,9 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->w, mp},
         {&s->work, nv},
         {&s->M_tangent, dae->M.count},
+        {&s->G, dae->G.count},
+        {&s->G_tangent, dae->G.count},
+        {&s->B_eta, dae->B.count},
         {&s->C, dae->C.count},
         {&s->K, dae->K.count},
         {&s->Z, dae->Z.count},
@@ -255,7 +250,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
-    ga_take_pages(s->saved.memory, s->saved.start_size * sizeof *s->saved.memory);
+    ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
     GA_TRY(create_kinds(s));
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
@@ -264,7 +259,6 @@ static ga_status create(ga_stepper *s, const ga_system *system)
                                             : GA_NEW(double, list[k].count);
         if (!*list[k].array) return GA_ERR_MEMORY;
     }
-    GA_TRY(ga_gradient_create(s));
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_trust_create(s));
@@ -325,7 +319,6 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_block_destroy(s);
     ga_trust_destroy(s);
     ga_regular_destroy(s);
-    ga_gradient_destroy(s);
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);

@@ -31,9 +31,6 @@
 
 typedef struct ga_stepper ga_stepper;
 
-/* G, G_tangent, B_eta, now.G and saved.G of a stepper. */
-enum { GA_ROLES = 5 };
-
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
@@ -47,17 +44,15 @@ typedef struct ga_state {
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */
     double *v_exact;       /* at the start: the consistent velocity, not perturbed */
     double *vd_old[2], *lambda_old[2]; /* one and two steps ago */
-    double *G; /* G, whose first part B is needed for eta; in s->gradient */
+    double *G; /* of the constraints; B, its first part, is needed for eta */
     /* weighted formulations only */
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
     double *share;             /* dependent constraints: x of regular.c */
-    double *memory;            /* all of the above but G */
+    double *memory;            /* all of the above    */
     size_t memory_size;        /* in doubles */
-    size_t start_size;         /* that of its first part; the rest is zero until steps > 0 */
     ga_pool *pool;             /* for copies; borrowed, may be null */
-    int G_count;               /* numbers in G */
 } ga_state;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
@@ -236,7 +231,6 @@ struct ga_stepper {
     ga_values filled;                   /* those of them that are new, not looked at yet */
     bool renews;                        /* tangents will be made of them */
     bool summed;                        /* r has the dynamics already */
-    double *gradient[GA_ROLES];         /* see gradient.c */
     bool plain_sum;              /* it may have, and nothing but G and Phi is asked for */
     bool has_mass;               /* M is constant, and there */
     bool mass_taken;             /* ... and in M_tangent */
@@ -464,20 +458,6 @@ ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
                                  ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
 
-/* gradient.c: G of the trial, of the state, of the one to go back to, and of the tangents */
-ga_status ga_gradient_create(ga_stepper *s);
-void ga_gradient_destroy(ga_stepper *s);
-/* Does no other role have it? */
-static inline bool ga_gradient_is_free(const ga_stepper *s, const double *G)
-{
-    return G != s->now.G && G != s->G_tangent && G != s->B_eta && G != s->saved.G;
-}
-/* G of the trial is to be evaluated anew: where no other is. */
-void ga_gradient_find_room(ga_stepper *s);
-static inline void ga_gradient_make_room(ga_stepper *s)
-{
-    if (!ga_gradient_is_free(s, s->G)) ga_gradient_find_room(s);
-}
 /* regular.c */
 ga_status ga_regular_create(ga_stepper *s);
 void ga_regular_destroy(ga_stepper *s);
@@ -544,7 +524,8 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 bool ga_start_slide_back(ga_stepper *s);
 ga_status ga_start_project(ga_stepper *s);
 
-/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted. */
+/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted.
+ */
 ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
 
 /* saddle.c */
