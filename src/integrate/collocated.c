@@ -28,20 +28,25 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
 }
 
-/* [ABC14] (9a)-(9d) for the components from .. end - 1. */
-static void update(void *data, int from, int end)
+/* n components of [ABC14] (9a)-(9d). */
+static void update(const ga_method *p, double h, int n, const double *restrict vd,
+                   const double *restrict vd_n, const double *restrict a_n,
+                   const double *restrict v_n, double *restrict a, double *restrict U,
+                   double *restrict v)
 {
-    const ga_stepper *s = data;
-    const ga_method *p = &s->def.method;
-    const double h = s->h, am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
-    const double *restrict vd = s->vd, *restrict vd_n = s->now.vd, *restrict a_n = s->an,
-                           *restrict v_n = s->vn;
-    double *restrict a = s->a, *restrict U = s->U, *restrict v = s->v;
-    for (int i = from; i < end; ++i) {
+    const double am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
+    for (int i = 0; i < n; ++i) {
         a[i] = ((1 - af) * vd[i] + af * vd_n[i] - am * a_n[i]) / (1 - am); /* (9d) */
         U[i] = h * (v_n[i] + h * ((0.5 - beta) * a_n[i] + beta * a[i]));   /* (9a), (9b) */
         v[i] = v_n[i] + h * ((1 - gamma) * a_n[i] + gamma * a[i]);         /* (9c) */
     }
+}
+
+static void update_range(void *data, int i, int end)
+{
+    const ga_stepper *s = data;
+    update(&s->def.method, s->h, end - i, s->vd + i, s->now.vd + i, s->an + i, s->vn + i,
+           s->a + i, s->U + i, s->v + i);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)
@@ -49,7 +54,7 @@ void ga_collocated_evaluate(ga_stepper *s)
     const double kappa = s->kappa, *vd_n = s->now.vd;
     if (kappa != 0)
         for (int i = 0; i < s->nv; ++i) s->own_an[i] = (1 - kappa) * vd_n[i] + kappa * s->vd[i];
-    ga_pool_ranges(s->pool, s->nv, update, s);
+    ga_pool_ranges(s->pool, s->nv, update_range, s);
     if (s->form->has_eta) /* (58a) */
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);

@@ -1,32 +1,48 @@
-/* Sizes of vectors. Comparisons leave NaN out, so 0 x is summed beside them: it is zero, or NaN
- * where some x is not finite. */
+/* Sizes of vectors. Absolute values are ordered as their bits are, read as whole numbers, with
+ * NaN beyond infinity: so NaN is found without being looked for, and loops vectorise. */
 #include "system/dae.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static int64_t size_of(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits & INT64_MAX;
+}
+
+static double number_of(int64_t size)
+{
+    double x;
+    memcpy(&x, &size, sizeof x);
+    return x;
+}
 
 double ga_norm_max(int n, const double *x)
 {
-    double largest = 0, zero = 0;
+    int64_t largest = 0;
     for (int i = 0; i < n; ++i) {
-        const double size = fabs(x[i]);
+        const int64_t size = size_of(x[i]);
         largest = size > largest ? size : largest;
-        zero += 0 * x[i];
     }
-    for (int i = 0; zero != 0 && i < n; ++i)
-        if (isnan(x[i])) return x[i];
-    return largest;
+    return number_of(largest);
 }
 
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
-    double zero = 0;
+    int64_t of_translations = 0, of_rotations = 0;
     for (int i = 0; i < n; ++i) {
-        const double value = factor * fabs(x[i]);
-        double *largest = &size[kind[i]];
-        *largest = value <= *largest ? *largest : value;
-        zero += 0 * x[i];
+        const int64_t rotates = -(int64_t)kind[i], of_this = size_of(x[i]);
+        const int64_t rotation = of_this & rotates, translation = of_this & ~rotates;
+        of_rotations = rotation > of_rotations ? rotation : of_rotations;
+        of_translations = translation > of_translations ? translation : of_translations;
     }
-    return zero;
+    const double largest[2] = {number_of(of_translations), number_of(of_rotations)};
+    for (int k = 0; k < 2; ++k)
+        if (factor * largest[k] > size[k]) size[k] = factor * largest[k];
+    return 0 * (largest[0] + largest[1]);
 }
 
 /* Translations of a node, which come first among its coordinates. */
