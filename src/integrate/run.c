@@ -441,8 +441,9 @@ static ga_status start_first(ga_run *run, ga_report *report)
 ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
     ga_onestep *m = run->m;
+    const double duration = run->def.duration;
     run->t0 = m->now.t;
-    run->control.tolerance.duration = run->def.t_end - run->t0;
+    run->control.tolerance.duration = duration > 0 ? duration : run->def.t_end - run->t0;
     run->grid.keeps = run->record || run->def.events.count > 0; /* what follows may fail */
     m->type->keep(m);
     ga_status status = start_first(run, report);

@@ -399,6 +399,29 @@ static void tolerance_is_met(void **state)
     }
 }
 
+/* The first half of a run has the bits of the whole, if it is told how long that is. */
+static void duration_gives_the_tolerance_its_meaning(void **state)
+{
+    (void)state;
+    const ga_system system = system_with(spring);
+    static const double middle = 2;
+    book whole = {.at = middle}, half = {0}, alone = {0};
+    ga_simulation s = simulation(&whole, 4);
+    s.control.relative = 1e-3;
+    s.stop_count = 1;
+    s.stops = &middle;
+    run(&system, &s, 1, 0);
+    s.t_end = middle;
+    s.user = &half;
+    s.duration = 4;
+    const long steps = run(&system, &s, 1, 0).accepted;
+    assert_true(half.q == whole.q_at && half.q != 0);
+    s.user = &alone;
+    s.duration = 0;
+    const double ratio = (double)steps / (double)run(&system, &s, 1, 0).accepted;
+    if (!(ratio > 1.9 && ratio < 2.1)) fail_msg("%g times as many steps", ratio);
+}
+
 /* The motion between bounces is a parabola, which the method integrates exactly. */
 static void events_are_located(void **state)
 {
@@ -478,6 +501,7 @@ int main(void)
         cmocka_unit_test(dense_output_is_accurate),
         cmocka_unit_test(dense_output_adds_nothing),
         cmocka_unit_test(tolerance_is_met),
+        cmocka_unit_test(duration_gives_the_tolerance_its_meaning),
         cmocka_unit_test(events_are_located),
         cmocka_unit_test(events_do_not_disturb),
         cmocka_unit_test(breakpoints_are_met),

@@ -604,6 +604,8 @@ static void test_refusals(void **state)
     REFUSE("mode", run.control.mode = (ga_error_mode)7);
     REFUSE("output_every", run.output_every = -1);
     REFUSE("output_every", run.output_every = NAN);
+    REFUSE("duration", run.duration = -1);
+    REFUSE("duration", run.duration = INFINITY);
     REFUSE("multipliers", run.multipliers = (ga_multipliers)9);
     REFUSE("events", run.events.count = -1);
     REFUSE("events", run.events.count = 1);
