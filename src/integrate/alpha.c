@@ -499,10 +499,9 @@ static void reject(ga_onestep *m, const ga_error *e)
     a->s.scale = a->before;
 }
 
-static void plan(ga_onestep *m, const ga_error *e, double aim, ga_growth *growth)
+static void plan(ga_onestep *m, double aim, ga_growth *growth)
 {
     ga_alpha *a = alpha_of(m);
-    (void)e;
     if (a->order.chosen) {
         growth->wish = ga_order_wish(a, aim, allowed(a, growth->h));
         if (a->order.third) growth->most = a->order.growth;

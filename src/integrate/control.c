@@ -200,7 +200,7 @@ static double next_factor(ga_controller *c, double h)
     const ga_error *e = &c->trial;
     const double wish = pow(AIM / ga_larger(e->excess, 1e-8), e->power);
     ga_growth growth = {.h = h, .wish = wish, .most = 2};
-    if (m->type->plan) m->type->plan(m, e, AIM, &growth);
+    if (m->type->plan) m->type->plan(m, AIM, &growth);
     if (c->pardoned) growth.wish = ga_larger(growth.wish, 1);
     if (growth.filtered) {
         const double old = c->excess_old > 0 ? pow(AIM / c->excess_old, e->power) : growth.wish;

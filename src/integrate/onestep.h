@@ -52,14 +52,14 @@ typedef struct ga_error {
     double local;         /* largest of them by the tolerances */
     double excess;        /* error by what the step may contribute; accepted up to 1 */
     double share;         /* of the tolerance: what the step adds to the error at the end */
-    double power;         /* h^(1/power) is what excess is proportional to */
+    double power;         /* excess is proportional to h^(1/power) */
     double change;        /* of v' over the step, by the tolerance of v; negative: says nothing
                            * about forces that jump. Needed only if excess > 1. */
     double amplification; /* of round-off, near a singular position; else 0 */
     bool positions_only;  /* v does not count */
     bool passed;          /* set by error control: accepted because excess <= 1 */
-    bool third_order;     /* set by accept, for the statistics: a step of third order; */
-    long stiff;           /* so many steps are short because of stiff modes */
+    bool third_order;     /* set by accept: the step is of third order */
+    long stiff;           /* set by accept: so many steps were short because of stiff modes */
 } ga_error;
 
 /* How the step size may change after an accepted step. */
@@ -67,8 +67,8 @@ typedef struct ga_growth {
     double h;          /* size of the step that the factor is for */
     double wish;       /* factor at which the error would be as aimed at */
     double most;       /* largest factor */
-    bool filtered;     /* abrupt changes do harm: filter them */
-    bool small_change; /* also by a few per cent */
+    bool filtered;     /* abrupt changes do harm and are filtered */
+    bool small_change; /* changes of a few per cent are made, too */
 } ga_growth;
 
 /* Levels of constraints to project on. */
@@ -79,7 +79,7 @@ typedef struct ga_onestep_type {
     ga_status (*create)(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
                         ga_report *report);
     void (*destroy)(ga_onestep *m); /* null is fine */
-    /* Threads from now on, or null; they must outlive their use. Optional. */
+    /* From now on with these threads, which must outlive their use; null: none. Optional. */
     ga_status (*use)(ga_onestep *m, ga_pool *pool);
 
     /* Memory for a run. Optional. */
@@ -111,10 +111,11 @@ typedef struct ga_onestep_type {
     ga_status (*accept)(ga_onestep *m, ga_error *e, double *shorter);
     /* e: the error that was too large; null if something else went wrong. Optional. */
     void (*reject)(ga_onestep *m, const ga_error *e);
-    /* After an accepted step whose error was e, where `aim` is aimed at. Optional. */
-    void (*plan)(ga_onestep *m, const ga_error *e, double aim, ga_growth *growth);
+    /* After an accepted step: changes what error control would do with the step size, where an
+     * excess of `aim` is aimed at. Optional. */
+    void (*plan)(ga_onestep *m, double aim, ga_growth *growth);
     void (*keep)(ga_onestep *m);
-    void (*go_back)(ga_onestep *m);
+    void (*go_back)(ga_onestep *m); /* to what was kept last */
 
     /* Within the last step; any output may be null. */
     void (*interpolate)(ga_onestep *m, double t, double *q, double *v, double *vd,
