@@ -28,7 +28,7 @@
 
 typedef struct ga_onestep ga_onestep;
 
-/* The accepted solution. The arrays stay where they are. */
+/* The accepted solution. The arrays stay where they are; none is null. */
 typedef struct ga_solution {
     double t, t_old; /* the last step led from t_old to t */
     double h;        /* its size; after a start, that of the first step prepared */

@@ -24,6 +24,7 @@ typedef struct midpoint {
     point kept_now, kept_old;
     ga_solution kept_view;
     double error_q[N], error_v[N];
+    double no_multipliers[1];
     ga_statistics stats;
 } midpoint;
 
@@ -169,6 +170,8 @@ static void create(midpoint *p, const ga_system *system)
                            .now = {.q = p->now.q,
                                    .v = p->now.v,
                                    .vd = p->now.vd,
+                                   .multipliers = p->no_multipliers,
+                                   .multipliers_old = p->no_multipliers,
                                    .q_old = p->old.q,
                                    .v_old = p->old.v,
                                    .vd_old = p->old.vd,
