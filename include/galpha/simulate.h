@@ -148,6 +148,9 @@ typedef struct ga_simulation {
      * that a large step after a long rest does not end just past the onset. */
     int stop_count;
     const double *stops;
+    /* Time over which errors add up to the tolerance: local errors are allowed in proportion to
+     * h/duration. 0: t_end - t0. To be given where the simulation is a part of a longer one. */
+    double duration;
 } ga_simulation;
 
 /* relative 1e-6, absolute 1e-8, output at every step. */

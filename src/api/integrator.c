@@ -1,9 +1,8 @@
-/* <galpha/integrate.h>: the stepper behind an opaque handle. */
+/* <galpha/integrate.h>: a one-step method behind an opaque handle. */
 #include "api/integrator.h"
 #include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/stepper.h"
 
 #include <galpha/galpha.h>
 #include <math.h>
@@ -37,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const c
 
 static void warn_method(ga_integrator *g)
 {
-    const ga_stepper *s = &g->stepper;
+    const ga_stepper *s = g->stepper;
     const ga_method_properties *p = &s->method;
     if (!p->second_order)
         warn(g,
@@ -63,9 +62,14 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
-    ga_status status = ga_stepper_create(system, def, &g->stepper, report);
-    if (status == GA_OK && !(g->guess = GA_NEW(double, g->stepper.mp)))
-        status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    ga_status status =
+        ga_onestep_find("generalized-alpha")->create(system, def, &g->method, report);
+    if (status == GA_OK) {
+        g->stepper = ga_alpha_stepper(g->method);
+        g->grid = (ga_grid){.m = g->method};
+        g->guess = GA_NEW(double, g->stepper->mp);
+        if (!g->guess) status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    }
     if (status != GA_OK) {
         ga_integrator_destroy(g);
         return status;
@@ -78,24 +82,24 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
 
 ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const double *v)
 {
-    return ga_start_place(&g->stepper, t, q, v);
+    return ga_start_place(g->stepper, t, q, v);
 }
 
 ga_status ga_integrator_steer(ga_integrator *g, double t, const double *q, double *v)
 {
-    return ga_start_steer(&g->stepper, t, q, v);
+    return ga_start_steer(g->stepper, t, q, v);
 }
 
 ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
 {
-    return ga_stepper_use(&g->stepper, pool);
+    return g->method->type->use ? g->method->type->use(g->method, pool) : GA_OK;
 }
 
 void ga_integrator_destroy(ga_integrator *g)
 {
     if (!g) return;
     ga_run_destroy(&g->run);
-    ga_stepper_destroy(&g->stepper);
+    if (g->method) g->method->type->destroy(g->method);
     ga_free(g->guess);
     ga_free(g);
 }
@@ -107,8 +111,8 @@ static void set_guess(double *to, const double *from, int n)
 
 void ga_integrator_guess(ga_integrator *g, const double *lambda, const double *psi)
 {
-    set_guess(g->guess, lambda, g->stepper.m);
-    set_guess(g->guess + g->stepper.m, psi, g->stepper.p);
+    set_guess(g->guess, lambda, g->stepper->m);
+    set_guess(g->guess + g->stepper->m, psi, g->stepper->p);
 }
 
 const char *ga_integrator_warning(const ga_integrator *g, int k)
@@ -130,11 +134,11 @@ static ga_status check_finite(const char *name, int n, const double *x, ga_repor
 /* The sentence ends early where there are many rows. */
 static void warn_redundant(ga_integrator *g)
 {
-    const ga_dependence *d = &g->stepper.regular.found;
+    const ga_dependence *d = &g->stepper->regular.found;
     if (d->count == 0 || g->warnings == MAX_WARNINGS) return;
     char *text = g->warning[g->warnings];
     warn(g, "%d of %d constraints are redundant, the multipliers are not unique: row%s",
-         d->count, g->stepper.mp, d->count > 1 ? "s" : "");
+         d->count, g->stepper->mp, d->count > 1 ? "s" : "");
     for (int k = 0; k < d->count; ++k) {
         size_t used = strlen(text);
         bool full = used + 24 > WARNING_SIZE;
@@ -151,37 +155,15 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
 {
     if (!g || !q0 || !v0)
         return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
-    ga_stepper *s = &g->stepper;
+    ga_onestep *m = g->method;
+    const ga_stepper *s = g->stepper;
     g->warnings = g->method_warnings;
-    s->started = false;
+    g->started = false;
     if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
-    GA_TRY(check_finite("q0", s->nq, q0, report));
-    GA_TRY(check_finite("v0", s->nv, v0, report));
-    memcpy(s->q, q0, (size_t)s->nq * sizeof *q0);
-    memcpy(s->v, v0, (size_t)s->nv * sizeof *v0);
-    GA_TRY(ga_run_normalise(s, s->q, report));
-    ga_factor_forget(s->saddle.factor); /* a second start gives the bits of the first */
-    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, g->guess, report));
-    s->t_start = t0;
-    s->grid = 0;
-    s->penalty =
-        s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
-    s->usable = false;
-    s->served = 0;
-    s->life = 10; /* a first guess */
-    s->hope = 0.1;
-    s->spent = 0;
-    s->worn = false;
-    s->memory = ga_newton_memory_empty();
-    s->scaled_for = 0;
-    s->estimates = s->steady = s->slides = false;
-    s->enough = s->enough_lambda = 0;
-    s->dense.steps = -1;
-    ga_factor_forget(s->factor);
-    ga_factor_forget(s->saddle.factor);
-    if (s->second.factor) ga_factor_forget(s->second.factor);
-    s->stats = (ga_statistics){0};
-    s->scale = (ga_scales){{0}, {0}, 0};
+    GA_TRY(check_finite("q0", m->dae->nq, q0, report));
+    GA_TRY(check_finite("v0", m->dae->nv, v0, report));
+    GA_TRY(m->type->begin(m, t0, q0, v0, g->guess, report));
+    ga_grid_begin(&g->grid, g->grid.h);
     if (s->projection.q > 0 || s->projection.v > 0)
         warn(g,
              "the initial values were not consistent: q was changed by up to %.3g, v by up to "
@@ -194,13 +176,13 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
 ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
                               double h, ga_report *report)
 {
-    if (g) g->stepper.started = false;
+    if (g) g->started = false;
     if (!(h > 0 && isfinite(h)))
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
                        h);
     GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
-    ga_stepper *s = &g->stepper;
-    ga_status status = ga_start_values(s, h, s->now.a, s->now.v);
+    ga_onestep *m = g->method;
+    ga_status status = m->type->start(m, h, false);
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
             ga_fail(report, status,
@@ -209,33 +191,36 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
         else if (status == GA_ERR_MEMORY)
             ga_fail(report, status, "out of memory");
         else
-            ga_dae_explain(&s->dae, t0, report);
+            ga_dae_explain(m->dae, t0, report);
         return status;
     }
-    s->now.h = s->h_grid = h;
-    if (!s->matrix.full && ga_step_warm(s) != GA_OK)
+    ga_grid_begin(&g->grid, h);
+    if (m->type->warm && m->type->warm(m) != GA_OK)
         return ga_fail(report, GA_ERR_MEMORY, "out of memory");
-    s->started = true;
+    g->started = true;
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-ga_projection ga_integrator_projection(const ga_integrator *g) { return g->stepper.projection; }
+ga_projection ga_integrator_projection(const ga_integrator *g)
+{
+    return g->stepper->projection;
+}
 
 ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
 {
     if (!g) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
-    if (g->stepper.started) return GA_OK;
+    if (g->started) return GA_OK;
     return ga_fail(report, GA_ERR_STATE, "ga_integrator_start has not been called, or failed");
 }
 
 ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
-    if (!(g->stepper.h_grid > 0))
+    if (!(g->grid.h > 0))
         return ga_fail(
             report, GA_ERR_STATE,
             "no step size is set: call ga_integrator_start or ga_integrator_step_by");
-    return ga_step_grid(&g->stepper, INFINITY, report);
+    return ga_grid_step(&g->grid, INFINITY, report);
 }
 
 ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
@@ -244,21 +229,21 @@ ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
     if (!(h > 0 && isfinite(h)))
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
                        h);
-    return ga_step_to(&g->stepper, h, g->stepper.now.t + h, report);
+    return ga_grid_step_to(&g->grid, h, g->method->now.t + h, report);
 }
 
 ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
                             ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
-    ga_stepper *s = &g->stepper;
-    if (!(t_end >= s->now.t) || !isfinite(t_end))
+    const ga_solution *now = &g->method->now;
+    if (!(t_end >= now->t) || !isfinite(t_end))
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "t_end = %g: expected a finite time not before t = %g", t_end, s->now.t);
+                       "t_end = %g: expected a finite time not before t = %g", t_end, now->t);
     ga_fail(report, GA_OK, "%s", "");
-    if (output && s->now.steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
-    while (s->now.t < t_end) {
-        GA_TRY(ga_step_grid(s, t_end, report));
+    if (output && now->steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
+    while (now->t < t_end) {
+        GA_TRY(ga_grid_step(&g->grid, t_end, report));
         if (output && output(user, g) != GA_EVAL_OK) break;
     }
     return ga_fail(report, GA_OK, "%s", "");
@@ -266,47 +251,48 @@ ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, v
 
 int ga_integrator_redundant_count(const ga_integrator *g)
 {
-    return g->stepper.regular.found.count;
+    return g->stepper->regular.found.count;
 }
 
 ga_redundant_row ga_integrator_redundant_row(const ga_integrator *g, int k)
 {
-    const ga_dependence *d = &g->stepper.regular.found;
+    const ga_dependence *d = &g->stepper->regular.found;
     return (ga_redundant_row){d->row[k], d->start[k + 1] - d->start[k], d->with + d->start[k]};
 }
 
-int ga_integrator_rank(const ga_integrator *g) { return g->stepper.regular.rank; }
+int ga_integrator_rank(const ga_integrator *g) { return g->stepper->regular.rank; }
 
-double ga_integrator_time(const ga_integrator *g) { return g->stepper.now.t; }
-const double *ga_integrator_q(const ga_integrator *g) { return g->stepper.now.q; }
-const double *ga_integrator_v(const ga_integrator *g) { return g->stepper.now.v; }
-const double *ga_integrator_vd(const ga_integrator *g) { return g->stepper.now.vd; }
-const double *ga_integrator_a(const ga_integrator *g) { return g->stepper.now.a; }
-const double *ga_integrator_lambda(const ga_integrator *g) { return g->stepper.now.lambda; }
+double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
+const double *ga_integrator_q(const ga_integrator *g) { return g->method->now.q; }
+const double *ga_integrator_v(const ga_integrator *g) { return g->method->now.v; }
+const double *ga_integrator_vd(const ga_integrator *g) { return g->method->now.vd; }
+const double *ga_integrator_a(const ga_integrator *g) { return g->stepper->now.a; }
+const double *ga_integrator_lambda(const ga_integrator *g)
+{
+    return g->method->now.multipliers;
+}
 const double *ga_integrator_psi(const ga_integrator *g)
 {
-    return g->stepper.now.lambda + g->stepper.m;
+    return g->method->now.multipliers + g->method->dae->m;
 }
-const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper.now.eta; }
-ga_statistics ga_integrator_statistics(const ga_integrator *g) { return g->stepper.stats; }
-int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper.n; }
+const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper->now.eta; }
+ga_statistics ga_integrator_statistics(const ga_integrator *g) { return *g->method->stats; }
+int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper->n; }
 
 ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
                                ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
-    ga_stepper *s = &g->stepper;
+    ga_onestep *m = g->method;
     if ((unsigned)scaling > GA_SCALING_DYMORE)
         return ga_fail(report, GA_ERR_ARGUMENT, "scaling has the unknown value %d",
                        (int)scaling);
     if (!(h > 0 && isfinite(h)) || !matrix)
         return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
-    ga_status status = ga_step_linearise(s, h);
+    ga_status status = m->type->linearise(m, h, scaling, matrix);
     if (status != GA_OK) {
-        ga_step_explain(s, status, h, report);
+        ga_onestep_explain(m, status, h, report);
         return status;
     }
-    ga_block_assemble(s, scaling);
-    ga_matrix_to_full(&s->matrix, matrix);
     return ga_fail(report, GA_OK, "%s", "");
 }

@@ -2,12 +2,16 @@
 #ifndef GA_API_INTEGRATOR_H
 #define GA_API_INTEGRATOR_H
 
+#include "integrate/alpha.h"
 #include "integrate/run.h"
 
 enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
 
 struct ga_integrator {
-    ga_stepper stepper;
+    ga_onestep *method;
+    ga_stepper *stepper; /* of it */
+    ga_grid grid;        /* of steps made one by one */
+    bool started;
     int method_warnings, warnings; /* of create; with those of the last start */
     char warning[MAX_WARNINGS][WARNING_SIZE];
     double *guess; /* of the multipliers at the next start */

@@ -106,10 +106,10 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     if (c->max_rejections < 1)
         return ga_fail(report, GA_ERR_ARGUMENT, "max_rejections = %d: expected at least 1",
                        c->max_rejections);
-    if (c->mode == GA_ERROR_EXTRAPOLATE && !g->stepper.form->has_eta)
+    if (c->mode == GA_ERROR_EXTRAPOLATE && !g->stepper->form->has_eta)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "extrapolation is available in index2, not in %s",
-                       g->stepper.form->name);
+                       g->stepper->form->name);
     return GA_OK;
 }
 
@@ -121,6 +121,7 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before %g", def->t_end, t0);
     GA_TRY(check_control(g, def, report));
+    GA_TRY(check_tolerance("duration", def->duration, report));
     GA_TRY(check_tolerance("output_every", def->output_every, report));
     if (def->output_every > 0 && def->output_every < ga_output_smallest(t0, def->t_end))
         return ga_fail(
@@ -142,7 +143,7 @@ static ga_status prepare(ga_integrator *g, double t0, const double *q0, const do
 {
     GA_TRY(check_simulation(g, t0, def, report));
     ga_run_destroy(&g->run);
-    if (ga_run_create(&g->stepper, def, &g->run) != GA_OK)
+    if (ga_run_create(g->method, def, &g->run) != GA_OK)
         return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     return ga_integrator_begin(g, t0, q0, v0, report);
 }
@@ -151,27 +152,26 @@ ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
                                  const double *v0, const ga_simulation *def, ga_report *report)
 {
     GA_TRY(prepare(g, t0, q0, v0, def, report));
-    g->stepper.started = true;
+    g->started = true;
     ga_status status = ga_run_simulate(&g->run, report);
-    /* for whoever steps on by hand */
-    g->stepper.h_grid = g->run.adaptive ? g->stepper.now.h : def->step;
-    g->stepper.estimates = g->stepper.steady = false;
-    g->stepper.enough = 0;
+    g->grid = g->run.grid; /* for whoever steps on by hand */
+    g->grid.follow = NULL;
     return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
 }
 
 ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,
                                     double *vd, double *lambda, double *psi)
 {
-    if (!g || !g->stepper.started) return GA_ERR_STATE;
-    ga_stepper *s = &g->stepper;
-    const ga_state *now = &s->now;
+    if (!g || !g->started) return GA_ERR_STATE;
+    ga_onestep *m = g->method;
+    const ga_solution *now = &m->now;
+    double *multipliers = g->stepper->start.guess;
     double first = now->steps ? now->t_old : now->t;
     double slack = 1e-9 * (now->t - first);
     if (!(t >= first - slack && t <= now->t + slack)) return GA_ERR_ARGUMENT;
-    ga_dense(s, t, q, v, vd, s->start.guess);
-    if (lambda) memcpy(lambda, s->start.guess, (size_t)s->m * sizeof *lambda);
-    if (psi) memcpy(psi, s->start.guess + s->m, (size_t)s->p * sizeof *psi);
+    m->type->interpolate(m, t, q, v, vd, multipliers);
+    if (lambda) memcpy(lambda, multipliers, (size_t)m->dae->m * sizeof *lambda);
+    if (psi) memcpy(psi, multipliers + m->dae->m, (size_t)m->dae->p * sizeof *psi);
     return GA_OK;
 }
 
@@ -179,13 +179,13 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
                             ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
-    ga_stepper *s = &g->stepper;
+    ga_stepper *s = g->stepper;
     const ga_state *now = &s->now;
     double *hat = s->start.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
     ga_status status = ga_saddle_acceleration(s, now->t, now->q, now->v, s->start.vd_hat, hat);
     if (status != GA_OK) {
-        ga_step_explain(s, status, now->h, report);
+        ga_onestep_explain(g->method, status, now->h, report);
         return status;
     }
     if (vd) memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
@@ -197,7 +197,7 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
 ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, const double *v,
                                   double *vd, double *lambda, double *psi)
 {
-    ga_stepper *s = &g->stepper;
+    ga_stepper *s = g->stepper;
     double *hat = s->start.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
@@ -228,7 +228,7 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
     if (!g || !q || !v || !direction || !dv)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "integrator, q, v, direction and dv must be given");
-    ga_stepper *s = &g->stepper;
+    ga_stepper *s = g->stepper;
     ga_saddle *k = &s->saddle;
     ga_status status = ga_saddle_factor_at(s, t, q, v, false);
     if (status == GA_OK) {
@@ -237,23 +237,23 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
         ga_saddle_solve(s, k, 2);
         memcpy(dv, k->x, (size_t)s->nv * sizeof *dv);
     }
-    if (!s->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */
+    if (!g->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */
     return explain_impulse(s, status, t, report);
 }
 
 static const double *error_or_zero(const ga_integrator *g, const double *error)
 {
-    return error ? error : g->stepper.zero;
+    return error ? error : g->stepper->zero;
 }
 
 const double *ga_integrator_error_q(const ga_integrator *g)
 {
-    return error_or_zero(g, g->run.control.error_q);
+    return error_or_zero(g, g->run.control.trial.q);
 }
 
 const double *ga_integrator_error_v(const ga_integrator *g)
 {
-    return error_or_zero(g, g->run.control.error_v);
+    return error_or_zero(g, g->run.control.trial.v);
 }
 
 ga_control_statistics ga_integrator_control_statistics(const ga_integrator *g)
@@ -308,18 +308,18 @@ static void extrapolate(const ga_stepper *s, levels *l, int count)
 static ga_status run_levels(ga_integrator *g, double t0, const double *q0, const double *v0,
                             const ga_simulation *def, int count, levels *l, ga_report *report)
 {
-    ga_stepper *s = &g->stepper;
+    ga_stepper *s = g->stepper;
     for (int k = 0; k < count; ++k) {
         if (k == 0) {
             GA_TRY(prepare(g, t0, q0, v0, def, report));
             g->run.record = true;
-            s->started = true;
+            g->started = true;
             GA_TRY(ga_run_simulate(&g->run, report));
         }
         /* error control leaves Newton's method unfinished: once more on the same mesh */
         if (k > 0 || g->run.adaptive) {
             GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
-            s->started = true;
+            g->started = true;
             GA_TRY(ga_run_repeat(&g->run, 1 << k, report));
         }
         memcpy(l->q[k], s->now.q, (size_t)s->nq * sizeof *s->now.q);
@@ -343,7 +343,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");
-    const ga_stepper *s = &g->stepper;
+    const ga_stepper *s = g->stepper;
     ga_simulation silent = *def;
     silent.output = silent.accepted = NULL;
     if (silent.control.mode == GA_ERROR_AUTO) silent.control.mode = GA_ERROR_FULL;
@@ -352,7 +352,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     if (status != GA_OK) ga_fail(report, status, "out of memory");
     if (status == GA_OK) status = run_levels(g, t0, q0, v0, &silent, count, &l, report);
     if (status == GA_OK) {
-        memcpy(g->stepper.q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
+        memcpy(g->stepper->q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
         memcpy(l.y, l.v[0], (size_t)s->nv * sizeof *l.y);
         extrapolate(s, &l, count);
         const double *best_q = l.q[count - 1], *best_v = l.v[count - 1];

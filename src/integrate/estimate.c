@@ -1,7 +1,7 @@
-/* The local error of a converged trial; formulas in control.h. */
+/* The local error of a converged trial; formulas in alpha.h. */
 #include "base/extremes.h"
 #include "base/report.h"
-#include "integrate/control.h"
+#include "integrate/alpha.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,26 +16,25 @@ static double second_difference(const ga_stepper *s, int i)
 }
 
 /* e_q and e_v as if there were no constraints. */
-static void raw_estimate(ga_controller *c)
+static void raw_estimate(ga_stepper *s, ga_error *e)
 {
-    const ga_stepper *s = c->s;
     const ga_method *p = &s->def.method;
     const ga_state *now = &s->now;
     const double h = s->h, h2 = h * h, gamma = p->gamma, beta = p->beta;
-    double *v = c->s->work, *vd = c->s->work2;
+    double *v = s->work, *vd = s->work2;
     for (int i = 0; i < s->nv; ++i) {
         v[i] = 0.5 * (s->vn[i] + s->v[i]);
         vd[i] = 0.5 * (now->vd[i] + s->vd[i]);
     }
-    ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, v, vd, c->error_q);
+    ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, v, vd, e->q);
     for (int i = 0; i < s->nv; ++i) {
         const double vd0 = now->vd[i], vd1 = s->vd[i], an = s->an[i], a1 = s->a[i];
-        c->error_q[i] = h * h2 / 12 * c->error_q[i] +
-                        h2 * (vd0 / 3 + vd1 / 6 - (0.5 - beta) * an - beta * a1);
-        c->error_v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * an - gamma * a1) -
-                        h * h2 / 6 * second_difference(s, i);
+        e->q[i] =
+            h * h2 / 12 * e->q[i] + h2 * (vd0 / 3 + vd1 / 6 - (0.5 - beta) * an - beta * a1);
+        e->v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * an - gamma * a1) -
+                  h * h2 / 6 * second_difference(s, i);
     }
-    if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, c->error_q);
+    if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, e->q);
 }
 
 /* x = J^-1 r, and what it does to v': in index 2 u + B_n^T x_eta. The two nearly cancel, so B_n
@@ -62,7 +61,7 @@ static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
 
 /* How the step answers to defects. The tangents may be some steps old; the second pass, with
  * the gradients of now, takes out what that leaves across the constraints. */
-void ga_controller_respond(ga_stepper *s, double *error_q, double *error_v)
+void ga_estimate_respond(ga_stepper *s, double *error_q, double *error_v)
 {
     const ga_dae *dae = &s->dae;
     double *w = s->r + s->nv, *Phi = s->r + s->nv + s->mp;
@@ -79,7 +78,7 @@ void ga_controller_respond(ga_stepper *s, double *error_q, double *error_v)
     }
 }
 
-void ga_controller_smooth(ga_stepper *s, double *error_v)
+void ga_estimate_smooth(ga_stepper *s, double *error_v)
 {
     const ga_dae *dae = &s->dae;
     if (dae->K.count == 0 && dae->C.count == 0) return;
@@ -95,11 +94,12 @@ void ga_controller_smooth(ga_stepper *s, double *error_v)
  * ones errors of the motion itself are taken for stiff. */
 static const double SLOW = 0.02;
 
-static double slow_step(const ga_controller *c, const double *v)
+static double slow_step(const ga_alpha *a, const double *v)
 {
-    double speed[2] = {c->size_v[0], c->size_v[1]}, time = INFINITY;
-    ga_newton_raise(c->s, v, 1, speed);
-    for (int k = 0; k < 2; ++k) time = ga_smaller(time, c->size_q[k] / speed[k]);
+    const ga_tolerance *tol = a->base.tolerance;
+    double speed[2] = {tol->size_v[0], tol->size_v[1]}, time = INFINITY;
+    ga_newton_raise(&a->s, v, 1, speed);
+    for (int k = 0; k < 2; ++k) time = ga_smaller(time, tol->size_q[k] / speed[k]);
     return SLOW * time;
 }
 
@@ -112,25 +112,25 @@ static bool smooth_with(ga_stepper *s, double tau, double *e)
     s->regular.asleep = true;
     const bool done = ga_block_factor(s) == GA_OK;
     s->regular.asleep = false;
-    for (int pass = 0; done && pass < 2; ++pass) ga_controller_smooth(s, e);
+    for (int pass = 0; done && pass < 2; ++pass) ga_estimate_smooth(s, e);
     s->c_q = c_q;
     s->c_v = c_v;
     return done;
 }
 
-double ga_controller_slow(ga_controller *c)
+double ga_estimate_slow(ga_alpha *a, const ga_error *e)
 {
-    ga_stepper *s = c->s;
-    const double tau = slow_step(c, s->v);
-    double *e = s->work2;
-    memcpy(e, c->error_q, (size_t)s->nv * sizeof *e);
+    ga_stepper *s = &a->s;
+    const double tau = slow_step(a, s->v);
+    double *x = s->work2;
+    memcpy(x, e->q, (size_t)s->nv * sizeof *x);
     if (s->h >= tau)
-        ga_controller_smooth(s, e);
-    else if (!smooth_with(s, tau, e))
-        return c->local;
+        ga_estimate_smooth(s, x);
+    else if (!smooth_with(s, tau, x))
+        return e->local;
     /* no more than all of it: compressed springs make J nearly singular */
-    const double slow = ga_smaller(ga_controller_weigh(c, e, c->error_v), c->local);
-    return s->now.steps == 0 ? slow + c->calmed : slow;
+    const double slow = ga_smaller(ga_alpha_weigh(a, x, e->v), e->local);
+    return s->now.steps == 0 ? slow + a->calmed : slow;
 }
 
 /* x without the part that G = B sees; the saddle matrix is that of the start. */
@@ -145,25 +145,25 @@ static void make_tangent(ga_stepper *s, double *x)
 
 /* A first step of size h misses h^2/2 of what was taken from v', and h of it in the velocities.
  * The slow part of that is an error of the motion. */
-static double calmed_error(ga_controller *c, double h, const double *taken)
+static double calmed_error(ga_alpha *a, double h, const double *taken)
 {
-    ga_stepper *s = c->s;
+    ga_stepper *s = &a->s;
     double *e = s->work2, *v = s->work;
     for (int i = 0; i < s->nv; ++i) {
         e[i] = 0.5 * h * h * taken[i];
         v[i] = s->now.v_exact[i] + h * s->now.vd[i];
     }
-    if (!smooth_with(s, ga_larger(slow_step(c, v), h), e)) return INFINITY;
+    if (!smooth_with(s, ga_larger(slow_step(a, v), h), e)) return INFINITY;
     make_tangent(s, e);
-    return ga_controller_weigh(c, e, c->error_v);
+    return ga_alpha_weigh(a, e, s->zero);
 }
 
-ga_status ga_controller_calm(ga_controller *c, double h)
+ga_status ga_estimate_calm(ga_alpha *a, double h)
 {
-    ga_stepper *s = c->s;
+    ga_stepper *s = &a->s;
     ga_state *now = &s->now;
     double *taken = s->start.vd_hat, *guess = s->start.guess;
-    c->calmed = 0;
+    a->calmed = 0;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
     GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, now->vd, guess));
@@ -174,7 +174,7 @@ ga_status ga_controller_calm(ga_controller *c, double h)
         for (int i = 0; i < s->nv; ++i) taken[i] = now->vd[i] - taken[i];
         make_tangent(s, taken);
         for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
-        c->calmed = calmed_error(c, h, taken);
+        a->calmed = calmed_error(a, h, taken);
     }
     s->usable = false;
     return GA_OK;
@@ -182,9 +182,8 @@ ga_status ga_controller_calm(ga_controller *c, double h)
 
 /* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
  * and without stiff modes; again with a second pass for old tangents. */
-static void filter(ga_controller *c, const double *b, double *e, double *y)
+static void filter(ga_stepper *s, const double *b, double *e, double *y)
 {
-    ga_stepper *s = c->s;
     double *rows = s->r + s->nv;
     memcpy(rows, b, (size_t)s->mp * sizeof *rows);
     ga_block_solve(s, s->r, s->x);
@@ -206,37 +205,36 @@ static void filter(ga_controller *c, const double *b, double *e, double *y)
  * first solve. It acts through velocity-dependent forces, and turns into the tangent space of
  * q_{n+1}: what is left of it there is (G_{n+1} - G_n)^T y/h. Both are part of the error of v.
  */
-static void project(ga_controller *c)
+static void project(ga_stepper *s, ga_error *e)
 {
-    ga_stepper *s = c->s;
     const ga_dae *dae = &s->dae;
     double *b = s->w, *delta = s->work, *y = s->mu;
-    memcpy(delta, c->error_q, (size_t)s->nv * sizeof *delta);
+    memcpy(delta, e->q, (size_t)s->nv * sizeof *delta);
     memset(s->r, 0, (size_t)s->n * sizeof *s->r);
     memset(b, 0, (size_t)s->mp * sizeof *b);
-    ga_coords_multiply(&dae->M, s->M_tangent, 1, c->error_q, s->r);
-    ga_coords_multiply(&dae->N, s->G + dae->B.count, 1, c->error_q, b + s->m);
-    filter(c, b, c->error_q, y);
+    ga_coords_multiply(&dae->M, s->M_tangent, 1, e->q, s->r);
+    ga_coords_multiply(&dae->N, s->G + dae->B.count, 1, e->q, b + s->m);
+    filter(s, b, e->q, y);
 
     memset(s->r, 0, (size_t)s->n * sizeof *s->r);
-    ga_coords_multiply(&dae->M, s->M_tangent, 1, c->error_v, s->r);
+    ga_coords_multiply(&dae->M, s->M_tangent, 1, e->v, s->r);
     if (!s->form->velocity_level && s->m) {
-        for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - c->error_q[i]) / s->h;
+        for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - e->q[i]) / s->h;
         ga_coords_multiply(&dae->C, s->C, s->h, delta, s->r);
         ga_coords_multiply_transposed(&dae->G, s->G, 1 / s->h, y, s->r);
         ga_coords_multiply_transposed(&dae->G, s->now.G, -1 / s->h, y, s->r);
     }
     memset(b, 0, (size_t)s->mp * sizeof *b);
-    ga_coords_multiply(&dae->Z, s->Z, -1, c->error_q, b);
-    filter(c, b, c->error_v, y);
+    ga_coords_multiply(&dae->Z, s->Z, -1, e->q, b);
+    filter(s, b, e->v, y);
 }
 
-void ga_controller_estimate(ga_controller *c)
+void ga_estimate(ga_alpha *a, ga_error *e)
 {
-    raw_estimate(c);
-    ga_order_see(c);
-    if (c->s->form->has_eta)
-        ga_controller_respond(c->s, c->error_q, c->error_v);
+    raw_estimate(&a->s, e);
+    ga_order_see(a, e);
+    if (a->s.form->has_eta)
+        ga_estimate_respond(&a->s, e->q, e->v);
     else
-        project(c);
+        project(&a->s, e);
 }

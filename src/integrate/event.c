@@ -26,22 +26,22 @@
 #include <math.h>
 #include <string.h>
 
-ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w)
+ga_status ga_watch_create(ga_onestep *m, const ga_events *def, ga_watch *w)
 {
     memset(w, 0, sizeof *w);
-    w->s = s;
+    w->m = m;
     w->def = *def;
     if (w->def.max_count < 1) w->def.max_count = 100;
-    int n = def->count;
-    bool memory = (w->side = GA_NEW(int, n)) && (w->which = GA_NEW(int, n)) &&
-                  (w->end = GA_NEW(double, n)) && (w->slope = GA_NEW(double, n)) &&
-                  (w->size = GA_NEW(double, n)) && (w->shift = GA_NEW(double, n)) &&
-                  (w->before = GA_NEW(double, n)) &&
-                  (w->times = GA_NEW(double, w->def.max_count)) &&
-                  (w->q = GA_NEW(double, s->nq)) && (w->v = GA_NEW(double, s->nv)) &&
-                  (w->vd = GA_NEW(double, s->nv)) && (w->multipliers = GA_NEW(double, s->mp)) &&
-                  (w->path = GA_NEW(double, s->nv)) && (w->q_given = GA_NEW(double, s->nq)) &&
-                  (w->v_given = GA_NEW(double, s->nv));
+    const int n = def->count, nq = m->dae->nq, nv = m->dae->nv;
+    bool memory =
+        (w->side = GA_NEW(int, n)) && (w->which = GA_NEW(int, n)) &&
+        (w->end = GA_NEW(double, n)) && (w->slope = GA_NEW(double, n)) &&
+        (w->size = GA_NEW(double, n)) && (w->shift = GA_NEW(double, n)) &&
+        (w->before = GA_NEW(double, n)) && (w->times = GA_NEW(double, w->def.max_count)) &&
+        (w->q = GA_NEW(double, nq)) && (w->v = GA_NEW(double, nv)) &&
+        (w->vd = GA_NEW(double, nv)) && (w->multipliers = GA_NEW(double, m->dae->mp)) &&
+        (w->path = GA_NEW(double, nv)) && (w->q_given = GA_NEW(double, nq)) &&
+        (w->v_given = GA_NEW(double, nv));
     for (int k = 0; k < 4 && memory; ++k) memory = (w->g[k] = GA_NEW(double, n)) != NULL;
     if (!memory) ga_watch_destroy(w);
     return memory ? GA_OK : GA_ERR_MEMORY;
@@ -67,7 +67,7 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
                     .v = w->v,
                     .vd = w->vd,
                     .lambda = w->multipliers,
-                    .psi = w->multipliers + w->s->m};
+                    .psi = w->multipliers + w->m->dae->m};
     if (w->def.function(w->def.user, &at, g) != GA_EVAL_OK) {
         ga_fail(report, GA_ERR_CALLBACK, "the event functions failed at t = %.9g", t);
         if (report) report->time = t;
@@ -89,15 +89,15 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
 static ga_status call_exactly(ga_watch *w, double t, double *g, ga_report *report)
 {
     if (w->def.exact && w->def.exact(w->def.user) &&
-        ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
-        ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
+        w->m->type->accelerate(w->m, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
+        w->m->type->interpolate(w->m, t, NULL, NULL, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 
 /* On the constraints, as output is: to find out when something happens. */
 static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
 {
-    ga_dense_consistent(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    ga_dense_consistent(w->m, t, w->q, w->v, w->vd, w->multipliers);
     return call_exactly(w, t, g, report);
 }
 
@@ -105,29 +105,29 @@ static ga_status evaluate(ga_watch *w, double t, double *g, ga_report *report)
  * that violate the constraints are not: a contact that closes may seem to open. */
 static ga_status survey(ga_watch *w, double t, double *g, ga_report *report)
 {
-    if (w->s->m && !w->s->form->velocity_level) return evaluate(w, t, g, report);
-    ga_dense(w->s, t, w->q, w->v, w->vd, w->multipliers);
+    if (w->m->dae->m && !w->m->velocity_level) return evaluate(w, t, g, report);
+    w->m->type->interpolate(w->m, t, w->q, w->v, w->vd, w->multipliers);
     return call_exactly(w, t, g, report);
 }
 
 /* Behind a start, ds later on the Taylor path. */
 static ga_status evaluate_ahead(ga_watch *w, double ds, double *g, ga_report *report)
 {
-    ga_stepper *s = w->s;
-    const ga_state *now = &s->now;
-    for (int i = 0; i < s->nv; ++i) {
-        w->path[i] = ds * (now->v_exact[i] + 0.5 * ds * now->vd[i]);
-        w->v[i] = now->v_exact[i] + ds * now->vd[i];
+    const ga_solution *now = &w->m->now;
+    const ga_dae *dae = w->m->dae;
+    for (int i = 0; i < dae->nv; ++i) {
+        w->path[i] = ds * (now->v_start[i] + 0.5 * ds * now->vd[i]);
+        w->v[i] = now->v_start[i] + ds * now->vd[i];
     }
     if (ds == 0)
-        memcpy(w->q, now->q, (size_t)s->nq * sizeof *w->q);
+        memcpy(w->q, now->q, (size_t)dae->nq * sizeof *w->q);
     else
-        ga_dae_update(&s->dae, GA_MAP_EXP, now->q, w->path, w->q);
-    memcpy(w->multipliers, now->lambda, (size_t)s->mp * sizeof *w->multipliers);
+        ga_dae_update(dae, GA_MAP_EXP, now->q, w->path, w->q);
+    memcpy(w->multipliers, now->multipliers, (size_t)dae->mp * sizeof *w->multipliers);
     if (ds == 0)
-        memcpy(w->vd, now->vd, (size_t)s->nv * sizeof *w->vd);
+        memcpy(w->vd, now->vd, (size_t)dae->nv * sizeof *w->vd);
     else
-        GA_TRY(ga_saddle_acceleration(s, now->t + ds, w->q, w->v, w->vd, w->multipliers));
+        GA_TRY(w->m->type->accelerate(w->m, now->t + ds, w->q, w->v, w->vd, w->multipliers));
     return call(w, now->t + ds, g, report);
 }
 
@@ -136,7 +136,7 @@ static int sign(double x) { return (x > 0) - (x < 0); }
 /* Times closer than this are the same. */
 static double resolution(const ga_watch *w, double t)
 {
-    return 1e-12 * fmax(fabs(t), w->s->now.h);
+    return 1e-12 * fmax(fabs(t), w->m->now.h);
 }
 
 static bool is_unilateral(const ga_watch *w, int i)
@@ -163,7 +163,7 @@ static void meet(ga_watch *w, const double *g)
  * happen. */
 static double look_ahead(const ga_watch *w)
 {
-    return fmax(1e-4 * w->s->now.h, resolution(w, w->s->now.t));
+    return fmax(1e-4 * w->m->now.h, resolution(w, w->m->now.t));
 }
 
 /* Values ds and 2 ds behind a start into g[1] and g[2]; false: the motion cannot be followed
@@ -186,7 +186,7 @@ static int side_at_start(const ga_watch *w, int i, double ds)
     const double g = w->g[0][i];
     if (!(ds > 0)) return sign(g);
     const double one = w->g[1][i] - g, two = w->g[2][i] - g;
-    if (fabs(g) > none(w, i, fabs(one) / ds, w->s->now.t)) return sign(g);
+    if (fabs(g) > none(w, i, fabs(one) / ds, w->m->now.t)) return sign(g);
     const double linear = linear_change(one, two), curved = bend(one, two);
     const double round_off = 8 * DBL_EPSILON * (w->size[i] + fabs(one) + fabs(two));
     if (fabs(linear) > round_off) return sign(linear);
@@ -195,7 +195,7 @@ static int side_at_start(const ga_watch *w, int i, double ds)
 
 ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report)
 {
-    const ga_state *now = &w->s->now;
+    const ga_solution *now = &w->m->now;
     w->t_end = t_end;
     w->duration = t_end - now->t;
     w->happened = 0;
@@ -223,7 +223,7 @@ static bool is_event(const ga_watch *w, int i)
 static bool moves_on(const ga_watch *w, int i, double one, double two)
 {
     double linear = linear_change(one, two);
-    double least = 0.1 * resolution(w, w->s->now.t) * w->slope[i];
+    double least = 0.1 * resolution(w, w->m->now.t) * w->slope[i];
     if (w->touched) least = fmax(least, fabs(bend(one, two)));
     return sign(linear) == w->side[i] && fabs(linear) > least;
 }
@@ -232,27 +232,28 @@ static bool moves_on(const ga_watch *w, int i, double one, double two)
 static ga_status evaluate_at(ga_watch *w, double t, const double *q, const double *v, double *g,
                              ga_report *report)
 {
-    ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
-    memcpy(w->q, q, (size_t)w->s->nq * sizeof *q);
-    memcpy(w->v, v, (size_t)w->s->nv * sizeof *v);
-    if (ga_saddle_acceleration(w->s, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
-        ga_dense(w->s, t, NULL, NULL, w->vd, w->multipliers);
+    ga_onestep *m = w->m;
+    m->type->interpolate(m, t, NULL, NULL, w->vd, w->multipliers);
+    memcpy(w->q, q, (size_t)m->dae->nq * sizeof *q);
+    memcpy(w->v, v, (size_t)m->dae->nv * sizeof *v);
+    if (m->type->accelerate(m, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
+        m->type->interpolate(m, t, NULL, NULL, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 
 ga_status ga_watch_before(ga_watch *w, double t, const double *q, const double *v,
                           ga_report *report)
 {
-    memcpy(w->q_given, q, (size_t)w->s->nq * sizeof *q);
-    memcpy(w->v_given, v, (size_t)w->s->nv * sizeof *v);
+    memcpy(w->q_given, q, (size_t)w->m->dae->nq * sizeof *q);
+    memcpy(w->v_given, v, (size_t)w->m->dae->nv * sizeof *v);
     return evaluate_at(w, t, q, v, w->g[0], report);
 }
 
 ga_status ga_watch_after(ga_watch *w, double t, const double *q, const double *v,
                          ga_report *report)
 {
-    w->touched = memcmp(w->q_given, q, (size_t)w->s->nq * sizeof *q) ||
-                 memcmp(w->v_given, v, (size_t)w->s->nv * sizeof *v);
+    w->touched = memcmp(w->q_given, q, (size_t)w->m->dae->nq * sizeof *q) ||
+                 memcmp(w->v_given, v, (size_t)w->m->dae->nv * sizeof *v);
     GA_TRY(evaluate_at(w, t, q, v, w->g[1], report));
     for (int i = 0; i < w->def.count; ++i) w->shift[i] = fabs(w->g[1][i] - w->g[0][i]);
     return GA_OK;
@@ -262,7 +263,7 @@ ga_status ga_watch_restart(ga_watch *w, ga_report *report)
 {
     GA_TRY(evaluate_ahead(w, 0, w->g[0], report));
     w->t_before = NAN;
-    const double ds = look_ahead(w), t = w->s->now.t;
+    const double ds = look_ahead(w), t = w->m->now.t;
     const bool path = look_along(w, ds);
     for (int i = 0; i < w->def.count; ++i) {
         double g = w->g[0][i], one = w->g[1][i] - g, two = w->g[2][i] - g;
@@ -492,7 +493,7 @@ static ga_status search(ga_watch *w, double a, double *b, bool *found, double *t
 ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_report *report)
 {
     enum { MOST_PARTS = 8 }; /* of a quarter: a function of noise is not followed further */
-    const ga_state *now = &w->s->now;
+    const ga_solution *now = &w->m->now;
     *found = false;
     if (!w->def.count || !(from < now->t)) return GA_OK;
     if (from > now->t_old) w->t_before = NAN; /* behind an event */

@@ -2,12 +2,10 @@
 #ifndef GA_INTEGRATE_EVENT_H
 #define GA_INTEGRATE_EVENT_H
 
-#include "integrate/stepper.h"
-
-#include <galpha/simulate.h>
+#include "integrate/onestep.h"
 
 typedef struct ga_watch {
-    ga_stepper *s;
+    ga_onestep *m;
     ga_events def;
     double t_end, duration;
     double *g[4];  /* at the ends of the interval looked at, and inside */
@@ -28,7 +26,7 @@ typedef struct ga_watch {
     double *shift;
 } ga_watch;
 
-ga_status ga_watch_create(ga_stepper *s, const ga_events *def, ga_watch *w);
+ga_status ga_watch_create(ga_onestep *m, const ga_events *def, ga_watch *w);
 void ga_watch_destroy(ga_watch *w); /* a zeroed one is fine */
 
 /* At a start: on which side everything is. */

@@ -1,6 +1,6 @@
 /* Second or third order, whichever allows larger steps.
  *
- * The estimate e of the local error (control.h) has the right leading term, h^3. A step from
+ * The estimate e of the local error (alpha.h) has the right leading term, h^3. A step from
  * which it is taken away is of third order, and its own error shows in how e changes:
  *
  *     e_n - r^3 e_{n-1} = O(h^4),   r = h_n/h_{n-1},
@@ -25,11 +25,11 @@
  * (w h)^4/16 a step. Their e turns by w h from step to step, a change of 2 sin(w h/2) |e|.
  * Where e changes by more than half of itself, w h > 1/2, the step is left as it is, of second
  * order and stable; slower ones grow by what the tolerance allows. What is taken away is
- * without stiff modes (ga_controller_smooth), or else these would grow by half in each step.
+ * without stiff modes (ga_estimate_smooth), or else these would grow by half in each step.
  * Systems whose steps show this again and again are left to the second order for longer and
  * longer.
  */
-#include "integrate/control.h"
+#include "integrate/alpha.h"
 
 #include "base/extremes.h"
 #include "base/memory.h"
@@ -65,11 +65,12 @@ static const double GROWTH = 2, RECOVERY = 1.03;
 /* Newton's method goes on to this much of what a step may contribute, or of the tolerance. */
 static const double NEWTON_SHARE = 0.1, NEWTON_MOST = 1e-3;
 
-ga_status ga_order_create(const ga_controller *c, ga_order *order)
+ga_status ga_order_create(ga_alpha *a, ga_error_mode mode)
 {
-    const size_t n = (size_t)c->s->nv;
-    order->chosen =
-        c->def.mode == GA_ERROR_AUTO && c->s->form->has_eta && c->s->method.second_order;
+    ga_order *order = &a->order;
+    const size_t n = (size_t)a->s.nv;
+    *order = (ga_order){.chosen = mode == GA_ERROR_AUTO && a->s.form->has_eta &&
+                                  a->s.method.second_order};
     if (!order->chosen) return GA_OK;
     order->memory = GA_NEW(double, 6 * n);
     if (!order->memory) return GA_ERR_MEMORY;
@@ -91,29 +92,31 @@ void ga_order_start(ga_order *order)
     order->error[0] = order->error[1] = INFINITY;
 }
 
-void ga_order_prepare(ga_controller *c, double h)
+void ga_order_prepare(ga_alpha *a, double h)
 {
-    ga_stepper *s = c->s;
-    const ga_order *order = &c->order;
+    ga_stepper *s = &a->s;
+    const ga_order *order = &a->order;
+    const ga_tolerance *tol = a->base.tolerance;
     if (!order->chosen) return;
     s->slides = order->third;
     if (!order->third) {
-        ga_controller_set_newton(c);
+        ga_alpha_set_newton(a);
         return;
     }
-    const double share = ga_smaller(NEWTON_MOST, NEWTON_SHARE * h / c->duration);
-    const double enough = share * c->def.relative;
+    const double share = ga_smaller(NEWTON_MOST, NEWTON_SHARE * h / tol->duration);
+    const double enough = share * tol->def.relative;
     if (!(s->enough > 0.5 * enough && s->enough < 2 * enough))
-        ga_newton_set(s, enough, ga_larger(100 * enough, NEWTON_MOST * c->def.relative));
+        ga_newton_set(s, enough, ga_larger(100 * enough, NEWTON_MOST * tol->def.relative));
     s->served = s->life; /* new tangents: the response must be accurate */
 }
 
 /* C_n, and what the next step needs to know for its own. */
-static void find_factor(ga_controller *c, double h)
+static void find_factor(ga_alpha *a)
 {
-    ga_order *order = &c->order;
-    const ga_method *p = &c->s->def.method;
-    const double D = c->s->method.shift, h2 = h * h, steady = D * (p->alpha_m - 0.5) * h2;
+    ga_order *order = &a->order;
+    const ga_method *p = &a->s.def.method;
+    const double h = a->s.h, D = a->s.method.shift, h2 = h * h,
+                 steady = D * (p->alpha_m - 0.5) * h2;
     double theta = steady; /* as the start makes it */
     if (order->old_h > 0) {
         const double change =
@@ -127,27 +130,27 @@ static void find_factor(ga_controller *c, double h)
 }
 
 /* Weighted size of the change of e since the last step. */
-static double measure_change(ga_controller *c, double h)
+static double measure_change(ga_alpha *a)
 {
-    const ga_order *order = &c->order;
+    const ga_order *order = &a->order;
     double *q = order->change_q, *v = order->change_v;
-    const double r = h / order->old_h, r3 = r * r * r;
+    const double r = a->s.h / order->old_h, r3 = r * r * r;
     const bool known = fabs(order->old_factor) > 1e-3; /* else e_v has no leading term */
     const double of_v = known ? r3 * order->factor / order->old_factor : r3;
-    for (int i = 0; i < c->s->nv; ++i) {
+    for (int i = 0; i < a->s.nv; ++i) {
         q[i] = order->q[i] - r3 * order->old_q[i];
         v[i] = order->v[i] - of_v * order->old_v[i];
     }
-    ga_controller_respond(c->s, q, v);
-    return CAUTION * ga_controller_weigh(c, q, v);
+    ga_estimate_respond(&a->s, q, v);
+    return CAUTION * ga_alpha_weigh(a, q, v);
 }
 
-void ga_order_see(ga_controller *c)
+void ga_order_see(ga_alpha *a, const ga_error *e)
 {
-    ga_order *order = &c->order;
+    ga_order *order = &a->order;
     if (!order->chosen) return;
-    memcpy(order->q, c->error_q, (size_t)c->s->nv * sizeof *order->old_q);
-    memcpy(order->v, c->error_v, (size_t)c->s->nv * sizeof *order->old_v);
+    memcpy(order->q, e->q, (size_t)a->s.nv * sizeof *order->old_q);
+    memcpy(order->v, e->v, (size_t)a->s.nv * sizeof *order->old_v);
 }
 
 bool ga_order_is_third(const ga_order *order)
@@ -156,15 +159,15 @@ bool ga_order_is_third(const ga_order *order)
 }
 
 /* Redundant constraints are left out: off them, they do not look redundant. */
-void ga_order_judge(ga_controller *c, double h)
+void ga_order_judge(ga_alpha *a, ga_error *e)
 {
-    ga_order *order = &c->order;
+    ga_order *order = &a->order;
     if (!order->chosen) return;
-    find_factor(c, h);
-    order->error[0] = c->local;
-    const bool matters = order->pause <= 1 && !c->s->regular.active && order->old_h > 0;
-    order->error[1] = matters ? measure_change(c, h) : INFINITY;
-    if (ga_order_is_third(order)) c->local = ga_smaller(order->error[0], order->error[1]);
+    find_factor(a);
+    order->error[0] = e->local;
+    const bool matters = order->pause <= 1 && !a->s.regular.active && order->old_h > 0;
+    order->error[1] = matters ? measure_change(a) : INFINITY;
+    if (ga_order_is_third(order)) e->local = ga_smaller(order->error[0], order->error[1]);
 }
 
 /* Back to second order. */
@@ -178,11 +181,11 @@ static void fall_back(ga_order *order)
     order->third = false;
 }
 
-void ga_order_reject(ga_controller *c, double h)
+void ga_order_reject(ga_alpha *a)
 {
-    ga_order *order = &c->order;
+    ga_order *order = &a->order;
     if (!order->third) return;
-    const double r = h / order->old_h;
+    const double r = a->s.h / order->old_h;
     if (r > 1.02) order->growth = ga_smaller(order->growth, 0.5 * (1 + r));
     if (!ga_order_is_third(order) && ++order->strikes == STRIKES) fall_back(order);
 }
@@ -194,12 +197,13 @@ double ga_order_give_up(ga_order *order, double aim)
     return ga_smaller(ga_larger(factor, 0.2), 1);
 }
 
-void ga_order_accept(ga_controller *c, double h)
+void ga_order_accept(ga_alpha *a)
 {
-    ga_order *order = &c->order;
+    ga_order *order = &a->order;
+    const double h = a->s.h;
     if (!order->chosen) return;
-    memcpy(order->old_q, order->q, (size_t)c->s->nv * sizeof *order->old_q);
-    memcpy(order->old_v, order->v, (size_t)c->s->nv * sizeof *order->old_v);
+    memcpy(order->old_q, order->q, (size_t)a->s.nv * sizeof *order->old_q);
+    memcpy(order->old_v, order->v, (size_t)a->s.nv * sizeof *order->old_v);
     memcpy(order->old_theta, order->theta, sizeof order->old_theta);
     const double r = order->old_h > 0 ? h / order->old_h : 1;
     order->expected = order->old_error * (r * r) * (r * r);
@@ -208,9 +212,9 @@ void ga_order_accept(ga_controller *c, double h)
     order->old_h = h;
 }
 
-double ga_order_wish(ga_controller *c, double aim, double allowed)
+double ga_order_wish(ga_alpha *a, double aim, double allowed)
 {
-    ga_order *order = &c->order;
+    ga_order *order = &a->order;
     const double left = ga_larger(order->error[1], EXPECTED * order->expected);
     const double second = sqrt(aim * allowed / ga_larger(order->error[0], 1e-8 * allowed));
     const double third = cbrt(aim * allowed / ga_larger(left, 1e-8 * allowed));

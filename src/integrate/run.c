@@ -12,28 +12,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Accelerations at events, projections after an extrapolation, and in index 3 velocities for
- * another step size need the system of the start in the middle of a run. */
-static bool needs_saddle(const ga_stepper *s, const ga_simulation *def)
-{
-    const bool adaptive = def->control.relative > 0;
-    return def->events.count > 0 || (adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
-                                                  !s->form->velocity_level));
-}
+static ga_follow follow_up;
 
-ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run)
+ga_status ga_run_create(ga_onestep *m, const ga_simulation *def, ga_run *run)
 {
+    const ga_dae *dae = m->dae;
     memset(run, 0, sizeof *run);
-    run->s = s;
+    run->m = m;
     run->def = *def;
     run->adaptive = def->control.relative > 0;
     run->last_output = -INFINITY;
-    ga_status status = ga_controller_create(s, &def->control, &run->control);
-    if (status == GA_OK) status = ga_watch_create(s, &def->events, &run->watch);
-    if (status == GA_OK && needs_saddle(s, def)) status = ga_saddle_keep(s);
-    bool memory = (run->q = GA_NEW(double, s->nq)) && (run->v = GA_NEW(double, s->nv)) &&
-                  (run->vd = GA_NEW(double, s->nv)) &&
-                  (run->multipliers = GA_NEW(double, s->mp));
+    run->t_begin = -INFINITY;
+    run->grid = (ga_grid){.m = m, .h = def->step, .follow = follow_up, .user = run};
+    ga_status status = ga_controller_create(m, &def->control, &run->control);
+    if (status == GA_OK) status = ga_watch_create(m, &def->events, &run->watch);
+    if (status == GA_OK && m->type->prepare) status = m->type->prepare(m, def);
+    bool memory = (run->q = GA_NEW(double, dae->nq)) && (run->v = GA_NEW(double, dae->nv)) &&
+                  (run->vd = GA_NEW(double, dae->nv)) &&
+                  (run->multipliers = GA_NEW(double, dae->mp));
     if (status == GA_OK && !memory) status = GA_ERR_MEMORY;
     if (status != GA_OK) ga_run_destroy(run);
     return status;
@@ -41,6 +37,7 @@ ga_status ga_run_create(ga_stepper *s, const ga_simulation *def, ga_run *run)
 
 void ga_run_destroy(ga_run *run)
 {
+    if (run->m && run->m->tolerance == &run->control.tolerance) run->m->tolerance = NULL;
     ga_controller_destroy(&run->control);
     ga_watch_destroy(&run->watch);
     ga_free(run->q);
@@ -61,7 +58,7 @@ static ga_sample sample_of(const ga_run *run, double t, const double *q, const d
                        .v = v,
                        .vd = vd,
                        .lambda = multipliers,
-                       .psi = multipliers + run->s->m,
+                       .psi = multipliers + run->m->dae->m,
                        .step = run->taken.step,
                        .error = run->taken.error,
                        .iterations = run->taken.iterations};
@@ -70,19 +67,14 @@ static ga_sample sample_of(const ga_run *run, double t, const double *q, const d
 /* The solution at t, within the last step, to the user. */
 static void put_out(ga_run *run, double t)
 {
-    ga_stepper *s = run->s;
+    ga_onestep *m = run->m;
     run->last_output = t;
     if (!run->def.output) return;
-    ga_dense_output(s, t, run->q, run->v, run->vd, run->multipliers);
-    if (run->def.multipliers != GA_MULTIPLIERS_SCHEME) {
-        /* where the acceleration level has no solution, the scheme's own values stand */
-        double *vd = s->start.vd_hat, *hat = s->start.guess;
-        memcpy(hat, run->multipliers, (size_t)s->mp * sizeof *hat);
-        if (ga_saddle_acceleration(s, t, run->q, run->v, vd, hat) == GA_OK) {
-            memcpy(run->vd, vd, (size_t)s->nv * sizeof *vd);
-            memcpy(run->multipliers, hat, (size_t)s->mp * sizeof *hat);
-        }
-    }
+    ga_dense_output(m, t, run->q, run->v, run->vd, run->multipliers);
+    /* where the acceleration level has no solution, the scheme's own values stand */
+    if (run->def.multipliers != GA_MULTIPLIERS_SCHEME &&
+        m->type->accelerate(m, t, run->q, run->v, run->vd, run->multipliers) != GA_OK)
+        m->type->interpolate(m, t, NULL, NULL, run->vd, run->multipliers);
     ga_sample sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
     if (run->def.output(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
 }
@@ -90,12 +82,12 @@ static void put_out(ga_run *run, double t)
 /* The same, as the scheme has it, to whoever follows the steps. */
 static void tell_accepted(ga_run *run, double t)
 {
-    const ga_state *now = &run->s->now;
+    const ga_solution *now = &run->m->now;
     if (!run->def.accepted) return;
-    ga_sample sample = sample_of(run, t, now->q, now->v, now->vd, now->lambda);
+    ga_sample sample = sample_of(run, t, now->q, now->v, now->vd, now->multipliers);
     if (t != now->t) {
         /* an event: the energy before it is compared with that of a consistent start */
-        ga_dense_consistent(run->s, t, run->q, run->v, run->vd, run->multipliers);
+        ga_dense_consistent(run->m, t, run->q, run->v, run->vd, run->multipliers);
         sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
     }
     if (run->def.accepted(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
@@ -159,13 +151,13 @@ static void tell_start(ga_run *run, double t)
  * the step before ends, and the one behind begins, this much beside it. */
 static double beside(const ga_run *run, double t)
 {
-    return 32 * DBL_EPSILON * ga_larger(fabs(t), run->control.duration);
+    return 32 * DBL_EPSILON * ga_larger(fabs(t), run->control.tolerance.duration);
 }
 
 /* Too short a time to be integrated. */
 static double sliver(const ga_run *run, double t)
 {
-    return 1e-12 * ga_larger(fabs(t), run->control.duration);
+    return 1e-12 * ga_larger(fabs(t), run->control.tolerance.duration);
 }
 
 /* t_end or the breakpoint that t is about to reach: there is no time for a step in between. */
@@ -210,65 +202,36 @@ static double next_stop(const ga_run *run, double t, double *next)
 
 /* --- starts ------------------------------------------------------------------------------- */
 
-/* Start values for a first step of size h from derivatives of v', taken in forward direction;
- * the stepper's own where the user has asked for others than usual. */
-static ga_status start_forward(ga_run *run, double h)
+/* The first step of a grid that begins here. In the middle of a run, where the next stop is
+ * near, it is shorter. */
+static double first_of_grid(const ga_run *run, bool anew)
 {
-    ga_stepper *s = run->s;
-    ga_controller *c = &run->control;
-    if (run->adaptive || s->def.start == s->form->start) {
-        ga_status status = ga_start_derivatives(s, h, c->vdd, c->vddd);
-        if (status == GA_OK) return ga_start_refined(s, h, c->vdd, c->vddd);
-        if (run->adaptive || !ga_step_may_retry(status)) return status;
-    }
-    s->now.h = h;
-    return ga_start_values(s, h, s->now.a, s->now.v);
+    const double h = run->def.step, t = run->m->now.t;
+    if (!anew) return h;
+    const double left = next_stop(run, t, NULL) - t;
+    if (left >= 1.1 * h) return h;
+    return left <= h * (1 + 1e-9) ? ga_smaller(h, left) : 0.5 * left;
 }
 
-/* Start values for steps of fixed size. In the middle of a run v'' must not look back to where
- * forces were others, and the size is that of the first step, for which the stepper would do it
- * again in its own way. A run that is to be repeated starts as the repetitions do. */
-static ga_status start_fixed(ga_run *run, bool anew)
-{
-    ga_stepper *s = run->s;
-    double h = run->def.step;
-    s->h_grid = h;
-    s->t_start = s->now.t;
-    s->grid = 0;
-    if (anew) {
-        double left = next_stop(run, s->now.t, NULL) - s->now.t;
-        if (left < 1.1 * h) h = left <= h * (1 + 1e-9) ? ga_smaller(h, left) : 0.5 * left;
-    }
-    if (anew || run->record) return start_forward(run, h);
-    s->now.h = h;
-    return ga_start_values(s, h, s->now.a, s->now.v);
-}
-
-/* An estimate belongs to a step. */
-static void forget_errors(ga_run *run)
-{
-    const size_t size = (size_t)run->s->nv * sizeof(double);
-    memset(run->control.error_q, 0, size);
-    memset(run->control.error_v, 0, size);
-}
-
-/* Start values from a consistent state. */
+/* Start values from a consistent state. In the middle of a run derivatives must not look back
+ * to where forces were others; and a run that is to be repeated starts as the repetitions do.
+ */
 static ga_status start_here(ga_run *run, bool anew, ga_report *report)
 {
-    ga_stepper *s = run->s;
-    s->dense.steps = -1;
-    s->usable = false;
-    if (!(s->now.t < run->def.t_end)) { /* no step will follow */
-        memcpy(s->now.a, s->now.vd, (size_t)s->nv * sizeof *s->now.a);
-        forget_errors(run);
-        return GA_OK;
+    ga_onestep *m = run->m;
+    ga_status status;
+    if (!(m->now.t < run->def.t_end)) { /* no step will follow */
+        status = m->type->start(m, 0, true);
+    } else if (run->adaptive) {
+        status = ga_controller_start(&run->control, anew ? 0 : run->def.control.first_step);
+    } else {
+        ga_grid_begin(&run->grid, run->def.step);
+        status = m->type->start(m, first_of_grid(run, anew), anew || run->record);
     }
-    double guess = anew ? 0 : run->def.control.first_step;
-    ga_status status =
-        run->adaptive ? ga_controller_start(&run->control, guess) : start_fixed(run, anew);
-    forget_errors(run); /* the first step was chosen with them */
-    if (status == GA_OK && !s->matrix.full) status = ga_step_warm(s);
-    if (status != GA_OK) ga_step_explain(s, status, s->now.h, report);
+    ga_controller_forget_errors(&run->control); /* the first step was chosen with them */
+    if (status == GA_OK && m->type->warm && m->now.t < run->def.t_end)
+        status = m->type->warm(m);
+    if (status != GA_OK) ga_onestep_explain(m, status, m->now.h, report);
     return status;
 }
 
@@ -277,18 +240,17 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
 static ga_status settle(ga_run *run, ga_report *report)
 {
     enum { MOST = 50 };
-    ga_stepper *s = run->s;
-    const ga_state *now = &s->now;
+    ga_onestep *m = run->m;
+    const ga_solution *now = &m->now;
     const ga_events *events = &run->def.events;
-    const double t_begin = now->t_begin;
     if (!events->settled || run->stopped) return GA_OK;
     for (int k = 0; k <= MOST; ++k) {
-        ga_sample sample = sample_of(run, now->t, now->q, now->v, now->vd, now->lambda);
+        ga_sample sample = sample_of(run, now->t, now->q, now->v, now->vd, now->multipliers);
         ga_action action = events->settled(events->user, &sample);
         if (action == GA_ACTION_STOP) run->stopped = true;
         if (action != GA_ACTION_RESTART) return GA_OK;
-        GA_TRY(ga_start_again(s, now->t, now->q, now->v, report));
-        s->now.t_begin = t_begin; /* nothing has jumped but what jumped before */
+        /* nothing has jumped but what jumped before */
+        GA_TRY(m->type->restart(m, now->t, now->q, now->v, run->t_begin, report));
     }
     ga_fail(report, GA_ERR_EVENTS,
             "at t = %.9g the contacts find no consistent state: %d restarts in a row", now->t,
@@ -297,30 +259,12 @@ static ga_status settle(ga_run *run, ga_report *report)
     return GA_ERR_EVENTS;
 }
 
-ga_status ga_run_normalise(const ga_stepper *s, double *q, ga_report *report)
-{
-    for (int k = 0; k < s->dae.sys.node_count; ++k) {
-        ga_node node = s->dae.sys.nodes[k];
-        q += ga_node_nq(node);
-        if (node.group != GA_GROUP_SO3 && node.group != GA_GROUP_R3SO3 &&
-            node.group != GA_GROUP_SE3)
-            continue;
-        double *p = q - 4;
-        double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
-        if (!(length > 1e-6 && length < 1e6))
-            return ga_fail(report, GA_ERR_ARGUMENT,
-                           "the quaternion of node %d has length %g: expected 1", k, length);
-        if (fabs(length - 1) > 1e-15)
-            for (int i = 0; i < 4; ++i) p[i] /= length;
-    }
-    return GA_OK;
-}
-
 /* Begins anew at t from q and v, which are made consistent first. */
 static ga_status restart(ga_run *run, double t, const double *q, const double *v,
                          ga_report *report)
 {
-    GA_TRY(ga_start_again(run->s, t, q, v, report));
+    run->t_begin = t;
+    GA_TRY(run->m->type->restart(run->m, t, q, v, t, report));
     GA_TRY(settle(run, report));
     return start_here(run, true, report);
 }
@@ -328,13 +272,9 @@ static ga_status restart(ga_run *run, double t, const double *q, const double *v
 /* After something failed: to where the last step, or an attempt to start anew, began. */
 static void put_back(ga_run *run)
 {
-    ga_stepper *s = run->s;
-    ga_state_copy(&s->now, &s->saved);
-    s->t_start = s->now.t; /* the grid, too, goes on from there */
-    s->grid = 0;
-    s->dense.steps = -1;
-    s->usable = false;
-    forget_errors(run);
+    run->m->type->go_back(run->m);
+    ga_grid_begin(&run->grid, run->grid.h);
+    ga_controller_forget_errors(&run->control);
 }
 
 /* --- what happened in a step -------------------------------------------------------------- */
@@ -347,23 +287,23 @@ static const double CLOSE = 0.01;
 /* Calls the user at an event. *changed tells that the integration went back to it. */
 static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
 {
-    ga_stepper *s = run->s;
+    ga_onestep *m = run->m;
     const ga_events *events = &run->def.events;
     ga_watch *w = &run->watch;
     ++run->control.stats.events;
     tell_with_output(run, t);
     if (!events->happen || run->stopped) return GA_OK;
-    ga_dense_consistent(s, t, run->q, run->v, NULL, NULL);
+    ga_dense_consistent(m, t, run->q, run->v, NULL, NULL);
     GA_TRY(ga_watch_before(w, t, run->q, run->v, report));
     ga_sample sample = sample_of(run, t, w->q_given, w->v_given, w->vd, w->multipliers);
     ga_action action =
         events->happen(events->user, w->count, w->which, &sample, run->q, run->v);
     if (action == GA_ACTION_CONTINUE) return GA_OK;
-    for (int i = 0; i < s->nq; ++i)
-        if (!isfinite(run->q[i]) || (i < s->nv && !isfinite(run->v[i])))
+    for (int i = 0; i < m->dae->nq; ++i)
+        if (!isfinite(run->q[i]) || (i < m->dae->nv && !isfinite(run->v[i])))
             return ga_fail(report, GA_ERR_NOT_FINITE,
                            "an event at t = %.9g left a state that is not finite", t);
-    GA_TRY(ga_run_normalise(s, run->q, report));
+    GA_TRY(ga_dae_normalise(m->dae, run->q, report));
     *changed = true;
     run->stopped = action == GA_ACTION_STOP;
     /* Far more events than steps: what is interpolated over a whole step may cause them. A body
@@ -376,14 +316,14 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     ++run->control.stats.restarts;
     GA_TRY(ga_watch_after(w, t, run->q, run->v, report));
     GA_TRY(ga_watch_restart(w, report));
-    tell_start(run, s->now.t);
+    tell_start(run, m->now.t);
     return GA_OK;
 }
 
 static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
 {
-    ga_stepper *s = run->s;
-    double from = s->now.t_old;
+    const ga_solution *now = &run->m->now;
+    double from = now->t_old;
     while (!*changed && !run->stopped) {
         bool found;
         double t;
@@ -393,9 +333,9 @@ static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
         if (!run->stopped) GA_TRY(happen(run, t, changed, report));
         from = t;
     }
-    if (*changed || run->stopped || !(from < s->now.t)) return GA_OK;
-    tell_before(run, s->now.t);
-    if (!run->stopped) tell_step(run, s->now.t);
+    if (*changed || run->stopped || !(from < now->t)) return GA_OK;
+    tell_before(run, now->t);
+    if (!run->stopped) tell_step(run, now->t);
     return GA_OK;
 }
 
@@ -413,7 +353,7 @@ static ga_status record_step(ga_run *run, ga_report *report)
         run->steps = more;
         run->step_room = room;
     }
-    run->steps[run->step_count++] = run->s->now.h;
+    run->steps[run->step_count++] = run->m->now.h;
     return GA_OK;
 }
 
@@ -424,71 +364,31 @@ static void count_step(ga_control_statistics *stats, double h)
     if (h > stats->step_max) stats->step_max = h;
 }
 
-/* What is to be done after a step or a piece of one; s->saved is the state before. */
-static ga_status follow_up(ga_run *run, bool *changed, ga_report *report)
+/* What is to be done after a step or a piece of one; the method has kept the state before. */
+static ga_status follow_up(void *user, bool *ended, ga_report *report)
 {
+    ga_run *run = user;
     GA_TRY(record_step(run, report));
     const ga_taken before = run->taken;
-    run->taken = (ga_taken){.step = run->s->now.h,
+    run->taken = (ga_taken){.step = run->m->now.h,
                             .error = run->adaptive ? run->control.error : 0,
-                            .iterations = run->s->iteration};
+                            .iterations = run->m->iterations};
     count_step(&run->control.stats, run->taken.step);
-    ga_status status = look_back(run, changed, report);
+    run->changed = false;
+    ga_status status = look_back(run, &run->changed, report);
+    *ended = run->changed || run->stopped;
     if (status == GA_OK) return GA_OK;
     put_back(run);
     run->taken = before;
     return status;
 }
 
-/* From the current time to t1 = now + h in halves, as the stepper does when a step does not
- * work in one go; but here something may happen after each. cause: why it did not work. */
-static ga_status advance_in_halves(ga_run *run, double h, double t1, int halvings,
-                                   ga_status cause, bool *changed, ga_report *report)
+static ga_status step_adaptive(ga_run *run, double stop, bool *jumped, ga_report *report)
 {
-    ga_stepper *s = run->s;
-    const double ends[2] = {s->now.t + 0.5 * h, t1};
-    if (!ga_step_may_retry(cause) || halvings == 0) return cause;
-    if (!(ends[0] > s->now.t && ends[0] < t1)) return cause;
-    ++s->stats.halvings;
-    for (int k = 0; k < 2 && !*changed && !run->stopped; ++k) {
-        ga_status status = ga_step_to(s, 0.5 * h, ends[k], report);
-        if (status == GA_OK)
-            GA_TRY(follow_up(run, changed, report));
-        else
-            GA_TRY(advance_in_halves(run, 0.5 * h, ends[k], halvings - 1, status, changed,
-                                     report));
-    }
-    return GA_OK;
-}
-
-/* One step of the grid. */
-static ga_status step_grid(ga_run *run, double stop, bool *changed, ga_report *report)
-{
-    ga_stepper *s = run->s;
-    const int halvings = s->def.max_halvings;
-    const double t_start = s->t_start;
-    const long grid = s->grid;
-    s->def.max_halvings = 0;
-    ga_status status = ga_step_grid(s, stop, report);
-    if (status == GA_OK) {
-        status = follow_up(run, changed, report);
-    } else {
-        status = advance_in_halves(run, s->h, s->t1, halvings, status, changed, report);
-        if (status == GA_OK && !*changed) {
-            s->t_start = t_start;
-            s->grid = grid + 1;
-        }
-    }
-    s->def.max_halvings = halvings;
-    return status;
-}
-
-static ga_status step_adaptive(ga_run *run, double stop, bool *changed, bool *jumped,
-                               ga_report *report)
-{
-    ga_state_copy(&run->s->saved, &run->s->now);
+    bool ended;
+    run->m->type->keep(run->m);
     ga_status status = ga_controller_step(&run->control, stop, jumped, report);
-    if (status == GA_OK) return follow_up(run, changed, report);
+    if (status == GA_OK) return follow_up(run, &ended, report);
     put_back(run);
     return status;
 }
@@ -496,16 +396,16 @@ static ga_status step_adaptive(ga_run *run, double stop, bool *changed, bool *ju
 /* The results end where the run ends. */
 static void put_out_last(ga_run *run)
 {
-    double t = run->s->now.t;
+    double t = run->m->now.t;
     if (t - run->last_output > sliver(run, t)) put_out(run, t);
 }
 
 /* Where a force has jumped. */
 static ga_status begin_anew(ga_run *run, double t, ga_report *report)
 {
-    ga_stepper *s = run->s;
-    ga_state_copy(&s->saved, &s->now);
-    ga_status status = restart(run, t, s->now.q, s->now.v, report);
+    ga_onestep *m = run->m;
+    m->type->keep(m);
+    ga_status status = restart(run, t, m->now.q, m->now.v, report);
     if (status != GA_OK) {
         put_back(run);
         return status;
@@ -518,34 +418,35 @@ static ga_status begin_anew(ga_run *run, double t, ga_report *report)
 
 static ga_status run_to_end(ga_run *run, ga_report *report)
 {
-    const ga_stepper *s = run->s;
+    const ga_solution *now = &run->m->now;
     const double t_end = run->def.t_end;
     GA_TRY(ga_watch_start(&run->watch, t_end, report));
-    while (s->now.t < t_end && !run->stopped) {
-        double next, stop = next_stop(run, s->now.t, &next);
-        bool jumped = false, changed = false;
+    while (now->t < t_end && !run->stopped) {
+        double next, stop = next_stop(run, now->t, &next);
+        bool jumped = false;
+        run->changed = false;
         if (run->adaptive)
-            GA_TRY(step_adaptive(run, stop, &changed, &jumped, report));
+            GA_TRY(step_adaptive(run, stop, &jumped, report));
         else
-            GA_TRY(step_grid(run, stop, &changed, report));
-        if (changed || run->stopped) continue;
-        if (s->now.t == stop && next > stop)
+            GA_TRY(ga_grid_step(&run->grid, stop, report));
+        if (run->changed || run->stopped) continue;
+        if (now->t == stop && next > stop)
             GA_TRY(begin_anew(run, next, report));
         else if (jumped)
-            GA_TRY(begin_anew(run, s->now.t, report));
+            GA_TRY(begin_anew(run, now->t, report));
     }
-    if (!run->stopped && run->last_output < s->now.t) put_out(run, s->now.t);
+    if (!run->stopped && run->last_output < now->t) put_out(run, now->t);
     return GA_OK;
 }
 
 /* A breakpoint at the very beginning: begin behind it. */
 static ga_status start_first(ga_run *run, ga_report *report)
 {
-    ga_stepper *s = run->s;
+    const ga_solution *now = &run->m->now;
     for (int k = 0; k < run->def.breakpoint_count; ++k) {
         if (fabs(run->def.breakpoints[k] - run->t0) > sliver(run, run->t0)) continue;
         double t = ga_smaller(run->t0 + beside(run, run->t0), run->def.t_end);
-        return restart(run, t, s->now.q, s->now.v, report);
+        return restart(run, t, now->q, now->v, report);
     }
     GA_TRY(settle(run, report));
     return start_here(run, false, report);
@@ -553,46 +454,44 @@ static ga_status start_first(ga_run *run, ga_report *report)
 
 ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
-    ga_stepper *s = run->s;
-    run->t0 = run->last_event = s->now.t;
+    ga_onestep *m = run->m;
+    const double duration = run->def.duration;
+    run->t0 = run->last_event = m->now.t;
     run->pause = -INFINITY;
-    run->control.duration = run->def.t_end - run->t0;
-    s->keeps = run->record || run->def.events.count > 0; /* what follows a step may fail */
-    ga_state_copy(&s->saved, &s->now);
+    run->control.tolerance.duration = duration > 0 ? duration : run->def.t_end - run->t0;
+    run->grid.keeps = run->record || run->def.events.count > 0; /* what follows may fail */
+    m->type->keep(m);
     ga_status status = start_first(run, report);
-    if (status != GA_OK) {
+    if (status == GA_OK) {
+        tell_start(run, run->t0);
+        plan_next(run);
+        if (!run->stopped) status = run_to_end(run, report);
+        if (status != GA_OK && !run->stopped) put_out_last(run);
+    } else {
         put_back(run);
-        return status;
     }
-    tell_start(run, run->t0);
-    plan_next(run);
-    if (!run->stopped) status = run_to_end(run, report);
-    s->keeps = false;
-    if (status != GA_OK && !run->stopped) put_out_last(run);
-    if (run->adaptive) { /* whoever steps on by hand begins a grid here */
-        s->t_start = s->now.t;
-        s->grid = 0;
-    }
+    if (run->adaptive) ga_grid_begin(&run->grid, m->now.h); /* for whoever steps on by hand */
+    m->tolerance = NULL;
     return status;
 }
 
 ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report)
 {
-    ga_stepper *s = run->s;
+    ga_onestep *m = run->m;
+    ga_grid grid = {.m = m};
     if (run->step_count == 0) return GA_OK;
-    double h = run->steps[0] / parts;
-    ga_status status = start_forward(run, h);
+    const double h = run->steps[0] / parts;
+    ga_status status = m->type->start(m, h, true);
     if (status != GA_OK) {
-        ga_step_explain(s, status, h, report);
+        ga_onestep_explain(m, status, h, report);
         return status;
     }
-    s->usable = false;
-    double t = s->now.t;
+    double t = m->now.t;
     for (long k = 0; k < run->step_count; ++k) {
         for (int part = 1; part <= parts; ++part)
-            GA_TRY(
-                ga_step_to(s, run->steps[k] / parts, t + run->steps[k] * part / parts, report));
-        t = s->now.t;
+            GA_TRY(ga_grid_step_to(&grid, run->steps[k] / parts,
+                                   t + run->steps[k] * part / parts, report));
+        t = m->now.t;
     }
     return GA_OK;
 }

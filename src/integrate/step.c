@@ -1,11 +1,12 @@
 /* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c).
  *
- * Failing. The step is tried again with new tangents in every iteration; then it is cut in two,
- * up to max_halvings times; then the state is put back and the reason reported.
+ * A step that fails is tried again with new tangents in every iteration; grid.c cuts it in two
+ * then.
  */
 #include "base/extremes.h"
 #include "base/finite.h"
 #include "base/report.h"
+#include "integrate/onestep.h"
 #include "integrate/stepper.h"
 
 #include <float.h>
@@ -233,12 +234,7 @@ ga_status ga_step_warm(ga_stepper *s)
     return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
-/* --- one step, and a step in pieces ------------------------------------------------------ */
-
-bool ga_step_may_retry(ga_status status)
-{
-    return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
-}
+/* --- one step ----------------------------------------------------------------------------- */
 
 /* v_n and a_n for a step of size h. */
 static ga_status begin(ga_stepper *s, double h)
@@ -385,49 +381,13 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     return status;
 }
 
-/* A step that would end at a singular position, or fails near one, ends a fifth earlier if it
- * may. */
-static ga_status attempt(ga_stepper *s, double h, double t1)
-{
-    ga_status status = ga_step_try(s, h, t1);
-    bool evade =
-        s->free_end && (status == GA_OK ? s->near_singular
-                                        : ga_step_may_retry(status) && ga_regular_weakens(s));
-    if (evade) {
-        s->usable = false;
-        ++s->stats.evasions;
-        ga_regular_alert(s);
-        s->off_grid = ga_step_try(s, 0.8 * h, s->now.t + 0.8 * h) == GA_OK;
-        if (!s->off_grid) status = ga_step_try(s, h, t1);
-    }
-    if (status != GA_OK && !s->off_grid) return status;
-    return ga_step_accept(s);
-}
-
-/* From the current time to t1 = now + h, in two halves if it does not work in one go. */
-static ga_status advance(ga_stepper *s, double h, double t1, int halvings)
-{
-    const bool free_end = s->free_end;
-    ga_status status = attempt(s, h, t1);
-    if (status == GA_OK || !ga_step_may_retry(status) || halvings == 0) return status;
-    double middle = s->now.t + 0.5 * h;
-    if (!(middle > s->now.t && middle < t1)) return status;
-    ++s->stats.halvings;
-    if (!s->kept) ga_state_copy(&s->saved, &s->now);
-    s->kept = true;
-    s->free_end = false;
-    GA_TRY(advance(s, 0.5 * h, middle, halvings - 1));
-    s->free_end = free_end;
-    return advance(s, 0.5 * h, t1, halvings - 1);
-}
-
 static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 {
     *index = column < s->nv ? column : (column - s->nv) % (s->mp ? s->mp : 1);
     return column < s->nv ? "coordinate" : column < s->nv + s->mp ? "multiplier" : "eta";
 }
 
-void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report)
+bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report)
 {
     int index = 0;
     if (status == GA_ERR_NO_CONVERGE && s->unmet >= 0) {
@@ -468,78 +428,8 @@ void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report 
                 "depends on",
                 s->now.t, s->h, s->unmet);
         if (report) report->row = s->unmet;
-    } else if (status == GA_ERR_MEMORY) {
-        ga_fail(report, status, "out of memory in the step from t = %.9g", s->now.t);
-    } else if (status == s->dae.fault.status) {
-        ga_dae_explain(&s->dae, s->now.t, report);
     } else {
-        ga_fail(report, status, "%s, at t = %.9g", ga_status_text(status), s->now.t);
+        return false;
     }
-    if (!report) return;
-    report->time = s->now.t;
-    report->step = h;
-}
-
-/* Advances, or puts everything back and says why not. */
-static ga_status advance_or_restore(ga_stepper *s, double h, double t1, ga_report *report)
-{
-    if (!(t1 > s->now.t))
-        return ga_fail(report, GA_ERR_ARGUMENT, "a step of %.3g is below round-off at t = %.9g",
-                       h, s->now.t);
-    s->kept = s->keeps; /* else it will be before the first piece: attempts change nothing */
-    if (s->kept) ga_state_copy(&s->saved, &s->now);
-    ga_statistics stats = s->stats;
-    ga_status status = advance(s, h, t1, s->def.max_halvings);
-    if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
-    ga_step_explain(s, status, h, report);
-    if (s->kept) ga_state_copy(&s->now, &s->saved);
-    s->stats.steps = stats.steps; /* of the pieces nothing is kept */
-    s->stats.position_residual_max = stats.position_residual_max;
-    s->stats.velocity_residual_max = stats.velocity_residual_max;
-    s->usable = false;
-    return status;
-}
-
-static void rebase_grid(ga_stepper *s)
-{
-    s->off_grid = false;
-    s->t_start = s->now.t;
-    s->grid = 0;
-}
-
-/* Where the last step would be shorter than a tenth, the last two are made equal: a sliver
- * would, in index 3, leave multipliers of round-off/h^2. */
-ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report)
-{
-    double h = s->h_grid, t1 = s->t_start + (double)(s->grid + 1) * h;
-    double left = (t_end - s->now.t) / h;
-    if (s->off_grid) h = t1 - s->now.t;
-    bool last = left <= 1 + 1e-9 || (s->off_grid && t_end - t1 < 1e-9 * h),
-         stretch = !last && left < 1.1;
-    if (last) {
-        if (s->off_grid || left < 1 - 1e-9) h = t_end - s->now.t;
-        t1 = t_end;
-    } else if (stretch) {
-        h = 0.5 * (t_end - s->now.t);
-        t1 = s->now.t + h;
-    }
-    const bool was_off = s->off_grid;
-    s->off_grid = false;
-    s->free_end = !last && !stretch;
-    ga_status status = advance_or_restore(s, h, t1, report);
-    s->free_end = false;
-    if (status != GA_OK) {
-        s->off_grid = was_off;
-        return status;
-    }
-    ++s->grid;
-    if (last || stretch) rebase_grid(s);
-    return GA_OK;
-}
-
-ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report)
-{
-    GA_TRY(advance_or_restore(s, h, t1, report));
-    rebase_grid(s);
-    return GA_OK;
+    return true;
 }

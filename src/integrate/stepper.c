@@ -147,7 +147,7 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64, SELDOM = 10 };
+enum { MAX_ARRAYS = 64, SELDOM = 7 };
 
 /* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
  * pages when they are needed. */
@@ -209,9 +209,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->work2, nv},
         {&s->zero, nv},
         {&s->start.vd_hat, nv},
-        {&s->dense.U, nv},
-        {&s->dense.end, nv},
-        {&s->dense.x, nv},
     };
     _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
     memcpy(list, all, sizeof all);

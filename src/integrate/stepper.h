@@ -188,16 +188,11 @@ struct ga_stepper {
     int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
     int place[GA_PLACE_COUNT];
 
-    double t_start, h_grid; /* as given to start */
-    long grid;              /* grid steps done */
-    bool started;
     ga_projection projection;
 
     ga_pool *pool;  /* borrowed; null: one thread */
     ga_state now;   /* changes only when a step is accepted */
-    ga_state saved; /* where a grid step began, while it is cut in pieces */
-    bool keeps;     /* ... and when it is done: somebody may want to go back */
-    bool kept;      /* it is there */
+    ga_state saved; /* to go back to */
 
     /* this step */
     double h, t1, c_q, c_v, kappa, weight;
@@ -283,15 +278,9 @@ struct ga_stepper {
     ga_saddle second; /* SOI2: the system of a - a~ */
     ga_regular regular;
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
-    bool free_end;      /* it may end somewhat earlier instead */
-    bool off_grid;      /* the last step did */
     struct {
         double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat;
     } start; /* workspace */
-    struct {
-        double *U, *end, *x;
-        long steps; /* the step U and end belong to */
-    } dense;
     ga_statistics stats;
 };
 
@@ -304,11 +293,6 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool);
 void ga_state_copy(ga_state *to, const ga_state *from);
 
 /* step.c */
-/* One step of the size given at the start, or up to t_end if that comes first. Cut in pieces
- * where needed. On failure the state is as before, and the report filled. */
-ga_status ga_step_grid(ga_stepper *s, double t_end, ga_report *report);
-/* One step of size h to t1, likewise. The grid begins anew where it ends. */
-ga_status ga_step_to(ga_stepper *s, double h, double t1, ga_report *report);
 /* The pieces of a step, for those who judge it before accepting: the converged trial, with vd
  * and a set; then the trial becomes the state. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1);
@@ -317,10 +301,8 @@ ga_status ga_step_accept(ga_stepper *s);
 ga_status ga_step_linearise(ga_stepper *s, double h);
 /* KLU: evaluates and factors once at the current state, so that the steps need no memory. */
 ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
-/* Other tangents or a smaller step may help. */
-bool ga_step_may_retry(ga_status status);
-/* A sentence about a step from the current state that failed. */
-void ga_step_explain(const ga_stepper *s, ga_status status, double h, ga_report *report);
+/* A sentence about a step from the current state that failed; false: nothing special. */
+bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report);
 /* |Phi| and |w| at the end of a step, for the statistics; as small as they can be? */
 void ga_step_record(ga_stepper *s, double position, double velocity);
 bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity);
@@ -377,16 +359,6 @@ bool ga_step_is_same(double h, double other);
 /* x at t1 by the polynomial through up to three values. */
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result);
-
-/* dense.c: the solution at t between t_old and t; any output may be null. */
-void ga_dense(ga_stepper *s, double t, double *q, double *v, double *vd, double *multipliers);
-/* The same with q and v, which must be given, on the constraints as at the ends of steps. Takes
- * a factorisation of s->saddle. */
-void ga_dense_output(ga_stepper *s, double t, double *q, double *v, double *vd,
-                     double *multipliers);
-/* The same with q and v on the constraints in every formulation, also at the ends of steps. */
-void ga_dense_consistent(ga_stepper *s, double t, double *q, double *v, double *vd,
-                         double *multipliers);
 
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);

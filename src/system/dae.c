@@ -761,3 +761,22 @@ void ga_dae_destroy(ga_dae *dae)
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }
+
+ga_status ga_dae_normalise(const ga_dae *dae, double *q, ga_report *report)
+{
+    for (int k = 0; k < dae->sys.node_count; ++k) {
+        ga_node node = dae->sys.nodes[k];
+        q += ga_node_nq(node);
+        if (node.group != GA_GROUP_SO3 && node.group != GA_GROUP_R3SO3 &&
+            node.group != GA_GROUP_SE3)
+            continue;
+        double *p = q - 4;
+        double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+        if (!(length > 1e-6 && length < 1e6))
+            return ga_fail(report, GA_ERR_ARGUMENT,
+                           "the quaternion of node %d has length %g: expected 1", k, length);
+        if (fabs(length - 1) > 1e-15)
+            for (int i = 0; i < 4; ++i) p[i] /= length;
+    }
+    return GA_OK;
+}

@@ -163,6 +163,8 @@ ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, doubl
 /* Phi_t as given or by differences; zero for constraints that do not depend on time. */
 ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
 
+/* Brings quaternions to unit length; one of length zero is no rotation. */
+ga_status ga_dae_normalise(const ga_dae *dae, double *q, ga_report *report);
 /* Largest translation or R^n coordinate in q. */
 double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */

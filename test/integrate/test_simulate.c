@@ -604,6 +604,8 @@ static void test_refusals(void **state)
     REFUSE("mode", run.control.mode = (ga_error_mode)7);
     REFUSE("output_every", run.output_every = -1);
     REFUSE("output_every", run.output_every = NAN);
+    REFUSE("duration", run.duration = -1);
+    REFUSE("duration", run.duration = INFINITY);
     REFUSE("multipliers", run.multipliers = (ga_multipliers)9);
     REFUSE("events", run.events.count = -1);
     REFUSE("events", run.events.count = 1);
@@ -784,7 +786,7 @@ static accelerations run_large(const pb_problem *p, ga_formulation form, bool ow
     ga_report report;
     assert_status(ga_integrator_create(&p->system, &def, &g, &report), GA_OK, report);
     assert_true(ga_integrator_matrix_size(g) >= 4096);
-    if (own) assert_int_equal(ga_saddle_keep(&g->stepper), GA_OK);
+    if (own) assert_int_equal(ga_saddle_keep(g->stepper), GA_OK);
     accelerations a = {.nv = ga_system_nv(&p->system), .m = p->system.constraint_count};
     a.values = calloc((size_t)MAX * (size_t)(a.nv + a.m), sizeof *a.values);
     assert_non_null(a.values);

@@ -1,0 +1,111 @@
+/* The generalized-alpha family as a one-step method: the stepper, and what error control knows
+ * of it.
+ *
+ * Local error, exact minus computed solution, of one step: the integrals of v and v' over it by
+ * Simpson-like rules from v'_n, v'_{n+1} and the curvature dd of v', minus what the step made
+ * of a_n (after [JN08] eq. (14a)) and a_{n+1}:
+ *
+ *     e_q = h^2 (v'_n/3 + v'_{n+1}/6 - (1/2 - beta) a_n - beta a_{n+1}) + h^3/12 [v, v']
+ *           (+ h^3 c(v) for the Cayley map)
+ *     e_v = h ((v'_n + v'_{n+1})/2 - (1 - gamma) a_n - gamma a_{n+1}) - h^3/6 dd
+ *
+ * For constant steps the leading terms are h^3 (1 - 6 beta - 3 D)/6 v'' + h^3/12 [v, v'] and
+ * -h^3 (1/12 + D^2/2) v''', D = Delta_alpha.
+ *
+ * Under constraints the step annihilates the normal part of a defect, so the raw estimate is
+ * replaced by the response of the step to it: one back-substitution with the Newton matrix,
+ * which also filters stiff modes.
+ */
+#ifndef GA_INTEGRATE_ALPHA_H
+#define GA_INTEGRATE_ALPHA_H
+
+#include "integrate/onestep.h"
+#include "integrate/stepper.h"
+
+/* Which order the steps have, and what the last ones showed of it; see order.c. */
+typedef struct ga_order {
+    bool chosen;           /* by what steps show; else it is second or as the mode says */
+    bool third;            /* the next step is to have its error taken away */
+    bool taken;            /* that of the trial was */
+    int strikes;           /* in a row, against that */
+    int lasted;            /* steps since it is so */
+    int pause, patience;   /* steps before it is tried again; how many they were at first */
+    double growth;         /* largest of such a step */
+    double error[2];       /* of the trial: left as it is, and with its error taken away */
+    double old_error;      /* of the last step, the latter */
+    double expected;       /* that of the one before it, if it had had the size of the last */
+    double *memory;        /* of the arrays */
+    double *q, *v;         /* defects of the trial */
+    double *old_q, *old_v; /* and of the last step */
+    double *change_q, *change_v;
+    double factor, old_factor;     /* C_n of the trial and of the last step */
+    double theta[2], old_theta[2]; /* theta*_n, theta_{n+1} */
+    double old_h;                  /* size of the last step; 0: there was none */
+} ga_order;
+
+typedef struct ga_alpha {
+    ga_onestep base;
+    ga_stepper s;
+    bool adaptive;      /* the run that was prepared */
+    double *vdd, *vddd; /* at the last start */
+    /* with error control */
+    ga_order order;
+    ga_scales before; /* before the attempt */
+    double calmed;    /* positions only: error of the first step by ga_estimate_calm */
+    /* Distances to a singular position, as roots of the smallest eigenvalue, at the ends of the
+     * last two steps, and when that was. */
+    double root[2], root_time[2];
+} ga_alpha;
+
+extern const ga_onestep_type ga_alpha_type;
+
+static inline ga_stepper *ga_alpha_stepper(ga_onestep *m) { return &((ga_alpha *)m)->s; }
+static inline ga_error_mode ga_alpha_mode(const ga_alpha *a)
+{
+    return a->base.tolerance->def.mode;
+}
+
+/* Largest of these errors by the tolerances, as far as they count. */
+double ga_alpha_weigh(const ga_alpha *a, const double *error_q, const double *error_v);
+/* How far Newton's method goes in steps of second order. */
+void ga_alpha_set_newton(ga_alpha *a);
+
+/* project.c: `project` of the interface. */
+bool ga_alpha_project(ga_onestep *m, double t, double *q, double *v, ga_levels levels);
+
+/* estimate.c: the error of the converged trial. */
+void ga_estimate(ga_alpha *a, ga_error *e);
+/* Index 2: defects of q and v become the errors that the step makes of them. */
+void ga_estimate_respond(ga_stepper *s, double *error_q, double *error_v);
+/* The same for errors of v alone: J^-1 M e_v, without stiff modes. Those of q are that already.
+ */
+void ga_estimate_smooth(ga_stepper *s, double *error_v);
+/* Positions only: the error of q without stiff modes, by the tolerances. Leaves the factors of
+ * another step size behind. */
+double ga_estimate_slow(ga_alpha *a, const ga_error *e);
+/* Positions only, at a start: v' without the modes that a first step of size h does not
+ * resolve. */
+ga_status ga_estimate_calm(ga_alpha *a, double h);
+
+/* order.c */
+ga_status ga_order_create(ga_alpha *a, ga_error_mode mode);
+void ga_order_destroy(ga_order *order);
+void ga_order_start(ga_order *order);
+/* Before a trial. */
+void ga_order_prepare(ga_alpha *a, double h);
+/* Defects of the trial, which have not become errors yet. */
+void ga_order_see(ga_alpha *a, const ga_error *e);
+/* After its estimate: e->local becomes what the error is by the order of the step. */
+void ga_order_judge(ga_alpha *a, ga_error *e);
+/* Is the error of the trial to be taken away? */
+bool ga_order_is_third(const ga_order *order);
+/* After a trial whose error is too large; after a step. */
+void ga_order_reject(ga_alpha *a);
+void ga_order_accept(ga_alpha *a);
+/* After a trial that did not come back to the constraints: by what to shorten it if the second
+ * order is to have this error. */
+double ga_order_give_up(ga_order *order, double aim);
+/* By what the next step should be larger; chooses its order. */
+double ga_order_wish(ga_alpha *a, double aim, double allowed);
+
+#endif

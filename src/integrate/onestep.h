@@ -1,0 +1,194 @@
+/* A one-step method, as runs, error control, events and dense output see it.
+ *
+ * A method owns the solution (ga_solution) and advances it. The calls of a run, in order:
+ *
+ *     prepare          memory for a run, before it begins
+ *     begin            a new integration: consistent values at t0; all that was learned is
+ *                      forgotten
+ *     control          with error control only: choose the size of the first step
+ *     start            start values for a first step of that size
+ *     attempt          one step to t1; the accepted solution is untouched
+ *     error            with error control only: estimate the error of the attempt
+ *     accept, reject   the attempt becomes the solution, or is forgotten
+ *     interpolate      the solution within the last step
+ *     restart          consistent values after a jump, an event or a change of the system; then
+ *                      control and start again
+ *     keep, go_back    remember the solution, return to it
+ *
+ * Functions marked optional may be null. A method embeds a ga_onestep as its first member, so a
+ * pointer to the one is a pointer to the other. It is one file and one line in method.def.
+ */
+#ifndef GA_INTEGRATE_ONESTEP_H
+#define GA_INTEGRATE_ONESTEP_H
+
+#include "base/pool.h"
+#include "system/dae.h"
+
+#include <galpha/simulate.h>
+
+typedef struct ga_onestep ga_onestep;
+
+/* The accepted solution. The arrays stay where they are; none is null. */
+typedef struct ga_solution {
+    double t, t_old; /* the last step led from t_old to t */
+    double h;        /* its size; after a start, that of the first step prepared */
+    long steps;      /* since the last start */
+    const double *q, *v, *vd, *multipliers;                 /* at t */
+    const double *q_old, *v_old, *vd_old, *multipliers_old; /* at t_old */
+    const double *v_start; /* at a start: the consistent v, which start may perturb */
+} ga_solution;
+
+/* Target of error control and the sizes it is relative to, by kind of coordinate. */
+typedef struct ga_tolerance {
+    ga_control def;
+    double size_q[2], size_v[2]; /* largest values so far */
+    double duration;             /* over which errors add up to the tolerance */
+    double t_stop;               /* no step goes beyond */
+} ga_tolerance;
+
+/* What a method knows of the error of its last attempt. */
+typedef struct ga_error {
+    double *q, *v;        /* exact minus computed solution, nv numbers each */
+    double local;         /* largest of them by the tolerances */
+    double excess;        /* error by what the step may contribute; accepted up to 1 */
+    double share;         /* of the tolerance: what the step adds to the error at the end */
+    double power;         /* excess is proportional to h^(1/power) */
+    double change;        /* of v' over the step, by the tolerance of v; negative: says nothing
+                           * about forces that jump. Needed only if excess > 1. */
+    double amplification; /* of round-off, near a singular position; else 0 */
+    bool positions_only;  /* v does not count */
+    bool passed;          /* set by error control: accepted because excess <= 1 */
+    bool third_order;     /* set by accept: the step is of third order */
+    long stiff;           /* set by accept: so many steps were short because of stiff modes */
+} ga_error;
+
+/* How the step size may change after an accepted step. */
+typedef struct ga_growth {
+    double h;          /* size of the step that the factor is for */
+    double wish;       /* factor at which the error would be as aimed at */
+    double most;       /* largest factor */
+    bool filtered;     /* abrupt changes do harm and are filtered */
+    bool small_change; /* changes of a few per cent are made, too */
+} ga_growth;
+
+/* Levels of constraints to project on. */
+typedef enum ga_levels { GA_POSITION_LEVEL = 1, GA_VELOCITY_LEVEL = 2 } ga_levels;
+
+typedef struct ga_onestep_type {
+    const char *name;
+    ga_status (*create)(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
+                        ga_report *report);
+    void (*destroy)(ga_onestep *m); /* null is fine */
+    /* From now on with these threads, which must outlive their use; null: none. Optional. */
+    ga_status (*use)(ga_onestep *m, ga_pool *pool);
+
+    /* Memory for a run. Optional. */
+    ga_status (*prepare)(ga_onestep *m, const ga_simulation *def);
+    /* guess (may be null): of the multipliers. */
+    ga_status (*begin)(ga_onestep *m, double t0, const double *q0, const double *v0,
+                       const double *guess, ga_report *report);
+    /* q and v may be those of the solution. Before t_begin the motion was another: no
+     * derivative may look back beyond. */
+    ga_status (*restart)(ga_onestep *m, double t, const double *q, const double *v,
+                         double t_begin, ga_report *report);
+    /* The first step from the current state: *h is the guess of the user, or 0. Null: the
+     * guess, or a cautious step. */
+    ga_status (*control)(ga_onestep *m, double *h);
+    /* h = 0: no step will follow. forward: derivatives are taken forward in time only. */
+    ga_status (*start)(ga_onestep *m, double h, bool forward);
+    /* Takes what memory the steps need. Optional. */
+    ga_status (*warm)(ga_onestep *m);
+
+    ga_status (*attempt)(ga_onestep *m, double h, double t1);
+    /* After an attempt that may end elsewhere: had it better end earlier, not at a singular
+     * position? Then shorter attempts follow. Optional. */
+    bool (*evade)(ga_onestep *m, ga_status status);
+    /* A step longer than h across a singular position; else 0. Optional. */
+    double (*cross)(ga_onestep *m, double h);
+    void (*error)(ga_onestep *m, ga_error *e);
+    /* e: null without error control. On failure *shorter is the part of the step to try next, 0
+     * if there is none. */
+    ga_status (*accept)(ga_onestep *m, ga_error *e, double *shorter);
+    /* e: the error that was too large; null if something else went wrong. Optional. */
+    void (*reject)(ga_onestep *m, const ga_error *e);
+    /* After an accepted step: changes what error control would do with the step size, where an
+     * excess of `aim` is aimed at. Optional. */
+    void (*plan)(ga_onestep *m, double aim, ga_growth *growth);
+    void (*keep)(ga_onestep *m);
+    void (*go_back)(ga_onestep *m); /* to what was kept last */
+
+    /* Within the last step; any output may be null. */
+    void (*interpolate)(ga_onestep *m, double t, double *q, double *v, double *vd,
+                        double *multipliers);
+    /* Moves q and v, which are close, onto constraints of these levels; false if that fails.
+     * Not called without constraints. */
+    bool (*project)(ga_onestep *m, double t, double *q, double *v, ga_levels levels);
+    /* v' and multipliers from the dynamics and the constraints on acceleration level. Given:
+     * guesses of the multipliers. */
+    ga_status (*accelerate)(ga_onestep *m, double t, const double *q, const double *v,
+                            double *vd, double *multipliers);
+
+    /* One sentence about a step of size h that failed; false: nothing to add. Optional. */
+    bool (*explain)(const ga_onestep *m, ga_status status, double h, ga_report *report);
+    /* Matrix of the linear equations of a step of size h from the current state, column by
+     * column. Optional. */
+    ga_status (*linearise)(ga_onestep *m, double h, ga_scaling scaling, double *matrix);
+} ga_onestep_type;
+
+/* Workspace of the cubic interpolation. */
+typedef struct ga_cubic {
+    double *U, *end, *x; /* nv */
+    long steps;          /* the step U and end belong to; -1: none */
+} ga_cubic;
+
+struct ga_onestep {
+    const ga_onestep_type *type;
+    ga_dae *dae;         /* the equations and their sizes */
+    const int *kind;     /* of each velocity component: 0 translation, 1 rotation */
+    bool velocity_level; /* v is on its constraints at the ends of steps */
+    int max_halvings;    /* of a step of fixed size */
+    /* A step across a jump of a force may cost this much of the tolerance. */
+    double jump_share;
+    ga_solution now;
+    int iterations;                /* of the last accepted attempt */
+    ga_statistics *stats;          /* counted by the method and by runs */
+    const ga_tolerance *tolerance; /* null: no error control */
+    ga_cubic cubic;
+};
+
+/* onestep.c */
+/* By name; null if there is none. */
+const ga_onestep_type *ga_onestep_find(const char *name);
+/* May a smaller step, or another linearisation, help? */
+bool ga_step_may_retry(ga_status status);
+/* A sentence about a step of size h that failed. */
+void ga_onestep_explain(const ga_onestep *m, ga_status status, double h, ga_report *report);
+
+/* control.c */
+/* Largest error by the tolerances; error_v null: of positions alone. NaN if one is. */
+double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v);
+/* Largest difference of two v' by the tolerance of v. */
+double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd);
+/* The first step from its leading error c h^(1 + 1/power), or c h^(1/power) where errors count
+ * per step; `leading` finds c with differences of spacing ds. For `control`. */
+typedef ga_status ga_leading_error(ga_onestep *m, double ds, double *c);
+ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool per_step,
+                                  double power, double *h);
+/* At most max_step. */
+double ga_tolerance_clamp(const ga_tolerance *tolerance, double h);
+
+/* dense.c */
+ga_status ga_cubic_create(ga_onestep *m); /* sizes are known */
+void ga_cubic_destroy(ga_onestep *m);
+/* Cubic Hermite interpolation, for `interpolate`. */
+void ga_cubic_interpolate(ga_onestep *m, double t, double *q, double *v, double *vd,
+                          double *multipliers);
+/* The solution at t within the last step with q and v, which must be given, on the constraints
+ * as at the ends of steps. */
+void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
+                     double *multipliers);
+/* The same with v on its constraints always. */
+void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
+                         double *multipliers);
+
+#endif
