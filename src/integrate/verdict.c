@@ -28,9 +28,12 @@ static const double FADE_ROUND_OFF = 0.9;
 static const double FORESEEN = 4;
 /* A remembered coefficient falls no faster than this in a step. */
 static const double FALL = 0.9;
-/* With the same tangents lambda does not contract this much more slowly than before, unless it
- * is round-off that changes. (It was 164 times or more on chains of a thousand bodies.) */
+/* With the same tangents increments do not contract this much more slowly than before, unless
+ * they are round-off. (It was 164 times or more on chains of a thousand bodies.) */
 static const double SUDDEN = 100;
+/* Round-off is never taken to be more than this, in units of the smallest possible: residuals
+ * that go with it still pass the check at the end of a step. */
+static const double HIGHEST_LEVEL = 1e6;
 /* With q and v settled so often, lambda is not waited for any more. */
 enum { PATIENCE = 4 };
 
@@ -119,6 +122,16 @@ static bool is_stalled(const ga_progress *before, const ga_increment *now)
     return rates_of(before, now).fastest > NO_PROGRESS;
 }
 
+/* No progress for the second time, or suddenly. */
+static bool has_arrived(const ga_progress *before, const ga_increment *now)
+{
+    if (!is_stalled(before, now)) return false;
+    const double rate = motion_of(now) / motion_of(&before->last);
+    const bool suddenly = now->iteration > 2 && before->last.fresh && before->motion_rate > 0 &&
+                          rate > SUDDEN * before->motion_rate;
+    return before->stalled || suddenly;
+}
+
 /* q and v are at round-off. Is lambda? */
 static bool lambda_has_arrived(const ga_progress *before, const ga_increment *now)
 {
@@ -147,7 +160,7 @@ ga_verdict ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory 
     if (now->iteration == 1) return GA_GO_ON;
     if (is_settled(memory, now))
         return lambda_has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
-    if (is_stalled(before, now)) return before->stalled ? GA_CONVERGED : GA_GO_ON;
+    if (is_stalled(before, now)) return has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
     if (before->settled) return GA_GO_ON;
     const rates r = rates_of(before, now);
     const double growth = now->iteration > EARLY ? GROWTH_LATE : GROWTH_EARLY;
@@ -213,9 +226,8 @@ void ga_newton_learn(const ga_newton_goal *goal, const ga_progress *before,
     if (now->age > 0 && now->iteration > 2) learn_rate(before, now, memory);
     if (lambda_flickers(memory, before, now) || lambda_shows_noise(goal, memory, before, now))
         memory->lambda_noise = ga_larger(memory->lambda_noise, now->lambda);
-    if (goal->round_off && is_stalled(before, now) && before->stalled &&
-        !is_settled(memory, now))
-        memory->round_off = ga_larger(memory->round_off, now->units);
+    if (goal->round_off && has_arrived(before, now))
+        memory->round_off = ga_larger(memory->round_off, ga_smaller(now->units, HIGHEST_LEVEL));
 }
 
 void ga_newton_follow(const ga_newton_memory *memory, const ga_increment *now,
@@ -223,7 +235,10 @@ void ga_newton_follow(const ga_newton_memory *memory, const ga_increment *now,
 {
     progress->settled += is_settled(memory, now);
     progress->stalled += is_stalled(progress, now);
-    progress->lambda_rate = now->iteration > 1 ? contraction(progress, now, GA_MULTIPLIERS) : 0;
+    if (now->iteration > 1) {
+        progress->motion_rate = motion_of(now) / motion_of(&progress->last);
+        progress->lambda_rate = contraction(progress, now, GA_MULTIPLIERS);
+    }
     progress->last = *now;
 }
 

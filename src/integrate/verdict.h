@@ -11,7 +11,8 @@
  * 1/2, that is none, or that of what was seen in steps before.
  *
  * Round-off. It is measured, not computed from sizes: an iteration with new tangents that makes
- * no progress near round-off has arrived there, and its increments show the level. An attempt
+ * no progress near round-off, twice or after it had contracted well, has arrived there, and its
+ * increments show the level. An attempt
  * whose increments of q and v are at that level has converged even if lambda still changes: in
  * index 3 the round-off of Phi enters lambda magnified by 1/h^2.
  *
@@ -50,7 +51,8 @@ typedef struct ga_increment {
 /* The attempt up to the increment before. Zero at its beginning. */
 typedef struct ga_progress {
     ga_increment last;
-    double lambda_rate; /* contraction of lambda by the last increment */
+    double motion_rate; /* contraction of q and v by the last increment, and */
+    double lambda_rate; /* that of lambda */
     int settled;        /* increments with q and v at round-off */
     int stalled;        /* increments near round-off without progress */
 } ga_progress;

@@ -171,7 +171,7 @@ static void learns_round_off(void **state)
     const ga_newton_goal goal = {.round_off = true, .strictness = 1};
     ga_newton_memory memory = ga_newton_memory_empty();
     ga_progress progress = {0};
-    const double sizes[] = {1e6, 60, 50, 45};
+    const double sizes[] = {1e3, 60, 50, 45};
     for (int k = 0; k < 4; ++k) {
         const ga_increment now = {.iteration = k + 1,
                                   .fresh = true,
@@ -185,6 +185,29 @@ static void learns_round_off(void **state)
     assert_true(fabs(memory.round_off - 45) <= 1e-12);
     for (int step = 0; step < 200; ++step) ga_newton_fade(&memory, true);
     assert_true(fabs(memory.round_off - 1) <= 1e-12);
+}
+
+/* After good contraction one increment without progress is enough. */
+static void sudden_stall_is_round_off(void **state)
+{
+    (void)state;
+    const ga_newton_goal goal = {.round_off = true, .strictness = 1};
+    ga_newton_memory memory = ga_newton_memory_empty();
+    ga_progress progress = {0};
+    const double sizes[] = {1e6, 60, 50};
+    const ga_verdict expected[] = {GA_GO_ON, GA_GO_ON, GA_CONVERGED};
+    for (int k = 0; k < 3; ++k) {
+        const ga_increment now = {.iteration = k + 1,
+                                  .fresh = true,
+                                  .norm = {sizes[k], sizes[k], 1e6 * sizes[k]},
+                                  .units = sizes[k],
+                                  .lambda = sizes[k],
+                                  .near_round_off = sizes[k] < 100};
+        assert_int_equal(ga_newton_verdict(&goal, &memory, &progress, &now), expected[k]);
+        ga_newton_learn(&goal, &progress, &now, &memory);
+        ga_newton_follow(&memory, &now, &progress);
+    }
+    assert_true(fabs(memory.round_off - 50) <= 1e-12);
 }
 
 /* What old tangents lose in a step is learned from third increments only: second ones, after a
@@ -235,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts),
         cmocka_unit_test(learns_round_off),
+        cmocka_unit_test(sudden_stall_is_round_off),
         cmocka_unit_test(learns_rates_of_old_tangents),
         cmocka_unit_test(learns_noise_of_lambda),
     };
