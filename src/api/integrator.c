@@ -164,11 +164,11 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     GA_TRY(check_finite("v0", m->dae->nv, v0, report));
     GA_TRY(m->type->begin(m, t0, q0, v0, g->guess, report));
     ga_grid_begin(&g->grid, g->grid.h);
-    if (s->projection.q > 0 || s->projection.v > 0)
+    if (s->start.projection.q > 0 || s->start.projection.v > 0)
         warn(g,
              "the initial values were not consistent: q was changed by up to %.3g, v by up to "
              "%.3g",
-             s->projection.q, s->projection.v);
+             s->start.projection.q, s->start.projection.v);
     warn_redundant(g);
     return GA_OK;
 }
@@ -203,7 +203,7 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
 
 ga_projection ga_integrator_projection(const ga_integrator *g)
 {
-    return g->stepper->projection;
+    return g->stepper->start.projection;
 }
 
 ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)

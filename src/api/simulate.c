@@ -165,7 +165,7 @@ ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, doubl
     if (!g || !g->started) return GA_ERR_STATE;
     ga_onestep *m = g->method;
     const ga_solution *now = &m->now;
-    double *multipliers = g->stepper->start.guess;
+    double *multipliers = g->stepper->work.guess;
     double first = now->steps ? now->t_old : now->t;
     double slack = 1e-9 * (now->t - first);
     if (!(t >= first - slack && t <= now->t + slack)) return GA_ERR_ARGUMENT;
@@ -181,14 +181,14 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     GA_TRY(ga_integrator_check_started(g, report));
     ga_stepper *s = g->stepper;
     const ga_state *now = &s->now;
-    double *hat = s->start.guess;
+    double *hat = s->work.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
-    ga_status status = ga_saddle_acceleration(s, now->t, now->q, now->v, s->start.vd_hat, hat);
+    ga_status status = ga_saddle_acceleration(s, now->t, now->q, now->v, s->work.vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
     }
-    if (vd) memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
+    if (vd) memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     if (lambda) memcpy(lambda, hat, (size_t)s->m * sizeof *lambda);
     if (psi) memcpy(psi, hat + s->m, (size_t)s->p * sizeof *psi);
     return ga_fail(report, GA_OK, "%s", "");
@@ -198,11 +198,11 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
                                   double *vd, double *lambda, double *psi)
 {
     ga_stepper *s = g->stepper;
-    double *hat = s->start.guess;
+    double *hat = s->work.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(ga_saddle_acceleration(s, t, q, v, s->start.vd_hat, hat));
-    memcpy(vd, s->start.vd_hat, (size_t)s->nv * sizeof *vd);
+    GA_TRY(ga_saddle_acceleration(s, t, q, v, s->work.vd_hat, hat));
+    memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
     memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
     return GA_OK;
@@ -229,7 +229,7 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "integrator, q, v, direction and dv must be given");
     ga_stepper *s = g->stepper;
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     ga_status status = ga_saddle_factor_at(s, t, q, v, false);
     if (status == GA_OK) {
         memset(k->rhs, 0, (size_t)(s->nv + s->mp) * sizeof *k->rhs);
@@ -243,7 +243,7 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
 
 static const double *error_or_zero(const ga_integrator *g, const double *error)
 {
-    return error ? error : g->stepper->zero;
+    return error ? error : g->stepper->work.zero;
 }
 
 const double *ga_integrator_error_q(const ga_integrator *g)
@@ -352,12 +352,13 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
     if (status != GA_OK) ga_fail(report, status, "out of memory");
     if (status == GA_OK) status = run_levels(g, t0, q0, v0, &silent, count, &l, report);
     if (status == GA_OK) {
-        memcpy(g->stepper->q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
+        memcpy(g->stepper->trial.q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
         memcpy(l.y, l.v[0], (size_t)s->nv * sizeof *l.y);
         extrapolate(s, &l, count);
         const double *best_q = l.q[count - 1], *best_v = l.v[count - 1];
         if (error_q)
-            ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, s->q, best_q, error_q);
+            ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, s->trial.q, best_q,
+                                error_q);
         for (int i = 0; error_v && i < s->nv; ++i) error_v[i] = best_v[i] - l.y[i];
         if (q) memcpy(q, best_q, (size_t)s->nq * sizeof *q);
         if (v) memcpy(v, best_v, (size_t)s->nv * sizeof *v);

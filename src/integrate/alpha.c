@@ -107,13 +107,13 @@ static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 /* Steps are not judged any more. */
 static void end_control(ga_stepper *s)
 {
-    s->estimates = s->steady = s->slides = false;
-    s->enough = s->enough_lambda = 0;
+    s->mode.estimates = s->mode.steady = s->mode.slides = false;
+    s->mode.enough = s->mode.enough_lambda = 0;
 }
 
 static void forget_factors(ga_alpha *a)
 {
-    a->s.usable = false;
+    a->s.jacobian.usable = false;
     a->base.cubic.steps = -1;
 }
 
@@ -123,29 +123,29 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
 {
     ga_alpha *a = alpha_of(m);
     ga_stepper *s = &a->s;
-    memmove(s->q, q0, (size_t)s->nq * sizeof *q0);
-    memmove(s->v, v0, (size_t)s->nv * sizeof *v0);
-    GA_TRY(ga_dae_normalise(&s->dae, s->q, report));
-    ga_factor_forget(s->saddle.factor);
+    memmove(s->trial.q, q0, (size_t)s->nq * sizeof *q0);
+    memmove(s->trial.v, v0, (size_t)s->nv * sizeof *v0);
+    GA_TRY(ga_dae_normalise(&s->dae, s->trial.q, report));
+    ga_factor_forget(s->start.saddle.factor);
     m->tolerance = NULL;
-    GA_TRY(ga_start_consistent(s, t0, s->q, s->v, guess, report));
+    GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
     show(a);
-    s->penalty =
+    s->tangent.penalty =
         s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
     forget_factors(a);
     end_control(s);
-    s->served = 0;
-    s->life = 10; /* a first guess */
-    s->hope = 0.1;
-    s->spent = 0;
-    s->worn = false;
-    s->memory = ga_newton_memory_empty();
-    s->scaled_for = 0;
-    ga_factor_forget(s->factor);
-    ga_factor_forget(s->saddle.factor);
+    s->policy.age = 0;
+    s->policy.lifetime = 10; /* a first guess */
+    s->policy.growth = 0.1;
+    s->policy.cost = 0;
+    s->policy.uneconomic = false;
+    s->policy.newton = ga_newton_memory_empty();
+    s->jacobian.scaled_for = 0;
+    ga_factor_forget(s->jacobian.factor);
+    ga_factor_forget(s->start.saddle.factor);
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
-    s->scale = (ga_scales){{0}, {0}, 0};
+    s->policy.scale = (ga_scales){{0}, {0}, 0};
     return GA_OK;
 }
 
@@ -167,7 +167,7 @@ static ga_status leading_error(ga_onestep *m, double ds, double *c)
     ga_stepper *s = &a->s;
     const double D = s->method.shift;
     const double kq = (1 - 6 * s->def.method.beta - 3 * D) / 6, kv = 1.0 / 12 + 0.5 * D * D;
-    double *v = s->work, *e = s->work2;
+    double *v = s->work.one, *e = s->work.two;
     GA_TRY(ga_start_derivatives(s, ds, a->vdd, a->vddd));
     ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, s->now.v, s->now.vd, e);
     for (int i = 0; i < s->nv; ++i) {
@@ -183,15 +183,15 @@ static ga_status control(ga_onestep *m, double *h)
     ga_alpha *a = alpha_of(m);
     ga_stepper *s = &a->s;
     const ga_error_mode mode = ga_alpha_mode(a);
-    s->estimates = true;
-    s->slides = mode == GA_ERROR_EXTRAPOLATE;
-    s->steady = mode == GA_ERROR_POSITIONS;
+    s->mode.estimates = true;
+    s->mode.slides = mode == GA_ERROR_EXTRAPOLATE;
+    s->mode.steady = mode == GA_ERROR_POSITIONS;
     ga_alpha_set_newton(a);
     ga_order_start(&a->order);
     a->root[0] = a->root[1] = INFINITY;
     if (mode != GA_ERROR_POSITIONS)
-        return ga_tolerance_first_step(m, leading_error, s->slides, s->slides ? 1.0 / 3 : 0.5,
-                                       h);
+        return ga_tolerance_first_step(m, leading_error, s->mode.slides,
+                                       s->mode.slides ? 1.0 / 3 : 0.5, h);
     /* derivatives are those of the stiff modes: begin large, without them */
     memset(a->vdd, 0, (size_t)s->nv * sizeof *a->vdd);
     memset(a->vddd, 0, (size_t)s->nv * sizeof *a->vddd);
@@ -261,7 +261,7 @@ void ga_alpha_set_newton(ga_alpha *a)
 {
     const double relative = a->base.tolerance->def.relative;
     double enough = ga_smaller(NEWTON_SHARE * relative, NEWTON_LARGEST);
-    if (a->s.slides) enough = NEWTON_SHARE_SLIDING * relative;
+    if (a->s.mode.slides) enough = NEWTON_SHARE_SLIDING * relative;
     ga_newton_set(&a->s, enough, ga_larger(100 * enough, MULTIPLIERS_SHARE * relative));
 }
 
@@ -287,7 +287,7 @@ static double slow_share(const ga_alpha *a)
 static void judge(ga_alpha *a, ga_error *e)
 {
     const ga_error_mode mode = ga_alpha_mode(a);
-    const double most = allowed(a, a->s.h);
+    const double most = allowed(a, a->s.step.h);
     ga_estimate(a, e);
     e->local = ga_alpha_weigh(a, e->q, e->v);
     ga_order_judge(a, e);
@@ -314,7 +314,7 @@ static const double AHEAD = 4;
 static void look_ahead(ga_alpha *a, ga_error *e)
 {
     ga_stepper *s = &a->s;
-    const double h = s->h, t1 = s->t1;
+    const double h = s->step.h, t1 = s->step.t1;
     if (t1 + h > a->base.tolerance->t_stop) return;
     const ga_statistics stats = s->stats;
     ga_state_copy(&s->saved, &s->now);
@@ -324,7 +324,7 @@ static void look_ahead(ga_alpha *a, ga_error *e)
     const double ahead = status == GA_OK ? e->excess : INFINITY;
     ga_state_copy(&s->now, &s->saved);
     s->stats = stats;
-    s->usable = false;
+    s->jacobian.usable = false;
     status = ga_step_try(s, h, t1);
     if (status == GA_OK) judge(a, e);
     if (status != GA_OK || ahead > AHEAD) e->local = e->excess = ahead;
@@ -351,7 +351,7 @@ static void error(ga_onestep *m, ga_error *e)
     e->positions_only = ga_alpha_mode(a) == GA_ERROR_POSITIONS;
     e->change = -1; /* also after a calmed start, whose v' jumps */
     if (!(e->excess <= 1) && !is_first(a))
-        e->change = ga_tolerance_change(m, a->s.now.vd, a->s.vd);
+        e->change = ga_tolerance_change(m, a->s.now.vd, a->s.trial.vd);
 }
 
 /* --- steps -------------------------------------------------------------------------------- */
@@ -364,10 +364,10 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
     ga_alpha *a = alpha_of(m);
     ga_stepper *s = &a->s;
     if (m->tolerance) {
-        a->before = s->scale;
-        s->life = ga_smaller(s->life, max_life);
+        a->before = s->policy.scale;
+        s->policy.lifetime = ga_smaller(s->policy.lifetime, max_life);
         ga_order_prepare(a, h);
-    } else if (s->estimates) {
+    } else if (s->mode.estimates) {
         end_control(s);
     }
     return ga_step_try(s, h, t1);
@@ -377,10 +377,10 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
 static bool evade(ga_onestep *m, ga_status status)
 {
     ga_stepper *s = ga_alpha_stepper(m);
-    const bool near =
-        status == GA_OK ? s->near_singular : ga_step_may_retry(status) && ga_regular_weakens(s);
+    const bool near = status == GA_OK ? s->newton.near_singular
+                                      : ga_step_may_retry(status) && ga_regular_weakens(s);
     if (!near) return false;
-    s->usable = false;
+    s->jacobian.usable = false;
     ga_regular_alert(s);
     return true;
 }
@@ -404,7 +404,7 @@ static void remember_root(ga_alpha *a)
     a->root[1] = a->root[0];
     a->root_time[1] = a->root_time[0];
     a->root[0] = g->watching && g->seen && g->least > 0 ? sqrt(g->least) : INFINITY;
-    a->root_time[0] = a->s.t1;
+    a->root_time[0] = a->s.step.t1;
 }
 
 /* Steps this many times longer would do for the slow motion: then stiff modes choose them. */
@@ -418,14 +418,14 @@ static void look_for_stiffness(ga_alpha *a, ga_error *e)
     const double max_step = a->base.tolerance->def.max_step;
     if (ga_alpha_mode(a) != GA_ERROR_AUTO && ga_alpha_mode(a) != GA_ERROR_FULL) return;
     if (s->now.steps % LOOKS != LOOKS - 1) return;
-    if (max_step > 0 && s->h > 0.5 * max_step) return; /* that chooses them */
-    double *x = s->work2;
+    if (max_step > 0 && s->step.h > 0.5 * max_step) return; /* that chooses them */
+    double *x = s->work.two;
     memcpy(x, e->q, (size_t)s->nv * sizeof *x);
-    const double all = ga_alpha_weigh(a, x, s->zero);
+    const double all = ga_alpha_weigh(a, x, s->work.zero);
     ga_estimate_smooth(s, x);
-    const double slow = ga_alpha_weigh(a, x, s->zero);
+    const double slow = ga_alpha_weigh(a, x, s->work.zero);
     const double by_all = cbrt(1 / all);
-    const double by_slow = sqrt(slow_share(a) * allowed(a, s->h) / slow);
+    const double by_slow = sqrt(slow_share(a) * allowed(a, s->step.h) / slow);
     const bool acts = slow < 0.999 * all; /* else something other than stiffness is fast */
     if (acts && ga_smaller(by_all, by_slow) > STIFF) e->stiff = LOOKS;
 }
@@ -433,8 +433,8 @@ static void look_for_stiffness(ga_alpha *a, ga_error *e)
 /* Takes the estimated error away, [exact minus computed]. */
 static void extrapolate(ga_stepper *s, const ga_error *e)
 {
-    ga_dae_update(&s->dae, GA_MAP_EXP, s->q, e->q, s->q);
-    for (int i = 0; i < s->nv; ++i) s->v[i] += e->v[i];
+    ga_dae_update(&s->dae, GA_MAP_EXP, s->trial.q, e->q, s->trial.q);
+    for (int i = 0; i < s->nv; ++i) s->trial.v[i] += e->v[i];
 }
 
 /* Steps that end off the constraints go back to them, with their error taken away if that is
@@ -442,10 +442,10 @@ static void extrapolate(ga_stepper *s, const ga_error *e)
 static ga_status finish(ga_alpha *a, ga_error *e)
 {
     ga_stepper *s = &a->s;
-    if (!s->slides) return GA_OK;
+    if (!s->mode.slides) return GA_OK;
     if (ga_alpha_mode(a) == GA_ERROR_EXTRAPOLATE) {
         extrapolate(s, e);
-        s->served = s->life; /* fresh tangents: the response must be accurate */
+        s->policy.age = s->policy.lifetime; /* fresh tangents: the response must be accurate */
         return ga_start_project(s);
     }
     a->order.taken = e->passed && ga_order_is_third(&a->order);
@@ -461,8 +461,8 @@ static ga_status finish(ga_alpha *a, ga_error *e)
 static double shorten(ga_alpha *a, ga_status status)
 {
     ga_stepper *s = &a->s;
-    if (status != GA_ERR_NO_CONVERGE || (s->unmet < 0 && !s->slides)) return 0;
-    return s->slides ? ga_order_give_up(&a->order, 0.7 * allowed(a, s->h)) : 0.3;
+    if (status != GA_ERR_NO_CONVERGE || (s->newton.unmet < 0 && !s->mode.slides)) return 0;
+    return s->mode.slides ? ga_order_give_up(&a->order, 0.7 * allowed(a, s->step.h)) : 0.3;
 }
 
 static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
@@ -477,15 +477,15 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     }
     if (status == GA_OK) status = ga_step_accept(s);
     if (status != GA_OK) {
-        s->usable = false;
+        s->jacobian.usable = false;
         *shorter = e ? shorten(a, status) : 0;
         return status;
     }
     if (e) {
         ga_order_accept(a);
-        e->third_order = s->slides && a->order.taken;
+        e->third_order = s->mode.slides && a->order.taken;
     }
-    m->iterations = s->iteration;
+    m->iterations = s->newton.iteration;
     show(a);
     return GA_OK;
 }
@@ -494,7 +494,7 @@ static void reject(ga_onestep *m, const ga_error *e)
 {
     ga_alpha *a = alpha_of(m);
     if (e) ga_order_reject(a);
-    a->s.scale = a->before;
+    a->s.policy.scale = a->before;
 }
 
 static void plan(ga_onestep *m, double aim, ga_growth *growth)
@@ -561,7 +561,7 @@ static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *
     if (!m->tolerance) end_control(s);
     GA_TRY(ga_step_linearise(s, h));
     ga_block_assemble(s, scaling);
-    ga_matrix_to_full(&s->matrix, matrix);
+    ga_matrix_to_full(&s->jacobian.matrix, matrix);
     return GA_OK;
 }
 

@@ -8,24 +8,25 @@
 ga_status ga_collocated_begin(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
-    const double h = s->h, am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
+    const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, beta = p->beta,
+                 gamma = p->gamma;
     const bool implicit = s->def.start == GA_START_IMPLICIT && s->now.steps == 0;
-    s->weight = 1;
-    s->kappa = implicit ? s->method.shift : 0;
-    const double c_a = ((1 - af) - am * s->kappa) / (1 - am);
-    s->c_q = h * h * ((0.5 - beta) * s->kappa + beta * c_a);
-    s->c_v = h * ((1 - gamma) * s->kappa + gamma * c_a);
+    s->step.weight = 1;
+    s->step.kappa = implicit ? s->method.shift : 0;
+    const double c_a = ((1 - af) - am * s->step.kappa) / (1 - am);
+    s->step.c_q = h * h * ((0.5 - beta) * s->step.kappa + beta * c_a);
+    s->step.c_v = h * ((1 - gamma) * s->step.kappa + gamma * c_a);
     return GA_OK;
 }
 
 void ga_collocated_predict(ga_stepper *s)
 {
     const ga_state *now = &s->now;
-    ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->vd);
-    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    ga_step_extrapolate(s, s->nv, now->vd, now->vd_old, s->trial.vd);
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->trial.lambda);
     if (!s->form->has_eta) return;
-    const double ratio = now->steps ? s->h / now->h : 1; /* eta = O(h^2) */
-    for (int i = 0; i < s->m; ++i) s->eta[i] = ratio * ratio * now->eta[i];
+    const double ratio = now->steps ? s->step.h / now->h : 1; /* eta = O(h^2) */
+    for (int i = 0; i < s->m; ++i) s->trial.eta[i] = ratio * ratio * now->eta[i];
 }
 
 /* n components of [ABC14] (9a)-(9d). */
@@ -45,19 +46,20 @@ static void update(const ga_method *p, double h, int n, const double *restrict v
 static void update_range(void *data, int i, int end)
 {
     const ga_stepper *s = data;
-    update(&s->def.method, s->h, end - i, s->vd + i, s->now.vd + i, s->an + i, s->vn + i,
-           s->a + i, s->U + i, s->v + i);
+    update(&s->def.method, s->step.h, end - i, s->trial.vd + i, s->now.vd + i, s->known.a + i,
+           s->known.v + i, s->trial.a + i, s->at.U + i, s->trial.v + i);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)
 {
-    const double kappa = s->kappa, *vd_n = s->now.vd;
+    const double kappa = s->step.kappa, *vd_n = s->now.vd;
     if (kappa != 0)
-        for (int i = 0; i < s->nv; ++i) s->own_an[i] = (1 - kappa) * vd_n[i] + kappa * s->vd[i];
+        for (int i = 0; i < s->nv; ++i)
+            s->known.own_a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
     ga_pool_ranges(s->pool, s->nv, update_range, s);
     if (s->form->has_eta) /* (58a) */
-        ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->h, s->eta, s->U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
+        ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
 }
 
 void ga_collocated_finish(ga_stepper *s) { (void)s; /* a and v' are there */ }

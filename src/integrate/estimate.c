@@ -10,9 +10,9 @@
 static double second_difference(const ga_stepper *s, int i)
 {
     const ga_state *now = &s->now;
-    double after = (s->vd[i] - now->vd[i]) / s->h;
+    double after = (s->trial.vd[i] - now->vd[i]) / s->step.h;
     double before = (now->vd[i] - now->vd_old[0][i]) / now->h;
-    return (after - before) / (s->h + now->h);
+    return (after - before) / (s->step.h + now->h);
 }
 
 /* e_q and e_v as if there were no constraints. */
@@ -20,15 +20,16 @@ static void raw_estimate(ga_stepper *s, ga_error *e)
 {
     const ga_method *p = &s->def.method;
     const ga_state *now = &s->now;
-    const double h = s->h, h2 = h * h, gamma = p->gamma, beta = p->beta;
-    double *v = s->work, *vd = s->work2;
+    const double h = s->step.h, h2 = h * h, gamma = p->gamma, beta = p->beta;
+    double *v = s->work.one, *vd = s->work.two;
     for (int i = 0; i < s->nv; ++i) {
-        v[i] = 0.5 * (s->vn[i] + s->v[i]);
-        vd[i] = 0.5 * (now->vd[i] + s->vd[i]);
+        v[i] = 0.5 * (s->known.v[i] + s->trial.v[i]);
+        vd[i] = 0.5 * (now->vd[i] + s->trial.vd[i]);
     }
     ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, v, vd, e->q);
     for (int i = 0; i < s->nv; ++i) {
-        const double vd0 = now->vd[i], vd1 = s->vd[i], an = s->an[i], a1 = s->a[i];
+        const double vd0 = now->vd[i], vd1 = s->trial.vd[i], an = s->known.a[i],
+                     a1 = s->trial.a[i];
         e->q[i] =
             h * h2 / 12 * e->q[i] + h2 * (vd0 / 3 + vd1 / 6 - (0.5 - beta) * an - beta * a1);
         e->v[i] = h * (0.5 * (vd0 + vd1) - (1 - gamma) * an - gamma * a1) -
@@ -41,11 +42,12 @@ static void raw_estimate(ga_stepper *s, ga_error *e)
  * must be the one in the matrix. */
 static const double *solve_for_v(ga_stepper *s)
 {
-    ga_block_solve(s, s->r, s->x);
-    double *dvd = s->work;
-    memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    double *dvd = s->work.one;
+    memcpy(dvd, s->newton.x, (size_t)s->nv * sizeof *dvd);
     if (s->form->has_eta)
-        ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
+        ga_coords_multiply_transposed(&s->dae.B, s->tangent.B_eta, 1,
+                                      s->newton.x + s->nv + s->mp, dvd);
     return dvd;
 }
 
@@ -54,8 +56,8 @@ static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
 {
     const double *dvd = solve_for_v(s);
     for (int i = 0; i < s->nv; ++i) {
-        error_q[i] -= s->c_q * s->x[i];
-        error_v[i] -= s->c_v * dvd[i];
+        error_q[i] -= s->step.c_q * s->newton.x[i];
+        error_v[i] -= s->step.c_v * dvd[i];
     }
 }
 
@@ -64,16 +66,16 @@ static void subtract_response(ga_stepper *s, double *error_q, double *error_v)
 void ga_estimate_respond(ga_stepper *s, double *error_q, double *error_v)
 {
     const ga_dae *dae = &s->dae;
-    double *w = s->r + s->nv, *Phi = s->r + s->nv + s->mp;
-    for (int pass = 0; pass < (s->fresh ? 1 : 2); ++pass) {
-        memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+    double *w = s->newton.r + s->nv, *Phi = s->newton.r + s->nv + s->mp;
+    for (int pass = 0; pass < (s->jacobian.fresh ? 1 : 2); ++pass) {
+        memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
         if (pass == 0) {
-            ga_coords_multiply(&dae->K, s->K, 1, error_q, s->r);
-            ga_coords_multiply(&dae->C, s->C, 1, error_v, s->r);
+            ga_coords_multiply(&dae->K, s->tangent.K, 1, error_q, s->newton.r);
+            ga_coords_multiply(&dae->C, s->tangent.C, 1, error_v, s->newton.r);
         }
-        ga_coords_multiply(&dae->Z, s->Z, 1 / s->c_v, error_q, w);
-        ga_coords_multiply(&dae->G, s->G, 1 / s->c_v, error_v, w);
-        ga_coords_multiply(&dae->B, s->G, 1 / s->c_q, error_q, Phi);
+        ga_coords_multiply(&dae->Z, s->tangent.Z, 1 / s->step.c_v, error_q, w);
+        ga_coords_multiply(&dae->G, s->trial.G, 1 / s->step.c_v, error_v, w);
+        ga_coords_multiply(&dae->B, s->trial.G, 1 / s->step.c_q, error_q, Phi);
         subtract_response(s, error_q, error_v);
     }
 }
@@ -82,9 +84,9 @@ void ga_estimate_smooth(ga_stepper *s, double *error_v)
 {
     const ga_dae *dae = &s->dae;
     if (dae->K.count == 0 && dae->C.count == 0) return;
-    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
-    ga_coords_multiply(&dae->K, s->K, s->c_q, error_v, s->r);
-    ga_coords_multiply(&dae->C, s->C, s->c_v, error_v, s->r);
+    memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
+    ga_coords_multiply(&dae->K, s->tangent.K, s->step.c_q, error_v, s->newton.r);
+    ga_coords_multiply(&dae->C, s->tangent.C, s->step.c_v, error_v, s->newton.r);
     const double *dvd = solve_for_v(s);
     for (int i = 0; i < s->nv; ++i) error_v[i] -= dvd[i];
 }
@@ -106,25 +108,25 @@ static double slow_step(const ga_alpha *a, const double *v)
 /* Smooths with the matrix of a step of size tau, twice. */
 static bool smooth_with(ga_stepper *s, double tau, double *e)
 {
-    const double ratio = tau / s->h, c_q = s->c_q, c_v = s->c_v;
-    s->c_q *= ratio * ratio;
-    s->c_v *= ratio;
+    const double ratio = tau / s->step.h, c_q = s->step.c_q, c_v = s->step.c_v;
+    s->step.c_q *= ratio * ratio;
+    s->step.c_v *= ratio;
     s->regular.asleep = true;
     const bool done = ga_block_factor(s) == GA_OK;
     s->regular.asleep = false;
     for (int pass = 0; done && pass < 2; ++pass) ga_estimate_smooth(s, e);
-    s->c_q = c_q;
-    s->c_v = c_v;
+    s->step.c_q = c_q;
+    s->step.c_v = c_v;
     return done;
 }
 
 double ga_estimate_slow(ga_alpha *a, const ga_error *e)
 {
     ga_stepper *s = &a->s;
-    const double tau = slow_step(a, s->v);
-    double *x = s->work2;
+    const double tau = slow_step(a, s->trial.v);
+    double *x = s->work.two;
     memcpy(x, e->q, (size_t)s->nv * sizeof *x);
-    if (s->h >= tau)
+    if (s->step.h >= tau)
         ga_estimate_smooth(s, x);
     else if (!smooth_with(s, tau, x))
         return e->local;
@@ -136,9 +138,9 @@ double ga_estimate_slow(ga_alpha *a, const ga_error *e)
 /* x without the part that G = B sees; the saddle matrix is that of the start. */
 static void make_tangent(ga_stepper *s, double *x)
 {
-    double *bottom = s->start.c, *step = s->start.step;
+    double *bottom = s->work.c, *step = s->work.step;
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
-    ga_coords_multiply(&s->dae.G, s->saddle.G, -1, x, bottom);
+    ga_coords_multiply(&s->dae.G, s->start.saddle.G, -1, x, bottom);
     ga_saddle_lift(s, bottom, step);
     for (int i = 0; i < s->nv; ++i) x[i] += step[i];
 }
@@ -148,26 +150,26 @@ static void make_tangent(ga_stepper *s, double *x)
 static double calmed_error(ga_alpha *a, double h, const double *taken)
 {
     ga_stepper *s = &a->s;
-    double *e = s->work2, *v = s->work;
+    double *e = s->work.two, *v = s->work.one;
     for (int i = 0; i < s->nv; ++i) {
         e[i] = 0.5 * h * h * taken[i];
         v[i] = s->now.v_exact[i] + h * s->now.vd[i];
     }
     if (!smooth_with(s, ga_larger(slow_step(a, v), h), e)) return INFINITY;
     make_tangent(s, e);
-    return ga_alpha_weigh(a, e, s->zero);
+    return ga_alpha_weigh(a, e, s->work.zero);
 }
 
 ga_status ga_estimate_calm(ga_alpha *a, double h)
 {
     ga_stepper *s = &a->s;
     ga_state *now = &s->now;
-    double *taken = s->start.vd_hat, *guess = s->start.guess;
+    double *taken = s->work.vd_hat, *guess = s->work.guess;
     a->calmed = 0;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
     GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, now->vd, guess));
-    GA_TRY(ga_saddle_factor(s, &s->saddle, false, false));
+    GA_TRY(ga_saddle_factor(s, &s->start.saddle, false, false));
     GA_TRY(ga_step_linearise(s, h));
     memcpy(taken, now->vd, (size_t)s->nv * sizeof *taken);
     if (smooth_with(s, h, taken)) {
@@ -176,26 +178,26 @@ ga_status ga_estimate_calm(ga_alpha *a, double h)
         for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
         a->calmed = calmed_error(a, h, taken);
     }
-    s->usable = false;
+    s->jacobian.usable = false;
     return GA_OK;
 }
 
-/* The others: e := x from J (x, y) = (r, b), with r in s->r, along the constraints as b says
- * and without stiff modes; again with a second pass for old tangents. */
+/* The others: e := x from J (x, y) = (r, b), with r in s->newton.r, along the constraints as b
+ * says and without stiff modes; again with a second pass for old tangents. */
 static void filter(ga_stepper *s, const double *b, double *e, double *y)
 {
-    double *rows = s->r + s->nv;
+    double *rows = s->newton.r + s->nv;
     memcpy(rows, b, (size_t)s->mp * sizeof *rows);
-    ga_block_solve(s, s->r, s->x);
-    memcpy(e, s->x, (size_t)s->nv * sizeof *e);
-    memcpy(y, s->x + s->nv, (size_t)s->mp * sizeof *y);
-    if (s->fresh) return;
-    memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    memcpy(e, s->newton.x, (size_t)s->nv * sizeof *e);
+    memcpy(y, s->newton.x + s->nv, (size_t)s->mp * sizeof *y);
+    if (s->jacobian.fresh) return;
+    memset(s->newton.r, 0, (size_t)s->nv * sizeof *s->newton.r);
     for (int i = 0; i < s->mp; ++i) rows[i] = -b[i];
-    ga_coords_multiply(&s->dae.G, s->G, 1, e, rows);
-    ga_block_solve(s, s->r, s->x);
-    for (int i = 0; i < s->nv; ++i) e[i] -= s->x[i];
-    for (int i = 0; i < s->mp; ++i) y[i] -= s->x[s->nv + i];
+    ga_coords_multiply(&s->dae.G, s->trial.G, 1, e, rows);
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    for (int i = 0; i < s->nv; ++i) e[i] -= s->newton.x[i];
+    for (int i = 0; i < s->mp; ++i) y[i] -= s->newton.x[s->nv + i];
 }
 
 /* e_q may not leave Phi = 0 (nonholonomic constraints do not restrict it), and two consistent
@@ -208,24 +210,24 @@ static void filter(ga_stepper *s, const double *b, double *e, double *y)
 static void project(ga_stepper *s, ga_error *e)
 {
     const ga_dae *dae = &s->dae;
-    double *b = s->w, *delta = s->work, *y = s->mu;
+    double *b = s->at.w, *delta = s->work.one, *y = s->at.mu;
     memcpy(delta, e->q, (size_t)s->nv * sizeof *delta);
-    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
+    memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
     memset(b, 0, (size_t)s->mp * sizeof *b);
-    ga_coords_multiply(&dae->M, s->M_tangent, 1, e->q, s->r);
-    ga_coords_multiply(&dae->N, s->G + dae->B.count, 1, e->q, b + s->m);
+    ga_coords_multiply(&dae->M, s->tangent.M, 1, e->q, s->newton.r);
+    ga_coords_multiply(&dae->N, s->trial.G + dae->B.count, 1, e->q, b + s->m);
     filter(s, b, e->q, y);
 
-    memset(s->r, 0, (size_t)s->n * sizeof *s->r);
-    ga_coords_multiply(&dae->M, s->M_tangent, 1, e->v, s->r);
+    memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
+    ga_coords_multiply(&dae->M, s->tangent.M, 1, e->v, s->newton.r);
     if (!s->form->velocity_level && s->m) {
-        for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - e->q[i]) / s->h;
-        ga_coords_multiply(&dae->C, s->C, s->h, delta, s->r);
-        ga_coords_multiply_transposed(&dae->G, s->G, 1 / s->h, y, s->r);
-        ga_coords_multiply_transposed(&dae->G, s->now.G, -1 / s->h, y, s->r);
+        for (int i = 0; i < s->nv; ++i) delta[i] = (delta[i] - e->q[i]) / s->step.h;
+        ga_coords_multiply(&dae->C, s->tangent.C, s->step.h, delta, s->newton.r);
+        ga_coords_multiply_transposed(&dae->G, s->trial.G, 1 / s->step.h, y, s->newton.r);
+        ga_coords_multiply_transposed(&dae->G, s->now.G, -1 / s->step.h, y, s->newton.r);
     }
     memset(b, 0, (size_t)s->mp * sizeof *b);
-    ga_coords_multiply(&dae->Z, s->Z, -1, e->q, b);
+    ga_coords_multiply(&dae->Z, s->tangent.Z, -1, e->q, b);
     filter(s, b, e->v, y);
 }
 

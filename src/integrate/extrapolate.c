@@ -28,8 +28,8 @@ static void extrapolate(void *data, int from, int end)
     const ga_state *now = &s->now;
     const double *x0 = e->x0, *const *old = (const double *const *)e->old;
     double *result = e->result;
-    const double h[3] = {s->h, now->h, now->h_old[0]};
-    if (now->steps == 0 || s->steady)
+    const double h[3] = {s->step.h, now->h, now->h_old[0]};
+    if (now->steps == 0 || s->mode.steady)
         memcpy(result + from, x0 + from, (size_t)(end - from) * sizeof *x0);
     else if (now->steps == 1)
         for (int i = from; i < end; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);

@@ -8,23 +8,24 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_position(s, s->r + s->nv);
-    GA_TRY(ga_block_nonholonomic(s, s->v_tilde, s->r + s->nv + s->m));
-    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
-    GA_TRY(ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r));
-    return ga_block_look(s, s->n, s->r);
+    ga_block_position(s, s->newton.r + s->nv);
+    GA_TRY(ga_block_nonholonomic(s, s->at.v_tilde, s->newton.r + s->nv + s->m));
+    ga_block_divide(s->p, s->step.c_v, s->newton.r + s->nv + s->m);
+    GA_TRY(ga_weighted_dynamics(s, s->trial.a_tilde, s->trial.l_tilde, s->newton.r));
+    return ga_block_look(s, s->n, s->newton.r);
 }
 
 /* x = (da, c d lambda). */
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->r, s->x);
-    for (int i = 0; i < s->nv; ++i) s->a_tilde[i] -= s->x[i];
-    for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= s->x[s->nv + i] / s->weight;
-    memcpy(s->vd, s->a_tilde, (size_t)s->nv * sizeof *s->vd);
-    memcpy(s->lambda, s->l_tilde, (size_t)s->mp * sizeof *s->lambda);
-    ga_newton_measure(s, s->x, s->x, s->x + s->nv);
-    s->delta_lambda /= s->weight;
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    for (int i = 0; i < s->nv; ++i) s->trial.a_tilde[i] -= s->newton.x[i];
+    for (int i = 0; i < s->mp; ++i)
+        s->trial.l_tilde[i] -= s->newton.x[s->nv + i] / s->step.weight;
+    memcpy(s->trial.vd, s->trial.a_tilde, (size_t)s->nv * sizeof *s->trial.vd);
+    memcpy(s->trial.lambda, s->trial.l_tilde, (size_t)s->mp * sizeof *s->trial.lambda);
+    ga_newton_measure(s, s->newton.x, s->newton.x, s->newton.x + s->nv);
+    s->newton.delta_lambda /= s->step.weight;
 }
 
 extern const ga_formulation_type ga_formulation_hht_i3;

@@ -5,25 +5,25 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_velocity(s, s->r + s->nv); /* (B v + Phi_t, k)/c_v */
-    ga_block_divide(s->mp, s->c_v, s->r + s->nv);
-    ga_block_position(s, s->r + s->nv + s->mp); /* Phi/c_q              */
-    return ga_block_dynamics(s, s->r);          /* M vd - f + G^T mu    */
+    ga_block_velocity(s, s->newton.r + s->nv); /* (B v + Phi_t, k)/c_v */
+    ga_block_divide(s->mp, s->step.c_v, s->newton.r + s->nv);
+    ga_block_position(s, s->newton.r + s->nv + s->mp); /* Phi/c_q              */
+    return ga_block_dynamics(s, s->newton.r);          /* M vd - f + G^T mu    */
 }
 
 static void add_velocities(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->vd[i] -= s->work[i];
+    for (int i = from; i < end; ++i) s->trial.vd[i] -= s->work.one[i];
 }
 
 static void add_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    const double *dl = s->x + s->nv, *dx = dl + s->mp, c_eta = s->c_q / s->h;
+    const double *dl = s->newton.x + s->nv, *dx = dl + s->mp, c_eta = s->step.c_q / s->step.h;
     const int m_end = end < s->m ? end : s->m;
-    for (int i = from; i < end; ++i) s->lambda[i] -= dl[i];
-    for (int i = from; i < m_end; ++i) s->eta[i] -= c_eta * dx[i];
+    for (int i = from; i < end; ++i) s->trial.lambda[i] -= dl[i];
+    for (int i = from; i < m_end; ++i) s->trial.eta[i] -= c_eta * dx[i];
 }
 
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the
@@ -32,10 +32,10 @@ static void add_multipliers(void *data, int from, int end)
  * is to be larger than round-off, it is q that has to be right. */
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->r, s->x);
-    const double *u = s->x, *dl = u + s->nv, *dx = dl + s->mp;
-    const double *B = ga_newton_is_tolerant(s) ? s->now.G : s->B_eta;
-    double *dvd = s->work;
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    const double *u = s->newton.x, *dl = u + s->nv, *dx = dl + s->mp;
+    const double *B = ga_newton_is_tolerant(s) ? s->now.G : s->tangent.B_eta;
+    double *dvd = s->work.one;
     ga_pool_copy(s->pool, dvd, u, s->nv);
     ga_coords_multiply_transposed(&s->dae.B, B, 1, dx, dvd);
     ga_pool_ranges(s->pool, s->nv, add_velocities, s);

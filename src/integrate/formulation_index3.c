@@ -5,31 +5,31 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    double *k = s->r + s->nv + s->m;
-    ga_block_position(s, s->r + s->nv); /* Phi/c_q            */
+    double *k = s->newton.r + s->nv + s->m;
+    ga_block_position(s, s->newton.r + s->nv); /* Phi/c_q            */
     if (s->p) {
-        GA_TRY(ga_block_nonholonomic(s, s->v, k)); /* k/c_v              */
-        ga_block_divide(s->p, s->c_v, k);
+        GA_TRY(ga_block_nonholonomic(s, s->trial.v, k)); /* k/c_v              */
+        ga_block_divide(s->p, s->step.c_v, k);
     }
-    return s->summed ? GA_OK : ga_block_dynamics(s, s->r); /* M vd - f + G^T mu  */
+    return s->at.summed ? GA_OK : ga_block_dynamics(s, s->newton.r); /* M vd - f + G^T mu  */
 }
 
 static void take_accelerations(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->vd[i] -= s->x[i];
+    for (int i = from; i < end; ++i) s->trial.vd[i] -= s->newton.x[i];
 }
 
 static void take_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->lambda[i] -= s->x[s->nv + i];
+    for (int i = from; i < end; ++i) s->trial.lambda[i] -= s->newton.x[s->nv + i];
 }
 
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->r, s->x);
-    ga_newton_measure(s, s->x, s->x, s->x + s->nv);
+    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_newton_measure(s, s->newton.x, s->newton.x, s->newton.x + s->nv);
     ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
     ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
 }

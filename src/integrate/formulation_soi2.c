@@ -26,30 +26,31 @@
 static ga_status difference(ga_stepper *s, const double *R_tilde, double *r)
 {
     if (s->dae.sys.force_uses_multipliers) {
-        GA_TRY(ga_weighted_dynamics(s, s->vd, s->lambda, r));
+        GA_TRY(ga_weighted_dynamics(s, s->trial.vd, s->trial.lambda, r));
         for (int i = 0; i < s->nv; ++i) r[i] -= R_tilde[i];
         return GA_OK;
     }
-    for (int i = 0; i < s->nv; ++i) s->work[i] = s->vd[i] - s->a_tilde[i];
-    for (int i = 0; i < s->mp; ++i) s->mu[i] = s->lambda[i] - s->l_tilde[i];
+    for (int i = 0; i < s->nv; ++i) s->work.one[i] = s->trial.vd[i] - s->trial.a_tilde[i];
+    for (int i = 0; i < s->mp; ++i) s->at.mu[i] = s->trial.lambda[i] - s->trial.l_tilde[i];
     memset(r, 0, (size_t)s->nv * sizeof *r);
-    ga_dae_add_inertia(&s->dae, s->M, s->work, r);
-    ga_coords_multiply_transposed(&s->dae.G, s->G, s->weight, s->mu, r);
+    ga_dae_add_inertia(&s->dae, s->at.M, s->work.one, r);
+    ga_coords_multiply_transposed(&s->dae.G, s->trial.G, s->step.weight, s->at.mu, r);
     return GA_OK;
 }
 
 static ga_status residual(ga_stepper *s)
 {
     double *rhs = s->second.rhs;
-    ga_block_position(s, s->r + s->nv);
-    const double *v = s->def.reduced ? s->v : s->v_tilde; /* (13h), or (13i) in its place */
-    GA_TRY(ga_block_nonholonomic(s, v, s->r + s->nv + s->m));
-    ga_block_divide(s->p, s->c_v, s->r + s->nv + s->m);
-    GA_TRY(ga_weighted_dynamics(s, s->a_tilde, s->l_tilde, s->r));
-    GA_TRY(difference(s, s->r, rhs));
+    ga_block_position(s, s->newton.r + s->nv);
+    const double *v =
+        s->def.reduced ? s->trial.v : s->at.v_tilde; /* (13h), or (13i) in its place */
+    GA_TRY(ga_block_nonholonomic(s, v, s->newton.r + s->nv + s->m));
+    ga_block_divide(s->p, s->step.c_v, s->newton.r + s->nv + s->m);
+    GA_TRY(ga_weighted_dynamics(s, s->trial.a_tilde, s->trial.l_tilde, s->newton.r));
+    GA_TRY(difference(s, s->newton.r, rhs));
     ga_block_velocity(s, rhs + s->nv);
-    ga_block_divide(s->mp, s->c_v, rhs + s->nv);
-    GA_TRY(ga_block_look(s, s->n, s->r));
+    ga_block_divide(s->mp, s->step.c_v, rhs + s->nv);
+    GA_TRY(ga_block_look(s, s->n, s->newton.r));
     return ga_block_look(s, s->nv + s->mp, rhs);
 }
 
@@ -58,12 +59,12 @@ static void solve_both(ga_stepper *s, const double *w)
 {
     ga_saddle *k = &s->second;
     double *bottom = k->rhs + s->nv;
-    ga_block_solve(s, s->r, s->x);
+    ga_block_solve(s, s->newton.r, s->newton.x);
     memcpy(bottom, w, (size_t)s->mp * sizeof *bottom);
-    ga_coords_multiply(&s->dae.G, s->G_tangent, -1, s->x, bottom);
-    ga_coords_multiply(&s->term_coords[GA_TERM_VELOCITY_STIFFNESS],
-                       ga_source_values(s->term_values[GA_TERM_VELOCITY_STIFFNESS]),
-                       -s->c_q / s->c_v, s->x, bottom);
+    ga_coords_multiply(&s->dae.G, s->tangent.G, -1, s->newton.x, bottom);
+    ga_coords_multiply(&s->terms.coords[GA_TERM_VELOCITY_STIFFNESS],
+                       ga_source_values(s->terms.values[GA_TERM_VELOCITY_STIFFNESS]),
+                       -s->step.c_q / s->step.c_v, s->newton.x, bottom);
     if (s->def.reduced) /* psi = psi~: no second psi */
         memset(bottom + s->m, 0, (size_t)s->p * sizeof *bottom);
     ga_saddle_solve(s, k, 1);
@@ -74,27 +75,28 @@ static void solve_both(ga_stepper *s, const double *w)
 static void correct(ga_stepper *s)
 {
     const ga_saddle *k = &s->second;
-    memcpy(s->w, k->rhs + s->nv, (size_t)s->mp * sizeof *s->w);
-    solve_both(s, s->w);
+    memcpy(s->at.w, k->rhs + s->nv, (size_t)s->mp * sizeof *s->at.w);
+    solve_both(s, s->at.w);
     if (s->def.reduced && s->p) {
-        ga_coords_multiply(&s->dae.C, s->C, -s->weight * s->c_v, k->x, s->r);
-        ga_coords_multiply(&s->dae.N, s->G_tangent + s->dae.B.count, -1, k->x,
-                           s->r + s->nv + s->m);
-        solve_both(s, s->w);
+        ga_coords_multiply(&s->dae.C, s->tangent.C, -s->step.weight * s->step.c_v, k->x,
+                           s->newton.r);
+        ga_coords_multiply(&s->dae.N, s->tangent.G + s->dae.B.count, -1, k->x,
+                           s->newton.r + s->nv + s->m);
+        solve_both(s, s->at.w);
     }
-    const double *da = s->x, *de = k->x, *dl = s->x + s->nv, *dn = k->x + s->nv;
-    double *plain = s->work;
+    const double *da = s->newton.x, *de = k->x, *dl = s->newton.x + s->nv, *dn = k->x + s->nv;
+    double *plain = s->work.one;
     for (int i = 0; i < s->nv; ++i) {
         plain[i] = da[i] + de[i];
-        s->a_tilde[i] -= da[i];
-        s->vd[i] -= plain[i];
+        s->trial.a_tilde[i] -= da[i];
+        s->trial.vd[i] -= plain[i];
     }
     for (int i = 0; i < s->mp; ++i) {
-        s->mu[i] = (dl[i] + dn[i]) / s->weight;
-        s->l_tilde[i] -= dl[i] / s->weight;
-        s->lambda[i] -= s->mu[i];
+        s->at.mu[i] = (dl[i] + dn[i]) / s->step.weight;
+        s->trial.l_tilde[i] -= dl[i] / s->step.weight;
+        s->trial.lambda[i] -= s->at.mu[i];
     }
-    ga_newton_measure(s, da, plain, s->mu);
+    ga_newton_measure(s, da, plain, s->at.mu);
 }
 
 extern const ga_formulation_type ga_formulation_soi2;

@@ -29,28 +29,30 @@ static double multiplier_size(ga_stepper *s, const double *G, const double *l)
 
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l)
 {
-    s->increment_q = u;
-    s->increment_v = dvd;
+    s->newton.increment_q = u;
+    s->newton.increment_v = dvd;
     double q[2] = {0, 0}, v[2] = {0, 0};
     double zero = ga_newton_raise(s, u, 1, q); /* or NaN */
     if (dvd != u) zero += ga_newton_raise(s, dvd, 1, v);
     for (int k = 0; k < 2; ++k) {
-        s->delta_q[k] = s->c_q * q[k] + zero;
-        s->delta_v[k] = s->c_v * (dvd != u ? v[k] : q[k]);
+        s->newton.delta_q[k] = s->step.c_q * q[k] + zero;
+        s->newton.delta_v[k] = s->step.c_v * (dvd != u ? v[k] : q[k]);
     }
-    s->delta_lambda = multiplier_size(s, s->G_tangent, l);
+    s->newton.delta_lambda = multiplier_size(s, s->tangent.G, l);
 }
 
 /* Sizes that tolerances are relative to: the largest components met since the start, of
  * translations (with all of R^n) and of rotations. */
 static void measure_scales(ga_stepper *s)
 {
-    s->scale.q[0] = ga_larger(s->scale.q[0], ga_dae_translation(&s->dae, s->q));
-    s->scale.q[1] = 1;
-    ga_newton_raise(s, s->U, 1, s->scale.q);
-    ga_newton_raise(s, s->v, 1, s->scale.v);
-    ga_newton_raise(s, s->vd, s->h, s->scale.v);
-    s->scale.lambda = ga_larger(s->scale.lambda, multiplier_size(s, s->G, s->lambda));
+    s->policy.scale.q[0] =
+        ga_larger(s->policy.scale.q[0], ga_dae_translation(&s->dae, s->trial.q));
+    s->policy.scale.q[1] = 1;
+    ga_newton_raise(s, s->at.U, 1, s->policy.scale.q);
+    ga_newton_raise(s, s->trial.v, 1, s->policy.scale.v);
+    ga_newton_raise(s, s->trial.vd, s->step.h, s->policy.scale.v);
+    s->policy.scale.lambda =
+        ga_larger(s->policy.scale.lambda, multiplier_size(s, s->trial.G, s->trial.lambda));
 }
 
 /* Increments that round-off may explain, in units of it. check_residuals of step.c lets pass
@@ -75,7 +77,7 @@ static bool newton_is_asked(const ga_stepper *s)
 /* What the user has asked for, or else what the control of errors thinks is enough. */
 static double newton_relative(const ga_stepper *s)
 {
-    return newton_is_asked(s) ? s->def.relative : s->enough;
+    return newton_is_asked(s) ? s->def.relative : s->mode.enough;
 }
 
 /* Is Newton's method asked to go on to round-off? */
@@ -93,10 +95,11 @@ static bool hangs_on_q(const ga_stepper *s) { return s->m && !s->form->velocity_
 /* Round-off of v by kind: its own, and that through q. */
 static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
 {
-    double own = GA_ROUND_OFF * s->scale.v[kind];
+    double own = GA_ROUND_OFF * s->policy.scale.v[kind];
     if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
-        own += s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
-    *through_q = hangs_on_q(s) ? GA_ROUND_OFF * s->scale.q[kind] * s->c_v / s->c_q : 0;
+        own += s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
+    *through_q =
+        hangs_on_q(s) ? GA_ROUND_OFF * s->policy.scale.q[kind] * s->step.c_v / s->step.c_q : 0;
     return own;
 }
 
@@ -105,27 +108,28 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
  * for more, since only what is normal to the constraints suffers from it. */
 static void find_limits(ga_stepper *s)
 {
-    ga_limits *l = &s->limits;
+    ga_limits *l = &s->newton.limits;
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
-    const double relative_lambda = relative == s->enough ? s->enough_lambda : relative;
-    const double level = ga_newton_is_tolerant(s) ? s->memory.round_off : 1;
+    const double relative_lambda =
+        relative == s->mode.enough ? s->mode.enough_lambda : relative;
+    const double level = ga_newton_is_tolerant(s) ? s->policy.newton.round_off : 1;
     l->noise = 0;
     for (int k = 0; k < 2; ++k) {
         double through_q;
-        const double floor_q = GA_ROUND_OFF * s->scale.q[k];
+        const double floor_q = GA_ROUND_OFF * s->policy.scale.q[k];
         const double floor_v = floor_of_v(s, k, &through_q);
         const double own_v = ga_newton_is_tolerant(s) ? floor_v + through_q : floor_v;
-        const double q = def->absolute_q + relative * s->scale.q[k];
-        const double v = def->absolute_v + relative * s->scale.v[k];
+        const double q = def->absolute_q + relative * s->policy.scale.q[k];
+        const double v = def->absolute_v + relative * s->policy.scale.v[k];
         l->floor_q[k] = ga_larger(floor_q, DBL_MIN);
         l->floor_v[k] = ga_larger(floor_v + through_q, DBL_MIN);
         l->q[k] = ga_larger(ga_larger(q, level * floor_q), DBL_MIN);
         l->v[k] = ga_larger(ga_larger(v, level * own_v), DBL_MIN);
-        l->noise = ga_larger(l->noise, (floor_v + through_q) / s->c_v);
+        l->noise = ga_larger(l->noise, (floor_v + through_q) / s->step.c_v);
     }
-    l->lambda = def->absolute_lambda + relative_lambda * s->scale.lambda;
-    l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->scale.lambda);
+    l->lambda = def->absolute_lambda + relative_lambda * s->policy.scale.lambda;
+    l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->policy.scale.lambda);
     l->lambda = ga_larger(l->lambda, DBL_MIN);
 }
 
@@ -135,12 +139,14 @@ static const double NOISE_LEFT = 0.01;
 /* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
 static bool is_near_round_off(const ga_stepper *s)
 {
-    const ga_limits *l = &s->limits;
-    const double least_v = hangs_on_q(s) ? GA_ROUND_OFF * (s->c_v / s->c_q) : GA_ROUND_OFF;
+    const ga_limits *l = &s->newton.limits;
+    const double least_v =
+        hangs_on_q(s) ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q) : GA_ROUND_OFF;
     double coarse = 0;
     for (int k = 0; k < 2; ++k) {
-        coarse = ga_larger(coarse, s->delta_q[k] / ga_larger(l->floor_q[k], GA_ROUND_OFF));
-        coarse = ga_larger(coarse, s->delta_v[k] / ga_larger(l->floor_v[k], least_v));
+        coarse =
+            ga_larger(coarse, s->newton.delta_q[k] / ga_larger(l->floor_q[k], GA_ROUND_OFF));
+        coarse = ga_larger(coarse, s->newton.delta_v[k] / ga_larger(l->floor_v[k], least_v));
     }
     return coarse <= largest_round_off(s);
 }
@@ -150,9 +156,12 @@ static bool is_near_round_off(const ga_stepper *s)
 static bool next_is_negligible(const ga_stepper *s, const double before[2])
 {
     for (int k = 0; k < 2; ++k) {
-        const double next = s->delta_v[k] > 0 ? s->delta_v[k] * s->delta_v[k] / before[k] : 0;
-        const double own = 0.1 * DBL_EPSILON * s->memory.round_off * s->scale.v[k];
-        const double noise = s->dae.noise * (s->scale.v[0] + s->scale.v[1] + 1);
+        const double next = s->newton.delta_v[k] > 0
+                                ? s->newton.delta_v[k] * s->newton.delta_v[k] / before[k]
+                                : 0;
+        const double own =
+            0.1 * DBL_EPSILON * s->policy.newton.round_off * s->policy.scale.v[k];
+        const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
         if (!(next <= own + noise)) return false;
     }
     return true;
@@ -161,32 +170,33 @@ static bool next_is_negligible(const ga_stepper *s, const double before[2])
 /* The last increment, by tolerances and by round-off. */
 static ga_increment weigh(const ga_stepper *s, const double last_v[2])
 {
-    const ga_limits *l = &s->limits;
-    const double level = s->memory.round_off;
-    const double lambda_noise = level * l->noise * s->typical_reaction;
-    double lambda = ga_larger(l->lambda, NOISE_LEFT * s->memory.lambda_noise);
+    const ga_limits *l = &s->newton.limits;
+    const double level = s->policy.newton.round_off;
+    const double lambda_noise = level * l->noise * s->tangent.typical_reaction;
+    double lambda = ga_larger(l->lambda, NOISE_LEFT * s->policy.newton.lambda_noise);
     if (ga_newton_is_tolerant(s)) lambda = ga_larger(lambda, lambda_noise);
     ga_increment now = {
-        .iteration = s->iteration,
-        .fresh = s->fresh,
-        .age = s->fresh ? 0 : s->served,
-        .norm[GA_MULTIPLIERS] = s->delta_lambda / lambda,
+        .iteration = s->newton.iteration,
+        .fresh = s->jacobian.fresh,
+        .age = s->jacobian.fresh ? 0 : s->policy.age,
+        .norm[GA_MULTIPLIERS] = s->newton.delta_lambda / lambda,
         .noise[GA_MULTIPLIERS] = lambda_noise / lambda,
-        .lambda = s->delta_lambda,
+        .lambda = s->newton.delta_lambda,
         .near_round_off = is_near_round_off(s),
-        .lambda_is_noise = s->delta_lambda <= ga_larger(lambda_noise, s->memory.lambda_noise),
-        .next_is_negligible = s->iteration > 1 && next_is_negligible(s, last_v),
+        .lambda_is_noise =
+            s->newton.delta_lambda <= ga_larger(lambda_noise, s->policy.newton.lambda_noise),
+        .next_is_negligible = s->newton.iteration > 1 && next_is_negligible(s, last_v),
     };
     for (int k = 0; k < 2; ++k) {
-        const double parts[] = {s->delta_q[k] / l->q[k], s->delta_v[k] / l->v[k]};
+        const double parts[] = {s->newton.delta_q[k] / l->q[k], s->newton.delta_v[k] / l->v[k]};
         const double noise[] = {level * l->floor_q[k] / l->q[k],
                                 level * l->floor_v[k] / l->v[k]};
         for (int kind = GA_POSITION; kind <= GA_VELOCITY; ++kind) {
             now.norm[kind] = ga_larger(now.norm[kind], parts[kind]);
             now.noise[kind] = ga_larger(now.noise[kind], noise[kind]);
         }
-        now.units = ga_larger(now.units, s->delta_q[k] / l->floor_q[k]);
-        now.units = ga_larger(now.units, s->delta_v[k] / l->floor_v[k]);
+        now.units = ga_larger(now.units, s->newton.delta_q[k] / l->floor_q[k]);
+        now.units = ga_larger(now.units, s->newton.delta_v[k] / l->floor_v[k]);
     }
     return now;
 }
@@ -194,7 +204,7 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[2])
 /* Constraints are to be at round-off, whatever the tolerance, unless q slides back to them. */
 static double strictness(const ga_stepper *s)
 {
-    if (!s->estimates || s->slides) return 1;
+    if (!s->mode.estimates || s->mode.slides) return 1;
     return ga_larger(1, newton_relative(s) / (16 * GA_ROUND_OFF));
 }
 
@@ -214,20 +224,21 @@ static ga_verdict judge(ga_stepper *s, const ga_newton_goal *goal, ga_progress *
 {
     if (!ga_newton_is_finite(s)) return GA_GIVE_UP;
     const ga_increment now = weigh(s, last_v);
-    s->norm_q = now.norm[GA_POSITION];
-    s->norm_v = now.norm[GA_VELOCITY];
-    s->norm_lambda = now.norm[GA_MULTIPLIERS];
-    s->units = now.units;
-    const ga_verdict verdict = ga_newton_verdict(goal, &s->memory, progress, &now);
-    ga_newton_learn(goal, progress, &now, &s->memory);
-    ga_newton_follow(&s->memory, &now, progress);
-    for (int k = 0; k < 2; ++k) last_v[k] = s->delta_v[k];
+    s->newton.norm_q = now.norm[GA_POSITION];
+    s->newton.norm_v = now.norm[GA_VELOCITY];
+    s->newton.norm_lambda = now.norm[GA_MULTIPLIERS];
+    s->newton.units = now.units;
+    const ga_verdict verdict = ga_newton_verdict(goal, &s->policy.newton, progress, &now);
+    ga_newton_learn(goal, progress, &now, &s->policy.newton);
+    ga_newton_follow(&s->policy.newton, &now, progress);
+    for (int k = 0; k < 2; ++k) last_v[k] = s->newton.delta_v[k];
     return verdict;
 }
 
 bool ga_newton_is_soft(ga_stepper *s)
 {
-    return ga_trust_is_soft(ga_larger(s->norm_q, s->norm_v), ga_trust_withheld(s));
+    return ga_trust_is_soft(ga_larger(s->newton.norm_q, s->newton.norm_v),
+                            ga_trust_withheld(s));
 }
 
 /* An increment that passes may still be one that the tangents hold back: trust.h. Where that
@@ -253,23 +264,24 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
     double last_v[2] = {INFINITY, INFINITY};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     int passes = 0;
-    s->fresh = false;
+    s->jacobian.fresh = false;
     s->form->predict(s);
-    for (s->iteration = 1; s->iteration <= s->def.max_iterations; ++s->iteration) {
-        s->renews = refresh;
+    for (s->newton.iteration = 1; s->newton.iteration <= s->def.max_iterations;
+         ++s->newton.iteration) {
+        s->at.renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_block_evaluate(s, true));
-        if (s->iteration == 1) {
+        if (s->newton.iteration == 1) {
             measure_scales(s);
             find_limits(s);
         }
         if (refresh) {
             GA_TRY(ga_block_tangents(s));
-            s->fresh = true;
+            s->jacobian.fresh = true;
         }
-        if (refresh || s->c_q != s->factor_c_q || s->c_v != s->factor_c_v)
+        if (refresh || s->step.c_q != s->jacobian.c_q || s->step.c_v != s->jacobian.c_v)
             GA_TRY(ga_block_factor(s));
-        if (s->iteration == 1 && s->dae.sys.force_uses_multipliers)
+        if (s->newton.iteration == 1 && s->dae.sys.force_uses_multipliers)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
         ++s->stats.evaluations;
@@ -284,19 +296,19 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
             renewing = GA_RENEW_ALWAYS;
         }
         if (verdict == GA_GIVE_UP) {
-            GA_TRY(ga_block_look(s, s->n, s->r)); /* NaN, perhaps */
+            GA_TRY(ga_block_look(s, s->n, s->newton.r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
         refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;
     }
-    s->iteration = s->def.max_iterations;
+    s->newton.iteration = s->def.max_iterations;
     return GA_ERR_NO_CONVERGE;
 }
 
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
 {
-    if (s->enough == enough && s->enough_lambda == enough_lambda) return;
-    s->enough = enough;
-    s->enough_lambda = enough_lambda;
-    ga_newton_forget_increments(&s->memory);
+    if (s->mode.enough == enough && s->mode.enough_lambda == enough_lambda) return;
+    s->mode.enough = enough;
+    s->mode.enough_lambda = enough_lambda;
+    ga_newton_forget_increments(&s->policy.newton);
 }

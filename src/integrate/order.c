@@ -98,16 +98,16 @@ void ga_order_prepare(ga_alpha *a, double h)
     const ga_order *order = &a->order;
     const ga_tolerance *tol = a->base.tolerance;
     if (!order->chosen) return;
-    s->slides = order->third;
+    s->mode.slides = order->third;
     if (!order->third) {
         ga_alpha_set_newton(a);
         return;
     }
     const double share = ga_smaller(NEWTON_MOST, NEWTON_SHARE * h / tol->duration);
     const double enough = share * tol->def.relative;
-    if (!(s->enough > 0.5 * enough && s->enough < 2 * enough))
+    if (!(s->mode.enough > 0.5 * enough && s->mode.enough < 2 * enough))
         ga_newton_set(s, enough, ga_larger(100 * enough, NEWTON_MOST * tol->def.relative));
-    s->served = s->life; /* new tangents: the response must be accurate */
+    s->policy.age = s->policy.lifetime; /* new tangents: the response must be accurate */
 }
 
 /* C_n, and what the next step needs to know for its own. */
@@ -115,7 +115,7 @@ static void find_factor(ga_alpha *a)
 {
     ga_order *order = &a->order;
     const ga_method *p = &a->s.def.method;
-    const double h = a->s.h, D = a->s.method.shift, h2 = h * h,
+    const double h = a->s.step.h, D = a->s.method.shift, h2 = h * h,
                  steady = D * (p->alpha_m - 0.5) * h2;
     double theta = steady; /* as the start makes it */
     if (order->old_h > 0) {
@@ -134,7 +134,7 @@ static double measure_change(ga_alpha *a)
 {
     const ga_order *order = &a->order;
     double *q = order->change_q, *v = order->change_v;
-    const double r = a->s.h / order->old_h, r3 = r * r * r;
+    const double r = a->s.step.h / order->old_h, r3 = r * r * r;
     const bool known = fabs(order->old_factor) > 1e-3; /* else e_v has no leading term */
     const double of_v = known ? r3 * order->factor / order->old_factor : r3;
     for (int i = 0; i < a->s.nv; ++i) {
@@ -185,7 +185,7 @@ void ga_order_reject(ga_alpha *a)
 {
     ga_order *order = &a->order;
     if (!order->third) return;
-    const double r = a->s.h / order->old_h;
+    const double r = a->s.step.h / order->old_h;
     if (r > 1.02) order->growth = ga_smaller(order->growth, 0.5 * (1 + r));
     if (!ga_order_is_third(order) && ++order->strikes == STRIKES) fall_back(order);
 }
@@ -200,7 +200,7 @@ double ga_order_give_up(ga_order *order, double aim)
 void ga_order_accept(ga_alpha *a)
 {
     ga_order *order = &a->order;
-    const double h = a->s.h;
+    const double h = a->s.step.h;
     if (!order->chosen) return;
     memcpy(order->old_q, order->q, (size_t)a->s.nv * sizeof *order->old_q);
     memcpy(order->old_v, order->v, (size_t)a->s.nv * sizeof *order->old_v);

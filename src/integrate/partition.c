@@ -137,7 +137,7 @@ static void fill_partition(const ga_stepper *s, const pieces *p, bool eta, ga_pa
         last = p->constraint[i];
         out->row_block[velocity] = out->col_block[velocity] = blocks - 1;
         if (!both) continue;
-        const int position = s->place[GA_AT_ETA] + i;
+        const int position = s->terms.place[GA_AT_ETA] + i;
         out->row_block[velocity] = out->col_block[position] = blocks - 2;
         out->row_block[position] = blocks - 1;
     }

@@ -27,7 +27,7 @@ static bool is_last(double change, double before, double size, bool *good)
  */
 static bool correct_position(ga_stepper *s, double t, double *q, const double *v)
 {
-    double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
+    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
     bool good = false;
     if (ga_saddle_factor_at(s, t, q, v, s->p > 0) != GA_OK) return false;
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
@@ -46,15 +46,15 @@ static bool correct_position(ga_stepper *s, double t, double *q, const double *v
 /* v onto B v + Phi_t = 0 and k = 0, with the factors of correct_position if there are any. */
 static bool correct_velocity(ga_stepper *s, double t, const double *q, double *v)
 {
-    double before = INFINITY, *w = s->start.c, *step = s->start.step;
+    double before = INFINITY, *w = s->work.c, *step = s->work.step;
     bool good = false;
     if (s->p > 0) {
         if (ga_saddle_factor_at(s, t, q, v, false) != GA_OK) return false;
-    } else if (ga_dae_gradient(&s->dae, t, q, v, s->saddle.G) != GA_OK) {
+    } else if (ga_dae_gradient(&s->dae, t, q, v, s->start.saddle.G) != GA_OK) {
         return false;
     }
     for (int k = 0; k < MOST_CORRECTIONS; ++k) {
-        if (ga_dae_velocity(&s->dae, t, q, v, s->saddle.G, w) != GA_OK) return false;
+        if (ga_dae_velocity(&s->dae, t, q, v, s->start.saddle.G, w) != GA_OK) return false;
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
         ga_saddle_lift(s, w, step);
         const double change = ga_norm_max(s->nv, step);
@@ -68,7 +68,7 @@ static bool correct_velocity(ga_stepper *s, double t, const double *q, double *v
 bool ga_alpha_project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
 {
     ga_stepper *s = ga_alpha_stepper(m);
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     const bool good = levels & GA_POSITION_LEVEL
                           ? !s->m || correct_position(s, t, q, v)
                           : ga_saddle_factor_at(s, t, q, v, false) == GA_OK;

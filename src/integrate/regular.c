@@ -66,8 +66,8 @@ ga_status ga_regular_create(ga_stepper *s)
     ga_regular *g = &s->regular;
     GA_TRY(create_diagonal(s->mp, &g->multipliers));
     GA_TRY(create_diagonal(s->m, &g->etas));
-    g->rhs = s->scale_work; /* nothing is scaled while these are in use */
-    g->part = s->scale_work + s->n;
+    g->rhs = s->jacobian.scale_work; /* nothing is scaled while these are in use */
+    g->part = s->jacobian.scale_work + s->n;
     bool memory = (g->D = GA_NEW(double, s->mp)) && (g->size = GA_NEW(double, s->mp)) &&
                   (g->value = GA_NEW(double, s->mp)) && (g->eta_value = GA_NEW(double, s->m)) &&
                   (g->weak = GA_NEW(double, s->mp)) && (g->rows = GA_NEW(double, s->mp)) &&
@@ -118,11 +118,11 @@ void ga_regular_activate(ga_stepper *s, bool dependent)
     if (dependent && !(s->regular.eps_next > 0)) s->regular.eps_next = EPS_LARGEST;
 }
 
-/* Masses to divide by, in s->work: of massless coordinates a small part of what their kind has
- * on average. */
+/* Masses to divide by, in s->work.one: of massless coordinates a small part of what their kind
+ * has on average. */
 static const double *masses(ga_stepper *s, const double *M)
 {
-    double *mass = s->work, mean[2] = {0, 0};
+    double *mass = s->work.one, mean[2] = {0, 0};
     int count[2] = {0, 0};
     memset(mass, 0, (size_t)s->nv * sizeof *mass);
     for (int k = 0; k < s->dae.M.count; ++k)
@@ -172,7 +172,7 @@ void ga_regular_prepare(ga_stepper *s)
     ga_regular *g = &s->regular;
     g->eps = g->eps_next;
     if (!g->active) return;
-    ga_regular_diagonal(s, s->G_tangent, g->eps, g->value);
+    ga_regular_diagonal(s, s->tangent.G, g->eps, g->value);
     for (int i = 0; i < s->m; ++i) g->eta_value[i] = g->off[i] ? -1 : -g->eps * g->size[i];
     double sum = 0;
     for (int i = 0; i < s->mp; ++i) {
@@ -188,7 +188,7 @@ void ga_regular_prepare(ga_stepper *s)
 static void weigh_solution(ga_stepper *s, const double *x)
 {
     ga_regular *g = &s->regular;
-    const int at = s->place[GA_AT_MULT], eta = s->place[GA_AT_ETA];
+    const int at = s->terms.place[GA_AT_MULT], eta = s->terms.place[GA_AT_ETA];
     memset(g->rhs, 0, (size_t)s->n * sizeof *g->rhs);
     for (int i = 0; i < s->mp; ++i)
         if (!g->kept[i]) g->rhs[at + i] = g->value[i] * x[at + i];
@@ -198,7 +198,7 @@ static void weigh_solution(ga_stepper *s, const double *x)
 
 bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l)
 {
-    return ga_norm_max(s->mp, l) <= s->typical_reaction * ga_norm_max(s->nv, u);
+    return ga_norm_max(s->mp, l) <= s->tangent.typical_reaction * ga_norm_max(s->nv, u);
 }
 
 /* What it needs of eta, to the velocities it stands for: B_n^T x. */
@@ -209,14 +209,14 @@ static bool is_clean_eta(ga_stepper *s, const double *u, const double *x)
     double *moved = s->regular.part;
     if (size <= ga_norm_max(s->nv, u)) return true;
     memset(moved, 0, (size_t)s->nv * sizeof *moved);
-    ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, x, moved);
+    ga_coords_multiply_transposed(&s->dae.B, s->tangent.B_eta, 1, x, moved);
     return size <= MARGIN * ga_norm_max(s->nv, moved);
 }
 
 static bool is_clean(ga_stepper *s, const double *x)
 {
-    if (!ga_regular_is_clean(s, x, x + s->place[GA_AT_MULT])) return false;
-    return !s->form->has_eta || is_clean_eta(s, x, x + s->place[GA_AT_ETA]);
+    if (!ga_regular_is_clean(s, x, x + s->terms.place[GA_AT_MULT])) return false;
+    return !s->form->has_eta || is_clean_eta(s, x, x + s->terms.place[GA_AT_ETA]);
 }
 
 void ga_regular_filter(ga_stepper *s, double *x)
@@ -248,7 +248,7 @@ double ga_regular_reaction(ga_stepper *s, const double *G, const double *l)
 static double *apply_filter(ga_stepper *s, const double *z)
 {
     ga_regular *g = &s->regular;
-    const int at = s->place[GA_AT_MULT];
+    const int at = s->terms.place[GA_AT_MULT];
     memset(g->rhs, 0, (size_t)s->n * sizeof *g->rhs);
     for (int i = 0; i < s->mp; ++i) g->rhs[at + i] = g->value[i] * z[i];
     ga_block_solve_once(s, g->rhs, g->part);
@@ -261,8 +261,8 @@ static void pass(ga_stepper *s, double *z)
     ga_regular *g = &s->regular;
     memcpy(z, apply_filter(s, z), (size_t)s->mp * sizeof *z);
     if (s->form->has_eta)
-        ga_coords_multiply_transposed(&s->dae.B, s->B_eta, 1, g->part + s->place[GA_AT_ETA],
-                                      g->part);
+        ga_coords_multiply_transposed(&s->dae.B, s->tangent.B_eta, 1,
+                                      g->part + s->terms.place[GA_AT_ETA], g->part);
     for (int i = 0; i < s->nv; ++i) g->share[i] -= g->part[i] / g->eps;
 }
 
@@ -272,25 +272,26 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
 {
     ga_regular *g = &s->regular;
     if (!(g->eps > 0)) return;
-    const bool anew =
-        s->now.steps == 0 || (s->fresh && g->least < SINGULAR && ga_regular_weakens(s));
+    const bool anew = s->now.steps == 0 ||
+                      (s->jacobian.fresh && g->least < SINGULAR && ga_regular_weakens(s));
     double *z = g->rows;
     if (anew)
         memset(g->share, 0, (size_t)s->nv * sizeof *g->share);
     else
         memcpy(g->share, s->now.share, (size_t)s->nv * sizeof *g->share);
     memset(z, 0, (size_t)s->mp * sizeof *z);
-    ga_coords_multiply(&s->dae.G, s->G, -1, g->share, z);
-    for (int i = 0; i < s->mp; ++i) z[i] = s->lambda[i] + (g->D[i] > 0 ? z[i] / g->D[i] : 0);
+    ga_coords_multiply(&s->dae.G, s->trial.G, -1, g->share, z);
+    for (int i = 0; i < s->mp; ++i)
+        z[i] = s->trial.lambda[i] + (g->D[i] > 0 ? z[i] / g->D[i] : 0);
     for (int k = anew ? 3 : 1; k > 0; --k) pass(s, z);
-    for (int i = 0; !keep && i < s->mp; ++i) s->lambda[i] -= z[i];
-    for (int i = 0; !keep && s->form->weighted && i < s->mp; ++i) s->l_tilde[i] -= z[i];
+    for (int i = 0; !keep && i < s->mp; ++i) s->trial.lambda[i] -= z[i];
+    for (int i = 0; !keep && s->form->weighted && i < s->mp; ++i) s->trial.l_tilde[i] -= z[i];
     if (!s->form->second_system || keep) return;
-    for (int i = 0; i < s->nv; ++i) s->work[i] = s->a_tilde[i] - s->vd[i];
-    for (int i = 0; i < s->mp; ++i) z[i] = s->l_tilde[i] - s->lambda[i];
-    if (ga_regular_is_clean(s, s->work, z)) return;
+    for (int i = 0; i < s->nv; ++i) s->work.one[i] = s->trial.a_tilde[i] - s->trial.vd[i];
+    for (int i = 0; i < s->mp; ++i) z[i] = s->trial.l_tilde[i] - s->trial.lambda[i];
+    if (ga_regular_is_clean(s, s->work.one, z)) return;
     const double *l = apply_filter(s, z);
-    for (int i = 0; i < s->mp; ++i) s->l_tilde[i] -= l[i];
+    for (int i = 0; i < s->mp; ++i) s->trial.l_tilde[i] -= l[i];
 }
 
 /* --- the monitor -------------------------------------------------------------------------- */
@@ -308,7 +309,7 @@ static const double *solve_with_iteration_matrix(ga_stepper *s, const double *ro
 
 static const double *solve_with_saddle(ga_stepper *s, const double *rows)
 {
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     memset(k->rhs, 0, (size_t)s->nv * sizeof *k->rhs);
     memcpy(k->rhs + s->nv, rows, (size_t)s->mp * sizeof *rows);
     ga_saddle_solve_roughly(k, k->rhs, k->x); /* an eigenvalue needs few digits */
@@ -367,7 +368,8 @@ static void adapt(ga_regular *g)
 void ga_regular_survey(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    g->least = smallest_eigenvalue(s, solve_with_saddle, s->saddle.diagonal, g->eps_next, 4);
+    g->least =
+        smallest_eigenvalue(s, solve_with_saddle, s->start.saddle.diagonal, g->eps_next, 4);
     g->least_old = g->least;
     adapt(g);
 }
@@ -376,7 +378,7 @@ bool ga_regular_doubts(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
     if (s->mp == 0 || g->asleep || g->watching || g->active) return false;
-    return !(ga_factor_rcond(s->factor) > HEALTHY_PIVOT);
+    return !(ga_factor_rcond(s->jacobian.factor) > HEALTHY_PIVOT);
 }
 
 /* Far from singular positions, and not on the way to one, every eighth look will do, if it is
@@ -386,9 +388,10 @@ static bool may_rest(const ga_stepper *s)
 {
     enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256, LARGE = 500 };
     const ga_regular *g = &s->regular;
-    if (!g->watching || g->rested >= MOST || s->t1 - g->t_old > AGO * s->h) return false;
-    if (s->n > LARGE && g->eps == 0 && g->still > STILL * s->h) return true;
-    return g->least_old > 0.1 * SINGULAR && g->ahead > AHEAD * s->h;
+    if (!g->watching || g->rested >= MOST || s->step.t1 - g->t_old > AGO * s->step.h)
+        return false;
+    if (s->n > LARGE && g->eps == 0 && g->still > STILL * s->step.h) return true;
+    return g->least_old > 0.1 * SINGULAR && g->ahead > AHEAD * s->step.h;
 }
 
 bool ga_regular_watch(ga_stepper *s)
@@ -421,19 +424,19 @@ static double distance(const ga_stepper *s)
     if (!(ga_smaller(g->least, g->least_old) < SINGULAR)) return INFINITY;
     double ratio = sqrt(g->least / g->least_old);
     if (ratio > 1) ratio = 1 / ratio;
-    return (s->t1 - g->t_old) * ratio / (1 - ratio);
+    return (s->step.t1 - g->t_old) * ratio / (1 - ratio);
 }
 
 bool ga_regular_near(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    return g->seen && g->least < g->least_old && distance(s) < TOO_NEAR * s->h;
+    return g->seen && g->least < g->least_old && distance(s) < TOO_NEAR * s->step.h;
 }
 
 bool ga_regular_weakens(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    return g->alert > 0 || (g->seen && distance(s) < FEW_STEPS * s->h);
+    return g->alert > 0 || (g->seen && distance(s) < FEW_STEPS * s->step.h);
 }
 
 void ga_regular_alert(ga_stepper *s) { s->regular.alert = FEW_STEPS; }
@@ -445,11 +448,11 @@ void ga_regular_accept(ga_stepper *s)
     if (g->alert > 0) --g->alert;
     if (!g->seen) return;
     g->seen = false;
-    if (distance(s) < FEW_STEPS * s->h) ga_regular_alert(s);
+    if (distance(s) < FEW_STEPS * s->step.h) ga_regular_alert(s);
     if (!(g->least < INFINITY)) return; /* t_old is where least_old was */
-    const double fall = (sqrt(g->least_old) - sqrt(g->least)) / (s->t1 - g->t_old);
+    const double fall = (sqrt(g->least_old) - sqrt(g->least)) / (s->step.t1 - g->t_old);
     g->still = g->least_old < INFINITY ? sqrt(g->least) / fabs(fall) : 0;
     g->ahead = fall > 0 ? sqrt(g->least) / fall : g->least_old < INFINITY ? INFINITY : 0;
     g->least_old = g->least;
-    g->t_old = s->t1;
+    g->t_old = s->step.t1;
 }

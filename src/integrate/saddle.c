@@ -31,10 +31,11 @@ enum { ROUGH_FROM = 4096 };
  * not change them. */
 static void share_factors(ga_stepper *s, ga_saddle *k)
 {
-    if (k == &s->saddle && s->n >= SHARE_FROM) ga_factor_share(k->factor, s->factor);
+    if (k == &s->start.saddle && s->n >= SHARE_FROM)
+        ga_factor_share(k->factor, s->jacobian.factor);
 }
 
-ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->saddle.factor); }
+ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->start.saddle.factor); }
 
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
 {
@@ -47,7 +48,7 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
         [BLOCK_FORCES] = {&dae->L, 0, s->nv},
         [BLOCK_GRADIENT] = {&dae->G, s->nv, 0},
         [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
-    GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->matrix.full, &k->matrix));
+    GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->jacobian.matrix.full, &k->matrix));
     GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
     share_factors(s, k);
     bool memory =
@@ -133,21 +134,21 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
     if (holonomic || s->regular.active)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     scale_by_mass(s, k);
-    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->scale_work);
+    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->jacobian.scale_work);
     ++s->stats.factorizations;
     ga_status status =
         ga_factor_numeric_scaled(k->factor, &k->matrix, k->row_scale, k->col_scale);
-    if (status != GA_OK) s->singular = ga_factor_singular_column(k->factor);
+    if (status != GA_OK) s->jacobian.singular = ga_factor_singular_column(k->factor);
     return status;
 }
 
 ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const double *v,
                               bool holonomic)
 {
-    if (s->saddle.here) return GA_OK;
-    GA_TRY(ga_dae_mass(&s->dae, t, q, s->saddle.M));
-    GA_TRY(ga_dae_gradient(&s->dae, t, q, v, s->saddle.G));
-    return ga_saddle_factor(s, &s->saddle, holonomic, false);
+    if (s->start.saddle.here) return GA_OK;
+    GA_TRY(ga_dae_mass(&s->dae, t, q, s->start.saddle.M));
+    GA_TRY(ga_dae_gradient(&s->dae, t, q, v, s->start.saddle.G));
+    return ga_saddle_factor(s, &s->start.saddle, holonomic, false);
 }
 
 /* defect = rhs - A x, from the unscaled blocks. */
@@ -225,7 +226,7 @@ static bool is_zero(int n, const double *x)
 /* Starts at rest, and models drawn with care, have nothing to lift. */
 void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
 {
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     if (is_zero(s->mp, bottom)) {
         memset(y, 0, (size_t)s->nv * sizeof *y);
         return;
@@ -239,7 +240,7 @@ void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y)
 /* Of dependent constraints Newton's method keeps what lies in the null space of G^T. */
 static ga_status minimise_guess(ga_stepper *s, double *multipliers)
 {
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     if (!(s->regular.eps_next > 0)) return GA_OK;
     GA_TRY(ga_saddle_factor(s, k, false, false));
     filter(s, k, 2, multipliers);
@@ -275,10 +276,10 @@ static void find_masses(const ga_stepper *s, const ga_saddle *k, double *mass)
 static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const double *v,
                                  double *vd, double *multipliers)
 {
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     ga_dae *dae = &s->dae;
-    const double *c = s->start.c;
-    double *mass = s->start.f; /* free here: forces change with mult */
+    const double *c = s->work.c;
+    double *mass = s->work.f; /* free here: forces change with mult */
     GA_TRY(minimise_guess(s, multipliers));
     find_masses(s, k, mass);
     memset(vd, 0, (size_t)s->nv * sizeof *vd);
@@ -305,19 +306,19 @@ static ga_status solve_nonlinear(ga_stepper *s, double t, const double *q, const
 ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const double *v,
                                  double *vd, double *multipliers)
 {
-    ga_saddle *k = &s->saddle;
+    ga_saddle *k = &s->start.saddle;
     ga_dae *dae = &s->dae;
     if (!k->here) {
         GA_TRY(ga_dae_mass(dae, t, q, k->M));
         GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
     }
-    GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, s->start.c));
+    GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, s->work.c));
     if (dae->sys.force_uses_multipliers) return solve_nonlinear(s, t, q, v, vd, multipliers);
     ga_point at = {.t = t, .q = q, .v = v};
-    GA_TRY(ga_dae_force(dae, &at, s->start.f));
+    GA_TRY(ga_dae_force(dae, &at, s->work.f));
     if (!k->here) GA_TRY(ga_saddle_factor(s, k, false, false));
-    memcpy(k->rhs, s->start.f, (size_t)s->nv * sizeof *k->rhs);
-    memcpy(k->rhs + s->nv, s->start.c, (size_t)s->mp * sizeof *k->rhs);
+    memcpy(k->rhs, s->work.f, (size_t)s->nv * sizeof *k->rhs);
+    memcpy(k->rhs + s->nv, s->work.c, (size_t)s->mp * sizeof *k->rhs);
     ga_saddle_solve(s, k, 2);
     memcpy(vd, k->x, (size_t)s->nv * sizeof *vd);
     memcpy(multipliers, k->x + s->nv, (size_t)s->mp * sizeof *multipliers);

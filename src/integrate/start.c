@@ -37,13 +37,14 @@ enum { few = 5 };
 static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *report)
 {
     if (status == GA_ERR_SINGULAR) {
-        const char *kind = s->singular < s->nv ? "coordinate" : "constraint";
-        int index = s->singular < s->nv ? s->singular : s->singular - s->nv;
+        const char *kind = s->jacobian.singular < s->nv ? "coordinate" : "constraint";
+        int index =
+            s->jacobian.singular < s->nv ? s->jacobian.singular : s->jacobian.singular - s->nv;
         ga_fail(report, status,
                 "the matrix [M G^T; G 0] is singular at t = %.9g, near %s %d: mass or "
                 "constraints do not determine the accelerations",
                 t, kind, index);
-        if (report) report->row = report->column = s->singular;
+        if (report) report->row = report->column = s->jacobian.singular;
     } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "accelerations and multipliers at t = %.9g: the Newton iteration for forces "
@@ -73,9 +74,9 @@ static double clear_pivot(const ga_stepper *s)
     return ga_larger(distance * distance, 1e-11);
 }
 
-/* Which rows of G depend on others, from the values in s->saddle. A dependent row leaves the
- * saddle matrix with a pivot at round-off, so where its pivots are all far from that, no search
- * is needed. Afterwards the saddle is factored. */
+/* Which rows of G depend on others, from the values in s->start.saddle. A dependent row leaves
+ * the saddle matrix with a pivot at round-off, so where its pivots are all far from that, no
+ * search is needed. Afterwards the saddle is factored. */
 static ga_status find_rank(ga_stepper *s, double t, const double *q, const double *v,
                            ga_report *report)
 {
@@ -83,20 +84,20 @@ static ga_status find_rank(ga_stepper *s, double t, const double *q, const doubl
     ga_regular_reset(s, t);
     ga_status status = ga_saddle_factor_at(s, t, q, v, false);
     if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(s, status, t, report);
-    ga_regular_weigh(s, s->saddle.M, s->saddle.G);
+    ga_regular_weigh(s, s->start.saddle.M, s->start.saddle.G);
     g->rank = s->mp;
-    if (status == GA_OK && ga_factor_rcond(s->saddle.factor) > clear_pivot(s)) {
+    if (status == GA_OK && ga_factor_rcond(s->start.saddle.factor) > clear_pivot(s)) {
         ga_regular_survey(s);
-        s->saddle.here = !s->p && !s->regular.active;
+        s->start.saddle.here = !s->p && !s->regular.active;
         return GA_OK;
     }
     ga_status search =
-        ga_dependence_find(&s->dae.G, s->saddle.G, dependence_tolerance(s), &g->found);
+        ga_dependence_find(&s->dae.G, s->start.saddle.G, dependence_tolerance(s), &g->found);
     if (search != GA_OK) return explain(s, search, t, report);
     g->rank = g->found.rank;
     if (g->rank < s->mp) {
         ga_regular_activate(s, g->found.count > 0);
-        status = ga_saddle_factor(s, &s->saddle, false, false);
+        status = ga_saddle_factor(s, &s->start.saddle, false, false);
     }
     if (status != GA_OK) return explain(s, status, t, report);
     ga_regular_survey(s);
@@ -168,19 +169,19 @@ static ga_status inconsistent(const ga_stepper *s, double t, const char *what, i
     return GA_ERR_INCONSISTENT;
 }
 
-/* Phi, with zeros for the nonholonomic rows, in s->w. */
+/* Phi, with zeros for the nonholonomic rows, in s->at.w. */
 static ga_status positions_inconsistent(ga_stepper *s, double t, ga_report *report)
 {
-    memset(s->w, 0, (size_t)s->mp * sizeof *s->w);
-    memcpy(s->w, s->Phi, (size_t)s->m * sizeof *s->w);
-    return inconsistent(s, t, "position", s->mp, s->w, report);
+    memset(s->at.w, 0, (size_t)s->mp * sizeof *s->at.w);
+    memcpy(s->at.w, s->at.Phi, (size_t)s->m * sizeof *s->at.w);
+    return inconsistent(s, t, "position", s->mp, s->at.w, report);
 }
 
 /* With dependent rows Newton's method comes to rest also where they contradict each other. */
 static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, double size)
 {
     if (!s->regular.active) return false;
-    const double *length = ga_regular_row_sizes(s, s->saddle.G);
+    const double *length = ga_regular_row_sizes(s, s->start.saddle.G);
     for (int i = 0; i < n; ++i)
         if (!(fabs(residual[i]) <= 1e-9 * ga_larger(size, 1) * ga_larger(1, sqrt(length[i]))))
             return true;
@@ -195,15 +196,15 @@ static ga_status approach(ga_stepper *s, double t, double *q, const double *v, d
                           ga_report *report)
 {
     static const double small = 0.01;
-    double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
-    double *q_last = s->start.q, *last = s->start.v, part = 1;
+    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
+    double *q_last = s->work.q, *last = s->work.v, part = 1;
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     for (int iteration = 0; iteration < 50; ++iteration) {
-        ga_status status = ga_dae_constraint(&s->dae, t, q, s->Phi);
+        ga_status status = ga_dae_constraint(&s->dae, t, q, s->at.Phi);
         if (status == GA_OK) status = ga_saddle_factor_at(s, t, q, v, true);
         if (status == GA_ERR_SINGULAR && iteration > 0) break;
         if (status != GA_OK) return explain(s, status, t, report);
-        for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
+        for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
         ga_saddle_lift(s, bottom, step);
         double change = ga_norm_max(s->nv, step);
         double size = ga_larger(ga_norm_max(s->nq, q), DBL_MIN);
@@ -211,11 +212,12 @@ static ga_status approach(ga_stepper *s, double t, double *q, const double *v, d
         /* no more progress: the round-off of constants in Phi */
         done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
         /* next to a singular position round-off moves q to and fro */
-        done |= iteration > few && ga_norm_max(s->m, s->Phi) <= round_off * ga_larger(size, 1);
-        if (done && at_rest_elsewhere(s, s->m, s->Phi, size)) break;
+        done |=
+            iteration > few && ga_norm_max(s->m, s->at.Phi) <= round_off * ga_larger(size, 1);
+        if (done && at_rest_elsewhere(s, s->m, s->at.Phi, size)) break;
         if (done) return GA_OK;
         if (!isfinite(change)) break;
-        s->saddle.here = false;
+        s->start.saddle.here = false;
         if (change > before && before > small && part > shortest) {
             part /= 2;
             for (int i = 0; i < s->nv; ++i) last[i] /= 2;
@@ -246,7 +248,7 @@ static ga_status assemble(ga_stepper *s, const double *q0, ga_report *report)
     ga_status status = approach(s, now->t, now->q, now->v, damped, report);
     if (status != GA_ERR_INCONSISTENT) return status;
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     return approach(s, now->t, now->q, now->v, undamped, report);
 }
 
@@ -273,12 +275,12 @@ static bool unwind(const ga_stepper *s, const double *q0, double *q)
 static ga_status remove_turns(ga_stepper *s, const double *q0, ga_report *report)
 {
     ga_state *now = &s->now;
-    double *wound = s->start.q;
+    double *wound = s->work.q;
     memcpy(wound, now->q, (size_t)s->nq * sizeof *wound);
     if (!unwind(s, q0, now->q)) return GA_OK;
     const double allowed = 1e-9 * ga_larger(ga_norm_max(s->nq, wound), 1);
-    const ga_status status = ga_dae_constraint(&s->dae, now->t, now->q, s->Phi);
-    if (status != GA_OK || !(ga_norm_max(s->m, s->Phi) <= allowed)) {
+    const ga_status status = ga_dae_constraint(&s->dae, now->t, now->q, s->at.Phi);
+    if (status != GA_OK || !(ga_norm_max(s->m, s->at.Phi) <= allowed)) {
         memcpy(now->q, wound, (size_t)s->nq * sizeof *wound);
         return GA_OK;
     }
@@ -289,10 +291,10 @@ static ga_status remove_turns(ga_stepper *s, const double *q0, ga_report *report
  * against round-off. */
 static ga_status project_velocity(ga_stepper *s, double t, const double *q, double *v)
 {
-    double *w = s->start.c, *step = s->start.step, before = INFINITY;
+    double *w = s->work.c, *step = s->work.step, before = INFINITY;
     for (int iteration = 0; iteration < 30; ++iteration) {
         GA_TRY(ga_saddle_factor_at(s, t, q, v, false));
-        GA_TRY(ga_dae_velocity(&s->dae, t, q, v, s->saddle.G, w));
+        GA_TRY(ga_dae_velocity(&s->dae, t, q, v, s->start.saddle.G, w));
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
         ga_saddle_lift(s, w, step);
         double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
@@ -313,11 +315,11 @@ static ga_status project_velocity(ga_stepper *s, double t, const double *q, doub
 static ga_status check_projection(const ga_stepper *s, ga_report *report)
 {
     const double limit = s->def.max_projection;
-    if (s->projection.q <= limit && s->projection.v <= limit) return GA_OK;
+    if (s->start.projection.q <= limit && s->start.projection.v <= limit) return GA_OK;
     return ga_fail(report, GA_ERR_INCONSISTENT,
                    "the initial values are inconsistent: they had to be changed by %.3g (q) "
                    "and %.3g (v), more than the %.3g allowed",
-                   s->projection.q, s->projection.v, limit);
+                   s->start.projection.q, s->start.projection.v, limit);
 }
 
 /* Projects what was given, in s->now.q and s->now.v. */
@@ -329,15 +331,15 @@ static ga_status project(ga_stepper *s, const double *q0, const double *v0, ga_r
     if (s->m) GA_TRY(remove_turns(s, q0, report));
     if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
         GA_TRY(find_rank(s, now->t, now->q, now->v, report));
-        ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work);
-        s->projection.q = ga_norm_max(s->nv, s->work);
+        ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work.one);
+        s->start.projection.q = ga_norm_max(s->nv, s->work.one);
     }
     ga_status status = project_velocity(s, now->t, now->q, now->v);
     if (status == GA_ERR_INCONSISTENT)
-        return inconsistent(s, now->t, "velocity", s->mp, s->start.c, report);
+        return inconsistent(s, now->t, "velocity", s->mp, s->work.c, report);
     if (status != GA_OK) return explain(s, status, now->t, report);
-    for (int i = 0; i < s->nv; ++i) s->work[i] = now->v[i] - v0[i];
-    s->projection.v = ga_norm_max(s->nv, s->work);
+    for (int i = 0; i < s->nv; ++i) s->work.one[i] = now->v[i] - v0[i];
+    s->start.projection.v = ga_norm_max(s->nv, s->work.one);
     return check_projection(s, report);
 }
 
@@ -346,10 +348,10 @@ static ga_status start_force(ga_stepper *s)
 {
     ga_state *now = &s->now;
     ga_dae *dae = &s->dae;
-    ga_point at = ga_dae_point(dae, now->t, now->q, now->v, s->zero, now->lambda);
-    GA_TRY(ga_dae_gradient(dae, now->t, now->q, now->v, s->G));
-    memset(s->M, 0, (size_t)dae->M.count * sizeof *s->M);
-    GA_TRY(ga_dae_dynamics(dae, &at, s->M, s->G, now->F));
+    ga_point at = ga_dae_point(dae, now->t, now->q, now->v, s->work.zero, now->lambda);
+    GA_TRY(ga_dae_gradient(dae, now->t, now->q, now->v, s->trial.G));
+    memset(s->at.M, 0, (size_t)dae->M.count * sizeof *s->at.M);
+    GA_TRY(ga_dae_dynamics(dae, &at, s->at.M, s->trial.G, now->F));
     for (int i = 0; i < s->nv; ++i) now->F[i] = -now->F[i];
     return GA_OK;
 }
@@ -366,15 +368,15 @@ static ga_status start(ga_stepper *s, double t0, const double *q0, const double 
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
     if (guess) memcpy(now->lambda, guess, (size_t)s->mp * sizeof *guess);
-    s->projection = (ga_projection){0, 0};
+    s->start.projection = (ga_projection){0, 0};
     ga_regular_reset(s, t0);
     if (s->mp) GA_TRY(project(s, q0, v0, report));
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
     ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
-    if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->start.c) >= 0)
-        return inconsistent(s, t0, "acceleration", s->mp, s->start.c, report);
-    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->G);
-    if (status == GA_OK) ga_pool_copy(s->pool, now->G, s->G, s->dae.G.count);
+    if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->work.c) >= 0)
+        return inconsistent(s, t0, "acceleration", s->mp, s->work.c, report);
+    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->trial.G);
+    if (status == GA_OK) ga_pool_copy(s->pool, now->G, s->trial.G, s->dae.G.count);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
     return explain(s, status, t0, report);
 }
@@ -383,44 +385,45 @@ static ga_status start(ga_stepper *s, double t0, const double *q0, const double 
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
                               const double *guess, ga_report *report)
 {
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     ga_status status = start(s, t0, q0, v0, guess, report);
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     return status;
 }
 
 ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v)
 {
     if (!s->m) return GA_OK;
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     ga_status status = find_rank(s, t, q, v, NULL);
     if (status == GA_OK) status = project_position(s, t, q, v, NULL);
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     return status;
 }
 
 ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v)
 {
     if (!s->mp) return GA_OK;
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     ga_status status = find_rank(s, t, q, v, NULL);
     if (status == GA_OK) status = project_velocity(s, t, q, v);
-    s->saddle.here = false;
+    s->start.saddle.here = false;
     return status;
 }
 
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
                          ga_report *report)
 {
-    const ga_projection projection = s->projection;
+    const ga_projection projection = s->start.projection;
     const double max_projection = s->def.max_projection;
-    memmove(s->q, q, (size_t)s->nq * sizeof *q);
-    memmove(s->v, v, (size_t)s->nv * sizeof *v);
-    memcpy(s->l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->l_tilde);
+    memmove(s->trial.q, q, (size_t)s->nq * sizeof *q);
+    memmove(s->trial.v, v, (size_t)s->nv * sizeof *v);
+    memcpy(s->trial.l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->trial.l_tilde);
     s->def.max_projection = INFINITY; /* a limit for what the user starts from */
-    ga_status status = ga_start_consistent(s, t, s->q, s->v, s->l_tilde, report);
+    ga_status status =
+        ga_start_consistent(s, t, s->trial.q, s->trial.v, s->trial.l_tilde, report);
     s->def.max_projection = max_projection;
-    s->projection = projection;
+    s->start.projection = projection;
     s->now.t_begin = t;
     return status;
 }
@@ -432,16 +435,15 @@ static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
                                      const double *vd, const double *vdd, double *result)
 {
     const ga_state *now = &s->now;
-    double *step = s->start.step;
+    double *step = s->work.step;
     for (int i = 0; i < s->nv; ++i) {
         double third = vdd ? vdd[i] : 0;
         step[i] = ds * (v[i] + 0.5 * ds * (vd[i] + ds / 3 * third));
-        s->start.v[i] = v[i] + ds * (vd[i] + 0.5 * ds * third);
+        s->work.v[i] = v[i] + ds * (vd[i] + 0.5 * ds * third);
     }
-    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, s->start.q);
-    memcpy(s->start.guess, now->lambda, (size_t)s->mp * sizeof *s->start.guess);
-    return ga_saddle_acceleration(s, now->t + ds, s->start.q, s->start.v, result,
-                                  s->start.guess);
+    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, s->work.q);
+    memcpy(s->work.guess, now->lambda, (size_t)s->mp * sizeof *s->work.guess);
+    return ga_saddle_acceleration(s, now->t + ds, s->work.q, s->work.v, result, s->work.guess);
 }
 
 /* v'' for steps of size h into vdd. Where the motion cannot be followed that far, forwards or
@@ -449,7 +451,7 @@ static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
 static ga_status second_derivative(ga_stepper *s, double h, const double *v, const double *vd,
                                    double *vdd)
 {
-    double *ahead = s->start.vd[0], *behind = s->start.vd[1];
+    double *ahead = s->work.vd[0], *behind = s->work.vd[1];
     bool central = s->now.t - h >= s->now.t_begin; /* not back across a jump */
     if (central && s->def.start_difference == GA_DIFFERENCE_CENTRAL) {
         ga_status status = acceleration_beside(s, h, v, vd, NULL, ahead);
@@ -473,7 +475,7 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
 {
     const ga_dae *dae = &s->dae;
     const ga_method *method = &s->def.method;
-    double *l = s->start.step, *bottom = s->start.c; /* l^q/h */
+    double *l = s->work.step, *bottom = s->work.c; /* l^q/h */
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; GA_FAULT(bracket) && i < s->nv; ++i) l[i] = -l[i];
     for (int i = 0; i < s->nv; ++i)
@@ -481,7 +483,7 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
     GA_TRY(ga_saddle_factor_at(s, s->now.t, s->now.q, v, false));
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
-    ga_coords_multiply(&dae->B, s->saddle.G, 1, l, bottom);
+    ga_coords_multiply(&dae->B, s->start.saddle.G, 1, l, bottom);
     ga_saddle_lift(s, bottom, l);
     for (int i = 0; i < s->nv; ++i) v[i] += l[i];
     return GA_OK;
@@ -495,16 +497,16 @@ ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
     memcpy(v, now->v_exact, (size_t)s->nv * sizeof *v);
     memcpy(a, now->vd, (size_t)s->nv * sizeof *a);
     if (s->def.start == GA_START_PLAIN || s->def.start == GA_START_IMPLICIT) return GA_OK;
-    GA_TRY(second_derivative(s, h, v, now->vd, s->start.vdd));
-    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * s->start.vdd[i];
+    GA_TRY(second_derivative(s, h, v, now->vd, s->work.vdd));
+    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * s->work.vdd[i];
     if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
-    return perturb(s, h, now->vd, s->start.vdd, v);
+    return perturb(s, h, now->vd, s->work.vdd, v);
 }
 
 ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd)
 {
     const ga_state *now = &s->now;
-    double *one = s->start.vd[0], *two = s->start.vd[1];
+    double *one = s->work.vd[0], *two = s->work.vd[1];
     /* the first pass lacks v'' on the path, which costs an order; the second has it */
     for (int pass = 0; pass < 2; ++pass) {
         const double *path = pass ? vdd : NULL;
@@ -539,35 +541,40 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 static bool slide_position(ga_stepper *s)
 {
     enum { MOST = 4 };
-    double before = INFINITY, *bottom = s->start.c, *step = s->start.step;
+    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi) != GA_OK) return false;
-        for (int i = 0; i < s->m; ++i) bottom[i] = -s->Phi[i];
+        if (ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi) != GA_OK)
+            return false;
+        for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
         ga_saddle_lift(s, bottom, step);
         const double change = ga_norm_max(s->nv, step);
-        if (change <= round_off * ga_larger(ga_norm_max(s->nq, s->q), DBL_MIN)) return true;
+        if (change <= round_off * ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN))
+            return true;
         if (!(change <= 0.01 * before)) return false;
         before = change;
-        ga_dae_update(&s->dae, GA_MAP_EXP, s->q, step, s->q);
+        ga_dae_update(&s->dae, GA_MAP_EXP, s->trial.q, step, s->trial.q);
     }
     return false;
 }
 
-/* The same for v; leaves B in s->G. */
+/* The same for v; leaves B in s->trial.G. */
 static bool slide_velocity(ga_stepper *s)
 {
     enum { MOST = 4 };
-    double before = INFINITY, *w = s->start.c, *step = s->start.step;
-    if (ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G) != GA_OK) return false;
+    double before = INFINITY, *w = s->work.c, *step = s->work.step;
+    if (ga_dae_gradient(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G) != GA_OK)
+        return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, w) != GA_OK) return false;
+        if (ga_dae_velocity(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G, w) !=
+            GA_OK)
+            return false;
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
         ga_saddle_lift(s, w, step);
         const double change = ga_norm_max(s->nv, step);
-        const bool done = change <= round_off * ga_norm_max(s->nv, s->v);
+        const bool done = change <= round_off * ga_norm_max(s->nv, s->trial.v);
         if (!done && !(change <= 0.01 * before)) return false;
         before = change;
-        for (int i = 0; i < s->nv; ++i) s->v[i] += step[i];
+        for (int i = 0; i < s->nv; ++i) s->trial.v[i] += step[i];
         if (done) return true;
     }
     return false;
@@ -580,40 +587,43 @@ bool ga_start_slide_back(ga_stepper *s)
 {
     enum { MOST = 6 };
     ga_dae *dae = &s->dae;
-    double *step = s->start.step, *dvd = s->work, *w = s->r + s->nv, before = INFINITY;
-    if (!s->form->has_eta || !s->usable) return false;
-    s->evaluated = false;
+    double *step = s->work.step, *dvd = s->work.one, *w = s->newton.r + s->nv,
+           before = INFINITY;
+    if (!s->form->has_eta || !s->jacobian.usable) return false;
+    s->at.is_end = false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
-        const ga_values values = {.G = s->G, .Phi = s->Phi, .w = s->rate};
+        const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
+        const ga_values values = {.G = s->trial.G, .Phi = s->at.Phi, .w = s->at.rate};
         if (ga_dae_evaluate(dae, &at, &values) != GA_OK) return false;
-        memcpy(s->w, s->rate, (size_t)s->mp * sizeof *s->w);
-        ga_coords_multiply(&dae->B, s->G, 1, s->v, s->w);
-        memset(s->r, 0, (size_t)s->nv * sizeof *s->r);
-        for (int i = 0; i < s->mp; ++i) w[i] = s->w[i] / s->c_v;
-        for (int i = 0; i < s->m; ++i) s->r[s->place[GA_AT_ETA] + i] = s->Phi[i] / s->c_q;
-        ga_block_solve_once(s, s->r, s->x);
+        memcpy(s->at.w, s->at.rate, (size_t)s->mp * sizeof *s->at.w);
+        ga_coords_multiply(&dae->B, s->trial.G, 1, s->trial.v, s->at.w);
+        memset(s->newton.r, 0, (size_t)s->nv * sizeof *s->newton.r);
+        for (int i = 0; i < s->mp; ++i) w[i] = s->at.w[i] / s->step.c_v;
+        for (int i = 0; i < s->m; ++i)
+            s->newton.r[s->terms.place[GA_AT_ETA] + i] = s->at.Phi[i] / s->step.c_q;
+        ga_block_solve_once(s, s->newton.r, s->newton.x);
         memset(step, 0, (size_t)s->nv * sizeof *step);
-        if (s->flat)
-            for (int i = 0; i < s->nv; ++i) step[i] = -s->c_q * s->x[i];
+        if (s->tangent.flat)
+            for (int i = 0; i < s->nv; ++i) step[i] = -s->step.c_q * s->newton.x[i];
         else
-            ga_coords_multiply(&dae->T, s->T, -s->c_q, s->x, step);
-        memcpy(dvd, s->x, (size_t)s->nv * sizeof *dvd);
-        ga_coords_multiply_transposed(&dae->B, s->B_eta, 1, s->x + s->nv + s->mp, dvd);
-        const double q = ga_larger(ga_norm_max(s->nq, s->q), DBL_MIN);
-        const double v = ga_larger(ga_norm_max(s->nv, s->v), DBL_MIN);
+            ga_coords_multiply(&dae->T, s->tangent.T, -s->step.c_q, s->newton.x, step);
+        memcpy(dvd, s->newton.x, (size_t)s->nv * sizeof *dvd);
+        ga_coords_multiply_transposed(&dae->B, s->tangent.B_eta, 1, s->newton.x + s->nv + s->mp,
+                                      dvd);
+        const double q = ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN);
+        const double v = ga_larger(ga_norm_max(s->nv, s->trial.v), DBL_MIN);
         const double change =
-            ga_larger(ga_norm_max(s->nv, step) / q, s->c_v * ga_norm_max(s->nv, dvd) / v);
+            ga_larger(ga_norm_max(s->nv, step) / q, s->step.c_v * ga_norm_max(s->nv, dvd) / v);
         bool done = change <= round_off * ga_larger(1, 0.25 * sqrt(s->n));
         /* no more progress: where v is small, the round-off of Phi, by h */
         const bool stalls = !(change <= 0.25 * before);
-        done |= stalls &&
-                ga_step_is_at_round_off(s, ga_norm_max(s->m, s->Phi), ga_norm_max(s->mp, s->w));
+        done |= stalls && ga_step_is_at_round_off(s, ga_norm_max(s->m, s->at.Phi),
+                                                  ga_norm_max(s->mp, s->at.w));
         if (!done && stalls) return false;
         before = change;
-        for (int i = 0; i < s->nv; ++i) s->v[i] -= s->c_v * dvd[i];
+        for (int i = 0; i < s->nv; ++i) s->trial.v[i] -= s->step.c_v * dvd[i];
         if (done) return true;
-        ga_dae_update(dae, GA_MAP_EXP, s->q, step, s->q);
+        ga_dae_update(dae, GA_MAP_EXP, s->trial.q, step, s->trial.q);
     }
     return false;
 }
@@ -622,7 +632,8 @@ bool ga_start_slide_back(ga_stepper *s)
  * it. */
 static bool slide(ga_stepper *s)
 {
-    if (ga_saddle_factor_at(s, s->t1, s->q, s->v, false) != GA_OK) return false;
+    if (ga_saddle_factor_at(s, s->step.t1, s->trial.q, s->trial.v, false) != GA_OK)
+        return false;
     return slide_position(s) && slide_velocity(s);
 }
 
@@ -630,12 +641,12 @@ ga_status ga_start_project(ga_stepper *s)
 {
     if (!s->mp || ga_start_slide_back(s)) return GA_OK;
     if (s->p || s->regular.active || !slide(s)) {
-        if (s->m) GA_TRY(project_position(s, s->t1, s->q, s->v, NULL));
-        GA_TRY(project_velocity(s, s->t1, s->q, s->v));
+        if (s->m) GA_TRY(project_position(s, s->step.t1, s->trial.q, s->trial.v, NULL));
+        GA_TRY(project_velocity(s, s->step.t1, s->trial.q, s->trial.v));
     }
-    GA_TRY(ga_dae_constraint(&s->dae, s->t1, s->q, s->Phi));
-    GA_TRY(ga_dae_gradient(&s->dae, s->t1, s->q, s->v, s->G));
-    return ga_dae_velocity(&s->dae, s->t1, s->q, s->v, s->G, s->w);
+    GA_TRY(ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi));
+    GA_TRY(ga_dae_gradient(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G));
+    return ga_dae_velocity(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G, s->at.w);
 }
 
 /* The residual B v_n + Phi_t = B l^q/h_n of index 3 for a new step size: projected away and
@@ -643,25 +654,25 @@ ga_status ga_start_project(ga_stepper *s)
 static ga_status reset_velocity(ga_stepper *s, double h, double *v)
 {
     const ga_state *now = &s->now;
-    double *vd = s->start.vd_hat, *guess = s->start.guess;
+    double *vd = s->work.vd_hat, *guess = s->work.guess;
     GA_TRY(project_velocity(s, now->t, now->q, v));
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
     GA_TRY(ga_saddle_acceleration(s, now->t, now->q, v, vd, guess));
-    GA_TRY(second_derivative(s, h, v, vd, s->start.vdd));
-    return perturb(s, h, vd, s->start.vdd, v);
+    GA_TRY(second_derivative(s, h, v, vd, s->work.vdd));
+    return perturb(s, h, vd, s->work.vdd, v);
 }
 
 /* The same residual, scaled with the square of the step sizes: one solve, no new forces. */
 static ga_status rescale_velocity(ga_stepper *s, double h, double *v)
 {
     const ga_state *now = &s->now;
-    double *w = s->start.c, ratio = h / now->h;
+    double *w = s->work.c, ratio = h / now->h;
     GA_TRY(ga_saddle_factor_at(s, now->t, now->q, v, false));
-    GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, v, s->saddle.G, w));
+    GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, v, s->start.saddle.G, w));
     for (int i = 0; i < s->m; ++i) w[i] *= ratio * ratio - 1;
     for (int i = s->m; i < s->mp; ++i) w[i] = 0;
-    ga_saddle_lift(s, w, s->start.step);
-    for (int i = 0; i < s->nv; ++i) v[i] += s->start.step[i];
+    ga_saddle_lift(s, w, s->work.step);
+    for (int i = 0; i < s->nv; ++i) v[i] += s->work.step[i];
     return GA_OK;
 }
 
@@ -680,7 +691,7 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
     for (int i = 0; s->form->weighted && i < s->nv; ++i)
-        s->Man[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
+        s->known.Ma[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);
     if (!s->m || s->form->velocity_level) return GA_OK;
     if (change == GA_CHANGE_RESET) return reset_velocity(s, h, v);

@@ -30,9 +30,11 @@ static void conclude(ga_stepper *s)
 /* Overflow that no callback has seen. */
 static bool finite_trial(const ga_stepper *s)
 {
-    return ga_pool_finite(s->pool, s->nq, s->q) && ga_pool_finite(s->pool, s->nv, s->v) &&
-           ga_pool_finite(s->pool, s->nv, s->vd) && ga_pool_finite(s->pool, s->nv, s->a) &&
-           ga_pool_finite(s->pool, s->mp, s->lambda);
+    return ga_pool_finite(s->pool, s->nq, s->trial.q) &&
+           ga_pool_finite(s->pool, s->nv, s->trial.v) &&
+           ga_pool_finite(s->pool, s->nv, s->trial.vd) &&
+           ga_pool_finite(s->pool, s->nv, s->trial.a) &&
+           ga_pool_finite(s->pool, s->mp, s->trial.lambda);
 }
 
 void ga_step_record(ga_stepper *s, double position, double velocity)
@@ -47,47 +49,47 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
     const bool both = s->form->velocity_level;
     const bool rate = ga_stepper_has_rate(s) && (both || s->p);
     const ga_values values = {
-        .G = both ? s->G : NULL, .Phi = s->Phi, .w = rate ? s->rate : NULL};
-    if (!s->evaluated) {
-        const ga_point at = {.t = s->t1, .q = s->q, .v = s->v};
+        .G = both ? s->trial.G : NULL, .Phi = s->at.Phi, .w = rate ? s->at.rate : NULL};
+    if (!s->at.is_end) {
+        const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
         GA_TRY(ga_dae_fill(&s->dae, &at, &values));
     }
-    *position = ga_norm_max(s->m, s->Phi);
+    *position = ga_norm_max(s->m, s->at.Phi);
     if (both)
-        ga_block_velocity(s, s->w);
+        ga_block_velocity(s, s->at.w);
     else
-        GA_TRY(ga_block_nonholonomic(s, s->v, s->w));
-    *velocity = ga_norm_max(both ? s->mp : s->p, s->w);
+        GA_TRY(ga_block_nonholonomic(s, s->trial.v, s->at.w));
+    *velocity = ga_norm_max(both ? s->mp : s->p, s->at.w);
     /* B shows in w, but gradients of nonholonomic constraints do not */
     if (s->p || !isfinite(*position + *velocity)) GA_TRY(ga_dae_look(&s->dae, &values));
     return GA_OK;
 }
 
 /* Largest coordinate of a translation where the step begins and ends, and a radian.
- * Predictions, which s->scale knows as well, may be far away from both. */
+ * Predictions, which s->policy.scale knows as well, may be far away from both. */
 static double extent(const ga_stepper *s)
 {
-    return 1 +
-           ga_larger(ga_dae_translation(&s->dae, s->now.q), ga_dae_translation(&s->dae, s->q));
+    return 1 + ga_larger(ga_dae_translation(&s->dae, s->now.q),
+                         ga_dae_translation(&s->dae, s->trial.q));
 }
 
 /* Increments vanish also where dependent constraints contradict each other, and may be small by
  * accident, far from a solution. */
 static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
-    const double size = extent(s), speed = s->scale.v[0] + s->scale.v[1];
+    const double size = extent(s), speed = s->policy.scale.v[0] + s->policy.scale.v[1];
     const double relative = ga_larger(1e-9, s->def.relative);
     const double most = relative * size + s->def.absolute_q;
-    const double most_w = relative * (speed + size / s->h) + s->def.absolute_v;
+    const double most_w = relative * (speed + size / s->step.h) + s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     if (position <= most && velocity <= most_w) return GA_OK;
-    const double *length = ga_regular_row_sizes(s, s->G);
+    const double *length = ga_regular_row_sizes(s, s->trial.G);
     for (int i = 0; i < s->mp; ++i) {
-        bool bad = i < s->m && !(fabs(s->Phi[i]) <= most * ga_larger(1, sqrt(length[i])));
+        bool bad = i < s->m && !(fabs(s->at.Phi[i]) <= most * ga_larger(1, sqrt(length[i])));
         if (i >= first)
-            bad |= !(fabs(s->w[i - first]) <= most_w * ga_larger(1, sqrt(length[i])));
+            bad |= !(fabs(s->at.w[i - first]) <= most_w * ga_larger(1, sqrt(length[i])));
         if (!bad) continue;
-        s->unmet = i;
+        s->newton.unmet = i;
         return s->regular.active ? GA_ERR_INCONSISTENT : GA_ERR_NO_CONVERGE;
     }
     return GA_OK;
@@ -95,7 +97,8 @@ static ga_status check_residuals(ga_stepper *s, double position, double velocity
 
 bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity)
 {
-    const double size = s->scale.q[0] + s->scale.q[1], speed = s->scale.v[0] + s->scale.v[1];
+    const double size = s->policy.scale.q[0] + s->policy.scale.q[1],
+                 speed = s->policy.scale.v[0] + s->policy.scale.v[1];
     return position <= 256 * GA_ROUND_OFF * size &&
            velocity <= (8192 * GA_ROUND_OFF + s->dae.noise) * (size + speed);
 }
@@ -105,15 +108,16 @@ bool ga_step_is_at_round_off(const ga_stepper *s, double position, double veloci
  * been in directions that old tangents do not know. */
 static bool is_off(const ga_stepper *s, double position, double velocity)
 {
-    if (!s->estimates || s->form->weighted || s->regular.active || s->kappa != 0) return false;
+    if (!s->mode.estimates || s->form->weighted || s->regular.active || s->step.kappa != 0)
+        return false;
     return !ga_step_is_at_round_off(s, position, velocity);
 }
 
 /* One more iteration, with new tangents. */
 static ga_status polish(ga_stepper *s)
 {
-    s->renews = true;
-    s->evaluated = false;
+    s->at.renews = true;
+    s->at.is_end = false;
     GA_TRY(ga_block_evaluate(s, true));
     GA_TRY(ga_block_tangents(s));
     GA_TRY(ga_block_factor(s));
@@ -122,7 +126,7 @@ static ga_status polish(ga_stepper *s)
     ++s->stats.evaluations;
     ++s->stats.iterations;
     conclude(s);
-    s->served = 1;
+    s->policy.age = 1;
     return GA_OK;
 }
 
@@ -130,9 +134,9 @@ static ga_status polish(ga_stepper *s)
 static ga_status look_at_residuals(ga_stepper *s)
 {
     double position, velocity;
-    if (s->slides) {
-        position = ga_norm_max(s->m, s->Phi);
-        velocity = ga_norm_max(s->mp, s->w);
+    if (s->mode.slides) {
+        position = ga_norm_max(s->m, s->at.Phi);
+        velocity = ga_norm_max(s->mp, s->at.w);
         GA_TRY(check_residuals(s, position, velocity));
         ga_step_record(s, position, velocity);
         return GA_OK;
@@ -165,28 +169,28 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->estimates) copy_long(s, now->G, s->G, s->dae.G.count);
+    if (s->form->has_eta || s->mode.estimates) copy_long(s, now->G, s->trial.G, s->dae.G.count);
     copy_long(s, now->vd_old[1], now->vd_old[0], s->nv);
     copy_long(s, now->lambda_old[1], now->lambda_old[0], s->mp);
-    follow(s, now->vd_old[0], now->vd, s->vd, s->nv);
-    follow(s, now->v_old, now->v, s->v, s->nv);
-    copy_long(s, now->a_used, s->an, s->nv); /* which may be now->a */
-    copy_long(s, now->a, s->a, s->nv);
-    follow(s, now->lambda_old[0], now->lambda, s->lambda, s->mp);
-    follow(s, now->q_old, now->q, s->q, s->nq);
-    if (s->form->has_eta) copy(now->eta, s->eta, s->m);
+    follow(s, now->vd_old[0], now->vd, s->trial.vd, s->nv);
+    follow(s, now->v_old, now->v, s->trial.v, s->nv);
+    copy_long(s, now->a_used, s->known.a, s->nv); /* which may be now->a */
+    copy_long(s, now->a, s->trial.a, s->nv);
+    follow(s, now->lambda_old[0], now->lambda, s->trial.lambda, s->mp);
+    follow(s, now->q_old, now->q, s->trial.q, s->nq);
+    if (s->form->has_eta) copy(now->eta, s->trial.eta, s->m);
     if (s->form->weighted) {
-        copy(now->Ma_used, s->Man, s->nv);
-        copy(now->Ma, s->Ma1, s->nv);
-        copy(now->F, s->F1, s->nv);
-        copy(now->a_tilde, s->a_tilde, s->nv);
-        copy(now->l_tilde, s->l_tilde, s->mp);
+        copy(now->Ma_used, s->known.Ma, s->nv);
+        copy(now->Ma, s->at.Ma, s->nv);
+        copy(now->F, s->at.F, s->nv);
+        copy(now->a_tilde, s->trial.a_tilde, s->nv);
+        copy(now->l_tilde, s->trial.l_tilde, s->mp);
     }
     now->h_old[1] = now->h_old[0];
     now->h_old[0] = now->h;
-    now->h = s->h;
+    now->h = s->step.h;
     now->t_old = now->t;
-    now->t = s->t1;
+    now->t = s->step.t1;
     ++now->steps;
     ++s->stats.steps;
     return GA_OK;
@@ -195,26 +199,26 @@ ga_status ga_step_accept(ga_stepper *s)
 /* a_n and v_n that may be changed. */
 static void own(ga_stepper *s, const double *a, const double *v)
 {
-    if (a) copy(s->own_an, a, s->nv);
-    if (v) copy(s->own_vn, v, s->nv);
-    s->an = s->own_an;
-    s->vn = s->own_vn;
+    if (a) copy(s->known.own_a, a, s->nv);
+    if (v) copy(s->known.own_v, v, s->nv);
+    s->known.a = s->known.own_a;
+    s->known.v = s->known.own_v;
 }
 
 ga_status ga_step_linearise(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
     own(s, now->a, now->v);
-    if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
-    s->h = h;
-    s->t1 = now->t;
-    s->usable = false;
+    if (s->form->weighted) copy(s->known.Ma, now->Ma, s->nv);
+    s->step.h = h;
+    s->step.t1 = now->t;
+    s->jacobian.usable = false;
     GA_TRY(s->form->begin(s));
-    copy(s->q, now->q, s->nq);
-    copy(s->v, now->v, s->nv);
-    copy(s->vd, now->vd, s->nv);
-    copy(s->lambda, now->lambda, s->mp);
-    memset(s->U, 0, (size_t)s->nv * sizeof *s->U);
+    copy(s->trial.q, now->q, s->nq);
+    copy(s->trial.v, now->v, s->nv);
+    copy(s->trial.vd, now->vd, s->nv);
+    copy(s->trial.lambda, now->lambda, s->mp);
+    memset(s->at.U, 0, (size_t)s->nv * sizeof *s->at.U);
     GA_TRY(ga_block_evaluate(s, false));
     GA_TRY(ga_block_tangents(s));
     return ga_block_look_at_tangents(s);
@@ -223,14 +227,15 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
 /* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
 ga_status ga_step_warm(ga_stepper *s)
 {
-    if (s->backend != GA_BACKEND_KLU) return GA_OK; /* all they need is there from the start */
+    if (s->jacobian.backend != GA_BACKEND_KLU)
+        return GA_OK; /* all they need is there from the start */
     ga_statistics stats = s->stats;
     s->regular.asleep = true;
     ga_status status = ga_step_linearise(s, s->now.h);
     if (status == GA_OK) status = ga_block_factor(s);
     s->regular.asleep = false;
     s->stats = stats;
-    s->usable = false;
+    s->jacobian.usable = false;
     return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
@@ -242,13 +247,13 @@ static ga_status begin(ga_stepper *s, double h)
     const ga_state *now = &s->now;
     if (!ga_step_is_same(h, now->h)) {
         own(s, NULL, NULL);
-        if (now->steps == 0) return ga_start_values(s, h, s->own_an, s->own_vn);
-        return ga_start_change(s, h, s->own_an, s->own_vn);
+        if (now->steps == 0) return ga_start_values(s, h, s->known.own_a, s->known.own_v);
+        return ga_start_change(s, h, s->known.own_a, s->known.own_v);
     }
-    s->an = now->a;
-    s->vn = now->v;
+    s->known.a = now->a;
+    s->known.v = now->v;
     if (now->steps == 0) own(s, now->a, now->v); /* the implicit start has another */
-    if (s->form->weighted) copy(s->Man, now->Ma, s->nv);
+    if (s->form->weighted) copy(s->known.Ma, now->Ma, s->nv);
     return GA_OK;
 }
 
@@ -264,25 +269,26 @@ static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 
  * it can be. */
 static void learn_life(ga_stepper *s, bool began_fresh)
 {
-    if (s->fresh) s->spent = renewal(s);
+    if (s->jacobian.fresh) s->policy.cost = renewal(s);
     if (began_fresh) {
-        s->served = 1;
-        s->life *= 1 + s->hope;
-    } else if (s->fresh) {
-        s->life = ga_larger(1, s->served);
-        if (s->served <= 1) s->hope = ga_larger(0.5 * s->hope, 0.1 / 8);
-        s->served = 1;
+        s->policy.age = 1;
+        s->policy.lifetime *= 1 + s->policy.growth;
+    } else if (s->jacobian.fresh) {
+        s->policy.lifetime = ga_larger(1, s->policy.age);
+        if (s->policy.age <= 1) s->policy.growth = ga_larger(0.5 * s->policy.growth, 0.1 / 8);
+        s->policy.age = 1;
     } else {
-        ++s->served;
-        s->hope = 0.1;
+        ++s->policy.age;
+        s->policy.growth = 0.1;
     }
-    s->spent += s->iteration;
-    s->worn = ga_newton_is_tolerant(s) && !s->estimates && s->iteration * s->served > s->spent;
+    s->policy.cost += s->newton.iteration;
+    s->policy.uneconomic = ga_newton_is_tolerant(s) && !s->mode.estimates &&
+                           s->newton.iteration * s->policy.age > s->policy.cost;
 }
 
 /* A life between one step and two lets every other step begin with old tangents and renew them
  * on the way. Large systems, where that costs most, wait until two have been earned. */
-static double whole_life(const ga_stepper *s) { return floor(s->life); }
+static double whole_life(const ga_stepper *s) { return floor(s->policy.lifetime); }
 
 /* An angle is known up to full turns: a step that turns a node by more than one beyond what is
  * expected has found another root. */
@@ -291,10 +297,10 @@ static const double LARGEST_TURN = 6.3;
 /* Largest deviation of the step from h v_n + shift h^2/2 v'_n, by kind. */
 static void deviation(const ga_stepper *s, double shift, double largest[2])
 {
-    const double h = s->h;
+    const double h = s->step.h;
     largest[0] = largest[1] = 0;
     for (int i = 0; i < s->nv; ++i) {
-        const double x = s->U[i] - h * (s->vn[i] + 0.5 * shift * h * s->now.vd[i]);
+        const double x = s->at.U[i] - h * (s->known.v[i] + 0.5 * shift * h * s->now.vd[i]);
         double *most = &largest[s->kind[i]];
         *most = ga_larger(*most, fabs(x));
     }
@@ -309,12 +315,12 @@ static void deviation(const ga_stepper *s, double shift, double largest[2])
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
-    const double gone = ga_norm_max(s->nv, s->U);
+    const double gone = ga_norm_max(s->nv, s->at.U);
     if (gone <= 0.1) return false; /* in any case */
     const double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     const bool noisy = s->m && !s->form->velocity_level;
-    const double change = noisy ? 0 : s->h * ga_norm_max(s->nv, now->vd);
-    const double way = s->h * (ga_norm_max(s->nv, s->vn) + change);
+    const double change = noisy ? 0 : s->step.h * ga_norm_max(s->nv, now->vd);
+    const double way = s->step.h * (ga_norm_max(s->nv, s->known.v) + change);
     const double most = way + 0.1 * ga_larger(size, 1);
     double plain[2], curved[2];
     deviation(s, 0, plain);
@@ -332,7 +338,8 @@ static bool turns_unaccounted(const ga_stepper *s)
     const double quarter = 1.5707963267948966;
     if (s->def.map != GA_MAP_EXP) return false; /* less than a turn in any case */
     for (int i = 0; i < s->nv; ++i)
-        if (s->kind[i] && !(fabs(s->U[i] - 0.5 * s->h * (s->vn[i] + s->v[i])) <= quarter))
+        if (s->kind[i] &&
+            !(fabs(s->at.U[i] - 0.5 * s->step.h * (s->known.v[i] + s->trial.v[i])) <= quarter))
             return true;
     return false;
 }
@@ -343,23 +350,26 @@ static const double ESTIMATE_WEAR = 0.04;
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1)
 {
-    s->h = h;
-    s->t1 = t1;
-    s->near_singular = s->regular.seen = false;
-    s->unmet = -1;
+    s->step.h = h;
+    s->step.t1 = t1;
+    s->newton.near_singular = s->regular.seen = false;
+    s->newton.unmet = -1;
     GA_TRY(begin(s, h));
     GA_TRY(s->form->begin(s));
-    const ga_scales before = s->scale; /* a trial gone astray must not loosen the tolerances */
+    const ga_scales before =
+        s->policy.scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils =
-        s->estimates && s->memory.motion_rate_per_step * (s->served + 1) > ESTIMATE_WEAR;
-    const bool old = s->served >= whole_life(s); /* or they last until worn */
-    ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->steady ? GA_RENEW_ALWAYS
-                           : !s->usable || spoils || s->worn || old     ? GA_RENEW_AT_FIRST
-                                                                        : GA_RENEW_WHEN_SLOW;
+        s->mode.estimates &&
+        s->policy.newton.motion_rate_per_step * (s->policy.age + 1) > ESTIMATE_WEAR;
+    const bool old = s->policy.age >= whole_life(s); /* or they last until worn */
+    ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->mode.steady ? GA_RENEW_ALWAYS
+                           : !s->jacobian.usable || spoils || s->policy.uneconomic || old
+                               ? GA_RENEW_AT_FIRST
+                               : GA_RENEW_WHEN_SLOW;
     ga_status status = ga_newton_iterate(s, renewing);
     if (status != GA_OK && ga_step_may_retry(status) && renewing != GA_RENEW_ALWAYS) {
         renewing = GA_RENEW_ALWAYS;
-        s->scale = before;
+        s->policy.scale = before;
         status = ga_newton_iterate(s, renewing);
     }
     if (status == GA_OK && (runs_away(s, &before) || turns_unaccounted(s)))
@@ -367,16 +377,16 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK) {
         /* after an increment at round-off there is no need to evaluate again: Phi and G were
          * as good before it, and w has the new v; but eta wants B just here */
-        s->evaluated = s->p == 0 && !s->form->has_eta && s->norm_q <= 1 && s->units <= 16 &&
-                       ga_newton_to_round_off(s);
+        s->at.is_end = s->p == 0 && !s->form->has_eta && s->newton.norm_q <= 1 &&
+                       s->newton.units <= 16 && ga_newton_to_round_off(s);
         learn_life(s, renewing != GA_RENEW_WHEN_SLOW);
-        ga_newton_fade(&s->memory, s->fresh);
-        s->near_singular = ga_regular_near(s);
+        ga_newton_fade(&s->policy.newton, s->jacobian.fresh);
+        s->newton.near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         conclude(s);
     } else {
-        s->usable = false;
-        s->scale = before;
+        s->jacobian.usable = false;
+        s->policy.scale = before;
     }
     return status;
 }
@@ -390,44 +400,45 @@ static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report)
 {
     int index = 0;
-    if (status == GA_ERR_NO_CONVERGE && s->unmet >= 0) {
+    if (status == GA_ERR_NO_CONVERGE && s->newton.unmet >= 0) {
         ga_fail(report, status,
                 "Newton converged to a state that violates constraint %d, in the step from t = "
                 "%.9g with h = %.3g, after %d iterations",
-                s->unmet, s->now.t, s->h, s->iteration);
+                s->newton.unmet, s->now.t, s->step.h, s->newton.iteration);
         if (report) {
-            report->iteration = s->iteration;
-            report->row = s->nv + s->unmet;
+            report->iteration = s->newton.iteration;
+            report->row = s->nv + s->newton.unmet;
         }
     } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
                 "Newton did not converge in the step from t = %.9g with h = %.3g: after %d "
                 "iterations the increments are %.2g (q), %.2g (v), %.2g (lambda) times their "
                 "tolerances",
-                s->now.t, s->h, s->iteration, s->norm_q, s->norm_v, s->norm_lambda);
+                s->now.t, s->step.h, s->newton.iteration, s->newton.norm_q, s->newton.norm_v,
+                s->newton.norm_lambda);
         if (report) {
-            report->norm_q = s->norm_q;
-            report->norm_v = s->norm_v;
-            report->norm_lambda = s->norm_lambda;
-            report->iteration = s->iteration;
+            report->norm_q = s->newton.norm_q;
+            report->norm_v = s->newton.norm_v;
+            report->norm_lambda = s->newton.norm_lambda;
+            report->iteration = s->newton.iteration;
             for (int i = 1; i < s->n; ++i)
-                if (!(fabs(s->x[i]) <= fabs(s->x[index]))) index = i;
+                if (!(fabs(s->newton.x[i]) <= fabs(s->newton.x[index]))) index = i;
             report->row = index;
         }
     } else if (status == GA_ERR_SINGULAR) {
-        const char *kind = unknown_kind(s, s->singular, &index);
+        const char *kind = unknown_kind(s, s->jacobian.singular, &index);
         ga_fail(
             report, status,
             "the iteration matrix is singular in the step from t = %.9g with h = %.3g, near "
             "%s %d",
-            s->now.t, s->h, kind, index);
-        if (report) report->column = s->singular;
+            s->now.t, s->step.h, kind, index);
+        if (report) report->column = s->jacobian.singular;
     } else if (status == GA_ERR_INCONSISTENT) {
         ga_fail(report, status,
                 "in the step from t = %.9g with h = %.3g constraint %d contradicts those it "
                 "depends on",
-                s->now.t, s->h, s->unmet);
-        if (report) report->row = s->unmet;
+                s->now.t, s->step.h, s->newton.unmet);
+        if (report) report->row = s->newton.unmet;
     } else {
         return false;
     }

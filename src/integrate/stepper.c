@@ -45,7 +45,7 @@ static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->lambda_old[1] = carve(&c, s->mp);
     state->Ma_used = carve(&c, weighted_nv);
     state->a_tilde = carve(&c, weighted_nv);
-    state->l_tilde = carve(&c, s->form->weighted ? s->mp : 0);
+    state->l_tilde = carve(&c, s->mp); /* a guess of multipliers in the others */
     state->share = carve(&c, s->nv);
     state->memory_size = c.used;
 }
@@ -147,7 +147,7 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64, SELDOM = 7 };
+enum { MAX_ARRAYS = 64, SELDOM = 6 };
 
 /* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
  * pages when they are needed. */
@@ -157,58 +157,49 @@ static int list_arrays(ga_stepper *s, ga_array *list)
     const int nv = s->nv, mp = s->mp, n = s->n;
     const int weighted_nv = s->form && s->form->weighted ? nv : 0;
     const ga_array all[] = {
-        {&s->own_vn, nv},
-        {&s->own_an, nv},
-        {&s->Man, weighted_nv},
-        {&s->U0, nv},
-        {&s->v0, nv},
-        {&s->rest, weighted_nv},
-        {&s->Ma1, weighted_nv},
-        {&s->F1, weighted_nv},
-        {&s->q, s->nq},
-        {&s->v, nv},
-        {&s->vd, nv},
-        {&s->a, nv},
-        {&s->lambda, mp},
-        {&s->eta, s->m},
-        {&s->U, nv},
-        {&s->a_tilde, weighted_nv},
-        {&s->v_tilde, weighted_nv},
-        {&s->M, dae->M.count},
-        {&s->Phi, s->m},
-        {&s->rate, mp},
-        {&s->w, mp},
-        {&s->work, nv},
-        {&s->M_tangent, dae->M.count},
-        {&s->G, dae->G.count},
-        {&s->G_tangent, dae->G.count},
-        {&s->B_eta, dae->B.count},
-        {&s->C, dae->C.count},
-        {&s->K, dae->K.count},
-        {&s->Z, dae->Z.count},
-        {&s->L, dae->L.count},
-        {&s->T, dae->T.count},
-        {&s->row_scale, n},
-        {&s->col_scale, n},
-        {&s->scale_work, 2 * n},
-        {&s->r, n},
-        {&s->x, n},
-        {&s->start.f, nv},
-        {&s->start.c, mp},
-        {&s->start.step, nv},
-        {&s->start.q, s->nq},
-        {&s->start.v, nv},
-        {&s->start.vd[0], nv},
-        {&s->start.vd[1], nv},
-        {&s->start.vdd, nv},
+        {&s->known.own_v, nv},
+        {&s->known.own_a, nv},
+        {&s->known.Ma, weighted_nv},
+        {&s->known.U, nv},
+        {&s->known.v0, nv},
+        {&s->known.rest, weighted_nv},
+        {&s->at.Ma, weighted_nv},
+        {&s->at.F, weighted_nv},
+        {&s->at.U, nv},
+        {&s->at.v_tilde, weighted_nv},
+        {&s->at.M, dae->M.count},
+        {&s->at.Phi, s->m},
+        {&s->at.rate, mp},
+        {&s->at.w, mp},
+        {&s->work.one, nv},
+        {&s->tangent.M, dae->M.count},
+        {&s->tangent.G, dae->G.count},
+        {&s->tangent.B_eta, dae->B.count},
+        {&s->tangent.C, dae->C.count},
+        {&s->tangent.K, dae->K.count},
+        {&s->tangent.Z, dae->Z.count},
+        {&s->tangent.L, dae->L.count},
+        {&s->tangent.T, dae->T.count},
+        {&s->jacobian.row_scale, n},
+        {&s->jacobian.col_scale, n},
+        {&s->jacobian.scale_work, 2 * n},
+        {&s->newton.r, n},
+        {&s->newton.x, n},
+        {&s->work.f, nv},
+        {&s->work.c, mp},
+        {&s->work.step, nv},
+        {&s->work.q, s->nq},
+        {&s->work.v, nv},
+        {&s->work.vd[0], nv},
+        {&s->work.vd[1], nv},
+        {&s->work.vdd, nv},
         /* many runs do not write to these */
-        {&s->mu, mp},
-        {&s->f, nv},
-        {&s->start.guess, mp},
-        {&s->l_tilde, mp},
-        {&s->work2, nv},
-        {&s->zero, nv},
-        {&s->start.vd_hat, nv},
+        {&s->at.mu, mp},
+        {&s->at.f, nv},
+        {&s->work.guess, mp},
+        {&s->work.two, nv},
+        {&s->work.zero, nv},
+        {&s->work.vd_hat, nv},
     };
     _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
     memcpy(list, all, sizeof all);
@@ -239,13 +230,14 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->m = s->dae.m;
     s->p = s->dae.p;
     s->mp = s->dae.mp;
-    s->place[GA_AT_MULT] = s->nv;
-    s->place[GA_AT_PSI] = s->nv + s->m;
-    s->place[GA_AT_ETA] = s->nv + s->mp;
+    s->terms.place[GA_AT_MULT] = s->nv;
+    s->terms.place[GA_AT_PSI] = s->nv + s->m;
+    s->terms.place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
-    s->flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
+    s->tangent.flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
     GA_TRY(create_state(&s->now, s));
     GA_TRY(create_state(&s->saved, s));
+    GA_TRY(create_state(&s->trial, s));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
     ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
     GA_TRY(create_kinds(s));
@@ -259,7 +251,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_trust_create(s));
-    GA_TRY(ga_saddle_create(s, &s->saddle));
+    GA_TRY(ga_saddle_create(s, &s->start.saddle));
     return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
 }
 
@@ -293,7 +285,7 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
     const ga_product *products[GA_TERM_COUNT];
     for (int k = 0; k < s->form->term_count; ++k)
-        products[k] = s->term_product[s->form->terms[k].term];
+        products[k] = s->terms.product[s->form->terms[k].term];
     s->pool = s->now.pool = s->saved.pool = pool;
     GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
@@ -303,15 +295,15 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_row = s->dae.G.by_row;
         s->dae.B.by_col = s->dae.G.by_col;
     }
-    GA_TRY(share(&s->matrix, s->factor, pool));
-    GA_TRY(ga_matrix_use_products(&s->matrix, products));
-    GA_TRY(share(&s->saddle.matrix, s->saddle.factor, pool));
+    GA_TRY(share(&s->jacobian.matrix, s->jacobian.factor, pool));
+    GA_TRY(ga_matrix_use_products(&s->jacobian.matrix, products));
+    GA_TRY(share(&s->start.saddle.matrix, s->start.saddle.factor, pool));
     return share(&s->second.matrix, s->second.factor, pool);
 }
 
 void ga_stepper_destroy(ga_stepper *s)
 {
-    ga_saddle_destroy(&s->saddle);
+    ga_saddle_destroy(&s->start.saddle);
     ga_saddle_destroy(&s->second);
     ga_block_destroy(s);
     ga_trust_destroy(s);
@@ -322,6 +314,7 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_free(s->kind);
     ga_free(s->now.memory);
     ga_free(s->saved.memory);
+    ga_free(s->trial.memory);
     ga_dae_destroy(&s->dae);
     memset(s, 0, sizeof *s);
 }

@@ -180,107 +180,152 @@ typedef struct ga_regular {
     double still;  /* the same for an eigenvalue that falls or rises */
 } ga_regular;
 
-struct ga_stepper {
-    ga_dae dae;
-    ga_integrator_def def;
-    ga_method_properties method;
-    const ga_formulation_type *form;
-    int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
+/* The size of this step, and what follows from it. */
+typedef struct ga_step_size {
+    double h, t1;
+    double c_q, c_v; /* dU/du, dv/du */
+    double kappa;    /* of the implicit start, else 0 */
+    double weight;   /* of the dynamics at t1 */
+} ga_step_size;
+
+/* What is known of a step before the iteration. */
+typedef struct ga_known {
+    const double *v, *a;   /* v_n and a_n, adapted to h: of the state, or */
+    double *own_v, *own_a; /* these, if they had to be changed */
+    double *Ma;            /* M a_n */
+    double *U, *v0, *rest; /* weighted: parts of U, v and the dynamics */
+} ga_known;
+
+/* Values at the trial. */
+typedef struct ga_evaluation {
+    double *U;               /* q = q_n o R(U) */
+    double *v_tilde;         /* weighted */
+    double *mu;              /* lambda with what the penalty adds */
+    double *M, *Phi, *f, *w; /* w = B v + Phi_t, then k */
+    double *rate;            /* Phi_t, then k */
+    double *Ma, *F;          /* weighted: of the converged trial */
+    ga_values filled;        /* what was evaluated, and not yet checked for being finite */
+    bool renews;             /* tangents will be made of them */
+    bool summed;             /* r has the dynamics already */
+    bool plain_sum;          /* it may have, and nothing but G and Phi is asked for */
+    bool has_mass;           /* M is constant, and there */
+    bool is_end;             /* Phi, rate and G are those of the converged trial */
+} ga_evaluation;
+
+/* Tangents, at the point where they were last taken. */
+typedef struct ga_tangent {
+    double *M, *G, *C, *K, *Z, *L, *T;
+    double *B_eta;           /* B_n of the terms with eta */
+    ga_coords Bt, Gt;        /* transposed views */
+    bool flat;               /* T is the identity */
+    bool has_mass;           /* M is constant, and there */
+    double mean_mass;        /* of the diagonal of M */
+    double typical_reaction; /* multiplier that goes with a unit of acceleration */
+    double penalty;          /* p in use */
+} ga_tangent;
+
+/* The terms of the iteration matrix, and their places in it. */
+typedef struct ga_terms {
     int place[GA_PLACE_COUNT];
-
-    ga_projection projection;
-
-    ga_pool *pool;  /* borrowed; null: one thread */
-    ga_state now;   /* changes only when a step is accepted */
-    ga_state saved; /* to go back to */
-
-    /* this step */
-    double h, t1, c_q, c_v, kappa, weight;
-    const double *vn, *an;   /* v_n and a_n, adapted to h: of the state, or */
-    double *own_vn, *own_an; /* here, if they had to be changed */
-    double *Man;             /* M a at the same place */
-    double *U0, *v0;         /* weighted: the parts of U and v known before */
-    double *rest;            /* weighted: the part of the dynamics known before */
-    double *Ma1, *F1;        /* weighted: M a and F of the converged trial */
-
-    /* trial state at t1; vd is a_{n+1} in weighted formulations */
-    double *q, *v, *vd, *a, *lambda, *eta, *U, *mu;
-    double *a_tilde, *l_tilde, *v_tilde;
-    double *M, *G, *Phi, *rate, *f, *w; /* rate: Phi_t, then k */
-    ga_values filled;                   /* those of them that are new, not looked at yet */
-    bool renews;                        /* tangents will be made of them */
-    bool summed;                        /* r has the dynamics already */
-    bool plain_sum;              /* it may have, and nothing but G and Phi is asked for */
-    bool has_mass;               /* M is constant, and there */
-    bool mass_taken;             /* ... and in M_tangent */
-    double mean_mass;            /* of the diagonal of M_tangent */
-    double *work, *work2, *zero; /* nv */
-
-    /* the iteration matrix: its parts at the last refresh, their products, the scaled sum and
-     * its factors */
-    double *M_tangent, *G_tangent, *B_eta, *C, *K, *Z, *L, *T;
-    ga_coords Bt, Gt; /* transposed views; B_eta is the B_n of the terms with eta */
-    bool flat;        /* T is the identity */
     ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
     double *BT_values, *ZT_values;
-    ga_coords term_coords[GA_TERM_COUNT]; /* views */
-    ga_source term_values[GA_TERM_COUNT];
-    const ga_product *term_product[GA_TERM_COUNT]; /* added as computed: no values are kept */
-    ga_source term_factors[GA_TERM_COUNT][2];
-    bool mass_term;                /* the first term, if not empty; and the others that */
-    int other_term[GA_TERM_COUNT]; /* are not, by their numbers in the formulation */
-    int other_terms;
-    double *base; /* a full matrix with a constant mass and nothing else, or null */
-    bool based;   /* it is there */
+    ga_coords coords[GA_TERM_COUNT]; /* views */
+    ga_source values[GA_TERM_COUNT];
+    const ga_product *product[GA_TERM_COUNT]; /* added as computed: no values are kept */
+    ga_source factors[GA_TERM_COUNT][2];
+    bool has_mass;            /* the mass is the first term, and not empty */
+    int other[GA_TERM_COUNT]; /* the others that are not empty, by their numbers */
+    int other_count;
+    double *base;  /* a full matrix with a constant mass and nothing else, or null */
+    bool has_base; /* it is there */
+} ga_terms;
+
+/* The iteration matrix and its factors. */
+typedef struct ga_jacobian {
     ga_matrix matrix;
-    ga_backend_kind backend; /* of all its linear systems */
+    ga_backend_kind backend; /* of all linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;       /* so many matrices more these scales serve, */
-    double scaled_c_q;    /* if c_q stays near this */
-    double penalty;       /* p in use */
+    int scaled_for;    /* so many matrices more these scales serve, */
+    double scaled_c_q; /* if c_q stays near this */
+    bool usable;       /* there is a factorisation */
+    bool fresh;        /* its tangents are of this attempt */
+    double c_q, c_v;   /* coefficients it was made for */
+    int singular;      /* column of a singular matrix, or -1 */
+} ga_jacobian;
+
+/* What error control asks of steps. */
+typedef struct ga_step_mode {
     bool steady;          /* no extrapolation: accelerations may be those of stiff modes */
     bool estimates;       /* errors are estimated, which takes all of Z */
     bool slides;          /* steps end off the constraints, ga_start_project takes them back */
     double enough;        /* relative tolerance of Newton's method where no other is given, */
     double enough_lambda; /* and for multipliers */
-    bool usable;          /* there is a factorisation */
-    bool fresh;           /* its tangents are of this attempt */
-    double factor_c_q, factor_c_v; /* coefficients it was made for */
-    double served, life;           /* steps the tangents have served, and are expected to */
-    double hope;                   /* by which life grows in a step */
-    ga_newton_memory memory;
-    double spent; /* since they were made, in iterations */
-    bool worn;    /* new ones are cheaper */
+} ga_step_mode;
 
-    /* Newton */
-    double *r, *x;
+/* What was learned in steps before. */
+typedef struct ga_policy {
+    double age, lifetime;    /* steps the tangents have served, and are expected to */
+    double growth;           /* of the lifetime in a step */
+    double cost;             /* of steps since they were made, their making included */
+    bool uneconomic;         /* new ones are cheaper */
+    ga_newton_memory newton; /* of increments */
+    ga_scales scale;         /* largest components so far */
+} ga_policy;
+
+/* Newton's method: the last increment. */
+typedef struct ga_newton_attempt {
+    double *r, *x; /* residual and increment */
     int iteration;
-    /* largest components so far, and of the last increment; q, v by kind */
-    ga_scales scale;
     ga_limits limits;
-    double delta_q[2], delta_v[2], delta_lambda;
-    const double *increment_q, *increment_v; /* u and dv/c_v of the last increment, nv */
+    double delta_q[2], delta_v[2], delta_lambda; /* largest components, q and v by kind */
+    const double *increment_q, *increment_v;     /* u and dv/c_v, nv */
+    double norm_q, norm_v, norm_lambda;          /* by their tolerances */
+    double units;                                /* q and v by round-off */
     struct ga_trust {
         double *u, *u_v, *force, *mass, *K, *C;
         double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, if they are `measured` */
         bool measured;
-    } trust;                            /* of trust.c */
-    double norm_q, norm_v, norm_lambda; /* increments by their tolerances */
-    double units;                       /* the last increment of q and v by round-off */
-    bool evaluated;                     /* Phi, rate and G are those of the converged trial */
-    double typical_reaction;            /* multiplier that goes with a unit of acceleration */
-    int singular;                       /* column of a singular matrix, or -1 */
-    int unmet; /* the constraint that a converged trial does not satisfy, or -1 */
+    } trust;            /* of trust.c */
+    int unmet;          /* the constraint that a converged trial does not satisfy, or -1 */
+    bool near_singular; /* the trial ends where the constraints are singular, nearly */
+} ga_newton_attempt;
 
-    int *kind;        /* of each velocity component: 0 translation, 1 rotation */
-    ga_saddle saddle; /* for starts */
+typedef struct ga_workspace {
+    double *one, *two, *zero;                                    /* nv */
+    double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat; /* of starts */
+} ga_workspace;
+
+struct ga_stepper {
+    /* constant */
+    ga_dae dae;
+    ga_integrator_def def;
+    ga_method_properties method;
+    const ga_formulation_type *form;
+    int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
+    int *kind;               /* of each velocity component: 0 translation, 1 rotation */
+    ga_pool *pool;           /* borrowed; null: one thread */
+    /* state */
+    ga_state now;   /* changes only when a step is accepted */
+    ga_state saved; /* to go back to */
+    ga_state trial; /* at t1; vd is a_{n+1} in weighted formulations */
+    ga_step_size step;
+    ga_known known;
+    ga_step_mode mode;
+    ga_policy policy;
+    /* cache */
+    ga_evaluation at;
+    ga_tangent tangent;
+    ga_terms terms;
+    ga_jacobian jacobian;
+    ga_newton_attempt newton;
     ga_saddle second; /* SOI2: the system of a - a~ */
     ga_regular regular;
-    bool near_singular; /* the trial ends where the constraints are singular, nearly */
     struct {
-        double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat;
-    } start; /* workspace */
+        ga_saddle saddle;
+        ga_projection projection;
+    } start;
+    ga_workspace work;
     ga_statistics stats;
 };
 
@@ -336,8 +381,9 @@ static inline const double *ga_source_values(ga_source source)
 /* Were the last increments? */
 static inline bool ga_newton_is_finite(const ga_stepper *s)
 {
-    const double sum = s->delta_q[0] + s->delta_q[1] + s->delta_v[0] + s->delta_v[1];
-    return isfinite(sum + s->delta_lambda);
+    const double sum = s->newton.delta_q[0] + s->newton.delta_q[1] + s->newton.delta_v[0] +
+                       s->newton.delta_v[1];
+    return isfinite(sum + s->newton.delta_lambda);
 }
 /* ga_norm_raise for increments of q, for v and for v'. */
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2]);
@@ -430,8 +476,8 @@ void ga_regular_filter(ga_stepper *s, double *x);
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
 void ga_regular_minimise(ga_stepper *s, bool keep);
-/* The smallest eigenvalue, after a factorisation of s->saddle or of the iteration matrix. True
- * if the matrix should have a smaller eps. */
+/* The smallest eigenvalue, after a factorisation of s->start.saddle or of the iteration matrix.
+ * True if the matrix should have a smaller eps. */
 void ga_regular_survey(ga_stepper *s);
 bool ga_regular_watch(ga_stepper *s);
 /* Would a small pivot of the iteration matrix make the watch begin? */
@@ -459,7 +505,7 @@ ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double 
                          ga_report *report);
 /* a and v for a first step of size h. */
 ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v);
-/* a and v (and M a in s->Man) for a step of size h after one of another size. */
+/* a and v (and M a in s->known.Ma) for a step of size h after one of another size. */
 ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v);
 
 /* v'' and v''' at the current state by one-sided differences with spacing ds, [ABC14] eq. (7)
@@ -479,7 +525,7 @@ ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *part
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
 void ga_saddle_destroy(ga_saddle *saddle);
-/* Memory of its own for the factors of s->saddle: it will be used again and again. */
+/* Memory of its own for the factors of s->start.saddle: it will be used again and again. */
 ga_status ga_saddle_keep(ga_stepper *s);
 /* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
  * puts G^T - L (G^T only if reactions are added) in place of G^T. */

@@ -12,7 +12,7 @@
 
 ga_status ga_trust_create(ga_stepper *s)
 {
-    struct ga_trust *x = &s->trust;
+    struct ga_trust *x = &s->newton.trust;
     const bool memory =
         (x->u = GA_NEW(double, s->nv)) && (x->u_v = GA_NEW(double, s->nv)) &&
         (x->force = GA_NEW(double, s->nv)) && (x->mass = GA_NEW(double, s->nv)) &&
@@ -22,7 +22,7 @@ ga_status ga_trust_create(ga_stepper *s)
 
 void ga_trust_destroy(ga_stepper *s)
 {
-    struct ga_trust *x = &s->trust;
+    struct ga_trust *x = &s->newton.trust;
     double *const arrays[] = {x->u, x->u_v, x->force, x->mass, x->K, x->C};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) ga_free(arrays[k]);
 }
@@ -32,50 +32,52 @@ void ga_trust_destroy(ga_stepper *s)
 static void take_mass(ga_stepper *s)
 {
     const ga_coords *M = &s->dae.M;
-    double *mass = s->trust.mass;
+    double *mass = s->newton.trust.mass;
     memset(mass, 0, (size_t)s->nv * sizeof *mass);
     for (int k = 0; k < M->count; ++k)
-        if (M->row[k] == M->col[k]) mass[M->row[k]] += s->M_tangent[k];
+        if (M->row[k] == M->col[k]) mass[M->row[k]] += s->tangent.M[k];
     for (int i = 0; i < s->nv; ++i)
-        if (mass[i] == 0) mass[i] = s->mean_mass;
+        if (mass[i] == 0) mass[i] = s->tangent.mean_mass;
 }
 
 /* Largest row sums of |M^-1 A|, by the kinds of rows and columns. */
 static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *values,
                          double most[2][2])
 {
-    double *rows[2] = {s->trust.u, s->trust.force};
+    double *rows[2] = {s->newton.trust.u, s->newton.trust.force};
     for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
     for (int e = 0; e < A->count; ++e) rows[s->kind[A->col[e]]][A->row[e]] += fabs(values[e]);
     memset(most, 0, sizeof(double[2][2]));
     for (int i = 0; i < s->nv; ++i)
         for (int k = 0; k < 2; ++k) {
             double *largest = &most[s->kind[i]][k];
-            *largest = ga_larger(*largest, rows[k][i] / fabs(s->trust.mass[i]));
+            *largest = ga_larger(*largest, rows[k][i] / fabs(s->newton.trust.mass[i]));
         }
 }
 
 static double unit_of(const ga_stepper *s, int kind)
 {
-    return ga_smaller(s->limits.q[kind] / s->c_q, s->limits.v[kind] / s->c_v);
+    return ga_smaller(s->newton.limits.q[kind] / s->step.c_q,
+                      s->newton.limits.v[kind] / s->step.c_v);
 }
 
 /* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry. */
 static double largest_ratio(ga_stepper *s)
 {
-    struct ga_trust *x = &s->trust;
+    struct ga_trust *x = &s->newton.trust;
     if (!x->measured) {
         take_mass(s);
-        measure_rows(s, &s->dae.K, s->K, x->of_K);
-        measure_rows(s, &s->dae.C, s->C, x->of_C);
+        measure_rows(s, &s->dae.K, s->tangent.K, x->of_K);
+        measure_rows(s, &s->dae.C, s->tangent.C, x->of_C);
         x->measured = true;
     }
     double largest = 0;
     for (int i = 0; i < 2; ++i) {
         double sum = 0;
         for (int k = 0; k < 2; ++k)
-            sum += unit_of(s, k) * (2 * s->c_q * x->of_K[i][k] + s->c_v * x->of_C[i][k]);
-        if (sum != 0) largest = ga_larger(largest, s->weight * sum / unit_of(s, i));
+            sum +=
+                unit_of(s, k) * (2 * s->step.c_q * x->of_K[i][k] + s->step.c_v * x->of_C[i][k]);
+        if (sum != 0) largest = ga_larger(largest, s->step.weight * sum / unit_of(s, i));
     }
     return largest;
 }
@@ -83,15 +85,15 @@ static double largest_ratio(ga_stepper *s)
 /* force += alpha (c_q K T u + c_v C u). */
 static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const double *C)
 {
-    struct ga_trust *x = &s->trust;
-    ga_coords_multiply(&s->dae.K, K, alpha * s->weight * s->c_q, x->u, x->force);
-    ga_coords_multiply(&s->dae.C, C, alpha * s->weight * s->c_v, x->u_v, x->force);
+    struct ga_trust *x = &s->newton.trust;
+    ga_coords_multiply(&s->dae.K, K, alpha * s->step.weight * s->step.c_q, x->u, x->force);
+    ga_coords_multiply(&s->dae.C, C, alpha * s->step.weight * s->step.c_v, x->u_v, x->force);
 }
 
 /* Largest M^-1 force in units of the tolerances. */
 static double weigh_force(const ga_stepper *s)
 {
-    const struct ga_trust *x = &s->trust;
+    const struct ga_trust *x = &s->newton.trust;
     double largest = 0;
     for (int i = 0; i < s->nv; ++i) {
         if (x->force[i] == 0) continue;
@@ -103,28 +105,29 @@ static double weigh_force(const ga_stepper *s)
 
 double ga_trust_withheld(ga_stepper *s)
 {
-    struct ga_trust *x = &s->trust;
+    struct ga_trust *x = &s->newton.trust;
     const size_t size = (size_t)s->nv * sizeof *x->u;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return 0;
     if (largest_ratio(s) <= GA_TRUST_SOFT) return 0; /* no need to know more */
-    memcpy(x->u_v, s->increment_v, size);
-    if (s->flat) {
-        memcpy(x->u, s->increment_q, size);
+    memcpy(x->u_v, s->newton.increment_v, size);
+    if (s->tangent.flat) {
+        memcpy(x->u, s->newton.increment_q, size);
     } else {
         memset(x->u, 0, size);
-        ga_coords_multiply(&s->dae.T, s->T, 1, s->increment_q, x->u);
+        ga_coords_multiply(&s->dae.T, s->tangent.T, 1, s->newton.increment_q, x->u);
     }
     memset(x->force, 0, size);
-    add_stiff_force(s, 1, s->K, s->C);
+    add_stiff_force(s, 1, s->tangent.K, s->tangent.C);
     return weigh_force(s);
 }
 
 ga_status ga_trust_undone(ga_stepper *s, double *undone)
 {
-    struct ga_trust *x = &s->trust;
+    struct ga_trust *x = &s->newton.trust;
     s->form->evaluate(s);
-    const double *vd = s->form->weighted ? s->zero : s->vd;
-    const ga_point at = ga_dae_point(&s->dae, s->t1, s->q, s->v, vd, s->lambda);
+    const double *vd = s->form->weighted ? s->work.zero : s->trial.vd;
+    const ga_point at =
+        ga_dae_point(&s->dae, s->step.t1, s->trial.q, s->trial.v, vd, s->trial.lambda);
     GA_TRY(ga_dae_stiffness(&s->dae, &at, x->K));
     GA_TRY(ga_dae_damping(&s->dae, &at, x->C));
     add_stiff_force(s, -1, x->K, x->C);

@@ -31,28 +31,28 @@ static ga_status mass_ahead(ga_stepper *s, double x, double *M)
 {
     const ga_state *now = &s->now;
     if (s->dae.M_known) return ga_dae_mass(&s->dae, now->t, now->q, M);
-    for (int i = 0; i < s->nv; ++i) s->work[i] = x * s->h * s->vn[i];
-    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, s->work, s->q);
-    return ga_dae_mass(&s->dae, now->t + x * s->h, s->q, M);
+    for (int i = 0; i < s->nv; ++i) s->work.one[i] = x * s->step.h * s->known.v[i];
+    ga_dae_update(&s->dae, GA_MAP_EXP, now->q, s->work.one, s->trial.q);
+    return ga_dae_mass(&s->dae, now->t + x * s->step.h, s->trial.q, M);
 }
 
 ga_status ga_weighted_begin(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
-    const double h = s->h, am = p->alpha_m, af = p->alpha_f, shift = s->method.shift;
-    s->weight = (1 - af) / (1 - am);
-    s->c_q = h * h * p->beta;
-    s->c_v = h * p->gamma;
+    const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, shift = s->method.shift;
+    s->step.weight = (1 - af) / (1 - am);
+    s->step.c_q = h * h * p->beta;
+    s->step.c_v = h * p->gamma;
     if (s->now.steps == 0 || s->def.mass_average == GA_MASS_RECOMPUTED) {
-        GA_TRY(mass_ahead(s, shift, s->M));
-        memset(s->Man, 0, (size_t)s->nv * sizeof *s->Man);
-        ga_dae_add_inertia(&s->dae, s->M, s->an, s->Man);
+        GA_TRY(mass_ahead(s, shift, s->at.M));
+        memset(s->known.Ma, 0, (size_t)s->nv * sizeof *s->known.Ma);
+        ga_dae_add_inertia(&s->dae, s->at.M, s->known.a, s->known.Ma);
     }
-    GA_TRY(mass_ahead(s, 1 + shift, s->M));
+    GA_TRY(mass_ahead(s, 1 + shift, s->at.M));
     for (int i = 0; i < s->nv; ++i) {
-        s->U0[i] = h * (s->vn[i] + h * (0.5 - p->beta) * s->an[i]);
-        s->v0[i] = s->vn[i] + h * (1 - p->gamma) * s->an[i];
-        s->rest[i] = (am * s->Man[i] - af * s->now.F[i]) / (1 - am);
+        s->known.U[i] = h * (s->known.v[i] + h * (0.5 - p->beta) * s->known.a[i]);
+        s->known.v0[i] = s->known.v[i] + h * (1 - p->gamma) * s->known.a[i];
+        s->known.rest[i] = (am * s->known.Ma[i] - af * s->now.F[i]) / (1 - am);
     }
     return GA_OK;
 }
@@ -63,28 +63,29 @@ void ga_weighted_predict(ga_stepper *s)
 {
     const ga_state *now = &s->now;
     if (now->steps == 0)
-        copy(s->vd, now->a, s->nv);
+        copy(s->trial.vd, now->a, s->nv);
     else
         for (int i = 0; i < s->nv; ++i) {
             double slope = (now->a[i] - now->a_used[i]) / now->h;
-            s->vd[i] = s->an[i] + s->h * slope;
+            s->trial.vd[i] = s->known.a[i] + s->step.h * slope;
         }
-    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->lambda);
+    ga_step_extrapolate(s, s->mp, now->lambda, now->lambda_old, s->trial.lambda);
     for (int i = 0; i < s->nv; ++i)
-        s->a_tilde[i] = s->vd[i] + (now->steps ? now->a_tilde[i] - now->a[i] : 0);
+        s->trial.a_tilde[i] = s->trial.vd[i] + (now->steps ? now->a_tilde[i] - now->a[i] : 0);
     for (int i = 0; i < s->mp; ++i)
-        s->l_tilde[i] = s->lambda[i] + (now->steps ? now->l_tilde[i] - now->lambda[i] : 0);
+        s->trial.l_tilde[i] =
+            s->trial.lambda[i] + (now->steps ? now->l_tilde[i] - now->lambda[i] : 0);
 }
 
 void ga_weighted_evaluate(ga_stepper *s)
 {
-    const double *a = s->form->velocity_level ? s->vd : s->a_tilde;
+    const double *a = s->form->velocity_level ? s->trial.vd : s->trial.a_tilde;
     for (int i = 0; i < s->nv; ++i) {
-        s->U[i] = s->U0[i] + s->c_q * s->a_tilde[i];
-        s->v[i] = s->v0[i] + s->c_v * a[i];
-        s->v_tilde[i] = s->v0[i] + s->c_v * s->a_tilde[i];
+        s->at.U[i] = s->known.U[i] + s->step.c_q * s->trial.a_tilde[i];
+        s->trial.v[i] = s->known.v0[i] + s->step.c_v * a[i];
+        s->at.v_tilde[i] = s->known.v0[i] + s->step.c_v * s->trial.a_tilde[i];
     }
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->U, s->q);
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
 }
 
 /* r = M_1 a + rest - c F(multipliers). */
@@ -94,10 +95,10 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
     const ga_dae *dae = &s->dae;
     const double *f;
     GA_TRY(ga_block_force(s, multipliers, &f));
-    for (int i = 0; i < s->nv; ++i) r[i] = s->rest[i] - s->weight * f[i];
-    ga_dae_add_inertia(dae, s->M, a, r);
+    for (int i = 0; i < s->nv; ++i) r[i] = s->known.rest[i] - s->step.weight * f[i];
+    ga_dae_add_inertia(dae, s->at.M, a, r);
     if (dae->reactions_added)
-        ga_coords_multiply_transposed(&dae->G, s->G, s->weight, multipliers, r);
+        ga_coords_multiply_transposed(&dae->G, s->trial.G, s->step.weight, multipliers, r);
     return GA_OK;
 }
 
@@ -106,11 +107,12 @@ void ga_weighted_finish(ga_stepper *s)
 {
     const ga_method *p = &s->def.method;
     const double am = p->alpha_m, af = p->alpha_f;
-    copy(s->a, s->vd, s->nv);
-    memset(s->Ma1, 0, (size_t)s->nv * sizeof *s->Ma1);
-    ga_dae_add_inertia(&s->dae, s->M, s->a, s->Ma1);
+    copy(s->trial.a, s->trial.vd, s->nv);
+    memset(s->at.Ma, 0, (size_t)s->nv * sizeof *s->at.Ma);
+    ga_dae_add_inertia(&s->dae, s->at.M, s->trial.a, s->at.Ma);
     for (int i = 0; i < s->nv; ++i) {
-        s->F1[i] = (s->Ma1[i] + s->rest[i]) / s->weight;
-        s->vd[i] = ((1 - am) * s->a[i] + am * s->an[i] - af * s->now.vd[i]) / (1 - af);
+        s->at.F[i] = (s->at.Ma[i] + s->known.rest[i]) / s->step.weight;
+        s->trial.vd[i] =
+            ((1 - am) * s->trial.a[i] + am * s->known.a[i] - af * s->now.vd[i]) / (1 - af);
     }
 }

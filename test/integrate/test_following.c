@@ -16,7 +16,7 @@ static void parabolas_are_followed(void **state)
     (void)state;
     double x0[1] = {sequence(4)}, before[2][1] = {{sequence(3)}, {sequence(2)}}, result[1];
     double *old[2] = {before[0], before[1]};
-    ga_stepper s = {.h = 0.1};
+    ga_stepper s = {.step.h = 0.1};
     s.now.steps = 7;
     s.now.h = s.now.h_old[0] = 0.1;
     ga_step_extrapolate(&s, 1, x0, old, result);
@@ -40,10 +40,10 @@ static void states_off_the_constraints_are_refused(void **state)
         ga_stepper *s = run->stepper;
         const double t = s->now.t, x = s->now.q[0];
         assert_int_equal(ga_step_try(s, 0.01, t + 0.01), GA_OK);
-        for (int i = 0; i < s->nq; ++i) s->q[i] += 1e-3;
-        s->evaluated = false;
+        for (int i = 0; i < s->nq; ++i) s->trial.q[i] += 1e-3;
+        s->at.is_end = false;
         assert_int_equal(ga_step_accept(s), GA_ERR_NO_CONVERGE);
-        assert_int_equal(s->unmet, 0);
+        assert_int_equal(s->newton.unmet, 0);
         assert_true(s->now.t == t && s->now.q[0] == x);
         assert_true(ga_integrator_statistics(run).position_residual_max < 1e-12);
         ga_step_explain(s, GA_ERR_NO_CONVERGE, &report);
@@ -78,7 +78,7 @@ static void constraints_are_at_round_off(void **state)
                     s.control.absolute_rotation = tolerance;
                 assert_status(ga_integrator_simulate(run, p->t0, p->q0, p->v0, &s, &report),
                               GA_OK, report);
-                const ga_scales *scale = &run->stepper->scale;
+                const ga_scales *scale = &run->stepper->policy.scale;
                 const double size = scale->q[0] + scale->q[1],
                              speed = scale->v[0] + scale->v[1];
                 const ga_statistics work = ga_integrator_statistics(run);
