@@ -95,7 +95,9 @@ static bool hangs_on_q(const ga_stepper *s) { return s->m && !s->form->velocity_
 /* Round-off of v by kind: its own, and that through q. */
 static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
 {
-    double own = GA_ROUND_OFF * s->policy.scale.v[kind];
+    /* of a coordinate at rest: moves that add up to round-off of q in 1/eps steps */
+    const double rest = GA_ROUND_OFF * GA_ROUND_OFF * s->policy.scale.q[kind] / s->step.h;
+    double own = ga_larger(GA_ROUND_OFF * s->policy.scale.v[kind], rest);
     if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
         own += s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
     *through_q =
