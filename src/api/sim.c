@@ -347,6 +347,7 @@ static ga_eval accepted(void *user, const ga_sample *at)
     if (!sim->started) warn_start(sim);
     account(sim, at);
     ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    state.interval = at->step;
     ga_assembly_commit(sim->assembly, &state);
     sim->t = shown_time(sim, at->t);
     sim->step = at->step;
@@ -707,7 +708,8 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     ga_sim *sim = user;
     bool changed = false;
     int struck = 0;
-    const ga_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+    ga_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+    state.interval = at->step;
     for (int k = 0; k < count; ++k) {
         const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
         ga_impact impact = {.restitution = 0};

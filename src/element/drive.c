@@ -417,10 +417,11 @@ static double gap_rate(const stop *at, const look *l)
     return at == &stop_max ? -l->rate : l->rate;
 }
 
-/* Positions in the world have the round-off of s, for angles that of one radian. */
+/* Positions in the world have the round-off of s, for angles that of one radian. At the origin,
+ * where both are zero, there still is that of what s moves in a step. */
 static void meet(const drive *d, const look *l, double *memory)
 {
-    double size = fabs(l->s.value);
+    double size = fmax(fabs(l->s.value), l->rate_size * l->pair.state->interval);
     if (d->coordinate->angular) size = fmax(size, 1);
     for (int b = 0; b < 2 && !d->coordinate->angular; ++b)
         for (int i = 0; i < 3; ++i) {
@@ -595,6 +596,7 @@ static bool touch(const void *element, const ga_state *state, double *memory, ga
     const drive *d = element;
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
+    meet(d, &l, memory);
     const stop *at = stop_at(d, &l, memory);
     if (!at) return false;
     const bool closes = gap_rate(at, &l) < -round_off * l.rate_size;

@@ -35,6 +35,9 @@ typedef struct ga_state {
     const ga_frame *frames;
     const double *lambda, *psi; /* where a function says that it reads them */
     const double *memory;
+    /* How long the motion was interpolated over to get here: positions have round-off of what
+     * they move in that time. 0: not known. */
+    double interval;
 } ga_state;
 
 enum { GA_ELEMENT_MAX_NODES = 12, GA_TWIST = 6 };

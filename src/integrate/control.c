@@ -102,8 +102,26 @@ double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const doub
  * mechanisms in index 2. More would pardon errors that add up. */
 static const double NOISE = 4;
 
+/* In index 3 multipliers have round-off of positions over h^2. Forces that depend on them, such
+ * as friction, have it too, and put h times as much into the velocities: here by the tolerance.
+ * The shorter the step, the larger it is. */
+static double force_noise(const ga_controller *c, double h)
+{
+    const ga_dae *dae = c->m->dae;
+    double of_q[2], of_v[2], largest = 0;
+    if (!dae->m || c->m->velocity_level || !dae->L.count) return 0;
+    find_weights(&c->tolerance, of_q, of_v);
+    for (int k = 0; k < 2; ++k)
+        if (of_v[k] > 0) largest = ga_larger(largest, c->tolerance.size_q[k] / (h * of_v[k]));
+    return NOISE * DBL_EPSILON * largest;
+}
+
+/* Of the tolerance: noise of forces up to this is pardoned in a step. Without it steps in which
+ * noise prevails would get shorter and shorter; with more, errors would add up. */
+static const double MOST_FORCE_NOISE = 1e-3;
+
 /* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
-static double noise(const ga_controller *c)
+static double noise(const ga_controller *c, double h)
 {
     const ga_tolerance *tol = &c->tolerance;
     double of_q[2], of_v[2], largest = 0;
@@ -112,7 +130,8 @@ static double noise(const ga_controller *c)
         if (of_q[k] > 0) largest = ga_larger(largest, tol->size_q[k] / of_q[k]);
         if (of_v[k] > 0) largest = ga_larger(largest, tol->size_v[k] / of_v[k]);
     }
-    return NOISE * DBL_EPSILON * (1 + c->trial.amplification) * largest;
+    return ga_larger(NOISE * DBL_EPSILON * (1 + c->trial.amplification) * largest,
+                     ga_smaller(force_noise(c, h), MOST_FORCE_NOISE));
 }
 
 /* --- the first step ----------------------------------------------------------------------- */
@@ -248,7 +267,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
 {
     const ga_error *e = &c->trial;
     const double change = e->change;
-    if (change < 0) return NO_JUMP;
+    if (change < 0 || h * change <= force_noise(c, h)) return NO_JUMP;
     bool persists =
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
     if (persists && h * change <= c->m->jump_share) return PASSED;
@@ -388,7 +407,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     m->type->error(m, e);
     c->error = e->excess;
     const bool crossed = k->across > 0 && e->local <= crossing_error;
-    c->pardoned = crossed || e->local <= noise(c);
+    c->pardoned = crossed || e->local <= noise(c, k->h);
     if (c->pardoned) e->excess = ga_smaller(e->excess, AIM);
     e->passed = e->excess <= 1;
     const ga_jump jump = e->passed ? NO_JUMP : judge_jump(c, k->h, k->t1);

@@ -138,7 +138,7 @@ ga_state ga_assembly_state(ga_assembly *a, double t, const double *q, const doub
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
-    return (ga_state){t, a->frames, lambda, psi, a->memory};
+    return (ga_state){t, a->frames, lambda, psi, a->memory, 0};
 }
 
 ga_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
@@ -147,7 +147,7 @@ ga_state ga_assembly_look(ga_assembly *a, double t, const double *q, const doubl
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
-    return (ga_state){t, a->frames, lambda, psi, a->memory};
+    return (ga_state){t, a->frames, lambda, psi, a->memory, 0};
 }
 
 static ga_state state_at(ga_assembly *a, const ga_point *at)
@@ -520,7 +520,7 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
-    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory};
+    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted);
     return GA_EVAL_OK;
 }
@@ -579,7 +579,7 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     ga_assembly *a = user;
     const bool rest = a->rest_count > 0, move = rest || a->turned;
     const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
-    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory};
+    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
     ga_wanted all_of = *wanted;
     all_of.force = r;
     visit_nodes(a, &here, &all_of, rest ? NULL : at);
