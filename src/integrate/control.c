@@ -267,7 +267,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
 {
     const ga_error *e = &c->trial;
     const double change = e->change;
-    if (change < 0 || h * change <= force_noise(c, h)) return NO_JUMP;
+    if (change < 0 || h * change < force_noise(c, h)) return NO_JUMP;
     bool persists =
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
     if (persists && h * change <= c->m->jump_share) return PASSED;
