@@ -118,8 +118,29 @@ static const double crossing_error = 1e-2;
  * mechanisms in index 2. More would pardon errors that add up. */
 static const double NOISE = 4;
 
+/* In index 3 multipliers have round-off of positions over h^2. Forces that depend on them, such
+ * as friction, have it too, and put h times as much into the velocities: here by the tolerance.
+ * The shorter the step, the larger it is. */
+static double force_noise(const ga_controller *c, double h)
+{
+    const ga_stepper *s = c->s;
+    const ga_control *def = &c->def;
+    const double absolute[2] = {def->absolute_velocity, def->absolute_angular_velocity};
+    double largest = 0;
+    if (!s->m || s->form->velocity_level || !s->dae.L.count) return 0;
+    for (int k = 0; k < 2; ++k) {
+        const double w = absolute[k] + def->relative * c->size_v[k];
+        if (w > 0) largest = ga_larger(largest, c->size_q[k] / (h * w));
+    }
+    return NOISE * DBL_EPSILON * largest;
+}
+
+/* Of the tolerance: noise of forces up to this is pardoned in a step. Without it steps in which
+ * noise prevails would get shorter and shorter; with more, errors would add up. */
+static const double MOST_FORCE_NOISE = 1e-3;
+
 /* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
-static double noise(const ga_controller *c)
+static double noise(const ga_controller *c, double h)
 {
     const ga_control *def = &c->def;
     const double absolute_q[2] = {def->absolute_translation, def->absolute_rotation};
@@ -131,7 +152,8 @@ static double noise(const ga_controller *c)
         if (w_q > 0) largest = ga_larger(largest, c->size_q[k] / w_q);
         if (w_v > 0) largest = ga_larger(largest, c->size_v[k] / w_v);
     }
-    return NOISE * DBL_EPSILON * (1 + amplification(c)) * largest;
+    return ga_larger(NOISE * DBL_EPSILON * (1 + amplification(c)) * largest,
+                     ga_smaller(force_noise(c, h), MOST_FORCE_NOISE));
 }
 
 /* What a step of size h may contribute: its share of the time; all of the tolerance where the
@@ -487,6 +509,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
     /* a calmed v' jumps, too */
     if (is_first(c)) return NO_JUMP;
     double change = acceleration_change(c);
+    if (h * change < force_noise(c, h)) return NO_JUMP;
     bool persists =
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
     if (persists && h * change <= small_jump(c)) return PASSED;
@@ -622,7 +645,7 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             judge_error(c, h);
             if (c->excess <= 1 && is_first(c)) look_ahead(c, h, t1, t_stop);
             bool crossed = across > 0 && c->local <= crossing_error;
-            c->pardoned = crossed || c->local <= noise(c);
+            c->pardoned = crossed || c->local <= noise(c, h);
             if (c->pardoned) c->excess = ga_smaller(c->excess, 0.7);
             bool good = c->excess <= 1;
             ga_jump jump = good ? NO_JUMP : judge_jump(c, h, t1);

@@ -43,8 +43,15 @@ enum { CASES = 60 };
 #endif
 
 /* Cases that went wrong, and are mended: accelerations at rest were not found, bounces crept
- * through the stop, slow bodies stuck too early, a body left its stop again and again. */
-static const int found[] = {122, 162, 338, 204, 217, 255, 381, 445, 511, 678, 1037, 361};
+ * through the stop, slow bodies stuck too early, a body left its stop again and again. In index
+ * 3, where multipliers are noisy in short steps, these got shorter and shorter: two runs
+ * failed, and 908, which takes seconds, was wrong without a warning. */
+static const int found[] = {122, 162, 338, 204,  217, 255, 381,
+                            445, 511, 678, 1037, 361, 565, 804,
+#if !defined(__SANITIZE_ADDRESS__)
+                            908
+#endif
+};
 
 /* --- cases -------------------------------------------------------------------------------- */
 
@@ -138,10 +145,7 @@ static scenario draw(uint64_t seed)
     c.kinematics = uniform(d) < 0.3 ? "se3" : "r3so3";
     c.error = uniform(d) < 0.7 ? "auto" : "full";
     if (uniform(d) < 0.7) {
-        /* index 3 has multipliers, and so this friction, with round-off over h^2 */
-        const bool index3 =
-            c.formulation == formulations[1] || c.formulation == formulations[3];
-        c.tolerance = decades(d, !c.stiction && index3 ? 3e-5 : 1e-6, 1e-3);
+        c.tolerance = decades(d, 1e-6, 1e-3);
     } else {
         c.step = c.time * decades(d, 1e-3, 1);
         if (!c.stiction) c.step = fmin(c.step, 0.1 * c.transition / acceleration);
@@ -557,9 +561,10 @@ static ga_status simulate(const scenario *c, track *k, ga_report *report)
         for (int i = 0; ga_sim_warning(sim, i); ++i)
             k->warned |= strcmp(ga_sim_get_warning(sim, i).code, "energy-balance") == 0;
         if (getenv("FRICTION_CASE"))
-            printf("%ld steps, %ld rejected, %ld events, %ld restarts, balance %.3g\n",
+            printf("%ld steps, %ld rejected, %ld events, %ld restarts, balance %.3g, errors "
+                   "add up to %.3g\n",
                    summary.control.accepted, summary.control.rejected, summary.control.events,
-                   summary.control.restarts, k->balance);
+                   summary.control.restarts, k->balance, summary.control.error_sum);
     }
     ga_sim_destroy(sim);
     ga_model_destroy(model);
@@ -645,12 +650,13 @@ static int judge(uint64_t seed, double worst[3])
     const char *tolerance = getenv("FRICTION_TOLERANCE");
     if (tolerance && c.tolerance > 0) c.tolerance = atof(tolerance);
     const int wrong = judge_one(seed, c, worst);
-    if (!(wrong & (FAILED | ENDLESS | WRONG | BALANCE))) return wrong;
+    /* nothing excuses a wrong motion */
+    if (wrong & WRONG || !(wrong & (FAILED | ENDLESS | BALANCE))) return wrong;
     c.min = NAN;
     c.max = far * (c.revolute ? 1 : c.length);
     double ignored[3];
     const int without = judge_one(seed, c, ignored);
-    return without & (FAILED | ENDLESS | WRONG | BALANCE) ? ELSEWHERE : wrong;
+    return without & (FAILED | ENDLESS | BALANCE) ? ELSEWHERE : wrong;
 }
 
 static void found_before(void **state)
