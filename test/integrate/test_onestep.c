@@ -391,7 +391,7 @@ static void tolerance_is_met(void **state)
         const ga_control_statistics stats = run(&system, &s, 1, 0);
         if (!(b.worst <= tolerance)) fail_msg("error %g of %g", b.worst, tolerance);
         assert_true(stats.error_sum <= 1);
-        assert_true(stats.rejected <= 0.1 * (double)stats.accepted + 5);
+        assert_true((double)stats.rejected <= 0.1 * (double)stats.accepted + 5);
         /* steps in proportion to the tolerance: the estimate per unit of time is O(h) */
         if (before) {
             const double more = (double)stats.accepted / (double)before;
