@@ -128,6 +128,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(ga_dae_normalise(&s->dae, s->trial.q, report));
     ga_factor_forget(s->start.saddle.factor);
     m->tolerance = NULL;
+    s->policy.scale = (ga_scales){{0}, {0}, 0, 0};
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
     show(a);
     s->tangent.penalty =
@@ -145,7 +146,6 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     ga_factor_forget(s->start.saddle.factor);
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
-    s->policy.scale = (ga_scales){{0}, {0}, 0};
     return GA_OK;
 }
 

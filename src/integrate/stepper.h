@@ -97,6 +97,7 @@ typedef struct ga_term_place {
 /* Largest components met since the start: translations (with all of R^n), rotations. */
 typedef struct ga_scales {
     double q[2], v[2], lambda;
+    double start; /* accelerations with what reactions alone would cause, at starts */
 } ga_scales;
 
 /* What increments are compared with, translations and rotations apart. */
