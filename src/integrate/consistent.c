@@ -361,12 +361,16 @@ static ga_status approach(ga_consistent *c, double t, double *q, const double *v
     double before = INFINITY, part = 1;
     for (int iteration = 0; iteration < 50; ++iteration) {
         ga_status status = evaluate_position(c, t, q);
+        const double size = ga_larger(ga_norm_max(dae->nq, q), DBL_MIN);
         if (status == GA_OK) status = ga_consistent_factor(c, t, q, v, GA_SADDLE_HOLONOMIC);
+        if (status == GA_ERR_SINGULAR && iteration > 0 && !(c->redundancy.eps > 0)) {
+            ga_redundancy_activate(&c->redundancy, true); /* rows that depend where Phi = 0 */
+            status = ga_saddle_factor(&c->saddle, GA_SADDLE_HOLONOMIC);
+        }
         if (status == GA_ERR_SINGULAR && iteration > 0) break;
         if (status != GA_OK) return explain(c, status, t, report);
         ga_consistent_lift(c, c->c, c->step);
         const double change = ga_norm_max(dae->nv, c->step);
-        const double size = ga_larger(ga_norm_max(dae->nq, q), DBL_MIN);
         bool done = change <= round_off * size;
         /* no more progress: the round-off of constants in Phi */
         done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
