@@ -45,7 +45,7 @@ static void connect(ga_alpha *a)
     a->base = (ga_onestep){
         .type = &ga_alpha_type,
         .dae = &s->dae,
-        .kind = s->kind,
+        .kind = s->dae.kind,
         .velocity_level = s->form->velocity_level,
         .max_halvings = s->def.max_halvings,
         /* steps that are too short drown in the round-off of index-3 multipliers */
@@ -99,7 +99,7 @@ static ga_status prepare(ga_onestep *m, const ga_simulation *def)
     const bool saddle =
         def->events.count > 0 || (a->adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
                                                   !a->s.form->velocity_level));
-    return saddle ? ga_saddle_keep(&a->s) : GA_OK;
+    return saddle ? ga_factor_unshare(a->s.start.saddle.factor) : GA_OK;
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(ga_dae_normalise(&s->dae, s->trial.q, report));
     ga_factor_forget(s->start.saddle.factor);
     m->tolerance = NULL;
-    s->policy.scale = (ga_scales){{0}, {0}, 0, 0};
+    s->start.largest = 0;
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
     show(a);
     s->tangent.penalty =
@@ -146,6 +146,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     ga_factor_forget(s->start.saddle.factor);
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
+    s->policy.scale = (ga_scales){{0}, {0}, 0};
     return GA_OK;
 }
 
@@ -165,8 +166,9 @@ static ga_status leading_error(ga_onestep *m, double ds, double *c)
 {
     ga_alpha *a = alpha_of(m);
     ga_stepper *s = &a->s;
-    const double D = s->method.shift;
-    const double kq = (1 - 6 * s->def.method.beta - 3 * D) / 6, kv = 1.0 / 12 + 0.5 * D * D;
+    const double D = s->properties.shift;
+    const double kq = (1 - 6 * s->def.coefficients.beta - 3 * D) / 6,
+                 kv = 1.0 / 12 + 0.5 * D * D;
     double *v = s->work.one, *e = s->work.two;
     GA_TRY(ga_start_derivatives(s, ds, a->vdd, a->vddd));
     ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, s->now.v, s->now.vd, e);
@@ -507,7 +509,7 @@ static void plan(ga_onestep *m, double aim, ga_growth *growth)
     growth->filtered = a->s.m && !a->s.form->velocity_level; /* multipliers would suffer */
     if (ga_alpha_mode(a) != GA_ERROR_POSITIONS) return;
     /* growing steps feed unresolved modes; the method's damping must keep ahead of that */
-    const double most = 1 / sqrt(ga_larger(a->s.method.rho_infinity, 0.25));
+    const double most = 1 / sqrt(ga_larger(a->s.properties.rho_infinity, 0.25));
     growth->most = ga_larger(most, 1.01);
     growth->small_change = true;
 }
@@ -526,10 +528,15 @@ static void go_back(ga_onestep *m)
     show(a);
 }
 
+static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
+{
+    return ga_consistent_correct(&ga_alpha_stepper(m)->start, t, q, v, levels);
+}
+
 static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
                             double *vd, double *multipliers)
 {
-    return ga_saddle_acceleration(ga_alpha_stepper(m), t, q, v, vd, multipliers);
+    return ga_consistent_acceleration(&ga_alpha_stepper(m)->start, t, q, v, vd, multipliers);
 }
 
 /* --- reports ------------------------------------------------------------------------------ */
@@ -586,7 +593,7 @@ const ga_onestep_type ga_alpha_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = ga_cubic_interpolate,
-    .project = ga_alpha_project,
+    .project = project,
     .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,
