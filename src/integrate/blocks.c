@@ -16,6 +16,7 @@
  * the same.
  */
 #include "base/apart.h"
+#include "base/extremes.h"
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -207,6 +208,21 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
+/* The longest arm: where a row of B has both kinds of columns, one after the other, a rotation
+ * by x moves what it holds by arm x. */
+static double longest_arm(const ga_stepper *s)
+{
+    const ga_coords *B = &s->dae.B;
+    double longest = 0, size[2] = {0, 0};
+    for (int k = 0; k < B->count; ++k) {
+        if (k == 0 || B->row[k] != B->row[k - 1]) size[0] = size[1] = 0;
+        double *most = &size[s->dae.kind[B->col[k]]];
+        *most = ga_larger(*most, fabs(s->trial.G[k]));
+        if (size[1] > longest * size[0] && size[0] > 0) longest = size[1] / size[0];
+    }
+    return longest;
+}
+
 /* Of a constant M once. */
 static void take_mass(ga_stepper *s)
 {
@@ -256,6 +272,7 @@ ga_status ga_block_tangents(ga_stepper *s)
     take_mass(s);
     ga_pool_copy(s->pool, s->tangent.G, s->trial.G, s->dae.G.count);
     s->tangent.typical_reaction = typical_reaction(s);
+    s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
         ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
         if (s->terms.BT_values)
