@@ -89,8 +89,13 @@ bool ga_newton_to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
-/* Does v hang on Phi through q? */
-static bool hangs_on_q(const ga_stepper *s) { return s->m && !s->form->velocity_level; }
+/* Does v hang on Phi through q? Also where two systems are solved in turn, and forces know of
+ * the multipliers of the first: what these make of round-off is left to the next iteration. */
+static bool hangs_on_q(const ga_stepper *s)
+{
+    const bool in_turn = s->form->second_system && s->dae.sys.force_uses_multipliers;
+    return s->m && (!s->form->velocity_level || in_turn);
+}
 
 /* Round-off of v by kind: its own, and that through q. */
 static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
@@ -179,8 +184,8 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[2])
     if (ga_newton_is_tolerant(s)) lambda = ga_larger(lambda, lambda_noise);
     ga_increment now = {
         .iteration = s->newton.iteration,
-        .fresh = s->jacobian.fresh,
-        .age = s->jacobian.fresh ? 0 : s->policy.age,
+        .fresh = ga_cache_has(s, GA_VALID_FRESH),
+        .age = ga_cache_has(s, GA_VALID_FRESH) ? 0 : s->policy.age,
         .norm[GA_MULTIPLIERS] = s->newton.delta_lambda / lambda,
         .noise[GA_MULTIPLIERS] = lambda_noise / lambda,
         .lambda = s->newton.delta_lambda,
@@ -267,23 +272,18 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
     double last_v[2] = {INFINITY, INFINITY};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     int passes = 0;
-    s->jacobian.fresh = false;
+    ga_cache_begin_attempt(s);
     s->form->predict(s);
     for (s->newton.iteration = 1; s->newton.iteration <= s->def.max_iterations;
          ++s->newton.iteration) {
-        s->at.renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
-        GA_TRY(ga_block_evaluate(s, true));
+        GA_TRY(ga_cache_evaluate(s, GA_WANTED_RESIDUAL | (refresh ? GA_WANTED_TANGENTS : 0)));
         if (s->newton.iteration == 1) {
             measure_scales(s);
             find_limits(s);
         }
-        if (refresh) {
-            GA_TRY(ga_block_tangents(s));
-            s->jacobian.fresh = true;
-        }
-        if (refresh || s->step.c_q != s->jacobian.c_q || s->step.c_v != s->jacobian.c_v)
-            GA_TRY(ga_block_factor(s));
+        if (refresh) GA_TRY(ga_cache_tangents(s));
+        if (!ga_cache_fits(s)) GA_TRY(ga_cache_factor_and_watch(s));
         if (s->newton.iteration == 1 && s->dae.sys.force_uses_multipliers)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
@@ -299,7 +299,7 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
             renewing = GA_RENEW_ALWAYS;
         }
         if (verdict == GA_GIVE_UP) {
-            GA_TRY(ga_block_look(s, s->n, s->newton.r)); /* NaN, perhaps */
+            GA_TRY(ga_cache_look(s, s->n, s->newton.r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
         refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;
