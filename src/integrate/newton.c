@@ -18,7 +18,7 @@
 
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2])
 {
-    return ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return ga_norm_raise(s->nv, x, s->dae.kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
