@@ -115,7 +115,9 @@ static void find_masses(const ga_saddle *k, double *mass)
         if (M->row[i] == M->col[i]) mass[M->row[i]] += k->M[i];
 }
 
-/* M vd - f(mult) [+ G^T mult] = 0, G vd = c by Newton's method in (vd, mult). */
+/* M vd - f(mult) [+ G^T mult] = 0, G vd = c by Newton's method in (vd, mult). Forces may cancel
+ * each other within f, as where a body is let go by what held it: its round-off is that of
+ * accelerations and reactions met before. */
 static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, const double *v,
                                  double *vd, double *multipliers)
 {
@@ -137,8 +139,14 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
         for (int i = 0; i < dae->mp; ++i) multipliers[i] -= k->x[dae->nv + i];
         const double change = size_of(k, mass, k->x, k->x + dae->nv);
         const double size = size_of(k, mass, vd, multipliers);
-        if (change <= 16 * DBL_EPSILON * size) return GA_OK;
-        if (change >= 0.5 * before && change <= 1e-11 * size) return GA_OK; /* round-off */
+        const bool stalls = change >= 0.5 * before;
+        bool done = change <= 16 * DBL_EPSILON * size;
+        done |= stalls && change <= 1e-11 * size;
+        done |= stalls && change <= 64 * DBL_EPSILON * c->largest;
+        if (done) {
+            c->largest = ga_larger(c->largest, size);
+            return GA_OK;
+        }
         before = change;
     }
     return GA_ERR_NO_CONVERGE;

@@ -78,6 +78,7 @@ typedef struct ga_consistent {
     ga_saddle saddle;
     ga_projection projection; /* largest changes of q and v by the last start */
     double least;             /* smallest eigenvalue of G M^-1 G^T against D at the start */
+    double largest;           /* accelerations, and what reactions alone would cause, so far */
     bool holds;               /* during a start: the factors are those of its position */
     /* workspace */
     double *residual;            /* mp */
