@@ -482,7 +482,7 @@ static double remoteness(const ga_assembly *a, const ga_element_state *state, do
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double far = 0;
     *size = 0;
-    for (int i = 0; i < a->model->body_count; ++i) {
+    for (int i = 0; i < a->model->node_count; ++i) {
         const double *x = state->frames[i].x;
         for (int k = 0; k < 3; ++k) {
             low[k] = fmin(low[k], x[k]);
@@ -578,8 +578,7 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
         ga_message_add(report->message,
                        ": body %.60s is %.3g m from the origin, the mechanism measures %.3g m, "
                        "and the round-off of such positions is too large for it",
-                       a->model->bodies[farthest].name, length(state->frames[farthest].x),
-                       size);
+                       a->model->nodes[farthest].name, length(state->frames[farthest].x), size);
         report->remedy =
             "coordinates with their origin in the mechanism: subtract the position "
             "of one body from all positions and places";
