@@ -88,18 +88,12 @@ static ga_status use(ga_onestep *m, ga_pool *pool)
     return ga_stepper_use(ga_alpha_stepper(m), pool);
 }
 
-/* Accelerations at events, projections after an extrapolation, and in index 3 velocities for
- * another step size need the system of the start in the middle of a run. */
 static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 {
     ga_alpha *a = alpha_of(m);
     a->adaptive = def->control.relative > 0;
     ga_order_destroy(&a->order);
-    GA_TRY(ga_order_create(a, def->control.mode));
-    const bool saddle =
-        def->events.count > 0 || (a->adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
-                                                  !a->s.form->velocity_level));
-    return saddle ? ga_saddle_keep(&a->s) : GA_OK;
+    return ga_order_create(a, def->control.mode);
 }
 
 /* --- starts ------------------------------------------------------------------------------- */

@@ -358,11 +358,10 @@ static void add_term(ga_stepper *s, int k)
     const double c = coefficient(s, term);
     const ga_source *factors = s->terms.factors[term];
     if (c == 0) return;
-    if (product)
-        ga_matrix_add_product(&s->jacobian.matrix, k, c, product, ga_source_values(factors[0]),
-                              ga_source_values(factors[1]));
-    else
-        ga_matrix_add(&s->jacobian.matrix, k, c, ga_source_values(s->terms.values[term]));
+    ga_matrix_add_term(&s->jacobian.matrix, k,
+                       &(ga_matrix_term){c, ga_source_values(s->terms.values[term]), product,
+                                         ga_source_values(factors[0]),
+                                         ga_source_values(factors[1])});
 }
 
 static void copy(int count, const double *from, double *to)
@@ -422,48 +421,19 @@ static bool knows_scaling(const ga_stepper *s)
     return s->jacobian.scaled_for > 1 && keeps_scaling(s->step.c_q / s->jacobian.scaled_c_q);
 }
 
-static ga_status factor_in_one_go(ga_stepper *s)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    collect_terms(s, terms);
-    return ga_factor_numeric_sum(s->jacobian.factor, &total);
-}
-
-/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent. */
-static void scale_passing(ga_stepper *s, double *lent)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    double *own = s->jacobian.matrix.values;
-    ga_regular_prepare(s);
-    collect_terms(s, terms);
-    fill(s->jacobian.row_scale, s->n, 1);
-    fill(s->jacobian.col_scale, s->n, 1);
-    s->jacobian.matrix.values = lent;
-    ga_matrix_sum(&total);
-    s->jacobian.matrix.looked = false;
-    choose_scaling(s, s->def.scaling);
-    s->jacobian.matrix.values = own;
-}
-
 static ga_status assemble_and_factor(ga_stepper *s)
 {
+    ga_matrix *matrix = &s->jacobian.matrix;
     if (knows_scaling(s)) {
+        ga_matrix_term terms[GA_TERM_COUNT];
         --s->jacobian.scaled_for;
         ga_regular_prepare(s);
-        return factor_in_one_go(s);
+        collect_terms(s, terms);
+        ga_matrix_sum(matrix, terms, s->jacobian.row_scale, s->jacobian.col_scale);
+    } else {
+        ga_block_assemble(s, s->def.scaling);
     }
-    double *lent = ga_factor_lend(s->jacobian.factor);
-    if (lent) {
-        scale_passing(s, lent);
-        return factor_in_one_go(s); /* and passes by once more */
-    }
-    sum_terms(s, s->def.scaling);
-    return ga_factor_numeric_scaled(s->jacobian.factor, &s->jacobian.matrix,
-                                    s->jacobian.row_scale, s->jacobian.col_scale);
+    return ga_factor_numeric(s->jacobian.factor);
 }
 
 ga_status ga_block_factor(ga_stepper *s)
@@ -646,15 +616,14 @@ static bool better_full(const ga_stepper *s)
     return FULL_ADVANTAGE * ga_factor_operations(s->jacobian.factor) > 2 * n * n * n / 3;
 }
 
-ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
-                                 ga_factor **factor)
+ga_status ga_block_create_factor(const ga_stepper *s, ga_matrix *matrix, ga_factor **factor)
 {
     if (s->jacobian.backend != GA_BACKEND_BLOCK)
-        return ga_factor_create(matrix, s->jacobian.backend, factor);
+        return ga_factor_create(matrix, s->jacobian.backend, NULL, factor);
     ga_partition partition;
     const bool eta = matrix->n > s->nv + s->mp;
     GA_TRY(ga_stepper_partition(s, eta, &partition));
-    ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
+    ga_status status = ga_factor_create(matrix, GA_BACKEND_BLOCK, &partition, factor);
     ga_partition_destroy(&partition);
     return status;
 }

@@ -18,24 +18,9 @@
 
 enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL, BLOCK_COUNT };
 
-/* A start is over before the first step begins, and so the two may have their factors in one
- * place. From so many unknowns on memory is worth the factorisation that an output of
- * accelerations in the middle of a run takes more. */
-enum { SHARE_FROM = 4096 };
 /* Each sweep refines the one before; from so many unknowns on the factors need not do it, too.
  */
 enum { ROUGH_FROM = 4096 };
-
-/* The second system of SOI2 is in use together with the first. Factors that are renewed in part
- * are not what a factorisation would bring back: whoever asks for accelerations in between must
- * not change them. */
-static void share_factors(ga_stepper *s, ga_saddle *k)
-{
-    if (k == &s->start.saddle && s->n >= SHARE_FROM)
-        ga_factor_share(k->factor, s->jacobian.factor);
-}
-
-ga_status ga_saddle_keep(ga_stepper *s) { return ga_factor_unshare(s->start.saddle.factor); }
 
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
 {
@@ -50,7 +35,6 @@ ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k)
         [BLOCK_DIAGONAL] = {&s->regular.multipliers, s->nv, s->nv}};
     GA_TRY(ga_matrix_create(n, BLOCK_COUNT, blocks, s->jacobian.matrix.full, &k->matrix));
     GA_TRY(ga_block_create_factor(s, &k->matrix, &k->factor));
-    share_factors(s, k);
     bool memory =
         (k->M = GA_NEW_WHOLE(double, dae->M.count)) &&
         (k->G = GA_NEW_WHOLE(double, dae->G.count)) && (k->L = GA_NEW(double, dae->L.count)) &&
@@ -136,8 +120,8 @@ ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool wit
     scale_by_mass(s, k);
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, s->jacobian.scale_work);
     ++s->stats.factorizations;
-    ga_status status =
-        ga_factor_numeric_scaled(k->factor, &k->matrix, k->row_scale, k->col_scale);
+    ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
+    ga_status status = ga_factor_numeric(k->factor);
     if (status != GA_OK) s->jacobian.singular = ga_factor_singular_column(k->factor);
     return status;
 }

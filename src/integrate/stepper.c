@@ -274,18 +274,15 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-static ga_status share(ga_matrix *matrix, ga_factor *factor, ga_pool *pool)
+static void share(ga_matrix *matrix, ga_factor *factor, ga_pool *pool)
 {
-    if (!factor) return GA_OK;
+    if (!factor) return;
     ga_factor_use(factor, pool);
-    return ga_matrix_use(matrix, pool);
+    ga_matrix_use(matrix, pool);
 }
 
 ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
-    const ga_product *products[GA_TERM_COUNT];
-    for (int k = 0; k < s->form->term_count; ++k)
-        products[k] = s->terms.product[s->form->terms[k].term];
     s->pool = s->now.pool = s->saved.pool = pool;
     GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
@@ -295,10 +292,10 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_row = s->dae.G.by_row;
         s->dae.B.by_col = s->dae.G.by_col;
     }
-    GA_TRY(share(&s->jacobian.matrix, s->jacobian.factor, pool));
-    GA_TRY(ga_matrix_use_products(&s->jacobian.matrix, products));
-    GA_TRY(share(&s->start.saddle.matrix, s->start.saddle.factor, pool));
-    return share(&s->second.matrix, s->second.factor, pool);
+    share(&s->jacobian.matrix, s->jacobian.factor, pool);
+    share(&s->start.saddle.matrix, s->start.saddle.factor, pool);
+    share(&s->second.matrix, s->second.factor, pool);
+    return GA_OK;
 }
 
 void ga_stepper_destroy(ga_stepper *s)

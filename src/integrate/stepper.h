@@ -454,8 +454,7 @@ void ga_block_solve(ga_stepper *s, const double *r, double *x);
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 ga_status ga_block_create(ga_stepper *s);
 /* A factor for a matrix of the unknowns (u, multipliers), and eta if they are there. */
-ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
-                                 ga_factor **factor);
+ga_status ga_block_create_factor(const ga_stepper *s, ga_matrix *matrix, ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
 
 /* regular.c */
@@ -531,8 +530,6 @@ ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *part
 /* saddle.c */
 ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
 void ga_saddle_destroy(ga_saddle *saddle);
-/* Memory of its own for the factors of s->start.saddle: it will be used again and again. */
-ga_status ga_saddle_keep(ga_stepper *s);
 /* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
  * puts G^T - L (G^T only if reactions are added) in place of G^T. */
 ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces);
