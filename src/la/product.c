@@ -77,14 +77,15 @@ static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w
 
 static ga_status count_terms(const ga_coords *B, workspace *w)
 {
+    int total = 0;
     for (int j = 0; j < B->cols; ++j) {
-        int count = 0;
+        const int before = total;
         for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
             const int *start = w->a_cols.start + B->row[w->b_cols.item[p]];
-            if (start[1] - start[0] > INT_MAX - count) return GA_ERR_MEMORY;
-            count += start[1] - start[0];
+            if (start[1] - start[0] > INT_MAX - total) return GA_ERR_MEMORY;
+            total += start[1] - start[0];
         }
-        if (count > w->most) w->most = count;
+        if (total - before > w->most) w->most = total - before;
     }
     return GA_OK;
 }
