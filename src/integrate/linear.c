@@ -195,8 +195,8 @@ bool ga_linear_prefers_full(ga_solver solver, int n, const ga_factor *factor)
            FULL_ADVANTAGE * ga_factor_operations(factor) > 2 * x * x * x / 3;
 }
 
-ga_status ga_linear_create_factor(const ga_dae *dae, ga_matrix *matrix,
-                                  ga_backend_kind backend, ga_factor **factor)
+ga_status ga_linear_create_factor(const ga_dae *dae, ga_matrix *matrix, ga_backend_kind backend,
+                                  ga_factor **factor)
 {
     if (backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, backend, NULL, factor);
     ga_partition partition;

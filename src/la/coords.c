@@ -141,8 +141,8 @@ static void add_entries(int count, const int *restrict place, const int *restric
 }
 
 static void add_scattered(int count, const int *restrict place, const int *restrict from,
-                          const double *restrict values, double alpha,
-                          const double *restrict x, double *restrict y)
+                          const double *restrict values, double alpha, const double *restrict x,
+                          double *restrict y)
 {
     for (int k = 0; k < count; ++k) y[place[k]] += alpha * values[k] * x[from[k]];
 }

@@ -73,8 +73,7 @@ static ga_status factor(void *data, double *rcond, int *column)
     }
     double most = 0;
     for (int j = 0; j < d->n; ++j) {
-        const double pivot =
-            fabs(d->lu[(size_t)j * (size_t)(d->ld + 1)]) * d->matrix->size[j];
+        const double pivot = fabs(d->lu[(size_t)j * (size_t)(d->ld + 1)]) * d->matrix->size[j];
         if (pivot <= most) continue;
         most = pivot;
         *column = j;

@@ -24,8 +24,7 @@ KERNEL int choose_pivot(int k, const double *x, int c, double keep)
     if (i < k) most = greater(fabs(x[i]), most);
     most = greater(other, most);
     const double diagonal = fabs(x[c]);
-    if (diagonal >= keep * most && diagonal >= DBL_MIN && diagonal < INFINITY)
-        return c;
+    if (diagonal >= keep * most && diagonal >= DBL_MIN && diagonal < INFINITY) return c;
     if (!(most >= DBL_MIN && most < INFINITY)) return -1;
     int p = c + 1;
     while (fabs(x[p]) != most) ++p;
@@ -235,16 +234,15 @@ KERNEL void backward(int k, int m, const double *lower, const double *upper, con
     if (k - c == 3) backward_panel(3, c, ld, panel, z);
     if (k - c == 2) backward_panel(2, c, ld, panel, z);
     if (k - c == 1) backward_panel(1, c, ld, panel, z);
-    for (c -= 4; c >= 0; c -= 4)
-        backward_panel(4, c, ld, lower + (ptrdiff_t)c * ld, z);
+    for (c -= 4; c >= 0; c -= 4) backward_panel(4, c, ld, lower + (ptrdiff_t)c * ld, z);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
 
 #define INSTANCE(name, attribute)                                                              \
-    attribute static double factor_##name(int k, int m, double keep, double *F, int *swap)                  \
+    attribute static double factor_##name(int k, int m, double keep, double *F, int *swap)     \
     {                                                                                          \
-        return factor(k, m, keep, F, swap);                                                          \
+        return factor(k, m, keep, F, swap);                                                    \
     }                                                                                          \
     attribute static void forward_##name(int k, int m, const double *lower, double *z)         \
     {                                                                                          \

@@ -30,8 +30,8 @@ static inline size_t ga_front_upper_size(int k, int r)
 
 typedef struct ga_front_kernels {
     /* Row c was swapped with swap[c] >= c, unless its diagonal entry is at least `keep` times
-     * the largest it would be swapped for: 1 is partial pivoting. Returns the largest multiplier in L_A and L U_A^-1;
-     * -1 at a pivot of no use. */
+     * the largest it would be swapped for: 1 is partial pivoting. Returns the largest
+     * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
     double (*factor)(int k, int m, double keep, double *F, int *swap);
     /* z has ld numbers, of which the first k are given. They become L_A^-1 P z, and those
      * behind them less by L U_A^-1 times that. */

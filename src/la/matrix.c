@@ -220,8 +220,8 @@ static void add_columns(const ga_matrix *m, const ga_matrix_block *b,
     if (term->product) {
         const int *slot = b->slot + first;
         for (int j = from; j < end; ++j)
-            slot = ga_product_add_column(term->product, j, term->a, term->b, scale, slot,
-                                         values);
+            slot =
+                ga_product_add_column(term->product, j, term->a, term->b, scale, slot, values);
     } else if (b->entry) {
         for (int e = first; e < last; ++e) values[b->slot[e]] += scale * x[b->entry[e]];
     } else {

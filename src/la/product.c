@@ -26,11 +26,11 @@ enum { RECENT = 64 };
 
 typedef struct workspace {
     ga_buckets a_cols, b_cols;
-    int most;           /* terms in a column */
-    term *terms;        /* of the column at hand */
-    term *keys;         /* of all plans, one after the other */
-    int *key;           /* where they begin; of each plan and one more */
-    int *next;          /* the plan that last followed each; or -1 */
+    int most;    /* terms in a column */
+    term *terms; /* of the column at hand */
+    term *keys;  /* of all plans, one after the other */
+    int *key;    /* where they begin; of each plan and one more */
+    int *next;   /* the plan that last followed each; or -1 */
     int keys_room, plan_room;
     int places_room;
 } workspace;
@@ -68,8 +68,7 @@ static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w
         for (int q = w->a_cols.start[k]; q < w->a_cols.start[k + 1]; ++q) {
             const int ia = w->a_cols.item[q];
             if (count == 0) *first = (term){A->row[ia], ia, ib};
-            w->terms[count++] =
-                (term){A->row[ia] - first->row, ia - first->ia, ib - first->ib};
+            w->terms[count++] = (term){A->row[ia] - first->row, ia - first->ia, ib - first->ib};
         }
     }
     return count;
@@ -141,7 +140,8 @@ static ga_status add_plan(workspace *w, ga_product *product, int count)
     if (count) memcpy(w->keys + used, w->terms, (size_t)count * sizeof *w->keys);
     qsort(w->terms, (size_t)count, sizeof *w->terms, in_order);
     for (int t = 0; t < count; ++t) {
-        if (t == 0 || w->terms[t].row != w->terms[t - 1].row) product->start[place++] = used + t;
+        if (t == 0 || w->terms[t].row != w->terms[t - 1].row)
+            product->start[place++] = used + t;
         product->ia[used + t] = w->terms[t].ia;
         product->ib[used + t] = w->terms[t].ib;
     }

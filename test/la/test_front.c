@@ -152,8 +152,8 @@ static void reports(void **state)
     create(&p, 2, 2, 1, false);
     memset(p.F, 0, sizeof p.F);
     p.F[0] = p.F[1 + p.ld] = 1;
-    p.F[3] = -5e6;           /* L */
-    p.F[2 * p.ld] = 3;       /* U */
+    p.F[3] = -5e6;     /* L */
+    p.F[2 * p.ld] = 3; /* U */
     assert_true(kernels->factor(2, 4, 0.1, p.F, p.swap) == 5e6);
     assert_true(ga_front_growth(2, 4, p.F) == 15e6);
 }

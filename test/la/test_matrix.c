@@ -263,7 +263,8 @@ static void adds_products(void **state)
             truth[1 + p.result.row[e] + (4 + p.result.col[e]) * (N + 4)] += 0.7 * product[e];
         ga_product_drop_places(&p);
         ga_matrix_add(&one, 0, 1, values);
-        ga_matrix_add_term(&one, 1, &(ga_matrix_term){.scale = 0.7, .product = &p, .a = a, .b = b});
+        ga_matrix_add_term(&one, 1,
+                           &(ga_matrix_term){.scale = 0.7, .product = &p, .a = a, .b = b});
         ga_matrix_add(&other, 0, 1, values);
         ga_matrix_add(&other, 1, 0.7, product);
         for (int e = 0; e < one.count; ++e) assert_true(one.values[e] == other.values[e]);
@@ -305,8 +306,8 @@ static void full_blocks_are_lists(void **state)
             assert_int_equal(ga_matrix_create(N, 3, block, true, &m[k]), GA_OK);
             ga_matrix_add(&m[k], 0, 0.3, a);
             ga_matrix_add(&m[k], 1, 0.7, b);
-            ga_matrix_add_term(&m[k], 2,
-                               &(ga_matrix_term){.scale = 1.1, .product = &product, .a = a, .b = b});
+            ga_matrix_add_term(
+                &m[k], 2, &(ga_matrix_term){.scale = 1.1, .product = &product, .a = a, .b = b});
             ga_matrix_add(&m[k], 0, -3, a);
             ga_product_destroy(&product);
         }
@@ -332,8 +333,9 @@ static ga_coords tridiagonal(int n)
     return A;
 }
 
-/* A sum in ranges of columns has the bits of terms added one after the other, with any number of threads:
- * entries in order and out of order, a diagonal, products, a term that is left out. */
+/* A sum in ranges of columns has the bits of terms added one after the other, with any number
+ * of threads: entries in order and out of order, a diagonal, products, a term that is left out.
+ */
 static void sums_in_ranges(void **state)
 {
     (void)state;
@@ -387,8 +389,7 @@ static void sums_in_ranges(void **state)
         r[MANY / 2] = threads ? NAN : INFINITY;
         ga_matrix_sum(&other, terms, row, column);
         assert_false(ga_matrix_measure(&other));
-        for (int j = 0; j < N; ++j)
-            assert_true(isnan(other.size[j]) == (j == R.col[MANY / 2]));
+        for (int j = 0; j < N; ++j) assert_true(isnan(other.size[j]) == (j == R.col[MANY / 2]));
         r[MANY / 2] = kept;
         ga_matrix_destroy(&other);
         ga_pool_destroy(pool);

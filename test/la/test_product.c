@@ -170,8 +170,7 @@ static void sums_in_order(void **state)
     ga_product_drop_places(&p);
     assert_null(p.result.row);
     const int *next = slot;
-    for (int j = 0; j < G.rows; ++j)
-        next = ga_product_add_column(&p, j, a, b, 2, next, other);
+    for (int j = 0; j < G.rows; ++j) next = ga_product_add_column(&p, j, a, b, 2, next, other);
     assert_ptr_equal(next, slot + p.result.count);
     for (int e = 0; e < p.result.count; ++e) assert_true(other[e] == 2 * values[e]);
     free(a), free(b), free(values), free(other), free(slot);

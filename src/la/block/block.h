@@ -2,9 +2,9 @@
 #ifndef GA_LA_BLOCK_BLOCK_H
 #define GA_LA_BLOCK_BLOCK_H
 
-#include "la/front.h"
 #include "la/block/tree.h"
 #include "la/factor.h"
+#include "la/front.h"
 
 /* Subtrees for threads, about; a small number serves any number of them. */
 enum { GA_FRONTS_PARTS = 8 };
@@ -41,10 +41,10 @@ typedef struct ga_fronts_finding {
 /* Fronts from .. end-1: a part of the tree with nothing below it. */
 typedef struct ga_fronts_part {
     int from, end;
-    int slots;             /* where its places for unknowns above it begin */
-    double *memory;        /* of all that follows */
-    double *buffer[2];     /* fronts are assembled and eliminated in these, by turns */
-    double *z;             /* for solving */
+    int slots;         /* where its places for unknowns above it begin */
+    double *memory;    /* of all that follows */
+    double *buffer[2]; /* fronts are assembled and eliminated in these, by turns */
+    double *z;         /* for solving */
     ga_fronts_finding found;
 } ga_fronts_part;
 
@@ -53,10 +53,10 @@ typedef struct ga_fronts {
     const ga_front_kernels *kernels;
     ga_pool *pool;
     int n, fronts;
-    ga_front *front;     /* and one more, where the lists end */
-    int *child_start, *child;  /* of each front, those that do not pass */
-    int *row, *col;            /* of the matrix, by the order of elimination */
-    int *others;               /* places in y: of unknowns, or n + slot */
+    ga_front *front;          /* and one more, where the lists end */
+    int *child_start, *child; /* of each front, those that do not pass */
+    int *row, *col;           /* of the matrix, by the order of elimination */
+    int *others;              /* places in y: of unknowns, or n + slot */
     ga_fronts_entry *entries;
     ga_fronts_join *joins;
     double *factors, *stack;
@@ -65,9 +65,9 @@ typedef struct ga_fronts {
     /* threads: fronts in no part are above all parts */
     int parts;
     ga_fronts_part *part; /* and one more, for the fronts above */
-    int slots;           /* of all parts; they follow the unknowns in y */
-    int *above;          /* the unknown of each slot */
-    double *y;           /* for solving */
+    int slots;            /* of all parts; they follow the unknowns in y */
+    int *above;           /* the unknown of each slot */
+    double *y;            /* for solving */
     double *rhs, *defect;
     bool refine, refine_rough;
     void *klu; /* created when it is needed first */

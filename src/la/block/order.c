@@ -43,8 +43,8 @@
 
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "la/block/order.h"
+#include "la/buckets.h"
 
 #include <limits.h>
 #include <math.h>

@@ -386,10 +386,10 @@ static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
     GA_TRY(ga_elimination_create(s->matrix, p, e));
     s->fronts = e->fronts;
     s->flops = e->flops;
-    const bool memory =
-        (s->front = GA_NEW(front, (size_t)s->fronts + 1)) && (s->row = GA_NEW(int, s->n)) &&
-        (s->col = GA_NEW(int, s->n)) && (s->swap = GA_NEW(int, s->n)) &&
-        (s->rhs = GA_NEW(double, s->n)) && (s->defect = GA_NEW(double, s->n));
+    const bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
+                        (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
+                        (s->swap = GA_NEW(int, s->n)) && (s->rhs = GA_NEW(double, s->n)) &&
+                        (s->defect = GA_NEW(double, s->n));
     int *at = memory ? GA_NEW(int, e->blocks) : NULL;
     ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
     if (status == GA_OK) status = size_fronts(s, e, at);

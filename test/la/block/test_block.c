@@ -165,7 +165,8 @@ static double compare(const mechanism *m, const ga_factor *f, const ga_factor *g
 
 static void factor_both(mechanism *m, ga_factor **block, ga_factor **dense)
 {
-    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, block), GA_OK);
+    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, block),
+                     GA_OK);
     assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_DENSE, NULL, dense), GA_OK);
     assert_int_equal(ga_factor_numeric(*block), GA_OK);
     assert_int_equal(ga_factor_numeric(*dense), GA_OK);
@@ -384,8 +385,8 @@ static void costs_are_linear(void **state)
             ga_elimination_destroy(&plan);
             ga_factor *block;
             double residual;
-            assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &block),
-                             GA_OK);
+            assert_int_equal(
+                ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &block), GA_OK);
             assert_int_equal(ga_factor_numeric(block), GA_OK);
             compare(m, block, block, &residual);
             assert_true(residual < 1e-13);
@@ -415,8 +416,8 @@ static void threads_agree(void **state)
             ga_pool *pool = NULL;
             ga_factor *f;
             if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-            assert_int_equal(
-                ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f), GA_OK);
+            assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f),
+                             GA_OK);
             ga_factor_use(f, pool);
             for (int round = 0; round < 3; ++round) {
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
@@ -495,7 +496,8 @@ static void ladders_agree(void **state)
         ga_factor *f;
         double residual;
         assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-        assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f), GA_OK);
+        assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f),
+                         GA_OK);
         ga_factor_use(f, pool);
         assert_int_equal(ga_factor_numeric(f), GA_OK);
         compare(m, f, f, &residual);
@@ -562,8 +564,8 @@ static void scales_on_the_way(void **state)
                 double *row = random_values(&seed, m->n), *col = random_values(&seed, m->n),
                        *x = random_values(&seed, m->n), *y = doubles(m->n);
                 ga_factor *f;
-                assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f),
-                                 GA_OK);
+                assert_int_equal(
+                    ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f), GA_OK);
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
                 ga_factor_solve_scaled(f, true, row, x, col, y);
                 double *z = doubles(m->n);
@@ -582,18 +584,12 @@ static void scales_on_the_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_mechanisms),
-        cmocka_unit_test(solves_ill_scaled),
-        cmocka_unit_test(solves_redundant),
-        cmocka_unit_test(names_singular),
-        cmocka_unit_test(falls_back),
-        cmocka_unit_test(allocates_only_at_creation),
-        cmocka_unit_test(costs_are_linear),
-        cmocka_unit_test(threads_agree),
-        cmocka_unit_test(ladders_agree),
-        cmocka_unit_test(chains_are_cut),
-        cmocka_unit_test(scales_on_the_way),
-        cmocka_unit_test(chains_stumble),
+        cmocka_unit_test(solves_mechanisms), cmocka_unit_test(solves_ill_scaled),
+        cmocka_unit_test(solves_redundant),  cmocka_unit_test(names_singular),
+        cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
+        cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
+        cmocka_unit_test(ladders_agree),     cmocka_unit_test(chains_are_cut),
+        cmocka_unit_test(scales_on_the_way), cmocka_unit_test(chains_stumble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
