@@ -107,7 +107,7 @@ static void end_control(ga_stepper *s)
 
 static void forget_factors(ga_alpha *a)
 {
-    a->s.jacobian.usable = false;
+    ga_cache_forget(&a->s);
     a->base.cubic.steps = -1;
 }
 
@@ -320,7 +320,7 @@ static void look_ahead(ga_alpha *a, ga_error *e)
     const double ahead = status == GA_OK ? e->excess : INFINITY;
     ga_state_copy(&s->now, &s->saved);
     s->stats = stats;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     status = ga_step_try(s, h, t1);
     if (status == GA_OK) judge(a, e);
     if (status != GA_OK || ahead > AHEAD) e->local = e->excess = ahead;
@@ -376,7 +376,7 @@ static bool evade(ga_onestep *m, ga_status status)
     const bool near = status == GA_OK ? s->newton.near_singular
                                       : ga_step_may_retry(status) && ga_regular_weakens(s);
     if (!near) return false;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     ga_regular_alert(s);
     return true;
 }
@@ -473,7 +473,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     }
     if (status == GA_OK) status = ga_step_accept(s);
     if (status != GA_OK) {
-        s->jacobian.usable = false;
+        ga_cache_forget(s);
         *shorter = e ? shorten(a, status) : 0;
         return status;
     }
@@ -561,7 +561,7 @@ static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *
     ga_stepper *s = ga_alpha_stepper(m);
     if (!m->tolerance) end_control(s);
     GA_TRY(ga_step_linearise(s, h));
-    ga_block_assemble(s, scaling);
+    ga_cache_assemble(s, scaling);
     ga_matrix_to_full(&s->jacobian.matrix, matrix);
     return GA_OK;
 }

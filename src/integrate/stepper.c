@@ -172,6 +172,13 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->at.rate, mp},
         {&s->at.w, mp},
         {&s->work.one, nv},
+        {&s->tangent.point.q, s->nq},
+        {&s->tangent.point.v, nv},
+        {&s->tangent.point.vd, nv},
+        {&s->tangent.point.U, nv},
+        {&s->tangent.point.multipliers, mp},
+        {&s->tangent.point.q_n, s->nq},
+        {&s->tangent.point.v_n, nv},
         {&s->tangent.M, dae->M.count},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},
@@ -234,7 +241,7 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));
     s->start.saddle.stats = s->second.stats = &s->stats;
     GA_TRY(ga_regular_create(s));
-    GA_TRY(ga_block_create(s));
+    GA_TRY(ga_terms_create(s));
     GA_TRY(ga_trust_create(s));
     if (!s->form->second_system) return GA_OK;
     return ga_saddle_create(&s->dae, &s->start.redundancy, s->def.solver, &s->second);
@@ -280,7 +287,7 @@ void ga_stepper_destroy(ga_stepper *s)
 {
     ga_saddle_destroy(&s->second);
     ga_consistent_destroy(&s->start);
-    ga_block_destroy(s);
+    ga_terms_destroy(s);
     ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_array list[MAX_ARRAYS];

@@ -59,7 +59,8 @@ static inline void ga_matrix_add(ga_matrix *matrix, int k, double scale, const d
 {
     ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .values = values});
 }
-/* The sum of a term for each block, in their order, then scaled by r and c. */
+/* The sum of a term for each block, in their order, then scaled by r and c, which may be null.
+ */
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
                    const double *c);
 /* Fills in sizes, if that is not done; false if an entry is not finite. */
