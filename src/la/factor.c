@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "la/solver.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -44,8 +45,8 @@ void ga_partition_destroy(ga_partition *partition)
     *partition = (ga_partition){0};
 }
 
-ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind,
-                           const ga_partition *partition, ga_factor **factor)
+static ga_status create(ga_matrix *matrix, ga_backend_kind kind, const ga_partition *partition,
+                        ga_factor **factor)
 {
     *factor = NULL;
     ga_factor *f = GA_NEW(ga_factor, 1);
@@ -58,6 +59,17 @@ ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind,
     else
         ga_free(f);
     return status;
+}
+
+ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor)
+{
+    return create(matrix, kind, NULL, factor);
+}
+
+ga_status ga_factor_create_blocks(ga_matrix *matrix, const ga_partition *partition,
+                                  ga_factor **factor)
+{
+    return create(matrix, GA_BACKEND_BLOCK, partition, factor);
 }
 
 void ga_factor_destroy(ga_factor *factor)
@@ -91,6 +103,14 @@ ga_status ga_factor_numeric(ga_factor *factor)
     factor->rcond = isnan(rcond) ? 0 : rcond;
     factor->singular_column = status == GA_ERR_SINGULAR ? column : -1;
     return status;
+}
+
+ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
+                                   const double *c)
+{
+    assert(matrix == factor->matrix);
+    ga_matrix_scale(matrix, r, c);
+    return ga_factor_numeric(factor);
 }
 
 void ga_factor_forget(ga_factor *factor)

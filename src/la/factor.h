@@ -30,10 +30,11 @@ void ga_partition_destroy(ga_partition *partition); /* a zeroed one is fine */
 typedef struct ga_factor ga_factor;
 
 /* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. The
- * partition is for the block solver, not kept, and may be null. The dense solver takes both
- * kinds of matrix; the others give GA_ERR_ARGUMENT for a full one. */
-ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind,
-                           const ga_partition *partition, ga_factor **factor);
+ * dense solver takes both kinds of matrix; the others give GA_ERR_ARGUMENT for a full one. */
+ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor);
+/* The block solver with a partition, which is not kept. */
+ga_status ga_factor_create_blocks(ga_matrix *matrix, const ga_partition *partition,
+                                  ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);
 /* Threads from now on, or none; they outlive the factor. The same bits come out with any number
  * of them. */
@@ -44,6 +45,9 @@ void ga_factor_use(ga_factor *factor, ga_pool *pool);
  * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
  * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
+/* The same after diag(r) A diag(c) has taken the place of A. */
+ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
+                                   const double *c);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */

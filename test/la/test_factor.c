@@ -30,7 +30,7 @@ static void open_problem(problem *s, ga_coords coords, double *values, ga_backen
     ga_block block = {&s->coords, 0, 0};
     assert_int_equal(
         ga_matrix_create(coords.rows, 1, &block, kind == GA_BACKEND_DENSE, &s->matrix), GA_OK);
-    assert_int_equal(ga_factor_create(&s->matrix, kind, NULL, &s->factor), GA_OK);
+    assert_int_equal(ga_factor_create(&s->matrix, kind, &s->factor), GA_OK);
 }
 
 static void close_problem(problem *s)
@@ -340,7 +340,7 @@ static void full_matrices_with_zeros(void **state)
         ga_matrix m;
         ga_factor *old, *fresh;
         assert_int_equal(ga_matrix_create(n, 1, &block, true, &m), GA_OK);
-        assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, NULL, &old), GA_OK);
+        assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &old), GA_OK);
         for (int pass = 0; pass < 8; ++pass) {
             /* a permuted matrix with a staircase of zeros has full rank */
             for (int j = 0; j < n; ++j) ends[j] = j + 1 + random_below(&seed, n - j);
@@ -350,7 +350,7 @@ static void full_matrices_with_zeros(void **state)
                 ends[k] = t;
             }
             cut_columns(&m, full, ends);
-            assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, NULL, &fresh), GA_OK);
+            assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &fresh), GA_OK);
             const ga_status status = ga_factor_numeric(fresh);
             assert_int_equal(ga_factor_numeric(old), status);
             assert_true(ga_factor_rcond(old) == ga_factor_rcond(fresh));
@@ -448,7 +448,7 @@ static void edges(void **state)
         ga_matrix m;
         ga_factor *f;
         assert_int_equal(ga_matrix_create(0, 0, NULL, b == 0, &m), GA_OK);
-        assert_int_equal(ga_factor_create(&m, kinds[b], NULL, &f), GA_OK);
+        assert_int_equal(ga_factor_create(&m, kinds[b], &f), GA_OK);
         assert_int_equal(ga_factor_numeric(f), GA_OK);
         ga_factor_solve(f, NULL);
         assert_true(ga_factor_rcond(f) == 1);
@@ -460,7 +460,7 @@ static void edges(void **state)
     ga_factor *f;
     double x[] = {2, 4};
     assert_int_equal(ga_matrix_create(2, 0, NULL, false, &m), GA_OK);
-    assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, NULL, &f), GA_OK);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_DENSE, &f), GA_OK);
     m.values[0] = m.values[1] = 2;
     assert_int_equal(ga_factor_numeric(f), GA_OK);
     ga_factor_solve(f, x);
@@ -468,9 +468,9 @@ static void edges(void **state)
     ga_factor_destroy(f);
     ga_matrix_destroy(&m);
     assert_int_equal(ga_matrix_create(2, 0, NULL, true, &m), GA_OK);
-    assert_int_equal(ga_factor_create(&m, GA_BACKEND_KLU, NULL, &f), GA_ERR_ARGUMENT);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_KLU, &f), GA_ERR_ARGUMENT);
     assert_null(f);
-    assert_int_equal(ga_factor_create(&m, GA_BACKEND_BLOCK, NULL, &f), GA_ERR_ARGUMENT);
+    assert_int_equal(ga_factor_create(&m, GA_BACKEND_BLOCK, &f), GA_ERR_ARGUMENT);
     assert_null(f);
     ga_matrix_destroy(&m);
 }

@@ -165,9 +165,8 @@ static double compare(const mechanism *m, const ga_factor *f, const ga_factor *g
 
 static void factor_both(mechanism *m, ga_factor **block, ga_factor **dense)
 {
-    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, block),
-                     GA_OK);
-    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_DENSE, NULL, dense), GA_OK);
+    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, block), GA_OK);
+    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_DENSE, dense), GA_OK);
     assert_int_equal(ga_factor_numeric(*block), GA_OK);
     assert_int_equal(ga_factor_numeric(*dense), GA_OK);
 }
@@ -277,7 +276,7 @@ static void names_singular(void **state)
     for (int j = 0; j < joints; ++j) put_joint(m, &seed, j, list[j], false);
     finish(m);
     ga_factor *f;
-    assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f), GA_OK);
+    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
     assert_int_equal(ga_factor_numeric(f), GA_OK);
     int zero = joint_at(m, 4) + 2;
     for (int j = 0; j < m->n; ++j)
@@ -336,7 +335,7 @@ static void allocates_only_at_creation(void **state)
     mechanism *m = build(&seed, 40, 6, 5, joints, list, 0);
     ga_factor *f = NULL;
     start_counting(0, false);
-    ga_status status = ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f);
+    ga_status status = ga_factor_create_blocks(&m->matrix, &m->partition, &f);
     stop_counting();
     assert_int_equal(status, GA_OK);
     const long total = watch.taken;
@@ -353,7 +352,7 @@ static void allocates_only_at_creation(void **state)
     for (long k = 1; k <= total; ++k)
         for (int after = 0; after < 2; ++after) {
             start_counting(k, after);
-            status = ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f);
+            status = ga_factor_create_blocks(&m->matrix, &m->partition, &f);
             stop_counting();
             assert_int_equal(status, GA_ERR_MEMORY);
             assert_null(f);
@@ -385,8 +384,7 @@ static void costs_are_linear(void **state)
             ga_elimination_destroy(&plan);
             ga_factor *block;
             double residual;
-            assert_int_equal(
-                ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &block), GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &block), GA_OK);
             assert_int_equal(ga_factor_numeric(block), GA_OK);
             compare(m, block, block, &residual);
             assert_true(residual < 1e-13);
@@ -416,8 +414,7 @@ static void threads_agree(void **state)
             ga_pool *pool = NULL;
             ga_factor *f;
             if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-            assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f),
-                             GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
             ga_factor_use(f, pool);
             for (int round = 0; round < 3; ++round) {
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
@@ -496,8 +493,7 @@ static void ladders_agree(void **state)
         ga_factor *f;
         double residual;
         assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-        assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f),
-                         GA_OK);
+        assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
         ga_factor_use(f, pool);
         assert_int_equal(ga_factor_numeric(f), GA_OK);
         compare(m, f, f, &residual);
@@ -564,8 +560,7 @@ static void scales_on_the_way(void **state)
                 double *row = random_values(&seed, m->n), *col = random_values(&seed, m->n),
                        *x = random_values(&seed, m->n), *y = doubles(m->n);
                 ga_factor *f;
-                assert_int_equal(
-                    ga_factor_create(&m->matrix, GA_BACKEND_BLOCK, &m->partition, &f), GA_OK);
+                assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
                 ga_factor_solve_scaled(f, true, row, x, col, y);
                 double *z = doubles(m->n);
