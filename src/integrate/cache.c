@@ -279,19 +279,10 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
 /* The matrix, not scaled; and the scaling. */
 static void sum_terms(ga_stepper *s, ga_scaling scaling)
 {
-    ga_matrix *matrix = &s->jacobian.matrix;
     ga_matrix_term terms[GA_TERM_COUNT];
     ga_regular_prepare(s);
     collect_terms(s, terms);
-    ga_matrix_clear(matrix);
-    for (int k = 0; k < s->form->term_count; ++k) {
-        const ga_matrix_term *term = &terms[k];
-        if (term->scale == 0) continue;
-        if (term->product)
-            ga_matrix_add_product(matrix, k, term->scale, term->product, term->a, term->b);
-        else
-            ga_matrix_add(matrix, k, term->scale, term->values);
-    }
+    ga_matrix_sum(&s->jacobian.matrix, terms, NULL, NULL);
     choose_scaling(s, scaling);
 }
 
@@ -305,52 +296,22 @@ void ga_cache_assemble(ga_stepper *s, ga_scaling scaling)
  * come from memory: once is enough. */
 static bool knows_scaling(const ga_stepper *s)
 {
-    if (s->jacobian.matrix.full || s->def.scaling != GA_SCALING_AUTO) return false;
+    if (s->def.scaling != GA_SCALING_AUTO) return false;
     return s->jacobian.scaled_for > 1 && keeps_scaling(s->step.c_q / s->jacobian.scaled_c_q);
-}
-
-static ga_status factor_in_one_go(ga_stepper *s)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    collect_terms(s, terms);
-    return ga_factor_numeric_sum(s->jacobian.factor, &total);
-}
-
-/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent. */
-static void scale_passing(ga_stepper *s, double *lent)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    double *own = s->jacobian.matrix.values;
-    ga_regular_prepare(s);
-    collect_terms(s, terms);
-    fill(s->jacobian.row_scale, s->n, 1);
-    fill(s->jacobian.col_scale, s->n, 1);
-    s->jacobian.matrix.values = lent;
-    ga_matrix_sum(&total);
-    s->jacobian.matrix.looked = false;
-    choose_scaling(s, s->def.scaling);
-    s->jacobian.matrix.values = own;
 }
 
 static ga_status assemble_and_factor(ga_stepper *s)
 {
     if (knows_scaling(s)) {
+        ga_matrix_term terms[GA_TERM_COUNT];
         --s->jacobian.scaled_for;
         ga_regular_prepare(s);
-        return factor_in_one_go(s);
+        collect_terms(s, terms);
+        ga_matrix_sum(&s->jacobian.matrix, terms, s->jacobian.row_scale, s->jacobian.col_scale);
+    } else {
+        ga_cache_assemble(s, s->def.scaling);
     }
-    double *lent = ga_factor_lend(s->jacobian.factor);
-    if (lent) {
-        scale_passing(s, lent);
-        return factor_in_one_go(s); /* and passes by once more */
-    }
-    sum_terms(s, s->def.scaling);
-    return ga_factor_numeric_scaled(s->jacobian.factor, &s->jacobian.matrix,
-                                    s->jacobian.row_scale, s->jacobian.col_scale);
+    return ga_factor_numeric(s->jacobian.factor);
 }
 
 ga_status ga_cache_factor(ga_stepper *s)

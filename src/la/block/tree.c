@@ -1,24 +1,16 @@
-/* Fronts: what is eliminated in one piece, from an order of elimination.
+/* The assembly tree from an order of elimination.
  *
- * Groups are fronts; a front is joined to its parent where the zeros that this stores
- * and computes with cost less than a front of its own. Fronts of one shape that follow each
- * other are solved with in one go. Where shapes alternate each costs more, and is joined to its
- * parent as long as both together may be inverted: the cells of a ladder become fronts of one
- * shape then. It takes many of them to be worth it.
- */
-#include "la/order.h"
+ * Groups are fronts, and the parent of a front is the first one it reaches; a front is joined
+ * to its parent where the zeros that this stores and computes with cost less than a front of
+ * its own. */
+#include "la/block/order.h"
 
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
-#include "la/front_inverse.h"
 
-#include <string.h>
-
-/* What a front costs besides its arithmetic, in operations; and if its parent is of another
- * shape. */
-static const double FRONT_COST = 100, LONELY_COST = 1000;
-enum { MANY_GROUPS = 200 };
+/* What a front costs besides its arithmetic, in operations. */
+static const double FRONT_COST = 100;
 
 static int blocks_from(const ga_elimination_order *o, int group)
 {
@@ -35,44 +27,25 @@ static double operations(double k, double r)
     return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r);
 }
 
-/* Fronts t, a child of p, and p as one, if it saves so much. */
-static void join(int t, int p, double cost, int *pivots, const int *rest, int *into)
+/* Fronts t, a child of p, and p as one, if that saves time. */
+static void join(int t, int p, int *pivots, const int *rest, int *into)
 {
     const double apart = operations(pivots[t], rest[t]) + operations(pivots[p], rest[p]);
-    if (operations(pivots[t] + pivots[p], rest[p]) > apart + cost) return;
+    if (operations(pivots[t] + pivots[p], rest[p]) > apart + FRONT_COST) return;
     into[t] = p;
     pivots[p] += pivots[t];
 }
 
-static void join_lonely(int groups, const int *parent, int *pivots, const int *rest,
-                        const int *shape, int *into)
-{
-    for (int t = 0; t < groups; ++t) {
-        if (into[t] != t || parent[t] < 0) continue;
-        const int p = into[parent[t]];
-        const bool alike = shape[t] == shape[p] && rest[t] == rest[p];
-        if (alike || pivots[t] + pivots[p] > GA_FRONT_INVERSE_MOST) continue;
-        join(t, p, LONELY_COST, pivots, rest, into);
-    }
-}
-
 /* Joins groups t (in the order of elimination) to their parents. into[t]: what it is part of,
  * t itself for a front. */
-static ga_status join_fronts(const ga_elimination_order *o, const int *parent, int *pivots,
-                             const int *rest, int *into)
+static void join_fronts(const ga_elimination_order *o, const int *parent, int *pivots,
+                        const int *rest, int *into)
 {
-    int *shape = GA_NEW(int, o->groups); /* pivots, before the lonely ones are joined */
-    if (!shape) return GA_ERR_MEMORY;
     for (int t = 0; t < o->groups; ++t) {
         into[t] = t;
-        if (parent[t] >= 0) join(t, parent[t], FRONT_COST, pivots, rest, into);
+        if (parent[t] >= 0) join(t, parent[t], pivots, rest, into);
     }
     for (int t = o->groups - 1; t >= 0; --t) into[t] = into[into[t]];
-    memcpy(shape, pivots, (size_t)o->groups * sizeof *shape);
-    if (o->groups >= MANY_GROUPS) join_lonely(o->groups, parent, pivots, rest, shape, into);
-    for (int t = o->groups - 1; t >= 0; --t) into[t] = into[into[t]];
-    ga_free(shape);
-    return GA_OK;
 }
 
 /* Numbers the fronts so that children come before parents, and all below a front just before
@@ -205,7 +178,7 @@ ga_status ga_order_fronts(const ga_elimination_order *o, ga_elimination *e)
         for (int b = blocks_from(o, o->order[t]); b < blocks_end(o, o->order[t]); ++b)
             pivots[t] += o->size[b];
     }
-    if (status == GA_OK) status = join_fronts(o, parent, pivots, rest, into);
+    if (status == GA_OK) join_fronts(o, parent, pivots, rest, into);
     if (status == GA_OK) status = number_fronts(groups, parent, into, number);
     if (status == GA_OK) status = fill_fronts(o, parent, into, number, e);
     ga_free(at);

@@ -3,8 +3,8 @@
  * Rows and columns come in blocks, as many rows as columns each; blocks of one group are
  * eliminated together. A front is what is eliminated in one piece: its pivots, and the rest,
  * blocks of later fronts that it reaches. */
-#ifndef GA_LA_ELIMINATION_H
-#define GA_LA_ELIMINATION_H
+#ifndef GA_LA_BLOCK_TREE_H
+#define GA_LA_BLOCK_TREE_H
 
 #include "la/factor.h"
 

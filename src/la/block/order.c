@@ -39,12 +39,12 @@
  *
  * Groups that have gone are made into fronts by elimination_fronts.c.
  */
-#include "la/elimination.h"
+#include "la/block/tree.h"
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/block/order.h"
 #include "la/buckets.h"
-#include "la/order.h"
 
 #include <limits.h>
 #include <math.h>

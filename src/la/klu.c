@@ -27,7 +27,7 @@
  * block b is Llen[k] ints at LUbx[b] + Lip[k] doubles, padded to whole doubles, then the
  * values; the unit diagonal is not stored. A block of order one has no L. */
 #include "base/memory.h"
-#include "la/backend.h"
+#include "la/solver.h"
 
 #include <float.h>
 #include <klu.h>
@@ -67,24 +67,23 @@ static bool diagonal_serves(const ga_matrix *matrix)
         double diagonal = 0;
         for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; ++k)
             if (matrix->rowind[k] == j) diagonal = fabs(matrix->values[k]);
-        if (!(diagonal >= PIVOT_TOLERANCE * ga_matrix_column_size(matrix, j))) return false;
+        if (!(diagonal >= PIVOT_TOLERANCE * matrix->size[j])) return false;
         if (diagonal == 0) return false;
     }
     return true;
 }
 
 /* Null if memory is out, or the matrix too large; the pattern itself is valid. */
-static klu_symbolic *analyze(sparse *s, const ga_matrix *matrix)
+static klu_symbolic *order_columns(sparse *s, const ga_matrix *matrix)
 {
     enum { AMD_ORDER, COLAMD_ORDER };
     s->common.ordering = diagonal_serves(matrix) ? AMD_ORDER : COLAMD_ORDER;
     return klu_analyze(s->n, s->colptr, s->rowind, &s->common);
 }
 
-static ga_status create(const ga_matrix *matrix, const ga_partition *partition, ga_pool *pool,
-                        void **data)
+static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
 {
-    (void)partition, (void)pool;
+    (void)partition;
     if (matrix->full) return GA_ERR_ARGUMENT;
     sparse *s = GA_NEW(sparse, 1);
     if (!s) return GA_ERR_MEMORY;
@@ -142,7 +141,7 @@ static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column
     double smallest = INFINITY;
     for (int k = 0; k < s->n; ++k) {
         int j = s->symbolic->Q[k];
-        double size = fabs(u[k]) / ga_matrix_column_size(matrix, j);
+        double size = fabs(u[k]) / matrix->size[j];
         if (!(size >= smallest)) {
             smallest = size;
             *column = j;
@@ -153,11 +152,12 @@ static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column
 }
 
 /* A matrix is called singular only after a fresh choice of pivots. */
-static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int *column)
+static ga_status factor(void *data, double *rcond, int *column)
 {
     sparse *s = data;
+    const ga_matrix *matrix = s->matrix;
     *rcond = 0;
-    if (!s->symbolic && !(s->symbolic = analyze(s, matrix))) return GA_ERR_MEMORY;
+    if (!s->symbolic && !(s->symbolic = order_columns(s, matrix))) return GA_ERR_MEMORY;
     if (s->numeric && refactor(s, matrix->values)) {
         *rcond = judge_pivots(s, matrix, column);
         if (*rcond >= DBL_EPSILON) return GA_OK;
@@ -175,21 +175,34 @@ static ga_status numeric(void *data, const ga_matrix *matrix, double *rcond, int
     return GA_OK;
 }
 
-static void solve(void *data, double *x)
+static void solve_once(sparse *s, bool transposed, double *x)
 {
-    sparse *s = data;
-    if (!s->refine) {
+    if (transposed)
+        klu_tsolve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+    else
         klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
-        return;
-    }
-    size_t size = (size_t)s->n * sizeof *x;
-    memcpy(s->rhs, x, size);
-    klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+}
+
+static void solve_either(sparse *s, bool transposed, double *x)
+{
+    const size_t size = (size_t)s->n * sizeof *x;
+    if (s->refine) memcpy(s->rhs, x, size);
+    solve_once(s, transposed, x);
+    if (!s->refine) return;
     memcpy(s->defect, s->rhs, size);
-    ga_matrix_multiply(s->matrix, -1, x, s->defect);
-    klu_solve(s->symbolic, s->numeric, s->n, 1, s->defect, &s->common);
+    (transposed ? ga_matrix_multiply_transposed : ga_matrix_multiply)(s->matrix, -1, x,
+                                                                      s->defect);
+    solve_once(s, transposed, s->defect);
     for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
 }
+
+static void solve(void *data, bool rough, double *x)
+{
+    (void)rough;
+    solve_either(data, false, x);
+}
+
+static void solve_transposed(void *data, double *x) { solve_either(data, true, x); }
 
 static void forget(void *data)
 {
@@ -197,11 +210,11 @@ static void forget(void *data)
     klu_free_numeric(&s->numeric, &s->common);
 }
 
-const ga_backend ga_backend_klu = {
-    .name = "klu",
-    .create = create,
-    .destroy = destroy,
-    .numeric = numeric,
+const ga_solver_table ga_solver_klu = {
+    .analyse = analyse,
+    .factor = factor,
     .solve = solve,
+    .solve_transposed = solve_transposed,
     .forget = forget,
+    .destroy = destroy,
 };

@@ -1,8 +1,8 @@
 /* Block elimination of saddle matrices [S G^T; G -e] of random mechanisms: against the dense
  * backend, whatever the graph, the masses, the rank; what it falls back to; what it costs. */
-#include "la/elimination.h"
+#include "la/block/tree.h"
 #include "la/factor.h"
-#include "random.h"
+#include "test/la/random.h"
 #include "test/support/allocations.h"
 #include "test/support/unit.h"
 
@@ -163,9 +163,9 @@ static double compare(const mechanism *m, const ga_factor *f, const ga_factor *g
     return worst / size;
 }
 
-static void factor_both(const mechanism *m, ga_factor **block, ga_factor **dense)
+static void factor_both(mechanism *m, ga_factor **block, ga_factor **dense)
 {
-    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, block), GA_OK);
+    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, block), GA_OK);
     assert_int_equal(ga_factor_create(&m->matrix, GA_BACKEND_DENSE, dense), GA_OK);
     assert_int_equal(ga_factor_numeric(*block), GA_OK);
     assert_int_equal(ga_factor_numeric(*dense), GA_OK);
@@ -276,7 +276,7 @@ static void names_singular(void **state)
     for (int j = 0; j < joints; ++j) put_joint(m, &seed, j, list[j], false);
     finish(m);
     ga_factor *f;
-    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f), GA_OK);
+    assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
     assert_int_equal(ga_factor_numeric(f), GA_OK);
     int zero = joint_at(m, 4) + 2;
     for (int j = 0; j < m->n; ++j)
@@ -335,7 +335,7 @@ static void allocates_only_at_creation(void **state)
     mechanism *m = build(&seed, 40, 6, 5, joints, list, 0);
     ga_factor *f = NULL;
     start_counting(0, false);
-    ga_status status = ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f);
+    ga_status status = ga_factor_create_blocks(&m->matrix, &m->partition, &f);
     stop_counting();
     assert_int_equal(status, GA_OK);
     const long total = watch.taken;
@@ -352,7 +352,7 @@ static void allocates_only_at_creation(void **state)
     for (long k = 1; k <= total; ++k)
         for (int after = 0; after < 2; ++after) {
             start_counting(k, after);
-            status = ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f);
+            status = ga_factor_create_blocks(&m->matrix, &m->partition, &f);
             stop_counting();
             assert_int_equal(status, GA_ERR_MEMORY);
             assert_null(f);
@@ -360,58 +360,6 @@ static void allocates_only_at_creation(void **state)
         }
     free(x);
     end(m);
-}
-
-/* Two factors in one memory, taking turns, give the bits of two that have their own; nothing is
- * allocated, also where one of them is left to KLU; and they can part again. */
-static void shares_memory(void **state)
-{
-    (void)state;
-    uint64_t seed = 14;
-    joint list[100];
-    int joints = connect(&seed, TREE, 40, list);
-    mechanism *large = build(&seed, 40, 6, 5, joints, list, 0);
-    mechanism *small = build(&seed, 40, 3, 2, joints, list, 0);
-    mechanism *of[2] = {small, large};
-    ga_factor *own[2], *shared[2];
-    double *x = doubles(large->n), *y = doubles(large->n);
-    for (int k = 0; k < 2; ++k) {
-        ga_status status =
-            ga_factor_create_blocks(&of[k]->matrix, &of[k]->partition, NULL, &own[k]);
-        assert_int_equal(status, GA_OK);
-        status = ga_factor_create_blocks(&of[k]->matrix, &of[k]->partition, NULL, &shared[k]);
-        assert_int_equal(status, GA_OK);
-    }
-    ga_factor_share(shared[1], shared[0]); /* too little there */
-    ga_factor_share(shared[0], shared[1]);
-    for (int round = 0; round < 12; ++round) {
-        if (round == 9) assert_int_equal(ga_factor_unshare(shared[0]), GA_OK);
-        if (round == 6) /* a body without mass, whose joints hold it: not for the blocks */
-            for (int j = 0; j < 3; ++j)
-                for (int k = small->matrix.colptr[j]; k < small->matrix.colptr[j + 1]; ++k)
-                    if (small->matrix.rowind[k] < joint_at(small, 0))
-                        small->matrix.values[k] = 1e-20;
-        for (int k = 0; k < 2 && round % 3 == 0; ++k) {
-            const ga_status status = ga_factor_numeric(own[k]);
-            assert_int_equal(ga_factor_numeric(shared[k]), status);
-            assert_true(ga_factor_rcond(shared[k]) == ga_factor_rcond(own[k]));
-        }
-        const int k = round % 2;
-        if (ga_factor_rcond(own[k]) < 1e-15) continue;
-        for (int i = 0; i < of[k]->n; ++i) x[i] = y[i] = random_value(&seed);
-        start_counting(0, false);
-        ga_factor_solve(shared[k], x);
-        stop_counting();
-        assert_int_equal(watch.taken, 0);
-        ga_factor_solve(own[k], y);
-        for (int i = 0; i < of[k]->n; ++i) assert_true(x[i] == y[i]);
-    }
-    for (int k = 0; k < 2; ++k) {
-        ga_factor_destroy(own[k]);
-        ga_factor_destroy(shared[k]);
-        end(of[k]);
-    }
-    free(x), free(y);
 }
 
 /* Work and structure grow in proportion: long chains, and a hub with thousands of joints. */
@@ -436,8 +384,7 @@ static void costs_are_linear(void **state)
             ga_elimination_destroy(&plan);
             ga_factor *block;
             double residual;
-            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &block),
-                             GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &block), GA_OK);
             assert_int_equal(ga_factor_numeric(block), GA_OK);
             compare(m, block, block, &residual);
             assert_true(residual < 1e-13);
@@ -467,8 +414,8 @@ static void threads_agree(void **state)
             ga_pool *pool = NULL;
             ga_factor *f;
             if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, pool, &f),
-                             GA_OK);
+            assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
+            ga_factor_use(f, pool);
             for (int round = 0; round < 3; ++round) {
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
                 compare(m, f, f, &residual);
@@ -486,268 +433,6 @@ static void threads_agree(void **state)
         free(list);
         end(m);
     }
-}
-
-/* The same matrix from two blocks: columns of bodies, and of joints. */
-typedef struct pair {
-    ga_coords coords[2];
-    double *values[2];
-    ga_matrix matrix;
-} pair;
-
-static pair *split(const mechanism *m)
-{
-    pair *p = zeroed(1, sizeof *p);
-    const int border = joint_at(m, 0);
-    int *row = zeroed(m->count, sizeof *row), *col = zeroed(m->count, sizeof *col);
-    for (int b = 0; b < 2; ++b) {
-        int count = 0;
-        p->values[b] = doubles(m->count);
-        for (int k = 0; k < m->count; ++k) {
-            if ((m->col[k] >= border) != b) continue;
-            row[count] = m->row[k];
-            col[count] = m->col[k] - (b ? border : 0);
-            p->values[b][count++] = m->values[k];
-        }
-        assert_int_equal(
-            ga_coords_create(m->n, b ? m->n - border : border, count, row, col, &p->coords[b]),
-            GA_OK);
-    }
-    const ga_block both[] = {{&p->coords[0], 0, 0}, {&p->coords[1], 0, border}};
-    assert_int_equal(ga_matrix_create(m->n, 2, both, false, &p->matrix), GA_OK);
-    free(row), free(col);
-    return p;
-}
-
-static void join(pair *p)
-{
-    ga_matrix_destroy(&p->matrix);
-    for (int b = 0; b < 2; ++b) ga_coords_destroy(&p->coords[b]), free(p->values[b]);
-    free(p);
-}
-
-/* Factors of a sum that is made on the way: the same bits, or the same failure. */
-static void check_sum(pair *p, ga_factor *f, const double *r, const double *c)
-{
-    const int n = p->matrix.n;
-    uint64_t seed = 12;
-    double *x[2], rcond[2];
-    const ga_matrix_term terms[] = {{.scale = 0.5, .values = p->values[0]},
-                                    {.scale = -2, .values = p->values[1]}};
-    ga_matrix_clear(&p->matrix);
-    for (int b = 0; b < 2; ++b) ga_matrix_add(&p->matrix, b, terms[b].scale, p->values[b]);
-    const ga_status status = ga_factor_numeric_scaled(f, &p->matrix, r, c);
-    const int column = ga_factor_singular_column(f);
-    double *values = doubles(p->matrix.count);
-    memcpy(values, p->matrix.values, (size_t)p->matrix.count * sizeof *values);
-    x[0] = random_values(&seed, n);
-    rcond[0] = ga_factor_rcond(f);
-    if (status == GA_OK) ga_factor_solve(f, x[0]);
-    assert_int_equal(ga_factor_numeric_sum(f, &(ga_matrix_total){&p->matrix, terms, r, c}),
-                     status);
-    assert_int_equal(ga_factor_singular_column(f), column);
-    assert_memory_equal(values, p->matrix.values, (size_t)p->matrix.count * sizeof *values);
-    seed = 12;
-    x[1] = random_values(&seed, n);
-    rcond[1] = ga_factor_rcond(f);
-    if (status == GA_OK) ga_factor_solve(f, x[1]);
-    assert_memory_equal(x[0], x[1], (size_t)n * sizeof **x);
-    assert_true(rcond[0] == rcond[1]);
-    free(values), free(x[0]), free(x[1]);
-}
-
-static void sums_on_the_way(void **state)
-{
-    (void)state;
-    static const shape kinds[] = {CHAIN, TREE, HUB};
-    for (int kind = 0; kind < 3; ++kind) {
-        uint64_t seed = 9;
-        const int bodies = 6000;
-        joint *list = zeroed(2 * bodies, sizeof *list);
-        const int joints = connect(&seed, kinds[kind], bodies, list);
-        mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
-        double *r = doubles(m->n), *c = doubles(m->n);
-        for (int i = 0; i < m->n; ++i) {
-            r[i] = ldexp(1, random_below(&seed, 3));
-            c[i] = ldexp(1, random_below(&seed, 3));
-        }
-        for (int threads = 0; threads < 3; ++threads) {
-            pair *p = split(m);
-            assert_true(p->matrix.windows > 1);
-            ga_pool *pool = NULL;
-            ga_factor *f;
-            const ga_product *products[2] = {NULL, NULL};
-            if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-            assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &f),
-                             GA_OK);
-            check_sum(p, f, r, c); /* by one thread, whatever the factor has */
-            assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
-            assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
-            check_sum(p, f, r, c);
-            double *value = &p->values[threads == 1][p->coords[0].count / 2], kept = *value;
-            *value = NAN;
-            check_sum(p, f, r, c);
-            *value = kept;
-            check_sum(p, f, r, c);
-            for (int k = 0; k < p->coords[0].count; ++k) /* a body without mass or joints */
-                if (p->coords[0].col[k] / 3 == bodies / 4) p->values[0][k] = 0;
-            check_sum(p, f, r, c);
-            ga_factor_destroy(f);
-            ga_pool_destroy(pool);
-            join(p);
-        }
-        free(list), free(r), free(c);
-        end(m);
-    }
-}
-
-/* Windows of a very large matrix that pass by: the same bits as of one that is there, and the
- * matrix itself only where it is needed. */
-typedef struct passage {
-    pair *p;
-    ga_factor *f;
-    ga_matrix_term terms[2];
-    const double *r, *c;
-    double *values; /* the matrix */
-} passage;
-
-static ga_status sum_whole(passage *a)
-{
-    ga_matrix *m = &a->p->matrix;
-    ga_matrix_clear(m);
-    for (int b = 0; b < 2; ++b) ga_matrix_add(m, b, a->terms[b].scale, a->terms[b].values);
-    return ga_factor_numeric_scaled(a->f, m, a->r, a->c);
-}
-
-static ga_status sum_passing(passage *a)
-{
-    ga_matrix *m = &a->p->matrix;
-    for (int k = 0; k < m->count; ++k) m->values[k] = 99;
-    const ga_matrix_term terms[] = {a->terms[0], a->terms[1]}; /* need not stay */
-    return ga_factor_numeric_sum(a->f, &(ga_matrix_total){m, terms, a->r, a->c});
-}
-
-static bool is_there(const passage *a)
-{
-    const ga_matrix *m = &a->p->matrix;
-    return memcmp(m->values, a->values, (size_t)m->count * sizeof *m->values) == 0;
-}
-
-static bool is_untouched(const passage *a)
-{
-    for (int k = 0; k < a->p->matrix.count; ++k)
-        if (a->p->matrix.values[k] != 99) return false;
-    return true;
-}
-
-static double *solve_passage(const passage *a, bool rough)
-{
-    uint64_t seed = 12;
-    double *x = random_values(&seed, a->p->matrix.n);
-    (rough ? ga_factor_solve_rough : ga_factor_solve)(a->f, x);
-    return x;
-}
-
-static void check_solution(const passage *a, bool rough, const double *truth)
-{
-    double *x = solve_passage(a, rough);
-    assert_memory_equal(x, truth, (size_t)a->p->matrix.n * sizeof *x);
-    free(x);
-}
-
-static void scale_body(const passage *a, int body, double factor)
-{
-    const ga_coords *coords = &a->p->coords[0];
-    for (int k = 0; k < coords->count; ++k)
-        if (coords->col[k] / 3 == body && coords->row[k] / 3 == body)
-            a->p->values[0][k] *= factor;
-}
-
-static void check_passage(passage *a, ga_factor *other)
-{
-    const size_t size = (size_t)a->p->matrix.count * sizeof(double);
-    assert_int_equal(sum_whole(a), GA_OK);
-    memcpy(a->values, a->p->matrix.values, size);
-    double *refined = solve_passage(a, false), *rough = solve_passage(a, true);
-    const double rcond = ga_factor_rcond(a->f);
-    assert_int_equal(sum_passing(a), GA_OK);
-    assert_true(ga_factor_rcond(a->f) == rcond);
-    check_solution(a, true, rough);
-    assert_true(is_untouched(a));
-    /* the memory of the factors is used by others, who know of it or not */
-    assert_int_equal(ga_factor_numeric(other), GA_OK);
-    check_solution(a, true, rough);
-    double *lent = ga_factor_lend(a->f);
-    assert_non_null(lent);
-    memset(lent, 0, size);
-    check_solution(a, true, rough);
-    assert_true(is_untouched(a));
-    /* a light body brings growth, that asks for refinement, and that for the matrix */
-    check_solution(a, false, refined);
-    assert_true(is_there(a));
-    check_solution(a, false, refined);
-    check_solution(a, true, rough);
-    free(refined), free(rough);
-}
-
-/* What goes wrong does so as with a matrix that is there, which it is then. */
-static void check_failures(passage *a, int bodies)
-{
-    double *value = &a->p->values[0][a->p->coords[0].count / 3], kept = *value;
-    *value = NAN;
-    assert_int_equal(sum_whole(a), GA_ERR_SINGULAR);
-    const int column = ga_factor_singular_column(a->f);
-    assert_int_equal(sum_passing(a), GA_ERR_SINGULAR);
-    assert_int_equal(ga_factor_singular_column(a->f), column);
-    *value = kept;
-    assert_int_equal(sum_passing(a), GA_OK);
-    scale_body(a, bodies / 4, 1e-20); /* held by its joints */
-    const ga_status status = sum_whole(a);
-    memcpy(a->values, a->p->matrix.values, (size_t)a->p->matrix.count * sizeof(double));
-    double *x = status == GA_OK ? solve_passage(a, false) : NULL;
-    assert_int_equal(sum_passing(a), status);
-    if (status == GA_OK) check_solution(a, false, x);
-    assert_true(is_there(a));
-    free(x);
-}
-
-static void windows_pass_by(void **state)
-{
-    (void)state;
-    uint64_t seed = 9;
-    const int bodies = 30000;
-    joint *list = zeroed(2 * bodies, sizeof *list);
-    const int joints = connect(&seed, CHAIN, bodies, list);
-    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0),
-              *small = build(&seed, bodies, 2, 1, joints, list, 0);
-    double *r = doubles(m->n), *c = doubles(m->n);
-    for (int i = 0; i < m->n; ++i) r[i] = ldexp(1, random_below(&seed, 3)), c[i] = 1;
-    for (int threads = 0; threads < 3; ++threads) {
-        pair *p = split(m);
-        passage a = {p, NULL, {{.scale = 0.5}, {.scale = -2}}, r, c, NULL};
-        for (int b = 0; b < 2; ++b) a.terms[b].values = p->values[b];
-        a.values = doubles(p->matrix.count);
-        ga_pool *pool = NULL;
-        ga_factor *other;
-        const ga_product *products[2] = {NULL, NULL};
-        if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &a.f), GA_OK);
-        assert_int_equal(
-            ga_factor_create_blocks(&small->matrix, &small->partition, pool, &other), GA_OK);
-        assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
-        assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
-        ga_factor_share(other, a.f);
-        scale_body(&a, bodies / 3, 1e-5);
-        for (int round = 0; round < 2; ++round) check_passage(&a, other);
-        check_failures(&a, bodies);
-        ga_factor_destroy(other);
-        ga_factor_destroy(a.f);
-        ga_pool_destroy(pool);
-        free(a.values);
-        join(p);
-    }
-    free(list), free(r), free(c);
-    end(m), end(small);
 }
 
 /* No front has more than some of the work below it, where a graph can be cut. */
@@ -782,177 +467,6 @@ static void chains_are_cut(void **state)
     end(m);
 }
 
-/* Bodies hang on one of the few before them, and some joints close loops: branches join where
- * others have begun long before. Or a chain has branches whose bodies come last. */
-static int connect_branches(uint64_t *seed, int bodies, int away, bool loops, joint *list)
-{
-    static const int forks[] = {16200, 16500, 16900};
-    const int chain = bodies - 900;
-    int joints = 0;
-    for (int b = 0; b < bodies; ++b) {
-        int other = b - 1;
-        if (away > 1) other -= random_below(seed, away);
-        if (away > 1 && random_below(seed, 3000) == 0) other = -1;
-        if (away == 1 && b >= chain && b % 300 == chain % 300) other = forks[(b - chain) / 300];
-        list[joints++] = (joint){b, other < 0 ? -1 : other};
-        if (loops && b > 9 && b % 7 == 0) list[joints++] = (joint){b, b - 5};
-    }
-    return joints;
-}
-
-/* Windows are read again after a while, or not in the order they have in the matrix; by one
- * thread or two: those that pass by too early are missed. Those of the chains pass by. */
-static void windows_wait_for_branches(void **state)
-{
-    (void)state;
-    static const int sizes[][2] = {{6, 5}, {6, 1}, {6, 3}};
-    for (int k = 0; k < 9; ++k) {
-        uint64_t seed = (uint64_t)(1000 + k);
-        const int rows = sizes[k % 3][1], bodies = 18000, away = 1 + k / 3;
-        joint *list = zeroed(2 * bodies, sizeof *list);
-        const int joints = connect_branches(&seed, bodies, away, rows == 1, list);
-        mechanism *m = build(&seed, bodies, sizes[k % 3][0], rows, joints, list, 0);
-        pair *p = split(m);
-        double *ones = doubles(m->n), *x[2];
-        for (int i = 0; i < m->n; ++i) ones[i] = 1;
-        passage a = {p, NULL, {{.scale = 0.5}, {.scale = -2}}, ones, ones, NULL};
-        for (int b = 0; b < 2; ++b) a.terms[b].values = p->values[b];
-        ga_pool *pool = NULL;
-        const ga_product *products[2] = {NULL, NULL};
-        if (k % 2) assert_int_equal(ga_pool_create(2, &pool), GA_OK);
-        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, pool, &a.f), GA_OK);
-        assert_int_equal(ga_matrix_use(&p->matrix, pool), GA_OK);
-        assert_int_equal(ga_matrix_use_products(&p->matrix, products), GA_OK);
-        assert_int_equal(sum_whole(&a), GA_OK);
-        x[0] = solve_passage(&a, true);
-        assert_int_equal(sum_passing(&a), GA_OK);
-        if (away == 1 && rows > 1) assert_true(is_untouched(&a));
-        x[1] = solve_passage(&a, true);
-        assert_memory_equal(x[0], x[1], (size_t)m->n * sizeof **x);
-        ga_factor_destroy(a.f);
-        ga_pool_destroy(pool);
-        free(ones), free(x[0]), free(x[1]), free(list);
-        join(p);
-        end(m);
-    }
-}
-
-/* Creation survives each failure of memory, also where it makes room for windows; sums, lending
- * and solutions take none. */
-static void passing_allocates_at_creation(void **state)
-{
-    (void)state;
-    uint64_t seed = 9;
-    const int bodies = 24000;
-    joint *list = zeroed(2 * bodies, sizeof *list);
-    const int joints = connect(&seed, CHAIN, bodies, list);
-    mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
-    pair *p = split(m);
-    double *ones = doubles(m->n), *x = doubles(m->n);
-    for (int i = 0; i < m->n; ++i) ones[i] = 1;
-    ga_factor *f;
-    start_counting(0, false);
-    assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, NULL, &f), GA_OK);
-    const long taken = watch.taken;
-    stop_counting();
-    const ga_matrix_term terms[] = {{.scale = 1, .values = p->values[0]},
-                                    {.scale = 1, .values = p->values[1]}};
-    const ga_matrix_total total = {&p->matrix, terms, ones, ones};
-    assert_non_null(ga_factor_lend(f));
-    start_counting(0, false);
-    for (int round = 0; round < 2; ++round) {
-        assert_non_null(ga_factor_lend(f));
-        assert_int_equal(ga_factor_numeric_sum(f, &total), GA_OK);
-        ga_factor_solve(f, x);
-        ga_factor_solve_rough(f, x);
-    }
-    stop_counting();
-    assert_int_equal(watch.taken, 0);
-    ga_factor_destroy(f);
-    for (long k = 1; k <= taken; ++k) {
-        start_counting(k, false);
-        assert_int_equal(ga_factor_create_blocks(&p->matrix, &m->partition, NULL, &f),
-                         GA_ERR_MEMORY);
-        stop_counting();
-        assert_int_equal(watch.live, 0);
-    }
-    free(list), free(ones), free(x);
-    join(p);
-    end(m);
-}
-
-/* N four-bar linkages side by side, in the plane: cranks on the ground, 0 .. N, and couplers
- * between their tips. */
-static mechanism *build_cells(int cells)
-{
-    const int bodies = 2 * cells + 1;
-    uint64_t seed = 21;
-    mechanism *m = begin(bodies, 3 * cells + 1, 3, 2);
-    int joints = 0;
-    for (int b = 0; b < bodies; ++b) put_mass(m, &seed, b, 1);
-    for (int i = 0; i <= cells; ++i) put_joint(m, &seed, joints++, (joint){i, -1}, false);
-    for (int i = 0; i < cells; ++i) {
-        put_joint(m, &seed, joints++, (joint){i, cells + 1 + i}, false);
-        put_joint(m, &seed, joints++, (joint){i + 1, cells + 1 + i}, false);
-    }
-    for (int i = joint_at(m, 0); i < m->n; ++i) put(m, i, i, -0.1); /* one too many rows */
-    for (int i = 0; i < cells; ++i) /* couplers feel cranks, as stiffness makes them */
-        put(m, body_at(m, i), body_at(m, cells + 1 + i), 0.05);
-    finish(m);
-    return m;
-}
-
-/* All that is between two cranks is one front of twelve pivots, and the solutions are those of
- * a full matrix. */
-static void cells_are_fronts(void **state)
-{
-    (void)state;
-    static const int sizes[] = {20, 100};
-    for (int k = 0; k < 2; ++k) {
-        mechanism *m = build_cells(sizes[k]);
-        ga_elimination plan;
-        assert_int_equal(ga_elimination_create(&m->matrix, &m->partition, &plan), GA_OK);
-        if (sizes[k] == 100) assert_in_range(plan.fronts, 50, 106);
-        ga_elimination_destroy(&plan);
-        ga_factor *block, *dense;
-        double residual;
-        factor_both(m, &block, &dense);
-        assert_true(compare(m, block, dense, &residual) < 1e-9);
-        assert_true(residual < 1e-13);
-        ga_factor_destroy(block);
-        ga_factor_destroy(dense);
-        end(m);
-    }
-}
-
-/* Solutions between scales are those without, where these are powers of two; wherever rows of
- * fronts are: in parts, after them, or between. */
-static void rows_are_solved_between_scales(void **state)
-{
-    (void)state;
-    static const int sizes[] = {100, 1700, 2500};
-    for (int k = 0; k < 3; ++k) {
-        mechanism *m = build_cells(sizes[k]);
-        uint64_t seed = 3;
-        double *x = random_values(&seed, m->n), *y = doubles(m->n), *z = doubles(m->n),
-               *row = doubles(m->n), *col = doubles(m->n);
-        for (int i = 0; i < m->n; ++i) {
-            row[i] = ldexp(1, random_below(&seed, 5) - 2);
-            col[i] = ldexp(1, random_below(&seed, 5) - 2);
-            y[i] = x[i] * row[i];
-        }
-        ga_factor *f;
-        assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f), GA_OK);
-        assert_int_equal(ga_factor_numeric(f), GA_OK);
-        ga_factor_solve_rough(f, y);
-        ga_factor_solve_scaled(f, true, row, x, col, z);
-        for (int i = 0; i < m->n; ++i) assert_true(z[i] == y[i] * col[i]);
-        ga_factor_destroy(f);
-        free(x), free(y), free(z), free(row), free(col);
-        end(m);
-    }
-}
-
 /* Joints that know their neighbours, as those of index 2 do: no group alone cuts the chain, but
  * a body with its joints does; and threads that are given later find the same bits, with scales
  * or without. */
@@ -979,7 +493,7 @@ static void ladders_agree(void **state)
         ga_factor *f;
         double residual;
         assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
-        assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f), GA_OK);
+        assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
         ga_factor_use(f, pool);
         assert_int_equal(ga_factor_numeric(f), GA_OK);
         compare(m, f, f, &residual);
@@ -1046,8 +560,7 @@ static void scales_on_the_way(void **state)
                 double *row = random_values(&seed, m->n), *col = random_values(&seed, m->n),
                        *x = random_values(&seed, m->n), *y = doubles(m->n);
                 ga_factor *f;
-                assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, NULL, &f),
-                                 GA_OK);
+                assert_int_equal(ga_factor_create_blocks(&m->matrix, &m->partition, &f), GA_OK);
                 assert_int_equal(ga_factor_numeric(f), GA_OK);
                 ga_factor_solve_scaled(f, true, row, x, col, y);
                 double *z = doubles(m->n);
@@ -1066,25 +579,12 @@ static void scales_on_the_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_mechanisms),
-        cmocka_unit_test(solves_ill_scaled),
-        cmocka_unit_test(solves_redundant),
-        cmocka_unit_test(names_singular),
-        cmocka_unit_test(falls_back),
-        cmocka_unit_test(allocates_only_at_creation),
-        cmocka_unit_test(costs_are_linear),
-        cmocka_unit_test(threads_agree),
-        cmocka_unit_test(ladders_agree),
-        cmocka_unit_test(chains_are_cut),
-        cmocka_unit_test(shares_memory),
-        cmocka_unit_test(scales_on_the_way),
-        cmocka_unit_test(chains_stumble),
-        cmocka_unit_test(sums_on_the_way),
-        cmocka_unit_test(windows_pass_by),
-        cmocka_unit_test(windows_wait_for_branches),
-        cmocka_unit_test(rows_are_solved_between_scales),
-        cmocka_unit_test(cells_are_fronts),
-        cmocka_unit_test(passing_allocates_at_creation),
+        cmocka_unit_test(solves_mechanisms), cmocka_unit_test(solves_ill_scaled),
+        cmocka_unit_test(solves_redundant),  cmocka_unit_test(names_singular),
+        cmocka_unit_test(falls_back),        cmocka_unit_test(allocates_only_at_creation),
+        cmocka_unit_test(costs_are_linear),  cmocka_unit_test(threads_agree),
+        cmocka_unit_test(ladders_agree),     cmocka_unit_test(chains_are_cut),
+        cmocka_unit_test(scales_on_the_way), cmocka_unit_test(chains_stumble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

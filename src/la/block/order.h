@@ -1,8 +1,8 @@
 /* An order of elimination, as elimination.c finds it, and the fronts it is divided into. */
-#ifndef GA_LA_ORDER_H
-#define GA_LA_ORDER_H
+#ifndef GA_LA_BLOCK_ORDER_H
+#define GA_LA_BLOCK_ORDER_H
 
-#include "la/elimination.h"
+#include "la/block/tree.h"
 
 typedef struct ga_elimination_order {
     int groups, blocks;
