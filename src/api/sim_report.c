@@ -361,9 +361,15 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         p.driven && !open
             ? "a motion that the mechanism can follow: not two of one coordinate, "
               "not from a dead point, not beyond its reach"
-        : p.driven ? "values of motions and places of joints that agree at the start"
-                   : "places of joints that agree, with more digits, or a joint with fewer "
-                     "constraints in the loop (`spherical`, `point-on-line`)";
+        : p.driven ? "values of motions and locations of joints that agree at the start"
+        : a->model->dimension == 2
+            ? "lengths and locations of joints that fit together (a small gap may be a matter "
+              "of "
+              "digits), or a joint with fewer constraints in the loop (`point-on-line`)"
+            : "lengths and locations of joints that fit together (a small gap may be a matter "
+              "of "
+              "digits), or a joint with fewer constraints in the loop (`spherical`, "
+              "`point-on-line`)";
 }
 
 /* A function that is not a finite number, or has no finite rates, at the time of the failure.
