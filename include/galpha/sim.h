@@ -14,8 +14,8 @@
 #ifndef GALPHA_SIM_H
 #define GALPHA_SIM_H
 
+#include <galpha/channel.h>
 #include <galpha/model.h>
-#include <galpha/result.h>
 #include <galpha/simulate.h>
 
 #ifdef __cplusplus

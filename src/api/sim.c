@@ -1,13 +1,13 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
 #include "api/given.h"
-#include "api/integrator_use.h"
 #include "api/row_text.h"
 #include "api/sim_joints.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator_use.h"
 #include "model/gap.h"
 
 #include <float.h>

@@ -12,6 +12,7 @@
 #include "la/coords.h"
 #include "la/lists.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum ga_backend_kind {
@@ -20,6 +21,9 @@ typedef enum ga_backend_kind {
     GA_BACKEND_BLOCK,
     GA_BACKEND_COUNT
 } ga_backend_kind;
+
+/* False: built without KLU, and a full matrix takes its place. */
+extern const bool ga_factor_has_klu;
 
 typedef struct ga_block {
     const ga_coords *coords; /* structure of the block */

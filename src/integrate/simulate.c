@@ -1,8 +1,8 @@
 /* <galpha/simulate.h>. */
-#include "api/integrator.h"
-#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator.h"
+#include "integrate/integrator_use.h"
 
 #include <float.h>
 #include <math.h>
