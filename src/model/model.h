@@ -35,6 +35,7 @@ struct ga_model {
     ga_body *bodies;  /* body i is node i */
     ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
     ga_point_list ground_points;
+    ga_input_list inputs;
     int named_count;
     ga_element **named; /* as they stand in the file */
     int element_count;
