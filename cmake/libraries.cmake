@@ -44,14 +44,14 @@ function(galpha_library name)
 
     set(sources ${arg_SOURCES})
     foreach(folder IN LISTS arg_FOLDERS)
-        file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
+        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
         list(APPEND sources ${found})
     endforeach()
     # What takes KLU or its helpers, and what takes its place.
     if(GALPHA_KLU)
-        list(FILTER sources EXCLUDE REGEX "/(backend_klu|row_order)_plain\\.c$")
+        list(FILTER sources EXCLUDE REGEX "/(klu|complex_klu|row_order)_plain\\.c$")
     else()
-        list(FILTER sources EXCLUDE REGEX "/(backend_klu|row_order_colamd)\\.c$")
+        list(FILTER sources EXCLUDE REGEX "/(klu|complex_klu|row_order_colamd)\\.c$")
     endif()
     add_library(${objects} OBJECT ${sources})
     # Seen by the libraries above; within a library calls go straight to the function.

@@ -88,18 +88,12 @@ static ga_status use(ga_onestep *m, ga_pool *pool)
     return ga_stepper_use(ga_alpha_stepper(m), pool);
 }
 
-/* Accelerations at events, projections after an extrapolation, and in index 3 velocities for
- * another step size need the system of the start in the middle of a run. */
 static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 {
     ga_alpha *a = alpha_of(m);
     a->adaptive = def->control.relative > 0;
     ga_order_destroy(&a->order);
-    GA_TRY(ga_order_create(a, def->control.mode));
-    const bool saddle =
-        def->events.count > 0 || (a->adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
-                                                  !a->s.form->velocity_level));
-    return saddle ? ga_factor_unshare(a->s.start.saddle.factor) : GA_OK;
+    return ga_order_create(a, def->control.mode);
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -113,7 +107,7 @@ static void end_control(ga_stepper *s)
 
 static void forget_factors(ga_alpha *a)
 {
-    a->s.jacobian.usable = false;
+    ga_cache_forget(&a->s);
     a->base.cubic.steps = -1;
 }
 
@@ -326,7 +320,7 @@ static void look_ahead(ga_alpha *a, ga_error *e)
     const double ahead = status == GA_OK ? e->excess : INFINITY;
     ga_state_copy(&s->now, &s->saved);
     s->stats = stats;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     status = ga_step_try(s, h, t1);
     if (status == GA_OK) judge(a, e);
     if (status != GA_OK || ahead > AHEAD) e->local = e->excess = ahead;
@@ -382,7 +376,7 @@ static bool evade(ga_onestep *m, ga_status status)
     const bool near = status == GA_OK ? s->newton.near_singular
                                       : ga_step_may_retry(status) && ga_regular_weakens(s);
     if (!near) return false;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     ga_regular_alert(s);
     return true;
 }
@@ -479,7 +473,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     }
     if (status == GA_OK) status = ga_step_accept(s);
     if (status != GA_OK) {
-        s->jacobian.usable = false;
+        ga_cache_forget(s);
         *shorter = e ? shorten(a, status) : 0;
         return status;
     }
@@ -567,7 +561,7 @@ static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *
     ga_stepper *s = ga_alpha_stepper(m);
     if (!m->tolerance) end_control(s);
     GA_TRY(ga_step_linearise(s, h));
-    ga_block_assemble(s, scaling);
+    ga_cache_assemble(s, scaling);
     ga_matrix_to_full(&s->jacobian.matrix, matrix);
     return GA_OK;
 }

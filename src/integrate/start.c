@@ -263,8 +263,7 @@ bool ga_start_slide_back(ga_stepper *s)
     ga_dae *dae = &s->dae;
     double *step = s->work.step, *dvd = s->work.one, *w = s->newton.r + s->nv,
            before = INFINITY;
-    if (!s->form->has_eta || !s->jacobian.usable) return false;
-    s->at.is_end = false;
+    if (!s->form->has_eta || !ga_cache_has(s, GA_VALID_FACTORS)) return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
         const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
         const ga_values values = {.G = s->trial.G, .Phi = s->at.Phi, .w = s->at.rate};
@@ -275,7 +274,7 @@ bool ga_start_slide_back(ga_stepper *s)
         for (int i = 0; i < s->mp; ++i) w[i] = s->at.w[i] / s->step.c_v;
         for (int i = 0; i < s->m; ++i)
             s->newton.r[s->terms.place[GA_AT_ETA] + i] = s->at.Phi[i] / s->step.c_q;
-        ga_block_solve_once(s, s->newton.r, s->newton.x);
+        ga_cache_solve_once(s, s->newton.r, s->newton.x);
         memset(step, 0, (size_t)s->nv * sizeof *step);
         if (s->tangent.flat)
             for (int i = 0; i < s->nv; ++i) step[i] = -s->step.c_q * s->newton.x[i];
