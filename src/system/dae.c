@@ -3,6 +3,7 @@
 #include "base/apart.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/product.h"
 #include "lie/group.h"
 
 #include <assert.h>
@@ -197,18 +198,24 @@ ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const d
     return look_at(dae, "nonholonomic_stiffness", dae->ZN.count, Z + count);
 }
 
+static ga_status fill_stiffness_and_damping(ga_dae *dae, const ga_point *at, double *K,
+                                            double *C)
+{
+    const ga_system *sys = &dae->sys;
+    if (sys->tangents && sys->stiffness && sys->damping)
+        return judge(dae, "tangents", sys->tangents(sys->user, at, K, C));
+    if (sys->stiffness)
+        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, K)));
+    else
+        GA_TRY(ga_difference_stiffness(dae, at, K));
+    return sys->damping ? judge(dae, "damping", sys->damping(sys->user, at, C))
+                        : ga_difference_damping(dae, at, C);
+}
+
 ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
                                const ga_tangents *tangents)
 {
-    const ga_system *sys = &dae->sys;
-    if (sys->stiffness)
-        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, tangents->K)));
-    else
-        GA_TRY(ga_difference_stiffness(dae, at, tangents->K));
-    if (sys->damping)
-        GA_TRY(judge(dae, "damping", sys->damping(sys->user, at, tangents->C)));
-    else
-        GA_TRY(ga_difference_damping(dae, at, tangents->C));
+    GA_TRY(fill_stiffness_and_damping(dae, at, tangents->K, tangents->C));
     GA_TRY(ga_dae_force_multipliers(dae, at, tangents->L));
     return fill_velocity_stiffness(dae, at, velocities, tangents->Z);
 }
@@ -707,8 +714,6 @@ static ga_status create(ga_dae *dae)
     GA_TRY(create_colors(dae));
     dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
     dae->Z.layout = dae->p ? GA_LISTED : dae->ZB.layout;
-    GA_TRY(ga_coords_find_strips(&dae->G));
-    if (dae->p == 0) dae->B.strips = dae->G.strips;
 
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
@@ -762,9 +767,8 @@ void ga_dae_destroy(ga_dae *dae)
     for (int k = 0; k < dae->owned_count; ++k) ga_free(dae->owned[k]);
     ga_coords *divided[] = {&dae->M, &dae->G}; /* B shares those of G */
     for (size_t k = 0; k < sizeof divided / sizeof *divided; ++k) {
-        ga_division_destroy(&divided[k]->by_row);
-        ga_division_destroy(&divided[k]->by_col);
-        ga_strips_destroy(&divided[k]->strips);
+        ga_buckets_destroy(&divided[k]->by_row);
+        ga_buckets_destroy(&divided[k]->by_col);
     }
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
