@@ -138,20 +138,17 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
     return ga_dae_look_at_velocity_stiffness(&s->dae, true, s->tangent.Z);
 }
 
-/* Everything that tangents are a function of. */
+/* Everything that tangents are a function of, but for M and B_n. */
 static void keep_point(ga_stepper *s, const double *vd, const double *mu)
 {
     ga_tangent_point *p = &s->tangent.point;
     p->t = s->step.t1;
-    p->t_n = s->now.t;
     p->h = s->step.h;
     ga_pool_copy(s->pool, p->q, s->trial.q, s->nq);
     ga_pool_copy(s->pool, p->v, s->trial.v, s->nv);
     ga_pool_copy(s->pool, p->vd, vd, s->nv);
     ga_pool_copy(s->pool, p->U, s->at.U, s->nv);
     ga_pool_copy(s->pool, p->multipliers, mu, s->mp);
-    ga_pool_copy(s->pool, p->q_n, s->now.q, s->nq);
-    ga_pool_copy(s->pool, p->v_n, s->known.v, s->nv);
 }
 
 /* The saddle matrix of the difference of the two systems of SOI2. */
@@ -169,6 +166,23 @@ static ga_status factor_second(ga_stepper *s)
                                 (dae->sys.force_uses_multipliers ? GA_SADDLE_FORCES : 0));
     if (status != GA_OK) s->jacobian.singular = k->singular;
     return status;
+}
+
+/* What follows from K, C, L, Z, M, G and U. */
+static ga_status complete_tangents(ga_stepper *s)
+{
+    ga_dae *dae = &s->dae;
+    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
+    s->tangent.typical_reaction = typical_reaction(s);
+    if (!s->tangent.flat) {
+        ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
+        if (s->terms.BT_values)
+            ga_product_evaluate(&s->terms.BT, s->tangent.G, s->tangent.T, s->terms.BT_values);
+        if (s->terms.ZT_values)
+            ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
+    }
+    clear(s, GA_VALID_SIZES | GA_VALID_FACTORS);
+    return s->form->second_system ? factor_second(s) : GA_OK;
 }
 
 /* What is not finite shows in the factors, or in difference quotients; but callbacks shall not
@@ -190,20 +204,10 @@ ga_status ga_cache_tangents(ga_stepper *s)
     ga_pool_copy(s->pool, s->tangent.M, s->at.M, dae->M.count);
     ga_pool_copy(s->pool, s->tangent.G, s->trial.G, dae->G.count);
     if (s->form->has_eta) ga_pool_copy(s->pool, s->tangent.B_eta, s->now.G, dae->B.count);
-    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
-    s->tangent.typical_reaction = typical_reaction(s);
-    if (!s->tangent.flat) {
-        ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
-        if (s->terms.BT_values)
-            ga_product_evaluate(&s->terms.BT, s->tangent.G, s->tangent.T, s->terms.BT_values);
-        if (s->terms.ZT_values)
-            ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
-    }
     if (s->def.penalty == GA_PENALTY_AUTO) s->tangent.penalty = dymore_scale(s);
     ++s->stats.jacobians;
-    clear(s, GA_VALID_SIZES | GA_VALID_FACTORS);
     set(s, GA_VALID_FRESH);
-    return s->form->second_system ? factor_second(s) : GA_OK;
+    return complete_tangents(s);
 }
 
 /* --- the iteration matrix ----------------------------------------------------------------- */
@@ -275,19 +279,10 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
 /* The matrix, not scaled; and the scaling. */
 static void sum_terms(ga_stepper *s, ga_scaling scaling)
 {
-    ga_matrix *matrix = &s->jacobian.matrix;
     ga_matrix_term terms[GA_TERM_COUNT];
     ga_regular_prepare(s);
     collect_terms(s, terms);
-    ga_matrix_clear(matrix);
-    for (int k = 0; k < s->form->term_count; ++k) {
-        const ga_matrix_term *term = &terms[k];
-        if (term->scale == 0) continue;
-        if (term->product)
-            ga_matrix_add_product(matrix, k, term->scale, term->product, term->a, term->b);
-        else
-            ga_matrix_add(matrix, k, term->scale, term->values);
-    }
+    ga_matrix_sum(&s->jacobian.matrix, terms, NULL, NULL);
     choose_scaling(s, scaling);
 }
 
@@ -301,52 +296,22 @@ void ga_cache_assemble(ga_stepper *s, ga_scaling scaling)
  * come from memory: once is enough. */
 static bool knows_scaling(const ga_stepper *s)
 {
-    if (s->jacobian.matrix.full || s->def.scaling != GA_SCALING_AUTO) return false;
+    if (s->def.scaling != GA_SCALING_AUTO) return false;
     return s->jacobian.scaled_for > 1 && keeps_scaling(s->step.c_q / s->jacobian.scaled_c_q);
-}
-
-static ga_status factor_in_one_go(ga_stepper *s)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    collect_terms(s, terms);
-    return ga_factor_numeric_sum(s->jacobian.factor, &total);
-}
-
-/* A very large matrix is not to stay: it is there for the scaling, in a room that is lent. */
-static void scale_passing(ga_stepper *s, double *lent)
-{
-    ga_matrix_term terms[GA_TERM_COUNT];
-    const ga_matrix_total total = {&s->jacobian.matrix, terms, s->jacobian.row_scale,
-                                   s->jacobian.col_scale};
-    double *own = s->jacobian.matrix.values;
-    ga_regular_prepare(s);
-    collect_terms(s, terms);
-    fill(s->jacobian.row_scale, s->n, 1);
-    fill(s->jacobian.col_scale, s->n, 1);
-    s->jacobian.matrix.values = lent;
-    ga_matrix_sum(&total);
-    s->jacobian.matrix.looked = false;
-    choose_scaling(s, s->def.scaling);
-    s->jacobian.matrix.values = own;
 }
 
 static ga_status assemble_and_factor(ga_stepper *s)
 {
     if (knows_scaling(s)) {
+        ga_matrix_term terms[GA_TERM_COUNT];
         --s->jacobian.scaled_for;
         ga_regular_prepare(s);
-        return factor_in_one_go(s);
+        collect_terms(s, terms);
+        ga_matrix_sum(&s->jacobian.matrix, terms, s->jacobian.row_scale, s->jacobian.col_scale);
+    } else {
+        ga_cache_assemble(s, s->def.scaling);
     }
-    double *lent = ga_factor_lend(s->jacobian.factor);
-    if (lent) {
-        scale_passing(s, lent);
-        return factor_in_one_go(s); /* and passes by once more */
-    }
-    sum_terms(s, s->def.scaling);
-    return ga_factor_numeric_scaled(s->jacobian.factor, &s->jacobian.matrix,
-                                    s->jacobian.row_scale, s->jacobian.col_scale);
+    return ga_factor_numeric(s->jacobian.factor);
 }
 
 ga_status ga_cache_factor(ga_stepper *s)
@@ -367,9 +332,50 @@ ga_status ga_cache_factor(ga_stepper *s)
         s->jacobian.singular = ga_factor_singular_column(s->jacobian.factor);
         return status;
     }
+    s->jacobian.h = s->step.h;
     s->jacobian.c_q = s->step.c_q;
     s->jacobian.c_v = s->step.c_v;
     set(s, GA_VALID_FACTORS);
+    return GA_OK;
+}
+
+/* Tangents at the point that was loaded, with the M and B_n of then. */
+static ga_status restore_tangents(ga_stepper *s)
+{
+    const ga_tangent_point *p = &s->tangent.point;
+    const ga_dae *dae = &s->dae;
+    s->step.t1 = p->t;
+    s->step.h = p->h;
+    ga_pool_copy(s->pool, s->trial.q, p->q, s->nq);
+    ga_pool_copy(s->pool, s->trial.v, p->v, s->nv);
+    ga_pool_copy(s->pool, s->at.U, p->U, s->nv);
+    GA_TRY(ga_cache_evaluate(s, GA_WANTED_TANGENTS));
+    ga_pool_copy(s->pool, s->tangent.G, s->trial.G, dae->G.count);
+    const ga_point at = ga_dae_point(dae, p->t, p->q, p->v, p->vd, p->multipliers);
+    GA_TRY(fill_tangents(s, &at));
+    return complete_tangents(s);
+}
+
+/* Of the loaded numbers, eps of the redundant rows is that of the next matrix, and the scales
+ * are to serve as often as they would have. */
+ga_status ga_cache_restore(ga_stepper *s)
+{
+    ga_redundancy *rows = &s->start.redundancy;
+    const bool factors = ga_cache_has(s, GA_VALID_FACTORS);
+    const double next_eps = rows->eps, eps = s->regular.eps;
+    if (ga_cache_has(s, GA_VALID_MASS))
+        GA_TRY(ga_dae_mass(&s->dae, s->now.t, s->now.q, s->at.M));
+    clear(s, ~(unsigned)GA_VALID_MASS);
+    if (!factors) return GA_OK;
+    rows->eps = s->second.eps;
+    GA_TRY(restore_tangents(s));
+    s->step.h = s->jacobian.h;
+    s->step.c_q = s->jacobian.c_q;
+    s->step.c_v = s->jacobian.c_v;
+    rows->eps = eps;
+    ++s->jacobian.scaled_for;
+    GA_TRY(ga_cache_factor(s));
+    rows->eps = next_eps;
     return GA_OK;
 }
 

@@ -177,8 +177,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->tangent.point.vd, nv},
         {&s->tangent.point.U, nv},
         {&s->tangent.point.multipliers, mp},
-        {&s->tangent.point.q_n, s->nq},
-        {&s->tangent.point.v_n, nv},
         {&s->tangent.M, dae->M.count},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},
@@ -268,9 +266,6 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
 
 ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
-    const ga_product *products[GA_TERM_COUNT];
-    for (int k = 0; k < s->form->term_count; ++k)
-        products[k] = s->terms.product[s->form->terms[k].term];
     s->pool = s->now.pool = s->saved.pool = pool;
     GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
@@ -281,8 +276,7 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_col = s->dae.G.by_col;
     }
     ga_factor_use(s->jacobian.factor, pool);
-    GA_TRY(ga_matrix_use(&s->jacobian.matrix, pool));
-    GA_TRY(ga_matrix_use_products(&s->jacobian.matrix, products));
+    ga_matrix_use(&s->jacobian.matrix, pool);
     GA_TRY(ga_consistent_use(&s->start, pool));
     return ga_saddle_use(&s->second, pool);
 }

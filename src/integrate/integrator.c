@@ -1,0 +1,299 @@
+/* <galpha/integrate.h>: a one-step method behind an opaque handle. */
+#include "integrate/integrator.h"
+#include "base/memory.h"
+#include "base/report.h"
+#include "integrate/integrator_use.h"
+#include "la/factor.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ga_integrator_def ga_integrator_def_default(void)
+{
+    ga_integrator_def def = {
+        .formulation = GA_INDEX2,
+        .max_projection = INFINITY,
+        .max_iterations = 12,
+        .max_halvings = 8,
+    };
+    ga_coefficients_generalized_alpha(0.9, &def.coefficients, NULL);
+    return def;
+}
+
+__attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const char *format,
+                                                       ...)
+{
+    if (g->warnings == MAX_WARNINGS) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(g->warning[g->warnings++], WARNING_SIZE, format, args);
+    va_end(args);
+}
+
+static void warn_method(ga_integrator *g)
+{
+    const ga_stepper *s = g->stepper;
+    const ga_coefficient_properties *p = &s->properties;
+    if (!p->second_order)
+        warn(g,
+             "the method is only first-order accurate: gamma differs by %.3g from 1/2 - "
+             "alpha_m + alpha_f",
+             p->order_defect);
+    if (!p->unconditionally_stable)
+        warn(g, "the method is not unconditionally stable: the solution may grow without bound "
+                "at large steps");
+    if (!p->strictly_stable_at_infinity && s->m > 0)
+        warn(g, !s->form->velocity_level
+                    ? "the method has no damping at infinity (rho_inf = 1): with index-3 "
+                      "constraints the multipliers and accelerations do not converge"
+                    : "the method has no damping at infinity (rho_inf = 1): errors of the "
+                      "multipliers are never damped");
+}
+
+ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def *def,
+                               ga_integrator **integrator, ga_report *report)
+{
+    if (!integrator) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
+    *integrator = NULL;
+    if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
+    if (def->solver == GA_SOLVER_SPARSE && !ga_factor_has_klu)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "the sparse solver is not there: galpha was built without KLU");
+    ga_integrator *g = GA_NEW(ga_integrator, 1);
+    if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    ga_status status =
+        ga_onestep_find("generalized-alpha")->create(system, def, &g->method, report);
+    if (status == GA_OK) {
+        g->stepper = ga_alpha_stepper(g->method);
+        g->grid = (ga_grid){.m = g->method};
+        g->guess = GA_NEW(double, g->stepper->mp);
+        if (!g->guess) status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    }
+    if (status != GA_OK) {
+        ga_integrator_destroy(g);
+        return status;
+    }
+    warn_method(g);
+    g->method_warnings = g->warnings;
+    *integrator = g;
+    return GA_OK;
+}
+
+ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const double *v)
+{
+    return ga_start_place(g->stepper, t, q, v);
+}
+
+ga_status ga_integrator_steer(ga_integrator *g, double t, const double *q, double *v)
+{
+    return ga_start_steer(g->stepper, t, q, v);
+}
+
+ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
+{
+    return g->method->type->use ? g->method->type->use(g->method, pool) : GA_OK;
+}
+
+void ga_integrator_destroy(ga_integrator *g)
+{
+    if (!g) return;
+    ga_run_destroy(&g->run);
+    if (g->method) g->method->type->destroy(g->method);
+    ga_free(g->guess);
+    ga_free(g);
+}
+
+static void set_guess(double *to, const double *from, int n)
+{
+    for (int i = 0; i < n; ++i) to[i] = from ? from[i] : 0;
+}
+
+void ga_integrator_guess(ga_integrator *g, const double *lambda, const double *psi)
+{
+    set_guess(g->guess, lambda, g->stepper->m);
+    set_guess(g->guess + g->stepper->m, psi, g->stepper->p);
+}
+
+const char *ga_integrator_warning(const ga_integrator *g, int k)
+{
+    return k >= 0 && k < g->warnings ? g->warning[k] : NULL;
+}
+
+static ga_status check_finite(const char *name, int n, const double *x, ga_report *report)
+{
+    for (int i = 0; i < n; ++i) {
+        if (isfinite(x[i])) continue;
+        ga_fail(report, GA_ERR_ARGUMENT, "%s[%d] = %g is not finite", name, i, x[i]);
+        if (report) report->row = i;
+        return GA_ERR_ARGUMENT;
+    }
+    return GA_OK;
+}
+
+/* The sentence ends early where there are many rows. */
+static void warn_redundant(ga_integrator *g)
+{
+    const ga_dependence *d = &g->stepper->start.redundancy.found;
+    if (d->count == 0 || g->warnings == MAX_WARNINGS) return;
+    char *text = g->warning[g->warnings];
+    warn(g, "%d of %d constraints are redundant, the multipliers are not unique: row%s",
+         d->count, g->stepper->mp, d->count > 1 ? "s" : "");
+    for (int k = 0; k < d->count; ++k) {
+        size_t used = strlen(text);
+        bool full = used + 24 > WARNING_SIZE;
+        if (full)
+            snprintf(text + used, WARNING_SIZE - used, " ...");
+        else
+            snprintf(text + used, WARNING_SIZE - used, "%s %d", k ? "," : "", d->row[k]);
+        if (full) return;
+    }
+}
+
+ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              ga_report *report)
+{
+    if (!g || !q0 || !v0)
+        return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
+    ga_onestep *m = g->method;
+    const ga_stepper *s = g->stepper;
+    g->warnings = g->method_warnings;
+    g->started = false;
+    if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
+    GA_TRY(check_finite("q0", m->dae->nq, q0, report));
+    GA_TRY(check_finite("v0", m->dae->nv, v0, report));
+    GA_TRY(m->type->begin(m, t0, q0, v0, g->guess, report));
+    ga_grid_begin(&g->grid, g->grid.h);
+    if (s->start.projection.q > 0 || s->start.projection.v > 0)
+        warn(g,
+             "the initial values were not consistent: q was changed by up to %.3g, v by up to "
+             "%.3g",
+             s->start.projection.q, s->start.projection.v);
+    warn_redundant(g);
+    return GA_OK;
+}
+
+ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              double h, ga_report *report)
+{
+    if (g) g->started = false;
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
+    ga_onestep *m = g->method;
+    ga_status status = m->type->start(m, h, false);
+    if (status != GA_OK) {
+        if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
+            ga_fail(report, status,
+                    "start values for steps of %.3g at t = %.9g: %s near the start", h, t0,
+                    ga_status_text(status));
+        else if (status == GA_ERR_MEMORY)
+            ga_fail(report, status, "out of memory");
+        else
+            ga_dae_explain(m->dae, t0, report);
+        return status;
+    }
+    ga_grid_begin(&g->grid, h);
+    if (m->type->warm && m->type->warm(m) != GA_OK)
+        return ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    g->started = true;
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+ga_projection ga_integrator_projection(const ga_integrator *g)
+{
+    return g->stepper->start.projection;
+}
+
+ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
+{
+    if (!g) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
+    if (g->started) return GA_OK;
+    return ga_fail(report, GA_ERR_STATE, "ga_integrator_start has not been called, or failed");
+}
+
+ga_status ga_integrator_step(ga_integrator *g, ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    if (!(g->grid.h > 0))
+        return ga_fail(
+            report, GA_ERR_STATE,
+            "no step size is set: call ga_integrator_start or ga_integrator_step_by");
+    return ga_grid_step(&g->grid, INFINITY, report);
+}
+
+ga_status ga_integrator_step_by(ga_integrator *g, double h, ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    if (!(h > 0 && isfinite(h)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g: a step must be positive and finite",
+                       h);
+    return ga_grid_step_to(&g->grid, h, g->method->now.t + h, report);
+}
+
+ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, void *user,
+                            ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    const ga_solution *now = &g->method->now;
+    if (!(t_end >= now->t) || !isfinite(t_end))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "t_end = %g: expected a finite time not before t = %g", t_end, now->t);
+    ga_fail(report, GA_OK, "%s", "");
+    if (output && now->steps == 0 && output(user, g) != GA_EVAL_OK) return GA_OK;
+    while (now->t < t_end) {
+        GA_TRY(ga_grid_step(&g->grid, t_end, report));
+        if (output && output(user, g) != GA_EVAL_OK) break;
+    }
+    return ga_fail(report, GA_OK, "%s", "");
+}
+
+int ga_integrator_redundant_count(const ga_integrator *g)
+{
+    return g->stepper->start.redundancy.found.count;
+}
+
+ga_redundant_row ga_integrator_redundant_row(const ga_integrator *g, int k)
+{
+    const ga_dependence *d = &g->stepper->start.redundancy.found;
+    return (ga_redundant_row){d->row[k], d->start[k + 1] - d->start[k], d->with + d->start[k]};
+}
+
+int ga_integrator_rank(const ga_integrator *g) { return g->stepper->start.redundancy.rank; }
+
+double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
+const double *ga_integrator_q(const ga_integrator *g) { return g->method->now.q; }
+const double *ga_integrator_v(const ga_integrator *g) { return g->method->now.v; }
+const double *ga_integrator_vd(const ga_integrator *g) { return g->method->now.vd; }
+const double *ga_integrator_a(const ga_integrator *g) { return g->stepper->now.a; }
+const double *ga_integrator_lambda(const ga_integrator *g)
+{
+    return g->method->now.multipliers;
+}
+const double *ga_integrator_psi(const ga_integrator *g)
+{
+    return g->method->now.multipliers + g->method->dae->m;
+}
+const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper->now.eta; }
+ga_statistics ga_integrator_statistics(const ga_integrator *g) { return *g->method->stats; }
+int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper->n; }
+
+ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
+                               ga_report *report)
+{
+    GA_TRY(ga_integrator_check_started(g, report));
+    ga_onestep *m = g->method;
+    if ((unsigned)scaling > GA_SCALING_DYMORE)
+        return ga_fail(report, GA_ERR_ARGUMENT, "scaling has the unknown value %d",
+                       (int)scaling);
+    if (!(h > 0 && isfinite(h)) || !matrix)
+        return ga_fail(report, GA_ERR_ARGUMENT, "h = %g must be positive, matrix not null", h);
+    ga_status status = m->type->linearise(m, h, scaling, matrix);
+    if (status != GA_OK) {
+        ga_onestep_explain(m, status, h, report);
+        return status;
+    }
+    return ga_fail(report, GA_OK, "%s", "");
+}

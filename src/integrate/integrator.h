@@ -1,0 +1,26 @@
+/* What the handle hides: integrator.c, simulate.c. */
+#ifndef GA_INTEGRATE_INTEGRATOR_H
+#define GA_INTEGRATE_INTEGRATOR_H
+
+#include "integrate/alpha.h"
+#include "integrate/run.h"
+
+enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
+
+struct ga_integrator {
+    ga_onestep *method;
+    ga_stepper *stepper; /* of it */
+    ga_grid grid;        /* of steps made one by one */
+    bool started;
+    int method_warnings, warnings; /* of create; with those of the last start */
+    char warning[MAX_WARNINGS][WARNING_SIZE];
+    double *guess; /* of the multipliers at the next start */
+    ga_run run;    /* the last simulation */
+};
+
+/* Checks and makes consistent: everything of a start but the start values. */
+ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              ga_report *report);
+ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report);
+
+#endif
