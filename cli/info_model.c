@@ -75,7 +75,7 @@ static int list_settings(const info *i, setting list[MOST_SETTINGS])
 {
     const ga_sim_def *def = &i->def;
     const double max_step = ga_sim_max_step(i->own);
-    const ga_method *m = &def->integrator.method;
+    const ga_coefficients *m = &def->integrator.coefficients;
     const bool fixed = def->control.relative == 0;
     int n = 0;
     list[n++] = (setting){"t_start", NULL, def->t_start, "s"};

@@ -198,7 +198,7 @@ static void close_files(run *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
-    const ga_method *method = &def->integrator.method;
+    const ga_coefficients *method = &def->integrator.coefficients;
     const ga_attribute attributes[] = {
         {"version", ga_version(), 0},
         {"model", cli_input_name(&r->input), 0},

@@ -20,7 +20,7 @@ static void print_cell(int width, const char *format, double x)
 
 static void print_properties(const cli_method *m)
 {
-    const ga_method_properties p = ga_method_describe(&m->method);
+    const ga_coefficient_properties p = ga_coefficients_describe(&m->method);
     printf("%s\n", m->name);
     printf("  alpha_m = %.10g, alpha_f = %.10g, beta = %.10g, gamma = %.10g\n",
            m->method.alpha_m, m->method.alpha_f, m->method.beta, m->method.gamma);
@@ -258,7 +258,7 @@ static int steps_json(cli_json *json, const cli_study *study, const cli_method *
 
 static int method_json(cli_json *json, const cli_study *study, const cli_method *m)
 {
-    const ga_method_properties p = ga_method_describe(&m->method);
+    const ga_coefficient_properties p = ga_coefficients_describe(&m->method);
     cli_json_text(json, "method", m->name);
     cli_json_number(json, "alpha_m", m->method.alpha_m);
     cli_json_number(json, "alpha_f", m->method.alpha_f);
@@ -313,7 +313,7 @@ static int refuse(bool as_json, int code, const char *message)
 /* The library knows what it can work with: one look at each number that was given. */
 static int check_numbers(const cli_study *study, char message[CLI_MISTAKE_SIZE])
 {
-    const ga_method *m = &study->methods[0].method;
+    const ga_coefficients *m = &study->methods[0].method;
     ga_report report;
     ga_status status = GA_OK;
     ga_spectrum_point p;

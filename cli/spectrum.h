@@ -16,7 +16,7 @@ typedef struct cli_numbers {
 typedef struct cli_method {
     char name[64];  /* "generalized-alpha, rho_inf = 0.9" */
     char label[64]; /* in figures; may be empty */
-    ga_method method;
+    ga_coefficients method;
 } cli_method;
 
 typedef struct cli_study {

@@ -56,8 +56,8 @@ typedef struct family {
     const char *symbol[2];    /* as in formulas */
     const char *sign[2];      /* as in figures */
     double absent[2];         /* as in model files */
-    ga_status (*one)(double, ga_method *, ga_report *);
-    ga_status (*two)(double, double, ga_method *, ga_report *);
+    ga_status (*one)(double, ga_coefficients *, ga_report *);
+    ga_status (*two)(double, double, ga_coefficients *, ga_report *);
 } family;
 
 static const family families[] = {
@@ -68,7 +68,7 @@ static const family families[] = {
         .symbol = {"rho_inf"},
         .sign = {"ρ_{∞}"},
         .absent = {0.9},
-        .one = ga_method_generalized_alpha,
+        .one = ga_coefficients_generalized_alpha,
     },
     {
         .name = "hht",
@@ -77,7 +77,7 @@ static const family families[] = {
         .symbol = {"alpha"},
         .sign = {"α"},
         .absent = {-0.05},
-        .one = ga_method_hht,
+        .one = ga_coefficients_hht,
     },
     {
         .name = "newmark",
@@ -86,7 +86,7 @@ static const family families[] = {
         .symbol = {"beta", "gamma"},
         .sign = {"β", "γ"},
         .absent = {0.25, 0.5},
-        .two = ga_method_newmark,
+        .two = ga_coefficients_newmark,
     },
     {
         .name = "wbz",
@@ -95,7 +95,7 @@ static const family families[] = {
         .symbol = {"rho_inf"},
         .sign = {"ρ_{∞}"},
         .absent = {0.9},
-        .one = ga_method_wbz,
+        .one = ga_coefficients_wbz,
     },
 };
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -198,7 +198,7 @@ static int add_four(cli_study *study, const cli_arguments *arguments,
     snprintf(study->title, sizeof study->title, "α_{m} = %g, α_{f} = %g, β = %g, γ = %g",
              m->method.alpha_m, m->method.alpha_f, m->method.beta, m->method.gamma);
     ga_report report;
-    const ga_status status = ga_method_check(&m->method, &report);
+    const ga_status status = ga_coefficients_check(&m->method, &report);
     return add(study, status, &report, message);
 }
 

@@ -108,7 +108,7 @@ static bool run_to_end(vf_run *run, const pb_problem *squeezer, int model, doubl
 static double noise(double rho, double h)
 {
     const double n = END / h, amplified = rho < 1 ? 10.3 : n * n / 2;
-    const ga_method p = vf_def(rho, GA_INDEX3, GA_START_PLAIN).method;
+    const ga_coefficients p = vf_def(rho, GA_INDEX3, GA_START_PLAIN).coefficients;
     const double c_q = p.beta * h * h * (1 - p.alpha_f) / (1 - p.alpha_m);
     return 10 * amplified * 10 * DBL_EPSILON / c_q * 5.5e-4;
 }

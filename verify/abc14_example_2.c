@@ -106,13 +106,13 @@ static const struct {
  * C_q = 1 - 6 beta - 3 Delta_alpha, and e_a = 6 Delta_alpha h if a_0 = v'(t_0). */
 static bool predict(vf_run *run, double rho_inf, ga_start start, double step, double *e_lambda)
 {
-    ga_method m;
+    ga_coefficients m;
     ga_report report = {0};
     double T[9];
-    if (!vf_ok(run, ga_method_generalized_alpha(rho_inf, &m, &report), &report) ||
+    if (!vf_ok(run, ga_coefficients_generalized_alpha(rho_inf, &m, &report), &report) ||
         !vf_ok(run, ga_error_matrix(&m, GA_INDEX3, T, &report), &report))
         return false;
-    const double shift = ga_method_describe(&m).shift;
+    const double shift = ga_coefficients_describe(&m).shift;
     double E[3] = {(1 - 6 * m.beta - 3 * shift) * step, 0,
                    start == GA_START_PLAIN ? 6 * shift * step : 0};
     if (start == GA_START_PERTURBED) E[0] = 0;
@@ -167,7 +167,8 @@ static void check_order(vf_run *run)
         return;
     int at = largest_at(coarse);
     ga_integrator_def def = vf_def(0.9, GA_INDEX3, GA_START_SHIFTED);
-    double C = 1 - 6 * def.method.beta - 3 * ga_method_describe(&def.method).shift;
+    double C =
+        1 - 6 * def.coefficients.beta - 3 * ga_coefficients_describe(&def.coefficients).shift;
     vf_check(run, "step of the largest e_lambda, rho_inf 0.9", 15, at, 0, "a number of steps");
     vf_check(run, "largest |e_lambda|/(|C_q| h), rho_inf 0.9", 31.93295202813116,
              fabs(coarse[at] / (C * h)), 1e-7, "row maximum of the matrix powers");

@@ -48,10 +48,10 @@ typedef struct powers {
 
 static bool compute_powers(vf_run *run, double rho_inf, ga_formulation formulation, powers *p)
 {
-    ga_method method;
+    ga_coefficients method;
     ga_report report = {0};
     double T[9], power[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, next[9];
-    if (!vf_ok(run, ga_method_generalized_alpha(rho_inf, &method, &report), &report) ||
+    if (!vf_ok(run, ga_coefficients_generalized_alpha(rho_inf, &method, &report), &report) ||
         !vf_ok(run, ga_error_matrix(&method, formulation, T, &report), &report))
         return false;
     for (int n = 0; n <= STEPS; ++n) {
@@ -85,7 +85,7 @@ static double jordan_bound(double rho_inf)
  * (T+^-1 T0) X and X J. */
 static double jordan_defect(vf_run *run, double rho_inf)
 {
-    ga_method method;
+    ga_coefficients method;
     ga_report report = {0};
     double T[9], TX[9], XJ[9], defect = 0;
     const double mu = -rho_inf;
@@ -95,7 +95,7 @@ static double jordan_defect(vf_run *run, double rho_inf)
                          1 - mu * mu, -(2 + mu),                 0,
                          0,           1,                         0};
     /* clang-format on */
-    if (!vf_ok(run, ga_method_generalized_alpha(rho_inf, &method, &report), &report) ||
+    if (!vf_ok(run, ga_coefficients_generalized_alpha(rho_inf, &method, &report), &report) ||
         !vf_ok(run, ga_error_matrix(&method, GA_INDEX3, T, &report), &report))
         return NAN;
     multiply(T, X, TX);
@@ -135,10 +135,10 @@ static void check_norms(vf_run *run, const powers p[DAMPINGS])
 /* The library finds the same by itself. */
 static void check_growth(vf_run *run)
 {
-    ga_method method;
+    ga_coefficients method;
     ga_error_growth growth;
     ga_report report = {0};
-    if (!vf_ok(run, ga_method_generalized_alpha(0.9, &method, &report), &report) ||
+    if (!vf_ok(run, ga_coefficients_generalized_alpha(0.9, &method, &report), &report) ||
         !vf_ok(run, ga_error_growth_constant(&method, GA_INDEX3, &growth, &report), &report))
         return;
     vf_check_relative(run, "ga_error_growth_constant: max norm, rho_inf 0.9",

@@ -226,7 +226,7 @@ static double condition_of(vf_run *run, const pb_problem *pendulum, double h, fo
         status = ga_integrator_start(integrator, 0, pendulum->q0, pendulum->v0, h, &report);
     if (!status) status = ga_integrator_matrix(integrator, h, job.def.scaling, A, &report);
     if (vf_ok(run, status, &report)) {
-        const ga_method *p = &job.def.method;
+        const ga_coefficients *p = &job.def.coefficients;
         const double c8 = p->beta * h * h * (1 - p->alpha_f) / (1 - p->alpha_m);
         for (int k = 0; which == DYM20 && k < 6; ++k) A[k] *= c8;
         result = condition_number(3, A);

@@ -52,9 +52,9 @@ static const struct {
 
 static bool point_at(vf_run *run, double rho_inf, double ratio, ga_spectrum_point *point)
 {
-    ga_method method;
+    ga_coefficients method;
     ga_report report = {0};
-    return vf_ok(run, ga_method_generalized_alpha(rho_inf, &method, &report), &report) &&
+    return vf_ok(run, ga_coefficients_generalized_alpha(rho_inf, &method, &report), &report) &&
            vf_ok(run, ga_spectrum_at(&method, 0, ratio, point, &report), &report);
 }
 

@@ -36,7 +36,7 @@ static vf_job job_of(const pb_problem *crank, ga_formulation formulation, ga_sta
 {
     vf_job job = {.problem = crank, .h = h, .t_end = t_end};
     job.def = vf_def(1, formulation, start);
-    ga_method_hht(alpha, &job.def.method, NULL);
+    ga_coefficients_hht(alpha, &job.def.coefficients, NULL);
     return job;
 }
 
@@ -145,7 +145,7 @@ static void check_soi2(vf_run *run, const pb_problem *crank)
  * neighbors: right to h^2. Rows of M numbers, zero in the first and the last. To be freed. */
 static double *law(vf_run *run, const vf_job *job, const vf_states *exact)
 {
-    const ga_method *p = &job->def.method;
+    const ga_coefficients *p = &job->def.coefficients;
     const double factor =
         (1 - 6 * p->beta - 3 * (p->alpha_m - p->alpha_f)) * job->h * job->h / 6;
     double *w = vf_numbers(run, (size_t)(exact->count * M));

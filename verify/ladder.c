@@ -90,7 +90,7 @@ void vf_curve(ga_figure *figure, int panel, ga_plot_series series, int count, co
 ga_integrator_def vf_def(double rho_inf, ga_formulation formulation, ga_start start)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    ga_method_generalized_alpha(rho_inf, &def.method, NULL);
+    ga_coefficients_generalized_alpha(rho_inf, &def.coefficients, NULL);
     def.formulation = formulation;
     def.start = start;
     return def;

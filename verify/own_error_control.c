@@ -299,7 +299,7 @@ static double steps_of(vf_run *run, double k, ga_error_mode mode, double t_end, 
     s.t_end = t_end;
     s.output = keep;
     s.user = r;
-    ga_method_generalized_alpha(0.3, &def.method, NULL);
+    ga_coefficients_generalized_alpha(0.3, &def.coefficients, NULL);
     ga_status status = ga_integrator_create(&p->system, &def, &integrator, &report);
     if (status == GA_OK)
         status = ga_integrator_simulate(integrator, p->t0, p->q0, p->v0, &s, &report);

@@ -95,7 +95,7 @@ static const table tables[2] = {
  * ten times that is allowed. */
 static double allowed(const table *c, const vf_job *job, double expected)
 {
-    const ga_method *p = &job->def.method;
+    const ga_coefficients *p = &job->def.coefficients;
     const double shortest = job->h * vf_pair[0];
     const double beta = p->beta * (1 - p->alpha_f) / (1 - p->alpha_m);
     const bool index3 = job->def.formulation == GA_INDEX3;
@@ -185,7 +185,7 @@ static void check_se3(vf_run *run)
 
 static ga_pattern_growth growth(vf_run *run, strategy which, double ratio)
 {
-    const ga_method method = vf_def(0.9, GA_INDEX3, GA_START_AUTO).method;
+    const ga_coefficients method = vf_def(0.9, GA_INDEX3, GA_START_AUTO).coefficients;
     const double steps[2] = {1, ratio};
     ga_pattern_growth g = {0};
     ga_report report = {0};

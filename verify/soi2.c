@@ -26,7 +26,7 @@ static bool end_errors(vf_run *run, const vf_job *job, const vf_states *states, 
                        vf_ladder *ladder)
 {
     const int last = states->count - 1, nv = states->nv;
-    const double shift = ga_method_describe(&job->def.method).shift;
+    const double shift = ga_coefficients_describe(&job->def.coefficients).shift;
     const double t = states->t[last];
     const double times[2] = {t + shift * (t - states->t[last - 1]), t};
     vf_states exact, end = *states; /* borrowed: the last row as the only one */

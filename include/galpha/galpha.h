@@ -10,10 +10,10 @@
 #ifndef GALPHA_GALPHA_H
 #define GALPHA_GALPHA_H
 
+#include <galpha/coefficients.h>
 #include <galpha/integrate.h>
 #include <galpha/lie.h>
 #include <galpha/messages.h>
-#include <galpha/method.h>
 #include <galpha/model.h>
 #include <galpha/page.h>
 #include <galpha/result.h>

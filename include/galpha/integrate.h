@@ -14,7 +14,7 @@
 #ifndef GALPHA_INTEGRATE_H
 #define GALPHA_INTEGRATE_H
 
-#include <galpha/method.h>
+#include <galpha/coefficients.h>
 #include <galpha/system.h>
 
 #ifdef __cplusplus
@@ -79,7 +79,7 @@ typedef enum ga_solver {
 } ga_solver;
 
 typedef struct ga_integrator_def {
-    ga_method method;
+    ga_coefficients coefficients;
     bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */
     ga_formulation formulation;
     ga_map map; /* map from increments to the group */

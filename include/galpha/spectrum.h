@@ -1,19 +1,19 @@
 /* Linear analysis of a method: its properties for an oscillator, and the propagation of errors
  * in the direction of the constraints.
  *
- *     ga_method method;
+ *     ga_coefficients method;
  *     ga_spectrum_point point;
- *     if (ga_method_generalized_alpha(0.6, &method, &report)) puts(report.message);
+ *     if (ga_coefficients_generalized_alpha(0.6, &method, &report)) puts(report.message);
  *     if (ga_spectrum_at(&method, 0, 0.1, &point, &report)) puts(report.message);
  *
- * A report argument may be null. Methods only have to pass ga_method_check: they need not be
- * second-order accurate or stable.
+ * A report argument may be null. Methods only have to pass ga_coefficients_check: they need not
+ * be second-order accurate or stable.
  */
 #ifndef GALPHA_SPECTRUM_H
 #define GALPHA_SPECTRUM_H
 
+#include <galpha/coefficients.h>
 #include <galpha/integrate.h>
-#include <galpha/method.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,10 +32,10 @@ typedef struct ga_spectrum_point {
 } ga_spectrum_point;
 
 /* damping: zeta >= 0; ratio: h/T > 0. */
-GA_API ga_status ga_spectrum_at(const ga_method *method, double damping, double ratio,
+GA_API ga_status ga_spectrum_at(const ga_coefficients *method, double damping, double ratio,
                                 ga_spectrum_point *point, ga_report *report);
 /* Row by row; (q, h v, h^2 a) at t_{n+1} from that at t_n. */
-GA_API ga_status ga_spectrum_matrix(const ga_method *method, double damping, double ratio,
+GA_API ga_status ga_spectrum_matrix(const ga_coefficients *method, double damping, double ratio,
                                     double matrix[9], ga_report *report);
 
 /* Errors in the direction of the constraints, [ABC14] eq. (44): E = (r, e_lambda, e_a), with
@@ -43,7 +43,7 @@ GA_API ga_status ga_spectrum_matrix(const ga_method *method, double damping, dou
  *     r = (h e_v + l^q)/h^2,   E_{n+1} = T_+^-1 T_0 E_n   up to higher order.
  *
  * In GA_INDEX2 there is no r, its row and column are zero. */
-GA_API ga_status ga_error_matrix(const ga_method *method, ga_formulation formulation,
+GA_API ga_status ga_error_matrix(const ga_coefficients *method, ga_formulation formulation,
                                  double matrix[9], ga_report *report);
 
 /* Powers n = 1, 2, ... of that matrix. */
@@ -58,8 +58,9 @@ typedef struct ga_error_growth {
 } ga_error_growth;
 
 /* GA_INDEX3 and GA_INDEX2. */
-GA_API ga_status ga_error_growth_constant(const ga_method *method, ga_formulation formulation,
-                                          ga_error_growth *growth, ga_report *report);
+GA_API ga_status ga_error_growth_constant(const ga_coefficients *method,
+                                          ga_formulation formulation, ga_error_growth *growth,
+                                          ga_report *report);
 
 /* The same with steps[0], steps[1], ..., steps[count-1], steps[0], ... The power is then the
  * product over n steps, from the start of a pattern, with r scaled by the previous step. With
@@ -74,15 +75,16 @@ typedef struct ga_pattern_growth {
     double lambda_error;
 } ga_pattern_growth;
 
-GA_API ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formulation,
-                                         ga_step_change change, int count, const double *steps,
+GA_API ga_status ga_error_growth_pattern(const ga_coefficients *method,
+                                         ga_formulation formulation, ga_step_change change,
+                                         int count, const double *steps,
                                          ga_pattern_growth *growth, ga_report *report);
 /* Spectral radius of the oscillator over such a pattern, mean per step; ratio: mean step size
  * over T. GA_CHANGE_NONE or GA_CHANGE_ADJUST; without constraints the others are equal to the
  * latter. */
-GA_API ga_status ga_spectrum_pattern(const ga_method *method, double damping, double ratio,
-                                     ga_step_change change, int count, const double *steps,
-                                     double *radius, ga_report *report);
+GA_API ga_status ga_spectrum_pattern(const ga_coefficients *method, double damping,
+                                     double ratio, ga_step_change change, int count,
+                                     const double *steps, double *radius, ga_report *report);
 
 #ifdef __cplusplus
 }

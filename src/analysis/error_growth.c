@@ -30,17 +30,17 @@
 
 enum { R, LAMBDA, A, A_USED }; /* the last for (14a) only */
 
-static ga_status check_formulation(const ga_method *method, ga_formulation formulation,
+static ga_status check_formulation(const ga_coefficients *method, ga_formulation formulation,
                                    ga_report *report)
 {
-    GA_TRY(ga_method_check(method, report));
+    GA_TRY(ga_coefficients_check(method, report));
     if (formulation == GA_INDEX3 || formulation == GA_INDEX2) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT,
                    "the error recursion is available for index3 and index2 only");
 }
 
 /* T_+^-1 T_0, [ABC14] eqs. (46) and (59). */
-static ga_small step_matrix(const ga_method *m, ga_formulation formulation)
+static ga_small step_matrix(const ga_coefficients *m, ga_formulation formulation)
 {
     const double beta = m->beta, gamma = m->gamma;
     ga_small T = {0};
@@ -70,7 +70,7 @@ static ga_step_change effective(ga_step_change change, ga_formulation formulatio
     return formulation == GA_INDEX3 ? GA_CHANGE_RESET : GA_CHANGE_ADJUST;
 }
 
-static ga_small change_matrix(const ga_method *m, ga_formulation formulation,
+static ga_small change_matrix(const ga_coefficients *m, ga_formulation formulation,
                               ga_step_change change, double rho)
 {
     const ga_step_change kind = effective(change, formulation);
@@ -83,7 +83,7 @@ static ga_small change_matrix(const ga_method *m, ga_formulation formulation,
     return X;
 }
 
-static disturbance change_disturbance(const ga_method *m, ga_formulation formulation,
+static disturbance change_disturbance(const ga_coefficients *m, ga_formulation formulation,
                                       ga_step_change change, double rho)
 {
     const ga_step_change kind = effective(change, formulation);
@@ -215,8 +215,8 @@ static void grow(ga_error_growth *g, int count, const ga_small *steps)
 
 /* --- what is public ----------------------------------------------------------------------- */
 
-ga_status ga_error_matrix(const ga_method *method, ga_formulation formulation, double matrix[9],
-                          ga_report *report)
+ga_status ga_error_matrix(const ga_coefficients *method, ga_formulation formulation,
+                          double matrix[9], ga_report *report)
 {
     GA_TRY(check_formulation(method, formulation, report));
     const ga_small T = step_matrix(method, formulation);
@@ -224,7 +224,7 @@ ga_status ga_error_matrix(const ga_method *method, ga_formulation formulation, d
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-ga_status ga_error_growth_constant(const ga_method *method, ga_formulation formulation,
+ga_status ga_error_growth_constant(const ga_coefficients *method, ga_formulation formulation,
                                    ga_error_growth *growth, ga_report *report)
 {
     GA_TRY(check_formulation(method, formulation, report));
@@ -236,7 +236,7 @@ ga_status ga_error_growth_constant(const ga_method *method, ga_formulation formu
 
 double ga_error_run_step(ga_error_run *run)
 {
-    const ga_method *m = &run->method;
+    const ga_coefficients *m = &run->method;
     const double h = run->steps[run->at]; /* the errors are those of this size, up to rho */
     const double rho = run->started ? ratio_before(run->count, run->steps, run->at) : 1;
     const ga_small T = step_matrix(m, run->formulation);
@@ -287,7 +287,7 @@ static void grow_over_pattern(const ga_error_run *run, ga_small *steps, ga_error
     grow(growth, run->count, steps);
 }
 
-ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formulation,
+ga_status ga_error_growth_pattern(const ga_coefficients *method, ga_formulation formulation,
                                   ga_step_change change, int count, const double *steps,
                                   ga_pattern_growth *growth, ga_report *report)
 {
@@ -302,7 +302,7 @@ ga_status ga_error_growth_pattern(const ga_method *method, ga_formulation formul
     if (!matrices) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     grow_over_pattern(&run, matrices, &growth->errors);
     ga_free(matrices);
-    const bool second_order = ga_method_describe(method).second_order;
+    const bool second_order = ga_coefficients_describe(method).second_order;
     growth->lambda_error = second_order ? largest_lambda_error(&run, &growth->errors) : NAN;
     return ga_fail(report, GA_OK, "%s", "");
 }

@@ -28,9 +28,10 @@
 
 static const double pi = 3.14159265358979323846;
 
-static ga_status check(const ga_method *method, double damping, double ratio, ga_report *report)
+static ga_status check(const ga_coefficients *method, double damping, double ratio,
+                       ga_report *report)
 {
-    GA_TRY(ga_method_check(method, report));
+    GA_TRY(ga_coefficients_check(method, report));
     if (!(ratio > 0 && isfinite(ratio)))
         return ga_fail(report, GA_ERR_ARGUMENT, "h/T = %g: must be positive and finite", ratio);
     if (!(damping >= 0 && isfinite(damping)))
@@ -123,7 +124,7 @@ static void solve_cubic(const double p[4], root roots[3])
 
 /* Roots s. The cubic above is divided by Omega^2 and written in s/scale, so that nothing
  * overflows: for small steps the pair is near +-i Omega/2. */
-static void find_roots(const ga_method *m, double damping, double Omega, root roots[3])
+static void find_roots(const ga_coefficients *m, double damping, double Omega, root roots[3])
 {
     const double A = 1 - 2 * m->alpha_m, F = 1 - 2 * m->alpha_f;
     const double G = 2 * m->gamma - 1, b = 4 * m->beta - 2 * m->gamma;
@@ -154,7 +155,7 @@ static double argument(root s)
     return atan2(2 * fabs(s.im), (1 - s.re) * (1 + s.re) - s.im * s.im);
 }
 
-ga_status ga_spectrum_at(const ga_method *method, double damping, double ratio,
+ga_status ga_spectrum_at(const ga_coefficients *method, double damping, double ratio,
                          ga_spectrum_point *point, ga_report *report)
 {
     GA_TRY(check(method, damping, ratio, report));
@@ -174,7 +175,7 @@ ga_status ga_spectrum_at(const ga_method *method, double damping, double ratio,
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-ga_small ga_oscillator_matrix(const ga_method *m, double damping, double Omega)
+ga_small ga_oscillator_matrix(const ga_coefficients *m, double damping, double Omega)
 {
     const double stiffness = Omega * Omega, friction = 2 * damping * Omega;
     const double am = m->alpha_m, af = m->alpha_f, now = 1 - af;
@@ -192,7 +193,7 @@ ga_small ga_oscillator_matrix(const ga_method *m, double damping, double Omega)
     return X;
 }
 
-ga_status ga_spectrum_matrix(const ga_method *method, double damping, double ratio,
+ga_status ga_spectrum_matrix(const ga_coefficients *method, double damping, double ratio,
                              double matrix[9], ga_report *report)
 {
     GA_TRY(check(method, damping, ratio, report));
@@ -205,8 +206,8 @@ ga_status ga_spectrum_matrix(const ga_method *method, double damping, double rat
 
 /* One step with (q, h v, h^2 a, h^2 a_used), scaled with the step before; `growth` is the ratio
  * of the two, weight that of [JN08] eq. (14a). */
-static ga_small changed_step(const ga_method *m, double damping, double Omega, double growth,
-                             double weight)
+static ga_small changed_step(const ga_coefficients *m, double damping, double Omega,
+                             double growth, double weight)
 {
     const double square = growth * growth;
     const ga_small step = ga_oscillator_matrix(m, damping, Omega);
@@ -220,7 +221,7 @@ static ga_small changed_step(const ga_method *m, double damping, double Omega, d
     return X;
 }
 
-ga_status ga_spectrum_pattern(const ga_method *method, double damping, double ratio,
+ga_status ga_spectrum_pattern(const ga_coefficients *method, double damping, double ratio,
                               ga_step_change change, int count, const double *steps,
                               double *radius, ga_report *report)
 {

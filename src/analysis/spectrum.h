@@ -7,7 +7,7 @@
 #include <galpha/spectrum.h>
 
 /* (q, h v, h^2 a) from step to step, in the first three rows and columns. */
-ga_small ga_oscillator_matrix(const ga_method *method, double damping, double Omega);
+ga_small ga_oscillator_matrix(const ga_coefficients *method, double damping, double Omega);
 
 /* Sizes of steps: at least one, positive, finite, not more than a million apart. */
 ga_status ga_pattern_check(int count, const double *steps, ga_report *report);
@@ -16,7 +16,7 @@ double ga_pattern_mean(int count, const double *steps);
 /* The errors along a pattern of steps, from E = 0 on, for |B v''| = 1. Steps have the sizes
  * given. Exact for a system of second order with the only constraint q = t^3/6. */
 typedef struct ga_error_run {
-    ga_method method;
+    ga_coefficients method;
     ga_formulation formulation;
     ga_step_change change;
     int count; /* of steps in the pattern */

@@ -10,8 +10,8 @@
 typedef struct ga_moment {
     const ga_model *model;
     const ga_assembly *assembly;
-    ga_state state;
-    ga_state scheme; /* the same with multipliers of the scheme */
+    ga_element_state state;
+    ga_element_state scheme; /* the same with multipliers of the scheme */
     const double *vd;
     ga_energy energy;
     double step, error, iterations;

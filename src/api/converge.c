@@ -395,7 +395,7 @@ static ga_status make_reference(ga_converge *s, int k, double size, ga_formulati
     const ga_integrator_def usual = ga_integrator_def_default();
     set_size(s, &def, size);
     def.integrator.formulation = formulation;
-    def.integrator.method = usual.method;
+    def.integrator.coefficients = usual.coefficients;
     def.integrator.start = usual.start;
     def.integrator.penalty = usual.penalty;
     def.control.mode = GA_ERROR_FULL;

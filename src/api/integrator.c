@@ -20,7 +20,7 @@ ga_integrator_def ga_integrator_def_default(void)
         .max_iterations = 12,
         .max_halvings = 8,
     };
-    ga_method_generalized_alpha(0.9, &def.method, NULL);
+    ga_coefficients_generalized_alpha(0.9, &def.coefficients, NULL);
     return def;
 }
 
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const c
 static void warn_method(ga_integrator *g)
 {
     const ga_stepper *s = g->stepper;
-    const ga_method_properties *p = &s->method;
+    const ga_coefficient_properties *p = &s->properties;
     if (!p->second_order)
         warn(g,
              "the method is only first-order accurate: gamma differs by %.3g from 1/2 - "

@@ -1,5 +1,5 @@
 /* What simulations of models ask of an integrator besides its public functions; apart from
- * integrator.h, whose ga_state is not that of models. */
+ * integrator.h, whose ga_element_state is not that of models. */
 #ifndef GA_API_INTEGRATOR_USE_H
 #define GA_API_INTEGRATOR_USE_H
 

@@ -82,7 +82,8 @@ struct ga_sim {
 
 static void powers_at(ga_sim *sim, const ga_sample *at, ga_powers *powers)
 {
-    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_element_state state =
+        ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     ga_assembly_powers(sim->assembly, &state, powers);
 }
 
@@ -256,7 +257,7 @@ static void warn_assumptions(ga_sim *sim)
         const ga_element *element = sim->model->elements[e];
         double rows[2 * GA_TWIST * GA_ELEMENT_MAX_NODES];
         if (!element->type->assumed || sim->model->dimension == 2) continue;
-        const ga_state state =
+        const ga_element_state state =
             ga_assembly_state(sim->assembly, sim->def.t_start, ga_integrator_q(sim->integrator),
                               ga_integrator_v(sim->integrator), NULL, NULL);
         const int rates = element->type->assumed(element, &state, rows);
@@ -276,7 +277,7 @@ static const double POSITIONS_RHO = 0.6;
 static void warn_damping(ga_sim *sim)
 {
     const ga_control *control = &sim->def.control;
-    const double rho = ga_method_describe(&sim->def.integrator.method).rho_infinity;
+    const double rho = ga_coefficients_describe(&sim->def.integrator.coefficients).rho_infinity;
     if (!(control->relative > 0) || control->mode != GA_ERROR_POSITIONS) return;
     if (!(rho > POSITIONS_RHO)) return;
     ga_warn(&sim->warnings, GA_WARN_DAMPING, NULL, NAN,
@@ -346,7 +347,8 @@ static ga_eval accepted(void *user, const ga_sample *at)
     ga_sim *sim = user;
     if (!sim->started) warn_start(sim);
     account(sim, at);
-    ga_state state = ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_element_state state =
+        ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     state.interval = at->step;
     ga_assembly_commit(sim->assembly, &state);
     sim->t = shown_time(sim, at->t);
@@ -423,7 +425,8 @@ static ga_eval output(void *user, const ga_sample *at)
 static ga_eval event_functions(void *user, const ga_sample *at, double *g)
 {
     ga_sim *sim = user;
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_element_state state =
+        ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
         if (element->event_count) element->type->events(element, &state, g + element->event);
@@ -448,7 +451,7 @@ static double *memory_of(ga_sim *sim, const ga_element *element)
 
 /* Contacts that are closed, with what happens to them; at first the count in sim->contacts that
  * struck, of which only element and restitution are known. */
-static int gather_contacts(ga_sim *sim, int struck, const ga_state *state)
+static int gather_contacts(ga_sim *sim, int struck, const ga_element_state *state)
 {
     ga_contact *all = sim->contacts;
     int count = struck;
@@ -481,7 +484,7 @@ static void place_contacts(ga_sim *sim, int count, double t, double *q, double *
     const size_t size_v = (size_t)sim->assembly->nv * sizeof *v;
     memcpy(sim->q, q, size);
     if (ga_integrator_place(sim->integrator, t, q, v)) memcpy(q, sim->q, size);
-    const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    const ga_element_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
     for (int k = 0; k < count; ++k) {
         ga_contact *c = sim->contacts + k;
         if (c->touches)
@@ -677,7 +680,7 @@ static bool part_contacts(ga_sim *sim, int count, double t, const double *q, con
     for (int k = 0; k < count; ++k) {
         const ga_contact *c = sim->contacts + k;
         const ga_element *element = c->element;
-        const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+        const ga_element_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
         memset(sim->direction, 0, (size_t)sim->assembly->nv * sizeof *sim->direction);
         ga_assembly_add_row(sim->assembly, element, c->gradient, sim->direction);
         const double rate = dot(sim->assembly->nv, sim->direction, v);
@@ -694,7 +697,7 @@ static bool part_contacts(ga_sim *sim, int count, double t, const double *q, con
 /* Contacts that open begin elsewhere than those that rest. */
 static void hold_again(ga_sim *sim, int count, double t, const double *q, const double *v)
 {
-    const ga_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    const ga_element_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
     for (int k = 0; k < count; ++k) {
         ga_contact *c = sim->contacts + k;
         c->touches =
@@ -708,7 +711,7 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     ga_sim *sim = user;
     bool changed = false;
     int struck = 0;
-    ga_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
+    ga_element_state state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
     state.interval = at->step;
     for (int k = 0; k < count; ++k) {
         const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
@@ -733,7 +736,7 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
 }
 
 /* Rows of elements with events are switched on and off: is one on? */
-static bool find_locks(ga_sim *sim, const ga_state *state)
+static bool find_locks(ga_sim *sim, const ga_element_state *state)
 {
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
@@ -750,7 +753,8 @@ static bool locked(void *user) { return ((const ga_sim *)user)->locked; }
 static ga_action settled(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
-    ga_state state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_element_state state =
+        ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     bool changed = false;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
@@ -914,7 +918,7 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
         ga_sim_explain_misaligned(sim->assembly, report);
     }
     if (!sim->started || status == GA_ERR_EVENTS || status == GA_ERR_MEMORY) return status;
-    ga_state state =
+    ga_element_state state =
         ga_assembly_state(sim->assembly, sim->last_t, ga_integrator_q(sim->integrator),
                           ga_integrator_v(sim->integrator), NULL, NULL);
     ga_sim_explain_step(sim->assembly, &state, &sim->def, report);
@@ -1193,7 +1197,8 @@ static ga_status find_joints(ga_sim *sim, ga_sim_check *check, ga_report *report
     if (!sim->joints)
         return ga_fail(report, GA_ERR_MEMORY, "no memory for %d joints", check->joint_count);
     const double *q = ga_integrator_q(sim->integrator), *v = ga_integrator_v(sim->integrator);
-    const ga_state start = ga_assembly_state(sim->assembly, sim->def.t_start, q, v, NULL, NULL);
+    const ga_element_state start =
+        ga_assembly_state(sim->assembly, sim->def.t_start, q, v, NULL, NULL);
     ga_sim_joints_find(sim->model, sim->def.t_start, start.frames, sim->joints);
     check->joints = sim->joints;
     return GA_OK;

@@ -49,7 +49,7 @@ static double clean(double x, double size)
 static void measure(const ga_model *model, const ga_joint *joint, double t, double *gap,
                     double *turn)
 {
-    const ga_state given = {.t = t, .frames = model->frames};
+    const ga_element_state given = {.t = t, .frames = model->frames};
     double x[3];
     ga_gap_measure(&joint->element, &given, gap, turn);
     const double size = locate(joint, 0, model->frames, x) + locate(joint, 1, model->frames, x);

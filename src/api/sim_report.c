@@ -435,7 +435,7 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
 }
 
 /* The element that is nearest to a state in which it is not defined; null: none is near. */
-static const ga_element *find_singular(const ga_assembly *a, const ga_state *state,
+static const ga_element *find_singular(const ga_assembly *a, const ga_element_state *state,
                                        double *regularity)
 {
     const ga_element *nearest = NULL;
@@ -469,7 +469,7 @@ static double length(const double x[3])
 
 /* The motion with the largest rate if bodies move far faster than motions prescribe: they do as
  * a mechanism is drawn to the end of its reach. *ratio: how many times. */
-static const ga_element *find_overdriven(const ga_assembly *a, const ga_state *state,
+static const ga_element *find_overdriven(const ga_assembly *a, const ga_element_state *state,
                                          double *ratio)
 {
     static const double far_faster = 10;
@@ -508,8 +508,8 @@ static bool min_step_forbids(const ga_sim_def *def, const ga_report *report)
            def->control.min_step > (def->t_end - def->t_start) / many;
 }
 
-void ga_sim_explain_step(const ga_assembly *a, const ga_state *state, const ga_sim_def *def,
-                         ga_report *report)
+void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
+                         const ga_sim_def *def, ga_report *report)
 {
     const ga_formulation formulation = def->integrator.formulation;
     static const double much =

@@ -45,7 +45,7 @@ void ga_sim_explain_contradiction(ga_assembly *assembly, const ga_integrator *in
 void ga_sim_explain_misaligned(const ga_assembly *assembly, ga_report *report);
 /* Adds why a step failed, where the last good state tells: an element near a state in which it
  * is not defined, masses too different for index 3, or a min_step that is too large. */
-void ga_sim_explain_step(const ga_assembly *assembly, const ga_state *state,
+void ga_sim_explain_step(const ga_assembly *assembly, const ga_element_state *state,
                          const ga_sim_def *def, ga_report *report);
 
 #endif

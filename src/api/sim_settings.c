@@ -12,21 +12,22 @@
 
 static double given(double x, double otherwise) { return isnan(x) ? otherwise : x; }
 
-static ga_status choose_method(const ga_simulate_settings *s, ga_method *method,
+static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *method,
                                ga_report *report)
 {
     switch (s->method.family) {
     case GA_FAMILY_GENERALIZED_ALPHA:
-        return ga_method_generalized_alpha(given(s->rho_inf, 0.9), method, report);
+        return ga_coefficients_generalized_alpha(given(s->rho_inf, 0.9), method, report);
     case GA_FAMILY_HHT:
-        return ga_method_hht(given(s->alpha, -0.05), method, report);
+        return ga_coefficients_hht(given(s->alpha, -0.05), method, report);
     case GA_FAMILY_NEWMARK:
-        return ga_method_newmark(given(s->beta, 0.25), given(s->gamma, 0.5), method, report);
+        return ga_coefficients_newmark(given(s->beta, 0.25), given(s->gamma, 0.5), method,
+                                       report);
     case GA_FAMILY_WBZ:
-        return ga_method_wbz(given(s->rho_inf, 0.9), method, report);
+        return ga_coefficients_wbz(given(s->rho_inf, 0.9), method, report);
     default:
-        *method = (ga_method){s->method.coefficients[0], s->method.coefficients[1],
-                              s->method.coefficients[2], s->method.coefficients[3]};
+        *method = (ga_coefficients){s->method.coefficients[0], s->method.coefficients[1],
+                                    s->method.coefficients[2], s->method.coefficients[3]};
         return GA_OK;
     }
 }
@@ -56,7 +57,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
 {
     const ga_simulate_settings *s = &model->settings.simulate;
     ga_integrator_def integrator = ga_integrator_def_default();
-    choose_method(s, &integrator.method, NULL);
+    choose_method(s, &integrator.coefficients, NULL);
     integrator.formulation = (ga_formulation)s->formulation;
     integrator.start = (ga_start)s->start;
     integrator.map = (ga_map)s->map;
@@ -115,7 +116,7 @@ static ga_status add_error(ga_messages *messages, const ga_value *at, const char
 static ga_status check_method(const ga_model *model, const ga_value *simulate,
                               ga_messages *messages)
 {
-    ga_method method;
+    ga_coefficients method;
     ga_report report;
     const char *keys[] = {"method", "rho_inf", "alpha", "beta", "gamma"};
     const ga_value *at = simulate;
@@ -123,7 +124,7 @@ static ga_status check_method(const ga_model *model, const ga_value *simulate,
         if (ga_value_get(simulate, keys[k])) at = ga_value_get(simulate, keys[k]);
     if (choose_method(&model->settings.simulate, &method, &report) != GA_OK)
         return add_error(messages, at, "simulate", report.message);
-    ga_method_properties properties = ga_method_describe(&method);
+    ga_coefficient_properties properties = ga_coefficients_describe(&method);
     if (!properties.second_order)
         return add_error(
             messages, at, "simulate",

@@ -125,7 +125,7 @@ static ga_status load_file(ga_loader *loader, const char *path)
     ga_document *d = loader->document;
     const ga_place whole = {d->name, 0, 0};
     loader->is_file = true;
-    ga_file file;
+    ga_file_text file;
     d->folder = ga_path_folder(&d->arena, path);
     if (!d->folder) return GA_ERR_MEMORY;
     const ga_status status = ga_file_read(path, &d->arena, &file);

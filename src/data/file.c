@@ -48,7 +48,7 @@ static ga_status read_all(FILE *stream, char **text, size_t *length, char *reaso
 }
 
 /* Reads to the end and closes. */
-static ga_status take_stream(FILE *stream, ga_arena *arena, ga_file *file)
+static ga_status take_stream(FILE *stream, ga_arena *arena, ga_file_text *file)
 {
     char *text = NULL;
     ga_status status = read_all(stream, &text, &file->length, file->reason);
@@ -61,9 +61,9 @@ static ga_status take_stream(FILE *stream, ga_arena *arena, ga_file *file)
     return status;
 }
 
-ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file)
+ga_status ga_file_read(const char *path, ga_arena *arena, ga_file_text *file)
 {
-    *file = (ga_file){0};
+    *file = (ga_file_text){0};
     errno = 0;
     FILE *stream = fopen(path, "rb");
     if (!stream) return explain(errno, file->reason);
@@ -102,9 +102,9 @@ bool ga_file_is_regular(const char *path, char reason[GA_FILE_REASON_SIZE])
 
 /* Asked before it is opened, because opening alone may block, and again afterwards, because the
  * path may by then lead elsewhere. */
-ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file *file)
+ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file_text *file)
 {
-    *file = (ga_file){0};
+    *file = (ga_file_text){0};
     struct stat what;
     errno = 0;
     if (stat(path, &what) != 0) return explain(errno, file->reason);

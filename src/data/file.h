@@ -9,18 +9,18 @@
 
 enum { GA_FILE_MAX_MEGABYTES = 256, GA_FILE_REASON_SIZE = 128 };
 
-typedef struct ga_file {
+typedef struct ga_file_text {
     const char *text; /* null-terminated; it may hold NULs itself */
     size_t length;
     char reason[GA_FILE_REASON_SIZE]; /* why it cannot be read */
-} ga_file;
+} ga_file_text;
 
 /* The whole file. GA_OK; GA_ERR_FILE or, if it is too large, GA_ERR_INPUT, with a reason; or
  * GA_ERR_MEMORY. */
-ga_status ga_file_read(const char *path, ga_arena *arena, ga_file *file);
+ga_status ga_file_read(const char *path, ga_arena *arena, ga_file_text *file);
 /* The same for a file that another file names. It must be a regular one: a pipe would block, a
  * device may never end or do something when it is opened. */
-ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file *file);
+ga_status ga_file_read_regular(const char *path, ga_arena *arena, ga_file_text *file);
 /* Whether it is one; false with a reason. */
 bool ga_file_is_regular(const char *path, char reason[GA_FILE_REASON_SIZE]);
 

@@ -203,7 +203,7 @@ static ga_status include_file(ga_loader *loader, const ga_value *value, const li
     }
     GA_TRY(ga_names_put(&loader->included, resolved, strlen(resolved), 0));
 
-    ga_file file;
+    ga_file_text file;
     ga_status status = ga_file_read_regular(path, arena, &file);
     if (status == GA_ERR_FILE || status == GA_ERR_INPUT) {
         loader->is_incomplete = true;

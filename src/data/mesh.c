@@ -317,7 +317,7 @@ ga_status ga_mesh_read(const char *path, ga_arena *arena, ga_mesh *mesh,
     *mesh = (ga_mesh){0};
     if (!read) return refuse(&r, "expected a file that ends in .stl or .obj");
     ga_arena whole = {0};
-    ga_file file;
+    ga_file_text file;
     ga_status status = ga_file_read_regular(path, &whole, &file);
     if (status == GA_ERR_FILE || status == GA_ERR_INPUT)
         snprintf(reason, GA_MESH_REASON_SIZE, "%s", file.reason);

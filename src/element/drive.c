@@ -207,7 +207,8 @@ typedef struct look {
     double rate_size; /* sum of the sizes of its terms */
 } look;
 
-static void look_at(const drive *d, const ga_state *state, ga_order order, look *l)
+static void look_at(const drive *d, const ga_element_state *state, ga_derivative_order order,
+                    look *l)
 {
     ga_pair_locate(d->joint, state, &l->pair);
     ga_pair_coordinate(&l->pair, d->k, order, &l->s);
@@ -221,7 +222,7 @@ static void look_at(const drive *d, const ga_state *state, ga_order order, look 
 
 static mode mode_in(const double *memory) { return (mode)(int)memory[MODE]; }
 
-static mode mode_of(const drive *d, const ga_state *state)
+static mode mode_of(const drive *d, const ga_element_state *state)
 {
     if (d->element.memory_count == 0 || !state->memory) return FREE;
     return mode_in(state->memory + d->element.memory);
@@ -239,7 +240,8 @@ static double normal(const drive *d, const look *l)
     return press(&l->pair, d->coordinate, lambda, NULL, NULL);
 }
 
-static effort exert_at(const drive *d, const ga_state *state, ga_order order, look *l)
+static effort exert_at(const drive *d, const ga_element_state *state, ga_derivative_order order,
+                       look *l)
 {
     look_at(d, state, order, l);
     return exert(d, mode_of(d, state), l->s.value, l->rate, normal(d, l));
@@ -248,7 +250,7 @@ static effort exert_at(const drive *d, const ga_state *state, ga_order order, lo
 /* --- force ---------------------------------------------------------------------------------
  */
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     look l;
     double g[GA_PAIR];
@@ -258,7 +260,7 @@ static void force(const void *element, const ga_state *state, double *f)
 }
 
 /* K = -g (D Q)^T - Q S with D Q = Q_s g + Q_v (nu^T S) + Q_N D N,  C = -Q_v g g^T */
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     const drive *d = element;
     look l;
@@ -278,7 +280,7 @@ static void tangent(const void *element, const ga_state *state, double *K, doubl
         }
 }
 
-static void force_multipliers(const void *element, const ga_state *state, double *L)
+static void force_multipliers(const void *element, const ga_element_state *state, double *L)
 {
     const drive *d = element;
     if (!d->element.host) return;
@@ -292,13 +294,13 @@ static void force_multipliers(const void *element, const ga_state *state, double
         for (int k = 0; k < rows; ++k) L[columns * i + k] += g[i] * e.Q_N * by_lambda[k];
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     look l;
     return exert_at(element, state, GA_ORDER_GRADIENT, &l).potential;
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     look l;
     return exert_at(element, state, GA_ORDER_GRADIENT, &l).dissipation;
@@ -307,7 +309,7 @@ static double dissipation(const void *element, const ga_state *state)
 /* --- lock ----------------------------------------------------------------------------------
  */
 
-static void constraint(const void *element, const ga_state *state, double *Phi)
+static void constraint(const void *element, const ga_element_state *state, double *Phi)
 {
     const drive *d = element;
     look l;
@@ -317,7 +319,7 @@ static void constraint(const void *element, const ga_state *state, double *Phi)
     *Phi = l.s.value - state->memory[d->element.memory + HELD_AT];
 }
 
-static void gradient(const void *element, const ga_state *state, double *B)
+static void gradient(const void *element, const ga_element_state *state, double *B)
 {
     const drive *d = element;
     look l;
@@ -327,7 +329,7 @@ static void gradient(const void *element, const ga_state *state, double *B)
     ga_pair_to_body(&l.pair, l.s.g, B);
 }
 
-static void speed_stiffness(const void *element, const ga_state *state, double *Z)
+static void speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
     const drive *d = element;
     look l;
@@ -338,7 +340,7 @@ static void speed_stiffness(const void *element, const ga_state *state, double *
     ga_pair_to_body(&l.pair, Z, Z);
 }
 
-static void geometric(const void *element, const ga_state *state, const double *lambda,
+static void geometric(const void *element, const ga_element_state *state, const double *lambda,
                       double *K)
 {
     const drive *d = element;
@@ -355,12 +357,12 @@ static const char *row_name(const void *element, int k)
     return d->sticks ? "sticking" : "resting at a stop";
 }
 
-static double lock_effort(const drive *d, const ga_state *state)
+static double lock_effort(const drive *d, const ga_element_state *state)
 {
     return -state->lambda[d->element.row];
 }
 
-double ga_drive_effort(const struct ga_drive_element *d, const ga_state *state)
+double ga_drive_effort(const struct ga_drive_element *d, const ga_element_state *state)
 {
     look l;
     const double Q = exert_at(d, state, GA_ORDER_GRADIENT, &l).Q;
@@ -378,7 +380,7 @@ static double hold(const drive *d, const look *l)
 }
 
 /* Positive while the lock holds. */
-static double margin(const drive *d, mode m, const ga_state *state, const look *l)
+static double margin(const drive *d, mode m, const ga_element_state *state, const look *l)
 {
     const double P = lock_effort(d, state), H = hold(d, l);
     switch (m) {
@@ -459,7 +461,7 @@ static bool rests_at(const drive *d, const stop *at, const look *l, const double
 }
 
 /* At rest at a stop, or without motion and friction: held, settle() will see. */
-static void remember(const void *element, const ga_state *state, double *memory)
+static void remember(const void *element, const ga_element_state *state, double *memory)
 {
     const drive *d = element;
     look l;
@@ -477,7 +479,7 @@ static void remember(const void *element, const ga_state *state, double *memory)
     change(d, m, l.s.value, memory);
 }
 
-static void commit(const void *element, const ga_state *state, double *memory)
+static void commit(const void *element, const ga_element_state *state, double *memory)
 {
     const drive *d = element;
     look l;
@@ -497,7 +499,7 @@ static double impact_function(const drive *d, const stop *at, const look *l,
     return fmax(x + slack, fmin(gap_rate(at, l), x + 4 * slack));
 }
 
-static void events(const void *element, const ga_state *state, double *g)
+static void events(const void *element, const ga_element_state *state, double *g)
 {
     const drive *d = element;
     const double *memory = state->memory + d->element.memory;
@@ -516,7 +518,7 @@ static void events(const void *element, const ga_state *state, double *g)
 
 /* The lock gives way to what it resisted. One that was stuck within the tolerance of a stop
  * keeps its slack: if every bounce had a new one, they would creep through the stop. */
-static void release(const drive *d, mode m, const ga_state *state, const look *l,
+static void release(const drive *d, mode m, const ga_element_state *state, const look *l,
                     double *memory)
 {
     const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
@@ -554,8 +556,8 @@ static ga_switch strike(const drive *d, const stop *at, const look *l, double t,
     return GA_SWITCH_IMPACT;
 }
 
-static ga_switch happen(const void *element, int event, const ga_state *state, double *memory,
-                        ga_impact *impact)
+static ga_switch happen(const void *element, int event, const ga_element_state *state,
+                        double *memory, ga_impact *impact)
 {
     const drive *d = element;
     const mode m = mode_in(memory);
@@ -591,7 +593,8 @@ static const stop *stop_at(const drive *d, const look *l, const double *memory)
 /* A rebound begins where the impact function is zero, so that it also ends there: a height
  * gained at each impact would keep small bounces going. One that comes to rest is at its stop,
  * where the start that follows will hold it. */
-static bool touch(const void *element, const ga_state *state, double *memory, ga_impact *impact)
+static bool touch(const void *element, const ga_element_state *state, double *memory,
+                  ga_impact *impact)
 {
     const drive *d = element;
     look l;
@@ -612,7 +615,8 @@ static bool touch(const void *element, const ga_state *state, double *memory, ga
     return true;
 }
 
-static void loosen(const void *element, const ga_state *state, double *memory, double *gradient)
+static void loosen(const void *element, const ga_element_state *state, double *memory,
+                   double *gradient)
 {
     const drive *d = element;
     look l;
@@ -623,7 +627,7 @@ static void loosen(const void *element, const ga_state *state, double *memory, d
     for (int i = 0; at == &stop_max && i < GA_PAIR; ++i) gradient[i] = -gradient[i];
 }
 
-static void part(const void *element, const ga_state *state, bool stays, double *memory)
+static void part(const void *element, const ga_element_state *state, bool stays, double *memory)
 {
     const drive *d = element;
     const mode m = mode_in(memory);
@@ -640,7 +644,7 @@ static void part(const void *element, const ga_state *state, bool stays, double 
     if (!stays && gap(d, at, &l) < -2 * memory[at->slack]) open_gap(d, at, &l, memory);
 }
 
-static bool settle(const void *element, const ga_state *state, double *memory)
+static bool settle(const void *element, const ga_element_state *state, double *memory)
 {
     const drive *d = element;
     const mode m = mode_in(memory);

@@ -30,7 +30,7 @@ typedef struct ga_frame {
 
 /* Where to evaluate. frames[GA_GROUND] is the ground; multipliers and memory are those of the
  * whole model, elements find theirs through their offsets. */
-typedef struct ga_state {
+typedef struct ga_element_state {
     double t;
     const ga_frame *frames;
     const double *lambda, *psi; /* where a function says that it reads them */
@@ -38,7 +38,7 @@ typedef struct ga_state {
     /* How long the motion was interpolated over to get here: positions have round-off of what
      * they move in that time. 0: not known. */
     double interval;
-} ga_state;
+} ga_element_state;
 
 enum { GA_ELEMENT_MAX_NODES = 12, GA_TWIST = 6 };
 
@@ -97,7 +97,7 @@ typedef struct ga_channel_type {
     const char *const *parts; /* names of components for CSV; null: x, y, z or 0, 1, ... */
     /* Writes count numbers; reads everything. In planar models a vector of 3 keeps x and y,
      * and .axial vectors (torque) keep z. */
-    void (*value)(const void *element, const ga_state *state, double *out);
+    void (*value)(const void *element, const ga_element_state *state, double *out);
     int (*size)(const void *element);
     bool (*there)(const void *element); /* null: always */
     bool axial;
@@ -150,29 +150,30 @@ struct ga_element_type {
 
     /* --- constraints; k counts as rows, then speed_rows ------------------------------------
      */
-    void (*constraint)(const void *element, const ga_state *state, double *Phi);
+    void (*constraint)(const void *element, const ga_element_state *state, double *Phi);
     /* B: rows x 6 n */
-    void (*gradient)(const void *element, const ga_state *state, double *B);
+    void (*gradient)(const void *element, const ga_element_state *state, double *B);
     /* adds D (B^T lambda), 6 n x 6 n; lambda: the element's own rows */
-    void (*geometric)(const void *element, const ga_state *state, const double *lambda,
+    void (*geometric)(const void *element, const ga_element_state *state, const double *lambda,
                       double *K);
     /* Z = D (B v) at fixed twists, rows x 6 n */
-    void (*speed_stiffness)(const void *element, const ga_state *state, double *Z);
+    void (*speed_stiffness)(const void *element, const ga_element_state *state, double *Z);
     /* Phi_t; and (B v + Phi_t)_t = B_t v + Phi_tt. Null: zero. */
-    void (*rate)(const void *element, const ga_state *state, double *Phi_t);
-    void (*rate_rate)(const void *element, const ga_state *state, double *rate_rate);
+    void (*rate)(const void *element, const ga_element_state *state, double *Phi_t);
+    void (*rate_rate)(const void *element, const ga_element_state *state, double *rate_rate);
 
     /* k(q, v, t) */
-    void (*speed)(const void *element, const ga_state *state, double *k);
+    void (*speed)(const void *element, const ga_element_state *state, double *k);
     /* N = dk/dv, speed_rows x 6 n */
-    void (*speed_gradient)(const void *element, const ga_state *state, double *N);
+    void (*speed_gradient)(const void *element, const ga_element_state *state, double *N);
     /* D k at fixed twists, speed_rows x 6 n */
-    void (*speed_speed_stiffness)(const void *element, const ga_state *state, double *Z);
+    void (*speed_speed_stiffness)(const void *element, const ga_element_state *state,
+                                  double *Z);
     /* adds D (N^T psi) at fixed twists, and its derivative by the twists */
-    void (*speed_geometric)(const void *element, const ga_state *state, const double *psi,
-                            double *K, double *C);
+    void (*speed_geometric)(const void *element, const ga_element_state *state,
+                            const double *psi, double *K, double *C);
     /* k_t. Null: zero. */
-    void (*speed_rate)(const void *element, const ga_state *state, double *k_t);
+    void (*speed_rate)(const void *element, const ga_element_state *state, double *k_t);
 
     /* Which blocks of K and C can be other than zero: block i, j of three numbers each, the
      * translation of node 0, its rotation, the translation of node 1, ... Null: all. */
@@ -183,53 +184,54 @@ struct ga_element_type {
     /* True if this one exerts none. Null: it does, where `force` is given. */
     bool (*idle)(const void *element);
     /* adds the force on each node, 6 n; may read the multipliers of its host */
-    void (*force)(const void *element, const ga_state *state, double *f);
+    void (*force)(const void *element, const ga_element_state *state, double *f);
     /* adds -D f at fixed twists to K, and -df/d(twists) to C, 6 n x 6 n each */
-    void (*tangent)(const void *element, const ga_state *state, double *K, double *C);
+    void (*tangent)(const void *element, const ga_element_state *state, double *K, double *C);
     /* adds df/d(lambda, psi) of the host, 6 n x (host rows + host speed rows) */
-    void (*force_multipliers)(const void *element, const ga_state *state, double *L);
+    void (*force_multipliers)(const void *element, const ga_element_state *state, double *L);
 
     /* --- energy ------------------------------------------------------------------------------
      * Force times twists is power - d(potential)/dt - dissipation. Where all three are null,
      * the power of `force` counts as work from outside. */
-    double (*potential)(const void *element, const ga_state *state);
-    double (*dissipation)(const void *element, const ga_state *state); /* power, >= 0 */
-    double (*power)(const void *element, const ga_state *state);       /* from outside */
+    double (*potential)(const void *element, const ga_element_state *state);
+    double (*dissipation)(const void *element, const ga_element_state *state); /* power, >= 0 */
+    double (*power)(const void *element, const ga_element_state *state); /* from outside */
 
     /* --- memory and events -----------------------------------------------------------------
      */
     /* At the start; writes memory_count numbers. */
-    void (*remember)(const void *element, const ga_state *state, double *memory);
+    void (*remember)(const void *element, const ga_element_state *state, double *memory);
     /* After each accepted step. */
-    void (*commit)(const void *element, const ga_state *state, double *memory);
+    void (*commit)(const void *element, const ga_element_state *state, double *memory);
     /* Event functions, event_count numbers: an event is where one becomes negative. What
      * `happen` and the impact leave is not negative. */
-    void (*events)(const void *element, const ga_state *state, double *g);
-    ga_switch (*happen)(const void *element, int event, const ga_state *state, double *memory,
-                        ga_impact *impact);
+    void (*events)(const void *element, const ga_element_state *state, double *g);
+    ga_switch (*happen)(const void *element, int event, const ga_element_state *state,
+                        double *memory, ga_impact *impact);
     /* For elements with impacts, after happen: is there contact? Then its row keeps the gap
      * while the position is made consistent; until loosen, after which velocities may jump. The
      * gap's rate is gradient . (twists), 6 n numbers. One that closes, but has not happened
      * yet, is struck, too, if impact is given. */
-    bool (*touch)(const void *element, const ga_state *state, double *memory,
+    bool (*touch)(const void *element, const ga_element_state *state, double *memory,
                   ga_impact *impact);
-    void (*loosen)(const void *element, const ga_state *state, double *memory,
+    void (*loosen)(const void *element, const ga_element_state *state, double *memory,
                    double *gradient);
     /* After the impact, state with the new velocities: the contact stays closed, or opens. */
-    void (*part)(const void *element, const ga_state *state, bool stays, double *memory);
+    void (*part)(const void *element, const ga_element_state *state, bool stays,
+                 double *memory);
     /* After the integration has started anew, with multipliers: true if memory changed. */
-    bool (*settle)(const void *element, const ga_state *state, double *memory);
+    bool (*settle)(const void *element, const ga_element_state *state, double *memory);
     /* The next time after t at which a force jumps or has a corner that no function in the
      * fields tells about; null: never. */
     double (*next_break)(const void *element, double t);
 
     /* Rates that the element takes for zero though it does not keep them so: rows of the twists
      * of its nodes, of which it returns the number, two at most. Null: none. */
-    int (*assumed)(const void *element, const ga_state *state, double *rows);
+    int (*assumed)(const void *element, const ga_element_state *state, double *rows);
     const char *assumption; /* in words */
     /* How far a state is from one in which the element is not defined, by its size: 0 there.
      * Null: it is defined everywhere. */
-    double (*regularity)(const void *element, const ga_state *state);
+    double (*regularity)(const void *element, const ga_element_state *state);
     const char *singular, *remedy; /* what happens there, and what to do, in words */
 
     const ga_channel_type *channels; /* ends with a null name */

@@ -43,19 +43,19 @@ typedef enum ga_kind {
     GA_KIND_GROUP,     /* a struct of its own, with .group as its fields */
     GA_KIND_SPIN,      /* double[3]: an angular velocity; planar: one number, about z */
     GA_KIND_POINTS,    /* ga_point_list */
-    GA_KIND_TOLERANCE, /* ga_tolerance: a number, or {relative: , absolute: } */
+    GA_KIND_TOLERANCE, /* ga_tolerance_choice: a number, or {relative: , absolute: } */
     GA_KIND_METHOD, /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
     GA_KIND_COLOR,  /* const char *, as #rrggbb */
     GA_KIND_SHAPES, /* ga_shape_list: a map with .group as its fields, or a list of such */
     GA_KIND_COUNT
 } ga_kind;
 
-typedef enum ga_range {
+typedef enum ga_number_range {
     GA_ANY,
     GA_POSITIVE,
     GA_NOT_NEGATIVE,
     GA_FRACTION /* [0, 1] */
-} ga_range;
+} ga_number_range;
 
 typedef enum ga_dimensions { GA_ANYWHERE, GA_SPATIAL, GA_PLANAR } ga_dimensions;
 
@@ -72,7 +72,7 @@ typedef struct ga_field {
     const char *absent;
     const char *const *choices; /* null-terminated */
     int count;                  /* of GA_KIND_NUMBERS */
-    ga_range range;             /* of numbers, and of each number in a list */
+    ga_number_range range;      /* of numbers, and of each number in a list */
     const struct ga_field *group;
     ga_dimensions where; /* models that have this field */
 } ga_field;
@@ -134,9 +134,9 @@ typedef struct ga_shape_list {
     const ga_shape *shapes;
 } ga_shape_list;
 
-typedef struct ga_tolerance {
+typedef struct ga_tolerance_choice {
     double relative, absolute; /* NaN: not given */
-} ga_tolerance;
+} ga_tolerance_choice;
 
 typedef struct ga_method_choice {
     int family;             /* index into .choices, or -1: the four numbers */

@@ -6,27 +6,28 @@
 /* --- evaluations ---------------------------------------------------------------------------
  */
 
-ga_loads ga_loads_value(const void *element, const ga_state *state)
+ga_loads ga_loads_value(const void *element, const ga_element_state *state)
 {
     const ga_element *e = element;
     return (ga_loads){.element = e, .state = state, .size = GA_TWIST * e->node_count};
 }
 
-ga_loads ga_loads_varied(const void *element, const ga_state *state)
+ga_loads ga_loads_varied(const void *element, const ga_element_state *state)
 {
     ga_loads loads = ga_loads_value(element, state);
     loads.columns = 2 * loads.size;
     return loads;
 }
 
-ga_loads ga_loads_force(const void *element, const ga_state *state, double *f)
+ga_loads ga_loads_force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_value(element, state);
     loads.f = f;
     return loads;
 }
 
-ga_loads ga_loads_tangent(const void *element, const ga_state *state, double *K, double *C)
+ga_loads ga_loads_tangent(const void *element, const ga_element_state *state, double *K,
+                          double *C)
 {
     ga_loads loads = ga_loads_varied(element, state);
     loads.K = K;
@@ -154,7 +155,7 @@ void ga_loads_add_torque(ga_loads *loads, int i, double sign, const ga_dual3 *T)
     add_rows(loads, i, GA_TWIST * i + 3, sign, T);
 }
 
-double ga_force_power(const void *element, const ga_state *state)
+double ga_force_power(const void *element, const ga_element_state *state)
 {
     const ga_element *e = element;
     double f[GA_TWIST * GA_ELEMENT_MAX_NODES] = {0}, power = 0;

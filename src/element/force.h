@@ -25,17 +25,18 @@
  * go nowhere). */
 typedef struct ga_loads {
     const ga_element *element;
-    const ga_state *state;
+    const ga_element_state *state;
     int size;    /* 6 node_count */
     int columns; /* of duals: 0 or 2 size */
     double *f, *K, *C;
 } ga_loads;
 
 /* For `force`; for `tangent`; for values; for values with their derivatives. */
-ga_loads ga_loads_force(const void *element, const ga_state *state, double *f);
-ga_loads ga_loads_tangent(const void *element, const ga_state *state, double *K, double *C);
-ga_loads ga_loads_value(const void *element, const ga_state *state);
-ga_loads ga_loads_varied(const void *element, const ga_state *state);
+ga_loads ga_loads_force(const void *element, const ga_element_state *state, double *f);
+ga_loads ga_loads_tangent(const void *element, const ga_element_state *state, double *K,
+                          double *C);
+ga_loads ga_loads_value(const void *element, const ga_element_state *state);
+ga_loads ga_loads_varied(const void *element, const ga_element_state *state);
 
 /* `i` counts the element's nodes; results in world axes. */
 void ga_loads_position(const ga_loads *loads, int i, const double p[3], ga_dual3 *x);
@@ -53,7 +54,7 @@ void ga_loads_difference(const ga_loads *loads, const ga_anchor between[2], ga_d
                          ga_dual3 *dd);
 
 /* Power of the element's force. */
-double ga_force_power(const void *element, const ga_state *state);
+double ga_force_power(const void *element, const ga_element_state *state);
 
 /* Sets the two nodes; an error if they are one. */
 bool ga_element_between(ga_setup *setup, void *element, const ga_anchor between[2]);

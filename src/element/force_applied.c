@@ -127,30 +127,30 @@ static void act(const applied *a, ga_loads *loads)
     }
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_force(element, state, f);
     act(element, &loads);
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     ga_loads loads = ga_loads_tangent(element, state, K, C);
     act(element, &loads);
 }
 
-static void remember(const void *element, const ga_state *state, double *memory)
+static void remember(const void *element, const ga_element_state *state, double *memory)
 {
     ga_observation_remember(&((const applied *)element)->observation, element, state, memory);
 }
 
-static void commit(const void *element, const ga_state *state, double *memory)
+static void commit(const void *element, const ga_element_state *state, double *memory)
 {
     ga_observation_commit(&((const applied *)element)->observation, element, state, memory);
 }
 
-static void channel(const applied *a, const ga_state *state, ga_function *const functions[3],
-                    double *out)
+static void channel(const applied *a, const ga_element_state *state,
+                    ga_function *const functions[3], double *out)
 {
     ga_loads loads = ga_loads_value(a, state);
     ga_dual3 value;
@@ -158,13 +158,13 @@ static void channel(const applied *a, const ga_state *state, ga_function *const 
     ga_vec3_store(value.value, out);
 }
 
-static void force_channel(const void *element, const ga_state *state, double *out)
+static void force_channel(const void *element, const ga_element_state *state, double *out)
 {
     const applied *a = element;
     channel(a, state, a->force, out);
 }
 
-static void torque_channel(const void *element, const ga_state *state, double *out)
+static void torque_channel(const void *element, const ga_element_state *state, double *out)
 {
     const applied *a = element;
     channel(a, state, a->torque, out);

@@ -269,13 +269,13 @@ static void act(const bushing *b, ga_loads *loads)
     ga_loads_add_torque(loads, 1, -1, &T);
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_force(element, state, f);
     act(element, &loads);
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     ga_loads loads = ga_loads_tangent(element, state, K, C);
     act(element, &loads);
@@ -284,7 +284,7 @@ static void tangent(const void *element, const ga_state *state, double *K, doubl
 /* --- energy and channels -------------------------------------------------------------------
  */
 
-static void read(const bushing *b, const ga_state *state, double e[6], double rate[6])
+static void read(const bushing *b, const ga_element_state *state, double e[6], double rate[6])
 {
     ga_loads loads = ga_loads_value(b, state);
     deformation x;
@@ -303,7 +303,7 @@ static double square(const double M[36], const double x[6])
     return sum;
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const bushing *b = element;
     double e[6], rate[6];
@@ -311,7 +311,7 @@ static double potential(const void *element, const ga_state *state)
     return square(b->stiffness, e) / 2;
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     const bushing *b = element;
     double e[6], rate[6];
@@ -319,7 +319,7 @@ static double dissipation(const void *element, const ga_state *state)
     return square(b->damping, rate);
 }
 
-static void force_channel(const void *element, const ga_state *state, double *out)
+static void force_channel(const void *element, const ga_element_state *state, double *out)
 {
     ga_loads loads = ga_loads_value(element, state);
     ga_dual3 F, T;
@@ -327,7 +327,7 @@ static void force_channel(const void *element, const ga_state *state, double *ou
     ga_vec3_store(ga_vec3_scale(-1, F.value), out);
 }
 
-static void torque_channel(const void *element, const ga_state *state, double *out)
+static void torque_channel(const void *element, const ga_element_state *state, double *out)
 {
     ga_loads loads = ga_loads_value(element, state);
     ga_dual3 F, T;
@@ -335,14 +335,15 @@ static void torque_channel(const void *element, const ga_state *state, double *o
     ga_vec3_store(ga_vec3_scale(-1, T.value), out);
 }
 
-static void displacement_channel(const void *element, const ga_state *state, double *out)
+static void displacement_channel(const void *element, const ga_element_state *state,
+                                 double *out)
 {
     double e[6], rate[6];
     read(element, state, e, rate);
     for (int k = 0; k < 3; ++k) out[k] = e[k];
 }
 
-static void rotation_channel(const void *element, const ga_state *state, double *out)
+static void rotation_channel(const void *element, const ga_element_state *state, double *out)
 {
     double e[6], rate[6];
     read(element, state, e, rate);

@@ -68,7 +68,7 @@ static ga_vec3 uniform_force(const gravity *g, double t)
     return ga_vec3_load(F);
 }
 
-static ga_vec3 from_center(const gravity *g, const ga_state *state)
+static ga_vec3 from_center(const gravity *g, const ga_element_state *state)
 {
     return ga_vec3_sub(ga_vec3_load(state->frames[g->body].x), ga_vec3_load(g->center));
 }
@@ -105,19 +105,19 @@ static void act(const gravity *g, ga_loads *loads)
     ga_loads_add_force(loads, 0, 1, &F, &x);
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_force(element, state, f);
     act(element, &loads);
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     ga_loads loads = ga_loads_tangent(element, state, K, C);
     act(element, &loads);
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const gravity *g = element;
     if (g->central) {
@@ -128,13 +128,13 @@ static double potential(const void *element, const ga_state *state)
     return -ga_vec3_dot(uniform_force(g, state->t), ga_vec3_load(state->frames[g->body].x));
 }
 
-static double power(const void *element, const ga_state *state)
+static double power(const void *element, const ga_element_state *state)
 {
     const gravity *g = element;
     return g->steady ? 0 : ga_force_power(g, state);
 }
 
-static void force_channel(const void *element, const ga_state *state, double *out)
+static void force_channel(const void *element, const ga_element_state *state, double *out)
 {
     ga_loads loads = ga_loads_value(element, state);
     ga_dual3 F;

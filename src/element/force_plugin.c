@@ -171,7 +171,7 @@ typedef struct bodies {
     ga_plugin_body body[GA_ELEMENT_MAX_NODES];
 } bodies;
 
-static bodies gather(const plugin *p, const ga_state *state)
+static bodies gather(const plugin *p, const ga_element_state *state)
 {
     bodies out;
     for (int i = 0; i < p->element.node_count; ++i) {
@@ -190,7 +190,7 @@ static void evaluate(const plugin *p, double t, const bodies *at, double *f)
     p->functions->force(p->self, t, at->body, f);
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     const plugin *p = element;
     bodies at = gather(p, state);
@@ -236,7 +236,7 @@ static void subtract_quotient(const plugin *p, double t, const bodies at[2], dou
     for (int row = 0; row < n; ++row) column[row * n] -= (f[1][row] - f[0][row]) / width;
 }
 
-static void difference(const plugin *p, const ga_state *state, double *K, double *C)
+static void difference(const plugin *p, const ga_element_state *state, double *K, double *C)
 {
     const double relative = 1e-5;
     bodies center = gather(p, state);
@@ -257,7 +257,7 @@ static void difference(const plugin *p, const ga_state *state, double *K, double
         }
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     enum { max_size = GA_TWIST * GA_ELEMENT_MAX_NODES };
     const plugin *p = element;
@@ -275,14 +275,14 @@ static void tangent(const void *element, const ga_state *state, double *K, doubl
     }
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const plugin *p = element;
     bodies at = gather(p, state);
     return p->functions->potential ? p->functions->potential(p->self, state->t, at.body) : 0;
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     const plugin *p = element;
     bodies at = gather(p, state);
@@ -290,7 +290,7 @@ static double dissipation(const void *element, const ga_state *state)
                                      : 0;
 }
 
-static double power(const void *element, const ga_state *state)
+static double power(const void *element, const ga_element_state *state)
 {
     const plugin *p = element;
     bool internal = p->functions->potential || p->functions->dissipation;
@@ -307,7 +307,7 @@ static double next_break(const void *element, double t)
  */
 
 /* Forces (part 0) or moments (part 3) on all bodies, world axes. */
-static void world_loads(const plugin *p, const ga_state *state, int part, double *out)
+static void world_loads(const plugin *p, const ga_element_state *state, int part, double *out)
 {
     double f[GA_TWIST * GA_ELEMENT_MAX_NODES] = {0};
     force(p, state, f);
@@ -317,12 +317,12 @@ static void world_loads(const plugin *p, const ga_state *state, int part, double
     }
 }
 
-static void force_channel(const void *element, const ga_state *state, double *out)
+static void force_channel(const void *element, const ga_element_state *state, double *out)
 {
     world_loads(element, state, 0, out);
 }
 
-static void torque_channel(const void *element, const ga_state *state, double *out)
+static void torque_channel(const void *element, const ga_element_state *state, double *out)
 {
     world_loads(element, state, 3, out);
 }

@@ -225,13 +225,13 @@ static void act(const spring *s, ga_loads *loads)
     ga_loads_add_force(loads, 1, -1, &pull, &end);
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_force(element, state, f);
     act(element, &loads);
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     ga_loads loads = ga_loads_tangent(element, state, K, C);
     act(element, &loads);
@@ -244,7 +244,7 @@ typedef struct reading {
     double length, rate, tension, function;
 } reading;
 
-static reading read(const spring *s, const ga_state *state)
+static reading read(const spring *s, const ga_element_state *state)
 {
     ga_loads loads = ga_loads_value(s, state);
     ga_dual3 direction;
@@ -269,7 +269,7 @@ static double at_rest(const void *element, double length)
     return ga_function_value(s->force, x);
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const spring *s = element;
     reading r = read(s, state);
@@ -280,7 +280,7 @@ static double potential(const void *element, const ga_state *state)
     return energy;
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     const spring *s = element;
     if (s->central) {
@@ -297,7 +297,7 @@ static double dissipation(const void *element, const ga_state *state)
     return loss;
 }
 
-static double power(const void *element, const ga_state *state)
+static double power(const void *element, const ga_element_state *state)
 {
     const spring *s = element;
     if (!s->force || s->conservative) return 0;
@@ -308,17 +308,17 @@ static double power(const void *element, const ga_state *state)
 /* --- the rest ------------------------------------------------------------------------------
  */
 
-static void remember(const void *element, const ga_state *state, double *memory)
+static void remember(const void *element, const ga_element_state *state, double *memory)
 {
     ga_observation_remember(&((const spring *)element)->observation, element, state, memory);
 }
 
-static void commit(const void *element, const ga_state *state, double *memory)
+static void commit(const void *element, const ga_element_state *state, double *memory)
 {
     ga_observation_commit(&((const spring *)element)->observation, element, state, memory);
 }
 
-static double regularity(const void *element, const ga_state *state)
+static double regularity(const void *element, const ga_element_state *state)
 {
     const spring *s = element;
     if (s->central || !(s->length > 0)) return 1;
@@ -332,7 +332,7 @@ static double regularity(const void *element, const ga_state *state)
     return sqrt(ga_vec3_dot(d, d)) / s->length;
 }
 
-static void force_channel(const void *element, const ga_state *state, double *out)
+static void force_channel(const void *element, const ga_element_state *state, double *out)
 {
     const spring *s = element;
     if (s->central) {
@@ -345,12 +345,12 @@ static void force_channel(const void *element, const ga_state *state, double *ou
     *out = read(s, state).tension;
 }
 
-static void length_channel(const void *element, const ga_state *state, double *out)
+static void length_channel(const void *element, const ga_element_state *state, double *out)
 {
     *out = read(element, state).length;
 }
 
-static void rate_channel(const void *element, const ga_state *state, double *out)
+static void rate_channel(const void *element, const ga_element_state *state, double *out)
 {
     *out = read(element, state).rate;
 }

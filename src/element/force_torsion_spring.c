@@ -118,7 +118,7 @@ static void measure_angle(const torsion *s, const ga_loads *loads, ga_dual *angl
                           ga_dual *rate, ga_dual3 *h)
 {
     measure_twist(s, loads, angle, rate, h);
-    const ga_state *state = loads->state;
+    const ga_element_state *state = loads->state;
     if (state->memory)
         angle->value = ga_turn_unwrap(state->memory + s->element.memory, state->t, angle->value,
                                       rate->value);
@@ -138,13 +138,13 @@ static void act(const torsion *s, ga_loads *loads)
     ga_loads_add_torque(loads, 1, -1, &torque);
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ga_loads loads = ga_loads_force(element, state, f);
     act(element, &loads);
 }
 
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     ga_loads loads = ga_loads_tangent(element, state, K, C);
     act(element, &loads);
@@ -154,7 +154,7 @@ typedef struct reading {
     double angle, rate;
 } reading;
 
-static reading read(const torsion *s, const ga_state *state)
+static reading read(const torsion *s, const ga_element_state *state)
 {
     ga_loads loads = ga_loads_value(s, state);
     ga_dual angle, rate;
@@ -163,21 +163,21 @@ static reading read(const torsion *s, const ga_state *state)
     return (reading){angle.value, rate.value};
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const torsion *s = element;
     double twist = read(s, state).angle - s->angle;
     return s->stiffness * twist * twist / 2 + s->preload * twist;
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     const torsion *s = element;
     double rate = read(s, state).rate;
     return s->damping * rate * rate;
 }
 
-static void remember(const void *element, const ga_state *state, double *memory)
+static void remember(const void *element, const ga_element_state *state, double *memory)
 {
     ga_loads loads = ga_loads_value(element, state);
     ga_dual angle, rate;
@@ -186,25 +186,25 @@ static void remember(const void *element, const ga_state *state, double *memory)
     ga_turn_commit(memory, state->t, angle.value, rate.value);
 }
 
-static void commit(const void *element, const ga_state *state, double *memory)
+static void commit(const void *element, const ga_element_state *state, double *memory)
 {
     reading r = read(element, state);
     ga_turn_commit(memory, state->t, r.angle, r.rate);
 }
 
-static void torque_channel(const void *element, const ga_state *state, double *out)
+static void torque_channel(const void *element, const ga_element_state *state, double *out)
 {
     const torsion *s = element;
     reading r = read(s, state);
     *out = s->preload + s->stiffness * (r.angle - s->angle) + s->damping * r.rate;
 }
 
-static void angle_channel(const void *element, const ga_state *state, double *out)
+static void angle_channel(const void *element, const ga_element_state *state, double *out)
 {
     *out = read(element, state).angle;
 }
 
-static void rate_channel(const void *element, const ga_state *state, double *out)
+static void rate_channel(const void *element, const ga_element_state *state, double *out)
 {
     *out = read(element, state).rate;
 }
@@ -224,7 +224,7 @@ static void rate_measure(const void *element, const ga_loads *loads, ga_dual *ou
 }
 
 /* No tilt: the relative rotation has no part normal to the axis of the first body. */
-static int assumed(const void *element, const ga_state *state, double *rows)
+static int assumed(const void *element, const ga_element_state *state, double *rows)
 {
     const torsion *s = element;
     const double *R[2] = {state->frames[s->element.nodes[0]].R,
@@ -242,7 +242,7 @@ static int assumed(const void *element, const ga_state *state, double *rows)
 }
 
 /* Half of 1 + the cosine of the tilt: 0 where the axes are opposite. */
-static double regularity(const void *element, const ga_state *state)
+static double regularity(const void *element, const ga_element_state *state)
 {
     const torsion *s = element;
     ga_vec3 z[2];

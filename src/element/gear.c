@@ -66,15 +66,15 @@ static const char *row_name(const void *element, int k)
 }
 
 /* s_1 and s_2, and their factors in the row */
-static void look(const gear *g, const ga_state *state, ga_order order, ga_scalar s[2],
-                 double factor[2])
+static void look(const gear *g, const ga_element_state *state, ga_derivative_order order,
+                 ga_scalar s[2], double factor[2])
 {
     for (int i = 0; i < 2; ++i) ga_joint_coordinate(g->joints[i], g->k[i], state, order, &s[i]);
     factor[0] = -g->ratio;
     factor[1] = 1;
 }
 
-static void constraint(const void *element, const ga_state *state, double *Phi)
+static void constraint(const void *element, const ga_element_state *state, double *Phi)
 {
     ga_scalar s[2];
     double factor[2];
@@ -82,7 +82,7 @@ static void constraint(const void *element, const ga_state *state, double *Phi)
     *Phi = factor[0] * s[0].value + factor[1] * s[1].value;
 }
 
-static void gradient(const void *element, const ga_state *state, double *B)
+static void gradient(const void *element, const ga_element_state *state, double *B)
 {
     ga_scalar s[2];
     double factor[2];
@@ -91,7 +91,7 @@ static void gradient(const void *element, const ga_state *state, double *B)
         for (int j = 0; j < GA_PAIR; ++j) B[GA_PAIR * i + j] = factor[i] * s[i].g[j];
 }
 
-static void geometric(const void *element, const ga_state *state, const double *lambda,
+static void geometric(const void *element, const ga_element_state *state, const double *lambda,
                       double *K)
 {
     ga_scalar s[2];
@@ -104,7 +104,7 @@ static void geometric(const void *element, const ga_state *state, const double *
                     lambda[0] * factor[b] * s[b].S[GA_PAIR * i + j];
 }
 
-static void speed_stiffness(const void *element, const ga_state *state, double *Z)
+static void speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
     const gear *g = element;
     ga_scalar s[2];
@@ -124,7 +124,7 @@ static bool coupled(const void *element, int i, int j)
     return i / 4 == j / 4 && g->blocks[i / 4].S[i % 4][j % 4];
 }
 
-static void effort(const void *element, const ga_state *state, double *out)
+static void effort(const void *element, const ga_element_state *state, double *out)
 {
     const gear *g = element;
     *out = -state->lambda[g->element.row];

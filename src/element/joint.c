@@ -9,38 +9,38 @@
 
 static ga_vec3 held(const ga_pair *pair, int k) { return ga_vec3_load(pair->joint->E + 3 * k); }
 
-void ga_world_x(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_world_x(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_world(pair, held(pair, 0), order, s);
 }
 
-void ga_world_y(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_world_y(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_world(pair, held(pair, 1), order, s);
 }
 
-void ga_world_z(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_world_z(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_world(pair, held(pair, 2), order, s);
 }
 
-void ga_along_x(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_along_x(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_along(pair, 0, order, s);
 }
 
-void ga_along_y(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_along_y(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_along(pair, 1, order, s);
 }
 
-void ga_along_z(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_along_z(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_along(pair, 2, order, s);
 }
 
 /* (Q_kj - Q_jk)/2 for i, j, k in cyclic order */
-static void turn(const ga_pair *pair, int i, ga_order order, ga_scalar *s)
+static void turn(const ga_pair *pair, int i, ga_derivative_order order, ga_scalar *s)
 {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
     ga_scalar other;
@@ -49,23 +49,32 @@ static void turn(const ga_pair *pair, int i, ga_order order, ga_scalar *s)
     ga_scalar_sum(0.5, s, -0.5, &other, order, s);
 }
 
-void ga_turn_x(const ga_pair *pair, ga_order order, ga_scalar *s) { turn(pair, 0, order, s); }
-void ga_turn_y(const ga_pair *pair, ga_order order, ga_scalar *s) { turn(pair, 1, order, s); }
-void ga_turn_z(const ga_pair *pair, ga_order order, ga_scalar *s) { turn(pair, 2, order, s); }
+void ga_turn_x(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
+{
+    turn(pair, 0, order, s);
+}
+void ga_turn_y(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
+{
+    turn(pair, 1, order, s);
+}
+void ga_turn_z(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
+{
+    turn(pair, 2, order, s);
+}
 
-void ga_tilt_x(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_tilt_x(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_dot(pair, 1, 2, order, s);
     ga_scalar_sum(-1, s, 0, s, order, s);
 }
 
-void ga_tilt_y(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_tilt_y(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_dot(pair, 0, 2, order, s);
 }
 
 /* The angle of (Q_xx + Q_yy, Q_yx - Q_xy) */
-void ga_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_angle(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar x, other;
     ga_scalar_dot(pair, 0, 0, order, &x);
@@ -98,14 +107,14 @@ static void locate(const ga_joint *joint, const ga_frame *first, const ga_frame 
     pair->d = ga_vec3_sub(r[1], r[0]);
 }
 
-void ga_pair_locate(const ga_joint *joint, const ga_state *state, ga_pair *pair)
+void ga_pair_locate(const ga_joint *joint, const ga_element_state *state, ga_pair *pair)
 {
     const int *nodes = joint->element.nodes;
     pair->state = state;
     locate(joint, &state->frames[nodes[0]], &state->frames[nodes[1]], pair);
 }
 
-void ga_pair_row(const ga_pair *pair, int k, ga_order order, ga_scalar *s)
+void ga_pair_row(const ga_pair *pair, int k, ga_derivative_order order, ga_scalar *s)
 {
     const ga_joint *joint = pair->joint;
     joint->kind->row[joint->kept[k]].scalar(pair, order, s);
@@ -124,7 +133,7 @@ static void target(const ga_joint *joint, int k, double t, double out[3])
     if (joint->kind->target && joint->kept[k] == 0) joint->kind->target(joint, t, out);
 }
 
-void ga_joint_constraint(const void *element, const ga_state *state, double *Phi)
+void ga_joint_constraint(const void *element, const ga_element_state *state, double *Phi)
 {
     const ga_joint *joint = element;
     ga_pair pair;
@@ -138,7 +147,7 @@ void ga_joint_constraint(const void *element, const ga_state *state, double *Phi
     }
 }
 
-void ga_joint_gradient(const void *element, const ga_state *state, double *B)
+void ga_joint_gradient(const void *element, const ga_element_state *state, double *B)
 {
     const ga_joint *joint = element;
     ga_pair pair;
@@ -159,8 +168,8 @@ void ga_pair_add_geometric(const ga_pair *pair, const double *lambda, double *W)
     }
 }
 
-void ga_joint_geometric(const void *element, const ga_state *state, const double *lambda,
-                        double *K)
+void ga_joint_geometric(const void *element, const ga_element_state *state,
+                        const double *lambda, double *K)
 {
     ga_pair pair;
     double W[GA_PAIR * GA_PAIR] = {0};
@@ -169,7 +178,7 @@ void ga_joint_geometric(const void *element, const ga_state *state, const double
     ga_pair_add_to_body(&pair, 1, W, K);
 }
 
-void ga_joint_speed_stiffness(const void *element, const ga_state *state, double *Z)
+void ga_joint_speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
     const ga_joint *joint = element;
     ga_pair pair;
@@ -184,7 +193,7 @@ void ga_joint_speed_stiffness(const void *element, const ga_state *state, double
     }
 }
 
-void ga_joint_constraint_rate(const void *element, const ga_state *state, double *rate)
+void ga_joint_constraint_rate(const void *element, const ga_element_state *state, double *rate)
 {
     const ga_joint *joint = element;
     for (int k = 0; k < joint->element.rows; ++k) {
@@ -194,7 +203,7 @@ void ga_joint_constraint_rate(const void *element, const ga_state *state, double
     }
 }
 
-void ga_joint_constraint_rate_rate(const void *element, const ga_state *state,
+void ga_joint_constraint_rate_rate(const void *element, const ga_element_state *state,
                                    double *rate_rate)
 {
     const ga_joint *joint = element;
@@ -252,7 +261,8 @@ void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char
                          joint->kind->coordinate[k].name);
 }
 
-void ga_joint_twists(const ga_joint *joint, const ga_state *state, double twists[GA_PAIR])
+void ga_joint_twists(const ga_joint *joint, const ga_element_state *state,
+                     double twists[GA_PAIR])
 {
     for (int b = 0; b < 2; ++b) {
         const ga_frame *f = &state->frames[joint->element.nodes[b]];
@@ -279,8 +289,8 @@ static double rate(const ga_pair *pair, const ga_scalar *s)
 }
 
 /* memory: the joint's own, or null */
-static void coordinate(const ga_pair *pair, int k, const double *memory, ga_order order,
-                       ga_scalar *s)
+static void coordinate(const ga_pair *pair, int k, const double *memory,
+                       ga_derivative_order order, ga_scalar *s)
 {
     const ga_joint *joint = pair->joint;
     const bool counts = memory && joint->kind->coordinate[k].angular;
@@ -292,14 +302,14 @@ static void coordinate(const ga_pair *pair, int k, const double *memory, ga_orde
                                   rate(pair, s));
 }
 
-void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s)
+void ga_pair_coordinate(const ga_pair *pair, int k, ga_derivative_order order, ga_scalar *s)
 {
     const double *memory = pair->state ? pair->state->memory : NULL;
     coordinate(pair, k, memory ? memory + pair->joint->element.memory : NULL, order, s);
 }
 
-void ga_joint_coordinate(const ga_joint *joint, int k, const ga_state *state, ga_order order,
-                         ga_scalar *s)
+void ga_joint_coordinate(const ga_joint *joint, int k, const ga_element_state *state,
+                         ga_derivative_order order, ga_scalar *s)
 {
     ga_pair pair;
     ga_scalar world;
@@ -313,7 +323,7 @@ void ga_joint_coordinate(const ga_joint *joint, int k, const ga_state *state, ga
     ga_pair_add_to_body(&pair, 1, world.S, s->S);
 }
 
-double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state)
+double ga_joint_rate(const ga_joint *joint, int k, const ga_element_state *state)
 {
     ga_pair pair;
     ga_scalar s;
@@ -343,7 +353,7 @@ void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
 }
 
 /* `before`: the joint's memory until now, or null. */
-static void remember(const ga_joint *joint, const ga_state *state, const double *before,
+static void remember(const ga_joint *joint, const ga_element_state *state, const double *before,
                      double *memory)
 {
     const int *nodes = joint->element.nodes;
@@ -368,12 +378,12 @@ static void remember(const ga_joint *joint, const ga_state *state, const double 
     }
 }
 
-void ga_joint_remember(const void *element, const ga_state *state, double *memory)
+void ga_joint_remember(const void *element, const ga_element_state *state, double *memory)
 {
     remember(element, state, NULL, memory);
 }
 
-void ga_joint_commit(const void *element, const ga_state *state, double *memory)
+void ga_joint_commit(const void *element, const ga_element_state *state, double *memory)
 {
     remember(element, state, memory, memory);
 }
@@ -388,7 +398,7 @@ static void subtract(const double *G, int rows, const double *x, double f[GA_TWI
         for (int i = 0; i < GA_TWIST; ++i) f[i] -= G[GA_PAIR * k + GA_TWIST + i] * x[k];
 }
 
-void ga_joint_reaction(const ga_joint *joint, const ga_state *state, double force[3],
+void ga_joint_reaction(const ga_joint *joint, const ga_element_state *state, double force[3],
                        double torque[3])
 {
     const ga_element *e = &joint->element;
@@ -418,13 +428,13 @@ void ga_joint_reaction(const ga_joint *joint, const ga_state *state, double forc
 /* --- channels ------------------------------------------------------------------------------
  */
 
-void ga_joint_channel_force(const void *element, const ga_state *state, double *out)
+void ga_joint_channel_force(const void *element, const ga_element_state *state, double *out)
 {
     double torque[3];
     ga_joint_reaction(element, state, out, torque);
 }
 
-void ga_joint_channel_torque(const void *element, const ga_state *state, double *out)
+void ga_joint_channel_torque(const void *element, const ga_element_state *state, double *out)
 {
     double force[3];
     ga_joint_reaction(element, state, force, out);
@@ -436,14 +446,15 @@ int ga_joint_multiplier_count(const void *element)
     return joint->element.rows + joint->element.speed_rows;
 }
 
-void ga_joint_channel_multipliers(const void *element, const ga_state *state, double *out)
+void ga_joint_channel_multipliers(const void *element, const ga_element_state *state,
+                                  double *out)
 {
     const ga_element *e = &((const ga_joint *)element)->element;
     for (int k = 0; k < e->rows; ++k) *out++ = state->lambda[e->row + k];
     for (int k = 0; k < e->speed_rows; ++k) *out++ = state->psi[e->speed_row + k];
 }
 
-static double value_of(const void *element, int k, const ga_state *state)
+static double value_of(const void *element, int k, const ga_element_state *state)
 {
     ga_pair pair;
     ga_scalar s;
@@ -452,22 +463,25 @@ static double value_of(const void *element, int k, const ga_state *state)
     return s.value;
 }
 
-static double effort_of(const void *element, int k, const ga_state *state)
+static double effort_of(const void *element, int k, const ga_element_state *state)
 {
     const ga_joint *joint = element;
     return joint->drives[k] ? ga_drive_effort(joint->drives[k], state) : 0;
 }
 
 #define COORDINATE_CHANNELS(k)                                                                 \
-    void ga_joint_channel_value##k(const void *element, const ga_state *state, double *out)    \
+    void ga_joint_channel_value##k(const void *element, const ga_element_state *state,         \
+                                   double *out)                                                \
     {                                                                                          \
         *out = value_of(element, k, state);                                                    \
     }                                                                                          \
-    void ga_joint_channel_rate##k(const void *element, const ga_state *state, double *out)     \
+    void ga_joint_channel_rate##k(const void *element, const ga_element_state *state,          \
+                                  double *out)                                                 \
     {                                                                                          \
         *out = ga_joint_rate(element, k, state);                                               \
     }                                                                                          \
-    void ga_joint_channel_effort##k(const void *element, const ga_state *state, double *out)   \
+    void ga_joint_channel_effort##k(const void *element, const ga_element_state *state,        \
+                                    double *out)                                               \
     {                                                                                          \
         *out = effort_of(element, k, state);                                                   \
     }                                                                                          \
@@ -723,7 +737,7 @@ bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind
     find_coupled(joint);
 
     const int n = ga_joint_coordinates(joint);
-    const ga_state start = {.frames = setup->frames};
+    const ga_element_state start = {.frames = setup->frames};
     ga_pair pair;
     ga_scalar s;
     ga_pair_locate(joint, &start, &pair);

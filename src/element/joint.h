@@ -131,8 +131,8 @@ typedef struct ga_joint {
  * memory (without memory in the state: within half a turn). Derivatives are in body axes. */
 int ga_joint_coordinates(const ga_joint *joint);
 const ga_coordinate_type *ga_joint_coordinate_type(const ga_joint *joint, int k);
-void ga_joint_coordinate(const ga_joint *joint, int k, const ga_state *state, ga_order order,
-                         ga_scalar *s);
+void ga_joint_coordinate(const ga_joint *joint, int k, const ga_element_state *state,
+                         ga_derivative_order order, ga_scalar *s);
 /* The coordinate of that name; if name is null, the only one. -1: none. */
 int ga_joint_coordinate_find(const ga_joint *joint, const char *name);
 /* For messages: "`angel` is not a coordinate of the joint: angle, displacement". */
@@ -143,11 +143,11 @@ void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char
 void ga_joint_turning(const double *A, const double *B, const ga_frame *first,
                       const ga_frame *second, double *value, double *speed);
 /* d/dt of it. */
-double ga_joint_rate(const ga_joint *joint, int k, const ga_state *state);
+double ga_joint_rate(const ga_joint *joint, int k, const ga_element_state *state);
 /* Force and torque on the second body at its marker, world axes: reaction and what acts along
  * its coordinates (springs, friction, limits, also while they hold), without motions. Reads
  * lambda and psi. */
-void ga_joint_reaction(const ga_joint *joint, const ga_state *state, double force[3],
+void ga_joint_reaction(const ga_joint *joint, const ga_element_state *state, double force[3],
                        double torque[3]);
 
 /* Something acts along coordinate k: the model adds an element of type ga_drive. After joint
@@ -157,7 +157,7 @@ bool ga_joint_has_attachment(const ga_joint *joint, int k);
 extern const ga_element_type ga_drive;
 void ga_drive_init(void *drive, const ga_joint *joint, int k);
 /* What a drive exerts along its coordinate in all. Reads lambda and psi. */
-double ga_drive_effort(const struct ga_drive_element *drive, const ga_state *state);
+double ga_drive_effort(const struct ga_drive_element *drive, const ga_element_state *state);
 
 /* --- for joints ----------------------------------------------------------------------------
  */
@@ -186,13 +186,14 @@ typedef struct ga_blocks {
 ga_blocks ga_joint_coordinate_blocks(const ga_joint *joint, int k);
 
 /* The twists of its two bodies. */
-void ga_joint_twists(const ga_joint *joint, const ga_state *state, double twists[GA_PAIR]);
+void ga_joint_twists(const ga_joint *joint, const ga_element_state *state,
+                     double twists[GA_PAIR]);
 
-void ga_pair_locate(const ga_joint *joint, const ga_state *state, ga_pair *pair);
+void ga_pair_locate(const ga_joint *joint, const ga_element_state *state, ga_pair *pair);
 /* Coordinate k with derivatives in world axes. */
-void ga_pair_coordinate(const ga_pair *pair, int k, ga_order order, ga_scalar *s);
+void ga_pair_coordinate(const ga_pair *pair, int k, ga_derivative_order order, ga_scalar *s);
 /* The kind's row of the joint's row k, derivatives in world axes. */
-void ga_pair_row(const ga_pair *pair, int k, ga_order order, ga_scalar *s);
+void ga_pair_row(const ga_pair *pair, int k, ga_derivative_order order, ga_scalar *s);
 /* W += sum of lambda_k S_k over the joint's rows, world axes */
 void ga_pair_add_geometric(const ga_pair *pair, const double *lambda, double *W);
 
@@ -260,17 +261,17 @@ ga_scalar_function ga_angle;
 
 /* Functions of the element type, for every joint. */
 const char *ga_joint_row_name(const void *element, int k);
-void ga_joint_constraint(const void *element, const ga_state *state, double *Phi);
-void ga_joint_gradient(const void *element, const ga_state *state, double *B);
-void ga_joint_geometric(const void *element, const ga_state *state, const double *lambda,
-                        double *K);
-void ga_joint_speed_stiffness(const void *element, const ga_state *state, double *Z);
-void ga_joint_constraint_rate(const void *element, const ga_state *state, double *rate);
-void ga_joint_constraint_rate_rate(const void *element, const ga_state *state,
+void ga_joint_constraint(const void *element, const ga_element_state *state, double *Phi);
+void ga_joint_gradient(const void *element, const ga_element_state *state, double *B);
+void ga_joint_geometric(const void *element, const ga_element_state *state,
+                        const double *lambda, double *K);
+void ga_joint_speed_stiffness(const void *element, const ga_element_state *state, double *Z);
+void ga_joint_constraint_rate(const void *element, const ga_element_state *state, double *rate);
+void ga_joint_constraint_rate_rate(const void *element, const ga_element_state *state,
                                    double *rate_rate);
 bool ga_joint_coupled(const void *element, int i, int j);
-void ga_joint_remember(const void *element, const ga_state *state, double *memory);
-void ga_joint_commit(const void *element, const ga_state *state, double *memory);
+void ga_joint_remember(const void *element, const ga_element_state *state, double *memory);
+void ga_joint_commit(const void *element, const ga_element_state *state, double *memory);
 
 #define GA_JOINT_FUNCTIONS GA_JOINT_FUNCTIONS_BUT_COUPLED, .coupled = ga_joint_coupled
 #define GA_JOINT_FUNCTIONS_BUT_COUPLED                                                         \
@@ -324,7 +325,7 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
                 .group = ga_attachment_fields##angular_)
 
 /* Channels. */
-typedef void ga_channel_value(const void *element, const ga_state *state, double *out);
+typedef void ga_channel_value(const void *element, const ga_element_state *state, double *out);
 ga_channel_value ga_joint_channel_force, ga_joint_channel_torque, ga_joint_channel_multipliers;
 ga_channel_value ga_joint_channel_value0, ga_joint_channel_value1, ga_joint_channel_value2;
 ga_channel_value ga_joint_channel_rate0, ga_joint_channel_rate1, ga_joint_channel_rate2;

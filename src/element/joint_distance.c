@@ -60,7 +60,7 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
-static double regularity(const void *element, const ga_state *state)
+static double regularity(const void *element, const ga_element_state *state)
 {
     const distance *rod = element;
     ga_pair pair;

@@ -30,7 +30,7 @@ typedef struct rolling_disc {
     plane plane;
 } rolling_disc;
 
-static void contact(const ga_pair *pair, ga_order order, ga_scalar *s)
+static void contact(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     const double r = ((const rolling_disc *)pair->joint)->radius;
     ga_scalar mu;
@@ -113,7 +113,7 @@ static void slip_row_moves(const ga_pair *pair, const touch *c, ga_vec3 e, const
     }
 }
 
-static void speed_gradient(const void *element, const ga_state *state, double *N)
+static void speed_gradient(const void *element, const ga_element_state *state, double *N)
 {
     const ga_joint *joint = element;
     ga_pair pair;
@@ -126,7 +126,7 @@ static void speed_gradient(const void *element, const ga_state *state, double *N
     }
 }
 
-static void speed(const void *element, const ga_state *state, double *k)
+static void speed(const void *element, const ga_element_state *state, double *k)
 {
     const ga_joint *joint = element;
     double N[2 * GA_PAIR];
@@ -157,8 +157,8 @@ static void slip_geometric(const ga_pair *pair, const double *psi, double *W)
     }
 }
 
-static void speed_geometric(const void *element, const ga_state *state, const double *psi,
-                            double *K, double *C)
+static void speed_geometric(const void *element, const ga_element_state *state,
+                            const double *psi, double *K, double *C)
 {
     (void)C;
     ga_pair pair;
@@ -168,7 +168,7 @@ static void speed_geometric(const void *element, const ga_state *state, const do
     ga_pair_add_to_body(&pair, 1, W, K);
 }
 
-static void speed_speed_stiffness(const void *element, const ga_state *state, double *Z)
+static void speed_speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
     const ga_joint *joint = element;
     ga_pair pair;
@@ -232,7 +232,7 @@ static const char *row_name(const void *element, int k)
                                    : slip[k - joint->element.rows];
 }
 
-static void contact_point(const void *element, const ga_state *state, double *out)
+static void contact_point(const void *element, const ga_element_state *state, double *out)
 {
     ga_pair pair;
     touch c;
@@ -262,7 +262,7 @@ static const ga_field fields[] = {
     {0},
 };
 /* Sine of the angle between disc and plane. */
-static double regularity(const void *element, const ga_state *state)
+static double regularity(const void *element, const ga_element_state *state)
 {
     ga_pair pair;
     touch c;

@@ -14,7 +14,7 @@ typedef struct screw {
 
 static const double two_pi = 6.283185307179586476925286766559;
 
-static void advance(const ga_pair *pair, ga_order order, ga_scalar *s)
+static void advance(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     const screw *bolt = (const screw *)pair->joint;
     ga_scalar angle;
@@ -44,7 +44,7 @@ static bool prepare(void *element, ga_setup *setup)
         return ga_element_error(setup, &bolt->joint.element, "pitch",
                                 "is zero; use a `revolute` joint");
     if (!ga_joint_prepare(&bolt->joint, setup, &kind)) return false;
-    const ga_state start = {.frames = setup->frames};
+    const ga_element_state start = {.frames = setup->frames};
     ga_pair pair;
     ga_scalar s;
     ga_pair_locate(&bolt->joint, &start, &pair);
@@ -53,7 +53,7 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
-static void displacement(const void *element, const ga_state *state, double *out)
+static void displacement(const void *element, const ga_element_state *state, double *out)
 {
     const screw *bolt = element;
     ga_pair pair;

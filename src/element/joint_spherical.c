@@ -94,7 +94,7 @@ static void find_friction(const ga_friction *f, const double *lambda, ball *b)
     b->drag += b->chi * b->pressed[0];
 }
 
-static void find(const ga_joint *joint, const ga_state *state, ball *b)
+static void find(const ga_joint *joint, const ga_element_state *state, ball *b)
 {
     const ga_attachment *a = &joint->attachment[0];
     const ga_frame *first = &state->frames[joint->element.nodes[0]];
@@ -126,7 +126,7 @@ static bool idle(const void *element)
     return a->stiffness == 0 && a->damping == 0 && !joint->element.host;
 }
 
-static void force(const void *element, const ga_state *state, double *f)
+static void force(const void *element, const ga_element_state *state, double *f)
 {
     ball b;
     if (idle(element)) return;
@@ -170,7 +170,7 @@ static void turn_torque(const ga_joint *joint, const ball *b, ga_vec3 w_a, const
 }
 
 /* With m_a = -C^T m:  D m_a = delta_a x C^T m - C^T (delta_b x m) - C^T D m */
-static void tangent(const void *element, const ga_state *state, double *K, double *C)
+static void tangent(const void *element, const ga_element_state *state, double *K, double *C)
 {
     const ga_joint *joint = element;
     ball b;
@@ -200,7 +200,7 @@ static void tangent(const void *element, const ga_state *state, double *K, doubl
     add_block(C, 1, 1, -1, X);
 }
 
-static void force_multipliers(const void *element, const ga_state *state, double *L)
+static void force_multipliers(const void *element, const ga_element_state *state, double *L)
 {
     const ga_joint *joint = element;
     if (!joint->element.host) return;
@@ -217,7 +217,7 @@ static void force_multipliers(const void *element, const ga_state *state, double
         }
 }
 
-static double potential(const void *element, const ga_state *state)
+static double potential(const void *element, const ga_element_state *state)
 {
     const ga_joint *joint = element;
     ball b;
@@ -226,7 +226,7 @@ static double potential(const void *element, const ga_state *state)
     return 0.5 * joint->attachment[0].stiffness * ga_vec3_dot(rho, rho);
 }
 
-static double dissipation(const void *element, const ga_state *state)
+static double dissipation(const void *element, const ga_element_state *state)
 {
     ball b;
     find(element, state, &b);

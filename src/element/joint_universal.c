@@ -13,13 +13,13 @@ typedef struct universal {
     double second_axis[3];
 } universal;
 
-static void cross(const ga_pair *pair, ga_order order, ga_scalar *s)
+static void cross(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar_dot(pair, 2, 0, order, s);
     ga_scalar_sum(-1, s, 0, s, order, s);
 }
 
-static void first_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
+static void first_angle(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar x;
     ga_scalar_dot(pair, 0, 0, order, &x);
@@ -27,7 +27,7 @@ static void first_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
     ga_scalar_angle(&x, s, order, s);
 }
 
-static void second_angle(const ga_pair *pair, ga_order order, ga_scalar *s)
+static void second_angle(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     ga_scalar x;
     ga_scalar_dot(pair, 2, 2, order, &x);

@@ -50,12 +50,12 @@ static const char *row_name(const void *element, int k)
 }
 
 /* f, f', f'' at the time of a state */
-static void drive_at(const motion *m, const ga_state *state, double f[3])
+static void drive_at(const motion *m, const ga_element_state *state, double f[3])
 {
     ga_function_rates(driver(m), &state->t, f);
 }
 
-static void constraint(const void *element, const ga_state *state, double *Phi)
+static void constraint(const void *element, const ga_element_state *state, double *Phi)
 {
     const motion *m = element;
     ga_scalar s;
@@ -63,7 +63,7 @@ static void constraint(const void *element, const ga_state *state, double *Phi)
     *Phi = s.value - ga_function_value(m->value, &state->t);
 }
 
-static void gradient(const void *element, const ga_state *state, double *B)
+static void gradient(const void *element, const ga_element_state *state, double *B)
 {
     const motion *m = element;
     ga_scalar s;
@@ -71,7 +71,7 @@ static void gradient(const void *element, const ga_state *state, double *B)
     memcpy(B, s.g, sizeof s.g);
 }
 
-static void geometric(const void *element, const ga_state *state, const double *lambda,
+static void geometric(const void *element, const ga_element_state *state, const double *lambda,
                       double *K)
 {
     const motion *m = element;
@@ -80,7 +80,7 @@ static void geometric(const void *element, const ga_state *state, const double *
     for (int i = 0; i < GA_PAIR * GA_PAIR; ++i) K[i] += lambda[0] * s.S[i];
 }
 
-static void speed_stiffness(const void *element, const ga_state *state, double *Z)
+static void speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
     const motion *m = element;
     ga_scalar s;
@@ -90,28 +90,28 @@ static void speed_stiffness(const void *element, const ga_state *state, double *
     ga_scalar_swept(&s, twists, Z);
 }
 
-static void rate(const void *element, const ga_state *state, double *Phi_t)
+static void rate(const void *element, const ga_element_state *state, double *Phi_t)
 {
     double f[3];
     drive_at(element, state, f);
     *Phi_t = -f[1];
 }
 
-static void rate_rate(const void *element, const ga_state *state, double *out)
+static void rate_rate(const void *element, const ga_element_state *state, double *out)
 {
     double f[3];
     drive_at(element, state, f);
     *out = -f[2];
 }
 
-static void speed(const void *element, const ga_state *state, double *k)
+static void speed(const void *element, const ga_element_state *state, double *k)
 {
     const motion *m = element;
     *k = ga_joint_rate(m->joint, m->k, state) - ga_function_value(m->velocity, &state->t);
 }
 
-static void speed_geometric(const void *element, const ga_state *state, const double *psi,
-                            double *K, double *C)
+static void speed_geometric(const void *element, const ga_element_state *state,
+                            const double *psi, double *K, double *C)
 {
     (void)C;
     geometric(element, state, psi, K);
@@ -126,7 +126,7 @@ static bool coupled(const void *element, int i, int j)
 /* --- channels ------------------------------------------------------------------------------
  */
 
-static void value_now(const void *element, const ga_state *state, double *out)
+static void value_now(const void *element, const ga_element_state *state, double *out)
 {
     const motion *m = element;
     ga_scalar s;
@@ -134,19 +134,19 @@ static void value_now(const void *element, const ga_state *state, double *out)
     *out = s.value;
 }
 
-static void rate_now(const void *element, const ga_state *state, double *out)
+static void rate_now(const void *element, const ga_element_state *state, double *out)
 {
     const motion *m = element;
     *out = ga_joint_rate(m->joint, m->k, state);
 }
 
-static void effort(const void *element, const ga_state *state, double *out)
+static void effort(const void *element, const ga_element_state *state, double *out)
 {
     const motion *m = element;
     *out = m->value ? -state->lambda[m->element.row] : -state->psi[m->element.speed_row];
 }
 
-static void power(const void *element, const ga_state *state, double *out)
+static void power(const void *element, const ga_element_state *state, double *out)
 {
     double Q, v;
     effort(element, state, &Q);

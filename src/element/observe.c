@@ -123,7 +123,7 @@ static void angular_velocity(const ga_observed *item, const ga_loads *loads, ga_
         out->d[loads->size + GA_TWIST * item->slot[0] + 3 + item->component] = 1;
 }
 
-static double wrapped_angle(const ga_state *state, int node)
+static double wrapped_angle(const ga_element_state *state, int node)
 {
     const double *R = state->frames[node].R;
     return atan2(R[1], R[0]);
@@ -131,7 +131,7 @@ static double wrapped_angle(const ga_state *state, int node)
 
 static void angle(const ga_observed *item, const ga_loads *loads, ga_dual *out)
 {
-    const ga_state *state = loads->state;
+    const ga_element_state *state = loads->state;
     double value = wrapped_angle(state, item->node);
     if (state->memory)
         value = ga_turn_unwrap(state->memory + loads->element->memory + item->memory, state->t,
@@ -140,7 +140,8 @@ static void angle(const ga_observed *item, const ga_loads *loads, ga_dual *out)
     if (loads->columns) out->d[GA_TWIST * item->slot[0] + 5] = 1;
 }
 
-static void twists_of(const ga_joint *joint, const ga_state *state, double v[2 * GA_TWIST])
+static void twists_of(const ga_joint *joint, const ga_element_state *state,
+                      double v[2 * GA_TWIST])
 {
     for (int i = 0; i < 2; ++i) {
         const ga_frame *frame = &state->frames[joint->between[i].node];
@@ -273,7 +274,7 @@ void ga_observation_evaluate(const ga_observation *list, const ga_loads *loads,
  */
 
 void ga_observation_remember(const ga_observation *list, const void *element,
-                             const ga_state *state, double *memory)
+                             const ga_element_state *state, double *memory)
 {
     (void)element;
     for (int k = 0; k < list->count; ++k) {
@@ -285,7 +286,7 @@ void ga_observation_remember(const ga_observation *list, const void *element,
 }
 
 void ga_observation_commit(const ga_observation *list, const void *element,
-                           const ga_state *state, double *memory)
+                           const ga_element_state *state, double *memory)
 {
     ga_loads values = ga_loads_value(element, state);
     for (int k = 0; k < list->count; ++k) {

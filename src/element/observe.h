@@ -76,8 +76,8 @@ void ga_observation_evaluate(const ga_observation *list, const ga_loads *loads,
 
 /* Observed angles count turns. */
 void ga_observation_remember(const ga_observation *list, const void *element,
-                             const ga_state *state, double *memory);
+                             const ga_element_state *state, double *memory);
 void ga_observation_commit(const ga_observation *list, const void *element,
-                           const ga_state *state, double *memory);
+                           const ga_element_state *state, double *memory);
 
 #endif

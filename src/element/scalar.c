@@ -53,7 +53,7 @@ static void clear(ga_scalar *s) { memset(s->S, 0, sizeof s->S); }
 
 enum { UA, TA, UB, TB }; /* blocks: translation and rotation of the first, of the second */
 
-void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_order order, ga_scalar *s)
+void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_derivative_order order, ga_scalar *s)
 {
     const ga_vec3 a = pair->axis[0][i], b = pair->axis[1][j], zero = {0, 0, 0};
     s->value = ga_vec3_dot(a, b);
@@ -71,7 +71,7 @@ void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_order order, ga_scalar 
     add_turn(block(s, TB, TB), 1, a, b);
 }
 
-void ga_scalar_along(const ga_pair *pair, int i, ga_order order, ga_scalar *s)
+void ga_scalar_along(const ga_pair *pair, int i, ga_derivative_order order, ga_scalar *s)
 {
     const ga_vec3 a = pair->axis[0][i], arm = pair->arm[1];
     s->value = ga_vec3_dot(a, pair->d);
@@ -94,7 +94,8 @@ void ga_scalar_along(const ga_pair *pair, int i, ga_order order, ga_scalar *s)
 }
 
 /* Gradient and S of E . d for E that stays. */
-static void derive_world(const ga_pair *pair, ga_vec3 E, ga_order order, ga_scalar *s)
+static void derive_world(const ga_pair *pair, ga_vec3 E, ga_derivative_order order,
+                         ga_scalar *s)
 {
     if (order < GA_ORDER_GRADIENT) return;
     put(ga_vec3_scale(-1, E), s->g);
@@ -109,7 +110,8 @@ static void derive_world(const ga_pair *pair, ga_vec3 E, ga_order order, ga_scal
     add_turn(block(s, TB, TB), 1, E, pair->arm[1]);
 }
 
-void ga_scalar_world(const ga_pair *pair, ga_vec3 direction, ga_order order, ga_scalar *s)
+void ga_scalar_world(const ga_pair *pair, ga_vec3 direction, ga_derivative_order order,
+                     ga_scalar *s)
 {
     s->value = ga_vec3_dot(direction, pair->d);
     derive_world(pair, direction, order, s);
@@ -128,7 +130,7 @@ static void separation(const ga_pair *pair, double *J)
 }
 
 /* At |d| = 0 the length has no gradient; the one along x then serves, and no S. */
-void ga_scalar_length(const ga_pair *pair, ga_order order, ga_scalar *s)
+void ga_scalar_length(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
 {
     const double length = sqrt(ga_vec3_dot(pair->d, pair->d));
     const ga_vec3 n = length > 0 ? ga_vec3_scale(1 / length, pair->d) : (ga_vec3){1, 0, 0};
@@ -146,8 +148,8 @@ void ga_scalar_length(const ga_pair *pair, ga_order order, ga_scalar *s)
         }
 }
 
-void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y, ga_order order,
-                     ga_scalar *s)
+void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y,
+                     ga_derivative_order order, ga_scalar *s)
 {
     s->value = f->f;
     if (order < GA_ORDER_GRADIENT) return;
@@ -163,7 +165,8 @@ void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y, 
     for (int i = 0; i < GA_PAIR; ++i) s->g[i] = f->x * x->g[i] + f->y * y->g[i];
 }
 
-void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_order order, ga_scalar *s)
+void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_derivative_order order,
+                     ga_scalar *s)
 {
     const double a = x->value, b = y->value, n = a * a + b * b, m = n > 0 ? 1 / n : 0;
     const ga_chain f = {.f = atan2(b, a),
@@ -175,8 +178,8 @@ void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_order order, ga_
     ga_scalar_chain(&f, x, y, order, s);
 }
 
-void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y, ga_order order,
-                   ga_scalar *s)
+void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y,
+                   ga_derivative_order order, ga_scalar *s)
 {
     s->value = c * x->value + e * y->value;
     if (order < GA_ORDER_GRADIENT) return;

@@ -29,38 +29,44 @@ typedef struct ga_scalar {
     double S[GA_PAIR * GA_PAIR]; /* row-major; only where asked for */
 } ga_scalar;
 
-typedef enum ga_order { GA_ORDER_VALUE, GA_ORDER_GRADIENT, GA_ORDER_SECOND } ga_order;
+typedef enum ga_derivative_order {
+    GA_ORDER_VALUE,
+    GA_ORDER_GRADIENT,
+    GA_ORDER_SECOND
+} ga_derivative_order;
 
 struct ga_joint;
 
 /* Two markers in the world. */
 typedef struct ga_pair {
     const struct ga_joint *joint;
-    const ga_state *state;
+    const ga_element_state *state;
     const ga_frame *frame[2];
     ga_vec3 arm[2];
     ga_vec3 axis[2][3];
     ga_vec3 d;
 } ga_pair;
 
-typedef void ga_scalar_function(const ga_pair *pair, ga_order order, ga_scalar *s);
+typedef void ga_scalar_function(const ga_pair *pair, ga_derivative_order order, ga_scalar *s);
 
-void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_order order, ga_scalar *s);
-void ga_scalar_along(const ga_pair *pair, int i, ga_order order, ga_scalar *s);
-void ga_scalar_world(const ga_pair *pair, ga_vec3 direction, ga_order order, ga_scalar *s);
-void ga_scalar_length(const ga_pair *pair, ga_order order, ga_scalar *s);
+void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_derivative_order order, ga_scalar *s);
+void ga_scalar_along(const ga_pair *pair, int i, ga_derivative_order order, ga_scalar *s);
+void ga_scalar_world(const ga_pair *pair, ga_vec3 direction, ga_derivative_order order,
+                     ga_scalar *s);
+void ga_scalar_length(const ga_pair *pair, ga_derivative_order order, ga_scalar *s);
 
 /* A function f(x, y) of two scalars and its derivatives. */
 typedef struct ga_chain {
     double f, x, y, xx, xy, yy;
 } ga_chain;
-void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y, ga_order order,
-                     ga_scalar *s);
+void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y,
+                     ga_derivative_order order, ga_scalar *s);
 /* The angle of (x, y): atan2(y, x). */
-void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_order order, ga_scalar *s);
+void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_derivative_order order,
+                     ga_scalar *s);
 /* s = c x + e y */
-void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y, ga_order order,
-                   ga_scalar *s);
+void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y,
+                   ga_derivative_order order, ga_scalar *s);
 
 /* D (g . nu) at fixed twists: nu^T S */
 static inline void ga_scalar_swept(const ga_scalar *s, const double *nu, double *out)

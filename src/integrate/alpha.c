@@ -165,8 +165,9 @@ static ga_status leading_error(ga_onestep *m, double ds, double *c)
 {
     ga_alpha *a = alpha_of(m);
     ga_stepper *s = &a->s;
-    const double D = s->method.shift;
-    const double kq = (1 - 6 * s->def.method.beta - 3 * D) / 6, kv = 1.0 / 12 + 0.5 * D * D;
+    const double D = s->properties.shift;
+    const double kq = (1 - 6 * s->def.coefficients.beta - 3 * D) / 6,
+                 kv = 1.0 / 12 + 0.5 * D * D;
     double *v = s->work.one, *e = s->work.two;
     GA_TRY(ga_start_derivatives(s, ds, a->vdd, a->vddd));
     ga_nodes_bracket(s->dae.sys.node_count, s->dae.sys.nodes, s->now.v, s->now.vd, e);
@@ -507,7 +508,7 @@ static void plan(ga_onestep *m, double aim, ga_growth *growth)
     growth->filtered = a->s.m && !a->s.form->velocity_level; /* multipliers would suffer */
     if (ga_alpha_mode(a) != GA_ERROR_POSITIONS) return;
     /* growing steps feed unresolved modes; the method's damping must keep ahead of that */
-    const double most = 1 / sqrt(ga_larger(a->s.method.rho_infinity, 0.25));
+    const double most = 1 / sqrt(ga_larger(a->s.properties.rho_infinity, 0.25));
     growth->most = ga_larger(most, 1.01);
     growth->small_change = true;
 }

@@ -23,7 +23,7 @@
 #include "integrate/stepper.h"
 
 /* Which order the steps have, and what the last ones showed of it; see order.c. */
-typedef struct ga_order {
+typedef struct ga_order_choice {
     bool chosen;           /* by what steps show; else it is second or as the mode says */
     bool third;            /* the next step is to have its error taken away */
     bool taken;            /* that of the trial was */
@@ -41,7 +41,7 @@ typedef struct ga_order {
     double factor, old_factor;     /* C_n of the trial and of the last step */
     double theta[2], old_theta[2]; /* theta*_n, theta_{n+1} */
     double old_h;                  /* size of the last step; 0: there was none */
-} ga_order;
+} ga_order_choice;
 
 typedef struct ga_alpha {
     ga_onestep base;
@@ -49,7 +49,7 @@ typedef struct ga_alpha {
     bool adaptive;      /* the run that was prepared */
     double *vdd, *vddd; /* at the last start */
     /* with error control */
-    ga_order order;
+    ga_order_choice order;
     ga_scales before; /* before the attempt */
     double calmed;    /* positions only: error of the first step by ga_estimate_calm */
     /* Distances to a singular position, as roots of the smallest eigenvalue, at the ends of the
@@ -89,8 +89,8 @@ ga_status ga_estimate_calm(ga_alpha *a, double h);
 
 /* order.c */
 ga_status ga_order_create(ga_alpha *a, ga_error_mode mode);
-void ga_order_destroy(ga_order *order);
-void ga_order_start(ga_order *order);
+void ga_order_destroy(ga_order_choice *order);
+void ga_order_start(ga_order_choice *order);
 /* Before a trial. */
 void ga_order_prepare(ga_alpha *a, double h);
 /* Defects of the trial, which have not become errors yet. */
@@ -98,13 +98,13 @@ void ga_order_see(ga_alpha *a, const ga_error *e);
 /* After its estimate: e->local becomes what the error is by the order of the step. */
 void ga_order_judge(ga_alpha *a, ga_error *e);
 /* Is the error of the trial to be taken away? */
-bool ga_order_is_third(const ga_order *order);
+bool ga_order_is_third(const ga_order_choice *order);
 /* After a trial whose error is too large; after a step. */
 void ga_order_reject(ga_alpha *a);
 void ga_order_accept(ga_alpha *a);
 /* After a trial that did not come back to the constraints: by what to shorten it if the second
  * order is to have this error. */
-double ga_order_give_up(ga_order *order, double aim);
+double ga_order_give_up(ga_order_choice *order, double aim);
 /* By what the next step should be larger; chooses its order. */
 double ga_order_wish(ga_alpha *a, double aim, double allowed);
 

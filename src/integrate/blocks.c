@@ -318,7 +318,7 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
     /* factors of the rows: dynamics, velocity, Phi; of the columns: u, multipliers, x */
     double row[3] = {1, 1, 1}, col[3] = {1, 1, 1};
-    const double bh2 = s->def.method.beta * s->step.h * s->step.h;
+    const double bh2 = s->def.coefficients.beta * s->step.h * s->step.h;
     if (scaling ==
         GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
         row[1] = s->step.c_v;

@@ -7,12 +7,12 @@
  * zero and a_n is given. */
 ga_status ga_collocated_begin(ga_stepper *s)
 {
-    const ga_method *p = &s->def.method;
+    const ga_coefficients *p = &s->def.coefficients;
     const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, beta = p->beta,
                  gamma = p->gamma;
     const bool implicit = s->def.start == GA_START_IMPLICIT && s->now.steps == 0;
     s->step.weight = 1;
-    s->step.kappa = implicit ? s->method.shift : 0;
+    s->step.kappa = implicit ? s->properties.shift : 0;
     const double c_a = ((1 - af) - am * s->step.kappa) / (1 - am);
     s->step.c_q = h * h * ((0.5 - beta) * s->step.kappa + beta * c_a);
     s->step.c_v = h * ((1 - gamma) * s->step.kappa + gamma * c_a);
@@ -30,7 +30,7 @@ void ga_collocated_predict(ga_stepper *s)
 }
 
 /* n components of [ABC14] (9a)-(9d). */
-static void update(const ga_method *p, double h, int n, const double *restrict vd,
+static void update(const ga_coefficients *p, double h, int n, const double *restrict vd,
                    const double *restrict vd_n, const double *restrict a_n,
                    const double *restrict v_n, double *restrict a, double *restrict U,
                    double *restrict v)
@@ -46,8 +46,8 @@ static void update(const ga_method *p, double h, int n, const double *restrict v
 static void update_range(void *data, int i, int end)
 {
     const ga_stepper *s = data;
-    update(&s->def.method, s->step.h, end - i, s->trial.vd + i, s->now.vd + i, s->known.a + i,
-           s->known.v + i, s->trial.a + i, s->at.U + i, s->trial.v + i);
+    update(&s->def.coefficients, s->step.h, end - i, s->trial.vd + i, s->now.vd + i,
+           s->known.a + i, s->known.v + i, s->trial.a + i, s->at.U + i, s->trial.v + i);
 }
 
 void ga_collocated_evaluate(ga_stepper *s)

@@ -18,7 +18,7 @@ static double second_difference(const ga_stepper *s, int i)
 /* e_q and e_v as if there were no constraints. */
 static void raw_estimate(ga_stepper *s, ga_error *e)
 {
-    const ga_method *p = &s->def.method;
+    const ga_coefficients *p = &s->def.coefficients;
     const ga_state *now = &s->now;
     const double h = s->step.h, h2 = h * h, gamma = p->gamma, beta = p->beta;
     double *v = s->work.one, *vd = s->work.two;

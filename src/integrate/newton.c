@@ -110,7 +110,7 @@ static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
  * for more, since only what is normal to the constraints suffers from it. */
 static void find_limits(ga_stepper *s)
 {
-    ga_limits *l = &s->newton.limits;
+    ga_increment_limits *l = &s->newton.limits;
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
     const double relative_lambda =
@@ -141,7 +141,7 @@ static const double NOISE_LEFT = 0.01;
 /* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
 static bool is_near_round_off(const ga_stepper *s)
 {
-    const ga_limits *l = &s->newton.limits;
+    const ga_increment_limits *l = &s->newton.limits;
     const double least_v =
         hangs_on_q(s) ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q) : GA_ROUND_OFF;
     double coarse = 0;
@@ -172,7 +172,7 @@ static bool next_is_negligible(const ga_stepper *s, const double before[2])
 /* The last increment, by tolerances and by round-off. */
 static ga_increment weigh(const ga_stepper *s, const double last_v[2])
 {
-    const ga_limits *l = &s->newton.limits;
+    const ga_increment_limits *l = &s->newton.limits;
     const double level = s->policy.newton.round_off;
     const double lambda_noise = level * l->noise * s->tangent.typical_reaction;
     double lambda = ga_larger(l->lambda, NOISE_LEFT * s->policy.newton.lambda_noise);
@@ -221,8 +221,8 @@ static ga_newton_goal goal_of(const ga_stepper *s)
     };
 }
 
-static ga_verdict judge(ga_stepper *s, const ga_newton_goal *goal, ga_progress *progress,
-                        double last_v[2])
+static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
+                                ga_progress *progress, double last_v[2])
 {
     if (!ga_newton_is_finite(s)) return GA_GIVE_UP;
     const ga_increment now = weigh(s, last_v);
@@ -230,7 +230,8 @@ static ga_verdict judge(ga_stepper *s, const ga_newton_goal *goal, ga_progress *
     s->newton.norm_v = now.norm[GA_VELOCITY];
     s->newton.norm_lambda = now.norm[GA_MULTIPLIERS];
     s->newton.units = now.units;
-    const ga_verdict verdict = ga_newton_verdict(goal, &s->policy.newton, progress, &now);
+    const ga_newton_decision verdict =
+        ga_newton_verdict(goal, &s->policy.newton, progress, &now);
     ga_newton_learn(goal, progress, &now, &s->policy.newton);
     ga_newton_follow(&s->policy.newton, &now, progress);
     for (int k = 0; k < 2; ++k) last_v[k] = s->newton.delta_v[k];
@@ -289,7 +290,7 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
         ++s->stats.evaluations;
         s->form->correct(s);
         ++s->stats.iterations;
-        ga_verdict verdict = judge(s, &goal, &progress, last_v);
+        ga_newton_decision verdict = judge(s, &goal, &progress, last_v);
         if (verdict == GA_CONVERGED) {
             bool solved;
             passes = refresh ? passes + 1 : 0;

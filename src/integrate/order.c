@@ -67,10 +67,10 @@ static const double NEWTON_SHARE = 0.1, NEWTON_MOST = 1e-3;
 
 ga_status ga_order_create(ga_alpha *a, ga_error_mode mode)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     const size_t n = (size_t)a->s.nv;
-    *order = (ga_order){.chosen = mode == GA_ERROR_AUTO && a->s.form->has_eta &&
-                                  a->s.method.second_order};
+    *order = (ga_order_choice){.chosen = mode == GA_ERROR_AUTO && a->s.form->has_eta &&
+                                         a->s.properties.second_order};
     if (!order->chosen) return GA_OK;
     order->memory = GA_NEW(double, 6 * n);
     if (!order->memory) return GA_ERR_MEMORY;
@@ -80,9 +80,9 @@ ga_status ga_order_create(ga_alpha *a, ga_error_mode mode)
     return GA_OK;
 }
 
-void ga_order_destroy(ga_order *order) { ga_free(order->memory); }
+void ga_order_destroy(ga_order_choice *order) { ga_free(order->memory); }
 
-void ga_order_start(ga_order *order)
+void ga_order_start(ga_order_choice *order)
 {
     order->third = false;
     order->pause = order->lasted = order->strikes = 0;
@@ -95,7 +95,7 @@ void ga_order_start(ga_order *order)
 void ga_order_prepare(ga_alpha *a, double h)
 {
     ga_stepper *s = &a->s;
-    const ga_order *order = &a->order;
+    const ga_order_choice *order = &a->order;
     const ga_tolerance *tol = a->base.tolerance;
     if (!order->chosen) return;
     s->mode.slides = order->third;
@@ -113,9 +113,9 @@ void ga_order_prepare(ga_alpha *a, double h)
 /* C_n, and what the next step needs to know for its own. */
 static void find_factor(ga_alpha *a)
 {
-    ga_order *order = &a->order;
-    const ga_method *p = &a->s.def.method;
-    const double h = a->s.step.h, D = a->s.method.shift, h2 = h * h,
+    ga_order_choice *order = &a->order;
+    const ga_coefficients *p = &a->s.def.coefficients;
+    const double h = a->s.step.h, D = a->s.properties.shift, h2 = h * h,
                  steady = D * (p->alpha_m - 0.5) * h2;
     double theta = steady; /* as the start makes it */
     if (order->old_h > 0) {
@@ -132,7 +132,7 @@ static void find_factor(ga_alpha *a)
 /* Weighted size of the change of e since the last step. */
 static double measure_change(ga_alpha *a)
 {
-    const ga_order *order = &a->order;
+    const ga_order_choice *order = &a->order;
     double *q = order->change_q, *v = order->change_v;
     const double r = a->s.step.h / order->old_h, r3 = r * r * r;
     const bool known = fabs(order->old_factor) > 1e-3; /* else e_v has no leading term */
@@ -147,13 +147,13 @@ static double measure_change(ga_alpha *a)
 
 void ga_order_see(ga_alpha *a, const ga_error *e)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     if (!order->chosen) return;
     memcpy(order->q, e->q, (size_t)a->s.nv * sizeof *order->old_q);
     memcpy(order->v, e->v, (size_t)a->s.nv * sizeof *order->old_v);
 }
 
-bool ga_order_is_third(const ga_order *order)
+bool ga_order_is_third(const ga_order_choice *order)
 {
     return order->third && order->error[1] < CAUTION * SMOOTH * order->error[0];
 }
@@ -161,7 +161,7 @@ bool ga_order_is_third(const ga_order *order)
 /* Redundant constraints are left out: off them, they do not look redundant. */
 void ga_order_judge(ga_alpha *a, ga_error *e)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     if (!order->chosen) return;
     find_factor(a);
     order->error[0] = e->local;
@@ -171,7 +171,7 @@ void ga_order_judge(ga_alpha *a, ga_error *e)
 }
 
 /* Back to second order. */
-static void fall_back(ga_order *order)
+static void fall_back(ga_order_choice *order)
 {
     const bool in_vain = order->lasted < order->patience;
     order->patience = in_vain ? 2 * order->patience : PAUSE;
@@ -183,14 +183,14 @@ static void fall_back(ga_order *order)
 
 void ga_order_reject(ga_alpha *a)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     if (!order->third) return;
     const double r = a->s.step.h / order->old_h;
     if (r > 1.02) order->growth = ga_smaller(order->growth, 0.5 * (1 + r));
     if (!ga_order_is_third(order) && ++order->strikes == STRIKES) fall_back(order);
 }
 
-double ga_order_give_up(ga_order *order, double aim)
+double ga_order_give_up(ga_order_choice *order, double aim)
 {
     fall_back(order);
     const double factor = sqrt(aim / order->error[0]);
@@ -199,7 +199,7 @@ double ga_order_give_up(ga_order *order, double aim)
 
 void ga_order_accept(ga_alpha *a)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     const double h = a->s.step.h;
     if (!order->chosen) return;
     memcpy(order->old_q, order->q, (size_t)a->s.nv * sizeof *order->old_q);
@@ -214,7 +214,7 @@ void ga_order_accept(ga_alpha *a)
 
 double ga_order_wish(ga_alpha *a, double aim, double allowed)
 {
-    ga_order *order = &a->order;
+    ga_order_choice *order = &a->order;
     const double left = ga_larger(order->error[1], EXPECTED * order->expected);
     const double second = sqrt(aim * allowed / ga_larger(order->error[0], 1e-8 * allowed));
     const double third = cbrt(aim * allowed / ga_larger(left, 1e-8 * allowed));

@@ -474,12 +474,13 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
                          double *v)
 {
     const ga_dae *dae = &s->dae;
-    const ga_method *method = &s->def.method;
+    const ga_coefficients *method = &s->def.coefficients;
     double *l = s->work.step, *bottom = s->work.c; /* l^q/h */
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; GA_FAULT(bracket) && i < s->nv; ++i) l[i] = -l[i];
     for (int i = 0; i < s->nv; ++i)
-        l[i] = h * h / 6 * ((1 - 6 * method->beta - 3 * s->method.shift) * vdd[i] + 0.5 * l[i]);
+        l[i] = h * h / 6 *
+               ((1 - 6 * method->beta - 3 * s->properties.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
     GA_TRY(ga_saddle_factor_at(s, s->now.t, s->now.q, v, false));
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
@@ -498,7 +499,7 @@ ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
     memcpy(a, now->vd, (size_t)s->nv * sizeof *a);
     if (s->def.start == GA_START_PLAIN || s->def.start == GA_START_IMPLICIT) return GA_OK;
     GA_TRY(second_derivative(s, h, v, now->vd, s->work.vdd));
-    for (int i = 0; i < s->nv; ++i) a[i] += s->method.shift * h * s->work.vdd[i];
+    for (int i = 0; i < s->nv; ++i) a[i] += s->properties.shift * h * s->work.vdd[i];
     if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
     return perturb(s, h, now->vd, s->work.vdd, v);
 }
@@ -524,7 +525,7 @@ ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vd
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd)
 {
     ga_state *now = &s->now;
-    const double shift = s->method.shift, am = s->def.method.alpha_m;
+    const double shift = s->properties.shift, am = s->def.coefficients.alpha_m;
     for (int i = 0; i < s->nv; ++i) {
         now->a[i] = now->vd[i] + shift * h * (vdd[i] + (am - 0.5) * h * vddd[i]);
         /* what v' was a step ago, had there been one */
@@ -687,7 +688,7 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
                  : ga_regular_weakens(s)          ? GA_CHANGE_RESCALE
                                                   : GA_CHANGE_RESET;
     const bool keep = change == GA_CHANGE_NONE || GA_FAULT(adjustment);
-    const double shift = keep ? 0 : s->method.shift;
+    const double shift = keep ? 0 : s->properties.shift;
     const double weight = shift * (h / now->h - 1);
     for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
     for (int i = 0; s->form->weighted && i < s->nv; ++i)

@@ -77,9 +77,9 @@ void ga_state_copy(ga_state *to, const ga_state *from)
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
 {
-    const ga_method *p = &def->method;
-    GA_TRY(ga_method_check(p, report));
-    ga_method_properties properties = ga_method_describe(p);
+    const ga_coefficients *p = &def->coefficients;
+    GA_TRY(ga_coefficients_check(p, report));
+    ga_coefficient_properties properties = ga_coefficients_describe(p);
     if (!properties.zero_stable)
         return ga_fail(report, GA_ERR_METHOD,
                        "alpha_m = %g exceeds 1/2: the method is not zero-stable", p->alpha_m);
@@ -262,9 +262,9 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
     GA_TRY(ga_system_validate(system, report));
     GA_TRY(check_definition(def, report));
     s->def = *def;
-    if (GA_FAULT(beta)) s->def.method.beta *= 1.01;
+    if (GA_FAULT(beta)) s->def.coefficients.beta *= 1.01;
     s->form = ga_formulation_get(def->formulation);
-    s->method = ga_method_describe(&def->method);
+    s->properties = ga_coefficients_describe(&def->coefficients);
     if (def->start == GA_START_AUTO) s->def.start = s->form->start;
     ga_status status = create(s, system);
     if (status != GA_OK) {

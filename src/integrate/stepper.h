@@ -87,11 +87,17 @@ typedef struct ga_source {
 
 /* Where a block begins: dynamics or u; multipliers; the nonholonomic part of these; eta or the
  * position level of formulations that have both. */
-typedef enum ga_place { GA_AT_U, GA_AT_MULT, GA_AT_PSI, GA_AT_ETA, GA_PLACE_COUNT } ga_place;
+typedef enum ga_block_place {
+    GA_AT_U,
+    GA_AT_MULT,
+    GA_AT_PSI,
+    GA_AT_ETA,
+    GA_PLACE_COUNT
+} ga_block_place;
 
 typedef struct ga_term_place {
     ga_term term;
-    ga_place row, column;
+    ga_block_place row, column;
 } ga_term_place;
 
 /* Largest components met since the start: translations (with all of R^n), rotations. */
@@ -100,21 +106,21 @@ typedef struct ga_scales {
 } ga_scales;
 
 /* What increments are compared with, translations and rotations apart. */
-typedef struct ga_limits {
+typedef struct ga_increment_limits {
     double q[2], v[2], lambda;     /* tolerances, at least round-off */
     double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
     double noise;                  /* round-off of accelerations */
-} ga_limits;
+} ga_increment_limits;
 
 typedef struct ga_formulation_type {
     const char *name;
-    bool velocity_level; /* B v + Phi_t = 0 at every step */
-    bool weighted;       /* needs M a, F of the state */
-    bool second_system;  /* also solves with the plain saddle matrix */
-    bool has_eta;        /* one more block of m unknowns */
-    ga_place position;   /* where the rows of Phi begin */
-    ga_start start;      /* what GA_START_AUTO means */
-    bool penalty;        /* knows the augmented Lagrangian */
+    bool velocity_level;     /* B v + Phi_t = 0 at every step */
+    bool weighted;           /* needs M a, F of the state */
+    bool second_system;      /* also solves with the plain saddle matrix */
+    bool has_eta;            /* one more block of m unknowns */
+    ga_block_place position; /* where the rows of Phi begin */
+    ga_start start;          /* what GA_START_AUTO means */
+    bool penalty;            /* knows the augmented Lagrangian */
     const ga_term_place *terms;
     int term_count;
     /* Coefficients and whatever is known before the iteration; vn and an are set. */
@@ -277,7 +283,7 @@ typedef struct ga_policy {
 typedef struct ga_newton_attempt {
     double *r, *x; /* residual and increment */
     int iteration;
-    ga_limits limits;
+    ga_increment_limits limits;
     double delta_q[2], delta_v[2], delta_lambda; /* largest components, q and v by kind */
     const double *increment_q, *increment_v;     /* u and dv/c_v, nv */
     double norm_q, norm_v, norm_lambda;          /* by their tolerances */
@@ -300,7 +306,7 @@ struct ga_stepper {
     /* constant */
     ga_dae dae;
     ga_integrator_def def;
-    ga_method_properties method;
+    ga_coefficient_properties properties;
     const ga_formulation_type *form;
     int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
     int *kind;               /* of each velocity component: 0 translation, 1 rotation */

@@ -148,8 +148,8 @@ static double power(double x, int n)
     return y;
 }
 
-ga_verdict ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
-                             const ga_progress *before, const ga_increment *now)
+ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                                     const ga_progress *before, const ga_increment *now)
 {
     double most_left = 0;
     for (int k = 0; k < GA_KINDS; ++k) {

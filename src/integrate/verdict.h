@@ -24,7 +24,12 @@
 
 enum { GA_POSITION, GA_VELOCITY, GA_MULTIPLIERS, GA_KINDS };
 
-typedef enum ga_verdict { GA_GO_ON, GA_CONVERGED, GA_NEW_TANGENT, GA_GIVE_UP } ga_verdict;
+typedef enum ga_newton_decision {
+    GA_GO_ON,
+    GA_CONVERGED,
+    GA_NEW_TANGENT,
+    GA_GIVE_UP
+} ga_newton_decision;
 
 /* What is asked of the iteration. The same for all increments of an attempt. */
 typedef struct ga_newton_goal {
@@ -74,8 +79,8 @@ typedef struct ga_newton_memory {
     double lambda_noise;         /* changes of lambda that were found to be round-off */
 } ga_newton_memory;
 
-ga_verdict ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
-                             const ga_progress *before, const ga_increment *now);
+ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                                     const ga_progress *before, const ga_increment *now);
 
 /* Takes what an increment shows about tangents and round-off into the memory. */
 void ga_newton_learn(const ga_newton_goal *goal, const ga_progress *before,

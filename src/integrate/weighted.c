@@ -38,8 +38,8 @@ static ga_status mass_ahead(ga_stepper *s, double x, double *M)
 
 ga_status ga_weighted_begin(ga_stepper *s)
 {
-    const ga_method *p = &s->def.method;
-    const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, shift = s->method.shift;
+    const ga_coefficients *p = &s->def.coefficients;
+    const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, shift = s->properties.shift;
     s->step.weight = (1 - af) / (1 - am);
     s->step.c_q = h * h * p->beta;
     s->step.c_v = h * p->gamma;
@@ -105,7 +105,7 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
 /* a, v', M a and F: F from (13e), v' from the recursion for a. */
 void ga_weighted_finish(ga_stepper *s)
 {
-    const ga_method *p = &s->def.method;
+    const ga_coefficients *p = &s->def.coefficients;
     const double am = p->alpha_m, af = p->alpha_f;
     copy(s->trial.a, s->trial.vd, s->nv);
     memset(s->at.Ma, 0, (size_t)s->nv * sizeof *s->at.Ma);

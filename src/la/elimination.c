@@ -729,10 +729,10 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
     if (status == GA_OK) status = order_groups(&g);
     e->size = g.size;
     if (status == GA_OK)
-        status =
-            ga_order_fronts(&(ga_order){g.groups, g.blocks, partition->block_start, g.group,
-                                        g.size, g.order, g.reach_start, g.reach, g.weight},
-                            e);
+        status = ga_order_fronts(
+            &(ga_elimination_order){g.groups, g.blocks, partition->block_start, g.group, g.size,
+                                    g.order, g.reach_start, g.reach, g.weight},
+            e);
     g.size = NULL;
     destroy(&g);
     if (status != GA_OK) ga_elimination_destroy(e);

@@ -20,8 +20,14 @@
 static const double FRONT_COST = 100, LONELY_COST = 1000;
 enum { MANY_GROUPS = 200 };
 
-static int blocks_from(const ga_order *o, int group) { return o->block_start[group]; }
-static int blocks_end(const ga_order *o, int group) { return o->block_start[group + 1]; }
+static int blocks_from(const ga_elimination_order *o, int group)
+{
+    return o->block_start[group];
+}
+static int blocks_end(const ga_elimination_order *o, int group)
+{
+    return o->block_start[group + 1];
+}
 
 /* LU of k pivots, two times the rest by k, and the update of the rest. */
 static double operations(double k, double r)
@@ -52,8 +58,8 @@ static void join_lonely(int groups, const int *parent, int *pivots, const int *r
 
 /* Joins groups t (in the order of elimination) to their parents. into[t]: what it is part of,
  * t itself for a front. */
-static ga_status join_fronts(const ga_order *o, const int *parent, int *pivots, const int *rest,
-                             int *into)
+static ga_status join_fronts(const ga_elimination_order *o, const int *parent, int *pivots,
+                             const int *rest, int *into)
 {
     int *shape = GA_NEW(int, o->groups); /* pivots, before the lonely ones are joined */
     if (!shape) return GA_ERR_MEMORY;
@@ -109,7 +115,7 @@ static ga_status number_fronts(int groups, const int *parent, const int *into, i
 }
 
 /* The last group of a front knows its rest. */
-static ga_status fill_fronts(const ga_order *o, const int *parent, const int *into,
+static ga_status fill_fronts(const ga_elimination_order *o, const int *parent, const int *into,
                              const int *number, ga_elimination *e)
 {
     int *key = GA_NEW(int, o->groups), *block_front = NULL, *list = NULL, *owner = NULL;
@@ -182,7 +188,7 @@ static void count_operations(ga_elimination *e)
     }
 }
 
-ga_status ga_order_fronts(const ga_order *o, ga_elimination *e)
+ga_status ga_order_fronts(const ga_elimination_order *o, ga_elimination *e)
 {
     int groups = o->groups;
     int *at = GA_NEW(int, groups), *parent = GA_NEW(int, groups), *pivots = GA_NEW(int, groups);

@@ -132,25 +132,25 @@ static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wan
     a->placed = true;
 }
 
-ga_state ga_assembly_state(ga_assembly *a, double t, const double *q, const double *v,
-                           const double *lambda, const double *psi)
+ga_element_state ga_assembly_state(ga_assembly *a, double t, const double *q, const double *v,
+                                   const double *lambda, const double *psi)
 {
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
-    return (ga_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
 }
 
-ga_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
-                          const double *lambda, const double *psi)
+ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
+                                  const double *lambda, const double *psi)
 {
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
-    return (ga_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
 }
 
-static ga_state state_at(ga_assembly *a, const ga_point *at)
+static ga_element_state state_at(ga_assembly *a, const ga_point *at)
 {
     return ga_assembly_look(a, at->t, at->q, at->v, at->lambda, at->psi);
 }
@@ -216,7 +216,7 @@ void ga_assembly_initial(const ga_assembly *a, double *q, double *v)
 
 void ga_assembly_remember(ga_assembly *a, double t, const double *q, const double *v)
 {
-    ga_state state = ga_assembly_state(a, t, q, v, NULL, NULL);
+    ga_element_state state = ga_assembly_state(a, t, q, v, NULL, NULL);
     for (int e = 0; e < a->model->element_count; ++e) {
         const ga_element *element = a->model->elements[e];
         if (element->type->remember && element->memory_count)
@@ -260,7 +260,7 @@ static void sweep_turnings(void *data, int part)
     }
 }
 
-void ga_assembly_commit(ga_assembly *a, const ga_state *state)
+void ga_assembly_commit(ga_assembly *a, const ga_element_state *state)
 {
     const ga_point at = {.t = state->t};
     sweep s = {.a = a, .at = &at};
@@ -334,7 +334,7 @@ static void add_mixed_force(const ga_assembly *a, const ga_element *element, con
 
 /* --- an element's matrices, in coordinates ------------------------------------------------ */
 
-void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out)
+void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_element_state *state, double *out)
 {
     const ga_element *element = rest_of(a, r);
     element->type->gradient(element, state, a->A);
@@ -343,7 +343,8 @@ void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_state *state, doubl
                             out + i * a->width[r]);
 }
 
-void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out)
+void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_element_state *state,
+                                   double *out)
 {
     const ga_element *element = rest_of(a, r);
     element->type->speed_gradient(element, state, a->A);
@@ -352,7 +353,8 @@ void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_state *state,
                             out + i * a->width[r]);
 }
 
-void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state, double *out)
+void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
+                                    double *out)
 {
     const ga_element *element = rest_of(a, r);
     element->type->gradient(element, state, a->A2);
@@ -363,7 +365,7 @@ void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state
                             out + i * a->width[r]);
 }
 
-void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state,
+void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                                           double *out)
 {
     const ga_element *element = rest_of(a, r);
@@ -385,7 +387,7 @@ static void add_reaction(int rows, int side, const double *B, const double *mult
 }
 
 /* The element's share of K and C in body axes, in A and A2; multipliers are its own. */
-static void tangents(ga_assembly *a, const ga_element *element, const ga_state *state,
+static void tangents(ga_assembly *a, const ga_element *element, const ga_element_state *state,
                      const double *lambda, const double *psi)
 {
     const ga_element_type *type = element->type;
@@ -434,15 +436,15 @@ static void matrix_out(const ga_assembly *a, int r, const double *A, double *out
     }
 }
 
-void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_state *state,
+void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                               const double *lambda, const double *psi, double *out)
 {
     tangents(a, rest_of(a, r), state, lambda, psi);
     matrix_out(a, r, a->A, out);
 }
 
-void ga_assembly_damping_of(ga_assembly *a, int r, const ga_state *state, const double *lambda,
-                            const double *psi, double *out)
+void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
+                            const double *lambda, const double *psi, double *out)
 {
     tangents(a, rest_of(a, r), state, lambda, psi);
     matrix_out(a, r, a->A2, out);
@@ -479,7 +481,8 @@ static void scatter(const ga_target *target, int r, const double *local, double 
 }
 
 /* What of one element of the rest is wanted. */
-static void evaluate(ga_assembly *a, int r, const ga_state *state, const ga_wanted *wanted)
+static void evaluate(ga_assembly *a, int r, const ga_element_state *state,
+                     const ga_wanted *wanted)
 {
     const ga_element *element = rest_of(a, r);
     const ga_element_type *type = element->type;
@@ -520,7 +523,7 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
-    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted);
     return GA_EVAL_OK;
 }
@@ -559,7 +562,7 @@ static void add_reactions(ga_assembly *a, const ga_point *at, const ga_wanted *w
 }
 
 /* Elements of the rest: their values are in B, or they are found now. */
-static void add_rest_reactions(ga_assembly *a, const ga_state *state, const double *B,
+static void add_rest_reactions(ga_assembly *a, const ga_element_state *state, const double *B,
                                const double *lambda, double *r)
 {
     const ga_target *target = a->target + GA_TARGET_GRADIENT;
@@ -579,7 +582,7 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     ga_assembly *a = user;
     const bool rest = a->rest_count > 0, move = rest || a->turned;
     const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
-    const ga_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
     ga_wanted all_of = *wanted;
     all_of.force = r;
     visit_nodes(a, &here, &all_of, rest ? NULL : at);
@@ -634,7 +637,7 @@ static ga_eval nonholonomic_gradient(void *user, const ga_point *at, double *N)
 static ga_eval velocity_stiffness(void *user, const ga_point *at, double *Z)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     visit_joints(a, at, NULL, Z, sweep_swept);
     for (int r = 0; r < a->rest_count; ++r) {
         if (!rest_of(a, r)->rows) continue;
@@ -659,7 +662,7 @@ static void minus_product(const ga_assembly *a, int r, int rows, const double *Z
 static ga_eval acceleration_rhs(void *user, const ga_point *at, double *c)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     visit_joints(a, at, NULL, c, sweep_acceleration);
     for (int r = 0; r < a->rest_count; ++r) {
         const ga_element *element = rest_of(a, r);
@@ -676,7 +679,7 @@ static ga_eval acceleration_rhs(void *user, const ga_point *at, double *c)
 static ga_eval nonholonomic_stiffness(void *user, const ga_point *at, double *Z)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     for (int r = 0; r < a->rest_count; ++r) {
         if (!rest_of(a, r)->speed_rows) continue;
         ga_assembly_speed_speed_stiffness_of(a, r, &state, a->out);
@@ -688,7 +691,7 @@ static ga_eval nonholonomic_stiffness(void *user, const ga_point *at, double *Z)
 static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     for (int r = 0; r < a->rest_count; ++r) {
         const ga_element *element = rest_of(a, r);
         if (!element->speed_rows) continue;
@@ -704,7 +707,7 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
 static ga_eval stiffness(void *user, const ga_point *at, double *K)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_STIFFNESS;
     double *next = K;
     for (int i = 0; i < a->model->body_count; ++i) next = ga_body_stiffness(a, i, next);
@@ -722,7 +725,7 @@ static ga_eval stiffness(void *user, const ga_point *at, double *K)
 static ga_eval damping(void *user, const ga_point *at, double *C)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_DAMPING;
     double *next = C;
     for (int i = 0; i < a->model->body_count; ++i) next = ga_body_damping(a, i, next);
@@ -739,7 +742,7 @@ static ga_eval damping(void *user, const ga_point *at, double *C)
 static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
 {
     ga_assembly *a = user;
-    ga_state state = state_at(a, at);
+    ga_element_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_MULTIPLIERS;
     for (int e = 0; e < a->rest_count; ++e) {
         const ga_element *element = rest_of(a, e);

@@ -103,14 +103,14 @@ void ga_assembly_use(ga_assembly *assembly, ga_pool *pool);
 /* q0 and v0 as the model gives them. */
 void ga_assembly_initial(const ga_assembly *assembly, double *q, double *v);
 /* Frames for this state; where v is null, their twists are those of an earlier call. */
-ga_state ga_assembly_state(ga_assembly *assembly, double t, const double *q, const double *v,
-                           const double *lambda, const double *psi);
+ga_element_state ga_assembly_state(ga_assembly *assembly, double t, const double *q,
+                                   const double *v, const double *lambda, const double *psi);
 /* The same for ga_assembly_powers and ga_assembly_commit, which can do without frames. */
-ga_state ga_assembly_look(ga_assembly *assembly, double t, const double *q, const double *v,
-                          const double *lambda, const double *psi);
+ga_element_state ga_assembly_look(ga_assembly *assembly, double t, const double *q,
+                                  const double *v, const double *lambda, const double *psi);
 /* Memory at the start, and after an accepted step. */
 void ga_assembly_remember(ga_assembly *assembly, double t, const double *q, const double *v);
-void ga_assembly_commit(ga_assembly *assembly, const ga_state *state);
+void ga_assembly_commit(ga_assembly *assembly, const ga_element_state *state);
 
 typedef struct ga_powers {
     double kinetic, potential;
@@ -119,7 +119,8 @@ typedef struct ga_powers {
 } ga_powers;
 
 /* The state has been made by ga_assembly_look, with multipliers. */
-void ga_assembly_powers(ga_assembly *assembly, const ga_state *state, ga_powers *powers);
+void ga_assembly_powers(ga_assembly *assembly, const ga_element_state *state,
+                        ga_powers *powers);
 /* covector += row of an element's nodes, 6 n numbers, in coordinates. */
 void ga_assembly_add_row(const ga_assembly *assembly, const ga_element *element,
                          const double *local, double *covector);

@@ -10,7 +10,8 @@ static double dot(int n, const double *x, const double *y)
     return sum;
 }
 
-static void gather_twists(const ga_element *element, const ga_state *state, double *twists)
+static void gather_twists(const ga_element *element, const ga_element_state *state,
+                          double *twists)
 {
     for (int k = 0; k < element->node_count; ++k) {
         const ga_frame *frame = state->frames + element->nodes[k];
@@ -28,8 +29,8 @@ static double reaction_power(int rows, int side, const double *B, const double *
     return power;
 }
 
-static void element_powers(ga_assembly *a, const ga_element *element, const ga_state *state,
-                           ga_powers *powers)
+static void element_powers(ga_assembly *a, const ga_element *element,
+                           const ga_element_state *state, ga_powers *powers)
 {
     const ga_element_type *type = element->type;
     int side = GA_TWIST * element->node_count;
@@ -90,7 +91,7 @@ static void energies(const ga_assembly *a, ga_powers *powers)
     }
 }
 
-void ga_assembly_powers(ga_assembly *a, const ga_state *state, ga_powers *powers)
+void ga_assembly_powers(ga_assembly *a, const ga_element_state *state, ga_powers *powers)
 {
     memset(powers, 0, sizeof *powers);
     if (a->planes)

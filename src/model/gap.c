@@ -34,7 +34,7 @@ static double size_of(const ga_model *model)
     return size;
 }
 
-void ga_gap_measure(const ga_element *joint, const ga_state *state, double *distance,
+void ga_gap_measure(const ga_element *joint, const ga_element_state *state, double *distance,
                     double *angle)
 {
     double Phi[GA_JOINT_MAX_ROWS] = {0}, translation = 0, rotation = 0;
@@ -48,7 +48,8 @@ void ga_gap_measure(const ga_element *joint, const ga_state *state, double *dist
     *angle = asin(fmin(1, rotation));
 }
 
-static ga_gap measure(const ga_element *element, const ga_state *state, double size, bool *open)
+static ga_gap measure(const ga_element *element, const ga_element_state *state, double size,
+                      bool *open)
 {
     double Phi[GA_TWIST * GA_ELEMENT_MAX_NODES] = {0};
     ga_gap gap = {.element = element->name, .type = element->type->name, .row = ""};
@@ -84,7 +85,7 @@ static int by_size(const void *a, const void *b)
 int ga_gaps_find(ga_assembly *assembly, double t, const double *q, ga_gap *gaps)
 {
     const ga_model *model = assembly->model;
-    const ga_state state = ga_assembly_state(assembly, t, q, NULL, NULL, NULL);
+    const ga_element_state state = ga_assembly_state(assembly, t, q, NULL, NULL, NULL);
     const double size = size_of(model);
     int count = 0;
     for (int e = 0; e < model->element_count; ++e) {

@@ -5,7 +5,7 @@
 #include "model/assembly.h"
 
 /* How far the sides of a joint are apart in the directions it holds, in m and rad. */
-void ga_gap_measure(const ga_element *joint, const ga_state *state, double *distance,
+void ga_gap_measure(const ga_element *joint, const ga_element_state *state, double *distance,
                     double *angle);
 /* The elements whose rows are violated by more than round-off, the worst first, into `gaps`,
  * which has room for all elements of the model. Returns how many there are. */

@@ -703,11 +703,11 @@ static bool read_positive_part(ga_builder *b, const ga_value *map, const char *k
 static bool read_tolerance(ga_builder *b, const ga_value *value, const ga_field *field,
                            void *out)
 {
-    ga_tolerance tolerance = {NAN, NAN};
+    ga_tolerance_choice tolerance = {NAN, NAN};
     if (value->kind != GA_VALUE_MAP) {
         if (!read_number(b, value, field, &tolerance.relative)) return false;
         tolerance.absolute = tolerance.relative;
-        *(ga_tolerance *)out = tolerance;
+        *(ga_tolerance_choice *)out = tolerance;
         return true;
     }
     bool good = true;
@@ -721,14 +721,14 @@ static bool read_tolerance(ga_builder *b, const ga_value *value, const ga_field 
     good = read_positive_part(b, value, "absolute", &tolerance.absolute) && good;
     if (good && value->count == 0)
         good = fail(b, value, "a number or {relative: , absolute: }");
-    if (good) *(ga_tolerance *)out = tolerance;
+    if (good) *(ga_tolerance_choice *)out = tolerance;
     return good;
 }
 
 static void tolerance_fallback(const ga_field *field, void *out)
 {
     (void)field;
-    *(ga_tolerance *)out = (ga_tolerance){NAN, NAN};
+    *(ga_tolerance_choice *)out = (ga_tolerance_choice){NAN, NAN};
 }
 
 static bool read_coefficients(ga_builder *b, const ga_value *value, double *coefficients)

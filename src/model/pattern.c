@@ -176,7 +176,7 @@ static void mark_rows(probe *p, int rows, int width, double noise)
     p->mask = mask;
 }
 
-typedef void rows_of(ga_assembly *a, int r, const ga_state *state, double *out);
+typedef void rows_of(ga_assembly *a, int r, const ga_element_state *state, double *out);
 
 static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int row,
                           rows_of *evaluate, double noise)
@@ -188,7 +188,7 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
     memset(p->mask, look ? 0 : 1, (size_t)(rows * width) * sizeof *p->mask);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, a->model->elements[a->rest[e]]);
-        ga_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
         evaluate(a, e, &state, a->out);
         mark_rows(p, rows, width, noise);
     }
@@ -233,8 +233,8 @@ static bool may_couple(const ga_assembly *a, const ga_element *element, int r, i
     return coupled(element, 2 * i + part_i, 2 * j) || (i == j && !part_i);
 }
 
-typedef void matrix_of(ga_assembly *a, int r, const ga_state *state, const double *lambda,
-                       const double *psi, double *out);
+typedef void matrix_of(ga_assembly *a, int r, const ga_element_state *state,
+                       const double *lambda, const double *psi, double *out);
 
 static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *evaluate)
 {
@@ -249,7 +249,7 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
             p->mask[r * width + c] = !look && may_couple(a, element, r, c);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, element);
-        ga_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
         evaluate(a, e, &state, p->lambda, p->psi, a->out);
         mark(p, width * width, a->out, tangent_noise);
     }

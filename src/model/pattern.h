@@ -14,14 +14,16 @@ void ga_target_free(ga_target *target);
 /* The matrices of rest[r] in coordinates: width[r] columns; lambda and psi are its own. */
 void ga_assembly_row_out(const ga_assembly *a, const ga_element *element, const double *local,
                          double *out);
-void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out);
-void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_state *state, double *out);
-void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state, double *out);
-void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_state *state,
+void ga_assembly_gradient_of(ga_assembly *a, int r, const ga_element_state *state, double *out);
+void ga_assembly_speed_gradient_of(ga_assembly *a, int r, const ga_element_state *state,
+                                   double *out);
+void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
+                                    double *out);
+void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                                           double *out);
-void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_state *state,
+void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                               const double *lambda, const double *psi, double *out);
-void ga_assembly_damping_of(ga_assembly *a, int r, const ga_state *state, const double *lambda,
-                            const double *psi, double *out);
+void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
+                            const double *lambda, const double *psi, double *out);
 
 #endif

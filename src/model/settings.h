@@ -9,7 +9,7 @@
 typedef struct ga_simulate_settings {
     double t_start, t_end;
     double step;
-    ga_tolerance tolerance;
+    ga_tolerance_choice tolerance;
     double first_step, min_step, max_step;
     int error; /* ga_error_mode */
     ga_method_choice method;

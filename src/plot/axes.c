@@ -88,7 +88,7 @@ static void draw_upwards(const ga_view *v, ga_canvas *c, const ga_plot_axis *axi
 
 /* Labels beside a vertical axis; returns how wide they are. */
 static double draw_labels_y(ga_canvas *c, const ga_axis *axis, const ga_ticks *ticks, double x,
-                            ga_anchor anchor)
+                            ga_text_anchor anchor)
 {
     double widest = 0;
     for (int k = 0; k < ticks->count; ++k) {

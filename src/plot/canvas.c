@@ -32,7 +32,7 @@ void ga_canvas_stroke(ga_canvas *c, unsigned rgb, double width)
     c->type->paint(c, &(ga_paint){.stroke = true, .stroke_rgb = rgb, .width = width});
 }
 
-void ga_canvas_text(ga_canvas *c, double x, double y, ga_anchor anchor, double size,
+void ga_canvas_text(ga_canvas *c, double x, double y, ga_text_anchor anchor, double size,
                     const char *text)
 {
     c->type->text(

@@ -18,11 +18,11 @@ typedef struct ga_paint {
     ga_plot_line line;
 } ga_paint;
 
-typedef enum ga_anchor { GA_ANCHOR_START, GA_ANCHOR_MIDDLE, GA_ANCHOR_END } ga_anchor;
+typedef enum ga_text_anchor { GA_ANCHOR_START, GA_ANCHOR_MIDDLE, GA_ANCHOR_END } ga_text_anchor;
 
 typedef struct ga_lettering {
     double x, y; /* on the baseline */
-    ga_anchor anchor;
+    ga_text_anchor anchor;
     double size;
     unsigned rgb;
     bool upwards; /* reads from below to above */
@@ -65,7 +65,7 @@ void ga_canvas_segment(ga_canvas *canvas, double x0, double y0, double x1, doubl
 void ga_canvas_box(ga_canvas *canvas, const ga_box *box);
 /* Paints the path as a solid line. */
 void ga_canvas_stroke(ga_canvas *canvas, unsigned rgb, double width);
-void ga_canvas_text(ga_canvas *canvas, double x, double y, ga_anchor anchor, double size,
+void ga_canvas_text(ga_canvas *canvas, double x, double y, ga_text_anchor anchor, double size,
                     const char *text);
 
 #endif

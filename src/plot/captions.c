@@ -14,7 +14,7 @@ typedef struct caption {
     ga_box box;
 } caption;
 
-static caption make_caption(double x, double y, ga_anchor anchor, const char *text,
+static caption make_caption(double x, double y, ga_text_anchor anchor, const char *text,
                             unsigned rgb)
 {
     const double width = ga_text_width(text, GA_SIZE_NOTE);
@@ -55,7 +55,7 @@ static void label_rules(const ga_view *v, ga_canvas *c, ga_cover *cover)
         if (!r->label || !ga_rule_place(v, r, &at)) continue;
         caption candidates[4];
         for (int n = 0; n < 4; ++n) {
-            const ga_anchor anchor = n % 2 ? GA_ANCHOR_START : GA_ANCHOR_END;
+            const ga_text_anchor anchor = n % 2 ? GA_ANCHOR_START : GA_ANCHOR_END;
             if (along_x)
                 candidates[n] =
                     make_caption(n % 2 ? b->left + 5 : b->right - 5,

@@ -8,16 +8,16 @@
 
 #include <float.h>
 
-static ga_method chung_hulbert(double rho_inf)
+static ga_coefficients chung_hulbert(double rho_inf)
 {
-    ga_method m;
-    assert_int_equal(ga_method_generalized_alpha(rho_inf, &m, NULL), GA_OK);
+    ga_coefficients m;
+    assert_int_equal(ga_coefficients_generalized_alpha(rho_inf, &m, NULL), GA_OK);
     return m;
 }
 
 static ga_error_growth growth_of(double rho_inf, ga_formulation formulation)
 {
-    const ga_method m = chung_hulbert(rho_inf);
+    const ga_coefficients m = chung_hulbert(rho_inf);
     ga_error_growth g;
     ga_report report;
     assert_status(ga_error_growth_constant(&m, formulation, &g, &report), GA_OK, report);
@@ -63,7 +63,7 @@ static void test_jordan_form(void **state)
     (void)state;
     for (int k = 0; k <= 10; ++k) {
         const double mu = -0.1 * k;
-        const ga_method m = chung_hulbert(-mu);
+        const ga_coefficients m = chung_hulbert(-mu);
         double T[9];
         assert_int_equal(ga_error_matrix(&m, GA_INDEX3, T, NULL), GA_OK);
         const double X[3][3] = {
@@ -86,7 +86,7 @@ static void test_index2_matrix(void **state)
     (void)state;
     for (int k = 0; k <= 10; ++k) {
         const double rho = 0.1 * k;
-        const ga_method m = chung_hulbert(rho);
+        const ga_coefficients m = chung_hulbert(rho);
         double T[9];
         assert_int_equal(ga_error_matrix(&m, GA_INDEX2, T, NULL), GA_OK);
         assert_below(fabs(T[8] - (1 - 3 * rho) / (3 - rho)), 4 * DBL_EPSILON, "a");
@@ -114,7 +114,7 @@ static void test_unbounded(void **state)
     assert_below(fabs(growth_of(near, GA_INDEX3).max_norm / published - 1), 0.03, "rho_inf");
     const double steps[] = {1, 2};
     ga_pattern_growth p;
-    const ga_method trapezoidal = chung_hulbert(1);
+    const ga_coefficients trapezoidal = chung_hulbert(1);
     assert_int_equal(
         ga_error_growth_pattern(&trapezoidal, GA_INDEX3, GA_CHANGE_ADJUST, 2, steps, &p, NULL),
         GA_OK);
@@ -123,7 +123,7 @@ static void test_unbounded(void **state)
         ga_error_growth_pattern(&trapezoidal, GA_INDEX3, GA_CHANGE_RESET, 2, steps, &p, NULL),
         GA_OK);
     assert_true(p.errors.max_norm <= 1 && p.lambda_error == 0);
-    const ga_method unstable = {0, 0, 0.1, 0.5}; /* beta < gamma/2 */
+    const ga_coefficients unstable = {0, 0, 0.1, 0.5}; /* beta < gamma/2 */
     ga_error_growth u;
     assert_int_equal(ga_error_growth_constant(&unstable, GA_INDEX3, &u, NULL), GA_OK);
     assert_true(isinf(u.max_norm) && u.at_step == 0 && u.radius > 1);
@@ -178,7 +178,7 @@ static void compare(double rho_inf, ga_formulation formulation, ga_step_change c
                               .constraint_uses_time = true,
                               .acceleration_rhs = cubic_rhs};
     ga_integrator_def def = ga_integrator_def_default();
-    def.method = chung_hulbert(rho_inf);
+    def.coefficients = chung_hulbert(rho_inf);
     def.formulation = formulation;
     def.step_change = change;
     ga_integrator *run = NULL;
@@ -186,7 +186,7 @@ static void compare(double rho_inf, ga_formulation formulation, ga_step_change c
     assert_status(ga_integrator_create(&system, &def, &run, &report), GA_OK, report);
     const double q0 = 0, v0 = 0;
     assert_status(ga_integrator_start(run, 0, &q0, &v0, steps[0], &report), GA_OK, report);
-    ga_error_run model = {.method = def.method,
+    ga_error_run model = {.method = def.coefficients,
                           .formulation = formulation,
                           .change = change,
                           .count = count,
@@ -226,7 +226,7 @@ static void test_integrator(void **state)
 static ga_pattern_growth over_pattern(double rho_inf, ga_formulation formulation,
                                       ga_step_change change, int count, const double *steps)
 {
-    const ga_method m = chung_hulbert(rho_inf);
+    const ga_coefficients m = chung_hulbert(rho_inf);
     ga_pattern_growth g;
     ga_report report;
     assert_status(ga_error_growth_pattern(&m, formulation, change, count, steps, &g, &report),
@@ -282,7 +282,7 @@ static void test_changes(void **state)
 static void test_first_order_method(void **state)
 {
     (void)state;
-    const ga_method m = {0, 0, 0.3025, 0.6};
+    const ga_coefficients m = {0, 0, 0.3025, 0.6};
     const double steps[] = {1, 2};
     ga_pattern_growth g;
     assert_int_equal(
@@ -295,7 +295,7 @@ static void test_first_order_method(void **state)
 static void test_mistakes(void **state)
 {
     (void)state;
-    const ga_method good = chung_hulbert(0.5), bad = {0, 1, 0.25, 0.5};
+    const ga_coefficients good = chung_hulbert(0.5), bad = {0, 1, 0.25, 0.5};
     ga_error_growth g;
     ga_pattern_growth p;
     ga_report report;

@@ -11,14 +11,14 @@
 
 static const double pi = 3.14159265358979323846;
 
-static ga_method chung_hulbert(double rho_inf)
+static ga_coefficients chung_hulbert(double rho_inf)
 {
-    ga_method m;
-    assert_int_equal(ga_method_generalized_alpha(rho_inf, &m, NULL), GA_OK);
+    ga_coefficients m;
+    assert_int_equal(ga_coefficients_generalized_alpha(rho_inf, &m, NULL), GA_OK);
     return m;
 }
 
-static ga_spectrum_point at(const ga_method *m, double damping, double ratio)
+static ga_spectrum_point at(const ga_coefficients *m, double damping, double ratio)
 {
     ga_spectrum_point point;
     ga_report report;
@@ -39,7 +39,7 @@ static void test_table(void **state)
     while (data_next(file, &line)) {
         if (strcmp(line.key, "point") != 0) continue;
         const double *row = line.x, ratio = row[1];
-        const ga_method m = chung_hulbert(row[0]);
+        const ga_coefficients m = chung_hulbert(row[0]);
         const ga_spectrum_point p = at(&m, 0, ratio);
         const double tolerance = 20 * DBL_EPSILON * fmax(1 / ratio, ratio * ratio);
         assert_below(fabs(p.spectral_radius - row[2]), tolerance, "spectral radius");
@@ -79,8 +79,8 @@ static void test_against_lapack(void **state)
     uint64_t seed = 3;
     int oscillating = 0, real = 0;
     for (int trial = 0; trial < 20000; ++trial) {
-        const ga_method m = {between(&seed, -1, 0.9), between(&seed, -0.5, 0.9),
-                             between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
+        const ga_coefficients m = {between(&seed, -1, 0.9), between(&seed, -0.5, 0.9),
+                                   between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
         const double damping = trial % 3 ? between(&seed, 0, 1.2) : 0;
         const double ratio = pow(10, between(&seed, -2, 2));
         double matrix[9], largest = 0, nearest = INFINITY;
@@ -123,12 +123,12 @@ static void test_infinity(void **state)
     (void)state;
     for (int k = 0; k <= 20; ++k) {
         const double rho = 0.05 * k;
-        ga_method m = chung_hulbert(rho);
+        ga_coefficients m = chung_hulbert(rho);
         assert_below(fabs(at(&m, 0, 1e7).spectral_radius - rho), 2e-5, "generalized-alpha");
-        assert_int_equal(ga_method_wbz(rho, &m, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_wbz(rho, &m, NULL), GA_OK);
         assert_below(fabs(at(&m, 0, 1e7).spectral_radius - rho), 2e-5, "wbz");
         const double alpha = -rho / 3;
-        assert_int_equal(ga_method_hht(alpha, &m, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_hht(alpha, &m, NULL), GA_OK);
         assert_below(fabs(at(&m, 0, 1e7).spectral_radius - (1 + alpha) / (1 - alpha)), 2e-5,
                      "hht");
     }
@@ -140,14 +140,14 @@ static void test_small_steps(void **state)
 {
     (void)state;
     for (int k = 0; k <= 9; ++k) {
-        const ga_method m = chung_hulbert(0.1 * k);
+        const ga_coefficients m = chung_hulbert(0.1 * k);
         const ga_spectrum_point coarse = at(&m, 0, 2e-4), fine = at(&m, 0, 1e-4);
         /* relative error of the next term, and round-off against 1e-7 */
         assert_below(fabs(coarse.period_elongation / fine.period_elongation - 4), 1e-4, "PE");
         assert_below(fabs(coarse.damping_ratio / fine.damping_ratio - 8), 1e-4, "damping");
     }
     /* without damping, |z| = 1 to the last bit, and 2 tan(angle/2) = Omega */
-    const ga_method trapezoidal = chung_hulbert(1);
+    const ga_coefficients trapezoidal = chung_hulbert(1);
     for (int k = -300; k <= 300; ++k) {
         const double ratio = pow(10, 0.5 * k);
         const ga_spectrum_point p = at(&trapezoidal, 0, ratio);
@@ -162,7 +162,7 @@ static void test_small_steps(void **state)
 static void test_damped_small_steps(void **state)
 {
     (void)state;
-    const ga_method m = chung_hulbert(0.5);
+    const ga_coefficients m = chung_hulbert(0.5);
     for (int k = 0; k < 10; ++k) {
         const double zeta = 0.1 * k;
         const ga_spectrum_point p = at(&m, zeta, 1e-5);
@@ -196,11 +196,11 @@ static ga_eval spring_and_damper(void *user, const ga_point *point, double *f)
     return GA_EVAL_OK;
 }
 
-static ga_integrator *start(const ga_system *system, const ga_method *m, ga_step_change change,
-                            double h)
+static ga_integrator *start(const ga_system *system, const ga_coefficients *m,
+                            ga_step_change change, double h)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    def.method = *m;
+    def.coefficients = *m;
     def.allow_first_order = true;
     def.start = GA_START_PLAIN;
     def.step_change = change;
@@ -213,7 +213,7 @@ static ga_integrator *start(const ga_system *system, const ga_method *m, ga_step
 }
 
 /* q after n steps by powers of the matrix, against the integrator. */
-static void compare(const ga_method *m, double damping, double ratio)
+static void compare(const ga_coefficients *m, double damping, double ratio)
 {
     oscillator o = {damping, 2};
     const ga_node node = {GA_GROUP_RN, 1};
@@ -246,15 +246,15 @@ static void compare(const ga_method *m, double damping, double ratio)
 static void test_integrator(void **state)
 {
     (void)state;
-    ga_method m;
+    ga_coefficients m;
     for (int d = 0; d < 2; ++d)
         for (int r = 0; r < 4; ++r) {
             const double damping = 0.3 * d, ratio = pow(10, r - 2);
             m = chung_hulbert(0.6);
             compare(&m, damping, ratio);
-            assert_int_equal(ga_method_hht(-0.1, &m, NULL), GA_OK);
+            assert_int_equal(ga_coefficients_hht(-0.1, &m, NULL), GA_OK);
             compare(&m, damping, ratio);
-            assert_int_equal(ga_method_newmark(0.3025, 0.6, &m, NULL), GA_OK);
+            assert_int_equal(ga_coefficients_newmark(0.3025, 0.6, &m, NULL), GA_OK);
             compare(&m, damping, ratio);
         }
 }
@@ -271,7 +271,7 @@ static void test_integrator_pattern(void **state)
                               .user = &o,
                               .mass = unit_mass,
                               .force = spring_and_damper};
-    const ga_method m = chung_hulbert(0.6);
+    const ga_coefficients m = chung_hulbert(0.6);
     for (int k = 0; k < 2; ++k) {
         const ga_step_change change = k ? GA_CHANGE_ADJUST : GA_CHANGE_NONE;
         const double ratio = 0.2, unit = ratio * 2 * pi / o.omega / 1.125;
@@ -334,7 +334,7 @@ static void test_small_matrices(void **state)
 static void test_mistakes(void **state)
 {
     (void)state;
-    const ga_method good = chung_hulbert(0.5);
+    const ga_coefficients good = chung_hulbert(0.5);
     ga_spectrum_point p;
     ga_report report;
     const double wrong[] = {0, -1, NAN, INFINITY};
@@ -347,7 +347,7 @@ static void test_mistakes(void **state)
         assert_status(ga_spectrum_at(&good, wrong[k], 1, &p, &report), GA_ERR_ARGUMENT, report);
         assert_message(report, "damping");
     }
-    const ga_method bad[] = {
+    const ga_coefficients bad[] = {
         {NAN, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 1}, {0, 0, 1, 0}};
     for (int k = 0; k < 5; ++k) {
         double matrix[9], radius;

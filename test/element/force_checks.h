@@ -35,7 +35,7 @@ typedef struct world {
     ga_frame start[1 + BODIES]; /* where bodies are at t = 0 */
     double mass[BODIES];
     double memory[MEMORY];
-    ga_state state;
+    ga_element_state state;
     ga_arena arena;
     ga_messages *messages;
     ga_reader reader;
@@ -91,7 +91,7 @@ static inline world *world_create(uint64_t seed, int dimension)
     memcpy(w->all, w->start, sizeof w->all);
     w->messages = ga_messages_create();
     w->reader = (ga_reader){.messages = w->messages, .dimension = dimension};
-    w->state = (ga_state){.t = 0.3, .frames = w->all + 1, .memory = w->memory};
+    w->state = (ga_element_state){.t = 0.3, .frames = w->all + 1, .memory = w->memory};
     w->setup = (ga_setup){.reader = &w->reader,
                           .arena = &w->arena,
                           .dimension = dimension,
@@ -242,7 +242,7 @@ static inline void element_start(world *w, void *element)
         fail_msg("%s", line);
     }
     assert_true(e->memory_count <= MEMORY);
-    ga_state start = {.frames = w->start + 1, .memory = w->memory};
+    ga_element_state start = {.frames = w->start + 1, .memory = w->memory};
     if (e->type->remember) e->type->remember(e, &start, w->memory);
 }
 

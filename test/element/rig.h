@@ -18,7 +18,7 @@ enum { RIG_NODES = 4, RIG_ELEMENTS = 4, RIG_MAX = 64, RIG_COLUMNS = 6 * GA_ELEME
 
 typedef struct rig {
     ga_frame store[RIG_NODES + 1]; /* ground first */
-    ga_state state;
+    ga_element_state state;
     ga_setup setup;
     ga_reader reader;
     ga_arena arena;
@@ -79,7 +79,7 @@ static inline void rig_init(rig *r, int dimension, unsigned long long seed)
     r->messages = ga_messages_create();
     assert_non_null(r->messages);
     r->reader = (ga_reader){.messages = r->messages, .dimension = dimension};
-    r->state = (ga_state){
+    r->state = (ga_element_state){
         .frames = r->store + 1, .lambda = r->lambda, .psi = r->psi, .memory = r->memory};
     for (int b = 0; b <= RIG_NODES; ++b) {
         ga_frame *f = &r->store[b];

@@ -66,7 +66,7 @@ static const struct {
                {"point-on-line", true}};
 enum { JOINTED = sizeof jointed / sizeof *jointed };
 
-static bool near_limit(const ga_joint *joint, int k, const ga_state *state)
+static bool near_limit(const ga_joint *joint, int k, const ga_element_state *state)
 {
     ga_scalar s;
     ga_joint_coordinate(joint, k, state, GA_ORDER_VALUE, &s);

@@ -392,7 +392,7 @@ static ga_point point_of(const bench *b)
     return (ga_point){b->t, b->q, b->v, b->vd, b->multipliers, b->multipliers + b->m};
 }
 
-static ga_state state_of(bench *b)
+static ga_element_state state_of(bench *b)
 {
     return ga_assembly_state(b->a, b->t, b->q, b->v, b->multipliers, b->multipliers + b->m);
 }
@@ -444,7 +444,7 @@ static void expand(const ga_pattern *pattern, const double *values, int rows, do
 /* Rows of B, then of N, column-major: from the elements, as patterns hold where ground is. */
 static void gradients(bench *b, double *G)
 {
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     const int rows = b->m + b->p;
     memset(G, 0, (size_t)(rows * b->nv) * sizeof *G);
     for (int k = 0; k < b->model->element_count; ++k) {
@@ -626,8 +626,8 @@ static double energy_rate(bench *b)
         ga_powers powers;
         move(b, b->q, place[k] * h, b->v, q);
         for (int j = 0; j < b->nv; ++j) v[j] = b->v[j] + place[k] * h * b->vd[j];
-        ga_state state = ga_assembly_state(b->a, b->t + place[k] * h, q, v, b->multipliers,
-                                           b->multipliers + b->m);
+        ga_element_state state = ga_assembly_state(b->a, b->t + place[k] * h, q, v,
+                                                   b->multipliers, b->multipliers + b->m);
         ga_assembly_powers(b->a, &state, &powers);
         sum += weight[k] * (powers.kinetic + powers.potential) / (12 * h);
     }
@@ -638,7 +638,7 @@ static void check_energy(bench *b)
 {
     ga_powers powers;
     const double rate = energy_rate(b);
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     ga_assembly_powers(b->a, &state, &powers);
     /* h^4/30 of the fifth derivative, and 1e-15/h of round-off; stiff buffers enlarge both */
     const double size = 1 + fabs(rate) + fabs(powers.work) + powers.dissipation;
@@ -671,7 +671,7 @@ static void in_body_axes(const bench *b, const double *x, bool rate, double *out
 /* Forces of elements on nodes, reactions left out, added over elements. */
 static void element_forces(bench *b, double *f)
 {
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     memset(f, 0, MAX_NV * sizeof *f);
     for (int e = 0; e < b->model->element_count; ++e) {
         const ga_element *element = b->model->elements[e];
@@ -831,14 +831,14 @@ static void add_rigid_velocity(bench *b, ga_vec3 v, ga_vec3 w)
     }
 }
 
-static void local_force(const ga_element *e, const ga_state *state, double *f)
+static void local_force(const ga_element *e, const ga_element_state *state, double *f)
 {
     memset(f, 0, sizeof(double) * 6 * GA_ELEMENT_MAX_NODES);
     if (e->type->force) e->type->force(e, state, f);
 }
 
 /* Twists times the rows of an element, and k. */
-static void local_speeds(const ga_element *e, const ga_state *state, double *out)
+static void local_speeds(const ga_element *e, const ga_element_state *state, double *out)
 {
     double B[6 * 6 * GA_ELEMENT_MAX_NODES];
     const int n = 6 * e->node_count;
@@ -861,7 +861,7 @@ static void check_objective(bench *b)
     random_vector(1, x);
     random_vector(1, w);
     if (b->it->dimension == 2) x[2] = w[0] = w[1] = 0;
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     const int count = b->model->element_count < 4 ? b->model->element_count : 4;
     for (int e = 0; e < count; ++e) {
         local_force(b->model->elements[e], &state, before[e]);
@@ -891,7 +891,8 @@ static void check_objective(bench *b)
  */
 
 /* Force of an element on each of its nodes, reactions included, body axes. */
-static void all_forces(const bench *b, const ga_element *e, const ga_state *state, double *f)
+static void all_forces(const bench *b, const ga_element *e, const ga_element_state *state,
+                       double *f)
 {
     double G[6 * 6 * GA_ELEMENT_MAX_NODES];
     const int n = 6 * e->node_count;
@@ -908,7 +909,7 @@ static void all_forces(const bench *b, const ga_element *e, const ga_state *stat
 /* At a consistent state: else the two points of a joint are apart. */
 static void check_balance(bench *b)
 {
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     if (b->it->exempt & OUTSIDE) return;
     for (int k = 0; k < b->model->element_count; ++k) {
         const ga_element *e = b->model->elements[k];
@@ -955,7 +956,7 @@ static void check_reaction_channels(bench *b)
     if (!e->type->is_joint || e->nodes[1] < 0) return;
     const ga_joint *joint = (const ga_joint *)e;
     const ga_body *body = b->model->bodies + e->nodes[1];
-    const ga_state state = state_of(b);
+    const ga_element_state state = state_of(b);
     const ga_frame *f = state.frames + e->nodes[1];
     double rate[MAX_NV] = {0}, force[3], torque[3];
     in_body_axes(b, b->vd, true, rate);
@@ -1052,7 +1053,7 @@ static bool is_rate(const ga_channel_type *c)
 }
 
 static double channel_value(const ga_channel_type *c, const ga_element *e,
-                            const ga_state *state)
+                            const ga_element_state *state)
 {
     double x;
     c->value(e, state, &x);
@@ -1068,7 +1069,7 @@ static double value_after(bench *b, const ga_channel_type *c, const ga_element *
 {
     double q[MAX_NQ];
     move(b, b->q, s, b->v, q);
-    const ga_state state =
+    const ga_element_state state =
         ga_assembly_state(b->a, b->t + s, q, b->v, b->multipliers, b->multipliers + b->m);
     return channel_value(c, e, &state);
 }
@@ -1083,7 +1084,7 @@ static void check_rates(bench *b)
             (value_after(b, c - 1, e, -2 * h) - value_after(b, c - 1, e, 2 * h) +
              8 * (value_after(b, c - 1, e, h) - value_after(b, c - 1, e, -h))) /
             (12 * h);
-        const ga_state state = state_of(b);
+        const ga_element_state state = state_of(b);
         const double given = channel_value(c, e, &state);
         if (!(fabs(given - rate) < 1e-8 * (1 + fabs(rate))))
             fail_msg("%s: %s is %.12g, %s changes by %.12g", b->it->text, c->name, given,
@@ -1097,7 +1098,7 @@ static void rate_row(bench *b, const ga_channel_type *c, const ga_element *e, do
     for (int j = 0; j < b->nv; ++j) {
         double v[MAX_NV] = {0};
         v[j] = 1;
-        const ga_state state =
+        const ga_element_state state =
             ga_assembly_state(b->a, b->t, b->q, v, b->multipliers, b->multipliers + b->m);
         g[j] = channel_value(c, e, &state);
     }
@@ -1135,7 +1136,7 @@ static void check_turns(bench *b)
         if (!is_rate(c) || !is_there(c, e) || strcmp(c[-1].unit, "rad") != 0) continue;
         consistent_state(b);
         b->t = 0;
-        ga_state state = state_of(b);
+        ga_element_state state = state_of(b);
         double value = channel_value(c - 1, e, &state);
         const double start = value;
         for (int k = 0; k < 100; ++k) {

@@ -55,14 +55,14 @@ typedef struct truth {
 } truth;
 
 /* row := row W */
-static void turn_row(const ga_state *state, const int *nodes, double *row)
+static void turn_row(const ga_element_state *state, const int *nodes, double *row)
 {
     for (int b = 0; b < 2; ++b)
         ga_vec3_store(ga_rotate(state->frames[nodes[b]].R, ga_vec3_load(row + 6 * b)),
                       row + 6 * b);
 }
 
-static void turn_matrix(const ga_state *state, const int *nodes, double *K)
+static void turn_matrix(const ga_element_state *state, const int *nodes, double *K)
 {
     double T[SIDE * SIDE];
     for (int round = 0; round < 2; ++round) { /* rows, then columns */
@@ -85,7 +85,7 @@ static void add_skew(double *K, int b, double scale, const double *x)
 static void expect(const rig *r, const ga_joint *joint, truth *t)
 {
     const ga_element *e = &joint->element;
-    const ga_state *state = &r->state;
+    const ga_element_state *state = &r->state;
     double force[SIDE] = {0};
     memset(t, 0, sizeof *t);
     e->type->constraint(joint, state, t->Phi);

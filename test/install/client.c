@@ -29,7 +29,7 @@ int main(void)
     ga_report report = {0};
 
     if (strcmp(ga_version(), GA_VERSION) != 0) return 2;
-    if (ga_method_generalized_alpha(0.8, &def.method, &report) ||
+    if (ga_coefficients_generalized_alpha(0.8, &def.coefficients, &report) ||
         ga_integrator_create(&stone, &def, &run, &report) ||
         ga_integrator_start(run, 0, &q0, &v0, 0.01, &report) ||
         ga_integrator_run(run, 1, NULL, NULL, &report)) {

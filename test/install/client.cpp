@@ -18,9 +18,9 @@ int main()
     system.mass = mass;
     system.force = mass;
 
-    ga_method method;
+    ga_coefficients method;
     ga_report report;
-    if (ga_method_generalized_alpha(0.9, &method, &report) ||
+    if (ga_coefficients_generalized_alpha(0.9, &method, &report) ||
         ga_system_validate(&system, &report)) {
         std::puts(report.message);
         return 1;

@@ -637,7 +637,7 @@ static long steps_of_stiff(double k, ga_error_mode mode, double tolerance, doubl
     s.t_end = t_end;
     s.output = count_steps;
     s.user = &outputs;
-    assert_int_equal(ga_method_generalized_alpha(0.3, &method.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(0.3, &method.coefficients, NULL), GA_OK);
     assert_status(ga_integrator_create(&p->system, &method, &run, &report), GA_OK, report);
     assert_status(ga_integrator_simulate(run, p->t0, p->q0, p->v0, &s, &report), GA_OK, report);
     if (ga_integrator_time(run) < t_end)

@@ -18,7 +18,7 @@ static ga_integrator *start(const pb_problem *problem, double rho, ga_scaling sc
                             double penalty, double h)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    assert_int_equal(ga_method_generalized_alpha(rho, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(rho, &def.coefficients, NULL), GA_OK);
     def.formulation = GA_INDEX3;
     def.start = GA_START_PLAIN;
     def.relative = 0;
@@ -159,7 +159,7 @@ static double mean_diagonal(int n, const double *A)
     return sum / n;
 }
 
-static void assemble(const linearisation *lin, const ga_method *p, double h, form which,
+static void assemble(const linearisation *lin, const ga_coefficients *p, double h, form which,
                      double *A)
 {
     int nv = lin->nv, m = lin->m, n = nv + m;
@@ -199,8 +199,8 @@ static void library_matrix(const pb_problem *problem, double rho, double h, form
     assert_int_equal(ga_integrator_matrix(run, h, scaling[which], A, NULL), GA_OK);
     ga_integrator_destroy(run);
     if (which != FIRST) return;
-    ga_method p;
-    ga_method_generalized_alpha(rho, &p, NULL);
+    ga_coefficients p;
+    ga_coefficients_generalized_alpha(rho, &p, NULL);
     double c_q = p.beta * h * h * (1 - p.alpha_f) / (1 - p.alpha_m);
     for (int k = 0; k < n * nv; ++k) A[k] *= c_q;
 }
@@ -238,10 +238,10 @@ static void condition_numbers(void **state)
     for (; data_next(file, &line); ++rows) {
         bool crank = !strcmp(line.key, "slider_crank");
         double h = line.x[0], rho = crank ? 0.7 : 0.9;
-        ga_method p;
+        ga_coefficients p;
         pb_problem *problem = NULL;
         assert_int_equal(crank ? pb_slider_crank_create(&problem) : pendulum(&problem), GA_OK);
-        assert_int_equal(ga_method_generalized_alpha(rho, &p, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_generalized_alpha(rho, &p, NULL), GA_OK);
 
         ga_integrator *run = start(problem, rho, GA_SCALING_AUTO, 0, h);
         ga_point at = {

@@ -182,7 +182,8 @@ static void run_ladder(const ladder *l)
     ga_integrator_def def = ga_integrator_def_default();
     def.formulation = l->formulation;
     def.map = l->map;
-    assert_status(ga_method_generalized_alpha(l->rho_inf, &def.method, &report), GA_OK, report);
+    assert_status(ga_coefficients_generalized_alpha(l->rho_inf, &def.coefficients, &report),
+                  GA_OK, report);
     verdict r[MAX_LEVELS];
     char where[120];
     snprintf(where, sizeof where, "%s, %s, %s, rho %g, %s", p->name,

@@ -61,8 +61,9 @@ static void test_default_is_valid(void **state)
     accepted(&def);
     assert_int_equal(def.formulation, GA_INDEX2);
     assert_int_equal(def.map, GA_MAP_EXP);
-    assert_true(ga_method_describe(&def.method).second_order);
-    assert_below(fabs(ga_method_describe(&def.method).rho_infinity - 0.9), 1e-7, "rho_inf");
+    assert_true(ga_coefficients_describe(&def.coefficients).second_order);
+    assert_below(fabs(ga_coefficients_describe(&def.coefficients).rho_infinity - 0.9), 1e-7,
+                 "rho_inf");
     def.formulation = GA_INDEX3;
     accepted(&def);
 }
@@ -75,27 +76,28 @@ static void test_numbers_of_the_method(void **state)
     for (int k = 0; k < 3; ++k)
         for (int i = 0; i < 4; ++i) {
             ga_integrator_def def = good;
-            double *field[4] = {&def.method.alpha_m, &def.method.alpha_f, &def.method.beta,
-                                &def.method.gamma};
+            double *field[4] = {&def.coefficients.alpha_m, &def.coefficients.alpha_f,
+                                &def.coefficients.beta, &def.coefficients.gamma};
             *field[i] = nothing[k];
             def.allow_first_order = true;
             refused(&def, GA_ERR_METHOD, "not finite");
         }
     ga_integrator_def def = good;
-    def.method = (ga_method){0, 0, 0, 0.5}; /* central differences */
+    def.coefficients = (ga_coefficients){0, 0, 0, 0.5}; /* central differences */
     refused(&def, GA_ERR_METHOD, "beta");
-    def.method = (ga_method){0, 0, -0.25, 0.5};
+    def.coefficients = (ga_coefficients){0, 0, -0.25, 0.5};
     refused(&def, GA_ERR_METHOD, "beta");
-    def.method = (ga_method){0, 0, 0.25, 0};
+    def.coefficients = (ga_coefficients){0, 0, 0.25, 0};
     def.allow_first_order = true;
     refused(&def, GA_ERR_METHOD, "gamma");
-    def.method = (ga_method){1, 0.5, 0.25, 0.5};
+    def.coefficients = (ga_coefficients){1, 0.5, 0.25, 0.5};
     refused(&def, GA_ERR_METHOD, "alpha_m");
-    def.method = (ga_method){0.2, 1, 0.5, 1.3};
+    def.coefficients = (ga_coefficients){0.2, 1, 0.5, 1.3};
     refused(&def, GA_ERR_METHOD, "alpha_f");
-    def.method = (ga_method){0.6, 0.7, 0.5, 0.6}; /* second order, but not zero-stable */
+    def.coefficients =
+        (ga_coefficients){0.6, 0.7, 0.5, 0.6}; /* second order, but not zero-stable */
     refused(&def, GA_ERR_METHOD, "zero-stable");
-    def.method = (ga_method){0.5 + 1e-6, 0.5 + 1e-6, 0.25, 0.5};
+    def.coefficients = (ga_coefficients){0.5 + 1e-6, 0.5 + 1e-6, 0.25, 0.5};
     refused(&def, GA_ERR_METHOD, "alpha_m");
 }
 
@@ -103,7 +105,7 @@ static void test_order_condition(void **state)
 {
     (void)state;
     ga_integrator_def def = ga_integrator_def_default();
-    def.method.gamma += 1e-3;
+    def.coefficients.gamma += 1e-3;
     refused(&def, GA_ERR_METHOD, "order condition");
     refused(&def, GA_ERR_METHOD, "allow_first_order");
     def.allow_first_order = true;
@@ -115,7 +117,7 @@ static void test_order_condition(void **state)
     ga_integrator_destroy(run);
 
     def = ga_integrator_def_default();
-    assert_int_equal(ga_method_newmark(0.3025, 0.6, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_newmark(0.3025, 0.6, &def.coefficients, NULL), GA_OK);
     refused(&def, GA_ERR_METHOD, "0.6");
     def.allow_first_order = true;
     accepted(&def);
@@ -129,11 +131,12 @@ static void test_rho_inf_outside(void **state)
     ga_integrator_def def = ga_integrator_def_default();
     const double rhos[] = {-0.1, 1.1, NAN, INFINITY};
     for (int k = 0; k < 4; ++k)
-        assert_int_equal(ga_method_generalized_alpha(rhos[k], &def.method, NULL),
+        assert_int_equal(ga_coefficients_generalized_alpha(rhos[k], &def.coefficients, NULL),
                          GA_ERR_METHOD);
     accepted(&def); /* the method is still the default one */
     const double rho = 1.1, am = (2 * rho - 1) / (rho + 1), af = rho / (rho + 1);
-    def.method = (ga_method){am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
+    def.coefficients =
+        (ga_coefficients){am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
     refused(&def, GA_ERR_METHOD, "zero-stable");
 }
 
@@ -316,10 +319,10 @@ static void sweep(case_name name)
     pb_problem *p = case_create(name);
     const double h = case_step(name);
     static const number doubles[] = {
-        {"alpha_m", offsetof(ga_integrator_def, method.alpha_m)},
-        {"alpha_f", offsetof(ga_integrator_def, method.alpha_f)},
-        {"beta", offsetof(ga_integrator_def, method.beta)},
-        {"gamma", offsetof(ga_integrator_def, method.gamma)},
+        {"alpha_m", offsetof(ga_integrator_def, coefficients.alpha_m)},
+        {"alpha_f", offsetof(ga_integrator_def, coefficients.alpha_f)},
+        {"beta", offsetof(ga_integrator_def, coefficients.beta)},
+        {"gamma", offsetof(ga_integrator_def, coefficients.gamma)},
         {"max_projection", offsetof(ga_integrator_def, max_projection)},
         {"penalty", offsetof(ga_integrator_def, penalty)},
         {"relative", offsetof(ga_integrator_def, relative)},

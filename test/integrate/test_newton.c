@@ -801,7 +801,7 @@ static void small_steps(ga_formulation form, ga_scaling scaling, ga_start start,
     def.scaling = scaling;
     def.start = start;
     ga_integrator *run = begin(&p->system, &def, p, h);
-    const ga_method *m = &def.method;
+    const ga_coefficients *m = &def.coefficients;
     const double c = (1 - m->alpha_f) / (1 - m->alpha_m);
     const double c_q = m->beta * h * h * c, c_v = m->gamma * h * c, mass = 15;
     const double floor =

@@ -24,7 +24,8 @@ static ga_integrator *with_damping(const ga_system *system, double rho)
     ga_integrator_def def = ga_integrator_def_default();
     ga_integrator *run = NULL;
     ga_report report;
-    assert_status(ga_method_generalized_alpha(rho, &def.method, &report), GA_OK, report);
+    assert_status(ga_coefficients_generalized_alpha(rho, &def.coefficients, &report), GA_OK,
+                  report);
     assert_status(ga_integrator_create(system, &def, &run, &report), GA_OK, report);
     return run;
 }

@@ -615,16 +615,18 @@ static void test_start_values_by_hand(void **state)
                 for (int form = 0; form < 2; ++form) {
                     ga_integrator_def def = definition((ga_formulation)form, (ga_start)kind);
                     def.start_difference = (ga_start_difference)difference;
-                    assert_int_equal(ga_method_generalized_alpha(rhos[r], &def.method, NULL),
-                                     GA_OK);
-                    const double shift = def.method.alpha_m - def.method.alpha_f;
+                    assert_int_equal(
+                        ga_coefficients_generalized_alpha(rhos[r], &def.coefficients, NULL),
+                        GA_OK);
+                    const double shift = def.coefficients.alpha_m - def.coefficients.alpha_f;
                     const double *vdd = difference == GA_DIFFERENCE_FORWARD ? forward : central;
                     double a[2] = {vd[0], vd[1]}, v[2] = {v0[0], v0[1]};
                     if (kind == GA_START_SHIFTED || kind == GA_START_PERTURBED)
                         for (int i = 0; i < 2; ++i) a[i] += shift * h * vdd[i];
                     if (kind == GA_START_PERTURBED) {
                         /* (56) with M = I, |q| = 1: the part of l^q/h along q */
-                        const double c = h * h / 6 * (1 - 6 * def.method.beta - 3 * shift);
+                        const double c =
+                            h * h / 6 * (1 - 6 * def.coefficients.beta - 3 * shift);
                         const double along = c * (q0[0] * vdd[0] + q0[1] * vdd[1]);
                         for (int i = 0; i < 2; ++i) v[i] += along * q0[i];
                     }
@@ -648,7 +650,7 @@ static void test_start_values_by_hand(void **state)
                         /* [JN08] (8): after the step, a_1 follows from a_0 = (1 - shift) v'_0
                          * + shift v'_1 */
                         assert_status(ga_integrator_step(run, &report), GA_OK, report);
-                        const ga_method *m = &def.method;
+                        const ga_coefficients *m = &def.coefficients;
                         for (int i = 0; i < 2; ++i) {
                             const double vd1 = ga_integrator_vd(run)[i];
                             const double a0 = (1 - shift) * vd[i] + shift * vd1;
@@ -991,7 +993,7 @@ static void test_warnings_belong_to_the_last_start(void **state)
     (void)state;
     pb_problem *p = case_create(CASE_PENDULUM);
     ga_integrator_def def = definition(GA_INDEX3, GA_START_AUTO);
-    assert_int_equal(ga_method_generalized_alpha(1, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(1, &def.coefficients, NULL), GA_OK);
     ga_integrator *run = create(&p->system, &def);
     ga_report report;
     const double off[2] = {0, -1.1};

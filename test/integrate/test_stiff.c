@@ -80,7 +80,7 @@ static ga_integrator *create(const ga_system *system, double rho, ga_newton newt
     ga_integrator *run = NULL;
     ga_report report;
     def.newton = newton;
-    assert_int_equal(ga_method_generalized_alpha(rho, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(rho, &def.coefficients, NULL), GA_OK);
     assert_status(ga_integrator_create(system, &def, &run, &report), GA_OK, report);
     return run;
 }

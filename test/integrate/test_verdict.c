@@ -11,7 +11,7 @@ enum { FRESH = 1, NEAR = 2, NOISE = 4, NEGLIGIBLE = 8 };
 /* Two increments of an attempt; the first may be absent (iteration 1). */
 typedef struct row {
     const char *reason;
-    ga_verdict expected;
+    ga_newton_decision expected;
     int iteration;
     double q[2], v[2], lambda[2]; /* before, now */
     double units;                 /* now */
@@ -40,7 +40,7 @@ static ga_increment increment(const row *r, int which)
     };
 }
 
-static ga_verdict judge(const row *r)
+static ga_newton_decision judge(const row *r)
 {
     ga_newton_goal goal = {.round_off = r->tolerance == 0,
                            .may_foresee = r->foreseen > 0,
@@ -155,7 +155,7 @@ static void verdicts(void **state)
     static const char *const names[] = {"go on", "converged", "new tangent", "give up"};
     int failures = 0;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
-        const ga_verdict verdict = judge(&rows[k]);
+        const ga_newton_decision verdict = judge(&rows[k]);
         if (verdict == rows[k].expected) continue;
         fprintf(stderr, "%s: %s, expected %s\n", rows[k].reason, names[verdict],
                 names[rows[k].expected]);
@@ -195,7 +195,7 @@ static void sudden_stall_is_round_off(void **state)
     ga_newton_memory memory = ga_newton_memory_empty();
     ga_progress progress = {0};
     const double sizes[] = {1e6, 60, 50};
-    const ga_verdict expected[] = {GA_GO_ON, GA_GO_ON, GA_CONVERGED};
+    const ga_newton_decision expected[] = {GA_GO_ON, GA_GO_ON, GA_CONVERGED};
     for (int k = 0; k < 3; ++k) {
         const ga_increment now = {.iteration = k + 1,
                                   .fresh = true,

@@ -72,7 +72,7 @@ static void follow(const char *text, motion *of, double h, double t_end)
         const double t = k * h;
         angle = of(t, &rate);
         place(a, 0.5 * t, 0.5 * t + angle, 0.5, 0.5 + rate, q, v);
-        const ga_state state = ga_assembly_state(a, t, q, v, lambda, lambda);
+        const ga_element_state state = ga_assembly_state(a, t, q, v, lambda, lambda);
         double seen; /* as within the step, and after it */
         ga_joint_channel_value0(hinge, &state, &seen);
         if (!(fabs(seen - angle) < 1e-10)) fail_msg("t = %g: %g, not %g", t, seen, angle);

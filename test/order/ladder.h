@@ -54,41 +54,41 @@ enum {
     ALL = DAMPED | UNDAMPED
 };
 
-static inline ga_method method_of(unsigned bit)
+static inline ga_coefficients method_of(unsigned bit)
 {
-    ga_method method = {0, 0, 0, 0};
+    ga_coefficients method = {0, 0, 0, 0};
     ga_report report;
     ga_status status = GA_ERR_ARGUMENT;
     switch (bit) {
     case RHO_0:
-        status = ga_method_generalized_alpha(0, &method, &report);
+        status = ga_coefficients_generalized_alpha(0, &method, &report);
         break;
     case RHO_2:
-        status = ga_method_generalized_alpha(0.2, &method, &report);
+        status = ga_coefficients_generalized_alpha(0.2, &method, &report);
         break;
     case RHO_5:
-        status = ga_method_generalized_alpha(0.5, &method, &report);
+        status = ga_coefficients_generalized_alpha(0.5, &method, &report);
         break;
     case RHO_9:
-        status = ga_method_generalized_alpha(0.9, &method, &report);
+        status = ga_coefficients_generalized_alpha(0.9, &method, &report);
         break;
     case RHO_8:
-        status = ga_method_generalized_alpha(0.8, &method, &report);
+        status = ga_coefficients_generalized_alpha(0.8, &method, &report);
         break;
     case HHT_1:
-        status = ga_method_hht(-0.1, &method, &report);
+        status = ga_coefficients_hht(-0.1, &method, &report);
         break;
     case HHT_3:
-        status = ga_method_hht(-0.3, &method, &report);
+        status = ga_coefficients_hht(-0.3, &method, &report);
         break;
     case WBZ_5:
-        status = ga_method_wbz(0.5, &method, &report);
+        status = ga_coefficients_wbz(0.5, &method, &report);
         break;
     case RHO_10:
-        status = ga_method_generalized_alpha(1, &method, &report);
+        status = ga_coefficients_generalized_alpha(1, &method, &report);
         break;
     case TRAPEZOIDAL:
-        status = ga_method_newmark(0.25, 0.5, &method, &report);
+        status = ga_coefficients_newmark(0.25, 0.5, &method, &report);
         break;
     }
     if (status) fail_msg("method %u: %s", bit, ga_status_text(status));
@@ -268,7 +268,7 @@ static inline ladder_errors ladder_run(const ladder_job *job)
                           .problem = job->problem,
                           .reference = reference,
                           .h = job->h,
-                          .shift = ga_method_describe(&job->def.method).shift,
+                          .shift = ga_coefficients_describe(&job->def.coefficients).shift,
                           .t_before = t0};
     const double first_step = job->alternating ? job->h / 3 : job->h;
     ga_integrator *run = NULL;
@@ -416,7 +416,7 @@ enum { ORACLE_SAMPLES = 16 };
 static inline ga_integrator_def ladder_definition(const ladder_row *row, unsigned method)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    def.method = method_of(method);
+    def.coefficients = method_of(method);
     def.formulation = row->formulation;
     def.map = row->map;
     def.start = row->start;
@@ -510,7 +510,7 @@ static inline ladder_sizes ladder_sizes_of(const pb_problem *problem, const ladd
 static inline bool ladder_at_round_off(const ladder *l, const ladder_job *job,
                                        ladder_sizes size)
 {
-    const ga_method *p = &job->def.method;
+    const ga_coefficients *p = &job->def.coefficients;
     const bool mixes = job->def.formulation == GA_INDEX3 || job->def.formulation == GA_HHT_I3;
     bool holds = true;
     for (int k = 0; k < l->levels; ++k) {

@@ -165,7 +165,7 @@ static void test_undamped_methods_are_warned_about(void **state)
     assert_int_equal(pb_free_top_create(&unconstrained), GA_OK);
     for (unsigned bit = 1; bit < 1u << METHODS; bit <<= 1) {
         ga_integrator_def def = ga_integrator_def_default();
-        def.method = method_of(bit);
+        def.coefficients = method_of(bit);
         def.formulation = GA_INDEX3;
         assert_int_equal(warnings_about_infinity(constrained, &def), bit & UNDAMPED ? 1 : 0);
         assert_int_equal(warnings_about_infinity(unconstrained, &def), 0);
@@ -199,8 +199,8 @@ static void test_wrong_gamma_is_first_order(void **state)
         ga_integrator *run = NULL;
         assert_int_equal(rows[k].create(&problem), GA_OK);
         def.formulation = rows[k].formulation;
-        def.method = method_of(RHO_5);
-        def.method.gamma += 0.05;
+        def.coefficients = method_of(RHO_5);
+        def.coefficients.gamma += 0.05;
         assert_int_equal(ga_integrator_create(&problem->system, &def, &run, &report),
                          GA_ERR_METHOD);
         def.allow_first_order = true;

@@ -49,7 +49,7 @@ static pb_problem *create(model which)
 static ga_integrator_def definition(double rho, ga_start start)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    assert_int_equal(ga_method_generalized_alpha(rho, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(rho, &def.coefficients, NULL), GA_OK);
     def.formulation = GA_INDEX3;
     def.start = start;
     /* at rho_inf = 1 the multipliers jump so far from step to step that the modified iteration
@@ -106,8 +106,8 @@ static void check(double value, double expected, double tolerance, const char *w
  * beta moves by round-off only, 1e-12 at worst. */
 static double noise(double rho, double h)
 {
-    ga_method p;
-    ga_method_generalized_alpha(rho, &p, NULL);
+    ga_coefficients p;
+    ga_coefficients_generalized_alpha(rho, &p, NULL);
     double n = 0.03 / h, c_q = p.beta * h * h * (1 - p.alpha_f) / (1 - p.alpha_m);
     double rounding = 10 * DBL_EPSILON / c_q * 5.5e-4;
     return 10 * rounding * (rho < 1 ? 10.3 : n * n / 2);

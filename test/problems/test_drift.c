@@ -55,7 +55,7 @@ static ga_integrator *begin(const pb_problem *problem, ga_formulation formulatio
     ga_integrator_def def = ga_integrator_def_default();
     ga_integrator *run = NULL;
     ga_report report;
-    assert_int_equal(ga_method_hht(alpha, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_hht(alpha, &def.coefficients, NULL), GA_OK);
     def.formulation = formulation;
     def.start = start;
     def.max_halvings = 0;
@@ -188,9 +188,9 @@ static double distance_to_law(const pb_problem *problem, const law_case *c, doub
 {
     const double h = t_end / steps;
     ga_integrator *run = begin(problem, c->formulation, alpha, c->start, h);
-    ga_method p;
+    ga_coefficients p;
     double w[M], size = 0, off = 0;
-    assert_int_equal(ga_method_hht(alpha, &p, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_hht(alpha, &p, NULL), GA_OK);
     const double factor = (1 - 6 * p.beta - 3 * (p.alpha_m - p.alpha_f)) * h * h / 6;
     for (int n = 1; n < steps; ++n) {
         step(run);

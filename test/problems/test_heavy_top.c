@@ -133,7 +133,7 @@ static ga_integrator *start(const char *name, double h, ga_map map, pb_problem *
 {
     ga_integrator_def def = ga_integrator_def_default();
     double rho = strstr(name, "rho0.6") ? 0.6 : 0.9;
-    assert_int_equal(ga_method_generalized_alpha(rho, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(rho, &def.coefficients, NULL), GA_OK);
     def.formulation = strstr(name, "index2") ? GA_INDEX2 : GA_INDEX3;
     def.start = strstr(name, "_plain")  ? GA_START_PLAIN
                 : strstr(name, "_pert") ? GA_START_PERTURBED

@@ -134,8 +134,8 @@ static double largest(int n, const double *x)
     return result;
 }
 
-static void tolerances(const scheme *c, const ga_method *p, const snapshot *list, int count,
-                       int k, double *tolerance)
+static void tolerances(const scheme *c, const ga_coefficients *p, const snapshot *list,
+                       int count, int k, double *tolerance)
 {
     const snapshot *s = &list[k];
     double size[FIELDS];
@@ -219,7 +219,7 @@ static void run_variant(const scheme *c, const pb_problem *problem, ga_integrato
     for (int k = 0, step = 0; k < count; ++k) {
         for (; step < list[k].step; ++step)
             if (ga_integrator_step(run, &report)) fail_msg("%s: %s", variant, report.message);
-        tolerances(c, &def->method, list, count, k, tolerance);
+        tolerances(c, &def->coefficients, list, count, k, tolerance);
         compare(c, variant, run, &list[k], tolerance, worst);
     }
     assert_int_equal(ga_integrator_statistics(run).halvings, 0);
@@ -239,7 +239,8 @@ static void snapshots_are_reproduced(void **state)
     double worst[4][FIELDS] = {{0}}, all = 0;
     for (int k = 0; k < 16; ++k) {
         ga_integrator_def def = ga_integrator_def_default();
-        assert_int_equal(ga_method_generalized_alpha(c->rho, &def.method, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_generalized_alpha(c->rho, &def.coefficients, NULL),
+                         GA_OK);
         def.formulation = c->formulation;
         def.start = c->start;
         def.relative = 0; /* Newton to round-off, as in the data */

@@ -48,10 +48,10 @@ static double step_size(pattern steps, double h, int k)
     return steps == CONSTANT ? h : k % 2 ? 2 * h / 3 : h / 3;
 }
 
-static ga_integrator_def definition(const ga_method *method, ga_formulation formulation)
+static ga_integrator_def definition(const ga_coefficients *method, ga_formulation formulation)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    def.method = *method;
+    def.coefficients = *method;
     def.formulation = formulation;
     def.start = GA_START_PLAIN;
     def.max_halvings = 0;
@@ -156,8 +156,8 @@ static ga_status model(pb_problem **out) { return pb_pendulum_model_create(NULL,
 /* Reads the variant from its name in the data. */
 static ga_integrator_def variant(const char *name, pattern *steps)
 {
-    ga_method method;
-    assert_int_equal(ga_method_generalized_alpha(0.2, &method, NULL), GA_OK);
+    ga_coefficients method;
+    assert_int_equal(ga_coefficients_generalized_alpha(0.2, &method, NULL), GA_OK);
     ga_integrator_def def = definition(&method, GA_SOI2);
     def.reduced = strstr(name, "reduced") != NULL;
     def.step_change = strstr(name, "plain") ? GA_CHANGE_NONE : GA_CHANGE_ADJUST;
@@ -174,7 +174,7 @@ static bool errors_agree(const errors_case *c, const pb_problem *problem, const 
     const ga_integrator_def def = variant(name, &steps);
     const int count = (int)lround(c->t_end / h) * (steps == CONSTANT ? 1 : 2);
     const double last = step_size(steps, h, count - 1);
-    const double shift = ga_method_describe(&def.method).shift;
+    const double shift = ga_coefficients_describe(&def.coefficients).shift;
     const solution exact = solution_at(problem, c->t_end, c->t_end + shift * last);
     ga_integrator *run = begin(problem, &def, step_size(steps, h, 0));
     bool agree = true;
@@ -256,7 +256,7 @@ static double largest(int n, const double *x)
 }
 
 /* size: largest components since the start. */
-static void tolerances(const scheme *c, const ga_method *p, const double *size, int step,
+static void tolerances(const scheme *c, const ga_coefficients *p, const double *size, int step,
                        double *tolerance)
 {
     const double h = step_size(c->steps, c->h, 0), omega = c->frequency;
@@ -290,7 +290,7 @@ static void run_snapshots(const scheme *c, const pb_problem *problem,
                 for (int f = 0; f < FIELDS; ++f)
                     size[f] = fmax(size[f], largest(count[f], value(run, f)));
             }
-            tolerances(c, &def->method, size, step, tolerance);
+            tolerances(c, &def->coefficients, size, step, tolerance);
             continue;
         }
         int f = 0;
@@ -313,12 +313,12 @@ static void snapshots_are_reproduced(void **state)
 {
     const scheme *c = *state;
     pb_problem *problem = NULL;
-    ga_method method;
+    ga_coefficients method;
     double worst[FIELDS] = {0};
     if (c->alpha < 0)
-        assert_int_equal(ga_method_hht(c->alpha, &method, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_hht(c->alpha, &method, NULL), GA_OK);
     else
-        assert_int_equal(ga_method_generalized_alpha(c->rho, &method, NULL), GA_OK);
+        assert_int_equal(ga_coefficients_generalized_alpha(c->rho, &method, NULL), GA_OK);
     assert_int_equal(c->create(&problem), GA_OK);
     for (int k = 0; k < 4; ++k) {
         ga_integrator_def def = definition(&method, c->formulation);

@@ -137,7 +137,7 @@ static ga_integrator_def definition(ga_formulation formulation, ga_step_change c
                                     double rho)
 {
     ga_integrator_def def = ga_integrator_def_default();
-    assert_int_equal(ga_method_generalized_alpha(rho, &def.method, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(rho, &def.coefficients, NULL), GA_OK);
     def.formulation = formulation;
     def.step_change = change;
     def.max_halvings = 0;
@@ -244,7 +244,7 @@ static bool row_is_reproduced(const table *c, const scheme *s, const pb_problem 
                               const double *row, sequence steps, const track *exact)
 {
     const ga_integrator_def def = definition(s->formulation, s->change, 0.9);
-    const ga_method *p = &def.method;
+    const ga_coefficients *p = &def.coefficients;
     errors e = run_sequence(problem, &def, steps, exact, 0);
     double shortest = INFINITY;
     for (int k = 0; k < steps.count; ++k) shortest = fmin(shortest, steps.h[k]);

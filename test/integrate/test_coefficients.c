@@ -7,7 +7,7 @@
 
 static const double eps = DBL_EPSILON;
 
-static void assert_method(ga_method got, double am, double af, double beta, double gamma)
+static void assert_method(ga_coefficients got, double am, double af, double beta, double gamma)
 {
     assert_below(fabs(got.alpha_m - am), 2 * eps, "alpha_m");
     assert_below(fabs(got.alpha_f - af), 2 * eps, "alpha_f");
@@ -20,19 +20,19 @@ static void assert_method(ga_method got, double am, double af, double beta, doub
 static void test_generalized_alpha(void **state)
 {
     (void)state;
-    ga_method m;
+    ga_coefficients m;
     ga_report report;
     /* rho = 0: (-1, 0), gamma 3/2, beta (3/2 + 1/2)^2/4 = 1 */
-    assert_status(ga_method_generalized_alpha(0, &m, &report), GA_OK, report);
+    assert_status(ga_coefficients_generalized_alpha(0, &m, &report), GA_OK, report);
     assert_method(m, -1, 0, 1, 1.5);
     /* rho = 1/2: (0, 1/3), gamma 5/6, beta (4/3)^2/4 = 4/9 */
-    assert_int_equal(ga_method_generalized_alpha(0.5, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(0.5, &m, &report), GA_OK);
     assert_method(m, 0, 1.0 / 3, 4.0 / 9, 5.0 / 6);
     /* rho = 0.9: (8/19, 9/19), gamma 21/38, beta (20/19)^2/4 = 100/361 */
-    assert_int_equal(ga_method_generalized_alpha(0.9, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(0.9, &m, &report), GA_OK);
     assert_method(m, 8.0 / 19, 9.0 / 19, 100.0 / 361, 21.0 / 38);
     /* rho = 1: (1/2, 1/2), gamma 1/2, beta 1/4 */
-    assert_int_equal(ga_method_generalized_alpha(1, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_generalized_alpha(1, &m, &report), GA_OK);
     assert_method(m, 0.5, 0.5, 0.25, 0.5);
     assert_int_equal(report.status, GA_OK);
     assert_string_equal(report.message, "");
@@ -41,52 +41,52 @@ static void test_generalized_alpha(void **state)
 static void test_hht(void **state)
 {
     (void)state;
-    ga_method m;
+    ga_coefficients m;
     ga_report report;
     /* alpha = -1/3: (0, 1/3), gamma 1/2 + 1/3, beta (1 + 1/3)^2/4 = 4/9 */
-    assert_status(ga_method_hht(-1.0 / 3, &m, &report), GA_OK, report);
+    assert_status(ga_coefficients_hht(-1.0 / 3, &m, &report), GA_OK, report);
     assert_method(m, 0, 1.0 / 3, 4.0 / 9, 5.0 / 6);
     /* alpha = -0.1: gamma 0.6, beta 1.21/4 */
-    assert_int_equal(ga_method_hht(-0.1, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_hht(-0.1, &m, &report), GA_OK);
     assert_method(m, 0, 0.1, 0.3025, 0.6);
     /* alpha = 0: trapezoidal rule */
-    assert_int_equal(ga_method_hht(0, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_hht(0, &m, &report), GA_OK);
     assert_method(m, 0, 0, 0.25, 0.5);
 }
 
 static void test_newmark(void **state)
 {
     (void)state;
-    ga_method m;
+    ga_coefficients m;
     ga_report report;
-    assert_status(ga_method_newmark(0.25, 0.5, &m, &report), GA_OK, report);
+    assert_status(ga_coefficients_newmark(0.25, 0.5, &m, &report), GA_OK, report);
     assert_method(m, 0, 0, 0.25, 0.5);
-    assert_int_equal(ga_method_newmark(1.0 / 6, 0.5, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_newmark(1.0 / 6, 0.5, &m, &report), GA_OK);
     assert_method(m, 0, 0, 1.0 / 6, 0.5);
-    assert_int_equal(ga_method_newmark(0.3025, 0.6, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_newmark(0.3025, 0.6, &m, &report), GA_OK);
     assert_method(m, 0, 0, 0.3025, 0.6);
 }
 
 static void test_wbz(void **state)
 {
     (void)state;
-    ga_method m;
+    ga_coefficients m;
     ga_report report;
     /* rho = 0: (-1, 0), gamma 3/2, beta 1 */
-    assert_status(ga_method_wbz(0, &m, &report), GA_OK, report);
+    assert_status(ga_coefficients_wbz(0, &m, &report), GA_OK, report);
     assert_method(m, -1, 0, 1, 1.5);
     /* rho = 0.6: (-1/4, 0), gamma 3/4, beta (5/4)^2/4 = 25/64 */
-    assert_int_equal(ga_method_wbz(0.6, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_wbz(0.6, &m, &report), GA_OK);
     assert_method(m, -0.25, 0, 25.0 / 64, 0.75);
-    assert_int_equal(ga_method_wbz(1, &m, &report), GA_OK);
+    assert_int_equal(ga_coefficients_wbz(1, &m, &report), GA_OK);
     assert_method(m, 0, 0, 0.25, 0.5);
 }
 
-typedef ga_status one_number(double x, ga_method *method, ga_report *report);
+typedef ga_status one_number(double x, ga_coefficients *method, ga_report *report);
 
 static void out_of_range(one_number *family, double x, const char *word)
 {
-    ga_method m = {1, 2, 3, 4};
+    ga_coefficients m = {1, 2, 3, 4};
     ga_report report;
     assert_status(family(x, &m, &report), GA_ERR_METHOD, report);
     assert_int_equal(report.status, GA_ERR_METHOD);
@@ -102,29 +102,29 @@ static void test_ranges(void **state)
     const double alphas[] = {NAN,  -INFINITY, INFINITY, DBL_MIN, -1.0 / 3 - eps,
                              -0.5, 1,         0.1,      -1e308};
     for (size_t k = 0; k < sizeof rhos / sizeof *rhos; ++k) {
-        out_of_range(ga_method_generalized_alpha, rhos[k], "rho_inf");
-        out_of_range(ga_method_wbz, rhos[k], "rho_inf");
+        out_of_range(ga_coefficients_generalized_alpha, rhos[k], "rho_inf");
+        out_of_range(ga_coefficients_wbz, rhos[k], "rho_inf");
     }
     for (size_t k = 0; k < sizeof alphas / sizeof *alphas; ++k)
-        out_of_range(ga_method_hht, alphas[k], "alpha");
+        out_of_range(ga_coefficients_hht, alphas[k], "alpha");
 
     const double newmark[][2] = {{0, 0.5},    {-0.25, 0.5},     {NAN, 0.5},  {INFINITY, 0.5},
                                  {0.25, NAN}, {0.25, INFINITY}, {-0.0, 0.5}, {0.25, -INFINITY}};
     for (size_t k = 0; k < sizeof newmark / sizeof *newmark; ++k) {
-        ga_method m = {1, 2, 3, 4};
+        ga_coefficients m = {1, 2, 3, 4};
         ga_report report;
-        assert_status(ga_method_newmark(newmark[k][0], newmark[k][1], &m, &report),
+        assert_status(ga_coefficients_newmark(newmark[k][0], newmark[k][1], &m, &report),
                       GA_ERR_METHOD, report);
         assert_message(report, "beta");
-        assert_int_equal(ga_method_newmark(newmark[k][0], newmark[k][1], &m, NULL),
+        assert_int_equal(ga_coefficients_newmark(newmark[k][0], newmark[k][1], &m, NULL),
                          GA_ERR_METHOD);
         assert_method(m, 1, 2, 3, 4);
     }
-    ga_method m;
-    assert_int_equal(ga_method_generalized_alpha(0.5, &m, NULL), GA_OK);
-    assert_int_equal(ga_method_hht(-0.1, &m, NULL), GA_OK);
-    assert_int_equal(ga_method_wbz(0.5, &m, NULL), GA_OK);
-    assert_int_equal(ga_method_newmark(0.25, 0.5, &m, NULL), GA_OK);
+    ga_coefficients m;
+    assert_int_equal(ga_coefficients_generalized_alpha(0.5, &m, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_hht(-0.1, &m, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_wbz(0.5, &m, NULL), GA_OK);
+    assert_int_equal(ga_coefficients_newmark(0.25, 0.5, &m, NULL), GA_OK);
 }
 
 /* --- roots by brute force ---------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static double largest_root(int n, const double *c)
  * from the three lines in method.h with h = 1; for v' = -w q the roots of
  *     rho(z) + w sigma(z),  w = (h omega)^2
  * are the amplification factors. rho is (21) of [AB07], sigma (22). */
-static void polynomials(const ga_method *m, double *rho, double *sigma)
+static void polynomials(const ga_coefficients *m, double *rho, double *sigma)
 {
     const double S[3] = {1 - m->gamma - (0.5 - m->beta), m->gamma + 0.5 - 2 * m->beta, m->beta};
     const double square[3] = {1, -2, 1};
@@ -171,7 +171,7 @@ static void polynomials(const ga_method *m, double *rho, double *sigma)
         }
 }
 
-static double radius_at_infinity(const ga_method *m)
+static double radius_at_infinity(const ga_coefficients *m)
 {
     double rho[4], sigma[4];
     polynomials(m, rho, sigma);
@@ -179,7 +179,7 @@ static double radius_at_infinity(const ga_method *m)
 }
 
 /* Largest amplification factor over w from 1e-3 to 1e7. */
-static double radius_over_all(const ga_method *m)
+static double radius_over_all(const ga_coefficients *m)
 {
     double rho[4], sigma[4], sum[4], most = 0;
     polynomials(m, rho, sigma);
@@ -201,10 +201,10 @@ static void test_rho_infinity_against_roots(void **state)
     (void)state;
     uint64_t seed = 5;
     for (int k = 0; k < 3000; ++k) {
-        const ga_method m = {between(&seed, -1, 0.5), between(&seed, -0.5, 0.7),
-                             between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
+        const ga_coefficients m = {between(&seed, -1, 0.5), between(&seed, -0.5, 0.7),
+                                   between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
         const double expected = radius_at_infinity(&m);
-        const ga_method_properties p = ga_method_describe(&m);
+        const ga_coefficient_properties p = ga_coefficients_describe(&m);
         /* near a double root both sides lose half the digits */
         assert_below(fabs(p.rho_infinity - expected), 1e-6 * fmax(1, expected),
                      "random method");
@@ -220,17 +220,17 @@ static void test_chung_hulbert_reaches_rho_inf(void **state)
     (void)state;
     for (int k = 0; k <= 1000; ++k) {
         const double rho_inf = 1e-3 * k;
-        ga_method m;
-        assert_int_equal(ga_method_generalized_alpha(rho_inf, &m, NULL), GA_OK);
-        const ga_method_properties p = ga_method_describe(&m);
+        ga_coefficients m;
+        assert_int_equal(ga_coefficients_generalized_alpha(rho_inf, &m, NULL), GA_OK);
+        const ga_coefficient_properties p = ga_coefficients_describe(&m);
         assert_below(fabs(p.rho_infinity - rho_inf), 1e-7, "generalized-alpha");
         assert_below(fabs(p.shift - (m.alpha_m - m.alpha_f)), 0, "shift");
         assert_below(fabs(p.order_defect), 4 * eps, "order defect");
         assert_true(p.second_order && p.zero_stable && p.unconditionally_stable);
         assert_int_equal(p.strictly_stable_at_infinity, rho_inf < 1);
 
-        assert_int_equal(ga_method_wbz(rho_inf, &m, NULL), GA_OK);
-        const ga_method_properties w = ga_method_describe(&m);
+        assert_int_equal(ga_coefficients_wbz(rho_inf, &m, NULL), GA_OK);
+        const ga_coefficient_properties w = ga_coefficients_describe(&m);
         assert_below(fabs(w.rho_infinity - rho_inf), 1e-7, "wbz");
         assert_true(w.second_order && w.zero_stable && w.unconditionally_stable);
         assert_int_equal(w.strictly_stable_at_infinity, rho_inf < 1);
@@ -244,9 +244,9 @@ static void test_hht_at_infinity(void **state)
     (void)state;
     for (int k = 0; k <= 100; ++k) {
         const double alpha = fmax(-1.0 / 3, -k / 300.0);
-        ga_method m;
-        assert_int_equal(ga_method_hht(alpha, &m, NULL), GA_OK);
-        const ga_method_properties p = ga_method_describe(&m);
+        ga_coefficients m;
+        assert_int_equal(ga_coefficients_hht(alpha, &m, NULL), GA_OK);
+        const ga_coefficient_properties p = ga_coefficients_describe(&m);
         assert_below(fabs(p.rho_infinity - (1 + alpha) / (1 - alpha)), 1e-7, "hht");
         assert_true(p.second_order && p.zero_stable && p.unconditionally_stable);
         assert_int_equal(p.strictly_stable_at_infinity, alpha < 0);
@@ -263,13 +263,13 @@ static void test_unconditional_stability_second_order(void **state)
     uint64_t seed = 17;
     int stable = 0, unstable = 0;
     for (int k = 0; k < 400; ++k) {
-        ga_method m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49), 0, 0};
+        ga_coefficients m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49), 0, 0};
         const double least = 0.25 + 0.5 * (m.alpha_f - m.alpha_m);
         m.gamma = 0.5 - m.alpha_m + m.alpha_f;
         m.beta = least + between(&seed, -0.4, 0.6);
         if (m.beta < 0.02 || fabs(m.beta - least) < 0.02 || m.gamma < 0.02) continue;
         if (fabs(m.alpha_m - m.alpha_f) < 0.02) continue;
-        const ga_method_properties p = ga_method_describe(&m);
+        const ga_coefficient_properties p = ga_coefficients_describe(&m);
         const double most = radius_over_all(&m);
         if (p.unconditionally_stable) assert_below(most, 1 + 1e-6, "said to be stable");
         if (!p.unconditionally_stable && !(most > 1 + 1e-9))
@@ -287,9 +287,9 @@ static void test_unconditional_stability_first_order(void **state)
     uint64_t seed = 23;
     int stable = 0;
     for (int k = 0; k < 600; ++k) {
-        const ga_method m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49),
-                             between(&seed, 0.1, 1.5), between(&seed, 0.1, 2)};
-        if (!ga_method_describe(&m).unconditionally_stable) continue;
+        const ga_coefficients m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49),
+                                   between(&seed, 0.1, 1.5), between(&seed, 0.1, 2)};
+        if (!ga_coefficients_describe(&m).unconditionally_stable) continue;
         const double most = radius_over_all(&m);
         if (!(most <= 1 + 1e-6))
             fail_msg("am %g af %g beta %g gamma %g: said to be stable, largest root %.9g",
@@ -299,11 +299,11 @@ static void test_unconditional_stability_first_order(void **state)
     assert_true(stable > 20);
 }
 
-static ga_method_properties newmark(double beta, double gamma)
+static ga_coefficient_properties newmark(double beta, double gamma)
 {
-    ga_method m;
-    assert_int_equal(ga_method_newmark(beta, gamma, &m, NULL), GA_OK);
-    return ga_method_describe(&m);
+    ga_coefficients m;
+    assert_int_equal(ga_coefficients_newmark(beta, gamma, &m, NULL), GA_OK);
+    return ga_coefficients_describe(&m);
 }
 
 /* Newmark: unconditionally stable if and only if 2 beta >= gamma >= 1/2, [N59]. */
@@ -328,20 +328,20 @@ static void test_newmark_stability(void **state)
 static void test_boundary_of_strict_stability(void **state)
 {
     (void)state;
-    ga_method m;
-    assert_int_equal(ga_method_generalized_alpha(1, &m, NULL), GA_OK);
-    assert_false(ga_method_describe(&m).strictly_stable_at_infinity);
-    assert_below(fabs(ga_method_describe(&m).rho_infinity - 1), 1e-7, "rho 1");
-    assert_true(ga_method_describe(&m).zero_stable);
-    assert_int_equal(ga_method_hht(0, &m, NULL), GA_OK);
-    assert_false(ga_method_describe(&m).strictly_stable_at_infinity);
-    assert_below(fabs(ga_method_describe(&m).rho_infinity - 1), 1e-7, "trapezoidal rule");
-    assert_int_equal(ga_method_hht(-1.0 / 3, &m, NULL), GA_OK);
-    assert_true(ga_method_describe(&m).strictly_stable_at_infinity);
-    assert_below(fabs(ga_method_describe(&m).rho_infinity - 0.5), 1e-7, "alpha -1/3");
+    ga_coefficients m;
+    assert_int_equal(ga_coefficients_generalized_alpha(1, &m, NULL), GA_OK);
+    assert_false(ga_coefficients_describe(&m).strictly_stable_at_infinity);
+    assert_below(fabs(ga_coefficients_describe(&m).rho_infinity - 1), 1e-7, "rho 1");
+    assert_true(ga_coefficients_describe(&m).zero_stable);
+    assert_int_equal(ga_coefficients_hht(0, &m, NULL), GA_OK);
+    assert_false(ga_coefficients_describe(&m).strictly_stable_at_infinity);
+    assert_below(fabs(ga_coefficients_describe(&m).rho_infinity - 1), 1e-7, "trapezoidal rule");
+    assert_int_equal(ga_coefficients_hht(-1.0 / 3, &m, NULL), GA_OK);
+    assert_true(ga_coefficients_describe(&m).strictly_stable_at_infinity);
+    assert_below(fabs(ga_coefficients_describe(&m).rho_infinity - 0.5), 1e-7, "alpha -1/3");
     /* beta - gamma/2 = (1 - rho_inf)^2/16 here: visible in double precision from 1e-7 on */
-    assert_int_equal(ga_method_generalized_alpha(1 - 1e-6, &m, NULL), GA_OK);
-    assert_true(ga_method_describe(&m).strictly_stable_at_infinity);
+    assert_int_equal(ga_coefficients_generalized_alpha(1 - 1e-6, &m, NULL), GA_OK);
+    assert_true(ga_coefficients_describe(&m).strictly_stable_at_infinity);
 }
 
 /* (21): (1 - alpha_m) z + alpha_m has the root -alpha_m/(1 - alpha_m). */
@@ -350,13 +350,13 @@ static void test_zero_stability(void **state)
     (void)state;
     const double inside[] = {-5, -1, 0, 0.25, 0.499, 0.5}, outside[] = {0.51, 0.9, 0.99};
     for (int k = 0; k < 6; ++k) {
-        const ga_method m = {inside[k], 0.4, 0.5, 0.9 - inside[k]};
-        assert_true(ga_method_describe(&m).zero_stable);
+        const ga_coefficients m = {inside[k], 0.4, 0.5, 0.9 - inside[k]};
+        assert_true(ga_coefficients_describe(&m).zero_stable);
     }
     for (int k = 0; k < 3; ++k) {
-        const ga_method m = {outside[k], 0.4, 0.5, 0.9 - outside[k]};
-        assert_false(ga_method_describe(&m).zero_stable);
-        assert_false(ga_method_describe(&m).unconditionally_stable);
+        const ga_coefficients m = {outside[k], 0.4, 0.5, 0.9 - outside[k]};
+        assert_false(ga_coefficients_describe(&m).zero_stable);
+        assert_false(ga_coefficients_describe(&m).unconditionally_stable);
     }
 }
 
@@ -367,9 +367,9 @@ static void test_nonsense(void **state)
     const double values[] = {NAN, INFINITY, -INFINITY, 0, 1, -1, 1e308, -1e308, DBL_MIN};
     enum { N = sizeof values / sizeof *values };
     for (int code = 0; code < N * N * N * N; ++code) {
-        const ga_method m = {values[code % N], values[code / N % N], values[code / N / N % N],
-                             values[code / N / N / N]};
-        const ga_method_properties p = ga_method_describe(&m);
+        const ga_coefficients m = {values[code % N], values[code / N % N],
+                                   values[code / N / N % N], values[code / N / N / N]};
+        const ga_coefficient_properties p = ga_coefficients_describe(&m);
         if (!isfinite(m.alpha_m) || !isfinite(m.alpha_f) || !isfinite(m.gamma))
             assert_false(p.second_order);
         assert_false(p.strictly_stable_at_infinity && !(p.rho_infinity < 1));

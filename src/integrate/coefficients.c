@@ -12,7 +12,7 @@
 #include "base/report.h"
 
 #include <float.h>
-#include <galpha/method.h>
+#include <galpha/coefficients.h>
 #include <math.h>
 
 static ga_status finish(ga_report *report) { return ga_fail(report, GA_OK, "%s", ""); }
@@ -24,14 +24,15 @@ static ga_status check_rho(double rho_inf, ga_report *report)
 }
 
 /* gamma for second order (20) and the beta that damps low frequencies least (24). */
-static void complete(ga_method *method)
+static void complete(ga_coefficients *method)
 {
     double shift = method->alpha_m - method->alpha_f;
     method->gamma = 0.5 - shift;
     method->beta = 0.25 * (1 - shift) * (1 - shift);
 }
 
-ga_status ga_method_generalized_alpha(double rho_inf, ga_method *method, ga_report *report)
+ga_status ga_coefficients_generalized_alpha(double rho_inf, ga_coefficients *method,
+                                            ga_report *report)
 {
     GA_TRY(check_rho(rho_inf, report));
     method->alpha_m = (2 * rho_inf - 1) / (rho_inf + 1);
@@ -40,7 +41,7 @@ ga_status ga_method_generalized_alpha(double rho_inf, ga_method *method, ga_repo
     return finish(report);
 }
 
-ga_status ga_method_hht(double alpha, ga_method *method, ga_report *report)
+ga_status ga_coefficients_hht(double alpha, ga_coefficients *method, ga_report *report)
 {
     if (!(alpha >= -1.0 / 3 && alpha <= 0))
         return ga_fail(report, GA_ERR_METHOD, "alpha = %g of HHT lies outside [-1/3, 0]",
@@ -51,17 +52,18 @@ ga_status ga_method_hht(double alpha, ga_method *method, ga_report *report)
     return finish(report);
 }
 
-ga_status ga_method_newmark(double beta, double gamma, ga_method *method, ga_report *report)
+ga_status ga_coefficients_newmark(double beta, double gamma, ga_coefficients *method,
+                                  ga_report *report)
 {
     if (!(beta > 0 && isfinite(beta) && isfinite(gamma)))
         return ga_fail(report, GA_ERR_METHOD,
                        "beta = %g, gamma = %g: Newmark needs finite numbers and beta > 0", beta,
                        gamma);
-    *method = (ga_method){.beta = beta, .gamma = gamma};
+    *method = (ga_coefficients){.beta = beta, .gamma = gamma};
     return finish(report);
 }
 
-ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report)
+ga_status ga_coefficients_wbz(double rho_inf, ga_coefficients *method, ga_report *report)
 {
     GA_TRY(check_rho(rho_inf, report));
     method->alpha_m = (rho_inf - 1) / (rho_inf + 1);
@@ -70,7 +72,7 @@ ga_status ga_method_wbz(double rho_inf, ga_method *method, ga_report *report)
     return finish(report);
 }
 
-ga_status ga_method_check(const ga_method *method, ga_report *report)
+ga_status ga_coefficients_check(const ga_coefficients *method, ga_report *report)
 {
     const double am = method->alpha_m, af = method->alpha_f;
     const double beta = method->beta, gamma = method->gamma;
@@ -94,12 +96,12 @@ static double largest_root(double a, double b, double c)
     return (fabs(b) + sqrt(discriminant)) / (2 * fabs(a));
 }
 
-ga_method_properties ga_method_describe(const ga_method *method)
+ga_coefficient_properties ga_coefficients_describe(const ga_coefficients *method)
 {
     const double am = method->alpha_m, af = method->alpha_f;
     const double beta = method->beta, gamma = method->gamma;
     const double round_off = 8 * DBL_EPSILON; /* the numbers are of size one */
-    ga_method_properties p = {.shift = am - af, .order_defect = gamma - (0.5 - (am - af))};
+    ga_coefficient_properties p = {.shift = am - af, .order_defect = gamma - (0.5 - (am - af))};
     p.second_order = fabs(p.order_defect) <= round_off;
     p.zero_stable = am <= 0.5 + round_off;
     /* bilinear transform and Hurwitz for the undamped oscillator, all h omega */
