@@ -86,7 +86,12 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     }
     if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
-    const double least = ga_control_smallest(c->mode);
+    if (ga_integrator_is_explicit(g) && c->mode != GA_ERROR_FULL)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
+                       "the explicit method");
+    const double least =
+        ga_integrator_is_explicit(g) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(c->mode);
     if (c->relative < 100 * DBL_EPSILON ||
         (c->relative < least && smallest_absolute(c) < least))
         return ga_fail(
@@ -340,6 +345,10 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
+    if (ga_integrator_is_explicit(g))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "Richardson extrapolation is of generalized-alpha, not of the explicit "
+                       "method");
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");

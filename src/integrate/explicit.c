@@ -61,6 +61,9 @@ typedef struct ga_explicit {
     double *q, *xi, *v, *vd, *multipliers; /* at a stage */
     double *xi_end, *v_end;                /* of the last stage */
     double *dq, *dv;                       /* by which it is projected */
+    double pivot;   /* smallest of the saddle matrix at the start */
+    bool redundant; /* constraints, at the start */
+    bool near;      /* a singular position */
     bool *turns;                           /* of each node: T has singular points */
     double h, t1;
     double excess;                          /* of the last accepted step */
@@ -210,12 +213,39 @@ static void exchange(ga_explicit *x)
     x->output = saddle;
 }
 
+/* Near a singular position the saddle matrix is regularised as with redundant rows: with smaller
+ * values steps collapse or leave it on a wrong branch, seen with four-bars. The smallest pivot
+ * tells; long chains have small ones everywhere, so it is compared with that of the start. */
+static const double EPS = 1e-10, SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
+
+static bool is_singular(const ga_explicit *x)
+{
+    const double rcond = ga_factor_rcond(x->s.start.saddle.factor);
+    return !(rcond > ga_smaller(SMALL_PIVOT, SMALL_PART * x->pivot));
+}
+
+static void regularise(ga_explicit *x, bool near)
+{
+    ga_regular *g = &x->s.regular;
+    if (x->redundant || near == x->near) return;
+    x->near = g->active = near;
+    g->eps_next = near ? EPS : 0;
+}
+
 /* v' and multipliers, the latter from a guess, for a stage. */
 static ga_status solve(ga_explicit *x, double t, const double *q, const double *v, double *vd,
                        double *multipliers)
 {
     ++x->s.stats.evaluations;
-    return ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
+    ga_status status = ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
+    const bool near = status == GA_ERR_SINGULAR || (status == GA_OK && is_singular(x));
+    if (near && !x->near && !x->redundant && x->s.mp) {
+        regularise(x, true);
+        status = ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
+    } else if (!near && x->near) {
+        regularise(x, false);
+    }
+    return status;
 }
 
 /* The same for output. */
@@ -331,6 +361,14 @@ static void forget(ga_explicit *x)
     x->excess = 0;
 }
 
+/* At a start, whose factors are there. */
+static void look_at_constraints(ga_explicit *x)
+{
+    x->pivot = ga_factor_rcond(x->s.start.saddle.factor);
+    x->redundant = x->s.regular.active;
+    x->near = false;
+}
+
 static ga_status begin(ga_onestep *m, double t0, const double *q0, const double *v0,
                        const double *guess, ga_report *report)
 {
@@ -346,6 +384,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     x->stable = 0;
     x->stiff = false;
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
+    look_at_constraints(x);
     show(x);
     ga_factor_forget(s->start.saddle.factor);
     s->stats = (ga_statistics){0};
@@ -358,6 +397,7 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     ga_explicit *x = of(m);
     ga_status status = ga_start_again(&x->s, t, q, v, report);
     x->s.now.t_begin = t_begin;
+    look_at_constraints(x);
     forget(x);
     show(x);
     return status;
@@ -508,7 +548,7 @@ static void error(ga_onestep *m, ga_error *e)
     /* a jump: the error of a second rejected attempt has hardly become smaller */
     const double ratio = x->h / x->failed_h;
     x->futile = x->failed_h > 0 && est > x->failed_local * ratio * ratio;
-    if (!(e->excess <= 1) && x->futile) {
+    if (!(e->excess <= 1) && x->futile && !x->near) {
         const ga_stepper *s = &x->s;
         e->change = ga_tolerance_change(m, s->now.vd, stage(x, next, GA_DOP853_STAGES - 1) + nv);
     }
@@ -525,59 +565,79 @@ static void reject(ga_onestep *m, const ga_error *e)
 static const double NOTHING = 8 * DBL_EPSILON;
 enum { MOST_CORRECTIONS = 6 };
 
+/* Residuals below this, by the size of the values, are round-off, too. */
+static const double SMALL_RESIDUAL = 32 * DBL_EPSILON;
+
 /* Is a correction the last? It is, and a good one, if the next would be round-off by the rate of
- * the last two; and where there is no more progress, good if that is round-off of constants in
- * the constraints. */
-static bool is_last(double change, double before, double size, bool *good)
+ * the last two. Where there is no more progress it is good if it is round-off of constants in
+ * the constraints, or if the residual is: next to a singular position round-off moves the state
+ * to and fro. */
+static bool is_last(double change, double before, double size, double residual, bool *good)
 {
     const double rate = before < INFINITY ? change / before : 1;
     *good = change * ga_smaller(rate, 1) <= NOTHING * size;
     if (*good) return true;
-    *good = change <= 1e-11 * ga_larger(size, 1);
+    const double most = ga_larger(size, 1);
+    *good = change <= 1e-11 * most || residual <= SMALL_RESIDUAL * most;
     return !(rate <= 0.3) && before < INFINITY;
 }
 
-/* q onto Phi = 0, with the factors of s->start.saddle. *change: by how much. */
+/* Next to a singular position corrections are noise, and two have to do. */
+enum { FEW_CORRECTIONS = 2 };
+
+/* A y = (0, rows), with the matrix as it was factored: corrections are repeated anyway, and near
+ * singular positions the regularisation keeps them small. */
+static const double *lift(ga_explicit *x, const double *rows)
+{
+    ga_saddle *k = &x->s.start.saddle;
+    memset(k->rhs, 0, (size_t)x->s.nv * sizeof *k->rhs);
+    memcpy(k->rhs + x->s.nv, rows, (size_t)x->s.mp * sizeof *k->rhs);
+    ga_saddle_solve_once(k, k->rhs, k->x);
+    return k->x;
+}
+
+/* q onto Phi = 0, with the factors of s->start.saddle. */
 static bool project_position(ga_explicit *x, double t, double *q)
 {
     ga_stepper *s = &x->s;
-    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
+    const int most = x->near ? FEW_CORRECTIONS : MOST_CORRECTIONS;
+    double before = INFINITY, *rows = s->work.c;
     bool good = false;
-    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
-    for (int k = 0; k < MOST_CORRECTIONS; ++k) {
+    memset(rows, 0, (size_t)s->mp * sizeof *rows);
+    for (int k = 0; k < most; ++k) {
         if (ga_dae_constraint(&s->dae, t, q, s->at.Phi) != GA_OK) return false;
-        for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
-        ga_saddle_lift(s, bottom, step);
-        const double change = ga_norm_max(s->nv, step);
+        for (int i = 0; i < s->m; ++i) rows[i] = -s->at.Phi[i];
+        const double *step = lift(x, rows), change = ga_norm_max(s->nv, step);
         if (!isfinite(change)) return false;
+        const double size = ga_larger(ga_norm_max(s->nq, q), DBL_MIN);
         ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
         for (int i = 0; i < s->nv; ++i) x->dq[i] += step[i];
-        if (is_last(change, before, ga_larger(ga_norm_max(s->nq, q), DBL_MIN), &good)) break;
+        if (is_last(change, before, size, ga_norm_max(s->m, s->at.Phi), &good)) break;
         before = change;
     }
-    return good;
+    return good || x->near;
 }
 
 /* v onto w = 0; G becomes that at q. */
 static bool project_velocity(ga_explicit *x, double t, const double *q, double *v)
 {
     ga_stepper *s = &x->s;
-    double before = INFINITY, *w = s->work.c, *step = s->work.step;
+    const int most = x->near ? FEW_CORRECTIONS : MOST_CORRECTIONS;
+    double before = INFINITY, *w = s->work.c, *G = s->start.saddle.G;
     bool good = false;
-    for (int k = 0; k < MOST_CORRECTIONS; ++k) {
-        if (k == 0 || s->p)
-            if (ga_dae_gradient(&s->dae, t, q, v, s->start.saddle.G) != GA_OK) return false;
-        if (ga_dae_velocity(&s->dae, t, q, v, s->start.saddle.G, w) != GA_OK) return false;
+    for (int k = 0; k < most; ++k) {
+        if ((k == 0 || s->p) && ga_dae_gradient(&s->dae, t, q, v, G) != GA_OK) return false;
+        if (ga_dae_velocity(&s->dae, t, q, v, G, w) != GA_OK) return false;
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
-        ga_saddle_lift(s, w, step);
-        const double change = ga_norm_max(s->nv, step);
+        const double *step = lift(x, w), change = ga_norm_max(s->nv, step);
         if (!isfinite(change)) return false;
+        const double size = ga_larger(ga_norm_max(s->nv, v), DBL_MIN);
         for (int i = 0; i < s->nv; ++i) v[i] += step[i];
         for (int i = 0; i < s->nv; ++i) x->dv[i] += step[i];
-        if (is_last(change, before, ga_larger(ga_norm_max(s->nv, v), DBL_MIN), &good)) break;
+        if (is_last(change, before, size, ga_norm_max(s->mp, w), &good)) break;
         before = change;
     }
-    return good;
+    return good || x->near;
 }
 
 /* The saddle matrix has been factored near (t, q). */
@@ -640,6 +700,20 @@ static void advance(ga_explicit *x)
     x->last.known = true;
 }
 
+/* A projection is about as large as the estimated error. One that is so much larger shows that
+ * the estimate is not to be trusted. */
+static const double LARGE_PROJECTION = 10;
+
+static bool is_far_off(const ga_explicit *x)
+{
+    const ga_onestep *m = &x->base;
+    if (!m->tolerance || x->near || !x->s.mp) return false;
+    const double size = ga_tolerance_weigh(m, x->dq, x->dv);
+    const double pivot = ga_factor_rcond(x->s.start.saddle.factor);
+    const double noise = ROUND_OFF * largest_size(m) / (pivot * pivot);
+    return !(size <= LARGE_PROJECTION * ga_larger(allowed(m, x->h), noise));
+}
+
 static ga_status finish(ga_explicit *x)
 {
     ga_stepper *s = &x->s;
@@ -651,6 +725,7 @@ static ga_status finish(ga_explicit *x)
     copy(trial->v, next->v, nv);
     if (!project_here(x, x->t1, trial->q, trial->v, GA_POSITION_LEVEL | GA_VELOCITY_LEVEL))
         return GA_ERR_NO_CONVERGE;
+    if (is_far_off(x)) return GA_ERR_NO_CONVERGE;
     copy(trial->lambda, k - x->width + 2 * nv, s->mp); /* a guess */
     GA_TRY(solve(x, x->t1, trial->q, trial->v, trial->vd, trial->lambda));
     find_end(x);
@@ -684,7 +759,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     ga_status status = finish(x);
     if (status == GA_OK) status = record(x);
     if (status != GA_OK) {
-        *shorter = ga_step_may_retry(status) ? 0.3 : 0;
+        *shorter = ga_step_may_retry(status) ? 0.5 : 0;
         return status;
     }
     advance(x);
