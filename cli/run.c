@@ -90,6 +90,12 @@ static ga_eval output(void *user, const ga_sim *sim)
 static ga_eval step(void *user, const ga_sim *sim)
 {
     run *r = user;
+    for (int k = 0; k < FILES; ++k) {
+        ga_report report;
+        if (r->file[k].result)
+            note_write(r, k, ga_result_tick(r->file[k].result, &report), &report);
+    }
+    if (r->write_status != GA_OK) return GA_EVAL_FATAL;
     cli_progress_update(&r->progress, ga_sim_time(sim), ga_sim_step_size(sim));
     return go_on();
 }

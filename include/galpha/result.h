@@ -6,9 +6,11 @@
  * statistics as attributes. In dataset names `/` becomes %2F, `%` becomes %25, and a name
  * `.` becomes %2E.
  *
- * Files are flushed about once a second: after a kill or on a full disk they are readable up to
- * the last flush. HDF5 is usually built without thread safety, so use HDF5 results from one
- * thread at a time.
+ * After a kill at any moment, or on a full disk, files are readable up to the last flush, which
+ * is at most a second old, or five times as long as a flush takes. CSV has every row. A file
+ * whose writer was killed while it updated the file can be read here as it is, and by other
+ * programs after ga_result_repair. HDF5 is usually built without thread safety, so use HDF5
+ * results from one thread at a time.
  */
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
@@ -65,6 +67,9 @@ GA_API ga_status ga_result_create_with(const char *path, ga_result_format format
 /* values: all channels, concatenated. A full disk is reported here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);
+/* To be called between rows that may be far apart, such as after every step: flushes if it is
+ * time. */
+GA_API ga_status ga_result_tick(ga_result *result, ga_report *report);
 /* File being written: PATH.part, with links resolved, or the pipe or device. */
 GA_API const char *ga_result_path(const ga_result *result);
 /* Writes the attributes of /solver (may be null), closes the file, renames it to PATH,
@@ -77,6 +82,11 @@ GA_API ga_status ga_result_close_part(ga_result *result, const ga_attribute *att
                                       ga_report *report);
 /* Closes and deletes the file. */
 GA_API void ga_result_discard(ga_result *result);
+
+/* Completes the update of an HDF5 file in whose middle its writer was killed, so that programs
+ * other than this library can read it, too. *repaired: whether there was something to do. A
+ * file that is still being written is GA_ERR_FILE. */
+GA_API ga_status ga_result_repair(const char *path, int *repaired, ga_report *report);
 
 /* --- reading ------------------------------------------------------------------------------ */
 

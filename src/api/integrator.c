@@ -150,7 +150,7 @@ static ga_status check_finite(const char *name, int n, const double *x, ga_repor
 /* The sentence ends early where there are many rows. */
 static void warn_redundant(ga_integrator *g)
 {
-    const ga_dependence *d = &g->stepper->regular.found;
+    const ga_dependence *d = &g->stepper->start.redundancy.found;
     if (d->count == 0 || g->warnings == MAX_WARNINGS) return;
     char *text = g->warning[g->warnings];
     warn(g, "%d of %d constraints are redundant, the multipliers are not unique: row%s",
@@ -267,16 +267,16 @@ ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, v
 
 int ga_integrator_redundant_count(const ga_integrator *g)
 {
-    return g->stepper->regular.found.count;
+    return g->stepper->start.redundancy.found.count;
 }
 
 ga_redundant_row ga_integrator_redundant_row(const ga_integrator *g, int k)
 {
-    const ga_dependence *d = &g->stepper->regular.found;
+    const ga_dependence *d = &g->stepper->start.redundancy.found;
     return (ga_redundant_row){d->row[k], d->start[k + 1] - d->start[k], d->with + d->start[k]};
 }
 
-int ga_integrator_rank(const ga_integrator *g) { return g->stepper->regular.rank; }
+int ga_integrator_rank(const ga_integrator *g) { return g->stepper->start.redundancy.rank; }
 
 double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
 const double *ga_integrator_q(const ga_integrator *g) { return g->method->now.q; }

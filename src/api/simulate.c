@@ -188,7 +188,8 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     const ga_state *now = &s->now;
     double *hat = s->work.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
-    ga_status status = ga_saddle_acceleration(s, now->t, now->q, now->v, s->work.vd_hat, hat);
+    ga_status status =
+        ga_consistent_acceleration(&s->start, now->t, now->q, now->v, s->work.vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
@@ -206,7 +207,7 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     double *hat = s->work.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(ga_saddle_acceleration(s, t, q, v, s->work.vd_hat, hat));
+    GA_TRY(ga_consistent_acceleration(&s->start, t, q, v, s->work.vd_hat, hat));
     memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
     memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
@@ -235,11 +236,11 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
                        "integrator, q, v, direction and dv must be given");
     ga_stepper *s = g->stepper;
     ga_saddle *k = &s->start.saddle;
-    ga_status status = ga_saddle_factor_at(s, t, q, v, false);
+    ga_status status = ga_consistent_factor(&s->start, t, q, v, GA_SADDLE_ALL);
     if (status == GA_OK) {
         memset(k->rhs, 0, (size_t)(s->nv + s->mp) * sizeof *k->rhs);
         memcpy(k->rhs, direction, (size_t)s->nv * sizeof *k->rhs);
-        ga_saddle_solve(s, k, 2);
+        ga_saddle_solve(k, 2);
         memcpy(dv, k->x, (size_t)s->nv * sizeof *dv);
     }
     if (!g->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */

@@ -157,6 +157,25 @@ ga_status ga_file_create_part(ga_file *file, const char *path, bool must_be_regu
     return create(file, path, must_be_regular, open_part, report);
 }
 
+ga_status ga_file_edit(ga_file *file, const char *path, ga_report *report)
+{
+    *file = (ga_file){.descriptor = open(path, O_RDWR | O_CLOEXEC), .regular = true};
+    struct stat about;
+    int error = 0;
+    if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
+        error = errno;
+    else if (!S_ISREG(about.st_mode))
+        error = ESPIPE;
+    else if (!ga_lock(file->descriptor))
+        error = IN_USE;
+    else if (!(file->path = copy_text(path)))
+        error = ENOMEM;
+    if (error == 0) return GA_OK;
+    if (file->descriptor >= 0) close(file->descriptor);
+    *file = (ga_file){.descriptor = -1};
+    return fail_with(report, path, error);
+}
+
 ga_status ga_file_adopt(ga_file *file, int descriptor, const char *name, ga_report *report)
 {
     *file = (ga_file){.descriptor = dup(descriptor)};
@@ -217,6 +236,29 @@ bool ga_file_resize(ga_file *file, uint64_t size)
     return file->error == 0;
 }
 
+bool ga_file_sync(ga_file *file)
+{
+    int result;
+    if (file->error || !file->regular) return file->error == 0;
+    do result = fsync(file->descriptor);
+    while (result != 0 && errno == EINTR);
+    /* Some file systems cannot. */
+    if (result != 0 && errno != EINVAL && errno != ENOSYS) file->error = errno;
+    return file->error == 0;
+}
+
+/* Makes a new name in the folder of `path` last: a folder is a file, too. That it cannot is no
+ * reason to fail. Cuts the path. */
+static void sync_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash) slash[1] = '\0';
+    const int descriptor = open(slash ? path : ".", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    (void)!fsync(descriptor);
+    close(descriptor);
+}
+
 static const char gone[] = "was removed or replaced while it was being written";
 
 /* Whether the path still leads to the file: else what was written is lost when it is closed. */
@@ -228,13 +270,20 @@ static bool leads_to(const ga_file *file, const char *path)
     return stat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
+ga_status ga_file_check(const ga_file *file, ga_report *report)
+{
+    const char *path = file->temporary ? file->temporary : file->path;
+    GA_TRY(ga_file_status(file, report));
+    return leads_to(file, path) ? GA_OK : fail_because(report, GA_ERR_FILE, path, gone);
+}
+
 ga_status ga_file_keep(ga_file *file, ga_report *report)
 {
     if (!file->temporary) return GA_OK;
-    if (file->error == 0 && !leads_to(file, file->temporary))
-        return fail_because(report, GA_ERR_FILE, file->temporary, gone);
+    if (ga_file_sync(file)) GA_TRY(ga_file_check(file, report));
     if (file->error == 0 && rename(file->temporary, file->path) != 0) file->error = errno;
     GA_TRY(ga_file_status(file, report));
+    sync_folder(file->temporary); /* the same folder */
     ga_free(file->temporary);
     file->temporary = NULL;
     return GA_OK;

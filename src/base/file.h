@@ -26,6 +26,8 @@ ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
  * left there is replaced. */
 ga_status ga_file_create_part(ga_file *file, const char *path, bool must_be_regular,
                               ga_report *report);
+/* An existing regular file, to be changed in place; refused while it has a writer. */
+ga_status ga_file_edit(ga_file *file, const char *path, ga_report *report);
 /* Writes to a descriptor that is open and stays so; `name` is for messages. */
 ga_status ga_file_adopt(ga_file *file, int descriptor, const char *name, ga_report *report);
 /* False, with file->error, if not all of it could be written. */
@@ -34,7 +36,11 @@ bool ga_file_write_at(ga_file *file, const void *bytes, size_t count, uint64_t o
 /* Takes space on the disk up to `size`, so that writes within it do not fail for want of it. */
 bool ga_file_reserve(ga_file *file, uint64_t size);
 bool ga_file_resize(ga_file *file, uint64_t size);
-/* Gives the file its own name. */
+/* All that was written is on the disk when it returns, not only with the system. */
+bool ga_file_sync(ga_file *file);
+/* GA_ERR_FILE if the file was removed or replaced by others while it is written. */
+ga_status ga_file_check(const ga_file *file, ga_report *report);
+/* Gives the file its own name, when all of it is on the disk. */
 ga_status ga_file_keep(ga_file *file, ga_report *report);
 /* GA_OK, or GA_ERR_FILE with the path and the system's reason. */
 ga_status ga_file_status(const ga_file *file, ga_report *report);

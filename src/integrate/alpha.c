@@ -45,7 +45,7 @@ static void connect(ga_alpha *a)
     a->base = (ga_onestep){
         .type = &ga_alpha_type,
         .dae = &s->dae,
-        .kind = s->kind,
+        .kind = s->dae.kind,
         .velocity_level = s->form->velocity_level,
         .max_halvings = s->def.max_halvings,
         /* steps that are too short drown in the round-off of index-3 multipliers */
@@ -99,7 +99,7 @@ static ga_status prepare(ga_onestep *m, const ga_simulation *def)
     const bool saddle =
         def->events.count > 0 || (a->adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
                                                   !a->s.form->velocity_level));
-    return saddle ? ga_saddle_keep(&a->s) : GA_OK;
+    return saddle ? ga_factor_unshare(a->s.start.saddle.factor) : GA_OK;
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -128,6 +128,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(ga_dae_normalise(&s->dae, s->trial.q, report));
     ga_factor_forget(s->start.saddle.factor);
     m->tolerance = NULL;
+    s->start.largest = 0;
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
     show(a);
     s->tangent.penalty =
@@ -527,10 +528,15 @@ static void go_back(ga_onestep *m)
     show(a);
 }
 
+static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
+{
+    return ga_consistent_correct(&ga_alpha_stepper(m)->start, t, q, v, levels);
+}
+
 static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
                             double *vd, double *multipliers)
 {
-    return ga_saddle_acceleration(ga_alpha_stepper(m), t, q, v, vd, multipliers);
+    return ga_consistent_acceleration(&ga_alpha_stepper(m)->start, t, q, v, vd, multipliers);
 }
 
 /* --- reports ------------------------------------------------------------------------------ */
@@ -587,7 +593,7 @@ const ga_onestep_type ga_alpha_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = ga_cubic_interpolate,
-    .project = ga_alpha_project,
+    .project = project,
     .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,

@@ -70,9 +70,6 @@ double ga_alpha_weigh(const ga_alpha *a, const double *error_q, const double *er
 /* How far Newton's method goes in steps of second order. */
 void ga_alpha_set_newton(ga_alpha *a);
 
-/* project.c: `project` of the interface. */
-bool ga_alpha_project(ga_onestep *m, double t, double *q, double *v, ga_levels levels);
-
 /* estimate.c: the error of the converged trial. */
 void ga_estimate(ga_alpha *a, ga_error *e);
 /* Index 2: defects of q and v become the errors that the step makes of them. */

@@ -36,8 +36,8 @@ static bool adds_up(const ga_stepper *s)
 /* Then G is needed only for other things. */
 static bool needs_gradient(const ga_stepper *s)
 {
-    return s->at.renews || s->form->velocity_level || s->mode.estimates || s->regular.active ||
-           s->p;
+    return s->at.renews || s->form->velocity_level || s->mode.estimates ||
+           s->start.redundancy.active || s->p;
 }
 
 /* Holonomic constraints and the dynamic residual as a whole: often all there is to do. */
@@ -49,7 +49,7 @@ static bool is_plain_sum(const ga_stepper *s)
 
 static ga_status evaluate_sum(ga_stepper *s)
 {
-    const bool wanted = s->at.renews || s->mode.estimates || s->regular.active;
+    const bool wanted = s->at.renews || s->mode.estimates || s->start.redundancy.active;
     double *G = wanted ? s->trial.G : NULL;
     const ga_point at = {s->step.t1,  s->trial.q,      s->trial.v,
                          s->trial.vd, s->trial.lambda, s->trial.lambda + s->m};
@@ -272,7 +272,12 @@ ga_status ga_block_tangents(ga_stepper *s)
     memcpy(s->second.M, s->at.M, (size_t)dae->M.count * sizeof *s->at.M);
     memcpy(s->second.G, s->trial.G, (size_t)dae->G.count * sizeof *s->trial.G);
     memcpy(s->second.L, s->tangent.L, (size_t)dae->L.count * sizeof *s->tangent.L);
-    return ga_saddle_factor(s, &s->second, s->def.reduced, dae->sys.force_uses_multipliers);
+    s->second.typical_reaction = s->tangent.typical_reaction;
+    ga_status second = ga_saddle_factor(
+        &s->second, (s->def.reduced ? GA_SADDLE_HOLONOMIC : 0) |
+                        (dae->sys.force_uses_multipliers ? GA_SADDLE_FORCES : 0));
+    if (second != GA_OK) s->jacobian.singular = s->second.singular;
+    return second;
 }
 
 static double coefficient(const ga_stepper *s, ga_term term)
@@ -294,7 +299,7 @@ static double coefficient(const ga_stepper *s, ga_term term)
         return s->step.c_q / s->step.c_v;
     case GA_TERM_REGULAR:
     case GA_TERM_ETA_REGULAR:
-        return s->regular.active ? 1 : 0;
+        return s->start.redundancy.active ? 1 : 0;
     default:
         return 1;
     }
@@ -475,7 +480,7 @@ ga_status ga_block_factor(ga_stepper *s)
         GA_TRY(ga_block_look_at_tangents(s)); /* NaN, perhaps */
     }
     if (status == GA_ERR_SINGULAR && !(s->regular.eps > 0) && s->mp) {
-        ga_regular_activate(s, true); /* the constraints, perhaps */
+        ga_redundancy_activate(&s->start.redundancy, true); /* the constraints, perhaps */
         status = assemble_and_factor(s);
     }
     s->jacobian.usable = status == GA_OK;
@@ -598,7 +603,7 @@ static ga_status create_terms(ga_stepper *s)
     set_term(s, GA_TERM_NONHOLONOMIC, &dae->N, &s->tangent.G, dae->B.count);
     set_term(s, GA_TERM_VELOCITY_STIFFNESS, &dae->Z, &s->tangent.Z, 0);
     set_term(s, GA_TERM_NONHOLONOMIC_STIFFNESS, &dae->ZN, &s->tangent.Z, dae->ZB.count);
-    set_term(s, GA_TERM_REGULAR, &s->regular.multipliers, &s->regular.value, 0);
+    set_term(s, GA_TERM_REGULAR, &s->start.redundancy.diagonal, &s->regular.value, 0);
     set_term(s, GA_TERM_ETA_REGULAR, &s->regular.etas, &s->regular.eta_value, 0);
     return create_products(s);
 }
@@ -616,55 +621,13 @@ static void drop_places(ga_stepper *s)
             }
 }
 
-/* Where the choice is free: so few unknowns that nothing is faster than a full matrix; and so
- * many that a full one takes too much memory. */
-enum { FEW = 8, MANY = 2000 };
-/* Operations on a full matrix take half the time of those by blocks, where these are many;
- * measured on chains, linkages and platforms. */
-static const double FULL_ADVANTAGE = 2;
-
-static ga_backend_kind choose_backend(const ga_stepper *s)
-{
-    static const ga_backend_kind chosen[] = {[GA_SOLVER_AUTO] = GA_BACKEND_BLOCK,
-                                             [GA_SOLVER_DENSE] = GA_BACKEND_DENSE,
-                                             [GA_SOLVER_SPARSE] = GA_BACKEND_KLU,
-                                             [GA_SOLVER_BLOCK] = GA_BACKEND_BLOCK};
-    const bool few = s->def.solver == GA_SOLVER_AUTO && s->n <= FEW;
-    return few ? GA_BACKEND_DENSE : chosen[s->def.solver];
-}
-
-/* Whether the blocks turn out to be nearly everything. */
-static bool may_be_full(const ga_stepper *s)
-{
-    return s->def.solver == GA_SOLVER_AUTO && s->n <= MANY;
-}
-
-static bool better_full(const ga_stepper *s)
-{
-    if (!may_be_full(s)) return false;
-    const double n = s->n;
-    return FULL_ADVANTAGE * ga_factor_operations(s->jacobian.factor) > 2 * n * n * n / 3;
-}
-
-ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
-                                 ga_factor **factor)
-{
-    if (s->jacobian.backend != GA_BACKEND_BLOCK)
-        return ga_factor_create(matrix, s->jacobian.backend, factor);
-    ga_partition partition;
-    const bool eta = matrix->n > s->nv + s->mp;
-    GA_TRY(ga_stepper_partition(s, eta, &partition));
-    ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
-    ga_partition_destroy(&partition);
-    return status;
-}
-
 static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
 {
     GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks,
                             s->jacobian.backend == GA_BACKEND_DENSE, &s->jacobian.matrix));
-    if (!may_be_full(s)) drop_places(s); /* there will be no other matrix */
-    return ga_block_create_factor(s, &s->jacobian.matrix, &s->jacobian.factor);
+    if (!ga_linear_may_be_full(s->def.solver, s->n)) drop_places(s); /* the only matrix */
+    return ga_linear_create_factor(&s->dae, &s->jacobian.matrix, s->jacobian.backend,
+                                   &s->jacobian.factor);
 }
 
 /* Those that are not empty: the mass, and others. */
@@ -694,9 +657,9 @@ ga_status ga_block_create(ga_stepper *s)
     }
     list_terms(s);
     s->at.plain_sum = is_plain_sum(s);
-    s->jacobian.backend = choose_backend(s);
+    s->jacobian.backend = ga_linear_backend(s->def.solver, s->n);
     GA_TRY(create_matrix(s, blocks));
-    if (better_full(s)) {
+    if (ga_linear_prefers_full(s->def.solver, s->n, s->jacobian.factor)) {
         ga_factor_destroy(s->jacobian.factor);
         ga_matrix_destroy(&s->jacobian.matrix);
         s->jacobian.factor = NULL;

@@ -116,12 +116,19 @@ static double force_noise(const ga_controller *c, double h)
     return NOISE * DBL_EPSILON * largest;
 }
 
-/* Of the tolerance: noise of forces up to this is pardoned in a step. Without it steps in which
- * noise prevails would get shorter and shorter; with more, errors would add up. */
+/* Of the tolerance: where there is noise of forces, as much error is allowed in a step. Without
+ * it steps in which noise prevails would get shorter and shorter; with more, errors would add
+ * up. */
 static const double MOST_FORCE_NOISE = 1e-3;
 
+static void allow_force_noise(const ga_controller *c, double h, ga_error *e)
+{
+    const double most = ga_smaller(force_noise(c, h), MOST_FORCE_NOISE);
+    if (most > 0) e->excess = ga_smaller(e->excess, e->local / most);
+}
+
 /* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
-static double noise(const ga_controller *c, double h)
+static double noise(const ga_controller *c)
 {
     const ga_tolerance *tol = &c->tolerance;
     double of_q[2], of_v[2], largest = 0;
@@ -130,8 +137,7 @@ static double noise(const ga_controller *c, double h)
         if (of_q[k] > 0) largest = ga_larger(largest, tol->size_q[k] / of_q[k]);
         if (of_v[k] > 0) largest = ga_larger(largest, tol->size_v[k] / of_v[k]);
     }
-    return ga_larger(NOISE * DBL_EPSILON * (1 + c->trial.amplification) * largest,
-                     ga_smaller(force_noise(c, h), MOST_FORCE_NOISE));
+    return NOISE * DBL_EPSILON * (1 + c->trial.amplification) * largest;
 }
 
 /* --- the first step ----------------------------------------------------------------------- */
@@ -407,7 +413,8 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     m->type->error(m, e);
     c->error = e->excess;
     const bool crossed = k->across > 0 && e->local <= crossing_error;
-    c->pardoned = crossed || e->local <= noise(c, k->h);
+    c->pardoned = crossed || e->local <= noise(c);
+    allow_force_noise(c, k->h, e);
     if (c->pardoned) e->excess = ga_smaller(e->excess, AIM);
     e->passed = e->excess <= 1;
     const ga_jump jump = e->passed ? NO_JUMP : judge_jump(c, k->h, k->t1);

@@ -141,7 +141,7 @@ static void make_tangent(ga_stepper *s, double *x)
     double *bottom = s->work.c, *step = s->work.step;
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     ga_coords_multiply(&s->dae.G, s->start.saddle.G, -1, x, bottom);
-    ga_saddle_lift(s, bottom, step);
+    ga_consistent_lift(&s->start, bottom, step);
     for (int i = 0; i < s->nv; ++i) x[i] += step[i];
 }
 
@@ -168,8 +168,8 @@ ga_status ga_estimate_calm(ga_alpha *a, double h)
     a->calmed = 0;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
-    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, now->v_exact, now->vd, guess));
-    GA_TRY(ga_saddle_factor(s, &s->start.saddle, false, false));
+    GA_TRY(ga_consistent_acceleration(&s->start, now->t, now->q, now->v_exact, now->vd, guess));
+    GA_TRY(ga_saddle_factor(&s->start.saddle, GA_SADDLE_ALL));
     GA_TRY(ga_step_linearise(s, h));
     memcpy(taken, now->vd, (size_t)s->nv * sizeof *taken);
     if (smooth_with(s, h, taken)) {

@@ -67,7 +67,7 @@ static void solve_both(ga_stepper *s, const double *w)
                        -s->step.c_q / s->step.c_v, s->newton.x, bottom);
     if (s->def.reduced) /* psi = psi~: no second psi */
         memset(bottom + s->m, 0, (size_t)s->p * sizeof *bottom);
-    ga_saddle_solve(s, k, 1);
+    ga_saddle_solve(k, 1);
 }
 
 /* In the reduced variant the first system has k(v) with v from a = a~ + e, so it needs N de; a

@@ -18,7 +18,7 @@
 
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2])
 {
-    return ga_norm_raise(s->nv, x, s->kind, factor, size);
+    return ga_norm_raise(s->nv, x, s->dae.kind, factor, size);
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -89,8 +89,13 @@ bool ga_newton_to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
-/* Does v hang on Phi through q? */
-static bool hangs_on_q(const ga_stepper *s) { return s->m && !s->form->velocity_level; }
+/* Does v hang on Phi through q? Also where two systems are solved in turn, and forces know of
+ * the multipliers of the first: what these make of round-off is left to the next iteration. */
+static bool hangs_on_q(const ga_stepper *s)
+{
+    const bool in_turn = s->form->second_system && s->dae.sys.force_uses_multipliers;
+    return s->m && (!s->form->velocity_level || in_turn);
+}
 
 /* Round-off of v by kind: its own, and that through q. */
 static double floor_of_v(const ga_stepper *s, int kind, double *through_q)

@@ -165,7 +165,7 @@ void ga_order_judge(ga_alpha *a, ga_error *e)
     if (!order->chosen) return;
     find_factor(a);
     order->error[0] = e->local;
-    const bool matters = order->pause <= 1 && !a->s.regular.active && order->old_h > 0;
+    const bool matters = order->pause <= 1 && !a->s.start.redundancy.active && order->old_h > 0;
     order->error[1] = matters ? measure_change(a) : INFINITY;
     if (ga_order_is_third(order)) e->local = ga_smaller(order->error[0], order->error[1]);
 }

@@ -1,7 +1,5 @@
-/* Starting: consistent values, then the values a and v that a generalized-alpha step expects.
- *
- * Consistent: q0 is moved onto Phi = 0 and v0 onto B v + Phi_t = 0 by the smallest change in
- * the mass metric; values that are consistent up to round-off are kept as they are.
+/* Starting: from consistent values (consistent.c) to the values a and v that a
+ * generalized-alpha step expects.
  *
  * a_n stands for v'(t_n + Delta_alpha h), so (57) a_0 = v' + Delta_alpha h v''. In index 3 the
  * exact v_0 is not on the discrete solution: there B v_n + Phi_t = B l^q/h_n with the local
@@ -24,324 +22,12 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Increments below this, relative to the size of the values, are round-off. */
 static const double round_off = 32 * DBL_EPSILON;
-/* After so many iterations a residual at round-off is enough. */
-enum { few = 5 };
 
 /* --- consistent values ------------------------------------------------------------------- */
-
-static ga_status explain(ga_stepper *s, ga_status status, double t, ga_report *report)
-{
-    if (status == GA_ERR_SINGULAR) {
-        const char *kind = s->jacobian.singular < s->nv ? "coordinate" : "constraint";
-        int index =
-            s->jacobian.singular < s->nv ? s->jacobian.singular : s->jacobian.singular - s->nv;
-        ga_fail(report, status,
-                "the matrix [M G^T; G 0] is singular at t = %.9g, near %s %d: mass or "
-                "constraints do not determine the accelerations",
-                t, kind, index);
-        if (report) report->row = report->column = s->jacobian.singular;
-    } else if (status == GA_ERR_NO_CONVERGE) {
-        ga_fail(report, status,
-                "accelerations and multipliers at t = %.9g: the Newton iteration for forces "
-                "that depend on the multipliers did not converge; give a better initial guess",
-                t);
-    } else if (status == GA_ERR_MEMORY) {
-        ga_fail(report, status, "out of memory");
-    } else if (status != GA_OK) {
-        ga_dae_explain(&s->dae, t, report);
-    }
-    if (report && status != GA_OK) report->time = t;
-    return status;
-}
-
-/* Rows within this distance of what the others span depend on them; gradients by differences
- * are not known better than their noise. */
-static double dependence_tolerance(const ga_stepper *s)
-{
-    return ga_larger(1e-10, ga_smaller(1e2 * s->dae.noise, 1e-5));
-}
-
-/* A row that is so far from what the others span leaves a pivot of the square of that. Long
- * chains have small pivots, too: they turn as one heavy body. */
-static double clear_pivot(const ga_stepper *s)
-{
-    const double distance = 10 * dependence_tolerance(s);
-    return ga_larger(distance * distance, 1e-11);
-}
-
-/* Which rows of G depend on others, from the values in s->start.saddle. A dependent row leaves
- * the saddle matrix with a pivot at round-off, so where its pivots are all far from that, no
- * search is needed. Afterwards the saddle is factored. */
-static ga_status find_rank(ga_stepper *s, double t, const double *q, const double *v,
-                           ga_report *report)
-{
-    ga_regular *g = &s->regular;
-    ga_regular_reset(s, t);
-    ga_status status = ga_saddle_factor_at(s, t, q, v, false);
-    if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(s, status, t, report);
-    ga_regular_weigh(s, s->start.saddle.M, s->start.saddle.G);
-    g->rank = s->mp;
-    if (status == GA_OK && ga_factor_rcond(s->start.saddle.factor) > clear_pivot(s)) {
-        ga_regular_survey(s);
-        s->start.saddle.here = !s->p && !s->regular.active;
-        return GA_OK;
-    }
-    ga_status search =
-        ga_dependence_find(&s->dae.G, s->start.saddle.G, dependence_tolerance(s), &g->found);
-    if (search != GA_OK) return explain(s, search, t, report);
-    g->rank = g->found.rank;
-    if (g->rank < s->mp) {
-        ga_regular_activate(s, g->found.count > 0);
-        status = ga_saddle_factor(s, &s->start.saddle, false, false);
-    }
-    if (status != GA_OK) return explain(s, status, t, report);
-    ga_regular_survey(s);
-    return GA_OK;
-}
-
-/* The dependent row whose partners contradict it most, by residuals of the rows; or -1. */
-static int contradiction(const ga_stepper *s, const double *residual)
-{
-    const ga_dependence *d = &s->regular.found;
-    double worst = 1e-9 * ga_norm_max(s->mp, residual);
-    int found = -1;
-    for (int k = 0; k < d->count; ++k) {
-        double sum = residual[d->row[k]];
-        for (int e = d->start[k]; e < d->start[k + 1]; ++e)
-            sum -= d->weight[e] * residual[d->with[e]];
-        if (fabs(sum) <= worst) continue;
-        worst = fabs(sum);
-        found = k;
-    }
-    return found;
-}
-
-/* Adds the partners of dependent row k to the message. */
-static void name_partners(const ga_stepper *s, int k, ga_report *report)
-{
-    const ga_dependence *d = &s->regular.found;
-    if (!report) return;
-    for (int e = d->start[k]; e < d->start[k + 1]; ++e) {
-        size_t used = strlen(report->message), left = sizeof report->message - used;
-        if (left < 40) {
-            snprintf(report->message + used, left, " ...");
-            return;
-        }
-        snprintf(report->message + used, left, "%s %d", e > d->start[k] ? "," : "", d->with[e]);
-    }
-}
-
-static int worst_row(int n, const double *x)
-{
-    int worst = 0;
-    for (int i = 1; i < n; ++i)
-        if (!(fabs(x[i]) <= fabs(x[worst]))) worst = i;
-    return worst;
-}
-
-/* residual: of the first n rows. */
-static ga_status inconsistent(const ga_stepper *s, double t, const char *what, int n,
-                              const double *residual, ga_report *report)
-{
-    const int k = contradiction(s, residual);
-    int row = worst_row(n, residual);
-    ga_fail(
-        report, GA_ERR_INCONSISTENT,
-        "the %s at t = %.9g cannot be made consistent: constraint %d keeps a residual of %.3g",
-        what, t, row, residual[row]);
-    if (k >= 0) {
-        row = s->regular.found.row[k];
-        ga_fail(report, GA_ERR_INCONSISTENT,
-                "redundant constraints contradict each other: the %s at t = %.9g cannot "
-                "satisfy constraint %d together with",
-                what, t, row);
-        name_partners(s, k, report);
-    }
-    if (report) {
-        report->time = t;
-        report->row = row;
-    }
-    return GA_ERR_INCONSISTENT;
-}
-
-/* Phi, with zeros for the nonholonomic rows, in s->at.w. */
-static ga_status positions_inconsistent(ga_stepper *s, double t, ga_report *report)
-{
-    memset(s->at.w, 0, (size_t)s->mp * sizeof *s->at.w);
-    memcpy(s->at.w, s->at.Phi, (size_t)s->m * sizeof *s->at.w);
-    return inconsistent(s, t, "position", s->mp, s->at.w, report);
-}
-
-/* With dependent rows Newton's method comes to rest also where they contradict each other. */
-static bool at_rest_elsewhere(ga_stepper *s, int n, const double *residual, double size)
-{
-    if (!s->regular.active) return false;
-    const double *length = ga_regular_row_sizes(s, s->start.saddle.G);
-    for (int i = 0; i < n; ++i)
-        if (!(fabs(residual[i]) <= 1e-9 * ga_larger(size, 1) * ga_larger(1, sqrt(length[i]))))
-            return true;
-    return false;
-}
-
-/* Newton's method in the mass metric; q is moved in place. Nonholonomic constraints do not
- * restrict where it may go. Near singular positions Newton steps are too long to mean anything:
- * where the next step would be longer than the last one, which was not small, the last one is
- * repeated with half its length, down to the given part of it. */
-static ga_status approach(ga_stepper *s, double t, double *q, const double *v, double shortest,
-                          ga_report *report)
-{
-    static const double small = 0.01;
-    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
-    double *q_last = s->work.q, *last = s->work.v, part = 1;
-    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
-    for (int iteration = 0; iteration < 50; ++iteration) {
-        ga_status status = ga_dae_constraint(&s->dae, t, q, s->at.Phi);
-        if (status == GA_OK) status = ga_saddle_factor_at(s, t, q, v, true);
-        if (status == GA_ERR_SINGULAR && iteration > 0) break;
-        if (status != GA_OK) return explain(s, status, t, report);
-        for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
-        ga_saddle_lift(s, bottom, step);
-        double change = ga_norm_max(s->nv, step);
-        double size = ga_larger(ga_norm_max(s->nq, q), DBL_MIN);
-        bool done = change <= round_off * size;
-        /* no more progress: the round-off of constants in Phi */
-        done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
-        /* next to a singular position round-off moves q to and fro */
-        done |=
-            iteration > few && ga_norm_max(s->m, s->at.Phi) <= round_off * ga_larger(size, 1);
-        if (done && at_rest_elsewhere(s, s->m, s->at.Phi, size)) break;
-        if (done) return GA_OK;
-        if (!isfinite(change)) break;
-        s->start.saddle.here = false;
-        if (change > before && before > small && part > shortest) {
-            part /= 2;
-            for (int i = 0; i < s->nv; ++i) last[i] /= 2;
-            ga_dae_update(&s->dae, GA_MAP_EXP, q_last, last, q);
-            continue;
-        }
-        part = 1;
-        before = change;
-        memcpy(q_last, q, (size_t)s->nq * sizeof *q);
-        memcpy(last, step, (size_t)s->nv * sizeof *step);
-        ga_dae_update(&s->dae, GA_MAP_EXP, q, step, q);
-    }
-    return positions_inconsistent(s, t, report);
-}
-
-static const double damped = 1.0 / 64, undamped = 1;
-
-static ga_status project_position(ga_stepper *s, double t, double *q, const double *v,
-                                  ga_report *report)
-{
-    return approach(s, t, q, v, damped, report);
-}
-
-/* Where shorter steps get stuck, long ones may still arrive. */
-static ga_status assemble(ga_stepper *s, const double *q0, ga_report *report)
-{
-    ga_state *now = &s->now;
-    ga_status status = approach(s, now->t, now->q, now->v, damped, report);
-    if (status != GA_ERR_INCONSISTENT) return status;
-    memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
-    s->start.saddle.here = false;
-    return approach(s, now->t, now->q, now->v, undamped, report);
-}
-
-/* Planar angles are numbers, so Newton's method may leave full turns in them. Takes them out of
- * those that changed since q0; false: there are none. */
-static bool unwind(const ga_stepper *s, const double *q0, double *q)
-{
-    static const double two_pi = 6.283185307179586476925286766559;
-    bool any = false;
-    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
-        const ga_node node = s->dae.sys.nodes[k];
-        at += ga_node_nq(node);
-        if (node.group != GA_GROUP_SO2 && node.group != GA_GROUP_R2SO2 &&
-            node.group != GA_GROUP_SE2)
-            continue;
-        const double turns = round((q[at - 1] - q0[at - 1]) / two_pi);
-        q[at - 1] -= two_pi * turns;
-        any |= turns != 0;
-    }
-    return any;
-}
-
-/* The position nearest to q0 in full turns, unless constraints count those. */
-static ga_status remove_turns(ga_stepper *s, const double *q0, ga_report *report)
-{
-    ga_state *now = &s->now;
-    double *wound = s->work.q;
-    memcpy(wound, now->q, (size_t)s->nq * sizeof *wound);
-    if (!unwind(s, q0, now->q)) return GA_OK;
-    const double allowed = 1e-9 * ga_larger(ga_norm_max(s->nq, wound), 1);
-    const ga_status status = ga_dae_constraint(&s->dae, now->t, now->q, s->at.Phi);
-    if (status != GA_OK || !(ga_norm_max(s->m, s->at.Phi) <= allowed)) {
-        memcpy(now->q, wound, (size_t)s->nq * sizeof *wound);
-        return GA_OK;
-    }
-    return project_position(s, now->t, now->q, now->v, report);
-}
-
-/* Onto w = 0 by Newton's method: one step for holonomic constraints and k linear in v, one more
- * against round-off. */
-static ga_status project_velocity(ga_stepper *s, double t, const double *q, double *v)
-{
-    double *w = s->work.c, *step = s->work.step, before = INFINITY;
-    for (int iteration = 0; iteration < 30; ++iteration) {
-        GA_TRY(ga_saddle_factor_at(s, t, q, v, false));
-        GA_TRY(ga_dae_velocity(&s->dae, t, q, v, s->start.saddle.G, w));
-        for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
-        ga_saddle_lift(s, w, step);
-        double change = ga_norm_max(s->nv, step), size = ga_norm_max(s->nv, v);
-        bool done = change <= round_off * size;
-        done |= iteration > few && ga_norm_max(s->mp, w) <= round_off * ga_larger(size, 1);
-        if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
-        if (done) return GA_OK;
-        if (!isfinite(change)) break;
-        for (int i = 0; i < s->nv; ++i) v[i] += step[i];
-        done = iteration > 0 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
-        if (done && at_rest_elsewhere(s, s->mp, w, size)) break;
-        if (done) return GA_OK;
-        before = change;
-    }
-    return GA_ERR_INCONSISTENT;
-}
-
-static ga_status check_projection(const ga_stepper *s, ga_report *report)
-{
-    const double limit = s->def.max_projection;
-    if (s->start.projection.q <= limit && s->start.projection.v <= limit) return GA_OK;
-    return ga_fail(report, GA_ERR_INCONSISTENT,
-                   "the initial values are inconsistent: they had to be changed by %.3g (q) "
-                   "and %.3g (v), more than the %.3g allowed",
-                   s->start.projection.q, s->start.projection.v, limit);
-}
-
-/* Projects what was given, in s->now.q and s->now.v. */
-static ga_status project(ga_stepper *s, const double *q0, const double *v0, ga_report *report)
-{
-    ga_state *now = &s->now;
-    GA_TRY(find_rank(s, now->t, now->q, now->v, report));
-    if (s->m) GA_TRY(assemble(s, q0, report));
-    if (s->m) GA_TRY(remove_turns(s, q0, report));
-    if (memcmp(now->q, q0, (size_t)s->nq * sizeof *q0)) {
-        GA_TRY(find_rank(s, now->t, now->q, now->v, report));
-        ga_nodes_difference(s->dae.sys.node_count, s->dae.sys.nodes, q0, now->q, s->work.one);
-        s->start.projection.q = ga_norm_max(s->nv, s->work.one);
-    }
-    ga_status status = project_velocity(s, now->t, now->q, now->v);
-    if (status == GA_ERR_INCONSISTENT)
-        return inconsistent(s, now->t, "velocity", s->mp, s->work.c, report);
-    if (status != GA_OK) return explain(s, status, now->t, report);
-    for (int i = 0; i < s->nv; ++i) s->work.one[i] = now->v[i] - v0[i];
-    s->start.projection.v = ga_norm_max(s->nv, s->work.one);
-    return check_projection(s, report);
-}
 
 /* F = f - G^T (lambda, psi) at the start, for weighted formulations. */
 static ga_status start_force(ga_stepper *s)
@@ -356,8 +42,8 @@ static ga_status start_force(ga_stepper *s)
     return GA_OK;
 }
 
-static ga_status start(ga_stepper *s, double t0, const double *q0, const double *v0,
-                       const double *guess, ga_report *report)
+ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
+                              const double *guess, ga_report *report)
 {
     ga_state *now = &s->now;
     memset(now->memory, 0, now->memory_size * sizeof *now->memory);
@@ -368,46 +54,32 @@ static ga_status start(ga_stepper *s, double t0, const double *q0, const double 
     memcpy(now->q, q0, (size_t)s->nq * sizeof *q0);
     memcpy(now->v, v0, (size_t)s->nv * sizeof *v0);
     if (guess) memcpy(now->lambda, guess, (size_t)s->mp * sizeof *guess);
-    s->start.projection = (ga_projection){0, 0};
+    ga_status status = ga_consistent_start(&s->start, t0, now->q, now->v, s->def.max_projection,
+                                           now->vd, now->lambda, report);
     ga_regular_reset(s, t0);
-    if (s->mp) GA_TRY(project(s, q0, v0, report));
+    GA_TRY(status);
     memcpy(now->v_exact, now->v, (size_t)s->nv * sizeof *v0);
-    ga_status status = ga_saddle_acceleration(s, t0, now->q, now->v, now->vd, now->lambda);
-    if (status == GA_ERR_NO_CONVERGE && contradiction(s, s->work.c) >= 0)
-        return inconsistent(s, t0, "acceleration", s->mp, s->work.c, report);
-    if (status == GA_OK) status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->trial.G);
+    status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->trial.G);
     if (status == GA_OK) ga_pool_copy(s->pool, now->G, s->trial.G, s->dae.G.count);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
-    return explain(s, status, t0, report);
-}
-
-/* One factorisation serves for all that is done at the same position. */
-ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
-                              const double *guess, ga_report *report)
-{
-    s->start.saddle.here = false;
-    ga_status status = start(s, t0, q0, v0, guess, report);
-    s->start.saddle.here = false;
+    if (status != GA_OK) {
+        ga_dae_explain(&s->dae, t0, report);
+        if (report) report->time = t0;
+    }
     return status;
 }
 
 ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v)
 {
-    if (!s->m) return GA_OK;
-    s->start.saddle.here = false;
-    ga_status status = find_rank(s, t, q, v, NULL);
-    if (status == GA_OK) status = project_position(s, t, q, v, NULL);
-    s->start.saddle.here = false;
+    ga_status status = ga_consistent_position(&s->start, t, q, v);
+    ga_regular_reset(s, t);
     return status;
 }
 
 ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v)
 {
-    if (!s->mp) return GA_OK;
-    s->start.saddle.here = false;
-    ga_status status = find_rank(s, t, q, v, NULL);
-    if (status == GA_OK) status = project_velocity(s, t, q, v);
-    s->start.saddle.here = false;
+    ga_status status = ga_consistent_velocity(&s->start, t, q, v);
+    ga_regular_reset(s, t);
     return status;
 }
 
@@ -443,7 +115,8 @@ static ga_status acceleration_beside(ga_stepper *s, double ds, const double *v,
     }
     ga_dae_update(&s->dae, GA_MAP_EXP, now->q, step, s->work.q);
     memcpy(s->work.guess, now->lambda, (size_t)s->mp * sizeof *s->work.guess);
-    return ga_saddle_acceleration(s, now->t + ds, s->work.q, s->work.v, result, s->work.guess);
+    return ga_consistent_acceleration(&s->start, now->t + ds, s->work.q, s->work.v, result,
+                                      s->work.guess);
 }
 
 /* v'' for steps of size h into vdd. Where the motion cannot be followed that far, forwards or
@@ -482,10 +155,10 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
         l[i] = h * h / 6 *
                ((1 - 6 * method->beta - 3 * s->properties.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
-    GA_TRY(ga_saddle_factor_at(s, s->now.t, s->now.q, v, false));
+    GA_TRY(ga_consistent_factor(&s->start, s->now.t, s->now.q, v, GA_SADDLE_ALL));
     memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
     ga_coords_multiply(&dae->B, s->start.saddle.G, 1, l, bottom);
-    ga_saddle_lift(s, bottom, l);
+    ga_consistent_lift(&s->start, bottom, l);
     for (int i = 0; i < s->nv; ++i) v[i] += l[i];
     return GA_OK;
 }
@@ -547,7 +220,7 @@ static bool slide_position(ga_stepper *s)
         if (ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi) != GA_OK)
             return false;
         for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
-        ga_saddle_lift(s, bottom, step);
+        ga_consistent_lift(&s->start, bottom, step);
         const double change = ga_norm_max(s->nv, step);
         if (change <= round_off * ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN))
             return true;
@@ -570,7 +243,7 @@ static bool slide_velocity(ga_stepper *s)
             GA_OK)
             return false;
         for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
-        ga_saddle_lift(s, w, step);
+        ga_consistent_lift(&s->start, w, step);
         const double change = ga_norm_max(s->nv, step);
         const bool done = change <= round_off * ga_norm_max(s->nv, s->trial.v);
         if (!done && !(change <= 0.01 * before)) return false;
@@ -633,7 +306,8 @@ bool ga_start_slide_back(ga_stepper *s)
  * it. */
 static bool slide(ga_stepper *s)
 {
-    if (ga_saddle_factor_at(s, s->step.t1, s->trial.q, s->trial.v, false) != GA_OK)
+    if (ga_consistent_factor(&s->start, s->step.t1, s->trial.q, s->trial.v, GA_SADDLE_ALL) !=
+        GA_OK)
         return false;
     return slide_position(s) && slide_velocity(s);
 }
@@ -641,9 +315,10 @@ static bool slide(ga_stepper *s)
 ga_status ga_start_project(ga_stepper *s)
 {
     if (!s->mp || ga_start_slide_back(s)) return GA_OK;
-    if (s->p || s->regular.active || !slide(s)) {
-        if (s->m) GA_TRY(project_position(s, s->step.t1, s->trial.q, s->trial.v, NULL));
-        GA_TRY(project_velocity(s, s->step.t1, s->trial.q, s->trial.v));
+    if (s->p || s->start.redundancy.active || !slide(s)) {
+        if (s->m)
+            GA_TRY(ga_consistent_move_position(&s->start, s->step.t1, s->trial.q, s->trial.v));
+        GA_TRY(ga_consistent_move_velocity(&s->start, s->step.t1, s->trial.q, s->trial.v));
     }
     GA_TRY(ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi));
     GA_TRY(ga_dae_gradient(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G));
@@ -656,9 +331,9 @@ static ga_status reset_velocity(ga_stepper *s, double h, double *v)
 {
     const ga_state *now = &s->now;
     double *vd = s->work.vd_hat, *guess = s->work.guess;
-    GA_TRY(project_velocity(s, now->t, now->q, v));
+    GA_TRY(ga_consistent_move_velocity(&s->start, now->t, now->q, v));
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
-    GA_TRY(ga_saddle_acceleration(s, now->t, now->q, v, vd, guess));
+    GA_TRY(ga_consistent_acceleration(&s->start, now->t, now->q, v, vd, guess));
     GA_TRY(second_derivative(s, h, v, vd, s->work.vdd));
     return perturb(s, h, vd, s->work.vdd, v);
 }
@@ -668,11 +343,11 @@ static ga_status rescale_velocity(ga_stepper *s, double h, double *v)
 {
     const ga_state *now = &s->now;
     double *w = s->work.c, ratio = h / now->h;
-    GA_TRY(ga_saddle_factor_at(s, now->t, now->q, v, false));
+    GA_TRY(ga_consistent_factor(&s->start, now->t, now->q, v, GA_SADDLE_ALL));
     GA_TRY(ga_dae_velocity(&s->dae, now->t, now->q, v, s->start.saddle.G, w));
     for (int i = 0; i < s->m; ++i) w[i] *= ratio * ratio - 1;
     for (int i = s->m; i < s->mp; ++i) w[i] = 0;
-    ga_saddle_lift(s, w, s->work.step);
+    ga_consistent_lift(&s->start, w, s->work.step);
     for (int i = 0; i < s->nv; ++i) v[i] += s->work.step[i];
     return GA_OK;
 }

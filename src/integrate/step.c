@@ -83,14 +83,14 @@ static ga_status check_residuals(ga_stepper *s, double position, double velocity
     const double most_w = relative * (speed + size / s->step.h) + s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
     if (position <= most && velocity <= most_w) return GA_OK;
-    const double *length = ga_regular_row_sizes(s, s->trial.G);
+    const double *length = ga_redundancy_lengths(&s->start.redundancy, s->trial.G);
     for (int i = 0; i < s->mp; ++i) {
         bool bad = i < s->m && !(fabs(s->at.Phi[i]) <= most * ga_larger(1, sqrt(length[i])));
         if (i >= first)
             bad |= !(fabs(s->at.w[i - first]) <= most_w * ga_larger(1, sqrt(length[i])));
         if (!bad) continue;
         s->newton.unmet = i;
-        return s->regular.active ? GA_ERR_INCONSISTENT : GA_ERR_NO_CONVERGE;
+        return s->start.redundancy.active ? GA_ERR_INCONSISTENT : GA_ERR_NO_CONVERGE;
     }
     return GA_OK;
 }
@@ -108,7 +108,8 @@ bool ga_step_is_at_round_off(const ga_stepper *s, double position, double veloci
  * been in directions that old tangents do not know. */
 static bool is_off(const ga_stepper *s, double position, double velocity)
 {
-    if (!s->mode.estimates || s->form->weighted || s->regular.active || s->step.kappa != 0)
+    if (!s->mode.estimates || s->form->weighted || s->start.redundancy.active ||
+        s->step.kappa != 0)
         return false;
     return !ga_step_is_at_round_off(s, position, velocity);
 }
@@ -301,7 +302,7 @@ static void deviation(const ga_stepper *s, double shift, double largest[2])
     largest[0] = largest[1] = 0;
     for (int i = 0; i < s->nv; ++i) {
         const double x = s->at.U[i] - h * (s->known.v[i] + 0.5 * shift * h * s->now.vd[i]);
-        double *most = &largest[s->kind[i]];
+        double *most = &largest[s->dae.kind[i]];
         *most = ga_larger(*most, fabs(x));
     }
 }
@@ -338,7 +339,7 @@ static bool turns_unaccounted(const ga_stepper *s)
     const double quarter = 1.5707963267948966;
     if (s->def.map != GA_MAP_EXP) return false; /* less than a turn in any case */
     for (int i = 0; i < s->nv; ++i)
-        if (s->kind[i] &&
+        if (s->dae.kind[i] &&
             !(fabs(s->at.U[i] - 0.5 * s->step.h * (s->known.v[i] + s->trial.v[i])) <= quarter))
             return true;
     return false;
@@ -354,7 +355,9 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->step.t1 = t1;
     s->newton.near_singular = s->regular.seen = false;
     s->newton.unmet = -1;
-    GA_TRY(begin(s, h));
+    ga_status status = begin(s, h);
+    if (status == GA_ERR_SINGULAR) s->jacobian.singular = s->start.saddle.singular;
+    GA_TRY(status);
     GA_TRY(s->form->begin(s));
     const ga_scales before =
         s->policy.scale; /* a trial gone astray must not loosen the tolerances */
@@ -366,7 +369,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
                            : !s->jacobian.usable || spoils || s->policy.uneconomic || old
                                ? GA_RENEW_AT_FIRST
                                : GA_RENEW_WHEN_SLOW;
-    ga_status status = ga_newton_iterate(s, renewing);
+    status = ga_newton_iterate(s, renewing);
     if (status != GA_OK && ga_step_may_retry(status) && renewing != GA_RENEW_ALWAYS) {
         renewing = GA_RENEW_ALWAYS;
         s->policy.scale = before;

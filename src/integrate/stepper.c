@@ -46,7 +46,7 @@ static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
     state->Ma_used = carve(&c, weighted_nv);
     state->a_tilde = carve(&c, weighted_nv);
     state->l_tilde = carve(&c, s->mp); /* a guess of multipliers in the others */
-    state->share = carve(&c, s->nv);
+    state->minimal = carve(&c, s->nv);
     state->memory_size = c.used;
 }
 
@@ -206,21 +206,10 @@ static int list_arrays(ga_stepper *s, ga_array *list)
     return (int)(sizeof all / sizeof *all);
 }
 
-/* Rotations are the last one or three velocity components of a node that has any. */
-static ga_status create_kinds(ga_stepper *s)
-{
-    s->kind = GA_NEW(int, s->nv);
-    if (!s->kind) return GA_ERR_MEMORY;
-    static const int rotations[] = {
-        [GA_GROUP_RN] = 0,  [GA_GROUP_SO2] = 1,   [GA_GROUP_R2SO2] = 1, [GA_GROUP_SE2] = 1,
-        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
-    for (int k = 0, at = 0; k < s->dae.sys.node_count; ++k) {
-        ga_node node = s->dae.sys.nodes[k];
-        int n = ga_node_nv(node), turns = rotations[node.group];
-        for (int i = 0; i < n; ++i) s->kind[at++] = i >= n - turns;
-    }
-    return GA_OK;
-}
+/* A start is over before the first step begins, so the two may have their factors in one place.
+ * From so many unknowns on memory is worth the factorization that an output of accelerations in
+ * the middle of a run takes more. */
+enum { SHARE_FROM = 4096 };
 
 static ga_status create(ga_stepper *s, const ga_system *system)
 {
@@ -240,7 +229,6 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(create_state(&s->trial, s));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
     ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
-    GA_TRY(create_kinds(s));
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) {
@@ -248,11 +236,14 @@ static ga_status create(ga_stepper *s, const ga_system *system)
                                             : GA_NEW(double, list[k].count);
         if (!*list[k].array) return GA_ERR_MEMORY;
     }
+    GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));
+    s->start.saddle.stats = s->second.stats = &s->stats;
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_block_create(s));
     GA_TRY(ga_trust_create(s));
-    GA_TRY(ga_saddle_create(s, &s->start.saddle));
-    return s->form->second_system ? ga_saddle_create(s, &s->second) : GA_OK;
+    if (s->n >= SHARE_FROM) ga_factor_share(s->start.saddle.factor, s->jacobian.factor);
+    if (!s->form->second_system) return GA_OK;
+    return ga_saddle_create(&s->dae, &s->start.redundancy, s->def.solver, &s->second);
 }
 
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
@@ -274,13 +265,6 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-static ga_status share(ga_matrix *matrix, ga_factor *factor, ga_pool *pool)
-{
-    if (!factor) return GA_OK;
-    ga_factor_use(factor, pool);
-    return ga_matrix_use(matrix, pool);
-}
-
 ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
     const ga_product *products[GA_TERM_COUNT];
@@ -295,23 +279,23 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_row = s->dae.G.by_row;
         s->dae.B.by_col = s->dae.G.by_col;
     }
-    GA_TRY(share(&s->jacobian.matrix, s->jacobian.factor, pool));
+    ga_factor_use(s->jacobian.factor, pool);
+    GA_TRY(ga_matrix_use(&s->jacobian.matrix, pool));
     GA_TRY(ga_matrix_use_products(&s->jacobian.matrix, products));
-    GA_TRY(share(&s->start.saddle.matrix, s->start.saddle.factor, pool));
-    return share(&s->second.matrix, s->second.factor, pool);
+    GA_TRY(ga_consistent_use(&s->start, pool));
+    return ga_saddle_use(&s->second, pool);
 }
 
 void ga_stepper_destroy(ga_stepper *s)
 {
-    ga_saddle_destroy(&s->start.saddle);
     ga_saddle_destroy(&s->second);
+    ga_consistent_destroy(&s->start);
     ga_block_destroy(s);
     ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
-    ga_free(s->kind);
     ga_free(s->now.memory);
     ga_free(s->saved.memory);
     ga_free(s->trial.memory);

@@ -19,8 +19,8 @@
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
 
+#include "integrate/consistent.h"
 #include "integrate/verdict.h"
-#include "la/dependence.h"
 #include "la/factor.h"
 #include "system/dae.h"
 
@@ -50,7 +50,7 @@ typedef struct ga_state {
     double *Ma, *Ma_used;      /* M a, and as the last step used it, for (14b) */
     double *F;                 /* f - G^T (lambda, psi) at t */
     double *a_tilde, *l_tilde; /* of the last step */
-    double *share;             /* dependent constraints: x of regular.c */
+    double *minimal;           /* dependent constraints: x of regular.c */
     double *memory;            /* all of the above    */
     size_t memory_size;        /* in doubles */
     ga_pool *pool;             /* for copies; borrowed, may be null */
@@ -141,49 +141,26 @@ const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
 enum { GA_TERMS_ONE_LEVEL = 10 };
 extern const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL];
 
-/* The saddle system [M G^T; G 0] at one configuration, [ABC14] eq. (7). */
-typedef struct ga_saddle {
-    ga_matrix matrix;
-    ga_factor *factor;
-    ga_coords Gt;     /* G transposed, a view */
-    double *diagonal; /* of the multipliers: 1 for what is left out, -e for dependent rows */
-    double *kept;     /* the part of it that belongs to the equations */
-    double eps;       /* of e */
-    double *M, *G, *L;
-    bool with_forces; /* the factored matrix has G^T - L in place of G^T */
-    bool holonomic;   /* N is left out: psi = 0 */
-    bool here;        /* during a start: factored at s->now, where it depends on q alone */
-    double *row_scale, *col_scale;
-    double *x, *rhs, *defect; /* nv + mp each */
-} ga_saddle;
-
-/* Constraints that depend on each other; see regular.c. */
+/* Constraints that depend on each other, in steps; see regular.c. */
 typedef struct ga_regular {
-    bool active;          /* there are values on the diagonal of the multipliers */
-    double eps, eps_next; /* in the matrix in use, and in the next; 0: independent rows */
-    double *D;            /* weights of the multipliers, of the start */
-    double *size;         /* squared lengths of the rows of G */
-    double row_length;    /* their mean, in the matrix */
-    double *value, *eta_value;
-    bool *off, *kept;            /* rows that are zero: as last looked at, and in the matrix */
-    ga_coords multipliers, etas; /* diagonals */
-    double *rhs, *part, *rows;   /* workspace: n, n (both in scale_work), mp */
-    double *share;               /* x of this trial */
-    ga_dependence found;         /* at the start */
-    int rank;                    /* of G, there */
-    /* the monitor */
-    bool asleep;   /* for a trial that is none */
-    bool watching; /* the smallest eigenvalue is known */
-    bool seen;     /* there was a factorisation in this trial */
-    double *weak;  /* its direction */
-    uint64_t seed; /* of numbers mixed in */
-    double least,
-        least_old; /* the eigenvalue, and that of the last accepted step that had one */
-    double t_old;  /* where that was */
-    int alert;     /* for so many steps a singular position may be near */
-    int rested;    /* looks left out since the last one */
-    double ahead;  /* time to the next singular position, at the speed of the last two looks */
-    double still;  /* the same for an eigenvalue that falls or rises */
+    double eps;                /* in the matrix in use; 0: no row depends on others */
+    double row_length;         /* mean length of the rows of G in it */
+    double *value, *eta_value; /* on its diagonal */
+    bool *zero;                /* rows of G that are zero in it */
+    ga_coords etas;            /* structure of a diagonal matrix of eta */
+    double *rhs, *part, *rows; /* workspace: n, n (both in scale_work), mp */
+    double *minimal;           /* x of this trial */
+    /* the monitor of the smallest eigenvalue */
+    bool asleep;      /* for a trial that is none */
+    bool watching;    /* the smallest eigenvalue is known */
+    bool seen;        /* there was a factorization in this trial */
+    double least;     /* the eigenvalue */
+    double least_old; /* that of the last accepted step that had one */
+    double t_old;     /* where that was */
+    int alert;        /* for so many steps a singular position may be near */
+    int rested;       /* factorizations without an eigenvalue since the last one */
+    double ahead;     /* time to the next singular position, at the speed of the last two */
+    double still;     /* the same for an eigenvalue that falls or rises */
 } ga_regular;
 
 /* The size of this step, and what follows from it. */
@@ -309,7 +286,6 @@ struct ga_stepper {
     ga_coefficient_properties properties;
     const ga_formulation_type *form;
     int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
-    int *kind;               /* of each velocity component: 0 translation, 1 rotation */
     ga_pool *pool;           /* borrowed; null: one thread */
     /* state */
     ga_state now;   /* changes only when a step is accepted */
@@ -327,10 +303,7 @@ struct ga_stepper {
     ga_newton_attempt newton;
     ga_saddle second; /* SOI2: the system of a - a~ */
     ga_regular regular;
-    struct {
-        ga_saddle saddle;
-        ga_projection projection;
-    } start;
+    ga_consistent start; /* consistent values, redundancy */
     ga_workspace work;
     ga_statistics stats;
 };
@@ -453,25 +426,14 @@ ga_status ga_block_factor(ga_stepper *s);
 void ga_block_solve(ga_stepper *s, const double *r, double *x);
 void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 ga_status ga_block_create(ga_stepper *s);
-/* A factor for a matrix of the unknowns (u, multipliers), and eta if they are there. */
-ga_status ga_block_create_factor(const ga_stepper *s, const ga_matrix *matrix,
-                                 ga_factor **factor);
 void ga_block_destroy(ga_stepper *s);
 
 /* regular.c */
 ga_status ga_regular_create(ga_stepper *s);
 void ga_regular_destroy(ga_stepper *s);
-/* Back to independent rows, for a start at t. */
+/* After a start at t. */
 void ga_regular_reset(ga_stepper *s, double t);
-/* From now on rows may be zero, or, if dependent, depend on each other. */
-void ga_regular_activate(ga_stepper *s, bool dependent);
-/* D from M and G. */
-void ga_regular_weigh(ga_stepper *s, const double *M, const double *G);
-/* Squared lengths of the rows of G; valid until the next call. */
-const double *ga_regular_row_sizes(ga_stepper *s, const double *G);
-/* -e for the rows of G. */
-void ga_regular_diagonal(ga_stepper *s, const double *G, double eps, double *value);
-/* The same for the iteration matrix to be assembled. */
+/* -e for the iteration matrix to be assembled. */
 void ga_regular_prepare(ga_stepper *s);
 /* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
  * nothing to filter. */
@@ -482,9 +444,8 @@ void ga_regular_filter(ga_stepper *s, double *x);
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
 void ga_regular_minimise(ga_stepper *s, bool keep);
-/* The smallest eigenvalue, after a factorisation of s->start.saddle or of the iteration matrix.
- * True if the matrix should have a smaller eps. */
-void ga_regular_survey(ga_stepper *s);
+/* The smallest eigenvalue, after a factorization of the iteration matrix. True if the matrix
+ * should have a smaller eps. */
 bool ga_regular_watch(ga_stepper *s);
 /* Would a small pivot of the iteration matrix make the watch begin? */
 bool ga_regular_doubts(const ga_stepper *s);
@@ -523,33 +484,5 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
  * and G follow. The first one with the matrix of the step alone, if that will do. */
 bool ga_start_slide_back(ga_stepper *s);
 ga_status ga_start_project(ga_stepper *s);
-
-/* partition.c: bodies and constraints among the unknowns (u, multipliers), and eta if wanted.
- */
-ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition);
-
-/* saddle.c */
-ga_status ga_saddle_create(ga_stepper *s, ga_saddle *k);
-void ga_saddle_destroy(ga_saddle *saddle);
-/* Memory of its own for the factors of s->start.saddle: it will be used again and again. */
-ga_status ga_saddle_keep(ga_stepper *s);
-/* Factors [M G^T; G 0] with the values in k->M and k->G. holonomic leaves N out; with_forces
- * puts G^T - L (G^T only if reactions are added) in place of G^T. */
-ga_status ga_saddle_factor(ga_stepper *s, ga_saddle *k, bool holonomic, bool with_forces);
-/* The same at (t, q, v), where M and G are evaluated. */
-ga_status ga_saddle_factor_at(ga_stepper *s, double t, const double *q, const double *v,
-                              bool holonomic);
-/* x = A^-1 rhs (nv + mp numbers in k->rhs, k->x), with `sweeps` - 1 sweeps of refinement. */
-void ga_saddle_solve(const ga_stepper *s, ga_saddle *k, int sweeps);
-/* x = A^-1 rhs with the matrix as it was factored. */
-void ga_saddle_solve_once(ga_saddle *k, const double *rhs, double *x);
-/* The same, for a few digits; of large systems. */
-void ga_saddle_solve_roughly(ga_saddle *k, const double *rhs, double *x);
-/* A y = (0, bottom): the smallest y in the mass metric with G y = bottom. */
-void ga_saddle_lift(ga_stepper *s, const double *bottom, double *y);
-/* vd and multipliers from the dynamics and the constraints on acceleration level. The given
- * multipliers are a first guess where forces depend on them. */
-ga_status ga_saddle_acceleration(ga_stepper *s, double t, const double *q, const double *v,
-                                 double *vd, double *multipliers);
 
 #endif

@@ -46,11 +46,12 @@ static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *
 {
     double *rows[2] = {s->newton.trust.u, s->newton.trust.force};
     for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
-    for (int e = 0; e < A->count; ++e) rows[s->kind[A->col[e]]][A->row[e]] += fabs(values[e]);
+    for (int e = 0; e < A->count; ++e)
+        rows[s->dae.kind[A->col[e]]][A->row[e]] += fabs(values[e]);
     memset(most, 0, sizeof(double[2][2]));
     for (int i = 0; i < s->nv; ++i)
         for (int k = 0; k < 2; ++k) {
-            double *largest = &most[s->kind[i]][k];
+            double *largest = &most[s->dae.kind[i]][k];
             *largest = ga_larger(*largest, rows[k][i] / fabs(s->newton.trust.mass[i]));
         }
 }
@@ -97,7 +98,7 @@ static double weigh_force(const ga_stepper *s)
     double largest = 0;
     for (int i = 0; i < s->nv; ++i) {
         if (x->force[i] == 0) continue;
-        const double unit = unit_of(s, s->kind[i]);
+        const double unit = unit_of(s, s->dae.kind[i]);
         largest = ga_larger(largest, fabs(x->force[i]) / (fabs(x->mass[i]) * unit));
     }
     return largest;

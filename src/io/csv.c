@@ -4,8 +4,9 @@
  * Numbers have 17 significant digits, which name every double exactly, and a decimal point
  * whatever the locale says.
  *
- * Whole lines are collected and written together. A line that does not fit on the disk is taken
- * back, so that a file never ends in half a row.
+ * Every row is handed to the system at once, as one write. A line that does not fit on the disk
+ * is taken back, so that a file never ends in half a row; if a process is killed in the middle
+ * of the write, readers leave the unfinished line of a part out.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,17 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    NUMBER_SIZE = 32,      /* "-1.2345678901234567e-308" and a separator, generously */
-    BUFFER_SIZE = 1 << 16, /* at least; a row always fits */
-};
+enum { NUMBER_SIZE = 32 }; /* "-1.2345678901234567e-308" and a separator, generously */
 
 typedef struct csv {
     ga_file *file;
     int value_count;
     uint64_t written; /* bytes of whole rows in the file */
-    size_t used, size;
-    char *buffer;
+    bool flushed;
+    size_t used;
+    char *buffer; /* the header, or one row */
 } csv;
 
 /* %.17g with a point. Locales have commas there, or characters of several bytes. */
@@ -46,9 +45,8 @@ static size_t format_number(char *out, double x)
     return n;
 }
 
-static ga_status flush(void *state, ga_report *report)
+static ga_status put_out(csv *s, ga_report *report)
 {
-    csv *s = state;
     if (ga_file_write(s->file, s->buffer, s->used)) {
         s->written += s->used;
         s->used = 0;
@@ -58,11 +56,19 @@ static ga_status flush(void *state, ga_report *report)
     return ga_file_status(s->file, report);
 }
 
+static ga_status flush(void *state, ga_report *report)
+{
+    csv *s = state;
+    GA_TRY(put_out(s, report));
+    if (s->flushed) ga_file_sync(s->file); /* one row is soon computed again */
+    s->flushed = true;
+    return ga_file_status(s->file, report);
+}
+
 static ga_status write_row(void *state, double t, const double *values, ga_report *report)
 {
     csv *s = state;
-    if (s->size - s->used < (size_t)(s->value_count + 1) * NUMBER_SIZE)
-        GA_TRY(flush(s, report));
+    if (s->used) GA_TRY(put_out(s, report)); /* the header, which may be long */
     char *out = s->buffer + s->used;
     out += format_number(out, t);
     for (int k = 0; k < s->value_count; ++k) {
@@ -71,7 +77,7 @@ static ga_status write_row(void *state, double t, const double *values, ga_repor
     }
     *out++ = '\n';
     s->used = (size_t)(out - s->buffer);
-    return GA_OK;
+    return put_out(s, report);
 }
 
 /* --- header ------------------------------------------------------------------------------- */
@@ -133,15 +139,14 @@ static ga_status open_csv(ga_file *file, const ga_writer_content *content, void 
 {
     csv *s = GA_NEW(csv, 1);
     const size_t row = ((size_t)content->value_count + 1) * NUMBER_SIZE;
-    const size_t size = larger(larger(BUFFER_SIZE, row), header_size(content));
+    const size_t size = larger(row, header_size(content));
     char *buffer = GA_NEW(char, size);
     if (!s || !buffer) {
         ga_free(s);
         ga_free(buffer);
         return ga_fail(report, GA_ERR_MEMORY, "%s", ga_status_text(GA_ERR_MEMORY));
     }
-    *s = (csv){.file = file, .value_count = content->value_count, .size = size};
-    s->buffer = buffer;
+    *s = (csv){.file = file, .value_count = content->value_count, .buffer = buffer};
     s->used = write_header(buffer, content);
     *state = s;
     return GA_OK;
@@ -151,7 +156,7 @@ static ga_status close_csv(void *state, const ga_attribute *attributes, ga_repor
 {
     (void)attributes; /* the format has no place for them */
     csv *s = state;
-    const ga_status status = flush(s, report);
+    const ga_status status = put_out(s, report);
     ga_free(s->buffer);
     ga_free(s);
     return status;

@@ -7,6 +7,9 @@
  * `peek`, which knows where it ends. A second pass with a grammar of its own, to count columns
  * or rows, would have to agree with the first on every malformed file.
  *
+ * A last line without its end is one that a writer was killed in, if the file is a part: it is
+ * left out. Other files may do without the end of their last line.
+ *
  * Columns that belong together become one channel: neighbours `a.x`, `a.y`, `a.z`, where the
  * parts are one of the lists below or 0, 1, 2, ...
  */
@@ -323,6 +326,16 @@ static ga_status load(const ga_reader_content *content, char **text, size_t *len
                 : ga_reader_fail(content, report, GA_ERR_FILE, "the file cannot be read");
 }
 
+/* What a part has of whole lines. */
+static void drop_unfinished(const ga_reader_content *content, char *text, size_t *length)
+{
+    static const char suffix[] = ".part";
+    const size_t n = strlen(content->path), m = sizeof suffix - 1;
+    if (n < m || strcmp(content->path + n - m, suffix) != 0) return;
+    while (*length > 0 && text[*length - 1] != '\n') --*length;
+    text[*length] = '\0';
+}
+
 static ga_status open_csv(ga_reader_content *content, void **state, ga_report *report)
 {
     csv *s = GA_NEW(csv, 1);
@@ -330,6 +343,7 @@ static ga_status open_csv(ga_reader_content *content, void **state, ga_report *r
     size_t length = 0;
     ga_status status = s ? GA_OK : ga_reader_out_of_memory(report);
     if (status == GA_OK) status = load(content, &text, &length, report);
+    if (status == GA_OK) drop_unfinished(content, text, &length);
     cursor c = {text, text ? text + length : NULL, text, 1};
     if (status == GA_OK) status = read_header(s, content, &c, report);
     if (status == GA_OK) status = read_rows(s, content, &c, report);

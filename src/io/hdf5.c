@@ -11,14 +11,14 @@
  * %2E, because HDF5 would take them for groups; the attribute `name` is the plain one.
  *
  * Rows are collected in memory, column by column, and appended a block at a time: a write to a
- * dataset costs some microseconds, whatever its size. Each block is flushed too, so that little
- * is lost when a disk fills up quickly; but not with thousands of channels, where that would
- * double the time.
+ * dataset costs some microseconds, whatever its size. Each block is committed too, so that
+ * little is lost when a disk fills up quickly; but not with thousands of channels, where that
+ * would double the time.
  *
- * The file is readable up to the last flush, also if the process is killed or the disk is full:
- * new numbers go where the old file did not reach; the description of the file, which HDF5
- * keeps in memory until the flush, follows when there is space for all of it. The file format
- * is that of HDF5 1.8, which has no mark for files that were not closed.
+ * The file is readable as it was last committed, also if the process is killed or the disk is
+ * full (io/hdf5_journal.h). HDF5 keeps its descriptions in memory until they are flushed, so
+ * that a commit has one state of them. The file format is that of HDF5 1.8, which has no mark
+ * for files that were not closed.
  */
 #include "base/memory.h"
 #include "base/report.h"
@@ -261,26 +261,31 @@ static bool append(const hdf5 *s, const column *c)
 static ga_status store(hdf5 *s, ga_report *report)
 {
     if (s->held == 0) return GA_OK;
-    for (int k = 0; k < s->column_count; ++k)
-        if (!append(s, &s->columns[k])) return fail(s, report, "append rows", "");
+    bool good = true;
+    s->target.appending = true;
+    for (int k = 0; k < s->column_count && good; ++k) good = append(s, &s->columns[k]);
+    s->target.appending = false;
+    if (!good) return fail(s, report, "append rows", "");
     s->stored += s->held;
     s->held = 0;
     return ga_file_status(s->target.file, report);
 }
 
-static ga_status commit(hdf5 *s, ga_report *report)
+static ga_status commit(hdf5 *s, bool durable, ga_report *report)
 {
     GA_TRY(store(s, report));
     if (!ga_file_reserve(s->target.file, s->target.allocated) ||
-        H5Fflush(s->id, H5F_SCOPE_GLOBAL) < 0)
+        H5Fflush(s->id, H5F_SCOPE_GLOBAL) < 0 || !ga_hdf5_driver_commit(&s->target, durable))
         return fail(s, report, "write", "");
     return ga_file_status(s->target.file, report);
 }
 
+/* The first commit only makes the file: one row is soon computed again. */
 static ga_status flush(void *state, ga_report *report)
 {
+    hdf5 *s = state;
     const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
-    const ga_status status = commit(state, report);
+    const ga_status status = commit(s, s->target.committed > 0, report);
     ga_hdf5_quiet_end(before);
     return status;
 }
@@ -297,7 +302,7 @@ static ga_status write_row(void *state, double t, const double *values, ga_repor
     if (++s->held < s->room) return GA_OK;
     const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     const ga_status status =
-        s->room == MAX_ROWS ? commit(s, report) : store(s, report); /* see above */
+        s->room == MAX_ROWS ? commit(s, false, report) : store(s, report); /* see above */
     ga_hdf5_quiet_end(before);
     return status;
 }
@@ -320,6 +325,7 @@ static void release(hdf5 *s)
     for (int k = 0; k < s->column_count; ++k)
         if (s->columns[k].dataset >= 0) H5Dclose(s->columns[k].dataset);
     if (s->id >= 0) H5Fclose(s->id);
+    ga_hdf5_driver_commit(&s->target, false); /* HDF5 gives back space it did not need */
     ga_hdf5_driver_release(&s->target);
     if (s->text_type >= 0) H5Tclose(s->text_type);
     ga_free(s->numbers);
@@ -364,10 +370,10 @@ static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_repo
     hdf5 *s = state;
     const ga_hdf5_quiet before = ga_hdf5_quiet_begin();
     ga_file *file = s->target.file;
-    ga_status status = commit(s, report);
+    ga_status status = commit(s, false, report);
     if (status == GA_OK && !put_attributes(s, attributes))
         status = fail(s, report, "store the facts of the run", "");
-    if (status == GA_OK) status = commit(s, report);
+    if (status == GA_OK) status = commit(s, false, report);
     release(s);
     if (status == GA_OK) status = ga_file_status(file, report);
     ga_hdf5_quiet_end(before);

@@ -2,7 +2,10 @@
  * file half updated, objects that cannot be closed, and complaints when the program ends. Here
  * the first failure is kept in the ga_file, from then on nothing is written, and HDF5 is told
  * that all went well: it closes its objects in peace, and the file stays as it was last
- * flushed.
+ * committed.
+ *
+ * Rows go to the file at once. They lie where the file as it was last committed has nothing, or
+ * in a chunk behind the rows it says it has. All else goes to the journal.
  *
  * Nothing is locked: others may read the file while it grows.
  */
@@ -10,6 +13,7 @@
 
 #include "io/hdf5_driver.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,25 +86,30 @@ static herr_t read_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
         done += (size_t)n;
     }
     memset((char *)buffer + done, 0, size - done);
+    ga_hdf5_journal_overlay(&f->target->journal, address, size, buffer);
     return 0;
 }
 
 static herr_t write_bytes(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t address,
                           size_t size, const void *buffer)
 {
-    (void)type, (void)transfer;
+    (void)transfer;
     driver_file *f = (driver_file *)file;
-    ga_file_write_at(f->target->file, buffer, size, address);
+    ga_hdf5_target *target = f->target;
+    if (target->appending && type == H5FD_MEM_DRAW)
+        ga_file_write_at(target->file, buffer, size, address);
+    else if (target->file->error == 0 &&
+             !ga_hdf5_journal_add(&target->journal, address, size, buffer))
+        target->file->error = ENOMEM;
     if (f->end < address + size) f->end = address + size;
     return 0;
 }
 
-/* A reader expects the file to reach as far as addresses are in use. */
+/* A reader expects the file to reach as far as addresses are in use: a commit sees to that. */
 static herr_t truncate_file(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     (void)transfer, (void)closing;
     driver_file *f = (driver_file *)file;
-    ga_file_resize(f->target->file, f->target->allocated);
     f->end = f->target->allocated;
     return 0;
 }
@@ -148,7 +157,21 @@ hid_t ga_hdf5_driver_access(ga_hdf5_target *target)
     return make_access(&driver, &target, &target->driver);
 }
 
-void ga_hdf5_driver_release(ga_hdf5_target *target) { release(&target->driver); }
+bool ga_hdf5_driver_commit(ga_hdf5_target *target, bool durable)
+{
+    if (target->journal.used == 0 && target->committed == target->allocated) return true;
+    if (!ga_hdf5_journal_commit(&target->journal, target->file, target->committed,
+                                target->allocated, durable))
+        return false;
+    target->committed = target->allocated;
+    return true;
+}
+
+void ga_hdf5_driver_release(ga_hdf5_target *target)
+{
+    release(&target->driver);
+    ga_hdf5_journal_free(&target->journal);
+}
 
 /* --- reading ------------------------------------------------------------------------------ */
 
@@ -235,7 +258,11 @@ hid_t ga_hdf5_origin_access(ga_hdf5_origin *origin)
     return make_access(&source, &origin, &origin->driver);
 }
 
-void ga_hdf5_origin_release(ga_hdf5_origin *origin) { release(&origin->driver); }
+void ga_hdf5_origin_release(ga_hdf5_origin *origin)
+{
+    release(&origin->driver);
+    ga_hdf5_journal_free(&origin->journal);
+}
 
 bool ga_hdf5_origin_read(const ga_hdf5_origin *origin, uint64_t address, size_t count,
                          void *bytes)
@@ -247,5 +274,6 @@ bool ga_hdf5_origin_read(const ga_hdf5_origin *origin, uint64_t address, size_t 
         if (n <= 0) return false;
         done += (size_t)n;
     }
+    ga_hdf5_journal_overlay(&origin->journal, address, count, bytes);
     return true;
 }

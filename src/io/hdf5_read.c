@@ -569,6 +569,10 @@ static ga_status open_file(hdf5 *s, ga_report *report)
     s->origin.descriptor = open(s->content->path, O_RDONLY | O_CLOEXEC);
     if (s->origin.descriptor < 0)
         return ga_reader_fail(s->content, report, GA_ERR_FILE, "the file cannot be opened");
+    uint64_t plain_size;
+    if (!ga_hdf5_journal_load(&s->origin.journal, s->origin.descriptor, s->origin.size,
+                              &plain_size))
+        return ga_reader_out_of_memory(report);
     const hid_t access = ga_hdf5_origin_access(&s->origin);
     if (access >= 0) s->id = H5Fopen(s->content->path, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
@@ -624,7 +628,7 @@ static ga_status open_hdf5(ga_reader_content *content, void **state, ga_report *
     if (!s) return ga_reader_out_of_memory(report);
     ga_hdf5_heap heap;
     *s = (hdf5){.content = content,
-                .origin = {-1, content->file_size, -1},
+                .origin = {.descriptor = -1, .size = content->file_size, .driver = -1},
                 .id = -1,
                 .heap = &heap,
                 .text_left = 2 * content->file_size};

@@ -675,9 +675,26 @@ static ga_status create_colors(ga_dae *dae)
     return GA_OK;
 }
 
+/* Rotations are the last one or three velocity components of a node that has any. */
+static ga_status create_kinds(ga_dae *dae)
+{
+    dae->kind = GA_NEW(int, dae->nv);
+    if (!dae->kind) return GA_ERR_MEMORY;
+    static const int rotations[] = {
+        [GA_GROUP_RN] = 0,  [GA_GROUP_SO2] = 1,   [GA_GROUP_R2SO2] = 1, [GA_GROUP_SE2] = 1,
+        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
+    for (int k = 0, at = 0; k < dae->sys.node_count; ++k) {
+        const ga_node node = dae->sys.nodes[k];
+        const int n = ga_node_nv(node), turns = rotations[node.group];
+        for (int i = 0; i < n; ++i) dae->kind[at++] = i >= n - turns;
+    }
+    return GA_OK;
+}
+
 static ga_status create(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
+    GA_TRY(create_kinds(dae));
     GA_TRY(node_structure(dae, flat_components, &dae->T));
     own(dae, &dae->T);
     GA_TRY(structure(dae, &sys->mass_pattern, dae->nv, dae->nv, &dae->M));
@@ -752,12 +769,12 @@ void ga_dae_destroy(ga_dae *dae)
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
     for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
-    void *memory[] = {dae->first_B,   dae->first_N,   dae->first_K,     dae->first_C,
-                      dae->first_ZB,  dae->first_ZN,  dae->first_L,     dae->M_constant,
-                      dae->direction, dae->q_plus,    dae->q_minus,     dae->q_side,
-                      dae->v_work,    dae->v_side,    dae->lambda_work, dae->plus,
-                      dae->minus,     dae->r_plus,    dae->r_minus,     dae->M_work,
-                      dae->G_work,    dae->rate_work, dae->M_diagonal,  dae->pieces};
+    void *memory[] = {
+        dae->first_B,  dae->first_N,   dae->first_K,    dae->first_C,   dae->first_ZB,
+        dae->first_ZN, dae->first_L,   dae->M_constant, dae->direction, dae->q_plus,
+        dae->q_minus,  dae->q_side,    dae->v_work,     dae->v_side,    dae->lambda_work,
+        dae->plus,     dae->minus,     dae->r_plus,     dae->r_minus,   dae->M_work,
+        dae->G_work,   dae->rate_work, dae->M_diagonal, dae->pieces,    dae->kind};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     memset(dae, 0, sizeof *dae);
 }

@@ -29,6 +29,7 @@ enum { GA_DAE_MAX_OWNED = 24 };
 typedef struct ga_dae {
     ga_system sys;
     int nq, nv, m, p, mp; /* mp = m + p */
+    int *kind;            /* of each velocity component: 0 translation (and R^n), 1 rotation */
     bool commutative;     /* every T(x) is the identity for the exponential map */
     bool alike;           /* all nodes are of one kind */
     bool rheonomic;

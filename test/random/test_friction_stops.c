@@ -45,9 +45,11 @@ enum { CASES = 60 };
 /* Cases that went wrong, and are mended: accelerations at rest were not found, bounces crept
  * through the stop, slow bodies stuck too early, a body left its stop again and again. In index
  * 3, where multipliers are noisy in short steps, these got shorter and shorter: two runs
- * failed, and 908, which takes seconds, was wrong without a warning. */
-static const int found[] = {122, 162, 338, 204,  217, 255, 381,
-                            445, 511, 678, 1037, 361, 565, 804,
+ * failed, and 908, which takes seconds, was wrong without a warning. Newton's method did not
+ * know round-off: of forces that cancel (321), of multipliers in SOI2 (728, 1522). 409 was off
+ * by 80 tolerances on the way: noise of multipliers was pardoned, and steps stayed short. */
+static const int found[] = {122, 162,  338, 204, 217, 255, 381, 445,  511,
+                            678, 1037, 361, 565, 804, 321, 728, 1522, 409,
 #if !defined(__SANITIZE_ADDRESS__)
                             908
 #endif
@@ -662,9 +664,12 @@ static int judge(uint64_t seed, double worst[3])
 static void found_before(void **state)
 {
     (void)state;
+    if (getenv("FRICTION_CASE")) return;
     double worst[3];
-    for (size_t k = 0; k < sizeof found / sizeof *found; ++k)
+    for (size_t k = 0; k < sizeof found / sizeof *found; ++k) {
         assert_int_equal(judge((uint64_t)found[k], worst), 0);
+        assert_false(worst[2] > 1);
+    }
 }
 
 static void random_friction(void **state)

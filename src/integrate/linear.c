@@ -1,4 +1,5 @@
-/* Bodies and constraints among the unknowns, for the block solver.
+/* The linear solver: which backend, and, for the block solver, the bodies and constraints among
+ * the unknowns.
  *
  * Bodies are the nodes. One of R^n with many components may be all coordinates of a mechanism;
  * it is cut into pieces of the largest of a few sizes that the rows of G fill well. Constraints
@@ -16,7 +17,7 @@
  */
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/stepper.h"
+#include "integrate/consistent.h"
 #include "la/buckets.h"
 
 /* A node has six velocities at most, and six rows hold it. */
@@ -117,18 +118,19 @@ static void find_constraints(const ga_dae *dae, pieces *p)
 }
 
 /* Bodies have one block; holonomic constraints two, if there is eta. */
-static void fill_partition(const ga_stepper *s, const pieces *p, bool eta, ga_partition *out)
+static void fill_partition(const ga_dae *dae, const pieces *p, bool eta, ga_partition *out)
 {
+    const int nv = dae->nv, m = dae->m, mp = dae->mp;
     int blocks = 0, last = -1;
-    for (int i = 0; i < s->nv; ++i) {
+    for (int i = 0; i < nv; ++i) {
         if (p->body[i] != last) out->block_start[p->body[i]] = blocks++;
         last = p->body[i];
         out->row_block[i] = out->col_block[i] = blocks - 1;
     }
     last = -1;
-    for (int i = 0; i < s->mp; ++i) {
-        const int group = p->bodies + p->constraint[i], velocity = s->nv + i;
-        const bool both = eta && i < s->m;
+    for (int i = 0; i < mp; ++i) {
+        const int group = p->bodies + p->constraint[i], velocity = nv + i;
+        const bool both = eta && i < m;
         if (p->constraint[i] != last) {
             out->block_start[group] = blocks;
             out->constraint[group] = true;
@@ -137,28 +139,69 @@ static void fill_partition(const ga_stepper *s, const pieces *p, bool eta, ga_pa
         last = p->constraint[i];
         out->row_block[velocity] = out->col_block[velocity] = blocks - 1;
         if (!both) continue;
-        const int position = s->terms.place[GA_AT_ETA] + i;
+        const int position = nv + mp + i;
         out->row_block[velocity] = out->col_block[position] = blocks - 2;
         out->row_block[position] = blocks - 1;
     }
     out->block_start[out->groups] = blocks;
 }
 
-ga_status ga_stepper_partition(const ga_stepper *s, bool eta, ga_partition *partition)
+static ga_status find_partition(const ga_dae *dae, bool eta, ga_partition *partition)
 {
-    const ga_dae *dae = &s->dae;
     pieces p = {.G = &dae->G};
-    bool memory = (p.body = GA_NEW(int, s->nv)) && (p.constraint = GA_NEW(int, s->mp)) &&
-                  (p.seen = GA_NEW(int, s->nv)) && (p.seen_row = GA_NEW(int, s->nv));
+    bool memory = (p.body = GA_NEW(int, dae->nv)) && (p.constraint = GA_NEW(int, dae->mp)) &&
+                  (p.seen = GA_NEW(int, dae->nv)) && (p.seen_row = GA_NEW(int, dae->nv));
     ga_status status = GA_ERR_MEMORY;
-    if (memory) status = ga_buckets_create(s->mp, dae->G.count, dae->G.row, NULL, &p.rows);
+    if (memory) status = ga_buckets_create(dae->mp, dae->G.count, dae->G.row, NULL, &p.rows);
     if (status == GA_OK) {
         find_bodies(dae, &p);
         find_constraints(dae, &p);
-        status = ga_partition_create(s->nv + s->mp + (eta ? s->m : 0), p.bodies + p.constraints,
-                                     partition);
+        status = ga_partition_create(dae->nv + dae->mp + (eta ? dae->m : 0),
+                                     p.bodies + p.constraints, partition);
     }
-    if (status == GA_OK) fill_partition(s, &p, eta, partition);
+    if (status == GA_OK) fill_partition(dae, &p, eta, partition);
     destroy_pieces(&p);
+    return status;
+}
+
+/* --- the backend -------------------------------------------------------------------------- */
+
+/* Where the choice is free: so few unknowns that nothing is faster than a full matrix; and so
+ * many that a full one takes too much memory. */
+enum { FEW = 8, MANY = 2000 };
+/* Operations on a full matrix take half the time of those by blocks, where these are many;
+ * measured on chains, linkages and platforms. */
+static const double FULL_ADVANTAGE = 2;
+
+ga_backend_kind ga_linear_backend(ga_solver solver, int n)
+{
+    static const ga_backend_kind chosen[] = {[GA_SOLVER_AUTO] = GA_BACKEND_BLOCK,
+                                             [GA_SOLVER_DENSE] = GA_BACKEND_DENSE,
+                                             [GA_SOLVER_SPARSE] = GA_BACKEND_KLU,
+                                             [GA_SOLVER_BLOCK] = GA_BACKEND_BLOCK};
+    return solver == GA_SOLVER_AUTO && n <= FEW ? GA_BACKEND_DENSE : chosen[solver];
+}
+
+bool ga_linear_may_be_full(ga_solver solver, int n)
+{
+    return solver == GA_SOLVER_AUTO && n <= MANY;
+}
+
+/* Whether the blocks turn out to be nearly everything. */
+bool ga_linear_prefers_full(ga_solver solver, int n, const ga_factor *factor)
+{
+    const double x = n;
+    return ga_linear_may_be_full(solver, n) &&
+           FULL_ADVANTAGE * ga_factor_operations(factor) > 2 * x * x * x / 3;
+}
+
+ga_status ga_linear_create_factor(const ga_dae *dae, const ga_matrix *matrix,
+                                  ga_backend_kind backend, ga_factor **factor)
+{
+    if (backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, backend, factor);
+    ga_partition partition;
+    GA_TRY(find_partition(dae, matrix->n > dae->nv + dae->mp, &partition));
+    ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
+    ga_partition_destroy(&partition);
     return status;
 }

@@ -1,0 +1,217 @@
+/* Consistent values from a ga_dae alone, without a method: q, v, v' and multipliers compared
+ * with LAPACK's least squares on full matrices. */
+#include "integrate/consistent.h"
+#include "test/support/cases.h"
+
+#include <lapacke.h>
+
+enum { MAX_N = MAX_NV + MAX_NC };
+
+typedef struct problem_case {
+    const char *name;
+    int redundant; /* rows of G that depend on others */
+} problem_case;
+
+static const problem_case models[] = {
+    {"heavy top", 0}, {"heavy top, SE(3)", 0}, {"rolling disc", 0}, {"sleigh", 0},
+    {"Andrews", 0},   {"rheonomic body", 0},   {"four-bar", 3},     {"Bricard", 1}};
+enum { PROBLEMS = sizeof models / sizeof *models };
+
+static pb_problem *create_problem(int k)
+{
+    pb_problem *p = NULL;
+    const ga_status status = k == 0   ? pb_heavy_top_create(GA_GROUP_R3SO3, &p)
+                             : k == 1 ? pb_heavy_top_create(GA_GROUP_SE3, &p)
+                             : k == 2 ? pb_rolling_disc_create(0.2, &p)
+                             : k == 3 ? pb_sleigh_create(GA_GROUP_SE2, &p)
+                             : k == 4 ? pb_andrews_absolute_create(&p)
+                             : k == 5 ? pb_rheonomic_body_create(&p)
+                             : k == 6 ? pb_spatial_four_bar_create(false, true, &p)
+                                      : pb_bricard_create(&p);
+    assert_int_equal(status, GA_OK);
+    return p;
+}
+
+/* [M G^T; G 0] as a full matrix, column-major. */
+static void full_saddle(const ga_dae *dae, const double *M, const double *G, double *A)
+{
+    const int n = dae->nv + dae->mp;
+    memset(A, 0, (size_t)(n * n) * sizeof *A);
+    for (int e = 0; e < dae->M.count; ++e) A[dae->M.row[e] + n * dae->M.col[e]] += M[e];
+    for (int e = 0; e < dae->G.count; ++e) {
+        const int row = dae->nv + dae->G.row[e], col = dae->G.col[e];
+        A[row + n * col] += G[e];
+        A[col + n * row] += G[e];
+    }
+}
+
+/* x = A^+ x for the saddle matrix at a point, by LAPACK. Returns its rank. */
+static int solve_full(ga_dae *dae, double t, const double *q, const double *v, double *x)
+{
+    static double A[MAX_N * MAX_N], M[MAX_NV * MAX_NV], G[MAX_NV * MAX_NC], S[MAX_N];
+    const int n = dae->nv + dae->mp;
+    int rank;
+    assert_int_equal(ga_dae_mass(dae, t, q, M), GA_OK);
+    assert_int_equal(ga_dae_gradient(dae, t, q, v, G), GA_OK);
+    full_saddle(dae, M, G, A);
+    assert_int_equal(LAPACKE_dgelsd(LAPACK_COL_MAJOR, n, n, 1, A, n, x, n, S, 1e-11, &rank), 0);
+    return rank;
+}
+
+static double largest(int n, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < n; ++i)
+        if (!(fabs(x[i]) <= most)) most = fabs(x[i]);
+    return most;
+}
+
+/* |Phi| and |w|. */
+static void residuals(ga_dae *dae, double t, const double *q, const double *v, double *position,
+                      double *velocity)
+{
+    double Phi[MAX_NC], w[MAX_NC];
+    static double G[MAX_NV * MAX_NC];
+    assert_int_equal(ga_dae_constraint(dae, t, q, Phi), GA_OK);
+    assert_int_equal(ga_dae_gradient(dae, t, q, v, G), GA_OK);
+    assert_int_equal(ga_dae_velocity(dae, t, q, v, G, w), GA_OK);
+    *position = largest(dae->m, Phi);
+    *velocity = largest(dae->mp, w);
+}
+
+/* The given state, moved by up to `size`. */
+static void disturb(const ga_dae *dae, const pb_problem *p, double size, double *q, double *v)
+{
+    double x[MAX_NV];
+    for (int i = 0; i < dae->nv; ++i) {
+        x[i] = size * sin(3.0 * i + 1);
+        v[i] = p->v0[i] + size * cos(5.0 * i + 2);
+    }
+    ga_dae_update(dae, GA_MAP_EXP, p->q0, x, q);
+}
+
+/* v' and multipliers are those of LAPACK; of redundant constraints the reactions are. */
+static void check_acceleration(ga_dae *dae, double t, const double *q, const double *v,
+                               const double *vd, const double *multipliers,
+                               const problem_case *c)
+{
+    double x[MAX_N], reaction[MAX_NV];
+    static double G[MAX_NV * MAX_NC];
+    const ga_point at = {.t = t, .q = q, .v = v};
+    assert_int_equal(ga_dae_force(dae, &at, x), GA_OK);
+    assert_int_equal(ga_dae_acceleration_rhs(dae, t, q, v, x + dae->nv), GA_OK);
+    const int rank = solve_full(dae, t, q, v, x);
+    assert_int_equal(rank, dae->nv + dae->mp - c->redundant);
+    const double size = 1 + largest(dae->nv, x), forces = 1 + largest(dae->mp, x + dae->nv);
+    for (int i = 0; i < dae->nv; ++i) assert_below(fabs(vd[i] - x[i]), 1e-9 * size, c->name);
+    assert_int_equal(ga_dae_gradient(dae, t, q, v, G), GA_OK);
+    memset(reaction, 0, sizeof reaction);
+    ga_coords_multiply_transposed(&dae->G, G, 1, multipliers, reaction);
+    ga_coords_multiply_transposed(&dae->G, G, -1, x + dae->nv, reaction);
+    assert_below(largest(dae->nv, reaction), 1e-9 * forces, c->name);
+}
+
+/* Onto the constraints, by the smallest change of v in the mass metric: dv = v - v0 minimises
+ * dv^T M dv, so A (dv, l) = (0, G dv). */
+static void test_start(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PROBLEMS; ++k)
+        for (int solver = GA_SOLVER_AUTO; solver <= GA_SOLVER_BLOCK; ++solver) {
+            pb_problem *p = create_problem(k);
+            ga_dae dae;
+            ga_consistent c = {0};
+            ga_report report;
+            double q[MAX_NQ], v[MAX_NV], v_given[MAX_NV], vd[MAX_NV], multipliers[MAX_NC] = {0};
+            double position, velocity;
+            assert_int_equal(ga_dae_create(&p->system, &dae), GA_OK);
+            assert_int_equal(ga_consistent_create(&dae, (ga_solver)solver, &c), GA_OK);
+            disturb(&dae, p, 1e-2, q, v);
+            memcpy(v_given, v, sizeof v);
+            assert_status(
+                ga_consistent_start(&c, p->t0, q, v, INFINITY, vd, multipliers, &report), GA_OK,
+                report);
+            residuals(&dae, p->t0, q, v, &position, &velocity);
+            assert_below(position, 1e-13, models[k].name);
+            assert_below(velocity, 1e-12 * (1 + largest(dae.nv, v)), models[k].name);
+            assert_int_equal(c.redundancy.rank, dae.mp - models[k].redundant);
+            assert_int_equal(c.redundancy.found.count, models[k].redundant);
+            if (dae.m) assert_true(c.projection.q > 1e-4 && c.projection.q < 0.1);
+            check_acceleration(&dae, p->t0, q, v, vd, multipliers, &models[k]);
+
+            double x[MAX_N] = {0}, dv[MAX_NV];
+            static double G[MAX_NV * MAX_NC];
+            for (int i = 0; i < dae.nv; ++i) dv[i] = v[i] - v_given[i];
+            assert_int_equal(ga_dae_gradient(&dae, p->t0, q, v, G), GA_OK);
+            ga_coords_multiply(&dae.G, G, 1, dv, x + dae.nv);
+            solve_full(&dae, p->t0, q, v, x);
+            for (int i = 0; i < dae.nv; ++i)
+                assert_below(fabs(x[i] - dv[i]), 1e-10, models[k].name);
+            ga_consistent_destroy(&c);
+            ga_dae_destroy(&dae);
+            pb_destroy(p);
+        }
+}
+
+/* From nearby, at another time and place than that of the start. */
+static void test_correct(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PROBLEMS; ++k) {
+        pb_problem *p = create_problem(k);
+        ga_dae dae;
+        ga_consistent c = {0};
+        ga_report report;
+        double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], multipliers[MAX_NC] = {0};
+        double x[MAX_NV], position, velocity;
+        assert_int_equal(ga_dae_create(&p->system, &dae), GA_OK);
+        assert_int_equal(ga_consistent_create(&dae, GA_SOLVER_AUTO, &c), GA_OK);
+        disturb(&dae, p, 0, q, v);
+        assert_status(ga_consistent_start(&c, p->t0, q, v, INFINITY, vd, multipliers, &report),
+                      GA_OK, report);
+        const double h = 1e-3, t = p->t0 + h; /* a step of first order */
+        for (int i = 0; i < dae.nv; ++i) {
+            x[i] = h * v[i];
+            v[i] += h * vd[i];
+        }
+        ga_dae_update(&dae, GA_MAP_EXP, q, x, q);
+        assert_true(ga_consistent_correct(&c, t, q, v, GA_POSITION_LEVEL | GA_VELOCITY_LEVEL));
+        residuals(&dae, t, q, v, &position, &velocity);
+        assert_below(position, 1e-13, models[k].name);
+        assert_below(velocity, 1e-11 * (1 + largest(dae.nv, v)), models[k].name);
+        assert_int_equal(ga_consistent_acceleration(&c, t, q, v, vd, multipliers), GA_OK);
+        check_acceleration(&dae, t, q, v, vd, multipliers, &models[k]);
+        ga_consistent_destroy(&c);
+        ga_dae_destroy(&dae);
+        pb_destroy(p);
+    }
+}
+
+/* Values too far away, and a matrix that is singular, are explained. */
+static void test_messages(void **state)
+{
+    (void)state;
+    pb_problem *p = create_problem(0);
+    ga_dae dae;
+    ga_consistent c = {0};
+    ga_report report;
+    double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], multipliers[MAX_NC] = {0};
+    assert_int_equal(ga_dae_create(&p->system, &dae), GA_OK);
+    assert_int_equal(ga_consistent_create(&dae, GA_SOLVER_AUTO, &c), GA_OK);
+    disturb(&dae, p, 1e-2, q, v);
+    assert_status(ga_consistent_start(&c, p->t0, q, v, 1e-6, vd, multipliers, &report),
+                  GA_ERR_INCONSISTENT, report);
+    assert_message(report, "more than the 1e-06 allowed");
+    ga_consistent_destroy(&c);
+    ga_dae_destroy(&dae);
+    pb_destroy(p);
+    ga_consistent_destroy(&(ga_consistent){0});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_start),
+                                       cmocka_unit_test(test_correct),
+                                       cmocka_unit_test(test_messages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
