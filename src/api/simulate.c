@@ -189,7 +189,7 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     double *hat = s->work.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
     ga_status status =
-        ga_consistent_acceleration(&s->start, now->t, now->q, now->v, s->work.vd_hat, hat);
+        g->method->type->accelerate(g->method, now->t, now->q, now->v, s->work.vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
@@ -207,7 +207,7 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     double *hat = s->work.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(ga_consistent_acceleration(&s->start, t, q, v, s->work.vd_hat, hat));
+    GA_TRY(g->method->type->accelerate(g->method, t, q, v, s->work.vd_hat, hat));
     memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
     memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);

@@ -8,9 +8,9 @@
  * k_12 = f(t_n + h, y_1) is the first stage of the next step; k_13 .. k_15 serve the dense
  * output alone. With x = (t - t_n)/h:
  *
- *     y(x) = y_n + x (F_0 + (1-x) (F_1 + x (F_2 + (1-x) (F_3 + x (F_4 + (1-x) (F_5 + x F_6))))))
- *     F_0 = y_1 - y_n,  F_1 = h k_0 - F_0,  F_2 = 2 F_0 - h (k_0 + k_12),
- *     F_{3+r} = h sum_i d_ri k_i
+ *     y(x) = y_n + x (F_0 + (1-x) (F_1 + x (F_2 + (1-x) (F_3 + x (F_4 + (1-x) (F_5 + x
+ * F_6)))))) F_0 = y_1 - y_n,  F_1 = h k_0 - F_0,  F_2 = 2 F_0 - h (k_0 + k_12), F_{3+r} = h
+ * sum_i d_ri k_i
  */
 #ifndef GA_INTEGRATE_DOP853_H
 #define GA_INTEGRATE_DOP853_H

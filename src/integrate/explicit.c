@@ -54,23 +54,23 @@ typedef struct ga_stages {
 typedef struct ga_explicit {
     ga_onestep base;
     ga_stepper s;
-    ga_saddle output; /* in place of s.start.saddle where the state is not to be touched */
-    int width;        /* of a stage: 2 nv + mp */
+    ga_consistent output; /* in place of s.start where steps are not to be touched */
+    int width;            /* of a stage: 2 nv + mp */
     ga_stages last, next; /* of the accepted step, and of the attempt */
     double *F;            /* of the dense output */
     double *q, *xi, *v, *vd, *multipliers; /* at a stage */
     double *xi_end, *v_end;                /* of the last stage */
     double *dq, *dv;                       /* by which it is projected */
-    double pivot;   /* smallest of the saddle matrix at the start */
-    bool redundant; /* constraints, at the start */
-    bool near;      /* a singular position */
+    double pivot;                          /* smallest of the saddle matrix at the start */
+    bool redundant;                        /* constraints, at the start */
+    bool near;                             /* a singular position */
     bool *turns;                           /* of each node: T has singular points */
     double h, t1;
-    double excess;                          /* of the last accepted step */
-    double failed_h, failed_local;          /* the attempt before, if it was rejected; else 0 */
-    bool futile;                            /* the last rejection shows no convergence */
-    double stable;                          /* longest stable step; 0: not known */
-    bool stiff;                             /* too stiff to go on */
+    double excess;                 /* of the last accepted step */
+    double failed_h, failed_local; /* the attempt before, if it was rejected; else 0 */
+    bool futile;                   /* the last rejection shows no convergence */
+    double stable;                 /* longest stable step; 0: not known */
+    bool stiff;                    /* too stiff to go on */
 } ga_explicit;
 
 static ga_explicit *of(ga_onestep *m) { return (ga_explicit *)m; }
@@ -100,11 +100,11 @@ static void destroy(ga_onestep *m)
     ga_explicit *x = of(m);
     destroy_stages(&x->last);
     destroy_stages(&x->next);
-    void *memory[] = {x->F,  x->q,      x->xi,    x->v,  x->vd, x->multipliers,
+    void *memory[] = {x->F,      x->q,     x->xi, x->v,  x->vd,   x->multipliers,
                       x->xi_end, x->v_end, x->dq, x->dv, x->turns};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_cubic_destroy(m);
-    ga_saddle_destroy(&x->output);
+    ga_consistent_destroy(&x->output);
     ga_stepper_destroy(&x->s);
     ga_free(x);
 }
@@ -116,7 +116,7 @@ static void connect(ga_explicit *x)
     x->base = (ga_onestep){
         .type = &ga_explicit_type,
         .dae = &s->dae,
-        .kind = s->kind,
+        .kind = s->dae.kind,
         .velocity_level = true,
         .max_halvings = s->def.max_halvings,
         .jump_share = 0.1,
@@ -160,20 +160,20 @@ static ga_status create_memory(ga_explicit *x)
     ga_stepper *s = &x->s;
     const int nv = s->nv;
     x->width = 2 * nv + s->mp;
-    const bool memory =
-        create_stages(x, &x->last) && create_stages(x, &x->next) &&
-        (x->F = GA_NEW(double, GA_DOP853_DENSE *(size_t)x->width)) &&
-        (x->q = GA_NEW(double, s->nq)) && (x->xi = GA_NEW(double, nv)) &&
-        (x->v = GA_NEW(double, nv)) && (x->vd = GA_NEW(double, nv)) &&
-        (x->multipliers = GA_NEW(double, s->mp)) && (x->xi_end = GA_NEW(double, nv)) &&
-        (x->v_end = GA_NEW(double, nv)) && (x->dq = GA_NEW(double, nv)) &&
-        (x->dv = GA_NEW(double, nv)) && (x->turns = GA_NEW(bool, s->dae.sys.node_count));
+    const bool memory = create_stages(x, &x->last) && create_stages(x, &x->next) &&
+                        (x->F = GA_NEW(double, GA_DOP853_DENSE *(size_t)x->width)) &&
+                        (x->q = GA_NEW(double, s->nq)) && (x->xi = GA_NEW(double, nv)) &&
+                        (x->v = GA_NEW(double, nv)) && (x->vd = GA_NEW(double, nv)) &&
+                        (x->multipliers = GA_NEW(double, s->mp)) &&
+                        (x->xi_end = GA_NEW(double, nv)) && (x->v_end = GA_NEW(double, nv)) &&
+                        (x->dq = GA_NEW(double, nv)) && (x->dv = GA_NEW(double, nv)) &&
+                        (x->turns = GA_NEW(bool, s->dae.sys.node_count));
     if (!memory) return GA_ERR_MEMORY;
     for (int k = 0; k < s->dae.sys.node_count; ++k)
         x->turns[k] = has_short_chart(s->dae.sys.nodes[k]);
     GA_TRY(ga_cubic_create(&x->base));
-    GA_TRY(ga_saddle_create(s, &x->output));
-    return ga_saddle_keep(s);
+    GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &x->output));
+    return ga_factor_unshare(s->start.saddle.factor);
 }
 
 static ga_status create(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
@@ -199,23 +199,26 @@ static ga_status use(ga_onestep *m, ga_pool *pool)
 {
     ga_explicit *x = of(m);
     GA_TRY(ga_stepper_use(&x->s, pool));
-    if (!x->output.factor) return GA_OK;
-    ga_factor_use(x->output.factor, pool);
-    return ga_matrix_use(&x->output.matrix, pool);
+    return ga_consistent_use(&x->output, pool);
 }
 
 /* --- the equations ------------------------------------------------------------------------ */
 
-static void exchange(ga_explicit *x)
+/* For output, with the redundancy that is known to the steps. */
+static ga_consistent *output_of(ga_explicit *x)
 {
-    const ga_saddle saddle = x->s.start.saddle;
-    x->s.start.saddle = x->output;
-    x->output = saddle;
+    const ga_redundancy *from = &x->s.start.redundancy;
+    ga_redundancy *to = &x->output.redundancy;
+    to->active = from->active;
+    to->eps = from->eps;
+    memcpy(to->D, from->D, (size_t)x->s.mp * sizeof *to->D);
+    return &x->output;
 }
 
-/* Near a singular position the saddle matrix is regularised as with redundant rows: with smaller
- * values steps collapse or leave it on a wrong branch, seen with four-bars. The smallest pivot
- * tells; long chains have small ones everywhere, so it is compared with that of the start. */
+/* Near a singular position the saddle matrix is regularised as with redundant rows: with
+ * smaller values steps collapse or leave it on a wrong branch, seen with four-bars. The
+ * smallest pivot tells; long chains have small ones everywhere, so it is compared with that of
+ * the start. */
 static const double EPS = 1e-10, SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
 
 static bool is_singular(const ga_explicit *x)
@@ -226,10 +229,10 @@ static bool is_singular(const ga_explicit *x)
 
 static void regularise(ga_explicit *x, bool near)
 {
-    ga_regular *g = &x->s.regular;
+    ga_redundancy *g = &x->s.start.redundancy;
     if (x->redundant || near == x->near) return;
     x->near = g->active = near;
-    g->eps_next = near ? EPS : 0;
+    g->eps = near ? EPS : 0;
 }
 
 /* v' and multipliers, the latter from a guess, for a stage. */
@@ -237,11 +240,11 @@ static ga_status solve(ga_explicit *x, double t, const double *q, const double *
                        double *multipliers)
 {
     ++x->s.stats.evaluations;
-    ga_status status = ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
+    ga_status status = ga_consistent_acceleration(&x->s.start, t, q, v, vd, multipliers);
     const bool near = status == GA_ERR_SINGULAR || (status == GA_OK && is_singular(x));
     if (near && !x->near && !x->redundant && x->s.mp) {
         regularise(x, true);
-        status = ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
+        status = ga_consistent_acceleration(&x->s.start, t, q, v, vd, multipliers);
     } else if (!near && x->near) {
         regularise(x, false);
     }
@@ -252,11 +255,7 @@ static ga_status solve(ga_explicit *x, double t, const double *q, const double *
 static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
                             double *vd, double *multipliers)
 {
-    ga_explicit *x = of(m);
-    exchange(x);
-    ga_status status = ga_saddle_acceleration(&x->s, t, q, v, vd, multipliers);
-    exchange(x);
-    return status;
+    return ga_consistent_acceleration(output_of(of(m)), t, q, v, vd, multipliers);
 }
 
 /* xi' = T^-1(xi) v. */
@@ -365,7 +364,7 @@ static void forget(ga_explicit *x)
 static void look_at_constraints(ga_explicit *x)
 {
     x->pivot = ga_factor_rcond(x->s.start.saddle.factor);
-    x->redundant = x->s.regular.active;
+    x->redundant = x->s.start.redundancy.active;
     x->near = false;
 }
 
@@ -378,7 +377,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     memmove(s->trial.v, v0, (size_t)s->nv * sizeof *v0);
     GA_TRY(ga_dae_normalise(&s->dae, s->trial.q, report));
     ga_factor_forget(s->start.saddle.factor);
-    ga_factor_forget(x->output.factor);
+    ga_factor_forget(x->output.saddle.factor);
     m->tolerance = NULL;
     forget(x);
     x->stable = 0;
@@ -513,6 +512,10 @@ static double allowed(const ga_onestep *m, double h)
     return ga_larger(part, ROUND_OFF * largest_size(m));
 }
 
+/* Of the estimate, which is of an order lower than the step: so much counts at the end. So the
+ * sum over steps of what is allowed is the tolerance. */
+static const double SHARE = 0.1;
+
 static double combined_error(double e5, double e3)
 {
     return e5 > 0 ? e5 * (e5 / sqrt(e5 * e5 + 0.01 * e3 * e3)) : e5; /* NaN stays */
@@ -538,7 +541,8 @@ static void error(ga_onestep *m, ga_error *e)
         e->q[i] *= est / e5;
         e->v[i] *= est / e5;
     }
-    e->local = e->share = est;
+    e->local = est;
+    e->share = SHARE * est;
     e->excess = est / allowed(m, x->h);
     e->power = 1.0 / 8;
     e->amplification = 0;
@@ -550,7 +554,8 @@ static void error(ga_onestep *m, ga_error *e)
     x->futile = x->failed_h > 0 && est > x->failed_local * ratio * ratio;
     if (!(e->excess <= 1) && x->futile && !x->near) {
         const ga_stepper *s = &x->s;
-        e->change = ga_tolerance_change(m, s->now.vd, stage(x, next, GA_DOP853_STAGES - 1) + nv);
+        e->change =
+            ga_tolerance_change(m, s->now.vd, stage(x, next, GA_DOP853_STAGES - 1) + nv);
     }
 }
 
@@ -568,10 +573,10 @@ enum { MOST_CORRECTIONS = 6 };
 /* Residuals below this, by the size of the values, are round-off, too. */
 static const double SMALL_RESIDUAL = 32 * DBL_EPSILON;
 
-/* Is a correction the last? It is, and a good one, if the next would be round-off by the rate of
- * the last two. Where there is no more progress it is good if it is round-off of constants in
- * the constraints, or if the residual is: next to a singular position round-off moves the state
- * to and fro. */
+/* Is a correction the last? It is, and a good one, if the next would be round-off by the rate
+ * of the last two. Where there is no more progress it is good if it is round-off of constants
+ * in the constraints, or if the residual is: next to a singular position round-off moves the
+ * state to and fro. */
 static bool is_last(double change, double before, double size, double residual, bool *good)
 {
     const double rate = before < INFINITY ? change / before : 1;
@@ -585,8 +590,8 @@ static bool is_last(double change, double before, double size, double residual, 
 /* Next to a singular position corrections are noise, and two have to do. */
 enum { FEW_CORRECTIONS = 2 };
 
-/* A y = (0, rows), with the matrix as it was factored: corrections are repeated anyway, and near
- * singular positions the regularisation keeps them small. */
+/* A y = (0, rows), with the matrix as it was factored: corrections are repeated anyway, and
+ * near singular positions the regularisation keeps them small. */
 static const double *lift(ga_explicit *x, const double *rows)
 {
     ga_saddle *k = &x->s.start.saddle;
@@ -641,24 +646,19 @@ static bool project_velocity(ga_explicit *x, double t, const double *q, double *
 }
 
 /* The saddle matrix has been factored near (t, q). */
-static bool project_here(ga_explicit *x, double t, double *q, double *v, ga_levels levels)
+static bool project_here(ga_explicit *x, double t, double *q, double *v)
 {
     ga_stepper *s = &x->s;
     memset(x->dq, 0, (size_t)s->nv * sizeof *x->dq);
     memset(x->dv, 0, (size_t)s->nv * sizeof *x->dv);
-    if (s->m && levels & GA_POSITION_LEVEL && !project_position(x, t, q)) return false;
-    return !s->mp || !(levels & GA_VELOCITY_LEVEL) || project_velocity(x, t, q, v);
+    if (s->m && !project_position(x, t, q)) return false;
+    return !s->mp || project_velocity(x, t, q, v);
 }
 
 /* For output and events. */
 static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
 {
-    ga_explicit *x = of(m);
-    exchange(x);
-    const bool good = ga_saddle_factor_at(&x->s, t, q, v, false) == GA_OK &&
-                      project_here(x, t, q, v, levels);
-    exchange(x);
-    return good;
+    return ga_consistent_correct(output_of(of(m)), t, q, v, levels);
 }
 
 /* The chart of the step at the projected q: xi + T^-1(xi) dq. */
@@ -723,8 +723,7 @@ static ga_status finish(ga_explicit *x)
     double *k = stage(x, next, GA_DOP853_END);
     ga_dae_update(&s->dae, GA_MAP_EXP, next->q0, next->xi, trial->q);
     copy(trial->v, next->v, nv);
-    if (!project_here(x, x->t1, trial->q, trial->v, GA_POSITION_LEVEL | GA_VELOCITY_LEVEL))
-        return GA_ERR_NO_CONVERGE;
+    if (!project_here(x, x->t1, trial->q, trial->v)) return GA_ERR_NO_CONVERGE;
     if (is_far_off(x)) return GA_ERR_NO_CONVERGE;
     copy(trial->lambda, k - x->width + 2 * nv, s->mp); /* a guess */
     GA_TRY(solve(x, x->t1, trial->q, trial->v, trial->vd, trial->lambda));
@@ -752,10 +751,72 @@ static ga_status record(ga_explicit *x)
     return GA_OK;
 }
 
+/* --- stiffness ---------------------------------------------------------------------------- */
+
+/* Of the method: h omega of undamped, h rho of damped modes. */
+static const double STABLE_UNDAMPED = 4.5, STABLE_DAMPED = 6.7;
+/* Looked at every so many steps, if there would be so many of this size. */
+enum { LOOKS = 1000 };
+static const double TOO_MANY = 1e6;
+
+/* By the sizes of positions or velocities. */
+static double norm(const ga_explicit *x, const double *d, const double size[2])
+{
+    double sum = 0;
+    for (int i = 0; i < x->s.nv; ++i) {
+        const double part = d[i] / ga_larger(size[x->base.kind[i]], DBL_MIN);
+        sum += part * part;
+    }
+    return sqrt(sum);
+}
+
+/* Largest |dv'|/|d| for changes d of q or of v, by power iteration with differences; 0 where it
+ * cannot be found. It is a little low. x->dq is the direction afterwards. */
+static double amplification_of(ga_explicit *x, bool of_q)
+{
+    enum { ITERATIONS = 5 };
+    const ga_stepper *s = &x->s;
+    const ga_state *now = &s->now;
+    const ga_tolerance *tol = x->base.tolerance;
+    const double *size = of_q ? tol->size_q : tol->size_v, small = 1e-7;
+    double *d = x->dq, rate = 0;
+    copy(d, now->vd, s->nv);
+    for (int k = 0; k < ITERATIONS; ++k) {
+        const double length = norm(x, d, size);
+        if (!(length > 0 && length < INFINITY)) return 0;
+        for (int i = 0; i < s->nv; ++i) d[i] *= small / length;
+        copy(x->v, now->v, s->nv);
+        for (int i = 0; !of_q && i < s->nv; ++i) x->v[i] += d[i];
+        if (of_q)
+            ga_dae_update(&s->dae, GA_MAP_EXP, now->q, d, x->q);
+        else
+            copy(x->q, now->q, s->nq);
+        copy(x->multipliers, now->lambda, s->mp);
+        if (accelerate(&x->base, now->t, x->q, x->v, x->vd, x->multipliers) != GA_OK) return 0;
+        for (int i = 0; i < s->nv; ++i) d[i] = x->vd[i] - now->vd[i];
+        rate = norm(x, d, size) / small;
+    }
+    return rate;
+}
+
+/* Is it stability that asks for more steps than anybody wants to take? */
+static bool is_too_stiff(ga_explicit *x)
+{
+    const ga_onestep *m = &x->base;
+    if (!m->tolerance || x->s.stats.steps % LOOKS != LOOKS - 1) return false;
+    if (m->tolerance->duration < TOO_MANY * x->h) return false;
+    const double omega = sqrt(amplification_of(x, true)), rho = amplification_of(x, false);
+    x->stable = 1 / ga_larger(omega / STABLE_UNDAMPED, rho / STABLE_DAMPED);
+    x->stiff = x->stable * TOO_MANY < m->tolerance->duration;
+    return x->stiff;
+}
+
 static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
 {
     (void)e;
     ga_explicit *x = of(m);
+    *shorter = 0;
+    if (is_too_stiff(x)) return GA_ERR_STEP_SIZE;
     ga_status status = finish(x);
     if (status == GA_OK) status = record(x);
     if (status != GA_OK) {
@@ -899,7 +960,13 @@ static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *
 {
     const ga_explicit *x = (const ga_explicit *)m;
     const double t = m->now.t;
-    if (status == GA_ERR_NO_CONVERGE)
+    if (x->stiff)
+        ga_fail(
+            report, status,
+            "the motion at t = %.9g is stiff: stability limits the steps of the explicit "
+            "method to %.2g, which is %.2g of them in all; generalized-alpha is made for it",
+            t, x->stable, m->tolerance ? m->tolerance->duration / x->stable : 0);
+    else if (status == GA_ERR_NO_CONVERGE)
         ga_fail(report, status,
                 "a step of %.3g from t = %.9g cannot be put on its constraints: they may be "
                 "singular there",
