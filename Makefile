@@ -10,7 +10,7 @@
 #   make bench      compare the speed with other solvers (BENCH="--quick", "--only chain"): build/bench
 #   make asan       all tests with the address and undefined-behaviour sanitizers
 #   make tsan       the tests that use threads with the thread sanitizer
-#   make clang      build everything with clang, warnings as errors; no tests are run
+#   make clang      compile everything with clang, warnings as errors; nothing is linked or run
 #   make format     format the sources with clang-format; make format-check only checks
 #   make install    into PREFIX (default /usr/local); DESTDIR is honoured
 #   make clean      remove build/
@@ -87,7 +87,7 @@ asan:
 	ctest --preset asan --parallel $(JOBS)
 
 # folder/name of the tests that use threads
-THREADED = base/pool la/division la/matrix la/strips model/assembly model/reaction api/threads
+THREADED = base/pool la/matrix la/coords la/block/block model/assembly model/reaction api/threads
 empty =
 tsan:
 	$(call need,build test)
@@ -98,7 +98,8 @@ tsan:
 clang:
 	$(call need,build test clang)
 	cmake --preset clang
-	cmake --build --preset clang --parallel $(JOBS)
+	cmake --build --preset clang --target galpha_generated
+	tools/check_clang build/clang $(JOBS)
 
 format:
 	$(call need,format)

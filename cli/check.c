@@ -406,7 +406,7 @@ static int fail(const check *c, const ga_report *report)
                                  .def = &c->def,
                                  .report = report,
                                  .path = c->input.path,
-                                 .checked = true};
+                                 .examined = true};
     if (c->input.json) {
         cli_json json = {.out = stdout};
         cli_json_object(&json, NULL);

@@ -101,6 +101,12 @@ static bool has_norms(const ga_report *r)
     return r->norm_q > 0 || r->norm_v > 0 || r->norm_lambda > 0;
 }
 
+/* Initial values could not be found, so that `check` would fail as well. */
+static bool could_not_start(const ga_report *r)
+{
+    return r->status == GA_ERR_INCONSISTENT && r->step == 0;
+}
+
 void cli_failure_print(const cli_failure *f)
 {
     const ga_report *r = f->report;
@@ -117,7 +123,10 @@ void cli_failure_print(const cli_failure *f)
                   r->norm_q, r->norm_v, r->norm_lambda);
     const char *text;
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);
-    if (!f->checked)
+    if (f->examined) return;
+    if (could_not_start(r))
+        cli_error("  galpha view %s shows which joints are open", f->path);
+    else
         cli_error("  galpha check %s shows redundant constraints and wrong Jacobians", f->path);
 }
 

@@ -12,7 +12,7 @@ typedef struct cli_failure {
     const ga_sim_def *def;
     const ga_report *report;
     const char *path; /* of the model */
-    bool checked;     /* by galpha check itself */
+    bool examined;    /* by `check` or `view`, which are then not advised */
 } cli_failure;
 
 void cli_failure_print(const cli_failure *failure);

@@ -328,6 +328,7 @@ static void print_summary(const run *r)
              r->def.t_start, s.t, r->wall);
     cli_print_text(out, cli_input_name(&r->input));
     fprintf(out, "%s\n", line);
+    if (r->rows == 0) return; /* it did not start: there are no numbers */
     fprintf(out, "  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
     if (s.control.third_order) fprintf(out, ", %ld of third order", s.control.third_order);
     if (s.control.step_max > 0)

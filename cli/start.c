@@ -227,8 +227,11 @@ static int show(start *s, const cli_arguments *arguments, bool *written)
         status = write_frame(s, sim, "assembled", "start", &report);
         if (status == GA_OK) status = show_given(s, &report);
     } else {
-        cli_failure_print(
-            &(cli_failure){.sim = sim, .def = &def, .report = &failure, .path = s->input.path});
+        cli_failure_print(&(cli_failure){.sim = sim,
+                                         .def = &def,
+                                         .report = &failure,
+                                         .path = s->input.path,
+                                         .examined = true});
         status = show_failure(s, quiet, &report);
     }
     ga_sim_destroy(sim);

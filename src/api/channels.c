@@ -21,7 +21,7 @@ typedef void body_value(const ga_selected *c, const ga_moment *moment, double *o
 
 static const ga_frame *frame_of(const ga_selected *c, const ga_moment *moment)
 {
-    return moment->state.frames + c->body;
+    return moment->state.frames + c->node;
 }
 
 static void rotate(const double *R, const double *x, double *y)
@@ -64,7 +64,7 @@ static void acceleration(const ga_selected *c, const ga_moment *moment, double *
     const ga_frame *frame = frame_of(c, moment);
     const ga_assembly *a = moment->assembly;
     double rate[GA_TWIST], local[3], part[3], inner[3];
-    ga_node_acceleration(a->kinds[c->body], frame, moment->vd + a->v_at[c->body], rate);
+    ga_node_acceleration(a->kinds[c->node], frame, moment->vd + a->v_at[c->node], rate);
     cross(frame->w, frame->u, local);
     cross(rate + 3, lever(c), part);
     for (int k = 0; k < 3; ++k) local[k] += rate[k] + part[k];
@@ -78,7 +78,7 @@ static void acceleration(const ga_selected *c, const ga_moment *moment, double *
 static void rotation(const ga_selected *c, const ga_moment *moment, double *out)
 {
     const ga_assembly *a = moment->assembly;
-    const double *q = a->q + a->q_at[c->body];
+    const double *q = a->q + a->q_at[c->node];
     if (moment->model->dimension == 2)
         out[0] = q[2];
     else
@@ -94,7 +94,7 @@ static void angular_acceleration(const ga_selected *c, const ga_moment *moment, 
 {
     const ga_assembly *a = moment->assembly;
     double rate[GA_TWIST];
-    ga_node_acceleration(a->kinds[c->body], frame_of(c, moment), moment->vd + a->v_at[c->body],
+    ga_node_acceleration(a->kinds[c->node], frame_of(c, moment), moment->vd + a->v_at[c->node],
                          rate);
     memcpy(out, rate + 3, 3 * sizeof *out);
 }
@@ -263,14 +263,14 @@ static void finish(selection *s, const ga_selected *source, const char *name, co
     s->channels->value_count += c->channel.count;
 }
 
-static void add_body_channel(selection *s, const body_channel *type, int body,
+static void add_body_channel(selection *s, const body_channel *type, const ga_body *owner,
                              const ga_named_point *point, const char *part)
 {
-    const char *owner = s->model->bodies[body].name;
     bool planar = s->model->dimension == 2;
-    bool turns = s->model->bodies[body].type == GA_BODY_RIGID;
+    bool turns = owner->type == GA_BODY_RIGID;
     if ((type->shape == ROTATION || type->shape == AXIAL) && !turns) return;
-    ga_selected source = {.value = type->value, .body = body, .point = point};
+    ga_selected source = {
+        .value = type->value, .node = owner->element.nodes[0], .point = point};
     int count = type->shape == ROTATION ? (planar ? 1 : 4)
                 : type->shape == AXIAL  ? (planar ? 1 : 3)
                                         : (planar ? 2 : 3);
@@ -278,8 +278,8 @@ static void add_body_channel(selection *s, const body_channel *type, int body,
     const char *unit = type->shape == ROTATION && planar ? "rad" : type->unit;
     const char *help =
         type->shape == ROTATION && planar ? "angle, full turns counted" : type->help;
-    const char *name =
-        point ? join(s, owner, point->name, type->name) : join(s, owner, type->name, NULL);
+    const char *name = point ? join(s, owner->element.name, point->name, type->name)
+                             : join(s, owner->element.name, type->name, NULL);
     if (part) name = join(s, name, part, NULL);
     finish(s, &source, name, unit, help, count, parts, part);
 }
@@ -325,16 +325,15 @@ static const char *match(const char *text, const char *quantity, bool *same)
     return *same && text[length] ? text + length + 1 : NULL;
 }
 
-static void select_of_body(selection *s, int body, const char *rest)
+static void select_of_body(selection *s, const ga_body *body, const char *rest)
 {
-    const ga_body *b = s->model->bodies + body;
     for (int k = 0; k < BODY_CHANNELS; ++k) {
         bool same = !rest;
         const char *part = rest ? match(rest, body_channels[k].name, &same) : NULL;
         if (same) add_body_channel(s, body_channels + k, body, NULL, part);
     }
-    for (int p = 0; rest && p < b->points.count; ++p) {
-        const ga_named_point *point = b->points.points + p;
+    for (int p = 0; rest && p < body->points.count; ++p) {
+        const ga_named_point *point = body->points.points + p;
         bool same;
         const char *quantity = match(rest, point->name, &same);
         for (int k = 0; same && k < BODY_CHANNELS; ++k) {
@@ -381,14 +380,15 @@ static bool select_name(selection *s, const char *name)
     size_t length = dot ? (size_t)(dot - name) : strlen(name);
     const char *rest = dot ? dot + 1 : NULL;
     if (length == 1 && name[0] == '*') {
-        for (int k = 0; k < model->body_count; ++k) select_of_body(s, k, rest);
+        for (int k = 0; k < model->body_count; ++k) select_of_body(s, model->bodies + k, rest);
         for (int k = 0; k < model->named_count; ++k)
             if (is_shown(model, model->named[k])) select_of_element(s, model->named[k], rest);
     }
     if (length == 6 && strncmp(name, "energy", 6) == 0) select_globals(s, "energy", rest);
     if (length == 6 && strncmp(name, "solver", 6) == 0) select_globals(s, "solver", rest);
     int found = ga_names_find(&model->names, name, length);
-    if (found >= 0 && found % 2 == GA_NAMED_BODY) select_of_body(s, found / 2, rest);
+    if (found >= 0 && found % 2 == GA_NAMED_BODY)
+        select_of_body(s, model->bodies + found / 2, rest);
     if (found >= 0 && found % 2 == GA_NAMED_ELEMENT)
         select_of_element(s, model->named[found / 2], rest);
     return s->matches > before || s->memory;
@@ -400,7 +400,7 @@ static void select_motion(selection *s)
     for (int b = 0; b < s->model->body_count; ++b)
         for (int k = 0; k < BODY_CHANNELS; ++k)
             if (body_channels[k].standard)
-                add_body_channel(s, body_channels + k, b, NULL, NULL);
+                add_body_channel(s, body_channels + k, s->model->bodies + b, NULL, NULL);
 }
 
 /* Where things are, what joints, motors and springs exert, what it costs in energy. */
@@ -465,7 +465,7 @@ static ga_status unknown(const ga_model *model, const char *name, const ga_place
     snprintf(text, sizeof text, "unknown channel `%.100s`%s%s%s", name,
              found ? ", did you mean `" : ", expected name.quantity, such as ",
              found                   ? near
-             : model->body_count > 0 ? model->bodies[0].name
+             : model->body_count > 0 ? model->bodies[0].element.name
                                      : "body",
              found ? "`?" : ".position");
     if (strncmp(name, "ground", 6) == 0 && (name[6] == '.' || name[6] == '\0'))

@@ -240,8 +240,10 @@ static bool can_move(ga_sim *sim, const ga_element *element, const double *row)
     const int side = a->model->dimension == 2 ? 1 : 9;
     double alone = 0;
     for (int k = 0; k < element->node_count; ++k) {
-        const double *J = a->inertia + (size_t)side * (size_t)element->nodes[k];
-        if (element->nodes[k] >= 0) alone += 1 / (side == 1 ? J[0] : J[0] + J[4] + J[8]);
+        const int node = element->nodes[k];
+        if (node < 0 || !a->has_body[node]) continue;
+        const double *J = a->inertia + (size_t)side * (size_t)node;
+        alone += 1 / (side == 1 ? J[0] : J[0] + J[4] + J[8]);
     }
     memset(sim->direction, 0, (size_t)a->nv * sizeof *sim->direction);
     ga_assembly_add_row(a, element, row, sim->direction);
@@ -806,8 +808,8 @@ static ga_status create_pool(ga_sim *sim)
 {
     int threads = sim->def.threads;
     if (threads == 0)
-        threads = sim->model->body_count >= MANY_BODIES && ga_pool_processors() > 1 ? 2 : 1;
-    if (threads == 1 || sim->model->body_count < FEW_BODIES) return GA_OK;
+        threads = sim->model->node_count >= MANY_BODIES && ga_pool_processors() > 1 ? 2 : 1;
+    if (threads == 1 || sim->model->node_count < FEW_BODIES) return GA_OK;
     GA_TRY(ga_pool_create(threads, &sim->pool));
     ga_assembly_use(sim->assembly, sim->pool);
     return GA_OK;
@@ -1091,8 +1093,8 @@ const char *ga_sim_row_name(const ga_sim *sim, int row)
 
 const char *ga_sim_coordinate_body(const ga_sim *sim, int k)
 {
-    int body = ga_assembly_column(sim->assembly, k);
-    return body >= 0 ? sim->model->bodies[body].name : "";
+    int node = ga_assembly_column(sim->assembly, k);
+    return node >= 0 ? sim->model->nodes[node].name : "";
 }
 
 ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
@@ -1146,10 +1148,10 @@ static ga_status find_redundancies(ga_sim *sim, ga_sim_check *check, ga_report *
     return GA_OK;
 }
 
-/* Bodies that the start moved by more than round-off. */
+/* Nodes that the start moved by more than round-off. */
 static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
 {
-    int n = sim->model->body_count;
+    int n = sim->model->node_count;
     const double *q = ga_integrator_q(sim->integrator);
     ga_free(sim->moved);
     sim->moved = GA_NEW(ga_sim_moved, n);
@@ -1159,7 +1161,7 @@ static ga_status find_moved(ga_sim *sim, ga_sim_check *check, ga_report *report)
         if (!ga_sim_has_moved(sim->assembly, i, sim->q0, q, &distance, &angle)) continue;
         ga_sim_moved *moved = sim->moved + check->moved_count++;
         *moved = (ga_sim_moved){
-            .body = sim->model->bodies[i].name, .distance = distance, .angle = angle};
+            .body = sim->model->nodes[i].name, .distance = distance, .angle = angle};
         const double *at = q + sim->assembly->q_at[i];
         const int dimension = sim->model->dimension;
         moved->rotation_count = ga_node_nq(sim->assembly->nodes[i]) - dimension;
@@ -1224,7 +1226,7 @@ static void step_aside(ga_sim *sim)
     double size = 1;
     for (int k = 0; k < a->nv; ++k) size = fmax(size, fabs(sim->v[k]));
     for (int k = 0; k < a->nv; ++k) sim->direction[k] = 1e-3 * next_random(&seed);
-    ga_nodes_update(sim->model->body_count, a->nodes, GA_MAP_EXP, sim->q, sim->direction,
+    ga_nodes_update(sim->model->node_count, a->nodes, GA_MAP_EXP, sim->q, sim->direction,
                     sim->q);
     for (int k = 0; k < a->nv; ++k) sim->v[k] += 0.05 * size * next_random(&seed);
     const int mp = sim->model->rows + sim->model->speed_rows;

@@ -70,17 +70,17 @@ void ga_sim_joints_find(const ga_model *model, double t, const ga_frame *frames,
             for (int i = 0; i < 3; ++i) x[b][i] = clean(x[b][i], size);
         }
         measure(model, joint, t, &joints->gap, &joints->turn);
-        if (joint->centre_of >= 0) joints->centre_of = model->bodies[joint->centre_of].name;
+        if (joint->centre_of >= 0) joints->centre_of = model->nodes[joint->centre_of].name;
     }
 }
 
-/* The diagonal of the box around bodies and joints. */
+/* The diagonal of the box around nodes and joints. */
 static double size_of(const ga_model *model)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double x[3], d[3];
     int k = 0;
-    for (int i = 0; i < model->body_count; ++i)
+    for (int i = 0; i < model->node_count; ++i)
         for (int j = 0; j < 3; ++j) {
             low[j] = fmin(low[j], model->frames[i].x[j]);
             high[j] = fmax(high[j], model->frames[i].x[j]);

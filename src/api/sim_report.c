@@ -41,14 +41,14 @@ static void warn_locked(ga_warnings *warnings, const ga_assembly *a,
             model->misaligned.element->name, model->misaligned.with, model->misaligned.angle);
 }
 
-bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const double *q,
+bool ga_sim_has_moved(const ga_assembly *a, int node, const double *q0, const double *q,
                       double *distance, double *angle)
 {
     double x[GA_NODE_MAX_NV], squares[2] = {0, 0};
-    const double *p = a->model->bodies[body].position;
+    const double *p = a->model->nodes[node].position;
     const double size = 1 + fabs(p[0]) + fabs(p[1]) + fabs(p[2]), round_off = 1e-12;
-    ga_nodes_difference(1, a->nodes + body, q0 + a->q_at[body], q + a->q_at[body], x);
-    for (int k = 0; k < ga_node_nv(a->nodes[body]); ++k)
+    ga_nodes_difference(1, a->nodes + node, q0 + a->q_at[node], q + a->q_at[node], x);
+    for (int k = 0; k < ga_node_nv(a->nodes[node]); ++k)
         squares[k >= a->model->dimension] += x[k] * x[k];
     *distance = sqrt(squares[0]);
     *angle = sqrt(squares[1]);
@@ -60,7 +60,7 @@ bool ga_sim_has_moved(const ga_assembly *a, int body, const double *q0, const do
 enum { MOST_NAMED = 3 };
 
 typedef struct moved {
-    int body;
+    int node;
     double distance, angle;
 } moved;
 
@@ -78,8 +78,8 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
 {
     moved most[MOST_NAMED] = {{0}};
     int count = 0, total = 0;
-    for (int i = 0; i < a->model->body_count; ++i) {
-        moved one = {.body = i};
+    for (int i = 0; i < a->model->node_count; ++i) {
+        moved one = {.node = i};
         if (!ga_sim_has_moved(a, i, q0, q, &one.distance, &one.angle)) continue;
         ++total;
         rank(most, &count, one);
@@ -88,8 +88,8 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     char text[GA_MESSAGE_SIZE] = "";
     ga_message_add(text, "the initial values do not satisfy the constraints:");
     for (int k = 0; k < count; ++k) {
-        const ga_body *body = a->model->bodies + most[k].body;
-        ga_message_add(text, "%s body %.40s was", k ? "," : "", body->name);
+        const char *name = a->model->nodes[most[k].node].name;
+        ga_message_add(text, "%s body %.40s was", k ? "," : "", name);
         if (most[k].distance > 0) ga_message_add(text, " moved by %.3g m", most[k].distance);
         if (most[k].distance > 0 && most[k].angle > 0) ga_message_add(text, " and");
         if (most[k].angle > 0) ga_message_add(text, " turned by %.3g rad", most[k].angle);
@@ -98,7 +98,7 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
     if (change_of_v > 0)
         ga_message_add(text, "%s velocities were changed by up to %.3g", total ? ";" : "",
                        change_of_v);
-    const char *body = total ? a->model->bodies[most[0].body].name : NULL;
+    const char *body = total ? a->model->nodes[most[0].node].name : NULL;
     ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
 
@@ -123,15 +123,15 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
 static double extent(const ga_model *model)
 {
     double size = 0;
-    for (int i = 0; i < model->body_count; ++i)
-        for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->bodies[i].position[k]));
+    for (int i = 0; i < model->node_count; ++i)
+        for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->nodes[i].position[k]));
     return size;
 }
 
 static double total_mass(const ga_assembly *a)
 {
     double sum = 0;
-    for (int i = 0; i < a->model->body_count; ++i) sum += a->mass[i];
+    for (int i = 0; i < a->model->body_count; ++i) sum += a->model->bodies[i].mass;
     return sum;
 }
 
@@ -168,7 +168,7 @@ static double energy_of_translation(const ga_assembly *a)
     for (int k = 0; k < 3 && mass > 0; ++k) {
         double momentum = 0;
         for (int i = 0; i < a->model->body_count; ++i)
-            momentum += a->mass[i] * a->model->bodies[i].velocity[k];
+            momentum += a->model->bodies[i].mass * a->model->bodies[i].velocity[k];
         square += momentum / mass * momentum / mass;
     }
     return 0.5 * mass * square;
@@ -238,9 +238,8 @@ static void name_column(const ga_assembly *a, int column, ga_report *report)
 {
     report->row = -1;
     report->column = column;
-    int body = ga_assembly_column(a, column);
-    if (body >= 0)
-        ga_message_add(report->message, " (body %.60s)", a->model->bodies[body].name);
+    int node = ga_assembly_column(a, column);
+    if (node >= 0) ga_message_add(report->message, " (body %.60s)", a->model->nodes[node].name);
 }
 
 /* u: coordinates, then (lambda, psi), then perhaps eta. */
@@ -362,9 +361,15 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         p.driven && !open
             ? "a motion that the mechanism can follow: not two of one coordinate, "
               "not from a dead point, not beyond its reach"
-        : p.driven ? "values of motions and places of joints that agree at the start"
-                   : "places of joints that agree, with more digits, or a joint with fewer "
-                     "constraints in the loop (`spherical`, `point-on-line`)";
+        : p.driven ? "values of motions and locations of joints that agree at the start"
+        : a->model->dimension == 2
+            ? "lengths and locations of joints that fit together (a small gap may be a matter "
+              "of "
+              "digits), or a joint with fewer constraints in the loop (`point-on-line`)"
+            : "lengths and locations of joints that fit together (a small gap may be a matter "
+              "of "
+              "digits), or a joint with fewer constraints in the loop (`spherical`, "
+              "`point-on-line`)";
 }
 
 /* A function that is not a finite number, or has no finite rates, at the time of the failure.
@@ -456,8 +461,8 @@ static double mass_ratio(const ga_assembly *a)
 {
     double least = INFINITY, most = 0;
     for (int i = 0; i < a->model->body_count; ++i) {
-        least = fmin(least, a->mass[i]);
-        most = fmax(most, a->mass[i]);
+        least = fmin(least, a->model->bodies[i].mass);
+        most = fmax(most, a->model->bodies[i].mass);
     }
     return least > 0 ? most / least : 1;
 }
@@ -487,11 +492,11 @@ static const ga_element *find_overdriven(const ga_assembly *a, const ga_element_
             rate = fmax(rate, now);
         }
     }
-    for (int i = 0; i < a->model->body_count; ++i) {
-        const ga_frame *body = &state->frames[i];
-        size = fmax(size, length(body->x));
-        speed = fmax(speed, length(body->u));
-        turning = fmax(turning, length(body->w));
+    for (int i = 0; i < a->model->node_count; ++i) {
+        const ga_frame *frame = &state->frames[i];
+        size = fmax(size, length(frame->x));
+        speed = fmax(speed, length(frame->u));
+        turning = fmax(turning, length(frame->w));
     }
     *ratio = fmin(turning, speed / size) / (rate / fmin(1, size));
     return motion && *ratio > far_faster ? motion : NULL;

@@ -8,7 +8,7 @@
 #include <galpha/integrate.h>
 
 /* How far a body is from where it was given, 0 within round-off; false: both are. */
-bool ga_sim_has_moved(const ga_assembly *assembly, int body, const double *q0, const double *q,
+bool ga_sim_has_moved(const ga_assembly *assembly, int node, const double *q0, const double *q,
                       double *distance, double *angle);
 /* Adds what reading the model has changed. */
 void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model);

@@ -1,4 +1,5 @@
-/* Elements: joints, motions, forces. Each is one file and one line in element.def.
+/* Elements: joints, motions, forces, and what has mass. Each is one file and one line in
+ * element.def.
  *
  * An element knows its nodes as frames in space with body-frame twists, whatever coordinates
  * they have: model/node maps between the two. A planar model is the plane z = 0 of a spatial
@@ -189,6 +190,19 @@ struct ga_element_type {
     void (*tangent)(const void *element, const ga_element_state *state, double *K, double *C);
     /* adds df/d(lambda, psi) of the host, 6 n x (host rows + host speed rows) */
     void (*force_multipliers)(const void *element, const ga_element_state *state, double *L);
+
+    /* --- inertia ---------------------------------------------------------------------------
+     * An element with mass adds M(q) y' + h(q, y) to the dynamics, y the twists of its nodes,
+     * and y . (M y' + h) is the rate of its kinetic energy. It has all four functions, or none.
+     */
+    /* adds M, 6 n x 6 n, symmetric, not negative; reads no twists */
+    void (*mass)(const void *element, const ga_element_state *state, double *M);
+    /* adds h, 6 n */
+    void (*gyroscopic)(const void *element, const ga_element_state *state, double *h);
+    /* adds D (M y' + h) at fixed twists y and rates y', 6 n numbers, to K, and dh/dy to C */
+    void (*inertia_tangent)(const void *element, const ga_element_state *state,
+                            const double *rates, double *K, double *C);
+    double (*kinetic)(const void *element, const ga_element_state *state);
 
     /* --- energy ------------------------------------------------------------------------------
      * Force times twists is power - d(potential)/dt - dissipation. Where all three are null,

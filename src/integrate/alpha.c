@@ -13,8 +13,7 @@ static ga_alpha *alpha_of(ga_onestep *m) { return (ga_alpha *)m; }
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-/* Brings the view of the solution up to date. */
-static void show(ga_alpha *a)
+void ga_alpha_show(ga_alpha *a)
 {
     const ga_state *now = &a->s.now;
     ga_solution *view = &a->base.now;
@@ -88,18 +87,12 @@ static ga_status use(ga_onestep *m, ga_pool *pool)
     return ga_stepper_use(ga_alpha_stepper(m), pool);
 }
 
-/* Accelerations at events, projections after an extrapolation, and in index 3 velocities for
- * another step size need the system of the start in the middle of a run. */
 static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 {
     ga_alpha *a = alpha_of(m);
     a->adaptive = def->control.relative > 0;
     ga_order_destroy(&a->order);
-    GA_TRY(ga_order_create(a, def->control.mode));
-    const bool saddle =
-        def->events.count > 0 || (a->adaptive && (def->control.mode == GA_ERROR_EXTRAPOLATE ||
-                                                  !a->s.form->velocity_level));
-    return saddle ? ga_factor_unshare(a->s.start.saddle.factor) : GA_OK;
+    return ga_order_create(a, def->control.mode);
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
@@ -113,7 +106,7 @@ static void end_control(ga_stepper *s)
 
 static void forget_factors(ga_alpha *a)
 {
-    a->s.jacobian.usable = false;
+    ga_cache_forget(&a->s);
     a->base.cubic.steps = -1;
 }
 
@@ -130,7 +123,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     m->tolerance = NULL;
     s->start.largest = 0;
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
-    show(a);
+    ga_alpha_show(a);
     s->tangent.penalty =
         s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
     forget_factors(a);
@@ -157,7 +150,7 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     ga_status status = ga_start_again(&a->s, t, q, v, report);
     a->s.now.t_begin = t_begin;
     forget_factors(a);
-    show(a);
+    ga_alpha_show(a);
     return status;
 }
 
@@ -232,7 +225,7 @@ static ga_status start(ga_onestep *m, double h, bool forward)
         if (ga_alpha_mode(a) == GA_ERROR_POSITIONS) status = ga_estimate_calm(a, h);
         if (status == GA_OK) status = ga_start_refined(s, h, a->vdd, a->vddd);
     }
-    show(a);
+    ga_alpha_show(a);
     return status;
 }
 
@@ -326,7 +319,7 @@ static void look_ahead(ga_alpha *a, ga_error *e)
     const double ahead = status == GA_OK ? e->excess : INFINITY;
     ga_state_copy(&s->now, &s->saved);
     s->stats = stats;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     status = ga_step_try(s, h, t1);
     if (status == GA_OK) judge(a, e);
     if (status != GA_OK || ahead > AHEAD) e->local = e->excess = ahead;
@@ -382,7 +375,7 @@ static bool evade(ga_onestep *m, ga_status status)
     const bool near = status == GA_OK ? s->newton.near_singular
                                       : ga_step_may_retry(status) && ga_regular_weakens(s);
     if (!near) return false;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     ga_regular_alert(s);
     return true;
 }
@@ -479,7 +472,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     }
     if (status == GA_OK) status = ga_step_accept(s);
     if (status != GA_OK) {
-        s->jacobian.usable = false;
+        ga_cache_forget(s);
         *shorter = e ? shorten(a, status) : 0;
         return status;
     }
@@ -488,7 +481,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
         e->third_order = s->mode.slides && a->order.taken;
     }
     m->iterations = s->newton.iteration;
-    show(a);
+    ga_alpha_show(a);
     return GA_OK;
 }
 
@@ -525,7 +518,7 @@ static void go_back(ga_onestep *m)
     ga_alpha *a = alpha_of(m);
     ga_state_copy(&a->s.now, &a->s.saved);
     forget_factors(a);
-    show(a);
+    ga_alpha_show(a);
 }
 
 static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
@@ -567,7 +560,7 @@ static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *
     ga_stepper *s = ga_alpha_stepper(m);
     if (!m->tolerance) end_control(s);
     GA_TRY(ga_step_linearise(s, h));
-    ga_block_assemble(s, scaling);
+    ga_cache_assemble(s, scaling);
     ga_matrix_to_full(&s->jacobian.matrix, matrix);
     return GA_OK;
 }
@@ -597,4 +590,6 @@ const ga_onestep_type ga_alpha_type = {
     .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,
+    .save = ga_alpha_save,
+    .load = ga_alpha_load,
 };

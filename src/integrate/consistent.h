@@ -168,7 +168,7 @@ ga_backend_kind ga_linear_backend(ga_solver solver, int n);
 bool ga_linear_may_be_full(ga_solver solver, int n);
 bool ga_linear_prefers_full(ga_solver solver, int n, const ga_factor *factor);
 /* A factor for a matrix of the unknowns (u, multipliers), followed by eta if it has more. */
-ga_status ga_linear_create_factor(const ga_dae *dae, const ga_matrix *matrix,
-                                  ga_backend_kind backend, ga_factor **factor);
+ga_status ga_linear_create_factor(const ga_dae *dae, ga_matrix *matrix, ga_backend_kind backend,
+                                  ga_factor **factor);
 
 #endif

@@ -42,7 +42,7 @@ static void raw_estimate(ga_stepper *s, ga_error *e)
  * must be the one in the matrix. */
 static const double *solve_for_v(ga_stepper *s)
 {
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     double *dvd = s->work.one;
     memcpy(dvd, s->newton.x, (size_t)s->nv * sizeof *dvd);
     if (s->form->has_eta)
@@ -67,7 +67,7 @@ void ga_estimate_respond(ga_stepper *s, double *error_q, double *error_v)
 {
     const ga_dae *dae = &s->dae;
     double *w = s->newton.r + s->nv, *Phi = s->newton.r + s->nv + s->mp;
-    for (int pass = 0; pass < (s->jacobian.fresh ? 1 : 2); ++pass) {
+    for (int pass = 0; pass < (ga_cache_has(s, GA_VALID_FRESH) ? 1 : 2); ++pass) {
         memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
         if (pass == 0) {
             ga_coords_multiply(&dae->K, s->tangent.K, 1, error_q, s->newton.r);
@@ -111,9 +111,7 @@ static bool smooth_with(ga_stepper *s, double tau, double *e)
     const double ratio = tau / s->step.h, c_q = s->step.c_q, c_v = s->step.c_v;
     s->step.c_q *= ratio * ratio;
     s->step.c_v *= ratio;
-    s->regular.asleep = true;
-    const bool done = ga_block_factor(s) == GA_OK;
-    s->regular.asleep = false;
+    const bool done = ga_cache_factor(s) == GA_OK;
     for (int pass = 0; done && pass < 2; ++pass) ga_estimate_smooth(s, e);
     s->step.c_q = c_q;
     s->step.c_v = c_v;
@@ -178,7 +176,7 @@ ga_status ga_estimate_calm(ga_alpha *a, double h)
         for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
         a->calmed = calmed_error(a, h, taken);
     }
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     return GA_OK;
 }
 
@@ -188,14 +186,14 @@ static void filter(ga_stepper *s, const double *b, double *e, double *y)
 {
     double *rows = s->newton.r + s->nv;
     memcpy(rows, b, (size_t)s->mp * sizeof *rows);
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     memcpy(e, s->newton.x, (size_t)s->nv * sizeof *e);
     memcpy(y, s->newton.x + s->nv, (size_t)s->mp * sizeof *y);
-    if (s->jacobian.fresh) return;
+    if (ga_cache_has(s, GA_VALID_FRESH)) return;
     memset(s->newton.r, 0, (size_t)s->nv * sizeof *s->newton.r);
     for (int i = 0; i < s->mp; ++i) rows[i] = -b[i];
     ga_coords_multiply(&s->dae.G, s->trial.G, 1, e, rows);
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     for (int i = 0; i < s->nv; ++i) e[i] -= s->newton.x[i];
     for (int i = 0; i < s->mp; ++i) y[i] -= s->newton.x[s->nv + i];
 }

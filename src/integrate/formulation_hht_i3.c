@@ -12,13 +12,13 @@ static ga_status residual(ga_stepper *s)
     GA_TRY(ga_block_nonholonomic(s, s->at.v_tilde, s->newton.r + s->nv + s->m));
     ga_block_divide(s->p, s->step.c_v, s->newton.r + s->nv + s->m);
     GA_TRY(ga_weighted_dynamics(s, s->trial.a_tilde, s->trial.l_tilde, s->newton.r));
-    return ga_block_look(s, s->n, s->newton.r);
+    return ga_cache_look(s, s->n, s->newton.r);
 }
 
 /* x = (da, c d lambda). */
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     for (int i = 0; i < s->nv; ++i) s->trial.a_tilde[i] -= s->newton.x[i];
     for (int i = 0; i < s->mp; ++i)
         s->trial.l_tilde[i] -= s->newton.x[s->nv + i] / s->step.weight;

@@ -32,7 +32,7 @@ static void add_multipliers(void *data, int from, int end)
  * is to be larger than round-off, it is q that has to be right. */
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     const double *u = s->newton.x, *dl = u + s->nv, *dx = dl + s->mp;
     const double *B = ga_newton_is_tolerant(s) ? s->now.G : s->tangent.B_eta;
     double *dvd = s->work.one;

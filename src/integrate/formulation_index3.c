@@ -11,7 +11,7 @@ static ga_status residual(ga_stepper *s)
         GA_TRY(ga_block_nonholonomic(s, s->trial.v, k)); /* k/c_v              */
         ga_block_divide(s->p, s->step.c_v, k);
     }
-    return s->at.summed ? GA_OK : ga_block_dynamics(s, s->newton.r); /* M vd - f + G^T mu  */
+    return ga_block_dynamics(s, s->newton.r); /* M vd - f + G^T mu */
 }
 
 static void take_accelerations(void *data, int from, int end)
@@ -28,7 +28,7 @@ static void take_multipliers(void *data, int from, int end)
 
 static void correct(ga_stepper *s)
 {
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     ga_newton_measure(s, s->newton.x, s->newton.x, s->newton.x + s->nv);
     ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
     ga_pool_ranges(s->pool, s->mp, take_multipliers, s);

@@ -50,8 +50,8 @@ static ga_status residual(ga_stepper *s)
     GA_TRY(difference(s, s->newton.r, rhs));
     ga_block_velocity(s, rhs + s->nv);
     ga_block_divide(s->mp, s->step.c_v, rhs + s->nv);
-    GA_TRY(ga_block_look(s, s->n, s->newton.r));
-    return ga_block_look(s, s->nv + s->mp, rhs);
+    GA_TRY(ga_cache_look(s, s->n, s->newton.r));
+    return ga_cache_look(s, s->nv + s->mp, rhs);
 }
 
 /* One pass through both systems: x of the first, then k->x of the second. */
@@ -59,7 +59,7 @@ static void solve_both(ga_stepper *s, const double *w)
 {
     ga_saddle *k = &s->second;
     double *bottom = k->rhs + s->nv;
-    ga_block_solve(s, s->newton.r, s->newton.x);
+    ga_cache_solve(s, s->newton.r, s->newton.x);
     memcpy(bottom, w, (size_t)s->mp * sizeof *bottom);
     ga_coords_multiply(&s->dae.G, s->tangent.G, -1, s->newton.x, bottom);
     ga_coords_multiply(&s->terms.coords[GA_TERM_VELOCITY_STIFFNESS],

@@ -195,13 +195,13 @@ bool ga_linear_prefers_full(ga_solver solver, int n, const ga_factor *factor)
            FULL_ADVANTAGE * ga_factor_operations(factor) > 2 * x * x * x / 3;
 }
 
-ga_status ga_linear_create_factor(const ga_dae *dae, const ga_matrix *matrix,
-                                  ga_backend_kind backend, ga_factor **factor)
+ga_status ga_linear_create_factor(const ga_dae *dae, ga_matrix *matrix, ga_backend_kind backend,
+                                  ga_factor **factor)
 {
     if (backend != GA_BACKEND_BLOCK) return ga_factor_create(matrix, backend, factor);
     ga_partition partition;
     GA_TRY(find_partition(dae, matrix->n > dae->nv + dae->mp, &partition));
-    ga_status status = ga_factor_create_blocks(matrix, &partition, NULL, factor);
+    ga_status status = ga_factor_create_blocks(matrix, &partition, factor);
     ga_partition_destroy(&partition);
     return status;
 }

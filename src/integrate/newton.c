@@ -184,8 +184,8 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[2])
     if (ga_newton_is_tolerant(s)) lambda = ga_larger(lambda, lambda_noise);
     ga_increment now = {
         .iteration = s->newton.iteration,
-        .fresh = s->jacobian.fresh,
-        .age = s->jacobian.fresh ? 0 : s->policy.age,
+        .fresh = ga_cache_has(s, GA_VALID_FRESH),
+        .age = ga_cache_has(s, GA_VALID_FRESH) ? 0 : s->policy.age,
         .norm[GA_MULTIPLIERS] = s->newton.delta_lambda / lambda,
         .noise[GA_MULTIPLIERS] = lambda_noise / lambda,
         .lambda = s->newton.delta_lambda,
@@ -272,23 +272,18 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
     double last_v[2] = {INFINITY, INFINITY};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     int passes = 0;
-    s->jacobian.fresh = false;
+    ga_cache_begin_attempt(s);
     s->form->predict(s);
     for (s->newton.iteration = 1; s->newton.iteration <= s->def.max_iterations;
          ++s->newton.iteration) {
-        s->at.renews = refresh;
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
-        GA_TRY(ga_block_evaluate(s, true));
+        GA_TRY(ga_cache_evaluate(s, GA_WANTED_RESIDUAL | (refresh ? GA_WANTED_TANGENTS : 0)));
         if (s->newton.iteration == 1) {
             measure_scales(s);
             find_limits(s);
         }
-        if (refresh) {
-            GA_TRY(ga_block_tangents(s));
-            s->jacobian.fresh = true;
-        }
-        if (refresh || s->step.c_q != s->jacobian.c_q || s->step.c_v != s->jacobian.c_v)
-            GA_TRY(ga_block_factor(s));
+        if (refresh) GA_TRY(ga_cache_tangents(s));
+        if (!ga_cache_fits(s)) GA_TRY(ga_cache_factor_and_watch(s));
         if (s->newton.iteration == 1 && s->dae.sys.force_uses_multipliers)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */
         GA_TRY(s->form->residual(s));
@@ -304,7 +299,7 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
             renewing = GA_RENEW_ALWAYS;
         }
         if (verdict == GA_GIVE_UP) {
-            GA_TRY(ga_block_look(s, s->n, s->newton.r)); /* NaN, perhaps */
+            GA_TRY(ga_cache_look(s, s->n, s->newton.r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
         refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;

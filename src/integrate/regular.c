@@ -140,7 +140,7 @@ void ga_regular_filter(ga_stepper *s, double *x)
     ga_regular *g = &s->regular;
     if (!(g->eps > 0) || is_clean(s, x)) return;
     weigh_solution(s, x);
-    ga_block_solve_once(s, g->rhs, g->part);
+    ga_cache_solve_once(s, g->rhs, g->part);
     for (int i = 0; i < s->n; ++i) x[i] -= g->part[i];
 }
 
@@ -167,7 +167,7 @@ static double *apply_filter(ga_stepper *s, const double *z)
     const int at = s->terms.place[GA_AT_MULT];
     memset(g->rhs, 0, (size_t)s->n * sizeof *g->rhs);
     for (int i = 0; i < s->mp; ++i) g->rhs[at + i] = g->value[i] * z[i];
-    ga_block_solve_once(s, g->rhs, g->part);
+    ga_cache_solve_once(s, g->rhs, g->part);
     return g->part + at;
 }
 
@@ -188,8 +188,8 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
 {
     ga_regular *g = &s->regular;
     if (!(g->eps > 0)) return;
-    const bool anew = s->now.steps == 0 ||
-                      (s->jacobian.fresh && g->least < SINGULAR && ga_regular_weakens(s));
+    const bool anew = s->now.steps == 0 || (ga_cache_has(s, GA_VALID_FRESH) &&
+                                            g->least < SINGULAR && ga_regular_weakens(s));
     const double *D = s->start.redundancy.D;
     double *z = g->rows;
     if (anew)
@@ -218,14 +218,14 @@ static const double *solve_rows(void *user, const double *rows)
     ga_regular *g = &s->regular;
     memset(g->rhs, 0, (size_t)s->n * sizeof *g->rhs);
     memcpy(g->rhs + s->nv, rows, (size_t)s->mp * sizeof *rows);
-    ga_block_solve_once(s, g->rhs, g->part);
+    ga_cache_solve_once(s, g->rhs, g->part);
     return g->part + s->nv;
 }
 
 bool ga_regular_doubts(const ga_stepper *s)
 {
     const ga_regular *g = &s->regular;
-    if (s->mp == 0 || g->asleep || g->watching || s->start.redundancy.active) return false;
+    if (s->mp == 0 || g->watching || s->start.redundancy.active) return false;
     return !(ga_factor_rcond(s->jacobian.factor) > HEALTHY_PIVOT);
 }
 
@@ -234,18 +234,18 @@ bool ga_regular_doubts(const ga_stepper *s)
  * like 1/N^2; one that neither falls nor rises tells of no singular position. */
 static bool may_rest(const ga_stepper *s)
 {
-    enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256, LARGE = 500 };
+    enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256 };
     const ga_regular *g = &s->regular;
     if (!g->watching || g->rested >= MOST || s->step.t1 - g->t_old > AGO * s->step.h)
         return false;
-    if (s->n > LARGE && g->eps == 0 && g->still > STILL * s->step.h) return true;
+    if (g->eps == 0 && g->still > STILL * s->step.h) return true;
     return g->least_old > 0.1 * SINGULAR && g->ahead > AHEAD * s->step.h;
 }
 
 bool ga_regular_watch(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    if (s->mp == 0 || g->asleep) return false;
+    if (s->mp == 0) return false;
     if (may_rest(s)) {
         ++g->rested;
         return false;

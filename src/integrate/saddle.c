@@ -72,7 +72,8 @@ ga_status ga_saddle_use(ga_saddle *k, ga_pool *pool)
 {
     if (!k->factor) return GA_OK;
     ga_factor_use(k->factor, pool);
-    return ga_matrix_use(&k->matrix, pool);
+    ga_matrix_use(&k->matrix, pool);
+    return GA_OK;
 }
 
 /* Rows that are left out or zero have an equation of their own, their multiplier is 0; the
@@ -150,8 +151,8 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
     scale_by_mass(k);
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
     if (k->stats) ++k->stats->factorizations;
-    ga_status status =
-        ga_factor_numeric_scaled(k->factor, &k->matrix, k->row_scale, k->col_scale);
+    ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
+    const ga_status status = ga_factor_numeric(k->factor);
     k->singular = status == GA_OK ? -1 : ga_factor_singular_column(k->factor);
     return status;
 }

@@ -50,10 +50,8 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
     const bool rate = ga_stepper_has_rate(s) && (both || s->p);
     const ga_values values = {
         .G = both ? s->trial.G : NULL, .Phi = s->at.Phi, .w = rate ? s->at.rate : NULL};
-    if (!s->at.is_end) {
-        const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
-        GA_TRY(ga_dae_fill(&s->dae, &at, &values));
-    }
+    const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
+    GA_TRY(ga_dae_fill(&s->dae, &at, &values));
     *position = ga_norm_max(s->m, s->at.Phi);
     if (both)
         ga_block_velocity(s, s->at.w);
@@ -117,11 +115,9 @@ static bool is_off(const ga_stepper *s, double position, double velocity)
 /* One more iteration, with new tangents. */
 static ga_status polish(ga_stepper *s)
 {
-    s->at.renews = true;
-    s->at.is_end = false;
-    GA_TRY(ga_block_evaluate(s, true));
-    GA_TRY(ga_block_tangents(s));
-    GA_TRY(ga_block_factor(s));
+    GA_TRY(ga_cache_evaluate(s, GA_WANTED_RESIDUAL | GA_WANTED_TANGENTS));
+    GA_TRY(ga_cache_tangents(s));
+    GA_TRY(ga_cache_factor_and_watch(s));
     GA_TRY(s->form->residual(s));
     s->form->correct(s);
     ++s->stats.evaluations;
@@ -213,16 +209,16 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     if (s->form->weighted) copy(s->known.Ma, now->Ma, s->nv);
     s->step.h = h;
     s->step.t1 = now->t;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     GA_TRY(s->form->begin(s));
     copy(s->trial.q, now->q, s->nq);
     copy(s->trial.v, now->v, s->nv);
     copy(s->trial.vd, now->vd, s->nv);
     copy(s->trial.lambda, now->lambda, s->mp);
     memset(s->at.U, 0, (size_t)s->nv * sizeof *s->at.U);
-    GA_TRY(ga_block_evaluate(s, false));
-    GA_TRY(ga_block_tangents(s));
-    return ga_block_look_at_tangents(s);
+    GA_TRY(ga_cache_evaluate(s, GA_WANTED_TANGENTS));
+    GA_TRY(ga_cache_tangents(s));
+    return ga_cache_look_at_tangents(s);
 }
 
 /* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
@@ -231,12 +227,10 @@ ga_status ga_step_warm(ga_stepper *s)
     if (s->jacobian.backend != GA_BACKEND_KLU)
         return GA_OK; /* all they need is there from the start */
     ga_statistics stats = s->stats;
-    s->regular.asleep = true;
     ga_status status = ga_step_linearise(s, s->now.h);
-    if (status == GA_OK) status = ga_block_factor(s);
-    s->regular.asleep = false;
+    if (status == GA_OK) status = ga_cache_factor(s);
     s->stats = stats;
-    s->jacobian.usable = false;
+    ga_cache_forget(s);
     return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
@@ -270,11 +264,11 @@ static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 
  * it can be. */
 static void learn_life(ga_stepper *s, bool began_fresh)
 {
-    if (s->jacobian.fresh) s->policy.cost = renewal(s);
+    if (ga_cache_has(s, GA_VALID_FRESH)) s->policy.cost = renewal(s);
     if (began_fresh) {
         s->policy.age = 1;
         s->policy.lifetime *= 1 + s->policy.growth;
-    } else if (s->jacobian.fresh) {
+    } else if (ga_cache_has(s, GA_VALID_FRESH)) {
         s->policy.lifetime = ga_larger(1, s->policy.age);
         if (s->policy.age <= 1) s->policy.growth = ga_larger(0.5 * s->policy.growth, 0.1 / 8);
         s->policy.age = 1;
@@ -365,10 +359,11 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->mode.estimates &&
         s->policy.newton.motion_rate_per_step * (s->policy.age + 1) > ESTIMATE_WEAR;
     const bool old = s->policy.age >= whole_life(s); /* or they last until worn */
-    ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->mode.steady ? GA_RENEW_ALWAYS
-                           : !s->jacobian.usable || spoils || s->policy.uneconomic || old
-                               ? GA_RENEW_AT_FIRST
-                               : GA_RENEW_WHEN_SLOW;
+    ga_renewing renewing =
+        s->def.newton == GA_NEWTON_FULL || s->mode.steady ? GA_RENEW_ALWAYS
+        : !ga_cache_has(s, GA_VALID_FACTORS) || spoils || s->policy.uneconomic || old
+            ? GA_RENEW_AT_FIRST
+            : GA_RENEW_WHEN_SLOW;
     status = ga_newton_iterate(s, renewing);
     if (status != GA_OK && ga_step_may_retry(status) && renewing != GA_RENEW_ALWAYS) {
         renewing = GA_RENEW_ALWAYS;
@@ -378,17 +373,13 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK && (runs_away(s, &before) || turns_unaccounted(s)))
         status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
-        /* after an increment at round-off there is no need to evaluate again: Phi and G were
-         * as good before it, and w has the new v; but eta wants B just here */
-        s->at.is_end = s->p == 0 && !s->form->has_eta && s->newton.norm_q <= 1 &&
-                       s->newton.units <= 16 && ga_newton_to_round_off(s);
         learn_life(s, renewing != GA_RENEW_WHEN_SLOW);
-        ga_newton_fade(&s->policy.newton, s->jacobian.fresh);
+        ga_newton_fade(&s->policy.newton, ga_cache_has(s, GA_VALID_FRESH));
         s->newton.near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
         conclude(s);
     } else {
-        s->jacobian.usable = false;
+        ga_cache_forget(s);
         s->policy.scale = before;
     }
     return status;

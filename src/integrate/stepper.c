@@ -172,6 +172,11 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->at.rate, mp},
         {&s->at.w, mp},
         {&s->work.one, nv},
+        {&s->tangent.point.q, s->nq},
+        {&s->tangent.point.v, nv},
+        {&s->tangent.point.vd, nv},
+        {&s->tangent.point.U, nv},
+        {&s->tangent.point.multipliers, mp},
         {&s->tangent.M, dae->M.count},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},
@@ -206,11 +211,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
     return (int)(sizeof all / sizeof *all);
 }
 
-/* A start is over before the first step begins, so the two may have their factors in one place.
- * From so many unknowns on memory is worth the factorization that an output of accelerations in
- * the middle of a run takes more. */
-enum { SHARE_FROM = 4096 };
-
 static ga_status create(ga_stepper *s, const ga_system *system)
 {
     GA_TRY(ga_dae_create(system, &s->dae));
@@ -239,9 +239,8 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));
     s->start.saddle.stats = s->second.stats = &s->stats;
     GA_TRY(ga_regular_create(s));
-    GA_TRY(ga_block_create(s));
+    GA_TRY(ga_terms_create(s));
     GA_TRY(ga_trust_create(s));
-    if (s->n >= SHARE_FROM) ga_factor_share(s->start.saddle.factor, s->jacobian.factor);
     if (!s->form->second_system) return GA_OK;
     return ga_saddle_create(&s->dae, &s->start.redundancy, s->def.solver, &s->second);
 }
@@ -267,9 +266,6 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
 
 ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
 {
-    const ga_product *products[GA_TERM_COUNT];
-    for (int k = 0; k < s->form->term_count; ++k)
-        products[k] = s->terms.product[s->form->terms[k].term];
     s->pool = s->now.pool = s->saved.pool = pool;
     GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
@@ -280,8 +276,7 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
         s->dae.B.by_col = s->dae.G.by_col;
     }
     ga_factor_use(s->jacobian.factor, pool);
-    GA_TRY(ga_matrix_use(&s->jacobian.matrix, pool));
-    GA_TRY(ga_matrix_use_products(&s->jacobian.matrix, products));
+    ga_matrix_use(&s->jacobian.matrix, pool);
     GA_TRY(ga_consistent_use(&s->start, pool));
     return ga_saddle_use(&s->second, pool);
 }
@@ -290,7 +285,7 @@ void ga_stepper_destroy(ga_stepper *s)
 {
     ga_saddle_destroy(&s->second);
     ga_consistent_destroy(&s->start);
-    ga_block_destroy(s);
+    ga_terms_destroy(s);
     ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_array list[MAX_ARRAYS];

@@ -151,7 +151,6 @@ typedef struct ga_regular {
     double *rhs, *part, *rows; /* workspace: n, n (both in scale_work), mp */
     double *minimal;           /* x of this trial */
     /* the monitor of the smallest eigenvalue */
-    bool asleep;      /* for a trial that is none */
     bool watching;    /* the smallest eigenvalue is known */
     bool seen;        /* there was a factorization in this trial */
     double least;     /* the eigenvalue */
@@ -188,20 +187,21 @@ typedef struct ga_evaluation {
     double *rate;            /* Phi_t, then k */
     double *Ma, *F;          /* weighted: of the converged trial */
     ga_values filled;        /* what was evaluated, and not yet checked for being finite */
-    bool renews;             /* tangents will be made of them */
-    bool summed;             /* r has the dynamics already */
-    bool plain_sum;          /* it may have, and nothing but G and Phi is asked for */
-    bool has_mass;           /* M is constant, and there */
-    bool is_end;             /* Phi, rate and G are those of the converged trial */
 } ga_evaluation;
 
-/* Tangents, at the point where they were last taken. */
+/* The point where tangents were last taken, in a step of size h. */
+typedef struct ga_tangent_point {
+    double t, h;
+    double *q, *v, *vd, *U, *multipliers;
+} ga_tangent_point;
+
+/* Tangents there. */
 typedef struct ga_tangent {
+    ga_tangent_point point;
     double *M, *G, *C, *K, *Z, *L, *T;
     double *B_eta;           /* B_n of the terms with eta */
     ga_coords Bt, Gt;        /* transposed views */
     bool flat;               /* T is the identity */
-    bool has_mass;           /* M is constant, and there */
     double mean_mass;        /* of the diagonal of M */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
     double penalty;          /* p in use */
@@ -216,11 +216,6 @@ typedef struct ga_terms {
     ga_source values[GA_TERM_COUNT];
     const ga_product *product[GA_TERM_COUNT]; /* added as computed: no values are kept */
     ga_source factors[GA_TERM_COUNT][2];
-    bool has_mass;            /* the mass is the first term, and not empty */
-    int other[GA_TERM_COUNT]; /* the others that are not empty, by their numbers */
-    int other_count;
-    double *base;  /* a full matrix with a constant mass and nothing else, or null */
-    bool has_base; /* it is there */
 } ga_terms;
 
 /* The iteration matrix and its factors. */
@@ -229,12 +224,10 @@ typedef struct ga_jacobian {
     ga_backend_kind backend; /* of all linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;    /* so many matrices more these scales serve, */
-    double scaled_c_q; /* if c_q stays near this */
-    bool usable;       /* there is a factorisation */
-    bool fresh;        /* its tangents are of this attempt */
-    double c_q, c_v;   /* coefficients it was made for */
-    int singular;      /* column of a singular matrix, or -1 */
+    int scaled_for;     /* so many matrices more these scales serve, */
+    double scaled_c_q;  /* if c_q stays near this */
+    double h, c_q, c_v; /* of the step it was made for */
+    int singular;       /* column of a singular matrix, or -1 */
 } ga_jacobian;
 
 /* What error control asks of steps. */
@@ -267,9 +260,8 @@ typedef struct ga_newton_attempt {
     double units;                                /* q and v by round-off */
     struct ga_trust {
         double *u, *u_v, *force, *mass, *K, *C;
-        double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, if they are `measured` */
-        bool measured;
-    } trust;            /* of trust.c */
+        double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, GA_VALID_SIZES */
+    } trust;                           /* of trust.c */
     int unmet;          /* the constraint that a converged trial does not satisfy, or -1 */
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
 } ga_newton_attempt;
@@ -295,7 +287,8 @@ struct ga_stepper {
     ga_known known;
     ga_step_mode mode;
     ga_policy policy;
-    /* cache */
+    /* cache: what can be recomputed */
+    unsigned valid; /* ga_validity */
     ga_evaluation at;
     ga_tangent tangent;
     ga_terms terms;
@@ -400,14 +393,7 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
                                double *r);
 void ga_weighted_finish(ga_stepper *s);
 
-/* blocks.c: shared by the formulations; all at the trial state */
-/* M (collocated only), G, Phi, Phi_t, k, and the force if asked for. What is not finite in them
- * shows in the residual, or when tangents are made of them. */
-ga_status ga_block_evaluate(ga_stepper *s, bool force);
-/* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
-ga_status ga_block_look(ga_stepper *s, int n, const double *r);
-/* The same for what the iteration matrix is made of. */
-ga_status ga_block_look_at_tangents(ga_stepper *s);
+/* blocks.c: shared by the formulations; all at the trial */
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
 /* w, or only k, the latter for any v. */
@@ -416,17 +402,55 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k);
 void ga_block_divide(int n, double c, double *r);
 /* f with these multipliers; valid until the next call. */
 ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f);
-/* Evaluates the tangents and the products with T and B_n^T. */
-ga_status ga_block_tangents(ga_stepper *s);
-/* Sums the terms for the coefficients of this step, and scales. */
-void ga_block_assemble(ga_stepper *s, ga_scaling scaling);
-/* The same, and factors. */
-ga_status ga_block_factor(ga_stepper *s);
+/* lambda with what the penalty adds, [DYM] eq. (17), and psi. */
+const double *ga_block_augmented(ga_stepper *s);
+
+/* terms.c: terms of the iteration matrix */
+ga_status ga_terms_create(ga_stepper *s);
+void ga_terms_destroy(ga_stepper *s);
+double ga_terms_coefficient(const ga_stepper *s, ga_term term);
+
+/* cache.c: what is valid of the values that can be recomputed. */
+typedef enum ga_validity {
+    GA_VALID_MASS = 1,     /* at.M, which is constant */
+    GA_VALID_DYNAMICS = 2, /* newton.r has the dynamics of the trial */
+    GA_VALID_FRESH = 4,    /* the tangents are of this attempt */
+    GA_VALID_SIZES = 8,    /* the sizes of the tangents in newton.trust */
+    GA_VALID_FACTORS = 16  /* of the iteration matrix, made of the tangents */
+} ga_validity;
+
+static inline bool ga_cache_has(const ga_stepper *s, ga_validity what)
+{
+    return s->valid & what;
+}
+/* No factors: the next attempt takes tangents, and chooses scales. */
+void ga_cache_forget(ga_stepper *s);
+/* Tangents are not fresh any more. */
+void ga_cache_begin_attempt(ga_stepper *s);
+void ga_cache_set_sizes(ga_stepper *s);
+/* What values at the trial are wanted for. */
+enum { GA_WANTED_TANGENTS = 1, GA_WANTED_RESIDUAL = 2 };
+/* M (collocated only), G, Phi, Phi_t, k, and the force or all of the dynamics for a residual.
+ * What is not finite in them shows in the residual, or when tangents are made of them. */
+ga_status ga_cache_evaluate(ga_stepper *s, unsigned wanted);
+/* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
+ga_status ga_cache_look(ga_stepper *s, int n, const double *r);
+/* The same for what the iteration matrix is made of. */
+ga_status ga_cache_look_at_tangents(ga_stepper *s);
+/* Tangents at the trial, whose values have been evaluated. */
+ga_status ga_cache_tangents(ga_stepper *s);
+/* The iteration matrix for the coefficients of this step, scaled; and its factors. */
+void ga_cache_assemble(ga_stepper *s, ga_scaling scaling);
+ga_status ga_cache_factor(ga_stepper *s);
+/* The same, and the monitor of singular positions has a look. */
+ga_status ga_cache_factor_and_watch(ga_stepper *s);
+/* After a load: tangents and factors where they were taken, with the same bits. */
+ga_status ga_cache_restore(ga_stepper *s);
+/* Are the factors those of the tangents and of the coefficients of this step? */
+bool ga_cache_fits(const ga_stepper *s);
 /* x = J^-1 r, scaling undone; filtered where constraints depend on each other. */
-void ga_block_solve(ga_stepper *s, const double *r, double *x);
-void ga_block_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
-ga_status ga_block_create(ga_stepper *s);
-void ga_block_destroy(ga_stepper *s);
+void ga_cache_solve(ga_stepper *s, const double *r, double *x);
+void ga_cache_solve_once(ga_stepper *s, const double *r, double *x); /* not filtered */
 
 /* regular.c */
 ga_status ga_regular_create(ga_stepper *s);

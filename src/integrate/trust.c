@@ -66,11 +66,11 @@ static double unit_of(const ga_stepper *s, int kind)
 static double largest_ratio(ga_stepper *s)
 {
     struct ga_trust *x = &s->newton.trust;
-    if (!x->measured) {
+    if (!ga_cache_has(s, GA_VALID_SIZES)) {
         take_mass(s);
         measure_rows(s, &s->dae.K, s->tangent.K, x->of_K);
         measure_rows(s, &s->dae.C, s->tangent.C, x->of_C);
-        x->measured = true;
+        ga_cache_set_sizes(s);
     }
     double largest = 0;
     for (int i = 0; i < 2; ++i) {

@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
-#include "la/fours.h"
 
 #include <limits.h>
 
@@ -58,27 +56,20 @@ void ga_coords_destroy(ga_coords *coords)
 {
     ga_free(coords->row);
     ga_free(coords->col);
-    ga_division_destroy(&coords->by_row);
-    ga_division_destroy(&coords->by_col);
-    ga_strips_destroy(&coords->strips);
+    ga_buckets_destroy(&coords->by_row);
+    ga_buckets_destroy(&coords->by_col);
     *coords = (ga_coords){0};
 }
+
+/* Fewer entries are not worth a thread. */
+enum { MANY_ENTRIES = 8192 };
 
 ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
 {
     A->pool = pool;
-    if (!pool || A->by_row.pieces + A->by_col.pieces > 0) return GA_OK;
-    GA_TRY(ga_division_create(A->count, A->row, A->rows, &A->by_row));
-    GA_TRY(ga_division_create(A->count, A->col, A->cols, &A->by_col));
-    GA_TRY(ga_division_find_strips(&A->by_row, &A->strips));
-    return ga_division_find_strips(&A->by_col, &A->strips);
-}
-
-ga_status ga_coords_find_strips(ga_coords *A)
-{
-    if (A->layout != GA_LISTED) return GA_OK;
-    return ga_strips_create(A->count, A->row, A->col, ga_division_share(A->count, A->cols),
-                            &A->strips);
+    if (!pool || A->by_row.start || A->count < MANY_ENTRIES) return GA_OK;
+    GA_TRY(ga_buckets_create(A->rows, A->count, A->row, NULL, &A->by_row));
+    return ga_buckets_create(A->cols, A->count, A->col, NULL, &A->by_col);
 }
 
 ga_coords ga_coords_transposed(const ga_coords *coords)
@@ -95,216 +86,93 @@ ga_coords ga_coords_transposed(const ga_coords *coords)
 
 /* --- products with a vector --------------------------------------------------------------- */
 
-/* Full matrices are n columns of m numbers. All sums are taken in the order of the
- * list, so that the layout makes no difference to the bits. */
-typedef struct full {
-    int m, n;
-    const double *values;
-    double alpha;
-} full;
-
-/* y += alpha A x in rows i to i+3 and k to k+3: one need not wait for the other, and they may
- * have rows in common. */
-KERNEL void add_fours(const full *A, int i, int k, const double *restrict x, double *restrict y)
+/* m numbers in each of n columns. */
+static void add_columns(int m, int n, const double *restrict a, double alpha,
+                        const double *restrict x, double *restrict y)
 {
-    const double *a = A->values, alpha = A->alpha;
-    quad sum, other, term;
-    load(&sum, y + i);
-    load(&other, y + k);
-    for (int j = 0; j < A->n; ++j, a += A->m) {
-        load(&term, a + i);
-        scale(&term, alpha);
-        add(&sum, &term, x[j]);
-        load(&term, a + k);
-        scale(&term, alpha);
-        add(&other, &term, x[j]);
-    }
-    store(y + i, &sum);
-    store(y + k, &other);
+    for (int j = 0; j < n; ++j, a += m)
+        for (int i = 0; i < m; ++i) y[i] += alpha * a[i] * x[j];
 }
 
-/* The same for w rows, w < 4 known to the compiler. */
-KERNEL void add_some(const full *A, int i, const int w, const double *restrict x,
-                     double *restrict y)
+static void add_rows(int m, int n, const double *restrict a, double alpha,
+                     const double *restrict x, double *restrict y)
 {
-    const double *a = A->values + i, alpha = A->alpha;
-    double sum[4];
-    for (int v = 0; v < w; ++v) sum[v] = y[i + v];
-    for (int j = 0; j < A->n; ++j, a += A->m)
-        for (int v = 0; v < w; ++v) sum[v] += alpha * a[v] * x[j];
-    for (int v = 0; v < w; ++v) y[i + v] = sum[v];
-}
-
-static void add_full(const full *A, const double *restrict x, double *restrict y)
-{
-    int i = 0;
-    for (; i + 8 <= A->m; i += 8) add_fours(A, i, i + 4, x, y);
-    const int left = A->m - i;
-    if (left == 1) add_some(A, i, 1, x, y);
-    if (left == 2) add_some(A, i, 2, x, y);
-    if (left == 3) add_some(A, i, 3, x, y);
-    if (left >= 4) add_fours(A, i, A->m - 4, x, y);
-}
-
-/* y(j:j+w-1) += alpha A(:,j:j+w-1)^T x, w known to the compiler. */
-KERNEL void add_dots(const full *A, int j, const int w, const double *restrict x,
-                     double *restrict y)
-{
-    const double *a = A->values + (size_t)j * (size_t)A->m, alpha = A->alpha;
-    const int m = A->m;
-    double sum[4];
-    for (int v = 0; v < w; ++v) sum[v] = y[j + v];
-    for (int i = 0; i < m; ++i)
-        for (int v = 0; v < w; ++v) sum[v] += alpha * a[i + v * m] * x[i];
-    for (int v = 0; v < w; ++v) y[j + v] = sum[v];
-}
-
-/* sum += alpha A(i:i+3,j:j+3)^T x(i:i+3), without the first `skip` of these rows, which is
- * known to the compiler. */
-KERNEL void add_block(const full *A, int i, int j, const int skip, const double *x, quad *sum)
-{
-    const double *a = A->values + (size_t)j * (size_t)A->m + i;
-    quad row[4];
-    for (int v = 0; v < 4; ++v) load(&row[v], a + v * A->m);
-    transpose(row);
-    for (int v = skip; v < 4; ++v) {
-        scale(&row[v], A->alpha);
-        add(sum, &row[v], x[i + v]);
-    }
-}
-
-/* y(j:j+3) + alpha A(:,j:j+3)^T x for at least four rows: those that do not fill a four are
- * the last of one. */
-KERNEL void dot_four(const full *A, int j, const double *x, const double *y, quad *sum)
-{
-    const int m = A->m;
-    int i = 0;
-    load(sum, y + j);
-    for (; i + 4 <= m; i += 4) add_block(A, i, j, 0, x, sum);
-    if (m - i == 1) add_block(A, m - 4, j, 3, x, sum);
-    if (m - i == 2) add_block(A, m - 4, j, 2, x, sum);
-    if (m - i == 3) add_block(A, m - 4, j, 1, x, sum);
-}
-
-/* At least four columns: as with rows; the last four are computed before others are stored. */
-static void add_large_transposed(const full *A, const double *restrict x, double *restrict y)
-{
-    quad last;
-    dot_four(A, A->n - 4, x, y, &last);
-    for (int j = 0; j + 4 < A->n; j += 4) {
-        quad sum;
-        dot_four(A, j, x, y, &sum);
-        store(y + j, &sum);
-    }
-    store(y + A->n - 4, &last);
-}
-
-static void add_full_transposed(const full *A, const double *restrict x, double *restrict y)
-{
-    if (A->m >= 4 && A->n >= 4) {
-        add_large_transposed(A, x, y);
-        return;
-    }
-    int j = 0;
-    for (; j + 4 <= A->n; j += 4) add_dots(A, j, 4, x, y);
-    if (A->n - j == 1) add_dots(A, j, 1, x, y);
-    if (A->n - j == 2) add_dots(A, j, 2, x, y);
-    if (A->n - j == 3) add_dots(A, j, 3, x, y);
-}
-
-/* --- few rows, m < 4 known to the compiler ------------------------------------------------ */
-
-KERNEL void add_short(const int m, int n, const double *restrict a, double alpha,
-                      const double *restrict x, double *restrict y)
-{
-    quad sum, term;
-    load_some(&sum, y, m);
     for (int j = 0; j < n; ++j, a += m) {
-        load_some(&term, a, m);
-        scale(&term, alpha);
-        add(&sum, &term, x[j]);
-    }
-    store_some(y, &sum, m);
-}
-
-KERNEL void add_short_transposed(const int m, int n, const double *restrict a, double alpha,
-                                 const double *restrict x, double *restrict y)
-{
-    const double x0 = x[0], x1 = m > 1 ? x[1] : 0, x2 = m > 2 ? x[2] : 0;
-    for (int j = 0; j < n; ++j, a += m) {
-        double sum = y[j] + alpha * a[0] * x0;
-        if (m > 1) sum += alpha * a[1] * x1;
-        if (m > 2) sum += alpha * a[2] * x2;
+        double sum = y[j];
+        for (int i = 0; i < m; ++i) sum += alpha * a[i] * x[i];
         y[j] = sum;
     }
 }
 
-/* Mostly alpha is 1. */
-KERNEL void add_sized(const int m, bool transposed, const full *A, const double *x, double *y)
+typedef struct task {
+    const ga_buckets *by;
+    const int *from; /* place in x of each entry */
+    const double *values, *x;
+    double alpha, *y;
+} task;
+
+static void add_places(void *data, int from, int end)
 {
-    const double *a = A->values;
-    if (!transposed)
-        add_short(m, A->n, a, A->alpha, x, y);
-    else if (A->alpha == 1)
-        add_short_transposed(m, A->n, a, 1, x, y);
-    else
-        add_short_transposed(m, A->n, a, A->alpha, x, y);
+    const task *t = data;
+    const int *restrict item = t->by->item, *restrict source = t->from;
+    const double *restrict values = t->values, *restrict x = t->x, alpha = t->alpha;
+    for (int i = from; i < end; ++i) {
+        double sum = t->y[i];
+        for (int p = t->by->start[i]; p < t->by->start[i + 1]; ++p)
+            sum += alpha * values[item[p]] * x[source[item[p]]];
+        t->y[i] = sum;
+    }
 }
 
-/* False if rows are not few. */
-KERNEL bool add_few(bool transposed, const full *A, const double *x, double *y)
+/* place: in y of each entry. Mostly alpha is 1, and several entries in a row go to one place.
+ */
+static void add_entries(int count, const int *restrict place, const int *restrict from,
+                        const double *restrict values, double alpha, const double *restrict x,
+                        double *restrict y)
 {
-    if (A->m == 3)
-        add_sized(3, transposed, A, x, y);
-    else if (A->m == 2)
-        add_sized(2, transposed, A, x, y);
-    else if (A->m == 1)
-        add_sized(1, transposed, A, x, y);
-    else
-        return false;
-    return true;
+    for (int k = 0; k < count;) {
+        const int i = place[k];
+        double sum = y[i];
+        do {
+            sum += alpha * values[k] * x[from[k]];
+        } while (++k < count && place[k] == i);
+        y[i] = sum;
+    }
 }
 
-static void add_by_columns(const full *A, const double *x, double *y)
+static void add_scattered(int count, const int *restrict place, const int *restrict from,
+                          const double *restrict values, double alpha, const double *restrict x,
+                          double *restrict y)
 {
-    if (!add_few(false, A, x, y)) add_full(A, x, y);
-}
-
-static void add_by_columns_transposed(const full *A, const double *x, double *y)
-{
-    if (!add_few(true, A, x, y)) add_full_transposed(A, x, y);
-}
-
-static void add_listed(const ga_coords *A, bool transposed, const double *values, double alpha,
-                       const double *x, double *y)
-{
-    const ga_strips *strips = A->strips.count ? &A->strips : NULL;
-    const ga_entries by_row = {A->count, A->row, A->col, strips, false},
-                     by_col = {A->count, A->col, A->row, strips, true};
-    ga_division_add(transposed ? &A->by_col : &A->by_row, A->pool,
-                    transposed ? &by_col : &by_row, values, alpha, x, y);
+    for (int k = 0; k < count; ++k) y[place[k]] += alpha * values[k] * x[from[k]];
 }
 
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
     if (A->layout == GA_BY_COLUMNS)
-        add_by_columns(&(full){A->rows, A->cols, values, alpha}, x, y);
+        add_columns(A->rows, A->cols, values, alpha, x, y);
     else if (A->layout == GA_BY_ROWS)
-        add_by_columns_transposed(&(full){A->cols, A->rows, values, alpha}, x, y);
+        add_rows(A->cols, A->rows, values, alpha, x, y);
+    else if (A->pool && A->by_row.start)
+        ga_pool_ranges(A->pool, A->rows, add_places,
+                       &(task){&A->by_row, A->col, values, x, alpha, y});
     else
-        add_listed(A, false, values, alpha, x, y);
+        add_entries(A->count, A->row, A->col, values, alpha, x, y);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
     if (A->layout == GA_BY_COLUMNS)
-        add_by_columns_transposed(&(full){A->rows, A->cols, values, alpha}, x, y);
+        add_rows(A->rows, A->cols, values, alpha, x, y);
     else if (A->layout == GA_BY_ROWS)
-        add_by_columns(&(full){A->cols, A->rows, values, alpha}, x, y);
+        add_columns(A->cols, A->rows, values, alpha, x, y);
+    else if (A->pool && A->by_col.start)
+        ga_pool_ranges(A->pool, A->cols, add_places,
+                       &(task){&A->by_col, A->row, values, x, alpha, y});
     else
-        add_listed(A, true, values, alpha, x, y);
+        add_scattered(A->count, A->col, A->row, values, alpha, x, y);
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

@@ -1,67 +1,57 @@
-/* Small dense kernels: a front is eliminated, and solved with.
+/* A front: a small dense matrix, of which the first k rows and columns are eliminated.
  *
- *     [ A   U ]  k pivots      in memory: A (k4 x k), L (r4 x k), U^T (r4 x k),
- *     [ L   S ]  r others      and S (r4 x r) elsewhere; all by columns
+ *            k    r          by columns, ld numbers apart; m = k + r, and ld is m rounded up to
+ *     k   [  A    U  ]       a multiple of four. Rows and columns from m on are zero.
+ *     r   [  L    S  ]
  *
- * k4 and r4 are k and r rounded up to a multiple of four, the rows between are zero. Then all
- * loops over rows take four at a time, which vectorises, and none of their sums is reordered by
- * it: the same bits come out with any instruction set. */
+ * becomes    [ L_A\U_A     L_A^-1 P U         ]   with P A = L_A U_A, reciprocals on the
+ *            [ L U_A^-1    S - L A^-1 U       ]   diagonal of U_A.
+ *
+ * Pivots are chosen in the rows of A alone. The last block is the contribution block, which the
+ * parent of the front takes over. The rest is kept: a panel of the first k columns, `lower`,
+ * and the first k rows of the others, `upper`, k rounded up to a multiple of four by r. */
 #ifndef GA_LA_FRONT_H
 #define GA_LA_FRONT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After factoring F has P A = L_A U_A (its diagonal as reciprocals), L U_A^-1, L_A^-1 P U; and
- * S is less by their product. Row j has been swapped with swap[j] >= j. work has 4 k numbers.
- * Returns the sum of the squares of the multipliers in L; -1 at a pivot of no use. */
-typedef double ga_front_factor(int k, int r, double *F, double *S, int *swap, void *work);
-/* y = L_A^-1 P y,  t = L y (r4 numbers). */
-typedef void ga_front_forward(int k, int r, const double *F, const int *swap, double *y,
-                              double *t, void *work);
-/* y = U_A^-1 (y - U t); the numbers of t from r on are zero. */
-typedef void ga_front_backward(int k, int r, const double *F, const double *t, double *y,
-                               void *work);
-
-/* Takes a factored front apart, so that large systems, whose factors come from memory, read
- * nothing but what they need, and that one number after the other:
- *   forth  L_A by columns, from the four with the first row below the pivot on; then L, four
- *          rows after four
- *   back   U^T; the k4 numbers of the diagonal; U_A by columns, the last first, each up to the
- *          four with the last row above the pivot */
-typedef void ga_front_part(int k, int r, const double *F, double *forth, double *back);
-
-/* Factors, and takes apart unless that fails. The memory it goes to is fetched on the way: to
- * wait for it in the end takes a third of the time. */
-typedef double ga_front_factor_parted(int k, int r, double *F, double *S, int *swap, void *work,
-                                      double *forth, double *back);
-
-typedef struct ga_front_kernels {
-    ga_front_factor *factor;
-    ga_front_factor_parted *factor_parted;
-    ga_front_forward *forward;
-    ga_front_backward *backward;
-    ga_front_part *part;
-    ga_front_forward *forth; /* the same as forward and backward, with the parts for F */
-    ga_front_backward *back;
-} ga_front_kernels;
-
-/* For k pivots: the fastest on this machine, and those for any machine. */
-const ga_front_kernels *ga_front_kernels_get(int k);
-const ga_front_kernels *ga_front_kernels_plain(int k);
-/* Largest |x|, if all are numbers. */
-double ga_front_largest(int count, const double *x);
-
 static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
 
-/* Numbers in F. */
-static inline size_t ga_front_size(int k, int r)
+static inline size_t ga_front_lower_size(int k, int r)
 {
-    return (size_t)k * ((size_t)ga_front_padded(k) + 2 * (size_t)ga_front_padded(r));
+    return (size_t)k * (size_t)ga_front_padded(k + r);
 }
 
-/* Numbers of the parts. */
-size_t ga_front_forth_size(int k, int r);
-size_t ga_front_back_size(int k, int r);
+static inline size_t ga_front_upper_size(int k, int r)
+{
+    return (size_t)ga_front_padded(k) * (size_t)r;
+}
+
+typedef struct ga_front_kernels {
+    /* Row c was swapped with swap[c] >= c, unless its diagonal entry is at least `keep` times
+     * the largest it would be swapped for: 1 is partial pivoting. Returns the largest
+     * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
+    double (*factor)(int k, int m, double keep, double *F, int *swap);
+    /* z has ld numbers, of which the first k are given. They become L_A^-1 P z, and those
+     * behind them less by L U_A^-1 times that. */
+    void (*forward)(int k, int m, const double *lower, double *z);
+    /* z: k numbers, rounded up; becomes U_A^-1 (z - upper x), x of r numbers. */
+    void (*backward)(int k, int m, const double *lower, const double *upper, const double *x,
+                     double *z);
+} ga_front_kernels;
+
+/* The fastest on this machine. The same bits come from all of them. */
+const ga_front_kernels *ga_front_kernels_get(void);
+const ga_front_kernels *ga_front_kernels_plain(void);
+
+/* The transposed matrix, for whom speed is of no importance: z = U_A^-T z, x -= upper^T z; and
+ * z = L_A^-T (z - L^T x). */
+void ga_front_forward_transposed(int k, int m, const double *lower, const double *upper,
+                                 double *x, double *z);
+void ga_front_backward_transposed(int k, int m, const double *lower, const double *x,
+                                  double *z);
+/* Largest |l| |u| of one pivot, outside of A. */
+double ga_front_growth(int k, int m, const double *F);
 
 #endif

@@ -27,11 +27,11 @@ enum { MOST_DIRECTIONS = 64 };
 /* Trees in an odd order may need more, and are then taken for loops. */
 enum { MOST_ROUNDS = 100 };
 
-/* The ground comes behind the bodies. */
+/* The ground comes behind the nodes. */
 static int vertex(const ga_model *model, const ga_joint *joint, int side)
 {
     const int node = joint->between[side].node;
-    return node >= 0 ? node : model->body_count;
+    return node >= 0 ? node : model->node_count;
 }
 
 /* Takes away joints that are in no loop. */
@@ -120,7 +120,7 @@ bool ga_align_axes(ga_model *model, int count, ga_joint *const *joints)
 {
     direction known[MOST_DIRECTIONS];
     int directions = 0;
-    int *degree = GA_NEW(int, (size_t)model->body_count + 1);
+    int *degree = GA_NEW(int, (size_t)model->node_count + 1);
     bool *in_loop = GA_NEW(bool, count);
     const bool memory = degree && in_loop;
     if (memory) prune(model, count, joints, degree, in_loop);

@@ -10,10 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const ga_element *rest_of(const ga_assembly *a, int r)
-{
-    return a->model->elements[a->rest[r]];
-}
+static const ga_element *rest_of(const ga_assembly *a, int r) { return a->rest[r]; }
 
 /* --- state -------------------------------------------------------------------------------- */
 
@@ -76,7 +73,7 @@ static void sweep_nodes(void *data, int part)
 {
     const sweep *s = data;
     ga_assembly *a = s->a;
-    const int from = part * PART, to = part_end(a->model->body_count, part);
+    const int from = part * PART, to = part_end(a->model->node_count, part);
     if (s->place) copy_part(a->q_at, from, to, s->at->q, a->q);
     if (s->move) copy_part(a->v_at, from, to, s->at->v, a->v);
     for (int i = from, end; i < to; i = end) {
@@ -90,7 +87,7 @@ static void sweep_frames(void *data, int part)
 {
     const sweep *s = data;
     ga_assembly *a = s->a;
-    for (int i = part * PART; i < part_end(a->model->body_count, part); ++i) {
+    for (int i = part * PART; i < part_end(a->model->node_count, part); ++i) {
         if (s->place) ga_node_frame(a->planes + i, a->frames + i);
         if (s->move) ga_node_move(a->kinds[i], a->v + a->v_at[i], a->frames + i);
     }
@@ -100,7 +97,7 @@ static void make_frames(ga_assembly *a)
 {
     sweep s = {.a = a, .place = !a->framed, .move = a->moved && !a->framed_moving};
     if (!a->planes || (!s.place && !s.move)) return;
-    ga_pool_run(a->pool, parts_of(a->model->body_count), sweep_frames, &s);
+    ga_pool_run(a->pool, parts_of(a->model->node_count), sweep_frames, &s);
     a->framed = true;
     a->framed_moving = a->moved;
 }
@@ -124,7 +121,7 @@ static void visit_nodes(ga_assembly *a, const ga_point *at, const ga_wanted *wan
     s.place = !a->placed || memcmp(a->q, at->q, nq) != 0;
     s.move = at->v && (s.place || !a->moved || memcmp(a->v, at->v, nv) != 0);
     if (s.place || s.move || (wanted && wanted->force))
-        ga_pool_run(a->pool, parts_of(a->model->body_count), sweep_nodes, &s);
+        ga_pool_run(a->pool, parts_of(a->model->node_count), sweep_nodes, &s);
     if (s.place && a->planes) place_ground(a);
     if (s.place) a->framed = a->moved = false;
     if (s.place || s.move) a->framed_moving = false;
@@ -207,9 +204,9 @@ void ga_assembly_use(ga_assembly *a, ga_pool *pool) { a->pool = pool; }
 void ga_assembly_initial(const ga_assembly *a, double *q, double *v)
 {
     const ga_model *model = a->model;
-    for (int i = 0; i < model->body_count; ++i) {
-        const ga_body *body = model->bodies + i;
-        ga_node_coordinates(a->kinds[i], body->position, body->rotation, q + a->q_at[i]);
+    for (int i = 0; i < model->node_count; ++i) {
+        const ga_model_node *node = model->nodes + i;
+        ga_node_coordinates(a->kinds[i], node->position, node->rotation, q + a->q_at[i]);
         ga_node_velocity(a->kinds[i], model->frames + i, v + a->v_at[i]);
     }
 }
@@ -386,9 +383,67 @@ static void add_reaction(int rows, int side, const double *B, const double *mult
         for (int c = 0; c < side; ++c) r[c] += sign * (B[i * side + c] * multipliers[i]);
 }
 
+/* --- inertia of an element ---------------------------------------------------------------- */
+
+/* Rates of the twists; vd null: those that there are without it. */
+static void find_rates(const ga_assembly *a, const ga_element *element, const double *vd,
+                       double *rates)
+{
+    static const double zero[GA_NODE_MAX_NV];
+    memset(rates, 0, (size_t)(GA_TWIST * element->node_count) * sizeof *rates);
+    for (int k = 0; k < element->node_count; ++k) {
+        const int node = element->nodes[k];
+        if (node < 0) continue;
+        ga_node_acceleration(a->kinds[node], a->frames + node, vd ? vd + a->v_at[node] : zero,
+                             rates + GA_TWIST * k);
+    }
+}
+
+/* r += M y' + h; leaves M in a->M and y' in a->rates */
+static void add_inertia(ga_assembly *a, const ga_element *element,
+                        const ga_element_state *state, const double *vd, double *r)
+{
+    const int side = GA_TWIST * element->node_count;
+    memset(a->M, 0, (size_t)(side * side) * sizeof *a->M);
+    find_rates(a, element, vd, a->rates);
+    element->type->mass(element, state, a->M);
+    element->type->gyroscopic(element, state, r);
+    for (int i = 0; i < side; ++i)
+        for (int c = 0; c < side; ++c) r[i] += a->M[i * side + c] * a->rates[c];
+}
+
+/* x += s (b x y) */
+static void add_cross(double s, const double *b, const double *y, double *x)
+{
+    x[0] += s * (b[1] * y[2] - b[2] * y[1]);
+    x[1] += s * (b[2] * y[0] - b[0] * y[2]);
+    x[2] += s * (b[0] * y[1] - b[1] * y[0]);
+}
+
+/* Where v holds x', u' = R^T x'' - w x u: C += M [-w~ u~; 0 0], K += M [0 (R^T x'')~; 0 0]. */
+static void add_mixed_inertia(const ga_assembly *a, const ga_element *element, double *K,
+                              double *C)
+{
+    const int side = GA_TWIST * element->node_count;
+    for (int k = 0; k < element->node_count; ++k) {
+        const int node = element->nodes[k], at = GA_TWIST * k;
+        if (node < 0 || !ga_node_is_mixed(a->kinds[node])) continue;
+        const ga_frame *f = a->frames + node;
+        double second[3]; /* R^T x'' */
+        memcpy(second, a->rates + at, sizeof second);
+        add_cross(1, f->w, f->u, second);
+        for (int i = 0; i < side; ++i) {
+            const double *m = a->M + i * side + at;
+            add_cross(-1, m, f->w, C + i * side + at);
+            add_cross(1, m, f->u, C + i * side + at + 3);
+            add_cross(1, m, second, K + i * side + at + 3);
+        }
+    }
+}
+
 /* The element's share of K and C in body axes, in A and A2; multipliers are its own. */
 static void tangents(ga_assembly *a, const ga_element *element, const ga_element_state *state,
-                     const double *lambda, const double *psi)
+                     const double *vd, const double *lambda, const double *psi)
 {
     const ga_element_type *type = element->type;
     int side = GA_TWIST * element->node_count;
@@ -407,6 +462,7 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_element
         type->speed_gradient(element, state, a->A);
         add_reaction(element->speed_rows, side, a->A, psi, r);
     }
+    if (type->mass) add_inertia(a, element, state, vd, r);
     memset(a->A, 0, size);
     memset(a->A2, 0, size);
     if (element->rows && type->geometric) type->geometric(element, state, lambda, a->A);
@@ -414,6 +470,10 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_element
         type->speed_geometric(element, state, psi, a->A, a->A2);
     for (int i = 0; GA_FAULT(tangent) && i < side * side; ++i) a->A[i] = -a->A[i];
     if (type->tangent) type->tangent(element, state, a->A, a->A2);
+    if (type->mass) {
+        type->inertia_tangent(element, state, a->rates, a->A, a->A2);
+        add_mixed_inertia(a, element, a->A, a->A2);
+    }
     add_mixed_rows(a, element, side, a->A2, a->A);
     add_mixed_force(a, element, r, a->A);
 }
@@ -436,43 +496,36 @@ static void matrix_out(const ga_assembly *a, int r, const double *A, double *out
     }
 }
 
-void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
-                              const double *lambda, const double *psi, double *out)
+void ga_assembly_mass_of(ga_assembly *a, int r, const ga_element_state *state, double *out)
 {
-    tangents(a, rest_of(a, r), state, lambda, psi);
+    const ga_element *element = rest_of(a, r);
+    const int side = GA_TWIST * element->node_count;
+    memset(a->M, 0, (size_t)(side * side) * sizeof *a->M);
+    element->type->mass(element, state, a->M);
+    matrix_out(a, r, a->M, out);
+}
+
+void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
+                              const ga_loaded *at, double *out)
+{
+    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
     matrix_out(a, r, a->A, out);
 }
 
 void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
-                            const double *lambda, const double *psi, double *out)
+                            const ga_loaded *at, double *out)
 {
-    tangents(a, rest_of(a, r), state, lambda, psi);
+    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
     matrix_out(a, r, a->A2, out);
 }
 
-static const double *own(const double *multipliers, int at)
+static ga_loaded loaded(const ga_point *at, const ga_element *element)
 {
-    return multipliers ? multipliers + at : NULL;
+    return (ga_loaded){at->vd, at->lambda ? at->lambda + element->row : NULL,
+                       at->psi ? at->psi + element->speed_row : NULL};
 }
 
 /* --- callbacks ---------------------------------------------------------------------------- */
-
-static ga_eval mass(void *user, const ga_point *at, double *M)
-{
-    (void)at;
-    const ga_assembly *a = user;
-    for (int i = 0; i < a->model->body_count; ++i) {
-        const ga_body *body = a->model->bodies + i;
-        int translations = a->model->dimension;
-        for (int k = 0; k < translations; ++k) *M++ = body->mass;
-        if (body->type == GA_BODY_POINT_MASS) continue;
-        if (translations == 2)
-            *M++ = body->inertia[8];
-        else
-            for (int k = 0; k < 9; ++k) *M++ = body->inertia[k];
-    }
-    return GA_EVAL_OK;
-}
 
 static void scatter(const ga_target *target, int r, const double *local, double *values)
 {
@@ -480,9 +533,32 @@ static void scatter(const ga_target *target, int r, const double *local, double 
         values[k] = local[target->entry[k - target->base]];
 }
 
-/* What of one element of the rest is wanted. */
+static ga_eval mass(void *user, const ga_point *at, double *M)
+{
+    ga_assembly *a = user;
+    const ga_target *target = a->target + GA_TARGET_MASS;
+    const int dimension = a->model->dimension;
+    double *next = M;
+    for (int i = 0; i < a->model->node_count; ++i) {
+        if (!a->has_body[i]) continue;
+        for (int k = 0; k < dimension; ++k) *next++ = a->mass[i];
+        if (!a->model->nodes[i].turns) continue;
+        const int count = dimension == 2 ? 1 : 9;
+        for (int k = 0; k < count; ++k) *next++ = a->inertia[(size_t)(count * i + k)];
+    }
+    if (!a->heavy) return GA_EVAL_OK;
+    const ga_element_state state = ga_assembly_look(a, at->t, at->q, NULL, NULL, NULL);
+    for (int r = 0; r < a->rest_count; ++r) {
+        if (!rest_of(a, r)->type->mass) continue;
+        ga_assembly_mass_of(a, r, &state, a->out);
+        scatter(target, r, a->out, M);
+    }
+    return GA_EVAL_OK;
+}
+
+/* What of one element of the rest is wanted; with M vd among its forces if there is vd. */
 static void evaluate(ga_assembly *a, int r, const ga_element_state *state,
-                     const ga_wanted *wanted)
+                     const ga_wanted *wanted, const double *vd)
 {
     const ga_element *element = rest_of(a, r);
     const ga_element_type *type = element->type;
@@ -500,9 +576,12 @@ static void evaluate(ga_assembly *a, int r, const ga_element_state *state,
         ga_assembly_speed_gradient_of(a, r, state, a->out);
         scatter(a->target + GA_TARGET_SPEED_GRADIENT, r, a->out, wanted->nonholonomic_gradient);
     }
-    if (wanted->force && type->force) {
-        memset(a->f, 0, (size_t)(GA_TWIST * element->node_count) * sizeof *a->f);
-        type->force(element, state, a->f);
+    if (wanted->force && (type->force || type->mass)) {
+        const int side = GA_TWIST * element->node_count;
+        memset(a->f, 0, (size_t)side * sizeof *a->f);
+        if (type->mass) add_inertia(a, element, state, vd, a->f);
+        for (int i = 0; type->mass && i < side; ++i) a->f[i] = -a->f[i];
+        if (type->force) type->force(element, state, a->f);
         ga_assembly_add_row(a, element, a->f, wanted->force);
     }
 }
@@ -524,7 +603,7 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
     const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
-    for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted);
+    for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted, NULL);
     return GA_EVAL_OK;
 }
 
@@ -590,8 +669,8 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
     if (rest) {
         make_frames(a);
-        for (int e = 0; e < a->rest_count; ++e) evaluate(a, e, &state, &all_of);
-        for (int i = 0, n = a->model->body_count, end; i < n; i = end) {
+        for (int e = 0; e < a->rest_count; ++e) evaluate(a, e, &state, &all_of, at->vd);
+        for (int i = 0, n = a->model->node_count, end; i < n; i = end) {
             end = run_end(a, i, n);
             ga_bodies_accelerate(a, i, end, at->vd + a->v_at[i], r + a->v_at[i]);
         }
@@ -710,13 +789,14 @@ static ga_eval stiffness(void *user, const ga_point *at, double *K)
     ga_element_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_STIFFNESS;
     double *next = K;
-    for (int i = 0; i < a->model->body_count; ++i) next = ga_body_stiffness(a, i, next);
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) next = ga_body_stiffness(a, i, next);
     visit_joints(a, at, NULL, K, sweep_stiffness);
     for (int r = 0; r < a->rest_count; ++r) {
         if (target->first[r] == target->first[r + 1]) continue;
         const ga_element *element = rest_of(a, r);
-        ga_assembly_stiffness_of(a, r, &state, own(at->lambda, element->row),
-                                 own(at->psi, element->speed_row), a->out);
+        const ga_loaded here = loaded(at, element);
+        ga_assembly_stiffness_of(a, r, &state, &here, a->out);
         scatter(target, r, a->out, K);
     }
     return GA_EVAL_OK;
@@ -728,12 +808,13 @@ static ga_eval damping(void *user, const ga_point *at, double *C)
     ga_element_state state = state_at(a, at);
     const ga_target *target = a->target + GA_TARGET_DAMPING;
     double *next = C;
-    for (int i = 0; i < a->model->body_count; ++i) next = ga_body_damping(a, i, next);
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) next = ga_body_damping(a, i, next);
     for (int r = 0; r < a->rest_count; ++r) {
         if (target->first[r] == target->first[r + 1]) continue;
         const ga_element *element = rest_of(a, r);
-        ga_assembly_damping_of(a, r, &state, own(at->lambda, element->row),
-                               own(at->psi, element->speed_row), a->out);
+        const ga_loaded here = loaded(at, element);
+        ga_assembly_damping_of(a, r, &state, &here, a->out);
         scatter(target, r, a->out, C);
     }
     return GA_EVAL_OK;
@@ -779,12 +860,12 @@ static void define_system(ga_assembly *a)
     }
     a->system = (ga_system){
         .user = a,
-        .node_count = model->body_count,
+        .node_count = model->node_count,
         .nodes = a->nodes,
         .constraint_count = model->rows,
         .mass = mass,
         .mass_pattern = pattern_of(t + GA_TARGET_MASS),
-        .mass_is_constant = true,
+        .mass_is_constant = !a->heavy,
         .force = force,
         .force_uses_multipliers = hosted,
         .stiffness = stiffness,
@@ -824,7 +905,7 @@ static void define_system(ga_assembly *a)
 
 static ga_status prepare_reactions(ga_assembly *a)
 {
-    int *mark = GA_NEW(int, a->model->body_count);
+    int *mark = GA_NEW(int, a->model->node_count);
     ga_status status = mark ? GA_OK : GA_ERR_MEMORY;
     for (int k = 0; status == GA_OK && k < a->batch_count; ++k)
         status = ga_reaction_prepare(a->batches + k, a->v_at, PART, mark);
@@ -832,9 +913,9 @@ static ga_status prepare_reactions(ga_assembly *a)
     return status;
 }
 
-static ga_status create(ga_assembly *a, bool se)
+static ga_status create(ga_assembly *a, bool se, bool plain)
 {
-    GA_TRY(ga_assembly_plan(a, se));
+    GA_TRY(ga_assembly_plan(a, se, plain));
     GA_TRY(ga_pattern_build(a));
     GA_TRY(prepare_reactions(a));
     for (int k = 0; k < a->batch_count; ++k) a->batch_parts += parts_of(a->batches[k].count);
@@ -842,14 +923,14 @@ static ga_status create(ga_assembly *a, bool se)
     return GA_OK;
 }
 
-ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assembly,
-                             ga_report *report)
+static ga_status make(const ga_model *model, bool se, bool plain, ga_assembly **assembly,
+                      ga_report *report)
 {
     *assembly = NULL;
     ga_assembly *a = GA_NEW(ga_assembly, 1);
     if (!a) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     a->model = model;
-    ga_status status = create(a, se);
+    ga_status status = create(a, se, plain);
     if (status != GA_OK) {
         ga_assembly_destroy(a);
         return ga_fail(report, status, "no memory for a simulation of %d bodies",
@@ -857,6 +938,18 @@ ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assem
     }
     *assembly = a;
     return GA_OK;
+}
+
+ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assembly,
+                             ga_report *report)
+{
+    return make(model, se, false, assembly, report);
+}
+
+ga_status ga_assembly_create_plain(const ga_model *model, bool se, ga_assembly **assembly,
+                                   ga_report *report)
+{
+    return make(model, se, true, assembly, report);
 }
 
 void ga_assembly_destroy(ga_assembly *a)
@@ -873,10 +966,18 @@ void ga_assembly_destroy(ga_assembly *a)
         ga_free(a->batches[k].common);
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
-    void *memory[] = {a->kinds,    a->nodes,   a->q_at, a->v_at,   a->mass,
-                      a->inertia,  a->q,       a->v,    a->memory, a->batches,
-                      a->turnings, a->keepers, a->rest, a->width,  a->column_at,
-                      a->columns,  a->A,       a->A2,   a->out,    a->f};
+    void *memory[] = {a->kinds,   a->nodes,
+                      a->q_at,    a->v_at,
+                      a->mass,    a->has_body,
+                      a->inertia, a->q,
+                      a->v,       a->memory,
+                      a->batches, a->turnings,
+                      a->keepers, (void *)a->rest,
+                      a->width,   a->column_at,
+                      a->columns, a->A,
+                      a->A2,      a->M,
+                      a->out,     a->f,
+                      a->rates};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     ga_free(a);
 }

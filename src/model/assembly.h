@@ -54,10 +54,12 @@ typedef struct ga_assembly {
     ga_node_kind *kinds; /* of nodes */
     bool alike;          /* all are of one kind */
     ga_node *nodes;
-    int *q_at, *v_at;       /* first coordinate of each node */
-    double *mass, *inertia; /* of each node; in space 9 numbers, planar 1 */
-    bool principal;         /* in space: all inertias are diagonal */
-    bool turned;            /* translations are in body axes */
+    int *q_at, *v_at; /* first coordinate of each node */
+    /* The body on each node, if there is one: else 0. Inertias have 9 numbers, planar 1. */
+    bool *has_body;
+    double *mass, *inertia;
+    bool principal; /* in space: all inertias are diagonal */
+    bool turned;    /* translations are in body axes */
 
     /* The state that places are for; [GA_GROUND] too. In planar models frames follow planes
      * when somebody asks for them. */
@@ -74,9 +76,10 @@ typedef struct ga_assembly {
     int keeper_count;
     int *keepers; /* other elements with something to remember */
 
-    /* The rest: elements without a kernel, in the order of the model. */
+    /* The rest: elements without a kernel, in the order of the model, bodies first. */
     int rest_count;
-    int *rest;
+    const ga_element **rest;
+    bool heavy;     /* some of them have mass */
     int *width;     /* its columns: sum of nv over its nodes */
     int *column_at; /* where its columns begin in `columns` */
     int *columns;   /* numbers in v */
@@ -84,17 +87,24 @@ typedef struct ga_assembly {
 
     /* workspace for one element */
     double *A, *A2; /* 6 n x 6 n, or rows x 6 n */
+    double *M;      /* 6 n x 6 n */
     double *out;    /* the same in coordinates */
-    double *f;      /* 6 n */
+    double *f;      /* 6 n, twice */
+    double *rates;  /* 6 n */
 } ga_assembly;
 
 /* se: left-trivialised groups SE(3), SE(2); else R3xSO(3), R2xSO(2). */
 ga_status ga_assembly_create(const ga_model *model, bool se, ga_assembly **assembly,
                              ga_report *report);
+/* The same by the functions of elements alone, bodies among them, one after the other: what
+ * kernels are tested against. */
+ga_status ga_assembly_create_plain(const ga_model *model, bool se, ga_assembly **assembly,
+                                   ga_report *report);
 void ga_assembly_destroy(ga_assembly *assembly);
 
-/* assembly_plan.c: numbers, batches and workspace of a new one, whose model is set. */
-ga_status ga_assembly_plan(ga_assembly *assembly, bool se);
+/* assembly_plan.c: numbers, batches and workspace of a new one, whose model is set. plain: no
+ * batches. */
+ga_status ga_assembly_plan(ga_assembly *assembly, bool se, bool plain);
 
 /* Threads for sums over bodies and joints, from now on; they must outlive their use. The
  * numbers are the same, bit for bit. Null: none. */
@@ -127,7 +137,7 @@ void ga_assembly_add_row(const ga_assembly *assembly, const ga_element *element,
 /* The element a row of (lambda, psi) belongs to, and its number there (rows, then speed
  * rows). */
 const ga_element *ga_assembly_row(const ga_assembly *assembly, int row, int *local);
-/* The body a column of v belongs to; -1: none. */
+/* The node a column of v belongs to; -1: none. */
 int ga_assembly_column(const ga_assembly *assembly, int column);
 
 #endif

@@ -8,29 +8,45 @@
 
 /* --- numbering ---------------------------------------------------------------------------- */
 
-static ga_node_kind kind_of(const ga_model *model, const ga_body *body, bool se)
+static ga_node_kind kind_of(const ga_model *model, const ga_model_node *node, bool se)
 {
-    bool point = body->type == GA_BODY_POINT_MASS;
+    bool point = !node->turns;
     if (model->dimension == 2) return point ? GA_NODE_POINT2 : se ? GA_NODE_SE2 : GA_NODE_R2SO2;
     return point ? GA_NODE_POINT3 : se ? GA_NODE_SE3 : GA_NODE_R3SO3;
 }
 
-static ga_status number_nodes(ga_assembly *a, bool se)
+/* Bodies have kernels of their own, see bodies.c. */
+static void take_body(ga_assembly *a, const ga_body *body)
+{
+    const int i = body->element.nodes[0];
+    const double *J = body->inertia;
+    a->has_body[i] = true;
+    a->mass[i] = body->mass;
+    if (a->planes) {
+        a->inertia[i] = J[8];
+        return;
+    }
+    memcpy(a->inertia + 9 * (size_t)i, J, 9 * sizeof *a->inertia);
+    for (int k = 0; k < 9; ++k)
+        if (k % 4 && J[k] != 0) a->principal = false;
+}
+
+static ga_status number_nodes(ga_assembly *a, bool se, bool plain)
 {
     const ga_model *model = a->model;
-    int n = model->body_count;
+    int n = model->node_count;
     a->turned = se;
     bool memory = (a->kinds = GA_NEW(ga_node_kind, n)) && (a->nodes = GA_NEW(ga_node, n)) &&
                   (a->q_at = GA_NEW(int, n + 1)) && (a->v_at = GA_NEW(int, n + 1)) &&
-                  (a->mass = GA_NEW(double, n)) && (a->frames = GA_NEW(ga_frame, n + 1));
+                  (a->mass = GA_NEW(double, n)) && (a->has_body = GA_NEW(bool, n)) &&
+                  (a->frames = GA_NEW(ga_frame, n + 1));
     if (!memory) return GA_ERR_MEMORY;
     *a->frames++ = model->frames[GA_GROUND];
     for (int i = 0; i < n; ++i) {
-        a->kinds[i] = kind_of(model, model->bodies + i, se);
+        a->kinds[i] = kind_of(model, model->nodes + i, se);
         a->nodes[i] = ga_node_of(a->kinds[i]);
         a->q_at[i + 1] = a->q_at[i] + ga_node_nq(a->nodes[i]);
         a->v_at[i + 1] = a->v_at[i] + ga_node_nv(a->nodes[i]);
-        a->mass[i] = model->bodies[i].mass;
         a->alike = (i == 0 || a->alike) && a->kinds[i] == a->kinds[0];
     }
     a->nq = a->q_at[n];
@@ -43,16 +59,9 @@ static ga_status number_nodes(ga_assembly *a, bool se)
     if (flat) {
         if (!(a->planes = GA_NEW(ga_plane, n + 1))) return GA_ERR_MEMORY;
         ++a->planes; /* the ground before the first */
-        for (int i = 0; i < n; ++i) a->inertia[i] = model->bodies[i].inertia[8];
-    } else {
-        a->principal = true;
-        for (int i = 0; i < n; ++i) {
-            const double *J = model->bodies[i].inertia;
-            memcpy(a->inertia + 9 * i, J, 9 * sizeof *a->inertia);
-            for (int k = 0; k < 9; ++k)
-                if (k % 4 && J[k] != 0) a->principal = false;
-        }
     }
+    a->principal = !flat;
+    for (int i = 0; !plain && i < model->body_count; ++i) take_body(a, model->bodies + i);
     return GA_OK;
 }
 
@@ -73,7 +82,7 @@ static int find_batch(ga_assembly *a, const ga_batch *batch)
 
 /* of[e]: the batch of each element, or -1. A joint with the constants of the one before it goes
  * where that one went. */
-static void sort_elements(ga_assembly *a, int *of)
+static void sort_elements(ga_assembly *a, bool plain, int *of)
 {
     const ga_model *model = a->model;
     double data[2][GA_KERNEL_MAX_NUMBERS] = {{0}};
@@ -82,7 +91,7 @@ static void sort_elements(ga_assembly *a, int *of)
     for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
         of[e] = -1;
-        if (!element->type->is_joint ||
+        if (plain || !element->type->is_joint ||
             !ga_batch_describe((const ga_joint *)element, model->dimension, a->kinds,
                                batch + turn, data[turn]))
             continue;
@@ -98,30 +107,38 @@ static void sort_elements(ga_assembly *a, int *of)
     }
 }
 
-static ga_status fill_batches(ga_assembly *a, const int *of)
+static void add_rest(ga_assembly *a, const ga_element *element)
 {
-    int rest = 0;
+    a->rest[a->rest_count++] = element;
+    if (element->type->mass) a->heavy = true;
+}
+
+static ga_status fill_batches(ga_assembly *a, const int *of, bool plain)
+{
+    int rest = plain ? a->model->body_count : 0;
     for (int e = 0; e < a->model->element_count; ++e) rest += of[e] < 0;
-    if (!(a->rest = GA_NEW(int, rest))) return GA_ERR_MEMORY;
+    if (!(a->rest = GA_NEW(const ga_element *, rest))) return GA_ERR_MEMORY;
+    for (int i = 0; plain && i < a->model->body_count; ++i)
+        add_rest(a, &a->model->bodies[i].element);
     for (int k = 0; k < a->batch_count; ++k)
         GA_TRY(ga_batch_reserve(a->batches + k, a->batches[k].count));
     for (int e = 0; e < a->model->element_count; ++e) {
         if (of[e] < 0)
-            a->rest[a->rest_count++] = e;
+            add_rest(a, a->model->elements[e]);
         else
             ga_batch_add(a->batches + of[e], (const ga_joint *)a->model->elements[e]);
     }
     return GA_OK;
 }
 
-static ga_status make_batches(ga_assembly *a)
+static ga_status make_batches(ga_assembly *a, bool plain)
 {
     int *of = GA_NEW(int, a->model->element_count);
     a->batches = GA_NEW(ga_batch, MOST_BATCHES);
     ga_status status = GA_ERR_MEMORY;
     if (of && a->batches) {
-        sort_elements(a, of);
-        status = fill_batches(a, of);
+        sort_elements(a, plain, of);
+        status = fill_batches(a, of, plain);
     }
     ga_free(of);
     return status;
@@ -134,8 +151,8 @@ static double angle_between(const ga_assembly *a, const ga_element *element)
     for (int k = 0; k < 2; ++k) {
         int node = element->nodes[k];
         if (node < 0 || a->kinds[node] == GA_NODE_POINT2) continue;
-        const ga_body *body = a->model->bodies + node;
-        ga_node_coordinates(a->kinds[node], body->position, body->rotation, q);
+        const ga_model_node *at = a->model->nodes + node;
+        ga_node_coordinates(a->kinds[node], at->position, at->rotation, q);
         angle[k] = q[2];
     }
     return angle[1] - angle[0];
@@ -157,7 +174,7 @@ static bool is_turning(const ga_assembly *a, const ga_element *element, ga_turni
     return true;
 }
 
-static ga_status list_keepers(ga_assembly *a)
+static ga_status list_keepers(ga_assembly *a, bool plain)
 {
     const ga_model *model = a->model;
     int turnings = 0, keepers = 0;
@@ -165,7 +182,7 @@ static ga_status list_keepers(ga_assembly *a)
     for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
         if (!element->type->commit || !element->memory_count) continue;
-        *(is_turning(a, element, &turning) ? &turnings : &keepers) += 1;
+        *(!plain && is_turning(a, element, &turning) ? &turnings : &keepers) += 1;
     }
     a->turnings = GA_NEW(ga_turning, turnings);
     a->keepers = GA_NEW(int, keepers);
@@ -173,7 +190,7 @@ static ga_status list_keepers(ga_assembly *a)
     for (int e = 0; e < model->element_count; ++e) {
         const ga_element *element = model->elements[e];
         if (!element->type->commit || !element->memory_count) continue;
-        if (is_turning(a, element, &turning))
+        if (!plain && is_turning(a, element, &turning))
             a->turnings[a->turning_count++] = turning;
         else
             a->keepers[a->keeper_count++] = e;
@@ -189,7 +206,7 @@ static ga_status number_columns(ga_assembly *a)
     a->column_at = GA_NEW(int, a->rest_count);
     if (!a->width || !a->column_at) return GA_ERR_MEMORY;
     for (int r = 0; r < a->rest_count; ++r) {
-        const ga_element *element = a->model->elements[a->rest[r]];
+        const ga_element *element = a->rest[r];
         a->column_at[r] = total;
         for (int k = 0; k < element->node_count; ++k)
             if (element->nodes[k] >= 0) a->width[r] += ga_node_nv(a->nodes[element->nodes[k]]);
@@ -197,7 +214,7 @@ static ga_status number_columns(ga_assembly *a)
     }
     if (!(a->columns = GA_NEW(int, total))) return GA_ERR_MEMORY;
     for (int r = 0, at = 0; r < a->rest_count; ++r) {
-        const ga_element *element = a->model->elements[a->rest[r]];
+        const ga_element *element = a->rest[r];
         for (int k = 0; k < element->node_count; ++k) {
             int node = element->nodes[k];
             for (int c = 0; node >= 0 && c < ga_node_nv(a->nodes[node]); ++c)
@@ -222,15 +239,16 @@ static ga_status take_workspace(ga_assembly *a)
     }
     int side = GA_TWIST * most, size = side * (rows_most > side ? rows_most : side);
     bool memory = (a->A = GA_NEW(double, size)) && (a->A2 = GA_NEW(double, size)) &&
-                  (a->out = GA_NEW(double, size)) && (a->f = GA_NEW(double, 2 * side));
+                  (a->M = GA_NEW(double, side *side)) && (a->out = GA_NEW(double, size)) &&
+                  (a->f = GA_NEW(double, 2 * side)) && (a->rates = GA_NEW(double, side));
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
-ga_status ga_assembly_plan(ga_assembly *a, bool se)
+ga_status ga_assembly_plan(ga_assembly *a, bool se, bool plain)
 {
-    GA_TRY(number_nodes(a, se));
-    GA_TRY(make_batches(a));
-    GA_TRY(list_keepers(a));
+    GA_TRY(number_nodes(a, se, plain));
+    GA_TRY(make_batches(a, plain));
+    GA_TRY(list_keepers(a, plain));
     GA_TRY(number_columns(a));
     return take_workspace(a);
 }
@@ -260,7 +278,7 @@ static int speed_row_of(const ga_assembly *a, int e)
     return a->model->elements[e]->speed_row;
 }
 
-static int column_of(const ga_assembly *a, int body) { return a->v_at[body]; }
+static int column_of(const ga_assembly *a, int node) { return a->v_at[node]; }
 
 /* Elements without rows stand before the owner of the row they all begin at. */
 const ga_element *ga_assembly_row(const ga_assembly *a, int row, int *local)
@@ -278,5 +296,5 @@ const ga_element *ga_assembly_row(const ga_assembly *a, int row, int *local)
 int ga_assembly_column(const ga_assembly *a, int column)
 {
     if (column < 0 || column >= a->nv) return -1;
-    return last_not_above(a, a->model->body_count, column_of, column);
+    return last_not_above(a, a->model->node_count, column_of, column);
 }

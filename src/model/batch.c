@@ -11,7 +11,6 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "la/fours.h"
-#include "la/front.h"
 
 #include <string.h>
 
@@ -188,7 +187,9 @@ int ga_batch_column(const ga_batch *batch, int column, int *which)
 static void mark(const ga_batch *batch, int rows, const double *local, double noise, bool *used)
 {
     int count = rows * batch->kernel->columns;
-    const double least = noise * ga_front_largest(count, local);
+    double largest = 0;
+    for (int k = 0; k < count; ++k) largest = fmax(largest, fabs(local[k]));
+    const double least = noise * largest;
     for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > least;
 }
 

@@ -30,8 +30,9 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
             return ga_reader_error(&b->reader, entry->place, "the name `%s` is reserved", name);
     int found = ga_names_find(&b->model->names, name, strlen(name));
     if (found < 0) return true;
-    const ga_place *first = found % 2 == GA_NAMED_BODY ? &b->model->bodies[found / 2].place
-                                                       : &b->model->named[found / 2]->place;
+    const ga_place *first = found % 2 == GA_NAMED_BODY
+                                ? &b->model->bodies[found / 2].element.place
+                                : &b->model->named[found / 2]->place;
     char by[32] = "";
     if (first->line > 0) snprintf(by, sizeof by, ", by line %d", first->line);
     return ga_reader_error(&b->reader, entry->place,
@@ -58,7 +59,7 @@ bool ga_build_anchor(const ga_builder *b, const char *text, ga_anchor *anchor)
         int found = ga_names_find(&b->model->names, text, length);
         if (found < 0 || found % 2 != GA_NAMED_BODY) return false;
         const ga_body *body = b->model->bodies + found / 2;
-        anchor->node = found / 2;
+        anchor->node = body->element.nodes[0];
         anchor->is_point = body->type == GA_BODY_POINT_MASS;
         points = &body->points;
     }
@@ -111,16 +112,17 @@ static bool observe_point(const ga_builder *b, const char *text, bool whole, ga_
     return false;
 }
 
-static bool observe_body(const ga_builder *b, int node, const char *text, ga_observed *what)
+static bool observe_body(const ga_builder *b, const ga_body *body, const char *text,
+                         ga_observed *what)
 {
-    what->node = node;
+    what->node = body->element.nodes[0];
     if (observe_point(b, text, true, what)) return true;
     const char *dot = strchr(text, '.');
     char name[64];
     if (!dot || (size_t)(dot - text) >= sizeof name) return false;
     memcpy(name, text, (size_t)(dot - text));
     name[dot - text] = '\0';
-    const ga_named_point *point = ga_points_find(&b->model->bodies[node].points, name);
+    const ga_named_point *point = ga_points_find(&body->points, name);
     if (!point) return false;
     memcpy(what->p, point->p, sizeof what->p);
     return observe_point(b, dot + 1, false, what);
@@ -170,7 +172,7 @@ static bool find_observed(const ga_builder *b, const char *name, ga_observed *wh
     int found = ga_names_find(&b->model->names, name, (size_t)(dot - name));
     if (found < 0) return false;
     return found % 2 == GA_NAMED_BODY
-               ? observe_body(b, found / 2, dot + 1, what)
+               ? observe_body(b, b->model->bodies + found / 2, dot + 1, what)
                : observe_element(b->model->named[found / 2], dot + 1, what);
 }
 
@@ -268,9 +270,13 @@ static bool check_body(ga_builder *b, const ga_body *body, const ga_value *map)
     return good;
 }
 
-/* The frame of a body as given. */
-static void place_body(const ga_body *body, ga_frame *frame)
+/* The node of a body, and its frame as given. */
+static void place_body(const ga_body *body, ga_model_node *node, ga_frame *frame)
 {
+    node->name = body->element.name;
+    node->turns = body->type == GA_BODY_RIGID;
+    memcpy(node->position, body->position, sizeof node->position);
+    memcpy(node->rotation, body->rotation, sizeof node->rotation);
     memcpy(frame->x, body->position, sizeof frame->x);
     ga_quaternion_to_matrix(body->rotation, frame->R);
     ga_quaternion_rotate_back(body->rotation, body->velocity, frame->u);
@@ -283,8 +289,9 @@ static void build_bodies(ga_builder *b)
     const ga_value *bodies = section(b, "bodies");
     int count = bodies ? bodies->count : 0;
     ga_frame *frames = GA_NEW_WHOLE(ga_frame, count + 1);
+    model->nodes = GA_ARENA_NEW(&model->arena, ga_model_node, count);
     model->bodies = GA_ARENA_NEW(&model->arena, ga_body, count);
-    if (!frames || !model->bodies) {
+    if (!frames || !model->nodes || !model->bodies) {
         ga_free(frames);
         b->reader.out_of_memory = true;
         return;
@@ -296,13 +303,17 @@ static void build_bodies(ga_builder *b)
         const ga_entry *entry = bodies->entries + k;
         ga_body *body = model->bodies + k;
         size_t inside = ga_reader_enter(&b->reader, entry->key);
-        body->name = entry->key;
-        body->place = entry->place;
+        body->element = (ga_element){.type = &ga_body_element,
+                                     .name = entry->key,
+                                     .place = entry->place,
+                                     .node_count = 1,
+                                     .nodes = {k}};
+        memcpy(body->gravity, model->gravity, sizeof body->gravity);
         if (check_name(b, entry)) add_name(b, entry->key, k, GA_NAMED_BODY);
-        model->body_count = k + 1;
+        model->node_count = model->body_count = k + 1;
         if (ga_build_fields(b, &entry->value, ga_body_fields, NULL, body))
             check_body(b, body, &entry->value);
-        place_body(body, model->frames + k);
+        place_body(body, model->nodes + k, model->frames + k);
         ga_reader_leave(&b->reader, inside);
     }
     ga_reader_leave(&b->reader, here);
@@ -502,7 +513,8 @@ static bool prepare_per_body(ga_builder *b, ga_setup *setup, const draft_element
         ga_element *copy = new_element(b, type, d->element->name, d->element->place);
         if (!copy) return false;
         memcpy(copy, d->element, type->size);
-        *(int *)((char *)copy + type->body_at) = all ? k : list->nodes[k];
+        *(int *)((char *)copy + type->body_at) =
+            all ? b->model->bodies[k].element.nodes[0] : list->nodes[k];
         if (!prepare(b, setup, copy)) return false;
     }
     return true;
@@ -612,12 +624,13 @@ static void build_elements(ga_builder *b)
     int total = 0, count = 0;
     for (int k = 0; k < 3; ++k) total += entries_of(b, sections[k]);
     draft_element *drafts = GA_NEW(draft_element, total);
-    double *mass = GA_NEW(double, model->body_count);
+    double *mass = GA_NEW(double, model->node_count);
     model->named = GA_ARENA_NEW(&model->arena, ga_element *, total);
     if (!drafts || !mass || !model->named) {
         b->reader.out_of_memory = true;
     } else {
-        for (int k = 0; k < model->body_count; ++k) mass[k] = model->bodies[k].mass;
+        for (int k = 0; k < model->body_count; ++k)
+            mass[model->bodies[k].element.nodes[0]] += model->bodies[k].mass;
         for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
         int most = most_elements(model, drafts, count);
         model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
@@ -626,7 +639,7 @@ static void build_elements(ga_builder *b)
                           .dimension = model->dimension,
                           .gravity = model->gravity,
                           .frames = model->frames,
-                          .node_count = model->body_count,
+                          .node_count = model->node_count,
                           .mass = mass};
         if (!model->elements) b->reader.out_of_memory = true;
         if (model->elements) prepare_elements(b, &setup, drafts, count);

@@ -35,6 +35,7 @@ static void element_powers(ga_assembly *a, const ga_element *element,
     const ga_element_type *type = element->type;
     int side = GA_TWIST * element->node_count;
     double *twists = a->f + side;
+    if (type->kinetic) powers->kinetic += type->kinetic(element, state);
     if (type->potential) powers->potential += type->potential(element, state);
     if (type->dissipation) powers->dissipation += type->dissipation(element, state);
     if (type->power) powers->work += type->power(element, state);
@@ -63,7 +64,7 @@ static void flat_energies(const ga_assembly *a, ga_powers *powers)
     const double *restrict mass = a->mass, *restrict inertia = a->inertia;
     const double g[2] = {a->model->gravity[0], a->model->gravity[1]};
     double kinetic = 0, potential = 0;
-    for (int i = 0; i < a->model->body_count; ++i) {
+    for (int i = 0; i < a->model->node_count; ++i) {
         const ga_plane *p = a->planes + i;
         kinetic += 0.5 * (mass[i] * (p->v[0] * p->v[0] + p->v[1] * p->v[1]) +
                           inertia[i] * p->w * p->w);
@@ -81,7 +82,7 @@ static void inertia_times(const double *J, const double *w, double *Jw)
 
 static void energies(const ga_assembly *a, ga_powers *powers)
 {
-    for (int i = 0; i < a->model->body_count; ++i) {
+    for (int i = 0; i < a->model->node_count; ++i) {
         const ga_frame *frame = a->frames + i;
         double Jw[3];
         inertia_times(a->inertia + 9 * (size_t)i, frame->w, Jw);
@@ -98,6 +99,5 @@ void ga_assembly_powers(ga_assembly *a, const ga_element_state *state, ga_powers
         flat_energies(a, powers);
     else
         energies(a, powers);
-    for (int r = 0; r < a->rest_count; ++r)
-        element_powers(a, a->model->elements[a->rest[r]], state, powers);
+    for (int r = 0; r < a->rest_count; ++r) element_powers(a, a->rest[r], state, powers);
 }

@@ -19,12 +19,12 @@ static const double round_off = 1e-10;
 
 static bool holds_rotation(const char *row) { return strncmp(row, "rotation", 8) == 0; }
 
-/* The largest distance of a body from the origin, or of an attachment from its body. */
+/* The largest distance of a node from the origin, or of an attachment from its node. */
 static double size_of(const ga_model *model)
 {
     double size = 0;
-    for (int b = 0; b < model->body_count; ++b)
-        for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->bodies[b].position[k]));
+    for (int i = 0; i < model->node_count; ++i)
+        for (int k = 0; k < 3; ++k) size = fmax(size, fabs(model->nodes[i].position[k]));
     for (int e = 0; e < model->element_count; ++e) {
         if (!model->elements[e]->type->is_joint) continue;
         const ga_joint *joint = (const ga_joint *)model->elements[e];

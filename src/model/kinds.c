@@ -463,7 +463,7 @@ static void functions_fallback(const ga_field *field, void *out)
 static const char *body_name(void *user, int k)
 {
     const ga_model *model = user;
-    return k < model->body_count    ? model->bodies[k].name
+    return k < model->body_count    ? model->bodies[k].element.name
            : k == model->body_count ? "ground"
                                     : NULL;
 }

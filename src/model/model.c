@@ -54,7 +54,7 @@ int ga_model_body_count(const ga_model *model) { return model->body_count; }
 
 const char *ga_model_body_name(const ga_model *model, int body)
 {
-    return model->bodies[body].name;
+    return model->bodies[body].element.name;
 }
 
 double ga_model_body_mass(const ga_model *model, int body) { return model->bodies[body].mass; }
@@ -89,5 +89,5 @@ const char *ga_model_entry_body(const ga_model *model, int entry, int k)
 {
     const ga_element *element = model->named[entry];
     if (k < 0 || k >= element->node_count) return NULL;
-    return element->nodes[k] == GA_GROUND ? "ground" : model->bodies[element->nodes[k]].name;
+    return element->nodes[k] == GA_GROUND ? "ground" : model->nodes[element->nodes[k]].name;
 }

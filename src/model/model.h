@@ -1,26 +1,22 @@
-/* A model as the rest of the library sees it: bodies, elements, numbering, settings. */
+/* A model as the rest of the library sees it: nodes, bodies, elements, numbering, settings. */
 #ifndef GA_MODEL_MODEL_H
 #define GA_MODEL_MODEL_H
 
 #include "base/names.h"
 #include "data/document.h"
+#include "element/body.h"
 #include "element/joint.h"
 #include "model/settings.h"
 
 #include <galpha/model.h>
 
-enum { GA_BODY_RIGID, GA_BODY_POINT_MASS };
-
-typedef struct ga_body {
+/* A node is a place with a Lie group, here as it is at t = 0. What it weighs is up to elements.
+ */
+typedef struct ga_model_node {
     const char *name;
-    ga_place place;
-    int type;
-    double mass, inertia[9];
+    bool turns; /* a frame; else a point */
     double position[3], rotation[4];
-    double velocity[3], angular_velocity[3];
-    ga_point_list points;
-    ga_shape_list shape;
-} ga_body;
+} ga_model_node;
 
 /* What a name in the file stands for. */
 typedef enum ga_named { GA_NAMED_BODY, GA_NAMED_ELEMENT } ga_named;
@@ -31,9 +27,11 @@ struct ga_model {
     const char *name;
     int dimension;
     double gravity[3];
+    int node_count;
+    ga_model_node *nodes;
+    ga_frame *frames; /* of nodes as given for t = 0; [GA_GROUND] is the ground */
     int body_count;
-    ga_body *bodies;  /* body i is node i */
-    ga_frame *frames; /* as given for t = 0; [GA_GROUND] is the ground */
+    ga_body *bodies; /* each an element on a node */
     ga_point_list ground_points;
     int named_count;
     ga_element **named; /* as they stand in the file */

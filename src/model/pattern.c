@@ -83,6 +83,7 @@ static ga_status add_full(ga_target *target, int row, int col)
 
 static ga_status add_body(ga_assembly *a, int i)
 {
+    if (!a->has_body[i]) return GA_OK;
     ga_target *M = a->target + GA_TARGET_MASS, *K = a->target + GA_TARGET_STIFFNESS,
               *C = a->target + GA_TARGET_DAMPING;
     int at = a->v_at[i];
@@ -117,6 +118,7 @@ typedef struct probe {
     ga_assembly *a;
     uint64_t seed;
     double *lambda, *psi; /* random */
+    double *vd;           /* random, if there are elements with mass */
     bool *mask;           /* of one matrix of one element */
 } probe;
 
@@ -134,8 +136,8 @@ static void shake(probe *p, const ga_element *element)
         int i = element->nodes[n];
         if (i < 0) continue;
         double q[GA_NODE_MAX_NQ], x[GA_NODE_MAX_NV], v[GA_NODE_MAX_NV];
-        const ga_body *body = a->model->bodies + i;
-        ga_node_coordinates(a->kinds[i], body->position, body->rotation, q);
+        const ga_model_node *node = a->model->nodes + i;
+        ga_node_coordinates(a->kinds[i], node->position, node->rotation, q);
         for (int k = 0; k < GA_NODE_MAX_NV; ++k) {
             x[k] = random_number(p);
             v[k] = random_number(p);
@@ -184,10 +186,10 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
     ga_assembly *a = p->a;
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
-    bool look = is_analytic(a->model->elements[a->rest[e]]);
+    bool look = is_analytic(a->rest[e]);
     memset(p->mask, look ? 0 : 1, (size_t)(rows * width) * sizeof *p->mask);
     for (int k = 0; look && k < PROBES; ++k) {
-        shake(p, a->model->elements[a->rest[e]]);
+        shake(p, a->rest[e]);
         ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
         evaluate(a, e, &state, a->out);
         mark_rows(p, rows, width, noise);
@@ -234,23 +236,24 @@ static bool may_couple(const ga_assembly *a, const ga_element *element, int r, i
 }
 
 typedef void matrix_of(ga_assembly *a, int r, const ga_element_state *state,
-                       const double *lambda, const double *psi, double *out);
+                       const ga_loaded *at, double *out);
 
 static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *evaluate)
 {
     ga_assembly *a = p->a;
-    const ga_element *element = a->model->elements[a->rest[e]];
+    const ga_element *element = a->rest[e];
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
     bool look = is_analytic(element);
-    if (look && !element->rows && !element->speed_rows) return GA_OK;
+    if (look && !element->rows && !element->speed_rows && !element->type->mass) return GA_OK;
     for (int r = 0; r < width; ++r)
         for (int c = 0; c < width; ++c)
             p->mask[r * width + c] = !look && may_couple(a, element, r, c);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, element);
         ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
-        evaluate(a, e, &state, p->lambda, p->psi, a->out);
+        const ga_loaded at = {p->vd, p->lambda, p->psi};
+        evaluate(a, e, &state, &at, a->out);
         mark(p, width * width, a->out, tangent_noise);
     }
     for (int r = 0; r < width; ++r)
@@ -260,10 +263,32 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
     return GA_OK;
 }
 
+/* M is analytic whatever the forces are. */
+static ga_status add_mass(probe *p, int e)
+{
+    ga_assembly *a = p->a;
+    const ga_element *element = a->rest[e];
+    const int width = a->width[e], *columns = a->columns + a->column_at[e];
+    if (!element->type->mass) return GA_OK;
+    memset(p->mask, 0, (size_t)(width * width) * sizeof *p->mask);
+    for (int k = 0; k < PROBES; ++k) {
+        shake(p, element);
+        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_assembly_mass_of(a, e, &state, a->out);
+        mark(p, width * width, a->out, gradient_noise);
+    }
+    for (int r = 0; r < width; ++r)
+        for (int c = 0; c < width; ++c)
+            if (p->mask[r * width + c])
+                GA_TRY(add_entry(a->target + GA_TARGET_MASS, columns[r], columns[c],
+                                 r * width + c));
+    return GA_OK;
+}
+
 /* Columns are the host's multipliers; the local matrix is stored by columns. */
 static ga_status add_multipliers(ga_assembly *a, int e)
 {
-    const ga_element *element = a->model->elements[a->rest[e]], *host = element->host;
+    const ga_element *element = a->rest[e], *host = element->host;
     int width = a->width[e];
     const int *columns = a->columns + a->column_at[e];
     for (int c = 0; host && c < host->rows + host->speed_rows; ++c) {
@@ -280,7 +305,7 @@ static ga_status add_multipliers(ga_assembly *a, int e)
 
 static ga_status add_element(probe *p, int e)
 {
-    const ga_element *element = p->a->model->elements[p->a->rest[e]];
+    const ga_element *element = p->a->rest[e];
     if (element->rows) {
         GA_TRY(add_rows(p, GA_TARGET_GRADIENT, e, element->rows, element->row,
                         ga_assembly_gradient_of, gradient_noise));
@@ -294,6 +319,7 @@ static ga_status add_element(probe *p, int e)
                         element->speed_row, ga_assembly_speed_speed_stiffness_of,
                         tangent_noise));
     }
+    GA_TRY(add_mass(p, e));
     GA_TRY(add_matrix(p, GA_TARGET_STIFFNESS, e, ga_assembly_stiffness_of));
     GA_TRY(add_matrix(p, GA_TARGET_DAMPING, e, ga_assembly_damping_of));
     return add_multipliers(p->a, e);
@@ -344,7 +370,7 @@ static ga_status add_batch(ga_assembly *a, ga_batch *batch)
 static ga_status reserve_all(ga_assembly *a)
 {
     int room[GA_TARGET_COUNT] = {0}; /* no entries is not the same as no pattern */
-    for (int i = 0; i < a->model->body_count; ++i) {
+    for (int i = 0; i < a->model->node_count; ++i) {
         bool se = a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_SE2, flat = a->planes;
         room[GA_TARGET_MASS] += flat ? 3 : 12;
         room[GA_TARGET_STIFFNESS] += !se ? 0 : flat ? 2 : 6;
@@ -368,7 +394,7 @@ static ga_status add_all(probe *p)
 {
     ga_assembly *a = p->a;
     GA_TRY(reserve_all(a));
-    for (int i = 0; i < a->model->body_count; ++i) GA_TRY(add_body(a, i));
+    for (int i = 0; i < a->model->node_count; ++i) GA_TRY(add_body(a, i));
     for (int k = 0; k < a->batch_count; ++k) GA_TRY(add_batch(a, a->batches + k));
     for (int k = 0; k < GA_TARGET_COUNT; ++k) a->target[k].base = a->target[k].count;
     for (int r = 0; r < a->rest_count; ++r) {
@@ -382,10 +408,9 @@ static ga_status add_all(probe *p)
 
 ga_status ga_pattern_build(ga_assembly *a)
 {
-    const ga_model *model = a->model;
     int most = 1;
     for (int e = 0; e < a->rest_count; ++e) {
-        const ga_element *element = model->elements[a->rest[e]];
+        const ga_element *element = a->rest[e];
         int rows = a->width[e] + element->rows + element->speed_rows;
         if (rows > most) most = rows;
     }
@@ -393,14 +418,17 @@ ga_status ga_pattern_build(ga_assembly *a)
     p.lambda = GA_NEW(double, most);
     p.psi = GA_NEW(double, most);
     p.mask = GA_NEW(bool, (size_t)most *(size_t)most);
+    p.vd = GA_NEW(double, a->heavy ? a->nv : 0);
     ga_status status = GA_ERR_MEMORY;
-    if (p.lambda && p.psi && p.mask) {
+    if (p.lambda && p.psi && p.mask && p.vd) {
         for (int k = 0; k < most; ++k)
             p.lambda[k] = random_number(&p), p.psi[k] = random_number(&p);
+        for (int k = 0; a->heavy && k < a->nv; ++k) p.vd[k] = random_number(&p);
         status = add_all(&p);
     }
     ga_free(p.lambda);
     ga_free(p.psi);
     ga_free(p.mask);
+    ga_free(p.vd);
     return status;
 }

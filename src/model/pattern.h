@@ -21,9 +21,14 @@ void ga_assembly_speed_stiffness_of(ga_assembly *a, int r, const ga_element_stat
                                     double *out);
 void ga_assembly_speed_speed_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                                           double *out);
+void ga_assembly_mass_of(ga_assembly *a, int r, const ga_element_state *state, double *out);
+/* vd is that of the whole model; null: zero */
+typedef struct ga_loaded {
+    const double *vd, *lambda, *psi;
+} ga_loaded;
 void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
-                              const double *lambda, const double *psi, double *out);
+                              const ga_loaded *at, double *out);
 void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
-                            const double *lambda, const double *psi, double *out);
+                            const ga_loaded *at, double *out);
 
 #endif

@@ -136,7 +136,7 @@ static void put_body(ga_buffer *b, const ga_body *body)
     const double *J = body->inertia;
     const double inertia[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
     ga_json_open(b, '{');
-    put_text(b, "name", body->name);
+    put_text(b, "name", body->element.name);
     put_text(b, "kind", body_kind(body));
     put_number(b, "mass", body->mass);
     ga_json_key(b, "inertia");

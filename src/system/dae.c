@@ -3,6 +3,7 @@
 #include "base/apart.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/product.h"
 #include "lie/group.h"
 
 #include <assert.h>
@@ -707,8 +708,6 @@ static ga_status create(ga_dae *dae)
     GA_TRY(create_colors(dae));
     dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
     dae->Z.layout = dae->p ? GA_LISTED : dae->ZB.layout;
-    GA_TRY(ga_coords_find_strips(&dae->G));
-    if (dae->p == 0) dae->B.strips = dae->G.strips;
 
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
@@ -762,9 +761,8 @@ void ga_dae_destroy(ga_dae *dae)
     for (int k = 0; k < dae->owned_count; ++k) ga_free(dae->owned[k]);
     ga_coords *divided[] = {&dae->M, &dae->G}; /* B shares those of G */
     for (size_t k = 0; k < sizeof divided / sizeof *divided; ++k) {
-        ga_division_destroy(&divided[k]->by_row);
-        ga_division_destroy(&divided[k]->by_col);
-        ga_strips_destroy(&divided[k]->strips);
+        ga_buckets_destroy(&divided[k]->by_row);
+        ga_buckets_destroy(&divided[k]->by_col);
     }
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};

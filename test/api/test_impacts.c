@@ -15,7 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The sanitizers take ten times as long, and look for something else. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { N = 3, CASES = 60 };
+#else
 enum { N = 3, CASES = 600 };
+#endif
 
 typedef struct chain {
     double mass[N], angle[N], rate[N], e[N];
@@ -226,7 +231,7 @@ static void impulses_do_no_work(void **state)
     int gains = 0;
     assert_int_equal(compare(settings, CASES, &gains), 0);
     if (getenv("TEST_VERBOSE")) print_message("%d of %d would gain energy\n", gains, CASES);
-    assert_true(gains > 5); /* else the test tests nothing */
+    assert_true(gains > CASES / 120); /* else the test tests nothing */
 }
 
 static void at_the_origin(void **state)

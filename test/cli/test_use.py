@@ -93,6 +93,12 @@ class Messages(Case):
             "simulate", "  bar: {type: distance, between: [[9, 0, 0], bob], length: 1}\nsimulate"))
         said = self.run_it("check", "apart.yaml", code=1)
         self.assertNotIn("galpha check", said.err)
+        said = self.run_it("run", "apart.yaml", code=1)
+        self.assertNotIn("galpha check", said.err)
+        self.assertIn("galpha view apart.yaml shows which joints are open", said.err)
+        self.assertEqual(said.out.count("\n"), 1, said.out)  # no zeros of a run that did not start
+        said = self.run_it("view", "apart.yaml", code=1)
+        self.assertNotIn("galpha view", said.err)
 
     def test_directions_are_those_of_the_world(self):
         self.write("loop.yaml", LOOP)

@@ -16,12 +16,19 @@
  *     coordinates      channels change at the rate their rate channels say, turns are counted
  *     rank             no row depends on others
  *     planar models    move as spatial ones in the plane
+ *     inertia          M of each element is symmetric and positive, and the power of its
+ * inertia forces is the rate of its kinetic energy kernels          what bodies and joints have
+ * side by side is what their elements say
+ *
+ * Everything is done twice: with kernels, and by the functions of elements alone. A rod with a
+ * consistent mass over two nodes, which is none of the library's, is tested as the others are.
  *
  * Rows may be chosen in directions that do not move with the bodies: what is compared does not
  * depend on that choice.
  */
 #include "element/joint.h"
 #include "model/assembly.h"
+#include "test/element/rod.h"
 #include "test/support/unit.h"
 
 #include <galpha/sim.h>
@@ -58,7 +65,9 @@ typedef struct instance {
     int dimension;
     char text[TEXT];
     int exempt;
-    bool held; /* what can stick, sticks */
+    bool held;  /* what can stick, sticks */
+    bool rod;   /* between a and b */
+    bool plain; /* no kernels */
 } instance;
 
 /* Besides the examples: what else elements can be told. */
@@ -350,6 +359,8 @@ static ga_model *parse(const scene *s, const instance *it, const char *turned)
     if (ga_model_parse("scene.yaml", text, strlen(text), &options, &model, messages) != GA_OK)
         fail_msg("%s", fault(messages, text));
     ga_messages_destroy(messages);
+    static const double J[3] = {0.2, 0.3, 0.4}, none[3];
+    if (it->rod) assert_true(rod_join(model, 2.5, J, none));
     return model;
 }
 
@@ -371,7 +382,9 @@ static void bench_open(const instance *it, const scene *s, bool se, const char *
     memset(b, 0, sizeof *b);
     b->it = it;
     b->model = parse(s, it, turned);
-    assert_int_equal(ga_assembly_create(b->model, se, &b->a, NULL), GA_OK);
+    assert_int_equal(it->plain ? ga_assembly_create_plain(b->model, se, &b->a, NULL)
+                               : ga_assembly_create(b->model, se, &b->a, NULL),
+                     GA_OK);
     b->nq = b->a->nq;
     b->nv = b->a->nv;
     b->m = b->model->rows;
@@ -399,7 +412,7 @@ static ga_element_state state_of(bench *b)
 
 static void move(const bench *b, const double *q, double scale, const double *x, double *out)
 {
-    for (int i = 0; i < b->model->body_count; ++i) {
+    for (int i = 0; i < b->model->node_count; ++i) {
         double delta[GA_NODE_MAX_NV];
         for (int k = 0; k < ga_node_nv(b->a->nodes[i]); ++k)
             delta[k] = scale * x[b->a->v_at[i] + k];
@@ -467,13 +480,13 @@ static void gradients(bench *b, double *G)
 static void solve(const bench *b, int rows, const double *G, int all, const double *r,
                   const double *c, double *x, double *y)
 {
-    static double A[MAX_SIDE * MAX_SIDE], M[MAX_NV * MAX_NV], values[200];
+    static double A[MAX_SIDE * MAX_SIDE], M[MAX_NV * MAX_NV], values[400];
     const ga_system *s = &b->a->system;
     const ga_point at = point_of(b);
     const int n = b->nv, side = n + rows;
     double z[MAX_SIDE];
     lapack_int pivots[MAX_SIDE];
-    assert_true(side <= MAX_SIDE && s->mass_pattern.count <= 200);
+    assert_true(side <= MAX_SIDE && s->mass_pattern.count <= 400);
     memset(A, 0, sizeof A);
     memset(M, 0, sizeof M);
     s->mass(s->user, &at, values);
@@ -649,6 +662,141 @@ static void check_energy(bench *b)
         fail_msg("%s: dissipation %g", b->it->text, powers.dissipation);
 }
 
+/* --- inertia ------------------------------------------------------------------------------
+ */
+
+static double kinetic_after(bench *b, const ga_element *e, double s)
+{
+    double q[MAX_NQ], v[MAX_NV];
+    move(b, b->q, s, b->v, q);
+    for (int j = 0; j < b->nv; ++j) v[j] = b->v[j] + s * b->vd[j];
+    const ga_element_state state = ga_assembly_state(b->a, b->t + s, q, v, NULL, NULL);
+    return e->type->kinetic(e, &state);
+}
+
+/* y . (M y' + h) is the rate of the kinetic energy, which is y . M y/2. */
+static void check_inertia_of(bench *b, const ga_element *e)
+{
+    enum { SIDE = 6 * 4 };
+    static double M[SIDE * SIDE];
+    double y[SIDE], r[SIDE] = {0}, rate[SIDE], least[SIDE];
+    const int n = 6 * e->node_count;
+    const ga_element_state state = state_of(b);
+    assert_true(e->type->gyroscopic && e->type->inertia_tangent && e->type->kinetic);
+    assert_true(n <= SIDE);
+    memset(M, 0, sizeof M);
+    e->type->mass(e, &state, M);
+    e->type->gyroscopic(e, &state, r);
+    for (int k = 0; k < e->node_count; ++k) {
+        const int node = e->nodes[k];
+        memcpy(y + 6 * k, state.frames[node].u, 3 * sizeof *y);
+        memcpy(y + 6 * k + 3, state.frames[node].w, 3 * sizeof *y);
+        ga_node_acceleration(b->a->kinds[node], state.frames + node, b->vd + b->a->v_at[node],
+                             rate + 6 * k);
+    }
+    double power = 0, energy = 0, size = largest(n * n, M);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            assert_true(fabs(M[i * n + j] - M[j * n + i]) <= 1e-15 * size);
+            r[i] += M[i * n + j] * rate[j];
+            energy += 0.5 * y[i] * M[i * n + j] * y[j];
+        }
+    for (int i = 0; i < n; ++i) power += y[i] * r[i];
+    assert_true(fabs(energy - e->type->kinetic(e, &state)) <= 1e-14 * (1 + energy));
+    const double h = 1e-4;
+    const double grows = (kinetic_after(b, e, -2 * h) - kinetic_after(b, e, 2 * h) +
+                          8 * (kinetic_after(b, e, h) - kinetic_after(b, e, -h))) /
+                         (12 * h);
+    if (!(fabs(grows - power) <= 1e-9 * (1 + fabs(power))))
+        fail_msg("%s: kinetic energy of %s grows by %.12g, its power is %.12g", b->it->text,
+                 e->name, grows, power);
+    assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'N', 'U', n, M, n, least), 0);
+    assert_true(least[0] > -1e-14 * size);
+}
+
+static void check_inertia(bench *b)
+{
+    for (int k = 0; k < b->model->body_count; ++k)
+        check_inertia_of(b, &b->model->bodies[k].element);
+    for (int k = 0; k < b->model->element_count; ++k)
+        if (b->model->elements[k]->type->mass) check_inertia_of(b, b->model->elements[k]);
+}
+
+/* --- kernels ------------------------------------------------------------------------------
+ */
+
+static void same_numbers(const bench *b, const char *what, int n, const double *x,
+                         const double *y)
+{
+    const double size = 1 + largest(n, x);
+    for (int k = 0; k < n; ++k)
+        if (!(fabs(x[k] - y[k]) <= 1e-13 * size))
+            fail_msg("%s: %s, entry %d: %.17g with kernels, %.17g without", b->it->text, what,
+                     k, x[k], y[k]);
+}
+
+/* One callback of both, as a full matrix of so many rows. */
+static void same_result(const bench *b, const bench *c, const char *what, ga_callback *one,
+                        ga_callback *other, int rows, const ga_pattern *p, const ga_pattern *q)
+{
+    static double x[MAX_SIDE * MAX_SIDE], y[MAX_SIDE * MAX_SIDE], values[4 * MAX_SIDE * MAX_NV];
+    const ga_point at = point_of(b);
+    if (!one || rows == 0) return;
+    memset(x, 0, sizeof x);
+    memset(y, 0, sizeof y);
+    if (!p) {
+        one(b->a, &at, x);
+        other(c->a, &at, y);
+        same_numbers(b, what, rows, x, y);
+        return;
+    }
+    assert_true(p->count <= 4 * MAX_SIDE * MAX_NV && q->count <= 4 * MAX_SIDE * MAX_NV);
+    one(b->a, &at, values);
+    expand(p, values, rows, x);
+    other(c->a, &at, values);
+    expand(q, values, rows, y);
+    same_numbers(b, what, rows * b->nv, x, y);
+}
+
+/* Round-off of a few terms of size one. */
+static void check_kernels(const bench *b, const scene *s, bool se)
+{
+    instance plain = *b->it;
+    bench c;
+    plain.plain = true;
+    bench_open(&plain, s, se, NULL, &c);
+    memcpy(c.a->memory, b->a->memory, (size_t)b->model->memory_count * sizeof(double));
+    const ga_system *x = &b->a->system, *y = &c.a->system;
+    const struct {
+        const char *what;
+        ga_callback *one, *other;
+        int rows;
+        const ga_pattern *p, *q;
+    } all[] = {
+        {"M", x->mass, y->mass, b->nv, &x->mass_pattern, &y->mass_pattern},
+        {"f", x->force, y->force, b->nv, NULL, NULL},
+        {"Phi", x->constraint, y->constraint, b->m, NULL, NULL},
+        {"B", x->gradient, y->gradient, b->m, &x->gradient_pattern, &y->gradient_pattern},
+        {"Z", x->velocity_stiffness, y->velocity_stiffness, b->m,
+         &x->velocity_stiffness_pattern, &y->velocity_stiffness_pattern},
+        {"acceleration_rhs", x->acceleration_rhs, y->acceleration_rhs, b->m, NULL, NULL},
+        {"K", x->stiffness, y->stiffness, b->nv, &x->stiffness_pattern, &y->stiffness_pattern},
+        {"C", x->damping, y->damping, b->nv, &x->damping_pattern, &y->damping_pattern},
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k)
+        same_result(b, &c, all[k].what, all[k].one, all[k].other, all[k].rows, all[k].p,
+                    all[k].q);
+    if (x->equations) {
+        const ga_point at = point_of(b);
+        const ga_wanted nothing = {0};
+        double r[MAX_NV], other[MAX_NV];
+        x->equations(x->user, &at, &nothing, r);
+        y->equations(y->user, &at, &nothing, other);
+        same_numbers(b, "r", b->nv, r, other);
+    }
+    bench_close(&c);
+}
+
 /* --- rigid motion and kinematics ----------------------------------------------------------
  */
 
@@ -659,7 +807,7 @@ typedef struct physics {
 
 static void in_body_axes(const bench *b, const double *x, bool rate, double *out)
 {
-    for (int i = 0; i < b->model->body_count; ++i) {
+    for (int i = 0; i < b->model->node_count; ++i) {
         const double *at = x + b->a->v_at[i];
         if (rate)
             ga_node_acceleration(b->a->kinds[i], b->a->frames + i, at, out + 6 * i);
@@ -755,7 +903,7 @@ static void take_state(const bench *from, const rigid *g, bench *to)
 {
     to->t = from->t;
     if (g) move_frame(g, to->a->frames + GA_GROUND);
-    for (int i = 0; i < from->model->body_count; ++i) {
+    for (int i = 0; i < from->model->node_count; ++i) {
         ga_frame f = from->a->frames[i];
         double p[4];
         if (g) move_frame(g, &f);
@@ -823,7 +971,7 @@ static void check_kinematics(bench *b, const scene *s, bool se)
 /* Everything, ground included, turns about a point of the world besides what it does. */
 static void add_rigid_velocity(bench *b, ga_vec3 v, ga_vec3 w)
 {
-    for (int i = GA_GROUND; i < b->model->body_count; ++i) {
+    for (int i = GA_GROUND; i < b->model->node_count; ++i) {
         ga_frame *f = b->a->frames + i;
         const ga_vec3 at = ga_vec3_add(v, ga_vec3_cross(w, ga_vec3_load(f->x)));
         ga_vec3_store(ga_vec3_add(ga_vec3_load(f->u), ga_rotate_back(f->R, at)), f->u);
@@ -953,7 +1101,7 @@ static const ga_element *element_of(const bench *b)
 static void check_reaction_channels(bench *b)
 {
     const ga_element *e = element_of(b);
-    if (!e->type->is_joint || e->nodes[1] < 0) return;
+    if (!e->type->is_joint || e->nodes[1] < 0 || b->it->rod) return;
     const ga_joint *joint = (const ga_joint *)e;
     const ga_body *body = b->model->bodies + e->nodes[1];
     const ga_element_state state = state_of(b);
@@ -1160,7 +1308,7 @@ static void check_turns(bench *b)
 /* --- all together -------------------------------------------------------------------------
  */
 
-static void check_instance(const instance *it, const scene *s)
+static void check_so(const instance *it, const scene *s)
 {
     for (int se = 0; se < 2; ++se) {
         bench b;
@@ -1169,6 +1317,8 @@ static void check_instance(const instance *it, const scene *s)
             random_state(&b, 0.45);
             check_derivatives(&b);
             check_rates(&b);
+            check_inertia(&b);
+            if (!it->plain) check_kernels(&b, s, se);
             consistent_state(&b);
             check_derivatives(&b);
             check_rank(&b);
@@ -1184,6 +1334,14 @@ static void check_instance(const instance *it, const scene *s)
         bench_close(&b);
     }
     check_degrees_of_freedom(it, s);
+}
+
+static void check_instance(const instance *it, const scene *s)
+{
+    instance plain = *it;
+    plain.plain = true;
+    check_so(it, s);
+    check_so(&plain, s);
 }
 
 static bool lives_in(const ga_element_type *type, int dimension)
@@ -1337,6 +1495,34 @@ static void planar_is_flat(void **unused)
     }
 }
 
+/* An element that shares its mass between two nodes, alone and where they are joined. */
+static void with_a_rod(void **unused)
+{
+    static const struct {
+        const char *section, *name, *text[2];
+    } joined[] = {
+        {"forces",
+         "spring-damper",
+         {"{type: spring-damper, between: [a.p, b.p], stiffness: 50, length: 0.5}",
+          "{type: spring-damper, between: [a.p, b.p], stiffness: 50, length: 0.5}"}},
+        {"joints",
+         "revolute",
+         {"{type: revolute, between: [a, b], at: [0.5, 0.3], stiffness: 3}",
+          "{type: revolute, between: [a, b], at: [0.5, 0.3, 0.1], axis: [1, 2, 0]}"}},
+    };
+    (void)unused;
+    for (size_t k = 0; k < sizeof joined / sizeof *joined; ++k)
+        for (int dimension = 2; dimension <= 3; ++dimension) {
+            scene s;
+            instance it = {.type = ga_element_type_find(joined[k].section, joined[k].name),
+                           .dimension = dimension,
+                           .rod = true};
+            append(it.text, joined[k].text[dimension - 2]);
+            random_scene(&s);
+            check_instance(&it, &s);
+        }
+}
+
 /* One of the bodies does not turn. Rows may be lost that way: derivatives only. */
 static void on_point_masses(void **unused)
 {
@@ -1368,6 +1554,7 @@ int main(void)
         cmocka_unit_test(every_example),      cmocka_unit_test(pages_show_them),
         cmocka_unit_test(variations_of_them), cmocka_unit_test(with_attachments),
         cmocka_unit_test(planar_is_flat),     cmocka_unit_test(on_point_masses),
+        cmocka_unit_test(with_a_rod),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     print_message("largest error of a derivative: %.1e\n", worst_derivative);

@@ -762,70 +762,6 @@ static void test_a_long_run_takes_no_more(void **state)
     pb_destroy(p);
 }
 
-typedef struct accelerations {
-    double *values;
-    int nv, m, count;
-} accelerations;
-
-static ga_eval write_accelerations(void *user, const ga_sample *at)
-{
-    accelerations *a = user;
-    double *to = a->values + (size_t)a->count++ * (size_t)(a->nv + a->m);
-    assert_true(a->count <= MAX);
-    memcpy(to, at->vd, (size_t)a->nv * sizeof *to);
-    memcpy(to + a->nv, at->lambda, (size_t)a->m * sizeof *to);
-    return GA_EVAL_OK;
-}
-
-/* Steps of different size, so that factors of a step outlive an output. */
-static accelerations run_large(const pb_problem *p, ga_formulation form, bool own)
-{
-    ga_integrator_def def = ga_integrator_def_default();
-    def.formulation = form;
-    ga_integrator *g = NULL;
-    ga_report report;
-    assert_status(ga_integrator_create(&p->system, &def, &g, &report), GA_OK, report);
-    assert_true(ga_integrator_matrix_size(g) >= 4096);
-    if (own) assert_int_equal(ga_factor_unshare(g->stepper->start.saddle.factor), GA_OK);
-    accelerations a = {.nv = ga_system_nv(&p->system), .m = p->system.constraint_count};
-    a.values = calloc((size_t)MAX * (size_t)(a.nv + a.m), sizeof *a.values);
-    assert_non_null(a.values);
-    const double kink = 3.5e-3;
-    ga_simulation run = ga_simulation_default();
-    run.control.relative = 0;
-    run.step = 1e-3;
-    run.t_end = 6e-3;
-    run.multipliers = GA_MULTIPLIERS_HAT;
-    run.breakpoint_count = 1;
-    run.breakpoints = &kink;
-    run.output = write_accelerations;
-    run.user = &a;
-    assert_status(ga_integrator_simulate(g, 0, p->q0, p->v0, &run, &report), GA_OK, report);
-    ga_integrator_destroy(g);
-    return a;
-}
-
-/* In large systems the equations of the start have their factors in the memory of the steps'.
- * Outputs of accelerations make the two take turns, and the same bits come out as with memory
- * of its own. */
-static void test_shared_factors(void **state)
-{
-    (void)state;
-    static const ga_formulation forms[] = {GA_INDEX2, GA_INDEX3, GA_SOI2};
-    pb_problem *p = NULL;
-    assert_int_equal(pb_chain_create(900, &p), GA_OK);
-    for (int k = 0; k < 3; ++k) {
-        accelerations shared = run_large(p, forms[k], false),
-                      own = run_large(p, forms[k], true);
-        assert_true(shared.count > 6);
-        assert_int_equal(shared.count, own.count);
-        assert_memory_equal(shared.values, own.values,
-                            (size_t)own.count * (size_t)(own.nv + own.m) * sizeof(double));
-        free(shared.values), free(own.values);
-    }
-    pb_destroy(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -834,7 +770,6 @@ int main(void)
         cmocka_unit_test(test_breakpoints),
         cmocka_unit_test(test_stops),
         cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_shared_factors),
         cmocka_unit_test(test_output_in_between),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_step_on),

@@ -8,6 +8,13 @@
 static const ga_formulation forms[] = {GA_INDEX3, GA_INDEX2, GA_SOI2};
 enum { FORMS = 3 };
 
+/* The sanitizers take ten times as long: the largest system runs in one formulation there. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { FIRST_FORM = 1, LAST_FORM = 1 };
+#else
+enum { FIRST_FORM = 0, LAST_FORM = FORMS - 1 };
+#endif
+
 static ga_integrator *start(const pb_problem *p, ga_formulation form, double h)
 {
     ga_integrator_def def = ga_integrator_def_default();
@@ -80,7 +87,7 @@ static void test_forty_four_bars(void **state)
     (void)state;
     pb_problem *p = NULL;
     assert_int_equal(pb_n_four_bar_create(40, &p), GA_OK);
-    for (int f = 0; f < FORMS; ++f) {
+    for (int f = FIRST_FORM; f <= LAST_FORM; ++f) {
         ga_integrator *run = start(p, forms[f], 0.01);
         ga_report report;
         assert_status(ga_integrator_run(run, 10, NULL, NULL, &report), GA_OK, report);

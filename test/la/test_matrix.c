@@ -263,7 +263,8 @@ static void adds_products(void **state)
             truth[1 + p.result.row[e] + (4 + p.result.col[e]) * (N + 4)] += 0.7 * product[e];
         ga_product_drop_places(&p);
         ga_matrix_add(&one, 0, 1, values);
-        ga_matrix_add_product(&one, 1, 0.7, &p, a, b);
+        ga_matrix_add_term(&one, 1,
+                           &(ga_matrix_term){.scale = 0.7, .product = &p, .a = a, .b = b});
         ga_matrix_add(&other, 0, 1, values);
         ga_matrix_add(&other, 1, 0.7, product);
         for (int e = 0; e < one.count; ++e) assert_true(one.values[e] == other.values[e]);
@@ -305,7 +306,8 @@ static void full_blocks_are_lists(void **state)
             assert_int_equal(ga_matrix_create(N, 3, block, true, &m[k]), GA_OK);
             ga_matrix_add(&m[k], 0, 0.3, a);
             ga_matrix_add(&m[k], 1, 0.7, b);
-            ga_matrix_add_product(&m[k], 2, 1.1, &product, a, b);
+            ga_matrix_add_term(
+                &m[k], 2, &(ga_matrix_term){.scale = 1.1, .product = &product, .a = a, .b = b});
             ga_matrix_add(&m[k], 0, -3, a);
             ga_product_destroy(&product);
         }
@@ -317,32 +319,6 @@ static void full_blocks_are_lists(void **state)
         ga_coords_destroy(&B);
         free(a), free(b);
     }
-}
-
-/* What is alike in a long matrix is stored once. */
-static void like_pieces_share_slots(void **state)
-{
-    (void)state;
-    int lists[2];
-    for (int k = 0; k < 2; ++k) {
-        const int bodies = k ? 300 : 30;
-        int *row = zeroed(9 * bodies, sizeof(int)), *col = zeroed(9 * bodies, sizeof(int));
-        for (int n = 0; n < bodies; ++n)
-            for (int e = 0; e < 9; ++e)
-                row[9 * n + e] = 3 * n + e % 3, col[9 * n + e] = 3 * n + e / 3;
-        ga_coords M;
-        assert_int_equal(ga_coords_create(3 * bodies, 3 * bodies, 9 * bodies, row, col, &M),
-                         GA_OK);
-        const ga_block block = {&M, 0, 0};
-        ga_matrix m;
-        assert_int_equal(ga_matrix_create(3 * bodies, 1, &block, false, &m), GA_OK);
-        lists[k] = m.slots.count;
-        ga_matrix_destroy(&m);
-        ga_coords_destroy(&M);
-        free(row), free(col);
-    }
-    assert_int_equal(lists[0], lists[1]);
-    assert_true(lists[0] <= 4);
 }
 
 static ga_coords tridiagonal(int n)
@@ -357,9 +333,10 @@ static ga_coords tridiagonal(int n)
     return A;
 }
 
-/* A sum in windows has the bits of terms added one after the other, with any number of threads:
- * entries in order and out of order, a diagonal, products, a term that is left out. */
-static void sums_in_windows(void **state)
+/* A sum in ranges of columns has the bits of terms added one after the other, with any number
+ * of threads: entries in order and out of order, a diagonal, products, a term that is left out.
+ */
+static void sums_in_ranges(void **state)
 {
     (void)state;
     enum { HALF = 30000, N = 2 * HALF, MANY = 50000 };
@@ -380,7 +357,6 @@ static void sums_in_windows(void **state)
                               {&T, 0, HALF},
                               {&product.result, 0, HALF},
                               {&Tt, HALF, HALF}};
-    const ga_product *products[6] = {[4] = &product};
     const ga_matrix_term terms[] = {{.scale = 1, .values = t},
                                     {.scale = -0.3, .values = r},
                                     {.scale = 7, .values = d},
@@ -389,50 +365,31 @@ static void sums_in_windows(void **state)
                                     {.scale = 1.1, .values = t}};
     ga_matrix one, other;
     assert_int_equal(ga_matrix_create(N, 6, block, false, &one), GA_OK);
-    for (int k = 0; k < 6; ++k) {
-        if (terms[k].product)
-            ga_matrix_add_product(&one, k, terms[k].scale, &product, t, t);
-        else if (terms[k].scale != 0)
-            ga_matrix_add(&one, k, terms[k].scale, terms[k].values);
-    }
+    for (int k = 0; k < 6; ++k) ga_matrix_add_term(&one, k, &terms[k]);
     ga_matrix_scale(&one, row, column);
-    assert_false(one.looked);
     double largest = 0;
     for (int k = 0; k < one.count; ++k) largest = fmax(largest, fabs(one.values[k]));
     for (int threads = 0; threads < 3; ++threads) {
         ga_pool *pool = NULL;
         if (threads > 0) assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
         assert_int_equal(ga_matrix_create(N, 6, block, false, &other), GA_OK);
-        assert_true(other.windows > 2);
-        assert_int_equal(ga_matrix_use(&other, pool), GA_OK);
-        assert_int_equal(ga_matrix_use_products(&other, products), GA_OK);
-        const ga_matrix_total total = {&other, terms, row, column};
+        assert_true(N / other.range > 2);
+        ga_matrix_use(&other, pool);
         for (int round = 0; round < 2; ++round) { /* whatever was there before */
-            ga_matrix_sum(&total);
+            ga_matrix_sum(&other, terms, row, column);
             assert_memory_equal(one.values, other.values,
                                 (size_t)one.count * sizeof *one.values);
         }
-        double most = 0;
-        for (int w = 0; w < other.windows; ++w) most = fmax(most, other.largest[w]);
-        assert_true(other.looked && most == largest);
-        for (int k = 0; k < 6; ++k) /* one by one, by threads */
-            if (k == 0) {
-                ga_matrix_clear(&other);
-                ga_matrix_add(&other, 0, 1, t);
-            } else if (terms[k].product) {
-                ga_matrix_add_product(&other, k, terms[k].scale, &product, t, t);
-            } else if (terms[k].scale != 0) {
-                ga_matrix_add(&other, k, terms[k].scale, terms[k].values);
-            }
-        assert_false(other.looked);
+        assert_true(ga_matrix_measure(&other) && other.largest == largest);
+        ga_matrix_clear(&other); /* one by one, by threads */
+        for (int k = 0; k < 6; ++k) ga_matrix_add_term(&other, k, &terms[k]);
         ga_matrix_scale(&other, row, column);
         assert_memory_equal(one.values, other.values, (size_t)one.count * sizeof *one.values);
         const double kept = r[MANY / 2];
         r[MANY / 2] = threads ? NAN : INFINITY;
-        ga_matrix_sum(&total);
-        const int window = ga_matrix_window(&other, R.col[MANY / 2]);
-        for (int w = 0; w < other.windows; ++w)
-            assert_true(isnan(other.largest[w]) == (w == window));
+        ga_matrix_sum(&other, terms, row, column);
+        assert_false(ga_matrix_measure(&other));
+        for (int j = 0; j < N; ++j) assert_true(isnan(other.size[j]) == (j == R.col[MANY / 2]));
         r[MANY / 2] = kept;
         ga_matrix_destroy(&other);
         ga_pool_destroy(pool);
@@ -454,8 +411,7 @@ int main(void)
         cmocka_unit_test(edges),
         cmocka_unit_test(adds_products),
         cmocka_unit_test(full_blocks_are_lists),
-        cmocka_unit_test(like_pieces_share_slots),
-        cmocka_unit_test(sums_in_windows),
+        cmocka_unit_test(sums_in_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,8 @@ EPS = 2.2e-16
 STEPS = 100  # of runs that are compared step by step
 GROWTH_LIMIT = 1e3  # beyond: disturbances dominate; chaotic or unstable
 CONDITION_LIMIT = 1e4  # beyond: nearly singular
+# until a run counts as endless; the sanitizers are slower
+RUN_SECONDS = float(os.environ.get("GALPHA_RUN_SECONDS", "60"))
 FLAT = 0.2  # sine of the angle between a rolling disc and its plane below which it falls flat
 
 
@@ -79,9 +81,9 @@ class Net:
             f.write(text)
         arguments = [self.program, "run", path, "--json", "--quiet", "--no-results"] + (["--csv", csv] if table else [])
         try:
-            done = subprocess.run(arguments, capture_output=True, timeout=60, check=False, text=True)
+            done = subprocess.run(arguments, capture_output=True, timeout=RUN_SECONDS, check=False, text=True)
         except subprocess.TimeoutExpired as slow:
-            raise ProgramFailed("no end within 60 s") from slow
+            raise ProgramFailed(f"no end within {RUN_SECONDS:g} s") from slow
         if done.returncode != 0:
             why = (done.stderr.strip() or done.stdout.strip()).replace(path, "model")
             raise ProgramFailed(f"exit code {done.returncode}: {why[:300]}")

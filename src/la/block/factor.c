@@ -1,0 +1,191 @@
+/* Factorisation by the block solver: from the leaves of the assembly tree to its roots, each
+ * front is put together from entries of the matrix and the contribution blocks of its children,
+ * and eliminated.
+ *
+ * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
+ * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| by the largest
+ * entry of the matrix, which bounds the backward error in units of round-off. Rows that depend
+ * on others have pivots as small as their regularisation, which is no fault. */
+#include "la/block/block.h"
+#include "la/fours.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef ga_fronts solver;
+typedef ga_front front;
+typedef ga_fronts_part part;
+typedef ga_fronts_join join;
+typedef ga_fronts_finding finding;
+
+/* A diagonal entry this large relative to its column stays the pivot: most fronts then need no
+ * swaps, which take time. */
+static const double KEEP_DIAGONAL = 0.1;
+static const double MULTIPLIER_LIMIT = 1e3;
+static const double REFINE_LIMIT = 1e3;
+/* Who iterates need not have this done within an iteration. Long chains have a growth of half
+ * their number of bodies, where halves meet. */
+static const double REFINE_LIMIT_ROUGH = 1e6;
+static const double GROWTH_LIMIT = 1e9;
+/* Smaller pivots, by the size of their column, are for KLU to judge. */
+static const double PIVOT_LIMIT = 1e-14;
+
+/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
+ * cannot be read as vectors until the processor has put them away. */
+static void assemble(const solver *s, int i, part *p)
+{
+    const front *f = &s->front[i];
+    const double *restrict x = s->matrix->values;
+    double *restrict F = p->buffer[i & 1];
+    memset(F, 0, (size_t)f->ld * (size_t)f->ld * sizeof *F);
+    for (const ga_fronts_entry *e = s->entries + f->entries; e < s->entries + f[1].entries; ++e)
+        F[e->to] = x[e->from];
+}
+
+static inline void add_rows(int count, const double *restrict x, double *restrict y)
+{
+    for (; count >= 4; count -= 4, x += 4, y += 4) {
+        quad z;
+        load(&z, y);
+        add_at(&z, x, 1);
+        store(y, &z);
+    }
+    for (int i = 0; i < count; ++i) y[i] += x[i];
+}
+
+/* Adds the contribution block of child c, whose columns are `stride` apart, to its parent. */
+static void take_over(const solver *s, const front *c, const double *from, int stride,
+                      const front *f, double *F)
+{
+    const join *first = s->joins + c->joins, *end = s->joins + c[1].joins;
+    for (const join *b = first; b < end; ++b)
+        for (int j = 0; j < b->count; ++j, from += stride) {
+            double *to = F + (ptrdiff_t)(b->to + j) * f->ld;
+            for (const join *a = first; a < end; ++a)
+                add_rows(a->count, from + a->from, to + a->to);
+        }
+}
+
+/* The contribution block goes to the next front, or on the stack. */
+static void pass_on(const solver *s, int i, part *p)
+{
+    const front *f = &s->front[i];
+    const int r = f->m - f->k;
+    const double *S = p->buffer[i & 1] + (ptrdiff_t)f->k * (f->ld + 1);
+    if (f->passes) {
+        take_over(s, f, S, f->ld, f + 1, p->buffer[~i & 1]);
+        return;
+    }
+    for (int j = 0; j < r; ++j)
+        memcpy(s->stack + f->stack + (ptrdiff_t)j * r, S + (ptrdiff_t)j * f->ld,
+               (size_t)r * sizeof *S);
+}
+
+static void keep_factors(const solver *s, const front *f, const double *F)
+{
+    const int k4 = ga_front_padded(f->k);
+    double *upper = s->factors + f->upper;
+    memcpy(s->factors + f->lower, F, (size_t)f->k * (size_t)f->ld * sizeof *F);
+    for (int j = f->k; j < f->m; ++j, upper += k4)
+        for (int i = 0; i < k4; i += 4) {
+            quad x;
+            load(&x, F + (ptrdiff_t)j * f->ld + i);
+            store(upper + i, &x);
+        }
+}
+
+/* The smallest pivot so far, by the size of its column. */
+static void judge(const solver *s, const front *f, const double *F, finding *found)
+{
+    for (int p = 0; p < f->k; ++p) {
+        const int column = s->col[f->first + p];
+        const double pivot = fabs(F[(ptrdiff_t)p * (f->ld + 1)]) * s->matrix->size[column];
+        if (pivot <= found->pivot) continue;
+        found->pivot = pivot;
+        found->column = column;
+    }
+}
+
+static bool factor_front(const solver *s, int i, part *p)
+{
+    front *f = &s->front[i];
+    double *F = p->buffer[i & 1];
+    int *swap = s->swap + f->first, moved = 0;
+    for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c) {
+        const front *child = &s->front[s->child[c]];
+        take_over(s, child, s->stack + child->stack, child->m - child->k, f, F);
+    }
+    const double multiplier = s->kernels->factor(f->k, f->m, KEEP_DIAGONAL, F, swap);
+    if (!(multiplier >= 0)) return false;
+    if (!(multiplier <= MULTIPLIER_LIMIT))
+        p->found.growth = fmax(p->found.growth, ga_front_growth(f->k, f->m, F));
+    for (int c = 0; c < f->k; ++c) moved |= swap[c] ^ c;
+    f->swapped = moved;
+    keep_factors(s, f, F);
+    judge(s, f, F, &p->found);
+    return true;
+}
+
+static bool factor_range(const solver *s, int from, int end, part *p)
+{
+    if (from < end) assemble(s, from, p);
+    for (int i = from; i < end; ++i) {
+        if (i + 1 < end) assemble(s, i + 1, p);
+        if (!factor_front(s, i, p)) return false;
+        pass_on(s, i, p);
+    }
+    return true;
+}
+
+static void factor_part(void *data, int number)
+{
+    const solver *s = data;
+    part *p = &s->part[number];
+    p->found = (finding){.column = -1};
+    p->found.failed = !factor_range(s, p->from, p->end, p);
+}
+
+/* The fronts that are in no part. */
+static void factor_above(solver *s)
+{
+    part *above = &s->part[s->parts];
+    above->found = (finding){.column = -1};
+    for (int p = 0, from = 0; p <= s->parts && !above->found.failed; from = s->part[p++].end)
+        above->found.failed = !factor_range(s, from, s->part[p].from, above);
+}
+
+static finding gather(const solver *s)
+{
+    finding all = {.column = -1};
+    for (int p = 0; p <= s->parts; ++p) {
+        const finding *found = &s->part[p].found;
+        all.failed = all.failed || found->failed;
+        if (found->growth > all.growth) all.growth = found->growth;
+        if (found->pivot <= all.pivot) continue;
+        all.pivot = found->pivot;
+        all.column = found->column;
+    }
+    return all;
+}
+
+bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
+{
+    s->refine = s->refine_rough = false;
+    *rcond = 0;
+    ga_pool_run(s->pool, s->parts, factor_part, s);
+    for (int p = 0; p < s->parts; ++p)
+        if (s->part[p].found.failed) return false;
+    factor_above(s);
+    const finding found = gather(s);
+    if (found.failed) return false;
+    *rcond = fmin(1 / found.pivot, 1);
+    *column = found.column;
+    if (!(*rcond >= PIVOT_LIMIT)) return false;
+    const double grown = found.growth / s->matrix->largest;
+    s->refine = grown > REFINE_LIMIT;
+    s->refine_rough = grown > REFINE_LIMIT_ROUGH;
+    if (grown <= GROWTH_LIMIT) return true;
+    *rcond = 0;
+    return false;
+}

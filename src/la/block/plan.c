@@ -1,0 +1,423 @@
+/* The plan of the block solver: where everything lies. From the assembly tree (tree.h): the
+ * order of unknowns, which entry of the matrix goes where in which front, which row of a
+ * contribution block is which row of the parent, places of factors and of contribution blocks,
+ * and parts for threads.
+ *
+ * Contribution blocks are on a stack, because a front comes right after all that is below it.
+ * The last child of a front comes just before it; its contribution needs no place on the stack.
+ *
+ * Parts are whole subtrees; what is above them follows when all are done. They depend on the
+ * matrix only, each has its own stack, and in a solution its own places, slots, for what it
+ * adds to unknowns above it. So the same numbers are added in the same order by any number of
+ * threads. */
+#include "base/memory.h"
+#include "base/report.h"
+#include "la/block/block.h"
+#include "la/buckets.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef ga_fronts solver;
+typedef ga_front front;
+typedef ga_fronts_part part;
+typedef ga_fronts_join join;
+
+/* --- unknowns ----------------------------------------------------------------------------- */
+
+/* Numbers the unknowns in the order of elimination, block by block. at: the first number of
+ * each block. */
+static ga_status number_unknowns(solver *s, const ga_partition *p, const ga_elimination *e,
+                                 int *at)
+{
+    ga_buckets rows = {0}, cols = {0};
+    ga_status status = ga_buckets_create(e->blocks, s->n, p->row_block, NULL, &rows);
+    if (status == GA_OK) status = ga_buckets_create(e->blocks, s->n, p->col_block, NULL, &cols);
+    int count = 0;
+    for (int k = 0; status == GA_OK && k < e->blocks; ++k) {
+        const int b = e->block[k];
+        at[b] = count;
+        for (int i = 0; i < e->size[b]; ++i, ++count) {
+            s->row[count] = rows.item[rows.start[b] + i];
+            s->col[count] = cols.item[cols.start[b] + i];
+        }
+    }
+    ga_buckets_destroy(&rows);
+    ga_buckets_destroy(&cols);
+    return status;
+}
+
+static ga_status size_fronts(solver *s, const ga_elimination *e, const int *at)
+{
+    int others = 0;
+    size_t size = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        front *f = &s->front[i];
+        int r = 0;
+        f->first = at[e->block[e->start[i]]];
+        for (int k = e->start[i]; k < e->start[i + 1]; ++k) f->k += e->size[e->block[k]];
+        for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k) r += e->size[e->rest[k]];
+        f->m = f->k + r;
+        if (f->m > INT_MAX / 2 / (f->m + 4) || r > INT_MAX - others) return GA_ERR_MEMORY;
+        f->ld = ga_front_padded(f->m);
+        f->others = others;
+        others += r;
+        f->lower = size;
+        size += ga_front_lower_size(f->k, r);
+        f->upper = size;
+        size += ga_front_upper_size(f->k, r);
+    }
+    s->front[s->fronts].first = s->n;
+    s->front[s->fronts].others = others;
+    s->others = GA_NEW(int, others);
+    s->factors = GA_NEW(double, size);
+    if (!s->others || !s->factors) return GA_ERR_MEMORY;
+    for (int i = 0, count = 0; i < s->fronts; ++i)
+        for (int k = e->rest_start[i]; k < e->rest_start[i + 1]; ++k)
+            for (int u = 0; u < e->size[e->rest[k]]; ++u)
+                s->others[count++] = at[e->rest[k]] + u;
+    return GA_OK;
+}
+
+/* --- parts -------------------------------------------------------------------------------- */
+
+static double work_of(const front *f)
+{
+    const double k = f->k, r = f->m - f->k, overhead = 300;
+    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r) + overhead;
+}
+
+/* Whole subtrees, in the order of fronts. Those with more than half of the work are divided;
+ * those that follow each other are one part until it has an eighth. */
+static void choose_parts(solver *s, const ga_elimination *e, double *work)
+{
+    double total = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        work[i] += work_of(&s->front[i]);
+        if (e->parent[i] >= 0) work[e->parent[i]] += work[i];
+        total += work_of(&s->front[i]);
+    }
+    const double large = 0.6 * total, enough = total / GA_FRONTS_PARTS;
+    bool open = false; /* the last part may get more */
+    double sum = 0;
+    for (int i = 0, from = 0; i < s->fronts; ++i) {
+        if (work[i] > large) { /* above the parts */
+            from = i + 1;
+            open = false;
+            continue;
+        }
+        if (e->parent[i] >= 0 && work[e->parent[i]] <= large) continue;
+        /* i is the root of a subtree from .. i */
+        if (!open && s->parts < 2 * GA_FRONTS_PARTS) {
+            s->part[s->parts++] = (part){.from = from};
+            open = true;
+            sum = 0;
+        }
+        from = i + 1;
+        if (!open) continue;
+        s->part[s->parts - 1].end = from;
+        sum += work[i];
+        open = sum < enough;
+    }
+    if (s->parts == 1) s->parts = 0;
+}
+
+/* The part of front i, when asked for in their order from p on. */
+static int part_of(const solver *s, int i, int p)
+{
+    while (p < s->parts && s->part[p].end <= i) ++p;
+    return p;
+}
+
+static bool is_inside(const solver *s, int i, int p)
+{
+    return p < s->parts && s->part[p].from <= i;
+}
+
+static ga_status make_buffers(solver *s)
+{
+    int p = 0, most[2 * GA_FRONTS_PARTS + 1] = {0};
+    for (int i = 0; i < s->fronts; ++i) {
+        p = part_of(s, i, p);
+        int *at = &most[is_inside(s, i, p) ? p : s->parts];
+        if (s->front[i].ld > *at) *at = s->front[i].ld;
+    }
+    for (p = 0; p <= s->parts; ++p) {
+        part *x = &s->part[p];
+        const size_t ld = (size_t)most[p], size = ld * ld;
+        x->memory = GA_NEW(double, 2 * size + 2 * ld + 8);
+        if (!x->memory) return GA_ERR_MEMORY;
+        x->buffer[0] = x->memory;
+        x->buffer[1] = x->memory + size;
+        x->z = x->memory + 2 * size;
+    }
+    return GA_OK;
+}
+
+/* Small systems stay in one piece: to wake a thread takes longer. */
+static ga_status plan_parts(solver *s, const ga_elimination *e)
+{
+    s->part = GA_NEW(part, 2 * GA_FRONTS_PARTS + 1);
+    if (!s->part) return GA_ERR_MEMORY;
+    if (s->n >= GA_ELIMINATION_LARGE) {
+        double *work = GA_NEW(double, s->fronts);
+        if (!work) return GA_ERR_MEMORY;
+        choose_parts(s, e, work);
+        ga_free(work);
+    }
+    s->part[s->parts].from = s->part[s->parts].end = s->fronts;
+    return make_buffers(s);
+}
+
+/* The other unknowns of a part that are not in it, each once, get slots. */
+static int count_slots(solver *s, const part *p, int slots, int *slot_of)
+{
+    const int end = s->front[p->end].first;
+    for (int k = s->front[p->from].others; k < s->front[p->end].others; ++k) {
+        const int number = s->others[k];
+        if (number < end) continue;
+        if (slot_of[number] < p->slots) {
+            if (s->above) s->above[slots] = number;
+            slot_of[number] = slots++;
+        }
+        if (s->above) s->others[k] = s->n + slot_of[number];
+    }
+    return slots;
+}
+
+/* From here on others are places in y. */
+static ga_status plan_slots(solver *s)
+{
+    int *slot_of = GA_NEW(int, s->n);
+    if (!slot_of) return GA_ERR_MEMORY;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = 0; i < s->n; ++i) slot_of[i] = -1;
+        s->slots = 0;
+        for (int p = 0; p < s->parts; ++p) {
+            s->part[p].slots = s->slots;
+            s->slots = count_slots(s, &s->part[p], s->slots, slot_of);
+        }
+        if (pass == 0 && !(s->above = GA_NEW(int, s->slots))) break;
+    }
+    ga_free(slot_of);
+    if (!s->above) return GA_ERR_MEMORY;
+    s->y = GA_NEW(double, (size_t)s->n + (size_t)s->slots);
+    return s->y ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* --- contribution blocks ------------------------------------------------------------------ */
+
+static size_t contribution_size(const front *f)
+{
+    return (size_t)(f->m - f->k) * (size_t)(f->m - f->k);
+}
+
+/* Which fronts pass their contribution on, and the others as children of their parents. */
+static ga_status list_children(solver *s, const ga_elimination *e)
+{
+    s->child_start = GA_NEW(int, (size_t)s->fronts + 1);
+    s->child = GA_NEW(int, s->fronts);
+    if (!s->child_start || !s->child) return GA_ERR_MEMORY;
+    for (int i = 0, p = 0; i < s->fronts; ++i) {
+        p = part_of(s, i, p);
+        const bool last = is_inside(s, i, p) ? i + 1 == s->part[p].end
+                                             : p < s->parts && i + 1 == s->part[p].from;
+        s->front[i].passes = e->parent[i] == i + 1 && !last;
+    }
+    for (int i = 0, count = 0; i < s->fronts; ++i) {
+        for (int c = e->child_start[i]; c < e->child_start[i + 1]; ++c)
+            if (!s->front[e->child[c]].passes) s->child[count++] = e->child[c];
+        s->child_start[i + 1] = count;
+    }
+    return GA_OK;
+}
+
+/* Each part has a stack of its own, and so have the fronts above. A front takes its children of
+ * the same stack off it, which are the last ones there. */
+static ga_status plan_stack(solver *s)
+{
+    size_t base = 0;
+    for (int own = 0; own <= s->parts; ++own) { /* the part, or those above */
+        size_t top = base, deepest = base;
+        for (int i = 0, p = 0; i < s->fronts; ++i) {
+            p = part_of(s, i, p);
+            if ((is_inside(s, i, p) ? p : s->parts) != own) continue;
+            for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c) {
+                const size_t at = s->front[s->child[c]].stack;
+                if (at >= base && at < top) top = at;
+            }
+            if (s->front[i].passes) continue;
+            s->front[i].stack = top;
+            top += contribution_size(&s->front[i]);
+            if (top > deepest) deepest = top;
+        }
+        base = deepest;
+    }
+    s->stack = GA_NEW(double, base);
+    return s->stack ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Where the rows of a contribution block are in the parent: both lists ascend. */
+static int plan_join(const solver *s, const front *f, const front *parent, join *list)
+{
+    int count = 0, p = 0;
+    for (int i = 0; i < f->m - f->k; ++i) {
+        const int number = s->others[f->others + i];
+        int to = number - parent->first;
+        if (to >= parent->k) {
+            while (s->others[parent->others + p] != number) ++p;
+            to = parent->k + p;
+        }
+        join *last = count > 0 ? list + count - 1 : NULL;
+        if (last && last->to + last->count == to)
+            ++last->count;
+        else
+            list[count++] = (join){i, to, 1};
+    }
+    return count;
+}
+
+static ga_status plan_joins(solver *s, const ga_elimination *e)
+{
+    int room = 0;
+    for (int i = 0; i < s->fronts; ++i)
+        if (s->front[i].m - s->front[i].k > room) room = s->front[i].m - s->front[i].k;
+    join *list = GA_NEW(join, room);
+    if (!list) return GA_ERR_MEMORY;
+    for (int pass = 0; pass < 2; ++pass) {
+        int count = 0;
+        for (int i = 0; i < s->fronts; ++i) {
+            front *f = &s->front[i];
+            f->joins = count;
+            if (e->parent[i] < 0) continue;
+            const int joins = plan_join(s, f, &s->front[e->parent[i]], list);
+            if (joins > INT_MAX - count) break;
+            if (s->joins) memcpy(s->joins + count, list, (size_t)joins * sizeof *list);
+            count += joins;
+        }
+        s->front[s->fronts].joins = count;
+        if (pass == 0 && !(s->joins = GA_NEW(join, count))) break;
+    }
+    ga_free(list);
+    return s->joins ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* --- entries of the matrix ---------------------------------------------------------------- */
+
+typedef struct numbers {
+    int *row, *col;     /* of the matrix: its number in the order of elimination */
+    int *front;         /* of each number */
+    int *local;         /* of each number: its row in the front at hand */
+    ga_buckets entries; /* by front */
+} numbers;
+
+static void destroy_numbers(numbers *x)
+{
+    ga_free(x->row);
+    ga_free(x->col);
+    ga_free(x->front);
+    ga_free(x->local);
+    ga_buckets_destroy(&x->entries);
+}
+
+/* An entry belongs to the front of that one of its pivots which comes first. key: of each. */
+static void assign_entries(const solver *s, const numbers *x, int *key)
+{
+    const ga_matrix *m = s->matrix;
+    for (int j = 0; j < m->n; ++j) {
+        const int col = x->front[x->col[j]];
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
+            const int row = x->front[x->row[m->rowind[k]]];
+            key[k] = row < col ? row : col;
+        }
+    }
+}
+
+static ga_status create_numbers(const solver *s, numbers *x)
+{
+    const int n = s->n;
+    if (!(x->row = GA_NEW(int, n)) || !(x->col = GA_NEW(int, n)) ||
+        !(x->front = GA_NEW(int, n)) || !(x->local = GA_NEW(int, n)))
+        return GA_ERR_MEMORY;
+    for (int i = 0; i < n; ++i) x->row[s->row[i]] = x->col[s->col[i]] = i;
+    for (int i = 0; i < s->fronts; ++i)
+        for (int k = s->front[i].first; k < s->front[i + 1].first; ++k) x->front[k] = i;
+    int *key = GA_NEW_WHOLE(int, s->matrix->count);
+    if (!key) return GA_ERR_MEMORY;
+    assign_entries(s, x, key);
+    const ga_status status =
+        ga_buckets_create(s->fronts, s->matrix->count, key, NULL, &x->entries);
+    ga_free(key);
+    return status;
+}
+
+/* The entries of front i, which ascend as the columns do. */
+static void place_entries(const solver *s, const numbers *x, int i)
+{
+    const ga_matrix *m = s->matrix;
+    const front *f = &s->front[i];
+    for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
+    for (int k = f->k; k < f->m; ++k) x->local[s->others[f->others + k - f->k]] = k;
+    for (int e = f->entries, j = 0; e < f[1].entries; ++e) {
+        const int k = x->entries.item[e];
+        if (m->colptr[j + 1] <= k || m->colptr[j] > k) j = ga_matrix_column(m, k);
+        const int row = x->local[x->row[m->rowind[k]]], col = x->local[x->col[j]];
+        s->entries[e] = (ga_fronts_entry){k, row + col * f->ld};
+    }
+}
+
+static ga_status plan_entries(solver *s)
+{
+    numbers x = {0};
+    ga_status status = create_numbers(s, &x);
+    if (status == GA_OK && !(s->entries = GA_NEW_WHOLE(ga_fronts_entry, s->matrix->count)))
+        status = GA_ERR_MEMORY;
+    for (int i = 0; status == GA_OK && i <= s->fronts; ++i)
+        s->front[i].entries = x.entries.start[i];
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i) place_entries(s, &x, i);
+    destroy_numbers(&x);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
+{
+    GA_TRY(ga_elimination_create(s->matrix, p, e));
+    s->fronts = e->fronts;
+    s->flops = e->flops;
+    const bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
+                        (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
+                        (s->swap = GA_NEW(int, s->n)) && (s->rhs = GA_NEW(double, s->n)) &&
+                        (s->defect = GA_NEW(double, s->n));
+    int *at = memory ? GA_NEW(int, e->blocks) : NULL;
+    ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
+    if (status == GA_OK) status = size_fronts(s, e, at);
+    ga_free(at);
+    if (status == GA_OK) status = plan_parts(s, e);
+    if (status == GA_OK) status = list_children(s, e);
+    if (status == GA_OK) status = plan_stack(s);
+    if (status == GA_OK) status = plan_joins(s, e);
+    if (status == GA_OK) status = plan_entries(s);
+    return status == GA_OK ? plan_slots(s) : status;
+}
+
+/* Without a partition every unknown is a body of its own. */
+static ga_status partition_singly(int n, ga_partition *p)
+{
+    GA_TRY(ga_partition_create(n, n, p));
+    for (int i = 0; i < n; ++i) p->row_block[i] = p->col_block[i] = p->block_start[i] = i;
+    p->block_start[n] = n;
+    return GA_OK;
+}
+
+ga_status ga_fronts_plan(ga_fronts *s, const ga_partition *partition)
+{
+    ga_partition single = {0};
+    ga_elimination e = {0};
+    ga_status status = partition ? GA_OK : partition_singly(s->n, &single);
+    if (status == GA_OK) status = plan(s, partition ? partition : &single, &e);
+    ga_elimination_destroy(&e);
+    ga_partition_destroy(&single);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* The assembly tree from an order of elimination.
+ *
+ * Groups are fronts, and the parent of a front is the first one it reaches; a front is joined
+ * to its parent where the zeros that this stores and computes with cost less than a front of
+ * its own. */
+#include "la/block/order.h"
+
+#include "base/memory.h"
+#include "base/report.h"
+#include "la/buckets.h"
+
+/* What a front costs besides its arithmetic, in operations. */
+static const double FRONT_COST = 100;
+
+static int blocks_from(const ga_elimination_order *o, int group)
+{
+    return o->block_start[group];
+}
+static int blocks_end(const ga_elimination_order *o, int group)
+{
+    return o->block_start[group + 1];
+}
+
+/* LU of k pivots, two times the rest by k, and the update of the rest. */
+static double operations(double k, double r)
+{
+    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r);
+}
+
+/* Fronts t, a child of p, and p as one, if that saves time. */
+static void join(int t, int p, int *pivots, const int *rest, int *into)
+{
+    const double apart = operations(pivots[t], rest[t]) + operations(pivots[p], rest[p]);
+    if (operations(pivots[t] + pivots[p], rest[p]) > apart + FRONT_COST) return;
+    into[t] = p;
+    pivots[p] += pivots[t];
+}
+
+/* Joins groups t (in the order of elimination) to their parents. into[t]: what it is part of,
+ * t itself for a front. */
+static void join_fronts(const ga_elimination_order *o, const int *parent, int *pivots,
+                        const int *rest, int *into)
+{
+    for (int t = 0; t < o->groups; ++t) {
+        into[t] = t;
+        if (parent[t] >= 0) join(t, parent[t], pivots, rest, into);
+    }
+    for (int t = o->groups - 1; t >= 0; --t) into[t] = into[into[t]];
+}
+
+/* Numbers the fronts so that children come before parents, and all below a front just before
+ * it; the child with most fronts below it comes first, which keeps few pieces waiting.
+ * number[t] of each front t; -1 for the others. */
+static ga_status number_fronts(int groups, const int *parent, const int *into, int *number)
+{
+    int *below = GA_NEW(int, groups), *heavy = GA_NEW(int, groups), *next = GA_NEW(int, groups);
+    ga_status status = below && heavy && next ? GA_OK : GA_ERR_MEMORY;
+    for (int t = 0; status == GA_OK && t < groups; ++t) heavy[t] = -1;
+    for (int t = 0; status == GA_OK && t < groups; ++t) {
+        number[t] = -1;
+        if (into[t] != t) continue;
+        ++below[t];
+        if (parent[t] < 0) continue;
+        int p = into[parent[t]];
+        below[p] += below[t];
+        if (heavy[p] < 0 || below[t] > below[heavy[p]]) heavy[p] = t;
+    }
+    /* from the roots down: next[p] is where the fronts below p that have no place yet begin */
+    int first = 0;
+    for (int t = groups - 1; status == GA_OK && t >= 0; --t) {
+        if (into[t] != t) continue;
+        int p = parent[t] < 0 ? -1 : into[parent[t]];
+        int *from = p < 0 ? &first : &next[p];
+        int at;
+        if (p >= 0 && heavy[p] == t) {
+            at = number[p] - below[p] + 1;
+        } else {
+            at = *from;
+            *from += below[t];
+        }
+        number[t] = at + below[t] - 1;
+        next[t] = at + (heavy[t] >= 0 ? below[heavy[t]] : 0);
+    }
+    ga_free(below);
+    ga_free(heavy);
+    ga_free(next);
+    return status;
+}
+
+/* The last group of a front knows its rest. */
+static ga_status fill_fronts(const ga_elimination_order *o, const int *parent, const int *into,
+                             const int *number, ga_elimination *e)
+{
+    int *key = GA_NEW(int, o->groups), *block_front = NULL, *list = NULL, *owner = NULL;
+    ga_buckets groups = {0}, rest = {0}, sorted = {0}, children = {0};
+    ga_status status = key ? GA_OK : GA_ERR_MEMORY;
+    e->fronts = 0;
+    for (int t = 0; status == GA_OK && t < o->groups; ++t) {
+        key[t] = number[into[t]];
+        e->fronts += into[t] == t;
+    }
+    if (status == GA_OK) status = ga_buckets_create(e->fronts, o->groups, key, NULL, &groups);
+    size_t fronts = (size_t)e->fronts, blocks = (size_t)o->blocks;
+    e->block = GA_NEW(int, blocks);
+    e->start = GA_NEW(int, fronts + 1);
+    e->front = GA_NEW(int, blocks);
+    e->parent = GA_NEW(int, fronts);
+    block_front = GA_NEW(int, blocks);
+    if (!e->block || !e->start || !e->front || !e->parent || !block_front)
+        status = GA_ERR_MEMORY;
+    int count = 0, length = 0;
+    for (int f = 0; status == GA_OK && f < e->fronts; ++f) {
+        int t = -1;
+        for (int k = groups.start[f]; k < groups.start[f + 1]; ++k) {
+            t = groups.item[k];
+            for (int b = blocks_from(o, o->order[t]); b < blocks_end(o, o->order[t]); ++b) {
+                e->front[b] = f;
+                block_front[b] = count; /* its place in the order */
+                e->block[count++] = b;
+            }
+        }
+        e->start[f + 1] = count;
+        e->parent[f] = parent[t] < 0 ? -1 : number[into[parent[t]]];
+        length += o->reach_start[t + 1] - o->reach_start[t];
+    }
+    list = GA_NEW(int, length), owner = GA_NEW(int, length);
+    if (!list || !owner) status = GA_ERR_MEMORY;
+    length = 0;
+    for (int t = 0; status == GA_OK && t < o->groups; ++t)
+        for (int k = o->reach_start[t]; into[t] == t && k < o->reach_start[t + 1]; ++k) {
+            list[length] = block_front[o->reach[k]];
+            owner[length++] = number[t];
+        }
+    if (status == GA_OK) status = ga_buckets_create(o->blocks, length, list, NULL, &sorted);
+    if (status == GA_OK)
+        status = ga_buckets_create(e->fronts, length, owner, sorted.item, &rest);
+    for (int k = 0; status == GA_OK && k < length; ++k)
+        rest.item[k] = e->block[list[rest.item[k]]];
+    for (int f = 0; status == GA_OK && f < e->fronts; ++f)
+        key[f] = e->parent[f] < 0 ? e->fronts : e->parent[f];
+    if (status == GA_OK)
+        status = ga_buckets_create(e->fronts + 1, e->fronts, key, NULL, &children);
+    e->rest_start = rest.start, e->rest = rest.item;
+    e->child_start = children.start, e->child = children.item;
+    ga_buckets_destroy(&groups);
+    ga_buckets_destroy(&sorted);
+    ga_free(key);
+    ga_free(block_front);
+    ga_free(list);
+    ga_free(owner);
+    return status;
+}
+
+static void count_operations(ga_elimination *e)
+{
+    for (int f = 0; f < e->fronts; ++f) {
+        double k = 0, r = 0;
+        for (int b = e->start[f]; b < e->start[f + 1]; ++b) k += e->size[e->block[b]];
+        for (int b = e->rest_start[f]; b < e->rest_start[f + 1]; ++b) r += e->size[e->rest[b]];
+        e->flops += operations(k, r);
+    }
+}
+
+ga_status ga_order_fronts(const ga_elimination_order *o, ga_elimination *e)
+{
+    int groups = o->groups;
+    int *at = GA_NEW(int, groups), *parent = GA_NEW(int, groups), *pivots = GA_NEW(int, groups);
+    int *rest = GA_NEW(int, groups), *into = GA_NEW(int, groups), *number = GA_NEW(int, groups);
+    ga_status status = at && parent && pivots && rest && into && number ? GA_OK : GA_ERR_MEMORY;
+    for (int t = 0; status == GA_OK && t < groups; ++t) at[o->order[t]] = t;
+    for (int t = 0; status == GA_OK && t < groups; ++t) {
+        parent[t] = -1;
+        for (int k = o->reach_start[t]; k < o->reach_start[t + 1]; ++k) {
+            int other = at[o->group[o->reach[k]]];
+            if (parent[t] < 0 || other < parent[t]) parent[t] = other;
+        }
+        rest[t] = o->weight[blocks_from(o, o->order[t])];
+        for (int b = blocks_from(o, o->order[t]); b < blocks_end(o, o->order[t]); ++b)
+            pivots[t] += o->size[b];
+    }
+    if (status == GA_OK) join_fronts(o, parent, pivots, rest, into);
+    if (status == GA_OK) status = number_fronts(groups, parent, into, number);
+    if (status == GA_OK) status = fill_fronts(o, parent, into, number, e);
+    ga_free(at);
+    ga_free(parent);
+    ga_free(pivots);
+    ga_free(rest);
+    ga_free(into);
+    ga_free(number);
+    if (status == GA_OK) count_operations(e);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* In which order a saddle matrix is eliminated, group by group, and what fills up.
+ *
+ * Rows and columns come in blocks, as many rows as columns each; blocks of one group are
+ * eliminated together. A front is what is eliminated in one piece: its pivots, and the rest,
+ * blocks of later fronts that it reaches. */
+#ifndef GA_LA_BLOCK_TREE_H
+#define GA_LA_BLOCK_TREE_H
+
+#include "la/factor.h"
+
+/* From so many unknowns on a system is cut in two where that is possible, for two threads. */
+enum { GA_ELIMINATION_LARGE = 20000 };
+
+typedef struct ga_elimination {
+    int blocks, fronts;
+    int *size;                /* unknowns of each block */
+    int *block;               /* blocks in the order of elimination */
+    int *start;               /* fronts + 1: front f has the pivots block[start[f]] .. */
+    int *front;               /* of each block */
+    int *rest_start, *rest;   /* blocks that front f reaches, in the order of elimination */
+    int *parent;              /* the front of the first of them, > f; -1 for a root */
+    int *child_start, *child; /* of front f; a front and all below it are consecutive */
+    double flops;             /* of the factorisation */
+} ga_elimination;
+
+ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *partition,
+                                ga_elimination *plan);
+void ga_elimination_destroy(ga_elimination *plan); /* a zeroed one is fine */
+
+#endif

@@ -1,0 +1,119 @@
+/* LU of a full matrix with partial pivoting: one front without others (front.h). */
+#include "base/memory.h"
+#include "la/front.h"
+#include "la/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct dense {
+    const ga_matrix *matrix;
+    const ga_front_kernels *kernels;
+    int n, ld;
+    double *lu; /* ld columns of ld numbers */
+    double *x;  /* ld */
+    int *swap;
+} dense;
+
+static void destroy(void *data)
+{
+    dense *d = data;
+    ga_free(d->lu);
+    ga_free(d->x);
+    ga_free(d->swap);
+    ga_free(d);
+}
+
+static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
+{
+    (void)partition;
+    dense *d = GA_NEW(dense, 1);
+    if (!d) return GA_ERR_MEMORY;
+    d->matrix = matrix;
+    d->kernels = ga_front_kernels_get();
+    d->n = matrix->n;
+    d->ld = ga_front_padded(d->n);
+    d->lu = GA_NEW(double, (size_t)d->ld *(size_t)d->ld);
+    d->x = GA_NEW(double, d->ld);
+    d->swap = GA_NEW(int, d->n);
+    *data = d;
+    if (d->lu && d->x && d->swap) return GA_OK;
+    destroy(d);
+    return GA_ERR_MEMORY;
+}
+
+static void copy_values(const dense *d)
+{
+    const ga_matrix *m = d->matrix;
+    const size_t n = (size_t)d->n, ld = (size_t)d->ld;
+    for (size_t j = 0; j < n; ++j) {
+        double *to = d->lu + j * ld;
+        if (m->full) {
+            memcpy(to, m->values + j * n, n * sizeof *to);
+            memset(to + n, 0, (ld - n) * sizeof *to);
+            continue;
+        }
+        memset(to, 0, ld * sizeof *to);
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) to[m->rowind[k]] = m->values[k];
+    }
+}
+
+/* Pivots by the sizes of their columns. After a failure those up to the first of no use are
+ * reciprocals; that one is to blame. */
+static ga_status factor(void *data, double *rcond, int *column)
+{
+    const dense *d = data;
+    copy_values(d);
+    for (int j = 0; j < d->n; ++j) d->swap[j] = -1;
+    const double multiplier = d->kernels->factor(d->n, d->n, 1, d->lu, d->swap);
+    if (multiplier < 0) {
+        *rcond = 0;
+        for (*column = 0; d->swap[*column] >= 0;) ++*column;
+        return GA_ERR_SINGULAR;
+    }
+    double most = 0;
+    for (int j = 0; j < d->n; ++j) {
+        const double pivot = fabs(d->lu[(size_t)j * (size_t)(d->ld + 1)]) * d->matrix->size[j];
+        if (pivot <= most) continue;
+        most = pivot;
+        *column = j;
+    }
+    *rcond = fmin(1 / most, 1);
+    return GA_OK;
+}
+
+static void solve(void *data, bool rough, double *x)
+{
+    const dense *d = data;
+    (void)rough;
+    for (int c = 0; c < d->n; ++c) {
+        const double a = x[d->swap[c]];
+        x[d->swap[c]] = x[c];
+        x[c] = a;
+    }
+    memcpy(d->x, x, (size_t)d->n * sizeof *x);
+    for (int i = d->n; i < d->ld; ++i) d->x[i] = 0;
+    d->kernels->forward(d->n, d->n, d->lu, d->x);
+    d->kernels->backward(d->n, d->n, d->lu, NULL, NULL, d->x);
+    memcpy(x, d->x, (size_t)d->n * sizeof *x);
+}
+
+static void solve_transposed(void *data, double *x)
+{
+    const dense *d = data;
+    ga_front_forward_transposed(d->n, d->n, d->lu, NULL, NULL, x);
+    ga_front_backward_transposed(d->n, d->n, d->lu, NULL, x);
+    for (int c = d->n - 1; c >= 0; --c) {
+        const double a = x[d->swap[c]];
+        x[d->swap[c]] = x[c];
+        x[c] = a;
+    }
+}
+
+const ga_solver_table ga_solver_dense = {
+    .analyse = analyse,
+    .factor = factor,
+    .solve = solve,
+    .solve_transposed = solve_transposed,
+    .destroy = destroy,
+};

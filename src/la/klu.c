@@ -1,0 +1,220 @@
+/* KLU: block triangular form and fill-reducing order once per pattern, LU per matrix.
+ *
+ * There are two orders to choose from, and the first matrix chooses. AMD keeps fill small if
+ * the pivots are those of the diagonal. In saddle matrices many of these are zero, and pivots
+ * from elsewhere spoil its plan: a chain of n links may get O(n^2) entries. COLAMD bounds the
+ * fill whatever the pivots are, and needs about twice as much where the diagonal would have
+ * served.
+ *
+ * The first factorisation chooses pivots: |pivot| >= tol * |largest in its column|, so all
+ * multipliers |l_ik| <= 1/tol. Later matrices reuse that choice (klu_refactor), which allocates
+ * nothing and searches for no pivots. Whether the choice still fits is read off the same
+ * bound: a multiplier of size L costs about L * eps of relative accuracy. Up to REFINE_LIMIT,
+ * KLU's own default, that is as good as fresh; from there to MULTIPLIER_LIMIT a solution keeps
+ * ten digits and is refined once, because a new choice of pivots would allocate in the middle
+ * of a step; beyond that the pivots are chosen anew. The growth of U alone (klu_rgrowth) does
+ * not tell: for
+ *
+ *     [ e  0  1 ]
+ *     [ 0  e -1 ]     u_33 = 1 - 1/e + 1/e
+ *     [ 1  1  1 ]
+ *
+ * U stays of order one while u_33 has lost all its digits. One pass over L costs about as much
+ * as a triangular solve with L.
+ *
+ * The matrix arrives equilibrated, so KLU scales nothing. Where L lies inside klu_numeric is
+ * KLU's packing (klu_internal.h, GET_POINTER), the same since its first release: column k of
+ * block b is Llen[k] ints at LUbx[b] + Lip[k] doubles, padded to whole doubles, then the
+ * values; the unit diagonal is not stored. A block of order one has no L. */
+#include "base/memory.h"
+#include "la/solver.h"
+
+#include <float.h>
+#include <klu.h>
+#include <math.h>
+#include <string.h>
+
+static const double PIVOT_TOLERANCE = 0.01;
+static const double REFINE_LIMIT = 1e3;
+static const double MULTIPLIER_LIMIT = 1e6;
+
+typedef struct sparse {
+    const ga_matrix *matrix;
+    double *rhs, *defect; /* for refinement */
+    bool refine;          /* the pivots in use are only half good */
+    int n;
+    int *colptr, *rowind; /* borrowed from the matrix */
+    klu_common common;
+    klu_symbolic *symbolic;
+    klu_numeric *numeric;
+} sparse;
+
+static void destroy(void *data)
+{
+    sparse *s = data;
+    klu_free_numeric(&s->numeric, &s->common);
+    klu_free_symbolic(&s->symbolic, &s->common);
+    ga_free(s->rhs);
+    ga_free(s->defect);
+    ga_free(s);
+}
+
+/* Whether KLU, which prefers it, will find its pivots on the diagonal; but for what fill and
+ * cancellation do to it. */
+static bool diagonal_serves(const ga_matrix *matrix)
+{
+    for (int j = 0; j < matrix->n; ++j) {
+        double diagonal = 0;
+        for (int k = matrix->colptr[j]; k < matrix->colptr[j + 1]; ++k)
+            if (matrix->rowind[k] == j) diagonal = fabs(matrix->values[k]);
+        if (!(diagonal >= PIVOT_TOLERANCE * matrix->size[j])) return false;
+        if (diagonal == 0) return false;
+    }
+    return true;
+}
+
+/* Null if memory is out, or the matrix too large; the pattern itself is valid. */
+static klu_symbolic *order_columns(sparse *s, const ga_matrix *matrix)
+{
+    enum { AMD_ORDER, COLAMD_ORDER };
+    s->common.ordering = diagonal_serves(matrix) ? AMD_ORDER : COLAMD_ORDER;
+    return klu_analyze(s->n, s->colptr, s->rowind, &s->common);
+}
+
+static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
+{
+    (void)partition;
+    if (matrix->full) return GA_ERR_ARGUMENT;
+    sparse *s = GA_NEW(sparse, 1);
+    if (!s) return GA_ERR_MEMORY;
+    s->n = matrix->n;
+    s->matrix = matrix;
+    s->rhs = GA_NEW(double, s->n);
+    s->defect = GA_NEW(double, s->n);
+    s->colptr = matrix->colptr;
+    s->rowind = matrix->rowind;
+    klu_defaults(&s->common);
+    s->common.tol = PIVOT_TOLERANCE;
+    s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
+    if (!s->rhs || !s->defect) {
+        destroy(s);
+        return GA_ERR_MEMORY;
+    }
+    *data = s;
+    return GA_OK;
+}
+
+static double largest_multiplier(const sparse *s)
+{
+    const klu_numeric *f = s->numeric;
+    double largest = 0;
+    for (int b = 0; b < s->symbolic->nblocks; ++b) {
+        int first = s->symbolic->R[b], end = s->symbolic->R[b + 1];
+        if (end - first == 1) continue;
+        for (int k = first; k < end; ++k) {
+            size_t length = (size_t)f->Llen[k], unit = sizeof(double);
+            const double *column = (const double *)f->LUbx[b] + f->Lip[k];
+            const double *l = column + (length * sizeof(int) + unit - 1) / unit;
+            for (size_t i = 0; i < length; ++i)
+                if (!(fabs(l[i]) <= largest)) largest = fabs(l[i]);
+            if (isnan(largest)) return largest;
+        }
+    }
+    return largest;
+}
+
+/* True if the old pivot order still serves. */
+static bool refactor(sparse *s, double *values)
+{
+    if (!klu_refactor(s->colptr, s->rowind, values, s->symbolic, s->numeric, &s->common) ||
+        s->common.status != KLU_OK)
+        return false;
+    double multiplier = largest_multiplier(s);
+    s->refine = multiplier > REFINE_LIMIT;
+    return multiplier <= MULTIPLIER_LIMIT;
+}
+
+/* Smallest pivot relative to its column, whatever the scaling of the columns. */
+static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column)
+{
+    const double *u = s->numeric->Udiag;
+    double smallest = INFINITY;
+    for (int k = 0; k < s->n; ++k) {
+        int j = s->symbolic->Q[k];
+        double size = fabs(u[k]) / matrix->size[j];
+        if (!(size >= smallest)) {
+            smallest = size;
+            *column = j;
+        }
+        if (!isfinite(size)) return 0;
+    }
+    return fmin(smallest, 1);
+}
+
+/* A matrix is called singular only after a fresh choice of pivots. */
+static ga_status factor(void *data, double *rcond, int *column)
+{
+    sparse *s = data;
+    const ga_matrix *matrix = s->matrix;
+    *rcond = 0;
+    if (!s->symbolic && !(s->symbolic = order_columns(s, matrix))) return GA_ERR_MEMORY;
+    if (s->numeric && refactor(s, matrix->values)) {
+        *rcond = judge_pivots(s, matrix, column);
+        if (*rcond >= DBL_EPSILON) return GA_OK;
+    }
+    klu_free_numeric(&s->numeric, &s->common);
+    s->refine = false;
+    s->numeric = klu_factor(s->colptr, s->rowind, matrix->values, s->symbolic, &s->common);
+    if (!s->numeric) {
+        if (s->common.status != KLU_SINGULAR) return GA_ERR_MEMORY;
+        *rcond = 0;
+        *column = s->common.singular_col < s->n ? s->common.singular_col : -1;
+        return GA_ERR_SINGULAR;
+    }
+    *rcond = judge_pivots(s, matrix, column);
+    return GA_OK;
+}
+
+static void solve_once(sparse *s, bool transposed, double *x)
+{
+    if (transposed)
+        klu_tsolve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+    else
+        klu_solve(s->symbolic, s->numeric, s->n, 1, x, &s->common);
+}
+
+static void solve_either(sparse *s, bool transposed, double *x)
+{
+    const size_t size = (size_t)s->n * sizeof *x;
+    if (s->refine) memcpy(s->rhs, x, size);
+    solve_once(s, transposed, x);
+    if (!s->refine) return;
+    memcpy(s->defect, s->rhs, size);
+    (transposed ? ga_matrix_multiply_transposed : ga_matrix_multiply)(s->matrix, -1, x,
+                                                                      s->defect);
+    solve_once(s, transposed, s->defect);
+    for (int i = 0; i < s->n; ++i) x[i] += s->defect[i];
+}
+
+static void solve(void *data, bool rough, double *x)
+{
+    (void)rough;
+    solve_either(data, false, x);
+}
+
+static void solve_transposed(void *data, double *x) { solve_either(data, true, x); }
+
+static void forget(void *data)
+{
+    sparse *s = data;
+    klu_free_numeric(&s->numeric, &s->common);
+}
+
+const ga_solver_table ga_solver_klu = {
+    .analyse = analyse,
+    .factor = factor,
+    .solve = solve,
+    .solve_transposed = solve_transposed,
+    .forget = forget,
+    .destroy = destroy,
+};

@@ -1,0 +1,86 @@
+/* Square matrices assembled from blocks.
+ *
+ * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
+ * is built once and gives every entry of a block its slot; assembling is one multiply-add per
+ * entry. The entries of a block are kept by columns, so that a range of columns can be summed
+ * while it is in the cache, and ranges by several threads. The same bits come out. */
+#ifndef GA_LA_MATRIX_H
+#define GA_LA_MATRIX_H
+
+#include "base/pool.h"
+#include "la/coords.h"
+#include "la/product.h"
+
+typedef struct ga_block {
+    const ga_coords *coords; /* structure of the block */
+    int row0, col0;          /* where its (0,0) stands */
+} ga_block;
+
+/* The entries of a block by columns. */
+typedef struct ga_matrix_block {
+    int col0, cols;
+    int *start; /* cols + 1: of each column; null if there are no entries */
+    int *entry; /* their numbers in the block; null: as they are */
+    int *slot;
+} ga_matrix_block;
+
+/* What is added for a block. */
+typedef struct ga_matrix_term {
+    double scale;         /* 0: nothing */
+    const double *values; /* of its entries; or, if there is a product, */
+    const ga_product *product;
+    const double *a, *b; /* its factors */
+} ga_matrix_term;
+
+typedef struct ga_matrix {
+    int n, count;         /* order, number of slots */
+    bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
+    int *colptr, *rowind; /* compressed columns, rows ascending */
+    double *values;       /* count numbers */
+    int blocks;
+    ga_matrix_block *block;
+    int range;      /* columns that are summed together */
+    ga_pool *pool;  /* borrowed; null: one thread */
+    bool measured;  /* what follows is of the values now */
+    double *size;   /* of each column: its largest entry; NaN if one is not finite */
+    double largest; /* of these; NaN if one is */
+} ga_matrix;
+
+/* A matrix that is not full gets every diagonal place as a slot, even if no block fills it. */
+ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
+                           ga_matrix *matrix);
+void ga_matrix_destroy(ga_matrix *matrix);
+/* Threads for what follows. */
+void ga_matrix_use(ga_matrix *matrix, ga_pool *pool);
+void ga_matrix_clear(ga_matrix *matrix);
+/* matrix += term, for block k. */
+void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term);
+static inline void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
+{
+    ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .values = values});
+}
+/* The sum of a term for each block, in their order, then scaled by r and c, which may be null.
+ */
+void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
+                   const double *c);
+/* Fills in sizes, if that is not done; false if an entry is not finite. */
+bool ga_matrix_measure(ga_matrix *matrix);
+/* y += alpha A x, and y += alpha A^T x. */
+void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y);
+void ga_matrix_multiply_transposed(const ga_matrix *matrix, double alpha, const double *x,
+                                   double *y);
+/* values[i,j] *= r[i] * c[j]. */
+void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
+/* Ruiz equilibration: multiplies r and c (given on entry, for instance 1) so that rows and
+ * columns of diag(r) A diag(c) have largest entries near 1; factors are powers of two, so
+ * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
+void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
+                           double *work);
+/* Where the entry in this place is among the values, or -1. */
+int ga_matrix_slot(const ga_matrix *matrix, int row, int col);
+/* The column of a slot. */
+int ga_matrix_column(const ga_matrix *matrix, int slot);
+/* Column-major copy, n x n. */
+void ga_matrix_to_full(const ga_matrix *matrix, double *full);
+
+#endif

@@ -1,0 +1,28 @@
+/* What factor.c asks of a solver; one file, or folder, and one line in solver.def each. The
+ * matrix has n >= 1 and outlives the data. */
+#ifndef GA_LA_SOLVER_H
+#define GA_LA_SOLVER_H
+
+#include "la/factor.h"
+
+typedef struct ga_solver_table {
+    /* From the pattern; values need not be set. partition may be null. */
+    ga_status (*analyse)(const ga_matrix *matrix, const ga_partition *partition, void **data);
+    /* Values are finite, and measured. Sets *rcond to the smallest |u_ii| relative to the size
+     * of column i, and *column to that i; factor.c judges it. On GA_ERR_SINGULAR *column is the
+     * one to blame, or -1. */
+    ga_status (*factor)(void *data, double *rcond, int *column);
+    /* In place. rough: see factor.h. */
+    void (*solve)(void *data, bool rough, double *x);
+    void (*solve_transposed)(void *data, double *x);
+    void (*use)(void *data, ga_pool *pool); /* null: has no use for threads */
+    void (*forget)(void *data);             /* the choice of pivots; null if none is kept */
+    double (*operations)(const void *data); /* of a factorisation; null if not known before */
+    void (*destroy)(void *data);
+} ga_solver_table;
+
+#define GA_SOLVER(kind, table) extern const ga_solver_table table;
+#include "la/solver.def"
+#undef GA_SOLVER
+
+#endif
