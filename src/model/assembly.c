@@ -135,7 +135,7 @@ ga_element_state ga_assembly_state(ga_assembly *a, double t, const double *q, co
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
 }
 
 ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
@@ -144,7 +144,7 @@ ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, con
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
 }
 
 static ga_element_state state_at(ga_assembly *a, const ga_point *at)
@@ -602,7 +602,8 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
-    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
+                                    a->memory, 0,         a->inputs};
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted, NULL);
     return GA_EVAL_OK;
 }
@@ -661,7 +662,8 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     ga_assembly *a = user;
     const bool rest = a->rest_count > 0, move = rest || a->turned;
     const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
-    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
+                                    a->memory, 0,         a->inputs};
     ga_wanted all_of = *wanted;
     all_of.force = r;
     visit_nodes(a, &here, &all_of, rest ? NULL : at);
@@ -966,18 +968,11 @@ void ga_assembly_destroy(ga_assembly *a)
         ga_free(a->batches[k].common);
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
-    void *memory[] = {a->kinds,   a->nodes,
-                      a->q_at,    a->v_at,
-                      a->mass,    a->has_body,
-                      a->inertia, a->q,
-                      a->v,       a->memory,
-                      a->batches, a->turnings,
-                      a->keepers, (void *)a->rest,
-                      a->width,   a->column_at,
-                      a->columns, a->A,
-                      a->A2,      a->M,
-                      a->out,     a->f,
-                      a->rates};
+    void *memory[] = {a->kinds,    a->nodes,     a->q_at,     a->v_at,    a->mass,
+                      a->has_body, a->inertia,   a->q,        a->v,       a->memory,
+                      a->inputs,   a->batches,   a->turnings, a->keepers, (void *)a->rest,
+                      a->width,    a->column_at, a->columns,  a->A,       a->A2,
+                      a->M,        a->out,       a->f,        a->rates};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     ga_free(a);
 }

@@ -1,8 +1,8 @@
 /* <galpha/simulate.h>. */
-#include "api/integrator.h"
-#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator.h"
+#include "integrate/integrator_use.h"
 
 #include <float.h>
 #include <math.h>
@@ -153,15 +153,49 @@ static ga_status prepare(ga_integrator *g, double t0, const double *q0, const do
     return ga_integrator_begin(g, t0, q0, v0, report);
 }
 
+/* For whoever steps on by hand. */
+static ga_status leave_run(ga_integrator *g, ga_status status, ga_report *report)
+{
+    if (ga_run_over(&g->run)) {
+        g->grid = g->run.grid;
+        g->grid.follow = NULL;
+    }
+    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+}
+
+ga_status ga_integrator_run_begin(ga_integrator *g, double t0, const double *q0,
+                                  const double *v0, const ga_simulation *def, ga_report *report)
+{
+    GA_TRY(prepare(g, t0, q0, v0, def, report));
+    g->started = true;
+    return leave_run(g, ga_run_begin(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_step(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_step(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_renew(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_renew(&g->run, report), report);
+}
+
+bool ga_integrator_run_over(const ga_integrator *g) { return ga_run_over(&g->run); }
+
+void ga_integrator_run_limit(ga_integrator *g, double t) { ga_run_limit(&g->run, t); }
+
+ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
+{
+    return ga_run_sample(&g->run, t);
+}
+
 ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
                                  const double *v0, const ga_simulation *def, ga_report *report)
 {
     GA_TRY(prepare(g, t0, q0, v0, def, report));
     g->started = true;
-    ga_status status = ga_run_simulate(&g->run, report);
-    g->grid = g->run.grid; /* for whoever steps on by hand */
-    g->grid.follow = NULL;
-    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+    return leave_run(g, ga_run_simulate(&g->run, report), report);
 }
 
 ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,
