@@ -3,6 +3,7 @@
 #include "api/row_text.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "element/joint.h"
 #include "model/gap.h"
 #include "model/given.h"
 
@@ -274,6 +275,7 @@ typedef struct partners {
     const ga_element *of[1 + MOST_PARTNERS]; /* the first is the one that cannot be satisfied */
     int count;
     bool driven; /* a motion is among them */
+    bool sticks; /* stiction or a stop is */
 } partners;
 
 static void add_partner(const ga_assembly *a, int row, partners *p)
@@ -285,6 +287,7 @@ static void add_partner(const ga_assembly *a, int row, partners *p)
     if (!element || p->count > MOST_PARTNERS) return;
     p->of[p->count++] = element;
     if (element->rheonomic) p->driven = true;
+    if (element->type == &ga_drive) p->sticks = true;
 }
 
 /* The elements of a row, and of those it depends on or that depend on it. */
@@ -358,7 +361,10 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         ga_message_add(report->message, ": they cannot all be satisfied from here on");
     }
     report->remedy =
-        p.driven && !open
+        p.driven && p.sticks ? "initial velocities that follow the motion, since a joint with "
+                               "stiction sticks where "
+                               "it starts from rest; or `friction: {model: regularised}`"
+        : p.driven && !open
             ? "a motion that the mechanism can follow: not two of one coordinate, "
               "not from a dead point, not beyond its reach"
         : p.driven ? "values of motions and locations of joints that agree at the start"
