@@ -13,8 +13,7 @@ static ga_alpha *alpha_of(ga_onestep *m) { return (ga_alpha *)m; }
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-/* Brings the view of the solution up to date. */
-static void show(ga_alpha *a)
+void ga_alpha_show(ga_alpha *a)
 {
     const ga_state *now = &a->s.now;
     ga_solution *view = &a->base.now;
@@ -124,7 +123,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     m->tolerance = NULL;
     s->start.largest = 0;
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
-    show(a);
+    ga_alpha_show(a);
     s->tangent.penalty =
         s->def.penalty > 0 ? s->def.penalty : 0; /* automatic: from the first tangents */
     forget_factors(a);
@@ -151,7 +150,7 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     ga_status status = ga_start_again(&a->s, t, q, v, report);
     a->s.now.t_begin = t_begin;
     forget_factors(a);
-    show(a);
+    ga_alpha_show(a);
     return status;
 }
 
@@ -226,7 +225,7 @@ static ga_status start(ga_onestep *m, double h, bool forward)
         if (ga_alpha_mode(a) == GA_ERROR_POSITIONS) status = ga_estimate_calm(a, h);
         if (status == GA_OK) status = ga_start_refined(s, h, a->vdd, a->vddd);
     }
-    show(a);
+    ga_alpha_show(a);
     return status;
 }
 
@@ -482,7 +481,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
         e->third_order = s->mode.slides && a->order.taken;
     }
     m->iterations = s->newton.iteration;
-    show(a);
+    ga_alpha_show(a);
     return GA_OK;
 }
 
@@ -519,7 +518,7 @@ static void go_back(ga_onestep *m)
     ga_alpha *a = alpha_of(m);
     ga_state_copy(&a->s.now, &a->s.saved);
     forget_factors(a);
-    show(a);
+    ga_alpha_show(a);
 }
 
 static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
@@ -591,4 +590,6 @@ const ga_onestep_type ga_alpha_type = {
     .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,
+    .save = ga_alpha_save,
+    .load = ga_alpha_load,
 };

@@ -59,6 +59,13 @@ typedef struct ga_alpha {
 
 extern const ga_onestep_type ga_alpha_type;
 
+/* Brings the view of the solution up to date. */
+void ga_alpha_show(ga_alpha *a);
+
+/* save.c: `save` and `load` of the interface. */
+size_t ga_alpha_save(ga_onestep *m, void *bytes);
+ga_status ga_alpha_load(ga_onestep *m, const void *bytes, size_t size);
+
 static inline ga_stepper *ga_alpha_stepper(ga_onestep *m) { return &((ga_alpha *)m)->s; }
 static inline ga_error_mode ga_alpha_mode(const ga_alpha *a)
 {

@@ -4,6 +4,7 @@
  * Tangents are a pure function of the point where they were taken, which the state keeps
  * (ga_tangent_point): ga_cache_restore takes them there again, with the same bits.
  */
+#include "base/extremes.h"
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -116,6 +117,21 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
+/* The longest arm: where a row of B has both kinds of columns, one after the other, a rotation
+ * by x moves what it holds by arm x. */
+static double longest_arm(const ga_stepper *s)
+{
+    const ga_coords *B = &s->dae.B;
+    double longest = 0, size[2] = {0, 0};
+    for (int k = 0; k < B->count; ++k) {
+        if (k == 0 || B->row[k] != B->row[k - 1]) size[0] = size[1] = 0;
+        double *most = &size[s->dae.kind[B->col[k]]];
+        *most = ga_larger(*most, fabs(s->tangent.G[k]));
+        if (size[1] > longest * size[0] && size[0] > 0) longest = size[1] / size[0];
+    }
+    return longest;
+}
+
 /* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
  */
 static double dymore_scale(const ga_stepper *s)
@@ -138,20 +154,17 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
     return ga_dae_look_at_velocity_stiffness(&s->dae, true, s->tangent.Z);
 }
 
-/* Everything that tangents are a function of. */
+/* Everything that tangents are a function of, but for M and B_n. */
 static void keep_point(ga_stepper *s, const double *vd, const double *mu)
 {
     ga_tangent_point *p = &s->tangent.point;
     p->t = s->step.t1;
-    p->t_n = s->now.t;
     p->h = s->step.h;
     ga_pool_copy(s->pool, p->q, s->trial.q, s->nq);
     ga_pool_copy(s->pool, p->v, s->trial.v, s->nv);
     ga_pool_copy(s->pool, p->vd, vd, s->nv);
     ga_pool_copy(s->pool, p->U, s->at.U, s->nv);
     ga_pool_copy(s->pool, p->multipliers, mu, s->mp);
-    ga_pool_copy(s->pool, p->q_n, s->now.q, s->nq);
-    ga_pool_copy(s->pool, p->v_n, s->known.v, s->nv);
 }
 
 /* The saddle matrix of the difference of the two systems of SOI2. */
@@ -169,6 +182,24 @@ static ga_status factor_second(ga_stepper *s)
                                 (dae->sys.force_uses_multipliers ? GA_SADDLE_FORCES : 0));
     if (status != GA_OK) s->jacobian.singular = k->singular;
     return status;
+}
+
+/* What follows from K, C, L, Z, M, G and U. */
+static ga_status complete_tangents(ga_stepper *s)
+{
+    ga_dae *dae = &s->dae;
+    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
+    s->tangent.typical_reaction = typical_reaction(s);
+    s->tangent.arm = longest_arm(s);
+    if (!s->tangent.flat) {
+        ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
+        if (s->terms.BT_values)
+            ga_product_evaluate(&s->terms.BT, s->tangent.G, s->tangent.T, s->terms.BT_values);
+        if (s->terms.ZT_values)
+            ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
+    }
+    clear(s, GA_VALID_SIZES | GA_VALID_FACTORS);
+    return s->form->second_system ? factor_second(s) : GA_OK;
 }
 
 /* What is not finite shows in the factors, or in difference quotients; but callbacks shall not
@@ -190,20 +221,10 @@ ga_status ga_cache_tangents(ga_stepper *s)
     ga_pool_copy(s->pool, s->tangent.M, s->at.M, dae->M.count);
     ga_pool_copy(s->pool, s->tangent.G, s->trial.G, dae->G.count);
     if (s->form->has_eta) ga_pool_copy(s->pool, s->tangent.B_eta, s->now.G, dae->B.count);
-    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
-    s->tangent.typical_reaction = typical_reaction(s);
-    if (!s->tangent.flat) {
-        ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
-        if (s->terms.BT_values)
-            ga_product_evaluate(&s->terms.BT, s->tangent.G, s->tangent.T, s->terms.BT_values);
-        if (s->terms.ZT_values)
-            ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
-    }
     if (s->def.penalty == GA_PENALTY_AUTO) s->tangent.penalty = dymore_scale(s);
     ++s->stats.jacobians;
-    clear(s, GA_VALID_SIZES | GA_VALID_FACTORS);
     set(s, GA_VALID_FRESH);
-    return s->form->second_system ? factor_second(s) : GA_OK;
+    return complete_tangents(s);
 }
 
 /* --- the iteration matrix ----------------------------------------------------------------- */
@@ -328,9 +349,50 @@ ga_status ga_cache_factor(ga_stepper *s)
         s->jacobian.singular = ga_factor_singular_column(s->jacobian.factor);
         return status;
     }
+    s->jacobian.h = s->step.h;
     s->jacobian.c_q = s->step.c_q;
     s->jacobian.c_v = s->step.c_v;
     set(s, GA_VALID_FACTORS);
+    return GA_OK;
+}
+
+/* Tangents at the point that was loaded, with the M and B_n of then. */
+static ga_status restore_tangents(ga_stepper *s)
+{
+    const ga_tangent_point *p = &s->tangent.point;
+    const ga_dae *dae = &s->dae;
+    s->step.t1 = p->t;
+    s->step.h = p->h;
+    ga_pool_copy(s->pool, s->trial.q, p->q, s->nq);
+    ga_pool_copy(s->pool, s->trial.v, p->v, s->nv);
+    ga_pool_copy(s->pool, s->at.U, p->U, s->nv);
+    GA_TRY(ga_cache_evaluate(s, GA_WANTED_TANGENTS));
+    ga_pool_copy(s->pool, s->tangent.G, s->trial.G, dae->G.count);
+    const ga_point at = ga_dae_point(dae, p->t, p->q, p->v, p->vd, p->multipliers);
+    GA_TRY(fill_tangents(s, &at));
+    return complete_tangents(s);
+}
+
+/* Of the loaded numbers, eps of the redundant rows is that of the next matrix, and the scales
+ * are to serve as often as they would have. */
+ga_status ga_cache_restore(ga_stepper *s)
+{
+    ga_redundancy *rows = &s->start.redundancy;
+    const bool factors = ga_cache_has(s, GA_VALID_FACTORS);
+    const double next_eps = rows->eps, eps = s->regular.eps;
+    if (ga_cache_has(s, GA_VALID_MASS))
+        GA_TRY(ga_dae_mass(&s->dae, s->now.t, s->now.q, s->at.M));
+    clear(s, ~(unsigned)GA_VALID_MASS);
+    if (!factors) return GA_OK;
+    rows->eps = s->second.eps;
+    GA_TRY(restore_tangents(s));
+    s->step.h = s->jacobian.h;
+    s->step.c_q = s->jacobian.c_q;
+    s->step.c_v = s->jacobian.c_v;
+    rows->eps = eps;
+    ++s->jacobian.scaled_for;
+    GA_TRY(ga_cache_factor(s));
+    rows->eps = next_eps;
     return GA_OK;
 }
 

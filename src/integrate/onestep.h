@@ -133,6 +133,14 @@ typedef struct ga_onestep_type {
     /* Matrix of the linear equations of a step of size h from the current state, column by
      * column. Optional. */
     ga_status (*linearise)(ga_onestep *m, double h, ga_scaling scaling, double *matrix);
+
+    /* The solution and all that was learned as bytes, into this memory; returns their number.
+     * Null: the number alone. Saving changes nothing. Optional. */
+    size_t (*save)(ga_onestep *m, void *bytes);
+    /* From these bytes, into a method of the same system and definition that was prepared for
+     * the same run, or any that was used: it continues with the same bits. GA_ERR_ARGUMENT if
+     * they are not of such a one. */
+    ga_status (*load)(ga_onestep *m, const void *bytes, size_t size);
 } ga_onestep_type;
 
 /* Workspace of the cubic interpolation. */

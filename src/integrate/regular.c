@@ -234,11 +234,11 @@ bool ga_regular_doubts(const ga_stepper *s)
  * like 1/N^2; one that neither falls nor rises tells of no singular position. */
 static bool may_rest(const ga_stepper *s)
 {
-    enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256, LARGE = 500 };
+    enum { MOST = 7, AHEAD = 64, AGO = 16, STILL = 256 };
     const ga_regular *g = &s->regular;
     if (!g->watching || g->rested >= MOST || s->step.t1 - g->t_old > AGO * s->step.h)
         return false;
-    if (s->n > LARGE && g->eps == 0 && g->still > STILL * s->step.h) return true;
+    if (g->eps == 0 && g->still > STILL * s->step.h) return true;
     return g->least_old > 0.1 * SINGULAR && g->ahead > AHEAD * s->step.h;
 }
 

@@ -210,50 +210,6 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
     return perturb(s, h, now->vd, vdd, now->v);
 }
 
-/* Small corrections of q with one factorisation, until they are at round-off. False: too slow,
- * or not to be trusted. */
-static bool slide_position(ga_stepper *s)
-{
-    enum { MOST = 4 };
-    double before = INFINITY, *bottom = s->work.c, *step = s->work.step;
-    for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi) != GA_OK)
-            return false;
-        for (int i = 0; i < s->m; ++i) bottom[i] = -s->at.Phi[i];
-        ga_consistent_lift(&s->start, bottom, step);
-        const double change = ga_norm_max(s->nv, step);
-        if (change <= round_off * ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN))
-            return true;
-        if (!(change <= 0.01 * before)) return false;
-        before = change;
-        ga_dae_update(&s->dae, GA_MAP_EXP, s->trial.q, step, s->trial.q);
-    }
-    return false;
-}
-
-/* The same for v; leaves B in s->trial.G. */
-static bool slide_velocity(ga_stepper *s)
-{
-    enum { MOST = 4 };
-    double before = INFINITY, *w = s->work.c, *step = s->work.step;
-    if (ga_dae_gradient(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G) != GA_OK)
-        return false;
-    for (int iteration = 0; iteration < MOST; ++iteration) {
-        if (ga_dae_velocity(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G, w) !=
-            GA_OK)
-            return false;
-        for (int i = 0; i < s->mp; ++i) w[i] = -w[i];
-        ga_consistent_lift(&s->start, w, step);
-        const double change = ga_norm_max(s->nv, step);
-        const bool done = change <= round_off * ga_norm_max(s->nv, s->trial.v);
-        if (!done && !(change <= 0.01 * before)) return false;
-        before = change;
-        for (int i = 0; i < s->nv; ++i) s->trial.v[i] += step[i];
-        if (done) return true;
-    }
-    return false;
-}
-
 /* Both at once with the matrix of the step just made, if it has rows for both levels:
  * dq = c_q T u, dv = c_v (u + B_n^T x). Leaves Phi and w as they were before the last
  * correction, which is at round-off. */
@@ -287,7 +243,7 @@ bool ga_start_slide_back(ga_stepper *s)
         const double v = ga_larger(ga_norm_max(s->nv, s->trial.v), DBL_MIN);
         const double change =
             ga_larger(ga_norm_max(s->nv, step) / q, s->step.c_v * ga_norm_max(s->nv, dvd) / v);
-        bool done = change <= round_off * ga_larger(1, 0.25 * sqrt(s->n));
+        bool done = change <= round_off;
         /* no more progress: where v is small, the round-off of Phi, by h */
         const bool stalls = !(change <= 0.25 * before);
         done |= stalls && ga_step_is_at_round_off(s, ga_norm_max(s->m, s->at.Phi),
@@ -301,23 +257,14 @@ bool ga_start_slide_back(ga_stepper *s)
     return false;
 }
 
-/* What is to be corrected is an estimate of the error, so one factorisation serves for all of
- * it. */
-static bool slide(ga_stepper *s)
-{
-    if (ga_consistent_factor(&s->start, s->step.t1, s->trial.q, s->trial.v, GA_SADDLE_ALL) !=
-        GA_OK)
-        return false;
-    return slide_position(s) && slide_velocity(s);
-}
-
 ga_status ga_start_project(ga_stepper *s)
 {
     if (!s->mp || ga_start_slide_back(s)) return GA_OK;
-    if (s->p || s->start.redundancy.active || !slide(s)) {
-        if (s->m)
-            GA_TRY(ga_consistent_move_position(&s->start, s->step.t1, s->trial.q, s->trial.v));
-        GA_TRY(ga_consistent_move_velocity(&s->start, s->step.t1, s->trial.q, s->trial.v));
+    const double t = s->step.t1;
+    if (!ga_consistent_correct(&s->start, t, s->trial.q, s->trial.v,
+                               GA_POSITION_LEVEL | GA_VELOCITY_LEVEL)) {
+        if (s->m) GA_TRY(ga_consistent_move_position(&s->start, t, s->trial.q, s->trial.v));
+        GA_TRY(ga_consistent_move_velocity(&s->start, t, s->trial.q, s->trial.v));
     }
     GA_TRY(ga_dae_constraint(&s->dae, s->step.t1, s->trial.q, s->at.Phi));
     GA_TRY(ga_dae_gradient(&s->dae, s->step.t1, s->trial.q, s->trial.v, s->trial.G));

@@ -177,8 +177,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->tangent.point.vd, nv},
         {&s->tangent.point.U, nv},
         {&s->tangent.point.multipliers, mp},
-        {&s->tangent.point.q_n, s->nq},
-        {&s->tangent.point.v_n, nv},
         {&s->tangent.M, dae->M.count},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},

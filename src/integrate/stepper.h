@@ -189,11 +189,10 @@ typedef struct ga_evaluation {
     ga_values filled;        /* what was evaluated, and not yet checked for being finite */
 } ga_evaluation;
 
-/* The point where tangents were last taken, and the beginning of that step. */
+/* The point where tangents were last taken, in a step of size h. */
 typedef struct ga_tangent_point {
-    double t, t_n, h;
+    double t, h;
     double *q, *v, *vd, *U, *multipliers;
-    double *q_n, *v_n;
 } ga_tangent_point;
 
 /* Tangents there. */
@@ -205,6 +204,7 @@ typedef struct ga_tangent {
     bool flat;               /* T is the identity */
     double mean_mass;        /* of the diagonal of M */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
+    double arm;              /* longest, between rotations and what they move; 0: none */
     double penalty;          /* p in use */
 } ga_tangent;
 
@@ -225,10 +225,10 @@ typedef struct ga_jacobian {
     ga_backend_kind backend; /* of all linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;    /* so many matrices more these scales serve, */
-    double scaled_c_q; /* if c_q stays near this */
-    double c_q, c_v;   /* coefficients it was made for */
-    int singular;      /* column of a singular matrix, or -1 */
+    int scaled_for;     /* so many matrices more these scales serve, */
+    double scaled_c_q;  /* if c_q stays near this */
+    double h, c_q, c_v; /* of the step it was made for */
+    int singular;       /* column of a singular matrix, or -1 */
 } ga_jacobian;
 
 /* What error control asks of steps. */
@@ -445,6 +445,8 @@ void ga_cache_assemble(ga_stepper *s, ga_scaling scaling);
 ga_status ga_cache_factor(ga_stepper *s);
 /* The same, and the monitor of singular positions has a look. */
 ga_status ga_cache_factor_and_watch(ga_stepper *s);
+/* After a load: tangents and factors where they were taken, with the same bits. */
+ga_status ga_cache_restore(ga_stepper *s);
 /* Are the factors those of the tangents and of the coefficients of this step? */
 bool ga_cache_fits(const ga_stepper *s);
 /* x = J^-1 r, scaling undone; filtered where constraints depend on each other. */
