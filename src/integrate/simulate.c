@@ -1,8 +1,8 @@
 /* <galpha/simulate.h>. */
-#include "api/integrator.h"
-#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator.h"
+#include "integrate/integrator_use.h"
 
 #include <float.h>
 #include <math.h>
@@ -86,7 +86,12 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     }
     if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
-    const double least = ga_control_smallest(c->mode);
+    if (ga_integrator_is_explicit(g) && c->mode != GA_ERROR_FULL)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
+                       "the explicit method");
+    const double least =
+        ga_integrator_is_explicit(g) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(c->mode);
     if (c->relative < 100 * DBL_EPSILON ||
         (c->relative < least && smallest_absolute(c) < least))
         return ga_fail(
@@ -148,15 +153,49 @@ static ga_status prepare(ga_integrator *g, double t0, const double *q0, const do
     return ga_integrator_begin(g, t0, q0, v0, report);
 }
 
+/* For whoever steps on by hand. */
+static ga_status leave_run(ga_integrator *g, ga_status status, ga_report *report)
+{
+    if (ga_run_over(&g->run)) {
+        g->grid = g->run.grid;
+        g->grid.follow = NULL;
+    }
+    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+}
+
+ga_status ga_integrator_run_begin(ga_integrator *g, double t0, const double *q0,
+                                  const double *v0, const ga_simulation *def, ga_report *report)
+{
+    GA_TRY(prepare(g, t0, q0, v0, def, report));
+    g->started = true;
+    return leave_run(g, ga_run_begin(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_step(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_step(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_renew(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_renew(&g->run, report), report);
+}
+
+bool ga_integrator_run_over(const ga_integrator *g) { return ga_run_over(&g->run); }
+
+void ga_integrator_run_limit(ga_integrator *g, double t) { ga_run_limit(&g->run, t); }
+
+ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
+{
+    return ga_run_sample(&g->run, t);
+}
+
 ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
                                  const double *v0, const ga_simulation *def, ga_report *report)
 {
     GA_TRY(prepare(g, t0, q0, v0, def, report));
     g->started = true;
-    ga_status status = ga_run_simulate(&g->run, report);
-    g->grid = g->run.grid; /* for whoever steps on by hand */
-    g->grid.follow = NULL;
-    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+    return leave_run(g, ga_run_simulate(&g->run, report), report);
 }
 
 ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,
@@ -184,7 +223,7 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     double *hat = s->work.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
     ga_status status =
-        ga_consistent_acceleration(&s->start, now->t, now->q, now->v, s->work.vd_hat, hat);
+        g->method->type->accelerate(g->method, now->t, now->q, now->v, s->work.vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
@@ -202,10 +241,39 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     double *hat = s->work.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(ga_consistent_acceleration(&s->start, t, q, v, s->work.vd_hat, hat));
+    GA_TRY(g->method->type->accelerate(g->method, t, q, v, s->work.vd_hat, hat));
     memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
     memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
+    return GA_OK;
+}
+
+ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double *q,
+                                       const double *v, double *vd, double *lambda, double *psi)
+{
+    /* The error after n sweeps is the n-th power of the relative change of the matrix: this one
+     * is far below what the dense output adds. */
+    enum { SWEEPS = 5 };
+    static const double small = 1e-10;
+    ga_stepper *s = g->stepper;
+    ga_consistent *c = &s->start;
+    ga_saddle *k = &c->saddle;
+    const bool linear = !s->dae.sys.force_uses_multipliers && !c->redundancy.active;
+    if (!linear || k->parts != GA_SADDLE_ALL || k->singular >= 0 || c->holds)
+        return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
+    const ga_point at = {.t = t, .q = q, .v = v};
+    GA_TRY(ga_dae_mass(&s->dae, t, q, k->M));
+    GA_TRY(ga_dae_gradient(&s->dae, t, q, v, k->G));
+    GA_TRY(ga_dae_acceleration_rhs(&s->dae, t, q, v, k->rhs + s->nv));
+    GA_TRY(ga_dae_force(&s->dae, &at, k->rhs));
+    ga_saddle_solve(k, SWEEPS); /* leaves the last increment in k->defect */
+    const bool good =
+        ga_norm_max(s->nv, k->defect) <= small * ga_norm_max(s->nv, k->x) &&
+        ga_norm_max(s->mp, k->defect + s->nv) <= small * ga_norm_max(s->mp, k->x + s->nv);
+    if (!good) return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
+    memcpy(vd, k->x, (size_t)s->nv * sizeof *vd);
+    memcpy(lambda, k->x + s->nv, (size_t)s->m * sizeof *lambda);
+    memcpy(psi, k->x + s->nv + s->m, (size_t)s->p * sizeof *psi);
     return GA_OK;
 }
 
@@ -341,6 +409,10 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
+    if (ga_integrator_is_explicit(g))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "Richardson extrapolation is of generalized-alpha, not of the explicit "
+                       "method");
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");
