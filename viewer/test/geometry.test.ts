@@ -162,6 +162,27 @@ describe("gears", () => {
     const gap = (pair!.wheels[1]!.phase - Math.PI) / ((2 * Math.PI) / pair!.wheels[1]!.teeth);
     expect(Math.abs(gap - Math.floor(gap))).toBeCloseTo(0.5, 9);
   });
+  it("wheels on one shaft do not cover each other, and a pair lies in one plane", () => {
+    const at = [[0, 0, 0], [0.12, 0, 0], [0.3, 0, 0.05]];
+    const scene = (ratio: number): SceneData => ({
+      format: 1,
+      bodies: at.map((position, k) => ({ name: `b${k}`, mass: 1, inertia: [1e-3, 1e-3, 1e-3], position })),
+      joints: [
+        ...at.map((position, k) => ({ name: `s${k}`, type: "revolute", a: { body: -1, position }, b: { body: k } })),
+        { name: "g", type: "gear", joints: ["s0", "s1"], ratio: -1 / 3 },
+        { name: "h", type: "gear", joints: ["s1", "s2"], ratio },
+      ] as SceneData["joints"],
+    });
+    const [one, two] = layOut(scene(-1 / 4)).gears;
+    expect(one!.wheels.map((w) => w.shift)).toEqual([0, 0]);
+    expect(two!.wheels[0]!.shift).toBeCloseTo(0.05, 12);
+    expect(two!.wheels[1]!.shift).toBeCloseTo(0, 12);
+    expect(0.05).toBeGreaterThan(0.5 * (one!.wheels[1]!.width + two!.wheels[0]!.width));
+    /* wheels of one radius are one wheel: no shift */
+    const [, same] = layOut(scene(-1)).gears;
+    expect(same!.wheels[0]!.radius).toBeCloseTo(one!.wheels[1]!.radius, 12);
+    expect(same!.wheels.map((w) => w.shift)).toEqual([0, expect.closeTo(-0.05, 12)]);
+  });
 });
 
 describe("layout", () => {

@@ -52,7 +52,8 @@ export interface Frame {
 
 export interface GearPair {
   joint: JointData;
-  wheels: { frame: Frame; radius: number; teeth: number; phase: number; other: Vec3 }[];
+  /* shift: along the axis, into the common plane of a pair; width: of the teeth */
+  wheels: { frame: Frame; radius: number; teeth: number; phase: number; other: Vec3; shift: number; width: number }[];
 }
 
 export interface Layout {
@@ -343,6 +344,30 @@ export function teeth(ratio: number, least = 12): [number, number] {
   return [best[0] * k, best[1] * k];
 }
 
+interface PlacedWheel {
+  body: number;
+  radius: number;
+  plane: number; /* along the axis */
+  width: number;
+}
+
+/* The plane of a pair: that of its first joint, or of its second, or the nearest one beside, where
+ * neither wheel meets another on the same body. One of the same radius is the same wheel, such as a
+ * sun with several planets. */
+function freePlane(placed: PlacedWheel[], pair: { body: number; radius: number }[], height: readonly [number, number], width: number): number {
+  const meets = (a: { body: number; radius: number }, b: PlacedWheel): boolean =>
+    a.body >= 0 && a.body === b.body && Math.abs(a.radius - b.radius) > 1e-3 * b.radius;
+  const isFree = (plane: number): boolean =>
+    !placed.some((w) => Math.abs(plane - w.plane) < 0.55 * (width + w.width) && pair.some((one) => meets(one, w)));
+  const most = placed.reduce((sum, w) => sum + w.width + width, width);
+  for (let beside = 0; beside <= most; beside += 0.25 * width)
+    for (const h of height) {
+      if (isFree(h + beside)) return h + beside;
+      if (isFree(h - beside)) return h - beside;
+    }
+  return height[0];
+}
+
 /* Wheels of a gear: of two parallel shafts at distance d with w2 = ratio w1 the pitch circles have
  * r1/r2 = |ratio| and r1 + r2 = d outside, r2 - r1 = d inside one another. */
 function pairGears(scene: SceneData, bodies: BodyLayout[]): GearPair[] {
@@ -350,6 +375,7 @@ function pairGears(scene: SceneData, bodies: BodyLayout[]): GearPair[] {
   const joints = scene.joints ?? [];
   const byName = new Map(joints.map((j) => [j.name, j]));
   const pairs: GearPair[] = [];
+  const placed: PlacedWheel[] = [];
   for (const joint of joints) {
     if (!NO_ATTACHMENT.has(joint.type) || !joint.joints) continue;
     const [one, two] = joint.joints.map((n) => byName.get(n));
@@ -366,7 +392,7 @@ function pairGears(scene: SceneData, bodies: BodyLayout[]): GearPair[] {
       if (bar) bar.rack = radius;
       pairs.push({
         joint,
-        wheels: radius > 0 ? [{ frame: f[turning]!, radius, teeth: 14, phase: 0, other: world[1 - turning]! }] : [],
+        wheels: radius > 0 ? [{ frame: f[turning]!, radius, teeth: 14, phase: 0, other: world[1 - turning]!, shift: 0, width: 0.35 * radius }] : [],
       });
       continue;
     }
@@ -390,12 +416,21 @@ function pairGears(scene: SceneData, bodies: BodyLayout[]): GearPair[] {
       return Math.atan2(dot(v, frame.y), dot(v, frame.x));
     };
     const back: Vec3 = [-away[0], -away[1], -away[2]];
+    const width = Math.min(0.35 * Math.max(r1, r2), 0.5 * Math.min(r1, r2));
+    const height = [dot(world[0], axis[0]), dot(world[1], axis[0])] as const;
+    const pair = [
+      { body: f[0].body, radius: r1 },
+      { body: f[1].body, radius: r2 },
+    ];
+    const plane = freePlane(placed, pair, height, width);
+    for (const one of pair) placed.push({ ...one, plane, width });
+    const shift = [plane - height[0], (plane - height[1]) * Math.sign(dot(axis[0], axis[1]))] as const;
     /* a tooth of the first and a gap of the second on the line of centres */
     pairs.push({
       joint,
       wheels: [
-        { frame: f[0], radius: r1, teeth: n1, phase: angle(f[0], away), other: world[1] },
-        { frame: f[1], radius: r2, teeth: n2, phase: angle(f[1], inside ? away : back) + Math.PI / n2, other: world[0] },
+        { frame: f[0], radius: r1, teeth: n1, phase: angle(f[0], away), other: world[1], shift: shift[0], width },
+        { frame: f[1], radius: r2, teeth: n2, phase: angle(f[1], inside ? away : back) + Math.PI / n2, other: world[0], shift: shift[1], width },
       ],
     });
     for (const [frame, r] of [

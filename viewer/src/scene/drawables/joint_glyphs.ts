@@ -376,16 +376,17 @@ const rolling: Glyph = (v) => {
   }
 };
 
-/* Toothed wheels of a gear stand in a plane of their own, so that a shaft may carry several. Bodies
- * with shapes of their own look as the file says: no wheels are drawn over them. */
+/* Toothed wheels of a gear stand in a plane of their own, so that a shaft may carry several: one
+ * layer per pair in planar models, beside each other along the shaft in space. Bodies with shapes of
+ * their own look as the file says: no wheels are drawn over them. */
 export function gears(context: BuildContext, ownerOf: (joint: string) => number, ownerOfBody: (body: number) => number, colorOf: (body: number) => number): void {
   const { list, layout } = context;
   const bodies = context.run.scene.bodies ?? [];
   layout.gears.forEach((pair, k) => {
     for (const w of pair.wheels) {
-      const thick = Math.min(layout.planar ? 0.9 * layout.layerHeight : 0.35 * w.radius, 0.5 * w.radius);
+      const thick = layout.planar ? Math.min(0.9 * layout.layerHeight, 0.5 * w.radius) : w.width;
       /* a rack and its pinion in front of the bar that carries the teeth */
-      const plane = layout.planar ? ((k % 6) + (pair.joint.type === "rack" ? 1 : 0)) * 1.15 * layout.layerHeight : 0;
+      const plane = layout.planar ? ((k % 6) + (pair.joint.type === "rack" ? 1 : 0)) * 1.15 * layout.layerHeight : w.shift;
       if (!layout.bodies[w.frame.body]?.shapes.length) {
         const c = along(w.frame.origin, w.frame.z, plane);
         const x = add(mul(w.frame.x, Math.cos(w.phase)), mul(w.frame.y, Math.sin(w.phase)));
