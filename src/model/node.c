@@ -1,6 +1,6 @@
 #include "model/node.h"
 
-#include "la/fours.h"
+#include "base/simd.h"
 #include "lie/so3.h"
 #include "lie/turns.h"
 
@@ -112,7 +112,7 @@ void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
 static void place_four(const double *q, ga_frame *frames)
 {
     double side[16][4]; /* x, a number more, quaternion; then x, R */
-    quad x[4];
+    vec4 x[4];
     for (int k = 0; k < 2; ++k) {
         for (int v = 0; v < 4; ++v) load(x + v, q + 7 * v + 3 * k);
         transpose(x);
