@@ -1,4 +1,4 @@
-/* Four numbers as one vector, for the kernels of la, lie, element and model.
+/* Four numbers as one vector, for the kernels of la, lie and element.
  *
  * A KERNEL becomes part of whatever calls it, so that one text can be compiled for any
  * processor and again for those with AVX2. Neither fuses operations: same bits. Names are
