@@ -114,7 +114,8 @@ static double before_end(const ga_sim *sim, double t)
 /* The same with multipliers of the acceleration level, which are as good as q and v. Those of
  * the scheme are not: with errors of O(h^2) they would be most of the balance's. vd: what
  * belongs to them. */
-static void exact_powers_at(ga_sim *sim, const ga_sample *at, double *vd, ga_powers *powers)
+static void exact_powers_at(ga_sim *sim, const ga_sample *at, ga_reactions_at *reactions,
+                            double *vd, ga_powers *powers)
 {
     const int m = sim->model->rows, p = sim->model->speed_rows;
     double *lambda = sim->multipliers, *psi = sim->multipliers + m;
@@ -125,8 +126,7 @@ static void exact_powers_at(ga_sim *sim, const ga_sample *at, double *vd, ga_pow
             memcpy(psi, at->psi, (size_t)p * sizeof *psi);
             memcpy(vd, at->vd, (size_t)sim->assembly->nv * sizeof *vd);
         }
-        ga_integrator_reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd,
-                                lambda, psi);
+        reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd, lambda, psi);
         exact.lambda = lambda;
         exact.psi = psi;
     }
@@ -147,7 +147,7 @@ static bool powers_between(ga_sim *sim, double t, const double *v, const double 
     for (int k = 0; sim->loaded && k < sim->assembly->nv; ++k)
         sim->v[k] = (sim->last_v[k] + v[k]) / 2 + h / 8 * (sim->last_vd[k] - vd[k]);
     ga_sample at = {.t = middle, .q = sim->q, .v = sim->v, .lambda = lambda, .psi = psi};
-    exact_powers_at(sim, &at, sim->vd, powers);
+    exact_powers_at(sim, &at, ga_integrator_reactions_near, sim->vd, powers);
     return true;
 }
 
@@ -192,7 +192,7 @@ static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
 static void account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
-    exact_powers_at(sim, at, sim->now_vd, &now);
+    exact_powers_at(sim, at, ga_integrator_reactions, sim->now_vd, &now);
     if (sim->started) add_work(sim, &now, at->t, at->v, sim->now_vd, &sim->energy);
     add_impulsive_work(sim, &now, at->t);
     memcpy(sim->last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);

@@ -21,8 +21,11 @@ double ga_control_smallest(ga_error_mode mode);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
-ga_status ga_integrator_reactions(ga_integrator *integrator, double t, const double *q,
+typedef ga_status ga_reactions_at(ga_integrator *integrator, double t, const double *q,
                                   const double *v, double *vd, double *lambda, double *psi);
+ga_reactions_at ga_integrator_reactions;
+/* The same near the state of the last call, whose factors serve once more if they can. */
+ga_reactions_at ga_integrator_reactions_near;
 
 /* ga_integrator_simulate step by step, see integrate/run.h. */
 ga_status ga_integrator_run_begin(ga_integrator *integrator, double t0, const double *q0,

@@ -442,8 +442,8 @@ static void add_mixed_inertia(const ga_assembly *a, const ga_element *element, d
 }
 
 /* The element's share of K and C in body axes, in A and A2; multipliers are its own. */
-static void tangents(ga_assembly *a, const ga_element *element, const ga_element_state *state,
-                     const double *vd, const double *lambda, const double *psi)
+static void tangents_of(ga_assembly *a, const ga_element *element,
+                        const ga_element_state *state, const ga_loaded *at)
 {
     const ga_element_type *type = element->type;
     int side = GA_TWIST * element->node_count;
@@ -456,18 +456,18 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_element
     }
     if (element->rows) {
         type->gradient(element, state, a->A);
-        add_reaction(element->rows, side, a->A, lambda, r);
+        add_reaction(element->rows, side, a->A, at->lambda, r);
     }
     if (element->speed_rows) {
         type->speed_gradient(element, state, a->A);
-        add_reaction(element->speed_rows, side, a->A, psi, r);
+        add_reaction(element->speed_rows, side, a->A, at->psi, r);
     }
-    if (type->mass) add_inertia(a, element, state, vd, r);
+    if (type->mass) add_inertia(a, element, state, at->vd, r);
     memset(a->A, 0, size);
     memset(a->A2, 0, size);
-    if (element->rows && type->geometric) type->geometric(element, state, lambda, a->A);
+    if (element->rows && type->geometric) type->geometric(element, state, at->lambda, a->A);
     if (element->speed_rows && type->speed_geometric)
-        type->speed_geometric(element, state, psi, a->A, a->A2);
+        type->speed_geometric(element, state, at->psi, a->A, a->A2);
     for (int i = 0; GA_FAULT(tangent) && i < side * side; ++i) a->A[i] = -a->A[i];
     if (type->tangent) type->tangent(element, state, a->A, a->A2);
     if (type->mass) {
@@ -508,14 +508,14 @@ void ga_assembly_mass_of(ga_assembly *a, int r, const ga_element_state *state, d
 void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                               const ga_loaded *at, double *out)
 {
-    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
+    tangents_of(a, rest_of(a, r), state, at);
     matrix_out(a, r, a->A, out);
 }
 
 void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
                             const ga_loaded *at, double *out)
 {
-    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
+    tangents_of(a, rest_of(a, r), state, at);
     matrix_out(a, r, a->A2, out);
 }
 
@@ -785,41 +785,59 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
     return GA_EVAL_OK;
 }
 
-static ga_eval stiffness(void *user, const ga_point *at, double *K)
+/* K and C of the rest, of which one may be null. */
+static void rest_tangents(ga_assembly *a, const ga_point *at, const ga_element_state *state,
+                          double *K, double *C)
+{
+    const ga_target *k = a->target + GA_TARGET_STIFFNESS, *c = a->target + GA_TARGET_DAMPING;
+    for (int r = 0; r < a->rest_count; ++r) {
+        const bool stiff = K && k->first[r] < k->first[r + 1];
+        const bool damped = C && c->first[r] < c->first[r + 1];
+        if (!stiff && !damped) continue;
+        const ga_loaded here = loaded(at, rest_of(a, r));
+        tangents_of(a, rest_of(a, r), state, &here);
+        if (stiff) {
+            matrix_out(a, r, a->A, a->out);
+            scatter(k, r, a->out, K);
+        }
+        if (damped) {
+            matrix_out(a, r, a->A2, a->out);
+            scatter(c, r, a->out, C);
+        }
+    }
+}
+
+static void body_stiffness(const ga_assembly *a, double *K)
+{
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) K = ga_body_stiffness(a, i, K);
+}
+
+static void body_damping(const ga_assembly *a, double *C)
+{
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) C = ga_body_damping(a, i, C);
+}
+
+static ga_eval tangents(void *user, const ga_point *at, double *K, double *C)
 {
     ga_assembly *a = user;
-    ga_element_state state = state_at(a, at);
-    const ga_target *target = a->target + GA_TARGET_STIFFNESS;
-    double *next = K;
-    for (int i = 0; i < a->model->node_count; ++i)
-        if (a->has_body[i]) next = ga_body_stiffness(a, i, next);
-    visit_joints(a, at, NULL, K, sweep_stiffness);
-    for (int r = 0; r < a->rest_count; ++r) {
-        if (target->first[r] == target->first[r + 1]) continue;
-        const ga_element *element = rest_of(a, r);
-        const ga_loaded here = loaded(at, element);
-        ga_assembly_stiffness_of(a, r, &state, &here, a->out);
-        scatter(target, r, a->out, K);
-    }
+    const ga_element_state state = state_at(a, at);
+    if (K) body_stiffness(a, K);
+    if (K) visit_joints(a, at, NULL, K, sweep_stiffness);
+    if (C) body_damping(a, C);
+    rest_tangents(a, at, &state, K, C);
     return GA_EVAL_OK;
+}
+
+static ga_eval stiffness(void *user, const ga_point *at, double *K)
+{
+    return tangents(user, at, K, NULL);
 }
 
 static ga_eval damping(void *user, const ga_point *at, double *C)
 {
-    ga_assembly *a = user;
-    ga_element_state state = state_at(a, at);
-    const ga_target *target = a->target + GA_TARGET_DAMPING;
-    double *next = C;
-    for (int i = 0; i < a->model->node_count; ++i)
-        if (a->has_body[i]) next = ga_body_damping(a, i, next);
-    for (int r = 0; r < a->rest_count; ++r) {
-        if (target->first[r] == target->first[r + 1]) continue;
-        const ga_element *element = rest_of(a, r);
-        const ga_loaded here = loaded(at, element);
-        ga_assembly_damping_of(a, r, &state, &here, a->out);
-        scatter(target, r, a->out, C);
-    }
-    return GA_EVAL_OK;
+    return tangents(user, at, NULL, C);
 }
 
 static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
@@ -874,6 +892,7 @@ static void define_system(ga_assembly *a)
         .stiffness_pattern = pattern_of(t + GA_TARGET_STIFFNESS),
         .damping = damping,
         .damping_pattern = pattern_of(t + GA_TARGET_DAMPING),
+        .tangents = tangents,
         .nonholonomic_count = model->speed_rows,
         .all = all,
         .equations = hosted || model->speed_rows ? NULL : equations,
