@@ -204,13 +204,16 @@ static void close_files(run *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
-    const ga_coefficients *method = &def->integrator.coefficients;
+    const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
+    const ga_coefficients none = {0, 0, 0, 0};
+    const ga_coefficients *method = family ? &def->integrator.coefficients : &none;
     const ga_attribute attributes[] = {
         {"version", ga_version(), 0},
         {"model", cli_input_name(&r->input), 0},
         {"status", outcome(r), 0},
         {"message", r->status == GA_OK ? "" : r->report.message, 0},
-        {"formulation", cli_formulation(def->integrator.formulation), 0},
+        {"method", family ? "generalized-alpha" : "explicit", 0},
+        {"formulation", family ? cli_formulation(def->integrator.formulation) : "index1", 0},
         {"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0},
         {"alpha_m", NULL, method->alpha_m},
         {"alpha_f", NULL, method->alpha_f},
@@ -310,9 +313,13 @@ static void print_files(const run *r)
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
 
+/* Work that was put in and taken out again leaves the round-off of its sum. */
+static const double SUM_ROUND_OFF = 1e-12;
+
 static double shown(double energy, const ga_sim_summary *s)
 {
-    return fabs(energy) <= s->energy_round_off ? 0 : energy;
+    const double least = fmax(s->energy_round_off, SUM_ROUND_OFF * s->energy_scale);
+    return fabs(energy) <= least ? 0 : energy;
 }
 
 static void print_summary(const run *r)

@@ -4,6 +4,7 @@
  * Tangents are a pure function of the point where they were taken, which the state keeps
  * (ga_tangent_point): ga_cache_restore takes them there again, with the same bits.
  */
+#include "base/extremes.h"
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -116,6 +117,21 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
+/* The longest arm: where a row of B has both kinds of columns, one after the other, a rotation
+ * by x moves what it holds by arm x. */
+static double longest_arm(const ga_stepper *s)
+{
+    const ga_coords *B = &s->dae.B;
+    double longest = 0, size[2] = {0, 0};
+    for (int k = 0; k < B->count; ++k) {
+        if (k == 0 || B->row[k] != B->row[k - 1]) size[0] = size[1] = 0;
+        double *most = &size[s->dae.kind[B->col[k]]];
+        *most = ga_larger(*most, fabs(s->tangent.G[k]));
+        if (size[1] > longest * size[0] && size[0] > 0) longest = size[1] / size[0];
+    }
+    return longest;
+}
+
 /* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
  */
 static double dymore_scale(const ga_stepper *s)
@@ -174,6 +190,7 @@ static ga_status complete_tangents(ga_stepper *s)
     ga_dae *dae = &s->dae;
     s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
     s->tangent.typical_reaction = typical_reaction(s);
+    s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
         ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
         if (s->terms.BT_values)

@@ -204,6 +204,7 @@ typedef struct ga_tangent {
     bool flat;               /* T is the identity */
     double mean_mass;        /* of the diagonal of M */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
+    double arm;              /* longest, between rotations and what they move; 0: none */
     double penalty;          /* p in use */
 } ga_tangent;
 
