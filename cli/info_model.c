@@ -88,13 +88,19 @@ static int list_settings(const info *i, setting list[MOST_SETTINGS])
             (setting){"tolerance_absolute", NULL, def->control.absolute_translation, ""};
         list[n++] = (setting){"max_step", NULL, max_step, max_step_unit(def, max_step)};
     }
-    list[n++] = (setting){"formulation", cli_formulation(def->integrator.formulation), 0, ""};
+    const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
+    if (!family) list[n++] = (setting){"method", "explicit", 0, ""};
+    if (family)
+        list[n++] =
+            (setting){"formulation", cli_formulation(def->integrator.formulation), 0, ""};
     list[n++] =
         (setting){"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0, ""};
-    list[n++] = (setting){"alpha_m", NULL, m->alpha_m, ""};
-    list[n++] = (setting){"alpha_f", NULL, m->alpha_f, ""};
-    list[n++] = (setting){"beta", NULL, m->beta, ""};
-    list[n++] = (setting){"gamma", NULL, m->gamma, ""};
+    if (family) {
+        list[n++] = (setting){"alpha_m", NULL, m->alpha_m, ""};
+        list[n++] = (setting){"alpha_f", NULL, m->alpha_f, ""};
+        list[n++] = (setting){"beta", NULL, m->beta, ""};
+        list[n++] = (setting){"gamma", NULL, m->gamma, ""};
+    }
     list[n++] = (setting){"output_every", NULL, def->output_every, "s, 0: every step"};
     return n;
 }

@@ -204,13 +204,16 @@ static void close_files(run *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
-    const ga_coefficients *method = &def->integrator.coefficients;
+    const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
+    const ga_coefficients none = {0, 0, 0, 0};
+    const ga_coefficients *method = family ? &def->integrator.coefficients : &none;
     const ga_attribute attributes[] = {
         {"version", ga_version(), 0},
         {"model", cli_input_name(&r->input), 0},
         {"status", outcome(r), 0},
         {"message", r->status == GA_OK ? "" : r->report.message, 0},
-        {"formulation", cli_formulation(def->integrator.formulation), 0},
+        {"method", family ? "generalized-alpha" : "explicit", 0},
+        {"formulation", family ? cli_formulation(def->integrator.formulation) : "index1", 0},
         {"kinematics", def->kinematics == GA_KINEMATICS_SE3 ? "se3" : "r3so3", 0},
         {"alpha_m", NULL, method->alpha_m},
         {"alpha_f", NULL, method->alpha_f},

@@ -1,4 +1,4 @@
-/* Integrates a ga_system with a method of the generalized-alpha family.
+/* Integrates a ga_system with a method of the generalized-alpha family, or an explicit one.
  *
  *     ga_integrator_def def = ga_integrator_def_default();
  *     ga_integrator *run = NULL;
@@ -78,7 +78,17 @@ typedef enum ga_solver {
     GA_SOLVER_BLOCK   /* elimination by bodies and joints; KLU where its pivots fail */
 } ga_solver;
 
+typedef enum ga_method {
+    GA_METHOD_GENERALIZED_ALPHA, /* the family of ga_coefficients: for everything */
+    /* Dormand and Prince's explicit Runge-Kutta method of order 8 on the acceleration level,
+     * with projection: for many digits of smooth motions that are not stiff. Coefficients,
+     * formulation, map, start, Newton iteration and scaling have no meaning with it. */
+    GA_METHOD_EXPLICIT,
+    GA_METHOD_COUNT
+} ga_method;
+
 typedef struct ga_integrator_def {
+    ga_method method;
     ga_coefficients coefficients;
     bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */
     ga_formulation formulation;

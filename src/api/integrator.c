@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const c
     va_end(args);
 }
 
-static void warn_method(ga_integrator *g)
+static void warn_coefficients(ga_integrator *g)
 {
     const ga_stepper *s = g->stepper;
     const ga_coefficient_properties *p = &s->properties;
@@ -54,6 +54,24 @@ static void warn_method(ga_integrator *g)
                       "multipliers are never damped");
 }
 
+static ga_status create_method(const ga_system *system, const ga_integrator_def *def,
+                               ga_integrator *g, ga_report *report)
+{
+    switch (def->method) {
+    case GA_METHOD_GENERALIZED_ALPHA:
+        GA_TRY(ga_alpha_type.create(system, def, &g->method, report));
+        g->stepper = ga_alpha_stepper(g->method);
+        return GA_OK;
+    case GA_METHOD_EXPLICIT:
+        GA_TRY(ga_explicit_type.create(system, def, &g->method, report));
+        g->stepper = ga_explicit_stepper(g->method);
+        return GA_OK;
+    default:
+        return ga_fail(report, GA_ERR_ARGUMENT, "method has the unknown value %d",
+                       (int)def->method);
+    }
+}
+
 ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def *def,
                                ga_integrator **integrator, ga_report *report)
 {
@@ -62,10 +80,8 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
-    ga_status status =
-        ga_onestep_find("generalized-alpha")->create(system, def, &g->method, report);
+    ga_status status = create_method(system, def, g, report);
     if (status == GA_OK) {
-        g->stepper = ga_alpha_stepper(g->method);
         g->grid = (ga_grid){.m = g->method};
         g->guess = GA_NEW(double, g->stepper->mp);
         if (!g->guess) status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
@@ -74,7 +90,7 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
         ga_integrator_destroy(g);
         return status;
     }
-    warn_method(g);
+    if (def->method == GA_METHOD_GENERALIZED_ALPHA) warn_coefficients(g);
     g->method_warnings = g->warnings;
     *integrator = g;
     return GA_OK;
@@ -284,6 +300,9 @@ ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, d
 {
     GA_TRY(ga_integrator_check_started(g, report));
     ga_onestep *m = g->method;
+    if (!m->type->linearise)
+        return ga_fail(report, GA_ERR_ARGUMENT, "the method %s has no Newton matrix",
+                       m->type->name);
     if ((unsigned)scaling > GA_SCALING_DYMORE)
         return ga_fail(report, GA_ERR_ARGUMENT, "scaling has the unknown value %d",
                        (int)scaling);

@@ -3,6 +3,7 @@
 #define GA_API_INTEGRATOR_H
 
 #include "integrate/alpha.h"
+#include "integrate/explicit.h"
 #include "integrate/run.h"
 
 enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
@@ -18,6 +19,10 @@ struct ga_integrator {
     ga_run run;    /* the last simulation */
 };
 
+static inline bool ga_integrator_is_explicit(const ga_integrator *g)
+{
+    return g->method->type == &ga_explicit_type;
+}
 /* Checks and makes consistent: everything of a start but the start values. */
 ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
                               ga_report *report);

@@ -10,6 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_explicit(const ga_simulate_settings *s)
+{
+    return s->method.family == GA_FAMILY_EXPLICIT;
+}
+
 static double given(double x, double otherwise) { return isnan(x) ? otherwise : x; }
 
 static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *method,
@@ -25,6 +30,9 @@ static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *m
                                        report);
     case GA_FAMILY_WBZ:
         return ga_coefficients_wbz(given(s->rho_inf, 0.9), method, report);
+    case GA_FAMILY_EXPLICIT:
+        *method = ga_integrator_def_default().coefficients; /* not used */
+        return GA_OK;
     default:
         *method = (ga_coefficients){s->method.coefficients[0], s->method.coefficients[1],
                                     s->method.coefficients[2], s->method.coefficients[3]};
@@ -46,7 +54,7 @@ static ga_control choose_control(const ga_simulate_settings *s)
               isnan(s->tolerance.relative) ? 1e-8 : fmin(1e-8, s->tolerance.relative));
     control.absolute_translation = control.absolute_rotation = absolute;
     control.absolute_velocity = control.absolute_angular_velocity = absolute;
-    control.mode = (ga_error_mode)s->error;
+    control.mode = is_explicit(s) ? GA_ERROR_FULL : (ga_error_mode)s->error;
     control.first_step = given(s->first_step, 0);
     control.min_step = given(s->min_step, 0);
     control.max_step = given(s->max_step, 0);
@@ -58,6 +66,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     const ga_simulate_settings *s = &model->settings.simulate;
     ga_integrator_def integrator = ga_integrator_def_default();
     choose_method(s, &integrator.coefficients, NULL);
+    if (is_explicit(s)) integrator.method = GA_METHOD_EXPLICIT;
     integrator.formulation = (ga_formulation)s->formulation;
     integrator.start = (ga_start)s->start;
     integrator.map = (ga_map)s->map;
@@ -141,14 +150,15 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
         return add_error(messages, tolerance, "simulate.tolerance",
                          "expected a relative tolerance below 1");
     const ga_control control = choose_control(s);
-    const double least = ga_control_smallest(control.mode);
+    const double least =
+        is_explicit(s) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(control.mode);
     if (tolerance && isnan(s->step) && control.relative < least &&
         control.absolute_translation < least) {
         char text[160];
         snprintf(text, sizeof text,
                  "%.3g cannot be met: the accumulated round-off of the steps is larger; "
-                 "expected at least %g with this `error`",
-                 control.relative, least);
+                 "expected at least %g with this `%s`",
+                 control.relative, least, is_explicit(s) ? "method" : "error");
         return add_error(messages, tolerance, "simulate.tolerance", text);
     }
     const ga_value *error = ga_value_get(simulate, "error");

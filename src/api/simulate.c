@@ -86,7 +86,12 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     }
     if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
-    const double least = ga_control_smallest(c->mode);
+    if (ga_integrator_is_explicit(g) && c->mode != GA_ERROR_FULL)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
+                       "the explicit method");
+    const double least =
+        ga_integrator_is_explicit(g) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(c->mode);
     if (c->relative < 100 * DBL_EPSILON ||
         (c->relative < least && smallest_absolute(c) < least))
         return ga_fail(
@@ -184,7 +189,7 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     double *hat = s->work.guess;
     memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
     ga_status status =
-        ga_consistent_acceleration(&s->start, now->t, now->q, now->v, s->work.vd_hat, hat);
+        g->method->type->accelerate(g->method, now->t, now->q, now->v, s->work.vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
@@ -202,7 +207,7 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     double *hat = s->work.guess;
     memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
     memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(ga_consistent_acceleration(&s->start, t, q, v, s->work.vd_hat, hat));
+    GA_TRY(g->method->type->accelerate(g->method, t, q, v, s->work.vd_hat, hat));
     memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
     memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
@@ -341,6 +346,10 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
+    if (ga_integrator_is_explicit(g))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "Richardson extrapolation is of generalized-alpha, not of the explicit "
+                       "method");
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");

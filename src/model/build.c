@@ -742,12 +742,20 @@ static void check_method(ga_builder *b, const ga_value *map)
                  {"alpha", "hht", 1u << GA_FAMILY_HHT},
                  {"beta", "newmark", 1u << GA_FAMILY_NEWMARK},
                  {"gamma", "newmark", 1u << GA_FAMILY_NEWMARK}};
+    static const char *const of_family[] = {"formulation",      "start",   "map",     "newton",
+                                            "newton_tolerance", "scaling", "penalty", "error"};
     int family = b->model->settings.simulate.method.family;
     unsigned bit = family < 0 ? 0 : 1u << family;
     for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k)
         if (ga_value_get(map, rules[k].key) && !(rules[k].families & bit))
             ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
                             "%s: belongs to the method %s", rules[k].key, rules[k].methods);
+    for (size_t k = 0; k < sizeof of_family / sizeof *of_family; ++k)
+        if (family == GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
+            ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,
+                            "%s: belongs to generalized-alpha and its family, not to `method: "
+                            "explicit`",
+                            of_family[k]);
 }
 
 static void build_settings(ga_builder *b)

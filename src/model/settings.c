@@ -7,7 +7,8 @@
 
 /* Orders are those of the public enumerations, where there is one. */
 static const char *const body_types[] = {"rigid", "point-mass", NULL};
-static const char *const methods[] = {"generalized-alpha", "hht", "newmark", "wbz", NULL};
+static const char *const methods[] = {"generalized-alpha", "hht", "newmark", "wbz",
+                                      "explicit",          NULL};
 static const char *const formulations[] = {"index3", "index2", "soi2", "hht-i3", NULL};
 static const char *const starts[] = {"auto", "plain", "shifted", "perturbed", "implicit", NULL};
 static const char *const kinematics[] = {"r3so3", "se3", NULL};
@@ -67,7 +68,10 @@ const ga_field ga_simulate_fields[] = {
              "velocities, third order by local extrapolation; auto: positions and velocities, "
              "the order (2 or 3) is chosen automatically",
              .choices = errors, .fallback = {3}),
-    GA_FIELD(S, METHOD, method, "method, or its coefficients {alpha_m, alpha_f, beta, gamma}",
+    GA_FIELD(S, METHOD, method,
+             "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
+             "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
+             "not stiff",
              .choices = methods),
     GA_FIELD(S, NUMBER, rho_inf,
              "spectral radius at infinity: 1 no numerical damping, 0 strongest",

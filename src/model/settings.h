@@ -38,6 +38,7 @@ enum {
     GA_FAMILY_HHT,
     GA_FAMILY_NEWMARK,
     GA_FAMILY_WBZ,
+    GA_FAMILY_EXPLICIT, /* none of these: an explicit method */
     GA_FAMILY_COEFFICIENTS = -1
 };
 

@@ -83,6 +83,52 @@ static void test_steps_allocate_nothing(void **state)
     }
 }
 
+/* With the explicit method, output between steps included. */
+static ga_eval take_no_notice(void *user, const ga_sample *at)
+{
+    (void)user, (void)at;
+    return GA_EVAL_OK;
+}
+
+static ga_eval begin_counting(void *user, const ga_sample *at)
+{
+    int *steps = user;
+    (void)at;
+    if (++*steps == 4) start_counting(0, false);
+    return GA_EVAL_OK;
+}
+
+static void test_explicit_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; k < NAMES; ++k) {
+        pb_problem *p = case_create(names[k]);
+        for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
+            ga_integrator_def def = ga_integrator_def_default();
+            def.method = GA_METHOD_EXPLICIT;
+            def.solver = (ga_solver)solver;
+            ga_integrator *run = NULL;
+            ga_report report;
+            assert_status(ga_integrator_create(&p->system, &def, &run, &report), GA_OK, report);
+            ga_simulation s = ga_simulation_default();
+            int steps = 0;
+            s.t_end = p->t_end;
+            s.output_every = (p->t_end - p->t0) / 100;
+            s.output = take_no_notice;
+            s.accepted = begin_counting;
+            s.user = &steps;
+            ga_status status = ga_integrator_simulate(run, p->t0, p->q0, p->v0, &s, &report);
+            stop_counting();
+            assert_status(status, GA_OK, report);
+            assert_true(steps > 4);
+            if (watch.taken)
+                fail_msg("%s, solver %d: %ld allocations", p->name, solver, watch.taken);
+            ga_integrator_destroy(run);
+        }
+        pb_destroy(p);
+    }
+}
+
 /* Nor does the first step. */
 static void test_the_first_step_allocates_nothing(void **state)
 {
@@ -331,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_counter),
 #endif
         cmocka_unit_test(test_steps_allocate_nothing),
+        cmocka_unit_test(test_explicit_steps_allocate_nothing),
         cmocka_unit_test(test_the_first_step_allocates_nothing),
         cmocka_unit_test(test_allocations_fail_dense),
         cmocka_unit_test(test_allocations_fail_sparse),
