@@ -116,6 +116,7 @@ static void connect(ga_explicit *x)
     x->base = (ga_onestep){
         .type = &ga_explicit_type,
         .dae = &s->dae,
+        .consistent = &s->start,
         .kind = s->dae.kind,
         .velocity_level = true,
         .max_halvings = s->def.max_halvings,
@@ -172,8 +173,7 @@ static ga_status create_memory(ga_explicit *x)
     for (int k = 0; k < s->dae.sys.node_count; ++k)
         x->turns[k] = has_short_chart(s->dae.sys.nodes[k]);
     GA_TRY(ga_cubic_create(&x->base));
-    GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &x->output));
-    return ga_factor_unshare(s->start.saddle.factor);
+    return ga_consistent_create(&s->dae, s->def.solver, &x->output);
 }
 
 static ga_status create(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
