@@ -4,12 +4,16 @@
  *     system.h, integrate.h,  your own equations, given by callbacks
  *     simulate.h
  *
+ * Three libraries: libgalpha-core has what the second line names and spectrum.h; libgalpha adds
+ * model.h, sim.h and converge.h; libgalpha-io adds result.h, page.h and plot.h.
+ *
  * This header includes all but converge.h and plot.h, and plugin.h, which is for shared objects
  * that a model loads.
  */
 #ifndef GALPHA_GALPHA_H
 #define GALPHA_GALPHA_H
 
+#include <galpha/channel.h>
 #include <galpha/coefficients.h>
 #include <galpha/integrate.h>
 #include <galpha/lie.h>
@@ -22,17 +26,6 @@
 #include <galpha/spectrum.h>
 #include <galpha/status.h>
 #include <galpha/system.h>
+#include <galpha/version.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define GA_VERSION "0.1.0"
-
-/* The version of the library in use: "0.1.0". */
-GA_API const char *ga_version(void);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -15,21 +15,13 @@
 #ifndef GALPHA_RESULT_H
 #define GALPHA_RESULT_H
 
+#include <galpha/channel.h>
 #include <galpha/status.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* A quantity of one or several numbers. */
-typedef struct ga_channel {
-    const char *name; /* top.position */
-    const char *unit; /* m; "" for none */
-    const char *description;
-    int count;
-    const char *const *parts; /* x, y, z; null for a single number */
-} ga_channel;
 
 typedef enum ga_result_format { GA_RESULT_CSV, GA_RESULT_HDF5 } ga_result_format;
 

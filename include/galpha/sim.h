@@ -14,8 +14,8 @@
 #ifndef GALPHA_SIM_H
 #define GALPHA_SIM_H
 
+#include <galpha/channel.h>
 #include <galpha/model.h>
-#include <galpha/result.h>
 #include <galpha/simulate.h>
 
 #ifdef __cplusplus
@@ -63,6 +63,54 @@ GA_API void ga_sim_destroy(ga_sim *sim);
 /* Makes the initial state consistent and computes its accelerations and reactions and all
  * channels. */
 GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
+/* --- step by step ------------------------------------------------------------------------- *
+ *
+ *     while (!ga_sim_is_over(sim)) {
+ *         ga_sim_set_input(sim, torque, control(ga_sim_channel_values(sim, angle)), &report);
+ *         if (ga_sim_advance(sim, ga_sim_time(sim) + 1e-3, &report)) ...
+ *     }
+ *
+ * The run begins at the initial state with the first call. Callbacks are called as in a run.
+ * After each call, time, state and all channels are those of the point reached. */
+
+/* One step of whatever size, up to t_end. GA_ERR_STATE: the run is over. */
+GA_API ga_status ga_sim_step(ga_sim *sim, ga_report *report);
+/* Exactly to t. In models without inputs the last step may go beyond it, so that the points
+ * asked for do not change the motion: state and channels are interpolated, and output and
+ * progress may have been called for later times. In models with inputs steps end at t. */
+GA_API ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report);
+GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback, or failed */
+/* Back to the initial state, with the inputs as they start. */
+GA_API void ga_sim_reset(ga_sim *sim);
+/* Goes on from another state, at the current time: coordinates and velocities as in
+ * ga_sim_positions, which are made consistent with the constraints first. What elements
+ * remember, such as sticking, and the energy balance begin anew. */
+GA_API ga_status ga_sim_set_state(ga_sim *sim, const double *positions,
+                                  const double *velocities, ga_report *report);
+GA_API int ga_sim_position_count(const ga_sim *sim);
+GA_API int ga_sim_velocity_count(const ga_sim *sim);
+/* Of the point reached, body by body: the position of the centre of mass and the rotation (a
+ * unit quaternion, w first; planar: cosine and sine); velocity and angular velocity. */
+GA_API const double *ga_sim_positions(const ga_sim *sim);
+GA_API const double *ga_sim_velocities(const ga_sim *sim);
+/* The index of a channel that was chosen; -1: none. */
+GA_API int ga_sim_find_channel(const ga_sim *sim, const char *name);
+/* Its numbers at the point reached; the pointer stays valid. */
+GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
+
+/* Inputs: numbers that expressions of forces use, `inputs: {u: {start: 0}}`. A change takes
+ * effect at the current time, where the integration starts anew, as at a jump of a force. The
+ * index of an input; -1: none. */
+GA_API int ga_sim_input(const ga_sim *sim, const char *name);
+GA_API double ga_sim_input_value(const ga_sim *sim, int input);
+/* Held at this value from now on. */
+GA_API ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report);
+/* Linear from its value now to this one at time `until`, and held from then on. */
+GA_API ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
+                                   ga_report *report);
+
+/* --- whole runs --------------------------------------------------------------------------- */
+
 /* From the start to t_end. On failure everything up to the last good step was output. */
 GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
 

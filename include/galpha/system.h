@@ -124,6 +124,9 @@ typedef struct ga_system {
      * without matrices; optional, used if reactions are added by the library and forces do not
      * use multipliers. Neither mass nor force is requested; reads everything. */
     ga_eval (*equations)(void *user, const ga_point *at, const ga_wanted *wanted, double *r);
+    /* K and C of one point in one call, if that is cheaper; optional, used if both single
+     * callbacks are given; must return bit-for-bit the same numbers. */
+    ga_eval (*tangents)(void *user, const ga_point *at, double *K, double *C);
 } ga_system;
 /* Gradients, right-hand sides of the acceleration level and all tangents are optional: finite
  * differences replace them, coloured by the pattern, which must then contain all nonzero

@@ -1,13 +1,13 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them. */
 #include "api/channels.h"
 #include "api/given.h"
-#include "api/integrator_use.h"
 #include "api/row_text.h"
 #include "api/sim_joints.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator_use.h"
 #include "model/gap.h"
 
 #include <float.h>
@@ -48,6 +48,13 @@ struct ga_sim {
     int *event_element;   /* whose event each function is */
     ga_given_times given; /* what functions of time ask of the steps */
     int next_break;       /* the first break that is not behind */
+
+    double from_t; /* where a run begins: at t_start, or where a state was set */
+    double *from_q, *from_v;
+    double *now_q, *now_v; /* where stepping stands */
+    bool stepped;          /* a run has begun since the start was set */
+    bool running;          /* and is not over */
+    bool fed;              /* an input has changed since the last step */
 
     double t, step;
     bool started; /* the first sample has been accepted */
@@ -106,7 +113,8 @@ static double before_end(const ga_sim *sim, double t)
 /* The same with multipliers of the acceleration level, which are as good as q and v. Those of
  * the scheme are not: with errors of O(h^2) they would be most of the balance's. vd: what
  * belongs to them. */
-static void exact_powers_at(ga_sim *sim, const ga_sample *at, double *vd, ga_powers *powers)
+static void exact_powers_at(ga_sim *sim, const ga_sample *at, ga_reactions_at *reactions,
+                            double *vd, ga_powers *powers)
 {
     const int m = sim->model->rows, p = sim->model->speed_rows;
     double *lambda = sim->multipliers, *psi = sim->multipliers + m;
@@ -117,8 +125,7 @@ static void exact_powers_at(ga_sim *sim, const ga_sample *at, double *vd, ga_pow
             memcpy(psi, at->psi, (size_t)p * sizeof *psi);
             memcpy(vd, at->vd, (size_t)sim->assembly->nv * sizeof *vd);
         }
-        ga_integrator_reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd,
-                                lambda, psi);
+        reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd, lambda, psi);
         exact.lambda = lambda;
         exact.psi = psi;
     }
@@ -139,7 +146,7 @@ static bool powers_between(ga_sim *sim, double t, const double *v, const double 
     for (int k = 0; sim->loaded && k < sim->assembly->nv; ++k)
         sim->v[k] = (sim->last_v[k] + v[k]) / 2 + h / 8 * (sim->last_vd[k] - vd[k]);
     ga_sample at = {.t = middle, .q = sim->q, .v = sim->v, .lambda = lambda, .psi = psi};
-    exact_powers_at(sim, &at, sim->vd, powers);
+    exact_powers_at(sim, &at, ga_integrator_reactions_near, sim->vd, powers);
     return true;
 }
 
@@ -184,7 +191,7 @@ static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
 static void account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
-    exact_powers_at(sim, at, sim->now_vd, &now);
+    exact_powers_at(sim, at, ga_integrator_reactions, sim->now_vd, &now);
     if (sim->started) add_work(sim, &now, at->t, at->v, sim->now_vd, &sim->energy);
     add_impulsive_work(sim, &now, at->t);
     memcpy(sim->last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
@@ -782,6 +789,8 @@ static ga_status take_memory(ga_sim *sim)
     int gradient = sim->assembly->target[GA_TARGET_GRADIENT].count +
                    sim->assembly->target[GA_TARGET_SPEED_GRADIENT].count;
     bool memory = (sim->q0 = GA_NEW(double, nq)) && (sim->v0 = GA_NEW(double, nv)) &&
+                  (sim->from_q = GA_NEW(double, nq)) && (sim->from_v = GA_NEW(double, nv)) &&
+                  (sim->now_q = GA_NEW(double, nq)) && (sim->now_v = GA_NEW(double, nv)) &&
                   (sim->q = GA_NEW(double, nq)) && (sim->v = GA_NEW(double, nv)) &&
                   (sim->vd = GA_NEW(double, nv)) && (sim->multipliers = GA_NEW(double, mp)) &&
                   (sim->scheme = GA_NEW(double, mp)) && (sim->last_v = GA_NEW(double, nv)) &&
@@ -833,7 +842,7 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
                          &sim->lasting, report));
     sim->loaded = find_loaded(model);
     ga_assembly_initial(sim->assembly, sim->q0, sim->v0);
-    ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
+    ga_sim_reset(sim);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
                                 report));
     if (ga_integrator_use(sim->integrator, sim->pool) != GA_OK)
@@ -867,29 +876,15 @@ void ga_sim_destroy(ga_sim *sim)
     ga_pool_destroy(sim->pool);
     ga_channels_destroy(&sim->channels);
     ga_given_free(&sim->given);
-    void *memory[] = {sim->q0,
-                      sim->v0,
-                      sim->q,
-                      sim->v,
-                      sim->vd,
-                      sim->multipliers,
-                      sim->scheme,
-                      sim->last_v,
-                      sim->last_vd,
-                      sim->now_vd,
-                      sim->direction,
-                      sim->jump,
-                      sim->residual,
-                      sim->event_element,
-                      sim->contacts,
-                      sim->unilateral,
-                      sim->redundancies,
-                      sim->moved,
-                      sim->joints,
-                      sim->gaps,
-                      sim->directions,
-                      sim->row_text,
-                      (void *)sim->with};
+    void *memory[] = {sim->q0,          sim->v0,         sim->from_q,
+                      sim->from_v,      sim->now_q,      sim->now_v,
+                      sim->q,           sim->v,          sim->vd,
+                      sim->multipliers, sim->scheme,     sim->last_v,
+                      sim->last_vd,     sim->now_vd,     sim->direction,
+                      sim->jump,        sim->residual,   sim->event_element,
+                      sim->contacts,    sim->unilateral, sim->redundancies,
+                      sim->moved,       sim->joints,     sim->gaps,
+                      sim->directions,  sim->row_text,   (void *)sim->with};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_free(sim);
 }
@@ -905,9 +900,9 @@ static void forget(ga_sim *sim)
     sim->largest_kinetic = sim->largest_potential = 0;
     sim->warnings = sim->lasting;
     sim->next_break = 0;
-    sim->t = sim->def.t_start;
+    sim->t = sim->from_t;
     sim->step = 0;
-    ga_assembly_remember(sim->assembly, sim->def.t_start, sim->q0, sim->v0);
+    ga_assembly_remember(sim->assembly, sim->from_t, sim->from_q, sim->from_v);
 }
 
 static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
@@ -927,17 +922,27 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
     return status;
 }
 
+/* Channels and state of this moment. */
+static void stand_at(ga_sim *sim, const ga_sample *at)
+{
+    memcpy(sim->now_q, at->q, (size_t)sim->assembly->nq * sizeof *at->q);
+    memcpy(sim->now_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
+    sim->t = shown_time(sim, at->t);
+    fill_channels(sim, at);
+}
+
 ga_status ga_sim_start(ga_sim *sim, ga_report *report)
 {
     forget(sim);
+    sim->running = false;
     double h = sim->def.step > 0 ? sim->def.step : 1e-3;
     GA_TRY(explain(
         sim,
-        ga_integrator_start(sim->integrator, sim->def.t_start, sim->q0, sim->v0, h, report),
+        ga_integrator_start(sim->integrator, sim->from_t, sim->from_q, sim->from_v, h, report),
         report));
     GA_TRY(ga_integrator_hat(sim->integrator, sim->vd, sim->multipliers,
                              sim->multipliers + sim->model->rows, report));
-    ga_sample at = {.t = sim->def.t_start,
+    ga_sample at = {.t = sim->from_t,
                     .q = ga_integrator_q(sim->integrator),
                     .v = ga_integrator_v(sim->integrator),
                     .vd = sim->vd,
@@ -945,7 +950,7 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
                     .psi = sim->multipliers + sim->model->rows};
     warn_start(sim);
     account(sim, &at);
-    fill_channels(sim, &at);
+    stand_at(sim, &at);
     return GA_OK;
 }
 
@@ -994,12 +999,9 @@ static void warn_end(ga_sim *sim)
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
 
-ga_status ga_sim_run(ga_sim *sim, ga_report *report)
+/* What the integrator is asked for. */
+static ga_simulation describe_run(ga_sim *sim)
 {
-    if (isnan(sim->def.t_end))
-        return ga_fail(report, GA_ERR_INPUT,
-                       "the model has no end time: add `simulate: {t_end: ...}`");
-    forget(sim);
     bool events = sim->model->event_count > 0;
     ga_simulation run = ga_simulation_default();
     run.t_end = sim->given.end;
@@ -1025,12 +1027,209 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
     run.breakpoints = sim->given.breaks.at;
     run.stop_count = sim->given.stops.count;
     run.stops = sim->given.stops.at;
-    ga_status status = ga_integrator_simulate(sim->integrator, sim->def.t_start, sim->q0,
-                                              sim->v0, &run, report);
+    run.duration = sim->from_t > sim->def.t_start ? sim->given.end - sim->def.t_start : 0;
+    return run;
+}
+
+/* When a run is over, or has failed. */
+static ga_status conclude(ga_sim *sim, ga_status status, ga_report *report)
+{
+    if (status == GA_OK && !ga_integrator_run_over(sim->integrator)) return GA_OK;
+    sim->running = false;
     if (sim->started) warn_end(sim);
     warn_tolerance(sim);
     warn_cost(sim);
     return explain(sim, status, report);
+}
+
+static ga_status begin_run(ga_sim *sim, ga_report *report)
+{
+    if (isnan(sim->def.t_end))
+        return ga_fail(report, GA_ERR_INPUT,
+                       "the model has no end time: add `simulate: {t_end: ...}`");
+    forget(sim);
+    const ga_simulation run = describe_run(sim);
+    sim->running = true;
+    sim->stepped = true;
+    return conclude(sim,
+                    ga_integrator_run_begin(sim->integrator, sim->from_t, sim->from_q,
+                                            sim->from_v, &run, report),
+                    report);
+}
+
+static ga_status take_step(ga_sim *sim, ga_report *report)
+{
+    return conclude(sim, ga_integrator_run_step(sim->integrator, report), report);
+}
+
+ga_status ga_sim_run(ga_sim *sim, ga_report *report)
+{
+    ga_sim_reset(sim);
+    GA_TRY(begin_run(sim, report));
+    while (sim->running) GA_TRY(take_step(sim, report));
+    return GA_OK;
+}
+
+/* --- stepping ----------------------------------------------------------------------------- */
+
+void ga_sim_reset(ga_sim *sim)
+{
+    sim->from_t = sim->def.t_start;
+    memcpy(sim->from_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
+    memcpy(sim->from_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
+    memcpy(sim->now_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
+    memcpy(sim->now_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
+    sim->running = sim->stepped = sim->fed = false;
+    sim->t = sim->from_t;
+    sim->step = 0;
+    for (int k = 0; k < sim->model->inputs.count; ++k)
+        sim->assembly->inputs[k] = (ga_input_line){.value = sim->model->inputs.inputs[k].start};
+    ga_assembly_remember(sim->assembly, sim->from_t, sim->from_q, sim->from_v);
+}
+
+/* Times that differ by this much are one. */
+static double time_slack(const ga_sim *sim, double t)
+{
+    return 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
+}
+
+/* The last step has gone beyond the point reached. */
+static bool is_behind(const ga_sim *sim)
+{
+    const double now = shown_time(sim, ga_integrator_time(sim->integrator));
+    return now - sim->t > time_slack(sim, now);
+}
+
+/* Ready for a step; begins the run if there is none, and anew where an input has changed. */
+static ga_status be_ready(ga_sim *sim, ga_report *report)
+{
+    if (!sim->stepped) GA_TRY(begin_run(sim, report));
+    if (sim->running && sim->fed)
+        GA_TRY(conclude(sim, ga_integrator_run_renew(sim->integrator, report), report));
+    sim->fed = false;
+    if (sim->running || is_behind(sim)) return GA_OK;
+    return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+}
+
+ga_status ga_sim_step(ga_sim *sim, ga_report *report)
+{
+    GA_TRY(be_ready(sim, report));
+    ga_integrator_run_limit(sim->integrator, INFINITY);
+    if (sim->running) GA_TRY(take_step(sim, report));
+    const ga_sample at =
+        ga_integrator_run_sample(sim->integrator, ga_integrator_time(sim->integrator));
+    stand_at(sim, &at);
+    return GA_OK;
+}
+
+ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
+{
+    const double slack = time_slack(sim, t);
+    if (!(t >= sim->t - slack && t <= sim->def.t_end + slack))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "cannot advance from t = %.9g s to %.9g s: the run is from %.9g s to "
+                       "%.9g s, and forward only",
+                       sim->t, t, sim->def.t_start, sim->def.t_end);
+    if (!sim->stepped || t > sim->t + slack) GA_TRY(be_ready(sim, report));
+    const bool has_inputs = sim->model->inputs.count > 0;
+    ga_integrator_run_limit(sim->integrator, has_inputs ? t : INFINITY);
+    while (sim->running && ga_integrator_time(sim->integrator) < t - slack)
+        GA_TRY(take_step(sim, report));
+    const double now = ga_integrator_time(sim->integrator);
+    const ga_sample at = ga_integrator_run_sample(sim->integrator, t < now - slack ? t : now);
+    stand_at(sim, &at);
+    if (sim->t < t - slack)
+        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+    sim->t = t;
+    return GA_OK;
+}
+
+ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_report *report)
+{
+    const int nq = sim->assembly->nq, nv = sim->assembly->nv;
+    for (int k = 0; k < nq + nv; ++k)
+        if (!isfinite(k < nq ? q[k] : v[k - nq]))
+            return ga_fail(report, GA_ERR_ARGUMENT, "the state is not finite");
+    if (!(sim->t < sim->given.end))
+        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+    sim->from_t = sim->t;
+    memcpy(sim->from_q, q, (size_t)nq * sizeof *q);
+    memcpy(sim->from_v, v, (size_t)nv * sizeof *v);
+    sim->stepped = false;
+    return ga_sim_start(sim, report);
+}
+
+int ga_sim_input(const ga_sim *sim, const char *name)
+{
+    for (int k = 0; k < sim->model->inputs.count; ++k)
+        if (strcmp(sim->model->inputs.inputs[k].name, name) == 0) return k;
+    return -1;
+}
+
+double ga_sim_input_value(const ga_sim *sim, int input)
+{
+    return ga_input_value(sim->assembly->inputs + input, sim->t);
+}
+
+/* Inputs change where the last step ended. Nothing is between: steps of models with inputs end
+ * where ga_sim_advance ends. */
+static void set_line(ga_sim *sim, int input, ga_input_line line)
+{
+    ga_input_line *now = sim->assembly->inputs + input;
+    const bool same = ga_input_value(now, sim->t) == line.value && line.rate == 0 &&
+                      (now->rate == 0 || now->until <= sim->t);
+    *now = line;
+    if (!same) sim->fed = true;
+}
+
+ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report)
+{
+    if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
+        return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
+    set_line(sim, input, (ga_input_line){.value = value, .t = sim->t});
+    return GA_OK;
+}
+
+ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
+                            ga_report *report)
+{
+    if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
+        return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
+    if (!(until > sim->t))
+        return ga_fail(report, GA_ERR_ARGUMENT, "a ramp from t = %.9g s ends at %.9g s", sim->t,
+                       until);
+    const double now = ga_sim_input_value(sim, input);
+    set_line(sim, input,
+             (ga_input_line){.value = now,
+                             .rate = (value - now) / (until - sim->t),
+                             .t = sim->t,
+                             .until = until});
+    return GA_OK;
+}
+
+int ga_sim_position_count(const ga_sim *sim) { return sim->assembly->nq; }
+
+int ga_sim_velocity_count(const ga_sim *sim) { return sim->assembly->nv; }
+
+const double *ga_sim_positions(const ga_sim *sim) { return sim->now_q; }
+
+const double *ga_sim_velocities(const ga_sim *sim) { return sim->now_v; }
+
+int ga_sim_is_over(const ga_sim *sim)
+{
+    return sim->stepped && !sim->running && !is_behind(sim);
+}
+
+int ga_sim_find_channel(const ga_sim *sim, const char *name)
+{
+    for (int k = 0; k < sim->channels.count; ++k)
+        if (strcmp(sim->channels.items[k].channel.name, name) == 0) return k;
+    return -1;
+}
+
+const double *ga_sim_channel_values(const ga_sim *sim, int k)
+{
+    return sim->channels.values + sim->channels.items[k].at;
 }
 
 /* --- looking ------------------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 #include "api/sim_settings.h"
 
 #include "api/channels.h"
-#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/messages.h"
 #include "base/report.h"
+#include "integrate/integrator_use.h"
 
 #include <math.h>
 #include <stdio.h>

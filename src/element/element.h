@@ -31,6 +31,17 @@ typedef struct ga_frame {
 
 /* Where to evaluate. frames[GA_GROUND] is the ground; multipliers and memory are those of the
  * whole model, elements find theirs through their offsets. */
+/* An input: constant, or linear in time up to `until` and constant from there on. */
+typedef struct ga_input_line {
+    double value, rate; /* at time t */
+    double t, until;
+} ga_input_line;
+
+static inline double ga_input_value(const ga_input_line *line, double t)
+{
+    return line->value + line->rate * ((t < line->until ? t : line->until) - line->t);
+}
+
 typedef struct ga_element_state {
     double t;
     const ga_frame *frames;
@@ -39,6 +50,7 @@ typedef struct ga_element_state {
     /* How long the motion was interpolated over to get here: positions have round-off of what
      * they move in that time. 0: not known. */
     double interval;
+    const ga_input_line *inputs; /* null: as they start, see ga_input_value */
 } ga_element_state;
 
 enum { GA_ELEMENT_MAX_NODES = 12, GA_TWIST = 6 };

@@ -47,6 +47,7 @@ typedef enum ga_kind {
     GA_KIND_METHOD, /* ga_method_choice: a name, or {alpha_m: , alpha_f: , beta: , gamma: } */
     GA_KIND_COLOR,  /* const char *, as #rrggbb */
     GA_KIND_SHAPES, /* ga_shape_list: a map with .group as its fields, or a list of such */
+    GA_KIND_INPUTS, /* ga_input_list */
     GA_KIND_COUNT
 } ga_kind;
 
@@ -133,6 +134,18 @@ typedef struct ga_shape_list {
     int count;
     const ga_shape *shapes;
 } ga_shape_list;
+
+/* Inputs: numbers that are set from outside while a simulation runs. */
+typedef struct ga_named_input {
+    const char *name;
+    double start;
+    const char *unit; /* null: none */
+} ga_named_input;
+
+typedef struct ga_input_list {
+    int count;
+    const ga_named_input *inputs;
+} ga_input_list;
 
 typedef struct ga_tolerance_choice {
     double relative, absolute; /* NaN: not given */

@@ -245,8 +245,9 @@ static void stress(const bushing *b, const ga_loads *loads, ga_dual3 *F, ga_dual
     for (int i = 0; i < 6; ++i) {
         ga_dual_constant(n, 0, &g[i]);
         for (int j = 0; j < 6; ++j) {
-            ga_dual_axpy(n, &g[i], b->stiffness[6 * i + j], &x.e[j], &g[i]);
-            ga_dual_axpy(n, &g[i], b->damping[6 * i + j], &x.rate[j], &g[i]);
+            const double k = b->stiffness[6 * i + j], c = b->damping[6 * i + j];
+            if (k != 0) ga_dual_axpy(n, &g[i], k, &x.e[j], &g[i]);
+            if (c != 0) ga_dual_axpy(n, &g[i], c, &x.rate[j], &g[i]);
         }
     }
     turn(&x, n, ga_mat3_apply_transposed, g + 3, g + 3);

@@ -57,6 +57,7 @@ static int nodes_of(const ga_observed *what, int nodes[2])
     const ga_anchor *between = NULL;
     switch (what->quantity) {
     case GA_OBSERVE_OWN:
+    case GA_OBSERVE_INPUT:
         return 0;
     case GA_OBSERVE_COORDINATE:
     case GA_OBSERVE_RATE:
@@ -227,6 +228,11 @@ static void observe(const ga_observed *item, const ga_loads *loads, const ga_dua
     case GA_OBSERVE_OWN:
         ga_dual_chain(loads->columns, own[item->component].value, 1, &own[item->component],
                       out);
+        break;
+    case GA_OBSERVE_INPUT:
+        ga_dual_constant(
+            loads->columns,
+            ga_input_value(loads->state->inputs + item->component, loads->state->t), out);
         break;
     }
 }

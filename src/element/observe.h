@@ -13,6 +13,7 @@
  *       body.rotation in planar models               GA_OBSERVE_ANGLE
  *       joint.angle, joint.rate                      GA_OBSERVE_COORDINATE, _RATE
  *       force.<measure>, see type->measures          GA_OBSERVE_MEASURE
+ *     an input of the model      ga_observe with GA_OBSERVE_INPUT
  *
  * and answer with the variable that ga_observe gives. Equal observations share one variable;
  * all functions of an element share its observations. `prepare` of the element appends the
@@ -32,7 +33,8 @@ typedef enum ga_quantity {
     GA_OBSERVE_COORDINATE,       /* joint, component: which coordinate */
     GA_OBSERVE_RATE,             /* its rate */
     GA_OBSERVE_MEASURE,          /* element, component: index into its measures */
-    GA_OBSERVE_OWN               /* component: index into own_variables */
+    GA_OBSERVE_OWN,              /* component: index into own_variables */
+    GA_OBSERVE_INPUT             /* component: index into the model's inputs */
 } ga_quantity;
 
 typedef struct ga_observed {

@@ -23,6 +23,7 @@ ga_status ga_run_create(ga_onestep *m, const ga_simulation *def, ga_run *run)
     run->adaptive = def->control.relative > 0;
     run->last_output = -INFINITY;
     run->t_begin = -INFINITY;
+    run->limit = INFINITY;
     run->grid = (ga_grid){.m = m, .h = def->step, .follow = follow_up, .user = run};
     ga_status status = ga_controller_create(m, &def->control, &run->control);
     if (status == GA_OK) status = ga_watch_create(m, &def->events, &run->watch);
@@ -64,18 +65,23 @@ static ga_sample sample_of(const ga_run *run, double t, const double *q, const d
                        .iterations = run->taken.iterations};
 }
 
-/* The solution at t, within the last step, to the user. */
-static void put_out(ga_run *run, double t)
+ga_sample ga_run_sample(ga_run *run, double t)
 {
     ga_onestep *m = run->m;
-    run->last_output = t;
-    if (!run->def.output) return;
     ga_dense_output(m, t, run->q, run->v, run->vd, run->multipliers);
     /* where the acceleration level has no solution, the scheme's own values stand */
     if (run->def.multipliers != GA_MULTIPLIERS_SCHEME &&
         m->type->accelerate(m, t, run->q, run->v, run->vd, run->multipliers) != GA_OK)
         m->type->interpolate(m, t, NULL, NULL, run->vd, run->multipliers);
-    ga_sample sample = sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
+    return sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
+}
+
+/* The solution at t, within the last step, to the user. */
+static void put_out(ga_run *run, double t)
+{
+    run->last_output = t;
+    if (!run->def.output) return;
+    const ga_sample sample = ga_run_sample(run, t);
     if (run->def.output(run->def.user, &sample) != GA_EVAL_OK) run->stopped = true;
 }
 
@@ -190,6 +196,10 @@ static double next_stop(const ga_run *run, double t, double *next)
     const bool at_break = stop < def->t_end;
     if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), def->t_end) : stop;
     if (at_break) stop -= beside(run, stop);
+    if (run->limit - t > sliver(run, t) && stop - run->limit > sliver(run, t)) {
+        stop = run->limit;
+        if (next) *next = stop;
+    }
     if (!run->adaptive) {
         if (!(run->pause - t > sliver(run, t) && run->pause < stop)) return stop;
         if (next) *next = run->pause;
@@ -416,27 +426,25 @@ static ga_status begin_anew(ga_run *run, double t, ga_report *report)
     return GA_OK;
 }
 
-static ga_status run_to_end(ga_run *run, ga_report *report)
+static bool is_over(const ga_run *run)
+{
+    return run->stopped || !(run->m->now.t < run->def.t_end);
+}
+
+/* One step, and what follows it. */
+static ga_status go_on(ga_run *run, ga_report *report)
 {
     const ga_solution *now = &run->m->now;
-    const double t_end = run->def.t_end;
-    GA_TRY(ga_watch_start(&run->watch, t_end, report));
-    while (now->t < t_end && !run->stopped) {
-        double next, stop = next_stop(run, now->t, &next);
-        bool jumped = false;
-        run->changed = false;
-        if (run->adaptive)
-            GA_TRY(step_adaptive(run, stop, &jumped, report));
-        else
-            GA_TRY(ga_grid_step(&run->grid, stop, report));
-        if (run->changed || run->stopped) continue;
-        if (now->t == stop && next > stop)
-            GA_TRY(begin_anew(run, next, report));
-        else if (jumped)
-            GA_TRY(begin_anew(run, now->t, report));
-    }
-    if (!run->stopped && run->last_output < now->t) put_out(run, now->t);
-    return GA_OK;
+    double next, stop = next_stop(run, now->t, &next);
+    bool jumped = false;
+    run->changed = false;
+    if (run->adaptive)
+        GA_TRY(step_adaptive(run, stop, &jumped, report));
+    else
+        GA_TRY(ga_grid_step(&run->grid, stop, report));
+    if (run->changed || run->stopped) return GA_OK;
+    if (now->t == stop && next > stop) return begin_anew(run, next, report);
+    return jumped ? begin_anew(run, now->t, report) : GA_OK;
 }
 
 /* A breakpoint at the very beginning: begin behind it. */
@@ -452,7 +460,7 @@ static ga_status start_first(ga_run *run, ga_report *report)
     return start_here(run, false, report);
 }
 
-ga_status ga_run_simulate(ga_run *run, ga_report *report)
+ga_status ga_run_begin(ga_run *run, ga_report *report)
 {
     ga_onestep *m = run->m;
     const double duration = run->def.duration;
@@ -465,14 +473,52 @@ ga_status ga_run_simulate(ga_run *run, ga_report *report)
     if (status == GA_OK) {
         tell_start(run, run->t0);
         plan_next(run);
-        if (!run->stopped) status = run_to_end(run, report);
+        if (!run->stopped) status = ga_watch_start(&run->watch, run->def.t_end, report);
         if (status != GA_OK && !run->stopped) put_out_last(run);
     } else {
         put_back(run);
     }
-    if (run->adaptive) ga_grid_begin(&run->grid, m->now.h); /* for whoever steps on by hand */
-    m->tolerance = NULL;
+    if (status != GA_OK || is_over(run)) ga_run_end(run);
     return status;
+}
+
+ga_status ga_run_step(ga_run *run, ga_report *report)
+{
+    const ga_status status = go_on(run, report);
+    if (status != GA_OK) {
+        if (!run->stopped) put_out_last(run);
+    } else if (is_over(run) && !run->stopped && run->last_output < run->m->now.t) {
+        put_out(run, run->m->now.t);
+    }
+    if (status != GA_OK || is_over(run)) ga_run_end(run);
+    return status;
+}
+
+/* As behind a breakpoint. */
+ga_status ga_run_renew(ga_run *run, ga_report *report)
+{
+    const ga_status status = begin_anew(run, run->m->now.t, report);
+    if (status != GA_OK || run->stopped) ga_run_end(run);
+    return status;
+}
+
+bool ga_run_over(const ga_run *run) { return run->ended; }
+
+void ga_run_limit(ga_run *run, double t) { run->limit = t; }
+
+/* For whoever steps on by hand. */
+void ga_run_end(ga_run *run)
+{
+    if (run->adaptive) ga_grid_begin(&run->grid, run->m->now.h);
+    run->m->tolerance = NULL;
+    run->ended = true;
+}
+
+ga_status ga_run_simulate(ga_run *run, ga_report *report)
+{
+    GA_TRY(ga_run_begin(run, report));
+    while (!ga_run_over(run)) GA_TRY(ga_run_step(run, report));
+    return GA_OK;
 }
 
 ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report)

@@ -25,6 +25,8 @@ typedef struct ga_run {
     double last_output;               /* its time */
     double last_event;                /* that made the integration start anew; or the start */
     double pause;                     /* a fixed step ends here, where events follow closely */
+    double limit;                     /* no step goes beyond; infinite: none */
+    bool ended;                       /* at t_end, by the user, or by a failure */
     bool stopped;                     /* by the user */
     bool changed;                     /* the last step ended in a restart */
     ga_taken taken;                   /* the last step */
@@ -38,6 +40,19 @@ typedef struct ga_run {
 /* The definition has been checked. */
 ga_status ga_run_create(ga_onestep *m, const ga_simulation *def, ga_run *run);
 void ga_run_destroy(ga_run *run); /* a zeroed one is fine */
+/* The same step by step. Begin tells the start; a step tells what happens in it, and the last
+ * one the end. After a failure, and when it is over, nothing more can follow. */
+ga_status ga_run_begin(ga_run *run, ga_report *report);
+ga_status ga_run_step(ga_run *run, ga_report *report);
+bool ga_run_over(const ga_run *run);
+/* Starts anew where the last step ended, because a force jumps there. */
+ga_status ga_run_renew(ga_run *run, ga_report *report);
+/* The solution at t, within the last step, as output has it; valid until the next call. */
+ga_sample ga_run_sample(ga_run *run, double t);
+/* Steps end at this time, without starting anew, until it is another. */
+void ga_run_limit(ga_run *run, double t);
+/* To leave it before it is over. */
+void ga_run_end(ga_run *run);
 /* From the consistent state at its time to t_end. On failure the state is that of the last step
  * in which everything went well. */
 ga_status ga_run_simulate(ga_run *run, ga_report *report);

@@ -2,43 +2,30 @@
  *
  * Numbers are stored as pairs (real, imaginary), as KLU wants them. The dense factorisation is
  * by columns (left-looking), P A = L U with unit L, pivots by the larger of |real| +
- * |imaginary|.
- *
- * KLU chooses pivots once. Later matrices reuse the choice (klu_z_refactor) if a solve with it
- * is accurate: the residual of A x = b for one b is measured, because neither the growth of U
- * nor its smallest pivot tells (backend_klu.c). */
+ * |imaginary|; it also serves sparse matrices where the library is built without KLU. */
 #include "la/complex.h"
 
 #include "base/memory.h"
+#include "la/complex_klu.h"
 
-#include <float.h>
-#include <klu.h>
 #include <math.h>
 #include <string.h>
-
-/* Residual of a solve, relative to the sizes of its terms, up to which old pivots serve. */
-static const double ACCURATE = 1e-10;
 
 struct ga_complex {
     const ga_matrix *pattern;
     int n;
-    double *values; /* dense: the factors; sparse: the matrix */
-    double *x;      /* right-hand side and solution */
-    double *b;      /* for the measured residual */
-    int *pivot;     /* dense: the row exchanged with row k */
-    klu_common common;
-    klu_symbolic *symbolic;
-    klu_numeric *numeric;
+    double *values;      /* dense: the factors; sparse: the matrix */
+    double *x;           /* right-hand side and solution */
+    int *pivot;          /* dense: the row exchanged with row k */
+    ga_complex_klu *klu; /* null: dense */
 };
 
 void ga_complex_destroy(ga_complex *f)
 {
     if (!f) return;
-    klu_z_free_numeric(&f->numeric, &f->common);
-    klu_free_symbolic(&f->symbolic, &f->common);
+    ga_complex_klu_destroy(f->klu);
     ga_free(f->values);
     ga_free(f->x);
-    ga_free(f->b);
     ga_free(f->pivot);
     ga_free(f);
 }
@@ -50,17 +37,11 @@ ga_status ga_complex_create(const ga_matrix *pattern, ga_complex **factor)
     if (!f) return GA_ERR_MEMORY;
     f->pattern = pattern;
     f->n = pattern->n;
-    klu_defaults(&f->common);
-    f->common.scale = -1; /* matrices come scaled; a valid pattern needs no check */
-    const size_t n = (size_t)f->n, count = (size_t)pattern->count;
+    const bool sparse = !pattern->full && ga_factor_has_klu;
+    const size_t n = (size_t)f->n, count = sparse ? (size_t)pattern->count : n * n;
     bool memory = (f->values = GA_NEW(double, 2 * count)) && (f->x = GA_NEW(double, 2 * n)) &&
-                  (f->b = GA_NEW(double, 2 * n)) && (f->pivot = GA_NEW(int, n));
-    if (memory && !pattern->full) {
-        enum { COLAMD = 1 }; /* bounds the fill whatever the pivots are */
-        f->common.ordering = COLAMD;
-        f->symbolic = klu_analyze(f->n, pattern->colptr, pattern->rowind, &f->common);
-        memory = f->symbolic != NULL;
-    }
+                  (f->pivot = GA_NEW(int, n)) &&
+                  (!sparse || ga_complex_klu_create(pattern, &f->klu) == GA_OK);
     if (!memory) {
         ga_complex_destroy(f);
         return GA_ERR_MEMORY;
@@ -154,55 +135,30 @@ static void solve_dense_transposed(const ga_complex *f)
     for (size_t k = n; k-- > 0;) swap(x + 2 * k, x + 2 * f->pivot[k]);
 }
 
-/* --- KLU ---------------------------------------------------------------------------------- */
-
-/* Largest residual of A x = b with b = 1 + i, by the sizes of what is added up. */
-static double measure(ga_complex *f)
-{
-    const ga_matrix *A = f->pattern;
-    double *b = f->b, largest = 0;
-    for (int i = 0; i < 2 * f->n; ++i) f->x[i] = b[i] = 1;
-    klu_z_solve(f->symbolic, f->numeric, f->n, 1, f->x, &f->common);
-    double most = 1;
-    for (int j = 0; j < f->n; ++j)
-        for (int k = A->colptr[j]; k < A->colptr[j + 1]; ++k) {
-            const double *a = f->values + 2 * k, *x = f->x + 2 * j;
-            subtract(a, x, b + 2 * A->rowind[k]);
-            most = fmax(most, size(a) * size(x));
-        }
-    for (int i = 0; i < f->n; ++i)
-        if (!(size(b + 2 * i) <= largest)) largest = size(b + 2 * i); /* NaN stays */
-    return largest / most;
-}
-
-static bool refactor(ga_complex *f)
-{
-    const ga_matrix *A = f->pattern;
-    return f->numeric &&
-           klu_z_refactor(A->colptr, A->rowind, f->values, f->symbolic, f->numeric,
-                          &f->common) &&
-           f->common.status == KLU_OK && measure(f) <= ACCURATE;
-}
-
-static ga_status factor_sparse(ga_complex *f)
-{
-    const ga_matrix *A = f->pattern;
-    if (refactor(f)) return GA_OK;
-    klu_z_free_numeric(&f->numeric, &f->common);
-    f->numeric = klu_z_factor(A->colptr, A->rowind, f->values, f->symbolic, &f->common);
-    if (!f->numeric) return f->common.status == KLU_SINGULAR ? GA_ERR_SINGULAR : GA_ERR_MEMORY;
-    return measure(f) <= ACCURATE ? GA_OK : GA_ERR_SINGULAR;
-}
-
 /* ------------------------------------------------------------------------------------------ */
+
+/* Where slot k of the pattern stands among the values; j: its column. */
+static size_t place_of(const ga_complex *f, int j, int k)
+{
+    if (f->klu || f->pattern->full) return (size_t)k;
+    return (size_t)j * (size_t)f->n + (size_t)f->pattern->rowind[k];
+}
 
 ga_status ga_complex_factor(ga_complex *f, const double *real, const double *imaginary)
 {
-    for (int k = 0; k < f->pattern->count; ++k) {
-        f->values[2 * k] = real[k];
-        f->values[2 * k + 1] = imaginary[k];
+    const ga_matrix *A = f->pattern;
+    const size_t n = (size_t)f->n;
+    if (!f->klu) memset(f->values, 0, 2 * n * n * sizeof *f->values);
+    for (int j = 0; j < f->n; ++j) {
+        const int begin = A->full ? j * f->n : A->colptr[j];
+        const int end = A->full ? begin + f->n : A->colptr[j + 1];
+        for (int k = begin; k < end; ++k) {
+            double *value = f->values + 2 * place_of(f, j, k);
+            value[0] = real[k];
+            value[1] = imaginary[k];
+        }
     }
-    return f->pattern->full ? factor_dense(f) : factor_sparse(f);
+    return f->klu ? ga_complex_klu_factor(f->klu, f->values) : factor_dense(f);
 }
 
 static void take(const ga_complex *f, const double *real, const double *imaginary)
@@ -223,22 +179,20 @@ static void give(const ga_complex *f, double *real, double *imaginary)
 
 void ga_complex_solve(const ga_complex *f, double *real, double *imaginary)
 {
-    klu_common common = f->common;
     take(f, real, imaginary);
-    if (f->pattern->full)
-        solve_dense(f);
+    if (f->klu)
+        ga_complex_klu_solve(f->klu, f->x);
     else
-        klu_z_solve(f->symbolic, f->numeric, f->n, 1, f->x, &common);
+        solve_dense(f);
     give(f, real, imaginary);
 }
 
 void ga_complex_solve_transposed(const ga_complex *f, double *real, double *imaginary)
 {
-    klu_common common = f->common;
     take(f, real, imaginary);
-    if (f->pattern->full)
-        solve_dense_transposed(f);
+    if (f->klu)
+        ga_complex_klu_solve_transposed(f->klu, f->x);
     else
-        klu_z_tsolve(f->symbolic, f->numeric, f->n, 1, f->x, 0, &common);
+        solve_dense_transposed(f);
     give(f, real, imaginary);
 }

@@ -16,8 +16,8 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
+#include "la/row_order.h"
 
-#include <colamd.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -143,7 +143,6 @@ static ga_status measure_rows(work *w)
     return status;
 }
 
-/* The order of the rows of A by colamd, which takes columns of A^T. */
 static ga_status choose_order(work *w)
 {
     const ga_coords *A = w->A;
@@ -151,20 +150,17 @@ static ga_status choose_order(work *w)
         for (int k = 0; k < w->m; ++k) w->order[k] = w->position[k] = k;
         return GA_OK;
     }
-    size_t room = colamd_recommended(A->count, w->n, w->m);
-    if (room == 0 || room > INT_MAX) return GA_ERR_MEMORY;
-    int stats[COLAMD_STATS], *rows = GA_NEW(int, room);
+    int *col = GA_NEW(int, A->count);
     ga_buckets by_row = {0};
     ga_status status =
-        rows ? ga_buckets_create(w->m, A->count, A->row, NULL, &by_row) : GA_ERR_MEMORY;
+        col ? ga_buckets_create(w->m, A->count, A->row, NULL, &by_row) : GA_ERR_MEMORY;
     if (status == GA_OK) {
-        for (int k = 0; k < A->count; ++k) rows[k] = A->col[by_row.item[k]];
-        memcpy(w->order, by_row.start, ((size_t)w->m + 1) * sizeof *w->order);
-        if (!colamd(w->n, w->m, (int)room, rows, w->order, NULL, stats)) status = GA_ERR_MEMORY;
+        for (int k = 0; k < A->count; ++k) col[k] = A->col[by_row.item[k]];
+        status = ga_row_order(w->m, w->n, by_row.start, col, w->order);
     }
     for (int k = 0; status == GA_OK && k < w->m; ++k) w->position[w->order[k]] = k;
     ga_buckets_destroy(&by_row);
-    ga_free(rows);
+    ga_free(col);
     return status;
 }
 

@@ -12,6 +12,9 @@ typedef enum ga_backend_kind {
     GA_BACKEND_COUNT
 } ga_backend_kind;
 
+/* False: built without KLU, and a full matrix takes its place. */
+extern const bool ga_factor_has_klu;
+
 /* What the block solver knows about a matrix: rows and columns in blocks, as many rows as
  * columns each, and blocks in groups that are eliminated together. A group of bodies may be
  * eliminated at any time; one of constraints has zeros on its diagonal and needs a body first.

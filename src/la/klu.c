@@ -34,6 +34,8 @@
 #include <math.h>
 #include <string.h>
 
+const bool ga_factor_has_klu = true;
+
 static const double PIVOT_TOLERANCE = 0.01;
 static const double REFINE_LIMIT = 1e3;
 static const double MULTIPLIER_LIMIT = 1e6;

@@ -135,7 +135,7 @@ ga_element_state ga_assembly_state(ga_assembly *a, double t, const double *q, co
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
 }
 
 ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
@@ -144,7 +144,7 @@ ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, con
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
 }
 
 static ga_element_state state_at(ga_assembly *a, const ga_point *at)
@@ -442,8 +442,8 @@ static void add_mixed_inertia(const ga_assembly *a, const ga_element *element, d
 }
 
 /* The element's share of K and C in body axes, in A and A2; multipliers are its own. */
-static void tangents(ga_assembly *a, const ga_element *element, const ga_element_state *state,
-                     const double *vd, const double *lambda, const double *psi)
+static void tangents_of(ga_assembly *a, const ga_element *element,
+                        const ga_element_state *state, const ga_loaded *at)
 {
     const ga_element_type *type = element->type;
     int side = GA_TWIST * element->node_count;
@@ -456,18 +456,18 @@ static void tangents(ga_assembly *a, const ga_element *element, const ga_element
     }
     if (element->rows) {
         type->gradient(element, state, a->A);
-        add_reaction(element->rows, side, a->A, lambda, r);
+        add_reaction(element->rows, side, a->A, at->lambda, r);
     }
     if (element->speed_rows) {
         type->speed_gradient(element, state, a->A);
-        add_reaction(element->speed_rows, side, a->A, psi, r);
+        add_reaction(element->speed_rows, side, a->A, at->psi, r);
     }
-    if (type->mass) add_inertia(a, element, state, vd, r);
+    if (type->mass) add_inertia(a, element, state, at->vd, r);
     memset(a->A, 0, size);
     memset(a->A2, 0, size);
-    if (element->rows && type->geometric) type->geometric(element, state, lambda, a->A);
+    if (element->rows && type->geometric) type->geometric(element, state, at->lambda, a->A);
     if (element->speed_rows && type->speed_geometric)
-        type->speed_geometric(element, state, psi, a->A, a->A2);
+        type->speed_geometric(element, state, at->psi, a->A, a->A2);
     for (int i = 0; GA_FAULT(tangent) && i < side * side; ++i) a->A[i] = -a->A[i];
     if (type->tangent) type->tangent(element, state, a->A, a->A2);
     if (type->mass) {
@@ -508,14 +508,14 @@ void ga_assembly_mass_of(ga_assembly *a, int r, const ga_element_state *state, d
 void ga_assembly_stiffness_of(ga_assembly *a, int r, const ga_element_state *state,
                               const ga_loaded *at, double *out)
 {
-    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
+    tangents_of(a, rest_of(a, r), state, at);
     matrix_out(a, r, a->A, out);
 }
 
 void ga_assembly_damping_of(ga_assembly *a, int r, const ga_element_state *state,
                             const ga_loaded *at, double *out)
 {
-    tangents(a, rest_of(a, r), state, at->vd, at->lambda, at->psi);
+    tangents_of(a, rest_of(a, r), state, at);
     matrix_out(a, r, a->A2, out);
 }
 
@@ -602,7 +602,8 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (wanted->rate) memset(wanted->rate, 0, (size_t)a->model->rows * sizeof *wanted->rate);
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
-    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
+                                    a->memory, 0,         a->inputs};
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted, NULL);
     return GA_EVAL_OK;
 }
@@ -661,7 +662,8 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     ga_assembly *a = user;
     const bool rest = a->rest_count > 0, move = rest || a->turned;
     const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
-    const ga_element_state state = {at->t, a->frames, at->lambda, at->psi, a->memory, 0};
+    const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
+                                    a->memory, 0,         a->inputs};
     ga_wanted all_of = *wanted;
     all_of.force = r;
     visit_nodes(a, &here, &all_of, rest ? NULL : at);
@@ -783,41 +785,59 @@ static ga_eval nonholonomic_rhs(void *user, const ga_point *at, double *d)
     return GA_EVAL_OK;
 }
 
-static ga_eval stiffness(void *user, const ga_point *at, double *K)
+/* K and C of the rest, of which one may be null. */
+static void rest_tangents(ga_assembly *a, const ga_point *at, const ga_element_state *state,
+                          double *K, double *C)
+{
+    const ga_target *k = a->target + GA_TARGET_STIFFNESS, *c = a->target + GA_TARGET_DAMPING;
+    for (int r = 0; r < a->rest_count; ++r) {
+        const bool stiff = K && k->first[r] < k->first[r + 1];
+        const bool damped = C && c->first[r] < c->first[r + 1];
+        if (!stiff && !damped) continue;
+        const ga_loaded here = loaded(at, rest_of(a, r));
+        tangents_of(a, rest_of(a, r), state, &here);
+        if (stiff) {
+            matrix_out(a, r, a->A, a->out);
+            scatter(k, r, a->out, K);
+        }
+        if (damped) {
+            matrix_out(a, r, a->A2, a->out);
+            scatter(c, r, a->out, C);
+        }
+    }
+}
+
+static void body_stiffness(const ga_assembly *a, double *K)
+{
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) K = ga_body_stiffness(a, i, K);
+}
+
+static void body_damping(const ga_assembly *a, double *C)
+{
+    for (int i = 0; i < a->model->node_count; ++i)
+        if (a->has_body[i]) C = ga_body_damping(a, i, C);
+}
+
+static ga_eval tangents(void *user, const ga_point *at, double *K, double *C)
 {
     ga_assembly *a = user;
-    ga_element_state state = state_at(a, at);
-    const ga_target *target = a->target + GA_TARGET_STIFFNESS;
-    double *next = K;
-    for (int i = 0; i < a->model->node_count; ++i)
-        if (a->has_body[i]) next = ga_body_stiffness(a, i, next);
-    visit_joints(a, at, NULL, K, sweep_stiffness);
-    for (int r = 0; r < a->rest_count; ++r) {
-        if (target->first[r] == target->first[r + 1]) continue;
-        const ga_element *element = rest_of(a, r);
-        const ga_loaded here = loaded(at, element);
-        ga_assembly_stiffness_of(a, r, &state, &here, a->out);
-        scatter(target, r, a->out, K);
-    }
+    const ga_element_state state = state_at(a, at);
+    if (K) body_stiffness(a, K);
+    if (K) visit_joints(a, at, NULL, K, sweep_stiffness);
+    if (C) body_damping(a, C);
+    rest_tangents(a, at, &state, K, C);
     return GA_EVAL_OK;
+}
+
+static ga_eval stiffness(void *user, const ga_point *at, double *K)
+{
+    return tangents(user, at, K, NULL);
 }
 
 static ga_eval damping(void *user, const ga_point *at, double *C)
 {
-    ga_assembly *a = user;
-    ga_element_state state = state_at(a, at);
-    const ga_target *target = a->target + GA_TARGET_DAMPING;
-    double *next = C;
-    for (int i = 0; i < a->model->node_count; ++i)
-        if (a->has_body[i]) next = ga_body_damping(a, i, next);
-    for (int r = 0; r < a->rest_count; ++r) {
-        if (target->first[r] == target->first[r + 1]) continue;
-        const ga_element *element = rest_of(a, r);
-        const ga_loaded here = loaded(at, element);
-        ga_assembly_damping_of(a, r, &state, &here, a->out);
-        scatter(target, r, a->out, C);
-    }
-    return GA_EVAL_OK;
+    return tangents(user, at, NULL, C);
 }
 
 static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
@@ -872,6 +892,7 @@ static void define_system(ga_assembly *a)
         .stiffness_pattern = pattern_of(t + GA_TARGET_STIFFNESS),
         .damping = damping,
         .damping_pattern = pattern_of(t + GA_TARGET_DAMPING),
+        .tangents = tangents,
         .nonholonomic_count = model->speed_rows,
         .all = all,
         .equations = hosted || model->speed_rows ? NULL : equations,
@@ -966,18 +987,11 @@ void ga_assembly_destroy(ga_assembly *a)
         ga_free(a->batches[k].common);
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
-    void *memory[] = {a->kinds,   a->nodes,
-                      a->q_at,    a->v_at,
-                      a->mass,    a->has_body,
-                      a->inertia, a->q,
-                      a->v,       a->memory,
-                      a->batches, a->turnings,
-                      a->keepers, (void *)a->rest,
-                      a->width,   a->column_at,
-                      a->columns, a->A,
-                      a->A2,      a->M,
-                      a->out,     a->f,
-                      a->rates};
+    void *memory[] = {a->kinds,    a->nodes,     a->q_at,     a->v_at,    a->mass,
+                      a->has_body, a->inertia,   a->q,        a->v,       a->memory,
+                      a->inputs,   a->batches,   a->turnings, a->keepers, (void *)a->rest,
+                      a->width,    a->column_at, a->columns,  a->A,       a->A2,
+                      a->M,        a->out,       a->f,        a->rates};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     ga_free(a);
 }

@@ -68,6 +68,7 @@ typedef struct ga_assembly {
     ga_plane *planes; /* null in space */
     bool placed, moved, framed, framed_moving;
     double *memory; /* what elements remember */
+    ga_input_line *inputs;
 
     int batch_count, batch_parts;
     ga_batch *batches;

@@ -458,10 +458,30 @@ void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, d
     turned_rows(batch, it.data, it.place, Phi, B);
 }
 
+void ga_batch_keep_row(const ga_batch *batch, int k, const double *local, double *B)
+{
+    scatter(batch, GA_BATCH_GRADIENT, k, local, B);
+}
+
+/* Joints one after the other. */
+static void few_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
+                     double *B)
+{
+    double values[GA_KERNEL_MAX_ROWS], local[GA_BATCH_SIZE];
+    for (int k = from; k < to; ++k) {
+        ga_batch_rows_of(batch, at, k, Phi ? Phi + batch->row[k] : values, local);
+        if (B) scatter(batch, GA_BATCH_GRADIENT, k, local, B);
+    }
+}
+
 void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double *Phi,
                    double *B)
 {
     const int rows = batch->kernel->rows;
+    if (to - from <= GA_BATCH_FEW) {
+        few_rows(batch, at, from, to, Phi, B);
+        return;
+    }
     double values[GA_KERNEL_MAX_ROWS * LANES], local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
     for (int k = from; k < to; k += LANES) {
         const int some = to - k < LANES ? to - k : LANES;

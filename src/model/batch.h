@@ -90,8 +90,12 @@ void ga_batch_lanes(const ga_batch *batch, ga_places at, int k, int some, double
                     double *B);
 /* B of these joints, to its place among all values. */
 void ga_batch_keep_rows(const ga_batch *batch, int k, int some, const double *local, double *B);
-/* The same rows of one joint. */
+/* The same rows of one joint, with the same bits: B as a local matrix, then to its place. */
 void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, double *B);
+void ga_batch_keep_row(const ga_batch *batch, int k, const double *local, double *B);
+/* At most so many joints are computed one after the other: eight hinges side by side take as
+ * many instructions as 4.6 single ones, and what is not there is computed too. */
+enum { GA_BATCH_FEW = 3 };
 
 /* For joints from <= k < to, `from` a multiple of GA_KERNEL_LANES. Phi or B may be null; arrays
  * are those of the whole model. */

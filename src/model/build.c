@@ -28,6 +28,12 @@ static bool check_name(ga_builder *b, const ga_entry *entry)
     for (int k = 0; ga_model_reserved_names[k]; ++k)
         if (strcmp(ga_model_reserved_names[k], name) == 0)
             return ga_reader_error(&b->reader, entry->place, "the name `%s` is reserved", name);
+    for (int k = 0; k < b->model->inputs.count; ++k)
+        if (strcmp(b->model->inputs.inputs[k].name, name) == 0)
+            return ga_reader_error(&b->reader, entry->place,
+                                   "the name `%s` is already used, by an input; names must be "
+                                   "unique in a model",
+                                   name);
     int found = ga_names_find(&b->model->names, name, strlen(name));
     if (found < 0) return true;
     const ga_place *first = found % 2 == GA_NAMED_BODY
@@ -166,6 +172,11 @@ static bool find_observed(const ga_builder *b, const char *name, ga_observed *wh
         what->quantity = GA_OBSERVE_OWN;
         what->component = k;
         if (strcmp(name, own[k]) == 0) return true;
+    }
+    for (int k = 0; k < b->model->inputs.count; ++k) {
+        what->quantity = GA_OBSERVE_INPUT;
+        what->component = k;
+        if (strcmp(name, b->model->inputs.inputs[k].name) == 0) return true;
     }
     const char *dot = strchr(name, '.');
     if (!dot) return false;
@@ -667,6 +678,7 @@ typedef struct head {
     int dimension;
     double gravity[3];
     ground ground;
+    ga_input_list inputs;
 } head;
 
 /* The keys at the top; sections are read on their own. */
@@ -678,6 +690,8 @@ const ga_field ga_head_fields[] = {
     GA_FIELD(head, INTEGER, dimension, "3, or 2 for motion in the x-y plane", .fallback = {3}),
     GA_FIELD(head, VECTOR, gravity, "acceleration of gravity, world", .unit = "m/s^2"),
     GA_FIELD(head, GROUP, ground, "properties of the ground", .group = ground_fields),
+    GA_FIELD(head, INPUTS, inputs,
+             "numbers for expressions of forces that programs set while a simulation runs"),
     {0},
 };
 
@@ -707,6 +721,7 @@ static bool build_head(ga_builder *b)
     if (good && h.name) model->name = h.name;
     if (good) memcpy(model->gravity, h.gravity, sizeof h.gravity);
     if (good) model->ground_points = h.ground.points;
+    if (good) model->inputs = h.inputs;
     return good;
 }
 

@@ -680,6 +680,44 @@ static bool read_points(ga_builder *b, const ga_value *value, const ga_field *fi
     return good;
 }
 
+/* --- inputs ------------------------------------------------------------------------------- */
+
+static const ga_field input_fields[] = {
+    GA_FIELD(ga_named_input, NUMBER, start, "value until it is set"),
+    GA_FIELD(ga_named_input, TEXT, unit, "unit, for the reader of the file"),
+    {0},
+};
+
+static bool read_inputs(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
+{
+    (void)field;
+    if (value->kind != GA_VALUE_MAP) return fail(b, value, "a map from names to {start, unit}");
+    ga_named_input *inputs = arena(b, (size_t)value->count, sizeof *inputs);
+    const ga_value *parameters = ga_value_get(&b->model->document->root, "parameters");
+    if (!inputs) return false;
+    bool good = true;
+    for (int k = 0; k < value->count; ++k) {
+        const ga_entry *entry = value->entries + k;
+        size_t here = ga_reader_enter(READER(b), entry->key);
+        if (!entry->key[0] || strchr(entry->key, '.'))
+            good = ga_reader_error(READER(b), entry->place,
+                                   "a name must not be empty or contain a dot");
+        for (int i = 0; ga_model_reserved_names[i]; ++i)
+            if (strcmp(ga_model_reserved_names[i], entry->key) == 0)
+                good = ga_reader_error(READER(b), entry->place, "the name `%s` is reserved",
+                                       entry->key);
+        if (parameters && parameters->kind == GA_VALUE_MAP &&
+            ga_value_get(parameters, entry->key))
+            good = ga_reader_error(READER(b), entry->place,
+                                   "the name `%s` is already used, by a parameter", entry->key);
+        good = ga_build_fields(b, &entry->value, input_fields, NULL, inputs + k) && good;
+        inputs[k].name = entry->key;
+        ga_reader_leave(READER(b), here);
+    }
+    if (good) *(ga_input_list *)out = (ga_input_list){value->count, inputs};
+    return good;
+}
+
 /* --- groups and settings ------------------------------------------------------------------ */
 
 static bool read_group(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
@@ -880,6 +918,12 @@ static const ga_kind_type kinds[GA_KIND_COUNT] = {
                         list_fallback,
                         BOTH("map or list of maps"),
                         {SHAPES_SCHEMA("shape"), SHAPES_SCHEMA("shape2")}},
+    [GA_KIND_INPUTS] = {read_inputs, list_fallback, BOTH("map of {start, unit}"),
+                        BOTH("{\"type\":\"object\",\"propertyNames\":{\"pattern\":"
+                             "\"^[^.]+$\"},\"additionalProperties\":{\"type\":\"object\","
+                             "\"properties\":{\"start\":" NUMBER_SCHEMA
+                             ",\"unit\":{\"type\":\"string\"}},"
+                             "\"additionalProperties\":false}}")},
     [GA_KIND_METHOD] = {read_method, method_fallback, BOTH("word or coefficients"), BOTH(NULL)},
 };
 

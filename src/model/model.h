@@ -33,6 +33,7 @@ struct ga_model {
     int body_count;
     ga_body *bodies; /* each an element on a node */
     ga_point_list ground_points;
+    ga_input_list inputs;
     int named_count;
     ga_element **named; /* as they stand in the file */
     int element_count;

@@ -190,7 +190,8 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
     memset(p->mask, look ? 0 : 1, (size_t)(rows * width) * sizeof *p->mask);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, a->rest[e]);
-        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
+                                  a->memory, 0,         a->inputs};
         evaluate(a, e, &state, a->out);
         mark_rows(p, rows, width, noise);
     }
@@ -251,7 +252,8 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
             p->mask[r * width + c] = !look && may_couple(a, element, r, c);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, element);
-        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
+                                  a->memory, 0,         a->inputs};
         const ga_loaded at = {p->vd, p->lambda, p->psi};
         evaluate(a, e, &state, &at, a->out);
         mark(p, width * width, a->out, tangent_noise);
@@ -273,7 +275,8 @@ static ga_status add_mass(probe *p, int e)
     memset(p->mask, 0, (size_t)(width * width) * sizeof *p->mask);
     for (int k = 0; k < PROBES; ++k) {
         shake(p, element);
-        ga_element_state state = {0.3 + k, a->frames, p->lambda, p->psi, a->memory, 0};
+        ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
+                                  a->memory, 0,         a->inputs};
         ga_assembly_mass_of(a, e, &state, a->out);
         mark(p, width * width, a->out, gradient_noise);
     }

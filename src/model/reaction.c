@@ -323,10 +323,27 @@ static void add_lanes(const ga_batch *batch, int k, int some, const ga_reaction 
     }
 }
 
+static void add_few(const ga_batch *batch, ga_places at, int from, int to,
+                    const ga_reaction *reaction)
+{
+    double values[GA_KERNEL_MAX_ROWS], B[GA_BATCH_SIZE];
+    for (int k = from; k < to; ++k) {
+        const int left_out = reaction->divided ? batch->common[k] : 0;
+        double *Phi = reaction->Phi ? reaction->Phi + batch->row[k] : values;
+        ga_batch_rows_of(batch, at, k, Phi, B);
+        if (reaction->B) ga_batch_keep_row(batch, k, B, reaction->B);
+        add_single(batch, k, 3 & ~left_out, B, 1, reaction);
+    }
+}
+
 void ga_reaction_add(const ga_batch *batch, ga_places at, int from, int to,
                      const ga_reaction *reaction)
 {
     const int rows = batch->kernel->rows;
+    if (to - from <= GA_BATCH_FEW) {
+        add_few(batch, at, from, to, reaction);
+        return;
+    }
     double values[GA_KERNEL_MAX_ROWS * LANES], lambda[GA_KERNEL_MAX_ROWS * LANES],
         local[GA_KERNEL_MAX_ROWS * GA_PAIR * LANES];
     for (int k = from; k < to; k += LANES) {

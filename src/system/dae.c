@@ -198,18 +198,24 @@ ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const d
     return look_at(dae, "nonholonomic_stiffness", dae->ZN.count, Z + count);
 }
 
+static ga_status fill_stiffness_and_damping(ga_dae *dae, const ga_point *at, double *K,
+                                            double *C)
+{
+    const ga_system *sys = &dae->sys;
+    if (sys->tangents && sys->stiffness && sys->damping)
+        return judge(dae, "tangents", sys->tangents(sys->user, at, K, C));
+    if (sys->stiffness)
+        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, K)));
+    else
+        GA_TRY(ga_difference_stiffness(dae, at, K));
+    return sys->damping ? judge(dae, "damping", sys->damping(sys->user, at, C))
+                        : ga_difference_damping(dae, at, C);
+}
+
 ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
                                const ga_tangents *tangents)
 {
-    const ga_system *sys = &dae->sys;
-    if (sys->stiffness)
-        GA_TRY(judge(dae, "stiffness", sys->stiffness(sys->user, at, tangents->K)));
-    else
-        GA_TRY(ga_difference_stiffness(dae, at, tangents->K));
-    if (sys->damping)
-        GA_TRY(judge(dae, "damping", sys->damping(sys->user, at, tangents->C)));
-    else
-        GA_TRY(ga_difference_damping(dae, at, tangents->C));
+    GA_TRY(fill_stiffness_and_damping(dae, at, tangents->K, tangents->C));
     GA_TRY(ga_dae_force_multipliers(dae, at, tangents->L));
     return fill_velocity_stiffness(dae, at, velocities, tangents->Z);
 }

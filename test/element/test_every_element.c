@@ -614,6 +614,22 @@ static const double derivative_tolerance = 1e-6;
 
 static double worst_derivative;
 
+/* K and C in one call are those of two. */
+static void check_tangents_together(bench *b)
+{
+    enum { MOST = 4 * MAX_NV * MAX_NV };
+    static double K[MOST], C[MOST], together[2][MOST];
+    const ga_system *s = &b->a->system;
+    const ga_point at = point_of(b);
+    const int k = s->stiffness_pattern.count, c = s->damping_pattern.count;
+    assert_true(k <= MOST && c <= MOST);
+    s->stiffness(s->user, &at, K);
+    s->damping(s->user, &at, C);
+    s->tangents(s->user, &at, together[0], together[1]);
+    assert_memory_equal(K, together[0], (size_t)k * sizeof *K);
+    assert_memory_equal(C, together[1], (size_t)c * sizeof *C);
+}
+
 static void check_derivatives(bench *b)
 {
     const ga_point at = point_of(b);
@@ -622,6 +638,7 @@ static void check_derivatives(bench *b)
     if (ga_system_check(&b->a->system, &at, derivative_tolerance, &result, &report) != GA_OK)
         fail_msg("%s, nodes %d: %s", b->it->text, (int)b->a->kinds[0], report.message);
     worst_derivative = fmax(worst_derivative, result.block[result.worst].error);
+    check_tangents_together(b);
 }
 
 /* --- energy -------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
-/* A client of the installed library: a stone falls for one second. Generalized-alpha methods
+/* A client of the integrator alone: a stone falls for one second. Generalized-alpha methods
  * are exact for constant acceleration, so the answer is known to round-off. */
-#include <galpha/galpha.h>
+#include <galpha/integrate.h>
+#include <galpha/version.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

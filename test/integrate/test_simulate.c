@@ -4,7 +4,7 @@
 #include "test/support/cases.h"
 #include "test/support/probe.h"
 
-#include "api/integrator.h"
+#include "integrate/integrator.h"
 
 #include <float.h>
 

@@ -1,11 +1,11 @@
 /* What simulations of models ask of an integrator besides its public functions; apart from
  * integrator.h, whose ga_element_state is not that of models. */
-#ifndef GA_API_INTEGRATOR_USE_H
-#define GA_API_INTEGRATOR_USE_H
+#ifndef GA_INTEGRATE_INTEGRATOR_USE_H
+#define GA_INTEGRATE_INTEGRATOR_USE_H
 
 #include "base/pool.h"
 
-#include <galpha/integrate.h>
+#include <galpha/simulate.h>
 
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
@@ -21,7 +21,20 @@ double ga_control_smallest(ga_method method, ga_error_mode mode);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
-ga_status ga_integrator_reactions(ga_integrator *integrator, double t, const double *q,
+typedef ga_status ga_reactions_at(ga_integrator *integrator, double t, const double *q,
                                   const double *v, double *vd, double *lambda, double *psi);
+ga_reactions_at ga_integrator_reactions;
+/* The same near the state of the last call, whose factors serve once more if they can. */
+ga_reactions_at ga_integrator_reactions_near;
+
+/* ga_integrator_simulate step by step, see integrate/run.h. */
+ga_status ga_integrator_run_begin(ga_integrator *integrator, double t0, const double *q0,
+                                  const double *v0, const ga_simulation *simulation,
+                                  ga_report *report);
+ga_status ga_integrator_run_step(ga_integrator *integrator, ga_report *report);
+ga_status ga_integrator_run_renew(ga_integrator *integrator, ga_report *report);
+bool ga_integrator_run_over(const ga_integrator *integrator);
+void ga_integrator_run_limit(ga_integrator *integrator, double t);
+ga_sample ga_integrator_run_sample(ga_integrator *integrator, double t);
 
 #endif

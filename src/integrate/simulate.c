@@ -1,8 +1,8 @@
 /* <galpha/simulate.h>. */
-#include "api/integrator.h"
-#include "api/integrator_use.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator.h"
+#include "integrate/integrator_use.h"
 
 #include <float.h>
 #include <math.h>
@@ -155,15 +155,49 @@ static ga_status prepare(ga_integrator *g, double t0, const double *q0, const do
     return ga_integrator_begin(g, t0, q0, v0, report);
 }
 
+/* For whoever steps on by hand. */
+static ga_status leave_run(ga_integrator *g, ga_status status, ga_report *report)
+{
+    if (ga_run_over(&g->run)) {
+        g->grid = g->run.grid;
+        g->grid.follow = NULL;
+    }
+    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+}
+
+ga_status ga_integrator_run_begin(ga_integrator *g, double t0, const double *q0,
+                                  const double *v0, const ga_simulation *def, ga_report *report)
+{
+    GA_TRY(prepare(g, t0, q0, v0, def, report));
+    g->started = true;
+    return leave_run(g, ga_run_begin(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_step(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_step(&g->run, report), report);
+}
+
+ga_status ga_integrator_run_renew(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_renew(&g->run, report), report);
+}
+
+bool ga_integrator_run_over(const ga_integrator *g) { return ga_run_over(&g->run); }
+
+void ga_integrator_run_limit(ga_integrator *g, double t) { ga_run_limit(&g->run, t); }
+
+ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
+{
+    return ga_run_sample(&g->run, t);
+}
+
 ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,
                                  const double *v0, const ga_simulation *def, ga_report *report)
 {
     GA_TRY(prepare(g, t0, q0, v0, def, report));
     g->started = true;
-    ga_status status = ga_run_simulate(&g->run, report);
-    g->grid = g->run.grid; /* for whoever steps on by hand */
-    g->grid.follow = NULL;
-    return status == GA_OK ? ga_fail(report, GA_OK, "%s", "") : status;
+    return leave_run(g, ga_run_simulate(&g->run, report), report);
 }
 
 ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, double *v,
@@ -213,6 +247,35 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     memcpy(vd, g->vd_hat, (size_t)dae->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)dae->m * sizeof *hat);
     memcpy(psi, hat + dae->m, (size_t)dae->p * sizeof *hat);
+    return GA_OK;
+}
+
+ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double *q,
+                                       const double *v, double *vd, double *lambda, double *psi)
+{
+    /* The error after n sweeps is the n-th power of the relative change of the matrix: this one
+     * is far below what the dense output adds. */
+    enum { SWEEPS = 5 };
+    static const double small = 1e-10;
+    ga_dae *dae = g->method->dae;
+    ga_consistent *c = g->method->consistent;
+    ga_saddle *k = &c->saddle;
+    const bool linear = !dae->sys.force_uses_multipliers && !c->redundancy.active;
+    if (!linear || k->parts != GA_SADDLE_ALL || k->singular >= 0 || c->holds)
+        return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
+    const ga_point at = {.t = t, .q = q, .v = v};
+    GA_TRY(ga_dae_mass(dae, t, q, k->M));
+    GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, k->rhs + dae->nv));
+    GA_TRY(ga_dae_force(dae, &at, k->rhs));
+    ga_saddle_solve(k, SWEEPS); /* leaves the last increment in k->defect */
+    const bool good =
+        ga_norm_max(dae->nv, k->defect) <= small * ga_norm_max(dae->nv, k->x) &&
+        ga_norm_max(dae->mp, k->defect + dae->nv) <= small * ga_norm_max(dae->mp, k->x + dae->nv);
+    if (!good) return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
+    memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
+    memcpy(lambda, k->x + dae->nv, (size_t)dae->m * sizeof *lambda);
+    memcpy(psi, k->x + dae->nv + dae->m, (size_t)dae->p * sizeof *psi);
     return GA_OK;
 }
 

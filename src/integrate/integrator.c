@@ -1,16 +1,14 @@
 /* <galpha/integrate.h>: a one-step method behind an opaque handle. */
-#include "api/integrator.h"
-#include "api/integrator_use.h"
+#include "integrate/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator_use.h"
+#include "la/factor.h"
 
-#include <galpha/galpha.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *ga_version(void) { return GA_VERSION; }
 
 ga_integrator_def ga_integrator_def_default(void)
 {
@@ -80,6 +78,9 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     if (!integrator) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
     *integrator = NULL;
     if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
+    if (def->solver == GA_SOLVER_SPARSE && !ga_factor_has_klu)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "the sparse solver is not there: galpha was built without KLU");
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     g->kind = def->method;

@@ -1,6 +1,6 @@
-/* What the handle hides; shared by the files of api/. */
-#ifndef GA_API_INTEGRATOR_H
-#define GA_API_INTEGRATOR_H
+/* What the handle hides: integrator.c, simulate.c. */
+#ifndef GA_INTEGRATE_INTEGRATOR_H
+#define GA_INTEGRATE_INTEGRATOR_H
 
 #include "integrate/alpha.h"
 #include "integrate/consistent.h"

@@ -1,0 +1,3 @@
+#include <galpha/version.h>
+
+const char *ga_version(void) { return GA_VERSION; }
