@@ -385,7 +385,6 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(ga_start_consistent(s, t0, s->trial.q, s->trial.v, guess, report));
     look_at_constraints(x);
     show(x);
-    ga_factor_forget(s->start.saddle.factor);
     s->stats = (ga_statistics){0};
     return GA_OK;
 }
@@ -468,6 +467,16 @@ static ga_status start(ga_onestep *m, double h, bool forward)
     x->s.now.h = h;
     show(x);
     return GA_OK;
+}
+
+/* The first factorisation may take memory: that of steps was made at the start. */
+static ga_status warm(ga_onestep *m)
+{
+    const ga_solution *now = &m->now;
+    return ga_consistent_factor(output_of(of(m)), now->t, now->q, now->v, GA_SADDLE_ALL) ==
+                   GA_ERR_MEMORY
+               ? GA_ERR_MEMORY
+               : GA_OK;
 }
 
 /* --- steps -------------------------------------------------------------------------------- */
@@ -989,6 +998,7 @@ const ga_onestep_type ga_explicit_type = {
     .restart = restart,
     .control = control,
     .start = start,
+    .warm = warm,
     .attempt = attempt,
     .error = error,
     .accept = accept,
