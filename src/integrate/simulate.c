@@ -269,9 +269,9 @@ ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double 
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, k->rhs + dae->nv));
     GA_TRY(ga_dae_force(dae, &at, k->rhs));
     ga_saddle_solve(k, SWEEPS); /* leaves the last increment in k->defect */
-    const bool good =
-        ga_norm_max(dae->nv, k->defect) <= small * ga_norm_max(dae->nv, k->x) &&
-        ga_norm_max(dae->mp, k->defect + dae->nv) <= small * ga_norm_max(dae->mp, k->x + dae->nv);
+    const bool good = ga_norm_max(dae->nv, k->defect) <= small * ga_norm_max(dae->nv, k->x) &&
+                      ga_norm_max(dae->mp, k->defect + dae->nv) <=
+                          small * ga_norm_max(dae->mp, k->x + dae->nv);
     if (!good) return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
     memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
     memcpy(lambda, k->x + dae->nv, (size_t)dae->m * sizeof *lambda);
