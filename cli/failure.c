@@ -125,7 +125,8 @@ void cli_failure_print(const cli_failure *f)
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);
     if (f->examined) return;
     if (could_not_start(r))
-        cli_error("  galpha view %s shows which joints are open", f->path);
+        cli_error("  galpha view %s shows the model at the start, with open joints in red",
+                  f->path);
     else
         cli_error("  galpha check %s shows redundant constraints and wrong Jacobians", f->path);
 }

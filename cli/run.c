@@ -313,9 +313,13 @@ static void print_files(const run *r)
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
 
+/* Work that was put in and taken out again leaves the round-off of its sum. */
+static const double SUM_ROUND_OFF = 1e-12;
+
 static double shown(double energy, const ga_sim_summary *s)
 {
-    return fabs(energy) <= s->energy_round_off ? 0 : energy;
+    const double least = fmax(s->energy_round_off, SUM_ROUND_OFF * s->energy_scale);
+    return fabs(energy) <= least ? 0 : energy;
 }
 
 static void print_summary(const run *r)

@@ -327,13 +327,14 @@ static void warn_cost(ga_sim *sim)
             "until t = %.6g s",
             stats.jumps, stats.rejected, stats.accepted, sim->t);
     const bool redundant = ga_integrator_redundant_count(sim->integrator) > 0;
-    if (redundant && sim->def.control.mode == GA_ERROR_AUTO &&
+    const bool contacts = sim->model->event_count > 0;
+    if ((redundant || contacts) && sim->def.control.mode == GA_ERROR_AUTO &&
         sim->def.integrator.formulation == GA_INDEX2 && stats.third_order == 0)
         ga_warn(
             &sim->warnings, GA_WARN_SECOND_ORDER, NULL, NAN,
-            "redundant constraints keep all %ld steps at second order; without them the same "
-            "tolerance takes far fewer",
-            stats.accepted);
+            "%s keep all %ld steps at second order; without them the same tolerance takes far "
+            "fewer",
+            redundant ? "redundant constraints" : "stops or stiction", stats.accepted);
 }
 
 static void warn_start(ga_sim *sim)
@@ -744,17 +745,18 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
 
-/* Rows of elements with events are switched on and off: is one on? */
-static bool find_locks(ga_sim *sim, const ga_element_state *state)
+/* Rows of elements with events are switched on and off: how many are on, or off? */
+static int count_switched(ga_sim *sim, const ga_element_state *state, bool on)
 {
+    int count = 0;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
         if (!element->event_count || !element->rows) continue;
         int numbers = element->rows * GA_TWIST * element->node_count;
         element->type->gradient(element, state, sim->assembly->A);
-        if (largest(numbers, sim->assembly->A) > 0) return true;
+        if (on == (largest(numbers, sim->assembly->A) > 0)) count += element->rows;
     }
-    return false;
+    return count;
 }
 
 static bool locked(void *user) { return ((const ga_sim *)user)->locked; }
@@ -772,7 +774,7 @@ static ga_action settled(void *user, const ga_sample *at)
             element->type->settle(element, &state, memory_of(sim, element)))
             changed = true;
     }
-    sim->locked = find_locks(sim, &state);
+    sim->locked = count_switched(sim, &state, true) > 0;
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
 
@@ -1470,8 +1472,13 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
     check->bodies = sim->model->body_count;
     check->coordinates = sim->assembly->nv;
     check->constraints = sim->model->rows + sim->model->speed_rows;
-    check->grubler = check->coordinates - check->constraints;
     GA_TRY(ga_sim_start(sim, report));
+    const ga_element_state state =
+        ga_assembly_state(sim->assembly, sim->def.t_start, ga_integrator_q(sim->integrator),
+                          ga_integrator_v(sim->integrator), sim->multipliers,
+                          sim->multipliers + sim->model->rows);
+    check->grubler =
+        check->coordinates - check->constraints + count_switched(sim, &state, false);
     warn_unused(sim);
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
     GA_TRY(find_redundancies(sim, check, report));

@@ -3,6 +3,7 @@
 #include "api/row_text.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "element/joint.h"
 #include "model/gap.h"
 #include "model/given.h"
 
@@ -274,6 +275,7 @@ typedef struct partners {
     const ga_element *of[1 + MOST_PARTNERS]; /* the first is the one that cannot be satisfied */
     int count;
     bool driven; /* a motion is among them */
+    bool sticks; /* stiction or a stop is */
 } partners;
 
 static void add_partner(const ga_assembly *a, int row, partners *p)
@@ -285,6 +287,7 @@ static void add_partner(const ga_assembly *a, int row, partners *p)
     if (!element || p->count > MOST_PARTNERS) return;
     p->of[p->count++] = element;
     if (element->rheonomic) p->driven = true;
+    if (element->type == &ga_drive) p->sticks = true;
 }
 
 /* The elements of a row, and of those it depends on or that depend on it. */
@@ -358,7 +361,10 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         ga_message_add(report->message, ": they cannot all be satisfied from here on");
     }
     report->remedy =
-        p.driven && !open
+        p.driven && p.sticks ? "initial velocities that follow the motion, since a joint with "
+                               "stiction sticks where "
+                               "it starts from rest; or `friction: {model: regularised}`"
+        : p.driven && !open
             ? "a motion that the mechanism can follow: not two of one coordinate, "
               "not from a dead point, not beyond its reach"
         : p.driven ? "values of motions and locations of joints that agree at the start"
@@ -472,6 +478,36 @@ static double length(const double x[3])
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
+/* How many times its own size a mechanism is away from the origin, and the body that is
+ * farthest away. Its size: that of the box its bodies fill, or the largest distance of a joint
+ * from its body. */
+static double remoteness(const ga_assembly *a, const ga_element_state *state, double *size,
+                         int *body)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double far = 0;
+    *size = 0;
+    for (int i = 0; i < a->model->node_count; ++i) {
+        const double *x = state->frames[i].x;
+        for (int k = 0; k < 3; ++k) {
+            low[k] = fmin(low[k], x[k]);
+            high[k] = fmax(high[k], x[k]);
+        }
+        if (length(x) < far) continue;
+        far = length(x);
+        *body = i;
+    }
+    for (int k = 0; k < 3; ++k) *size = fmax(*size, high[k] - low[k]);
+    for (int e = 0; e < a->model->element_count; ++e) {
+        if (!a->model->elements[e]->type->is_joint) continue;
+        const ga_joint *joint = (const ga_joint *)a->model->elements[e];
+        for (int side = 0; side < 2; ++side)
+            if (joint->element.nodes[side] != GA_GROUND)
+                *size = fmax(*size, length(joint->marker[side].p));
+    }
+    return *size > 0 ? far / *size : 1;
+}
+
 /* The motion with the largest rate if bodies move far faster than motions prescribe: they do as
  * a mechanism is drawn to the end of its reach. *ratio: how many times. */
 static const ga_element *find_overdriven(const ga_assembly *a, const ga_element_state *state,
@@ -520,7 +556,9 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
     static const double much =
         100; /* index 3 with steps of usual sizes has trouble from here */
     const bool on_positions = formulation == GA_INDEX3 || formulation == GA_HHT_I3;
-    double regularity, ratio;
+    static const double remote = 1e3;
+    double regularity, ratio, size;
+    int farthest = 0;
     const ga_element *element = find_singular(a, state, &regularity);
     const ga_element *motion = find_overdriven(a, state, &ratio);
     char what[GA_MESSAGE_SIZE];
@@ -541,6 +579,14 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
             section_of(motion), motion->name, state->t, ratio, what);
         report->remedy = "a motion that the mechanism can follow: not beyond its reach, not "
                          "across a dead point";
+    } else if (remoteness(a, state, &size, &farthest) > remote) {
+        ga_message_add(report->message,
+                       ": body %.60s is %.3g m from the origin, the mechanism measures %.3g m, "
+                       "and the round-off of such positions is too large for it",
+                       a->model->nodes[farthest].name, length(state->frames[farthest].x), size);
+        report->remedy =
+            "coordinates with their origin in the mechanism: subtract the position "
+            "of one body from all positions and places";
     } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
         ga_message_add(
             report->message,

@@ -4,6 +4,7 @@
  * Tangents are a pure function of the point where they were taken, which the state keeps
  * (ga_tangent_point): ga_cache_restore takes them there again, with the same bits.
  */
+#include "base/extremes.h"
 #include "base/finite.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -116,6 +117,21 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
+/* The longest arm: where a row of B has both kinds of columns, one after the other, a rotation
+ * by x moves what it holds by arm x. */
+static double longest_arm(const ga_stepper *s)
+{
+    const ga_coords *B = &s->dae.B;
+    double longest = 0, size[2] = {0, 0};
+    for (int k = 0; k < B->count; ++k) {
+        if (k == 0 || B->row[k] != B->row[k - 1]) size[0] = size[1] = 0;
+        double *most = &size[s->dae.kind[B->col[k]]];
+        *most = ga_larger(*most, fabs(s->tangent.G[k]));
+        if (size[1] > longest * size[0] && size[0] > 0) longest = size[1] / size[0];
+    }
+    return longest;
+}
+
 /* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
  */
 static double dymore_scale(const ga_stepper *s)
@@ -174,6 +190,7 @@ static ga_status complete_tangents(ga_stepper *s)
     ga_dae *dae = &s->dae;
     s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
     s->tangent.typical_reaction = typical_reaction(s);
+    s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
         ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
         if (s->terms.BT_values)
@@ -218,8 +235,8 @@ static void fill(double *x, int n, double value)
 }
 
 /* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
- * so many matrices share it. The number itself is of no importance: 1, 8, 32 and 64 differ by
- * round-off, which decided between them in tests whose bounds are there. */
+ * so many matrices are scaled alike. The number itself is of no importance: 1, 8, 32 and 64
+ * differ by round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
 /* By c_q now and then. */
@@ -237,12 +254,12 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         row[2] = s->step.c_q;
         col[0] = 1 / s->step.c_q;
         col[2] = s->step.h / s->step.c_q;
-    } else if (scaling == GA_SCALING_AB07) { /* (10) on top of that */
+    } else if (scaling == GA_SCALING_AB07) { /* [AB07] (10) on top of that */
         row[0] = bh2;
         row[1] = row[2] = s->step.c_q;
         col[0] = col[2] = 1 / s->step.c_q;
         col[1] = 1 / bh2;
-    } else if (scaling == GA_SCALING_DYMORE) { /* (24): rows by s, lambda by c8 s */
+    } else if (scaling == GA_SCALING_DYMORE) { /* [DYM] (24): rows by s, lambda by c8 s */
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];

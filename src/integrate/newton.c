@@ -97,22 +97,37 @@ static bool hangs_on_q(const ga_stepper *s)
     return s->m && (!s->form->velocity_level || in_turn);
 }
 
-/* Round-off of v by kind: its own, and that through q. */
-static double floor_of_v(const ga_stepper *s, int kind, double *through_q)
+/* Round-off of positions far from the origin reaches rotations, in radians, through constraints
+ * with short arms, and velocities and their own: factor of the round-off of a number. */
+static double remoteness(const ga_stepper *s)
 {
+    return s->tangent.arm > 0 ? ga_larger(1, s->policy.scale.q[0] / s->tangent.arm) : 1;
+}
+
+/* Round-off of q by kind; of rotations in units of `remote` radians. */
+static double floor_of_q(const ga_stepper *s, int kind, double remote)
+{
+    const double own = GA_ROUND_OFF * s->policy.scale.q[kind];
+    return kind == 1 ? ga_larger(own, GA_ROUND_OFF * remote) : own;
+}
+
+/* Round-off of v by kind: its own, and that through q. */
+static double floor_of_v(const ga_stepper *s, int kind, double remote, double *through_q)
+{
+    const double floor_q = floor_of_q(s, kind, remote);
     /* of a coordinate at rest: moves that add up to round-off of q in 1/eps steps */
-    const double rest = GA_ROUND_OFF * GA_ROUND_OFF * s->policy.scale.q[kind] / s->step.h;
-    double own = ga_larger(GA_ROUND_OFF * s->policy.scale.v[kind], rest);
+    const double rest = GA_ROUND_OFF * floor_q / s->step.h;
+    double own = ga_larger(GA_ROUND_OFF * remote * s->policy.scale.v[kind], rest);
     if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
         own += s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
-    *through_q =
-        hangs_on_q(s) ? GA_ROUND_OFF * s->policy.scale.q[kind] * s->step.c_v / s->step.c_q : 0;
+    *through_q = hangs_on_q(s) ? floor_q * s->step.c_v / s->step.c_q : 0;
     return own;
 }
 
 /* What increments are compared with, by kind: the same in all iterations of an attempt. In
  * index 3 the round-off of q takes part in that of v; where round-off is the goal, v is asked
- * for more, since only what is normal to the constraints suffers from it. */
+ * for more, since only what is normal to the constraints suffers from it. Likewise where
+ * positions are far from the origin. */
 static void find_limits(ga_stepper *s)
 {
     ga_increment_limits *l = &s->newton.limits;
@@ -121,19 +136,21 @@ static void find_limits(ga_stepper *s)
     const double relative_lambda =
         relative == s->mode.enough ? s->mode.enough_lambda : relative;
     const double level = ga_newton_is_tolerant(s) ? s->policy.newton.round_off : 1;
+    const double remote = remoteness(s);
     l->noise = 0;
     for (int k = 0; k < 2; ++k) {
-        double through_q;
-        const double floor_q = GA_ROUND_OFF * s->policy.scale.q[k];
-        const double floor_v = floor_of_v(s, k, &through_q);
+        double through_q, through_remote;
+        const double floor_q = floor_of_q(s, k, 1);
+        const double floor_v = floor_of_v(s, k, 1, &through_q);
+        const double remote_v = floor_of_v(s, k, remote, &through_remote) + through_remote;
         const double own_v = ga_newton_is_tolerant(s) ? floor_v + through_q : floor_v;
         const double q = def->absolute_q + relative * s->policy.scale.q[k];
         const double v = def->absolute_v + relative * s->policy.scale.v[k];
-        l->floor_q[k] = ga_larger(floor_q, DBL_MIN);
-        l->floor_v[k] = ga_larger(floor_v + through_q, DBL_MIN);
+        l->floor_q[k] = ga_larger(floor_of_q(s, k, remote), DBL_MIN);
+        l->floor_v[k] = ga_larger(remote_v, DBL_MIN);
         l->q[k] = ga_larger(ga_larger(q, level * floor_q), DBL_MIN);
         l->v[k] = ga_larger(ga_larger(v, level * own_v), DBL_MIN);
-        l->noise = ga_larger(l->noise, (floor_v + through_q) / s->step.c_v);
+        l->noise = ga_larger(l->noise, remote_v / s->step.c_v);
     }
     l->lambda = def->absolute_lambda + relative_lambda * s->policy.scale.lambda;
     l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->policy.scale.lambda);
@@ -278,11 +295,9 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
          ++s->newton.iteration) {
         s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
         GA_TRY(ga_cache_evaluate(s, GA_WANTED_RESIDUAL | (refresh ? GA_WANTED_TANGENTS : 0)));
-        if (s->newton.iteration == 1) {
-            measure_scales(s);
-            find_limits(s);
-        }
+        if (s->newton.iteration == 1) measure_scales(s);
         if (refresh) GA_TRY(ga_cache_tangents(s));
+        if (s->newton.iteration == 1) find_limits(s);
         if (!ga_cache_fits(s)) GA_TRY(ga_cache_factor_and_watch(s));
         if (s->newton.iteration == 1 && s->dae.sys.force_uses_multipliers)
             ga_regular_minimise(s, false); /* forces ask for them before the step is done */

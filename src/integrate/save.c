@@ -87,6 +87,7 @@ static void list_policy(pieces *p, ga_stepper *s)
     ADD(g->rested);
     ADD(g->ahead);
     ADD(g->still);
+    ADD(s->start.largest);
     ADD(s->second.eps);
     ADD(rows->active);
     ADD(rows->eps);

@@ -204,6 +204,7 @@ typedef struct ga_tangent {
     bool flat;               /* T is the identity */
     double mean_mass;        /* of the diagonal of M */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
+    double arm;              /* longest, between rotations and what they move; 0: none */
     double penalty;          /* p in use */
 } ga_tangent;
 
@@ -243,8 +244,6 @@ typedef struct ga_step_mode {
 typedef struct ga_policy {
     double age, lifetime;    /* steps the tangents have served, and are expected to */
     double growth;           /* of the lifetime in a step */
-    double cost;             /* of steps since they were made, their making included */
-    bool uneconomic;         /* new ones are cheaper */
     ga_newton_memory newton; /* of increments */
     ga_scales scale;         /* largest components so far */
 } ga_policy;

@@ -199,6 +199,34 @@ static bool is_of_broken_joint(const ga_builder *b, const char *name)
     return element->type->is_joint && !((const ga_joint *)element)->kind;
 }
 
+/* The point of ground that a name begins with, ground.pin..., and *rest, what follows; or null.
+ */
+static const ga_named_point *ground_point(const ga_builder *b, const char *name,
+                                          const char **rest)
+{
+    static const char ground[] = "ground.";
+    if (strncmp(name, ground, sizeof ground - 1) != 0) return NULL;
+    name += sizeof ground - 1;
+    char point[64];
+    const size_t length = strcspn(name, ".");
+    if (length >= sizeof point) return NULL;
+    memcpy(point, name, length);
+    point[length] = '\0';
+    *rest = name + length + (name[length] == '.');
+    return ga_points_find(&b->model->ground_points, point);
+}
+
+/* Positions and velocities of such points are constants. */
+static bool find_constant(const ga_builder *b, const char *name, double *value)
+{
+    const char *rest;
+    const ga_named_point *point = ground_point(b, name, &rest);
+    ga_observed what = {.node = GA_GROUND};
+    if (!point || !observe_point(b, rest, false, &what)) return false;
+    *value = what.quantity == GA_OBSERVE_POSITION ? point->p[what.component] : 0;
+    return true;
+}
+
 ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
 {
     ga_symbol unknown = {.kind = GA_SYMBOL_UNKNOWN};
@@ -209,6 +237,8 @@ ga_symbol ga_build_observe(ga_builder *b, const char *name, size_t length)
     ga_observed what = {.node = GA_GROUND};
     /* any variable will do: the model is refused, nothing is evaluated */
     if (is_of_broken_joint(b, text)) return (ga_symbol){.kind = GA_SYMBOL_VARIABLE};
+    ga_symbol constant = {.kind = GA_SYMBOL_CONSTANT};
+    if (find_constant(b, text, &constant.value)) return constant;
     if (!find_observed(b, text, &what)) return unknown;
     ga_symbol symbol = {.kind = GA_SYMBOL_VARIABLE};
     void *list = (char *)b->element + b->type->observation_at;
@@ -237,6 +267,9 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
     const size_t owner = (size_t)(dot - name);
     const bool of_model =
         (owner == 6 && (strncmp(name, "energy", 6) == 0 || strncmp(name, "solver", 6) == 0));
+    if (owner == 6 && strncmp(name, "ground", 6) == 0)
+        return "of ground, expressions know positions of named points, such as "
+               "ground.pin.position.x with `ground: {points: {pin: ...}}`";
     const int found = ga_names_find(&b->model->names, name, owner);
     if (!of_model && found < 0) return NULL;
     if (of_model || is_consequence(dot + 1))

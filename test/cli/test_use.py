@@ -95,7 +95,7 @@ class Messages(Case):
         self.assertNotIn("galpha check", said.err)
         said = self.run_it("run", "apart.yaml", code=1)
         self.assertNotIn("galpha check", said.err)
-        self.assertIn("galpha view apart.yaml shows which joints are open", said.err)
+        self.assertIn("galpha view apart.yaml shows the model at the start", said.err)
         self.assertEqual(said.out.count("\n"), 1, said.out)  # no zeros of a run that did not start
         said = self.run_it("view", "apart.yaml", code=1)
         self.assertNotIn("galpha view", said.err)
@@ -247,6 +247,7 @@ simulate: {t_end: 0.1}
         stop = "--set", "joints.hinge.limits={max: 1}"
         said = self.run_it("check", "pendulum.yaml", *stop).out
         self.assertRegex(said, r"hinge +friction or stop +1\n")
+        self.assertIn("degrees of freedom  1\n", said)  # the stop holds nothing yet
 
     def test_channels_expressions_cannot_use(self):
         for channel in ("h.force.x", "push.force.y", "energy.total", "a.acceleration.x",
