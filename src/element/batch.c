@@ -6,7 +6,7 @@
  *     z R,   minus (b R) x u     Z, on rotations
  *     R^T K R,  plus (R^T r)~    K, on (translation, rotation)
  */
-#include "model/batch.h"
+#include "element/batch.h"
 
 #include "base/fault.h"
 #include "base/memory.h"
@@ -478,7 +478,7 @@ void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double
                    double *B)
 {
     const int rows = batch->kernel->rows;
-    if (to - from <= GA_BATCH_FEW) {
+    if (ga_batch_is_single(batch, from, to)) {
         few_rows(batch, at, from, to, Phi, B);
         return;
     }

@@ -3,7 +3,7 @@
  * the first of the next. Where a body would get its shares in another order than that of the
  * joints, it is the other way round, or one joint after the other.
  */
-#include "model/reaction.h"
+#include "element/reaction.h"
 
 #include "base/memory.h"
 #include "la/fours.h"
@@ -340,7 +340,7 @@ void ga_reaction_add(const ga_batch *batch, ga_places at, int from, int to,
                      const ga_reaction *reaction)
 {
     const int rows = batch->kernel->rows;
-    if (to - from <= GA_BATCH_FEW) {
+    if (ga_batch_is_single(batch, from, to)) {
         add_few(batch, at, from, to, reaction);
         return;
     }
