@@ -17,6 +17,7 @@
 
 #include <galpha/coefficients.h>
 #include <galpha/system.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,7 @@ typedef enum ga_method {
 } ga_method;
 
 typedef struct ga_integrator_def {
+    size_t struct_size; /* set by the function that gives defaults */
     ga_method method;
     ga_coefficients coefficients;
     bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */

@@ -91,6 +91,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     if (!isnan(s->newton_tolerance)) integrator.relative = s->newton_tolerance;
     if (!isnan(s->max_projection)) integrator.max_projection = s->max_projection;
     return (ga_sim_def){
+        .struct_size = sizeof(ga_sim_def),
         .t_start = s->t_start,
         .t_end = s->t_end,
         .step = given(s->step, 0),

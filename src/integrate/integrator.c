@@ -2,6 +2,7 @@
 #include "integrate/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator_use.h"
 #include "la/factor.h"
 
@@ -13,6 +14,7 @@
 ga_integrator_def ga_integrator_def_default(void)
 {
     ga_integrator_def def = {
+        .struct_size = sizeof(ga_integrator_def),
         .formulation = GA_INDEX2,
         .max_projection = INFINITY,
         .max_iterations = 12,
@@ -78,6 +80,7 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     if (!integrator) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
     *integrator = NULL;
     if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
+    GA_TRY(ga_check_size("ga_integrator_def", def->struct_size, sizeof *def, report));
     if (def->solver == GA_SOLVER_SPARSE && !ga_factor_has_klu)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "the sparse solver is not there: galpha was built without KLU");

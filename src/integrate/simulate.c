@@ -1,6 +1,7 @@
 /* <galpha/simulate.h>. */
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator.h"
 #include "integrate/integrator_use.h"
 
@@ -10,7 +11,8 @@
 
 ga_simulation ga_simulation_default(void)
 {
-    return (ga_simulation){.control = {.relative = 1e-6,
+    return (ga_simulation){.struct_size = sizeof(ga_simulation),
+                           .control = {.relative = 1e-6,
                                        .absolute_translation = 1e-8,
                                        .absolute_rotation = 1e-8,
                                        .absolute_velocity = 1e-8,
@@ -124,6 +126,7 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
                                   ga_report *report)
 {
     if (!g || !def) return ga_fail(report, GA_ERR_ARGUMENT, "integrator or simulation is null");
+    GA_TRY(ga_check_size("ga_simulation", def->struct_size, sizeof *def, report));
     if (!(isfinite(def->t_end) && def->t_end >= t0))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before %g", def->t_end, t0);
