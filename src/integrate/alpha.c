@@ -44,6 +44,7 @@ static void connect(ga_alpha *a)
     a->base = (ga_onestep){
         .type = &ga_alpha_type,
         .dae = &s->dae,
+        .consistent = &s->start,
         .kind = s->dae.kind,
         .velocity_level = s->form->velocity_level,
         .max_halvings = s->def.max_halvings,
@@ -131,8 +132,6 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     s->policy.age = 0;
     s->policy.lifetime = 10; /* a first guess */
     s->policy.growth = 0.1;
-    s->policy.cost = 0;
-    s->policy.uneconomic = false;
     s->policy.newton = ga_newton_memory_empty();
     s->jacobian.scaled_for = 0;
     ga_factor_forget(s->jacobian.factor);
@@ -242,25 +241,25 @@ double ga_alpha_weigh(const ga_alpha *a, const double *error_q, const double *er
 /* Newton's method goes on until the solution is known this much better than asked for, and to
  * the second number of sizes. What that leaves of the constraints is looked at when the step is
  * accepted (is_off in step.c). */
-static const double NEWTON_SHARE = 1e-5, NEWTON_LARGEST = 1e-11;
+static const double NEWTON_PART = 1e-5, NEWTON_LARGEST = 1e-11;
 
 /* Extrapolated states are put back on the constraints (ga_start_project); and new tangents in
  * every step leave the square of an increment, so that most steps are done much better than
  * that. */
-static const double NEWTON_SHARE_SLIDING = 1e-3;
+static const double NEWTON_PART_SLIDING = 1e-3;
 
 /* Errors of lambda do not go on to later steps. */
-static const double MULTIPLIERS_SHARE = 1e-3;
+static const double MULTIPLIERS_PART = 1e-3;
 
 void ga_alpha_set_newton(ga_alpha *a)
 {
     const double relative = a->base.tolerance->def.relative;
-    double enough = ga_smaller(NEWTON_SHARE * relative, NEWTON_LARGEST);
-    if (a->s.mode.slides) enough = NEWTON_SHARE_SLIDING * relative;
-    ga_newton_set(&a->s, enough, ga_larger(100 * enough, MULTIPLIERS_SHARE * relative));
+    double enough = ga_smaller(NEWTON_PART * relative, NEWTON_LARGEST);
+    if (a->s.mode.slides) enough = NEWTON_PART_SLIDING * relative;
+    ga_newton_set(&a->s, enough, ga_larger(100 * enough, MULTIPLIERS_PART * relative));
 }
 
-/* What a step of size h may contribute: its share of the time; all of the tolerance where the
+/* What a step of size h may contribute: its part of the time; all of the tolerance where the
  * estimate is of an error that is taken away. */
 static double allowed(const ga_alpha *a, double h)
 {
@@ -271,7 +270,7 @@ static double allowed(const ga_alpha *a, double h)
  * positions: so these get less than all of the tolerance. Formulations whose velocities are not
  * those of index 2 have larger ones: a slider-crank in index 3 ended with four times the error
  * for the same local errors. */
-static double slow_share(const ga_alpha *a)
+static double slow_part(const ga_alpha *a)
 {
     return a->s.m == 0 || a->s.form->has_eta ? 0.5 : 0.2;
 }
@@ -290,7 +289,7 @@ static void judge(ga_alpha *a, ga_error *e)
     e->excess = e->local / most;
     if (mode == GA_ERROR_POSITIONS) {
         e->share = ga_estimate_slow(a, e);
-        e->excess = ga_larger(e->local, e->share / (slow_share(a) * most));
+        e->excess = ga_larger(e->local, e->share / (slow_part(a) * most));
     }
 }
 
@@ -404,7 +403,7 @@ static void remember_root(ga_alpha *a)
 
 /* Steps this many times longer would do for the slow motion: then stiff modes choose them. */
 static const double STIFF = 10;
-enum { LOOKS = 10 }; /* every so many steps */
+enum { INTERVAL = 10 }; /* the check is made every so many steps */
 
 /* Before an accepted step is finished: what `error: positions` would allow for it. */
 static void look_for_stiffness(ga_alpha *a, ga_error *e)
@@ -412,7 +411,7 @@ static void look_for_stiffness(ga_alpha *a, ga_error *e)
     ga_stepper *s = &a->s;
     const double max_step = a->base.tolerance->def.max_step;
     if (ga_alpha_mode(a) != GA_ERROR_AUTO && ga_alpha_mode(a) != GA_ERROR_FULL) return;
-    if (s->now.steps % LOOKS != LOOKS - 1) return;
+    if (s->now.steps % INTERVAL != INTERVAL - 1) return;
     if (max_step > 0 && s->step.h > 0.5 * max_step) return; /* that chooses them */
     double *x = s->work.two;
     memcpy(x, e->q, (size_t)s->nv * sizeof *x);
@@ -420,9 +419,9 @@ static void look_for_stiffness(ga_alpha *a, ga_error *e)
     ga_estimate_smooth(s, x);
     const double slow = ga_alpha_weigh(a, x, s->work.zero);
     const double by_all = cbrt(1 / all);
-    const double by_slow = sqrt(slow_share(a) * allowed(a, s->step.h) / slow);
+    const double by_slow = sqrt(slow_part(a) * allowed(a, s->step.h) / slow);
     const bool acts = slow < 0.999 * all; /* else something other than stiffness is fast */
-    if (acts && ga_smaller(by_all, by_slow) > STIFF) e->stiff = LOOKS;
+    if (acts && ga_smaller(by_all, by_slow) > STIFF) e->stiff = INTERVAL;
 }
 
 /* Takes the estimated error away, [exact minus computed]. */

@@ -235,8 +235,8 @@ static void fill(double *x, int n, double value)
 }
 
 /* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
- * so many matrices share it. The number itself is of no importance: 1, 8, 32 and 64 differ by
- * round-off, which decided between them in tests whose bounds are there. */
+ * so many matrices are scaled alike. The number itself is of no importance: 1, 8, 32 and 64
+ * differ by round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
 /* By c_q now and then. */
@@ -254,12 +254,12 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         row[2] = s->step.c_q;
         col[0] = 1 / s->step.c_q;
         col[2] = s->step.h / s->step.c_q;
-    } else if (scaling == GA_SCALING_AB07) { /* (10) on top of that */
+    } else if (scaling == GA_SCALING_AB07) { /* [AB07] (10) on top of that */
         row[0] = bh2;
         row[1] = row[2] = s->step.c_q;
         col[0] = col[2] = 1 / s->step.c_q;
         col[1] = 1 / bh2;
-    } else if (scaling == GA_SCALING_DYMORE) { /* (24): rows by s, lambda by c8 s */
+    } else if (scaling == GA_SCALING_DYMORE) { /* [DYM] (24): rows by s, lambda by c8 s */
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];

@@ -57,7 +57,7 @@ void ga_collocated_evaluate(ga_stepper *s)
         for (int i = 0; i < s->nv; ++i)
             s->known.own_a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
     ga_pool_ranges(s->pool, s->nv, update_range, s);
-    if (s->form->has_eta) /* (58a) */
+    if (s->form->has_eta) /* [ABC14] (58a): U = U of (9a), (9b) - h B(q_n)^T eta */
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
 }

@@ -63,7 +63,7 @@ enum { PAUSE = 5, LONGEST_PAUSE = 1000 };
 static const double GROWTH = 2, RECOVERY = 1.03;
 
 /* Newton's method goes on to this much of what a step may contribute, or of the tolerance. */
-static const double NEWTON_SHARE = 0.1, NEWTON_MOST = 1e-3;
+static const double NEWTON_PART = 0.1, NEWTON_MOST = 1e-3;
 
 ga_status ga_order_create(ga_alpha *a, ga_error_mode mode)
 {
@@ -103,8 +103,8 @@ void ga_order_prepare(ga_alpha *a, double h)
         ga_alpha_set_newton(a);
         return;
     }
-    const double share = ga_smaller(NEWTON_MOST, NEWTON_SHARE * h / tol->duration);
-    const double enough = share * tol->def.relative;
+    const double part = ga_smaller(NEWTON_MOST, NEWTON_PART * h / tol->duration);
+    const double enough = part * tol->def.relative;
     if (!(s->mode.enough > 0.5 * enough && s->mode.enough < 2 * enough))
         ga_newton_set(s, enough, ga_larger(100 * enough, NEWTON_MOST * tol->def.relative));
     s->policy.age = s->policy.lifetime; /* new tangents: the response must be accurate */

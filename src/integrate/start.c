@@ -1,9 +1,9 @@
 /* Starting: from consistent values (consistent.c) to the values a and v that a
  * generalized-alpha step expects.
  *
- * a_n stands for v'(t_n + Delta_alpha h), so (57) a_0 = v' + Delta_alpha h v''. In index 3 the
- * exact v_0 is not on the discrete solution: there B v_n + Phi_t = B l^q/h_n with the local
- * error
+ * a_n stands for v'(t_n + Delta_alpha h), so [ABC14] (57) a_0 = v' + Delta_alpha h v''. In
+ * index 3 the exact v_0 is not on the discrete solution: there B v_n + Phi_t = B l^q/h_n with
+ * the local error
  *
  *     l^q = h^3/6 ( (1 - 6 beta - 3 Delta_alpha) v'' + 1/2 [v, v'] )     [ABC14] eq. (17)
  *           + h^3 c(v)                                                  Cayley map only
@@ -172,7 +172,8 @@ ga_status ga_start_values(ga_stepper *s, double h, double *a, double *v)
     memcpy(a, now->vd, (size_t)s->nv * sizeof *a);
     if (s->def.start == GA_START_PLAIN || s->def.start == GA_START_IMPLICIT) return GA_OK;
     GA_TRY(second_derivative(s, h, v, now->vd, s->work.vdd));
-    for (int i = 0; i < s->nv; ++i) a[i] += s->properties.shift * h * s->work.vdd[i];
+    for (int i = 0; i < s->nv; ++i)
+        a[i] += s->properties.shift * h * s->work.vdd[i]; /* [ABC14] (57) */
     if (s->def.start != GA_START_PERTURBED || !s->m) return GA_OK;
     return perturb(s, h, now->vd, s->work.vdd, v);
 }
@@ -311,7 +312,8 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     const bool keep = change == GA_CHANGE_NONE || GA_FAULT(adjustment);
     const double shift = keep ? 0 : s->properties.shift;
     const double weight = shift * (h / now->h - 1);
-    for (int i = 0; i < s->nv; ++i) a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]);
+    for (int i = 0; i < s->nv; ++i)
+        a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]); /* [JN08] (14a) */
     for (int i = 0; s->form->weighted && i < s->nv; ++i)
         s->known.Ma[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);

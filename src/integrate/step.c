@@ -252,38 +252,26 @@ static ga_status begin(ga_stepper *s, double h)
     return GA_OK;
 }
 
-/* What new tangents and factors cost, in iterations; measured on chains, Andrews' mechanism and
- * the heavy top. */
-static double renewal(const ga_stepper *s) { return s->form->velocity_level ? 5 : 3; }
-
-/* Tangents serve `life` steps, then they are renewed before a step begins. life shrinks to what
- * it was when they turned out slow in the middle of a step, and grows a little otherwise; large
- * systems, where that costs most, try old ones less and less often if they fail at once. Where
- * a tolerance is asked for with fixed steps, they are also renewed as soon as a step costs more
- * than the average since they were made, their making included: then the average is as small as
- * it can be. */
-static void learn_life(ga_stepper *s, bool began_fresh)
+/* Tangents serve `lifetime` steps, then they are renewed before a step begins. The lifetime
+ * shrinks to what it was when they turned out slow in the middle of a step, and grows a little
+ * otherwise; where old ones fail at once, they are tried less and less often. A lifetime
+ * between one and two counts as one, or every other step would begin with old tangents and
+ * renew them on the way. */
+static void learn_lifetime(ga_stepper *s, bool began_fresh)
 {
-    if (ga_cache_has(s, GA_VALID_FRESH)) s->policy.cost = renewal(s);
+    ga_policy *p = &s->policy;
     if (began_fresh) {
-        s->policy.age = 1;
-        s->policy.lifetime *= 1 + s->policy.growth;
+        p->age = 1;
+        p->lifetime *= 1 + p->growth;
     } else if (ga_cache_has(s, GA_VALID_FRESH)) {
-        s->policy.lifetime = ga_larger(1, s->policy.age);
-        if (s->policy.age <= 1) s->policy.growth = ga_larger(0.5 * s->policy.growth, 0.1 / 8);
-        s->policy.age = 1;
+        p->lifetime = ga_larger(1, p->age);
+        if (p->age <= 1) p->growth = ga_larger(0.5 * p->growth, 0.1 / 8);
+        p->age = 1;
     } else {
-        ++s->policy.age;
-        s->policy.growth = 0.1;
+        ++p->age;
+        p->growth = 0.1;
     }
-    s->policy.cost += s->newton.iteration;
-    s->policy.uneconomic = ga_newton_is_tolerant(s) && !s->mode.estimates &&
-                           s->newton.iteration * s->policy.age > s->policy.cost;
 }
-
-/* A life between one step and two lets every other step begin with old tangents and renew them
- * on the way. Large systems, where that costs most, wait until two have been earned. */
-static double whole_life(const ga_stepper *s) { return floor(s->policy.lifetime); }
 
 /* An angle is known up to full turns: a step that turns a node by more than one beyond what is
  * expected has found another root. */
@@ -339,8 +327,9 @@ static bool turns_unaccounted(const ga_stepper *s)
     return false;
 }
 
-/* Tangents this old spoil estimates of errors, which are responses of the linearised step. */
-static const double ESTIMATE_WEAR = 0.04;
+/* Old tangents that contract with this rate spoil estimates of errors, which are responses of
+ * the linearised step. */
+static const double ESTIMATE_RATE = 0.04;
 
 /* One step of size h to t1, with old tangents if they serve, else with new ones. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1)
@@ -357,13 +346,12 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         s->policy.scale; /* a trial gone astray must not loosen the tolerances */
     const bool spoils =
         s->mode.estimates &&
-        s->policy.newton.motion_rate_per_step * (s->policy.age + 1) > ESTIMATE_WEAR;
-    const bool old = s->policy.age >= whole_life(s); /* or they last until worn */
-    ga_renewing renewing =
-        s->def.newton == GA_NEWTON_FULL || s->mode.steady ? GA_RENEW_ALWAYS
-        : !ga_cache_has(s, GA_VALID_FACTORS) || spoils || s->policy.uneconomic || old
-            ? GA_RENEW_AT_FIRST
-            : GA_RENEW_WHEN_SLOW;
+        s->policy.newton.motion_rate_per_step * (s->policy.age + 1) > ESTIMATE_RATE;
+    const bool old = s->policy.age >= floor(s->policy.lifetime);
+    ga_renewing renewing = s->def.newton == GA_NEWTON_FULL || s->mode.steady ? GA_RENEW_ALWAYS
+                           : !ga_cache_has(s, GA_VALID_FACTORS) || spoils || old
+                               ? GA_RENEW_AT_FIRST
+                               : GA_RENEW_WHEN_SLOW;
     status = ga_newton_iterate(s, renewing);
     if (status != GA_OK && ga_step_may_retry(status) && renewing != GA_RENEW_ALWAYS) {
         renewing = GA_RENEW_ALWAYS;
@@ -373,7 +361,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     if (status == GA_OK && (runs_away(s, &before) || turns_unaccounted(s)))
         status = GA_ERR_NO_CONVERGE;
     if (status == GA_OK) {
-        learn_life(s, renewing != GA_RENEW_WHEN_SLOW);
+        learn_lifetime(s, renewing != GA_RENEW_WHEN_SLOW);
         ga_newton_fade(&s->policy.newton, ga_cache_has(s, GA_VALID_FRESH));
         s->newton.near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);

@@ -244,8 +244,6 @@ typedef struct ga_step_mode {
 typedef struct ga_policy {
     double age, lifetime;    /* steps the tangents have served, and are expected to */
     double growth;           /* of the lifetime in a step */
-    double cost;             /* of steps since they were made, their making included */
-    bool uneconomic;         /* new ones are cheaper */
     ga_newton_memory newton; /* of increments */
     ga_scales scale;         /* largest components so far */
 } ga_policy;

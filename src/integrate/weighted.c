@@ -88,7 +88,8 @@ void ga_weighted_evaluate(ga_stepper *s)
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
 }
 
-/* r = M_1 a + rest - c F(multipliers). */
+/* r = M_1 a + rest - c F(multipliers): [JN08] (13d) for a~, lambda~, psi~, (13e) for a, lambda,
+ * psi, both divided by 1 - alpha_m. */
 ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
                                double *r)
 {

@@ -10,8 +10,9 @@ typedef struct dense {
     const ga_matrix *matrix;
     const ga_front_kernels *kernels;
     int n, ld;
-    double *lu; /* ld columns of ld numbers */
-    double *x;  /* ld */
+    double *lu;           /* ld columns of ld numbers */
+    double *forth, *back; /* the factors, for solutions */
+    double *x;            /* ld */
     int *swap;
 } dense;
 
@@ -19,6 +20,8 @@ static void destroy(void *data)
 {
     dense *d = data;
     ga_free(d->lu);
+    ga_free(d->forth);
+    ga_free(d->back);
     ga_free(d->x);
     ga_free(d->swap);
     ga_free(d);
@@ -34,10 +37,12 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     d->n = matrix->n;
     d->ld = ga_front_padded(d->n);
     d->lu = GA_NEW(double, (size_t)d->ld *(size_t)d->ld);
+    d->forth = GA_NEW(double, ga_front_forth_size(d->n, 0));
+    d->back = GA_NEW(double, ga_front_back_size(d->n, 0));
     d->x = GA_NEW(double, d->ld);
     d->swap = GA_NEW(int, d->n);
     *data = d;
-    if (d->lu && d->x && d->swap) return GA_OK;
+    if (d->lu && d->forth && d->back && d->x && d->swap) return GA_OK;
     destroy(d);
     return GA_ERR_MEMORY;
 }
@@ -79,6 +84,7 @@ static ga_status factor(void *data, double *rcond, int *column)
         *column = j;
     }
     *rcond = fmin(1 / most, 1);
+    d->kernels->pack(d->n, d->n, d->lu, d->forth, d->back);
     return GA_OK;
 }
 
@@ -93,16 +99,16 @@ static void solve(void *data, bool rough, double *x)
     }
     memcpy(d->x, x, (size_t)d->n * sizeof *x);
     for (int i = d->n; i < d->ld; ++i) d->x[i] = 0;
-    d->kernels->forward(d->n, d->n, d->lu, d->x);
-    d->kernels->backward(d->n, d->n, d->lu, NULL, NULL, d->x);
+    d->kernels->forward(d->n, d->n, d->forth, d->x);
+    d->kernels->backward(d->n, d->n, d->back, NULL, d->x);
     memcpy(x, d->x, (size_t)d->n * sizeof *x);
 }
 
 static void solve_transposed(void *data, double *x)
 {
     const dense *d = data;
-    ga_front_forward_transposed(d->n, d->n, d->lu, NULL, NULL, x);
-    ga_front_backward_transposed(d->n, d->n, d->lu, NULL, x);
+    ga_front_forward_transposed(d->n, d->n, d->back, NULL, x);
+    ga_front_backward_transposed(d->n, d->n, d->forth, NULL, x);
     for (int c = d->n - 1; c >= 0; --c) {
         const double a = x[d->swap[c]];
         x[d->swap[c]] = x[c];

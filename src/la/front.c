@@ -7,7 +7,7 @@
  * last panel has fewer pivots, and rows of L in its tile. */
 #include "la/front.h"
 
-#include "la/fours.h"
+#include "base/simd.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static void swap_rows(int count, double *a, double *b, int stride)
 
 /* Divides column x by its pivot; raises *most to its largest multiplier. tile: the row where
  * the tile of c ends. */
-KERNEL void divide(int c, int tile, int ld, double *x, quad *most, double *most_in_tile)
+KERNEL void divide(int c, int tile, int ld, double *x, vec4 *most, double *most_in_tile)
 {
     const double reciprocal = 1 / x[c];
     x[c] = reciprocal;
@@ -51,7 +51,7 @@ KERNEL void divide(int c, int tile, int ld, double *x, quad *most, double *most_
         *most_in_tile = greater(fabs(x[i]), *most_in_tile);
     }
     for (int i = tile; i < ld; i += 4) {
-        quad l;
+        vec4 l;
         load(&l, x + i);
         scale(&l, reciprocal);
         store(x + i, &l);
@@ -65,7 +65,7 @@ KERNEL void eliminate(int c, int tile, int ld, const double *restrict x, double 
     const double u = y[c];
     for (int i = c + 1; i < tile; ++i) y[i] -= x[i] * u;
     for (int i = tile; i < ld; i += 4) {
-        quad z;
+        vec4 z;
         load(&z, y + i);
         subtract_at(&z, x + i, u);
         store(y + i, &z);
@@ -78,7 +78,7 @@ KERNEL void update_one(const int w, int c, int ld, const double *restrict x, dou
     for (int p = 0; p < w; ++p)
         for (int i = p + 1; i < 4; ++i) y[c + i] -= x[p * ld + c + i] * y[c + p];
     for (int i = c + 4; i < ld; i += 4) {
-        quad z;
+        vec4 z;
         load(&z, y + i);
         for (int p = 0; p < w; ++p) subtract_at(&z, x + p * ld + i, y[c + p]);
         store(y + i, &z);
@@ -89,7 +89,7 @@ KERNEL void update_one(const int w, int c, int ld, const double *restrict x, dou
 KERNEL void update_four(const int w, int c, int ld, const double *restrict x,
                         double *restrict y)
 {
-    quad t[4];
+    vec4 t[4];
     for (int v = 0; v < 4; ++v) load(&t[v], y + v * ld + c);
     transpose(t);
     for (int p = 0; p < w; ++p)
@@ -97,7 +97,7 @@ KERNEL void update_four(const int w, int c, int ld, const double *restrict x,
     transpose(t);
     for (int v = 0; v < 4; ++v) store(y + v * ld + c, &t[v]);
     for (int i = c + 4; i < ld; i += 4) {
-        quad z[4], l;
+        vec4 z[4], l;
         for (int v = 0; v < 4; ++v) load(&z[v], y + v * ld + i);
         for (int p = 0; p < w; ++p) {
             load(&l, x + p * ld + i);
@@ -119,7 +119,7 @@ KERNEL double factor(int k, int m, double keep, double *F, int *swap)
 {
     const int ld = ga_front_padded(m);
     double in_tiles = 0;
-    quad most;
+    vec4 most;
     set_zero(&most);
     for (int first = 0; first < k; first += 4) {
         const int end = first + 4 < k ? first + 4 : k;
@@ -145,96 +145,120 @@ KERNEL double factor(int k, int m, double keep, double *F, int *swap)
     return greater(largest_of(&most), in_tiles);
 }
 
-/* Rows below the tile of a panel: z -= x z(tile). */
-KERNEL void forward_panel(const int w, int c, int ld, const double *restrict x,
+/* --- solution ----------------------------------------------------------------------------- */
+
+static inline int panel_width(int k, int c) { return k - c < 4 ? k - c : 4; }
+
+KERNEL void take(double **to, const double *from)
+{
+    vec4 x;
+    load(&x, from);
+    store(*to, &x);
+    *to += 4;
+}
+
+KERNEL void pack(int k, int m, const double *F, double *forth, double *back)
+{
+    const int ld = ga_front_padded(m), last = (k - 1) & ~3;
+    for (int c = 0; c < k; c += 4)
+        for (int i = c; i < ld; i += 4)
+            for (int p = c; p < c + panel_width(k, c); ++p)
+                take(&forth, F + (ptrdiff_t)p * ld + i);
+    for (int i = 0; i < k; i += 4)
+        for (int j = k; j < m; ++j) take(&back, F + (ptrdiff_t)j * ld + i);
+    for (int c = last; c >= 0; c -= 4) {
+        const int end = c + panel_width(k, c);
+        for (int p = c; p < end; ++p) take(&back, F + (ptrdiff_t)p * ld + c);
+        for (int i = 0; i < c; i += 4)
+            for (int p = c; p < end; ++p) take(&back, F + (ptrdiff_t)p * ld + i);
+    }
+}
+
+/* z -= a tile of w columns times a. */
+KERNEL void subtract_tile(const int w, const double *restrict x, const double *restrict a,
                           double *restrict z)
+{
+    vec4 y, s, t;
+    load(&y, z);
+    load(&s, x);
+    scale(&s, a[0]);
+    if (w > 1) add_at(&s, x + 4, a[1]);
+    if (w > 2) {
+        load(&t, x + 8);
+        scale(&t, a[2]);
+        if (w > 3) add_at(&t, x + 12, a[3]);
+        add(&s, &t, 1);
+    }
+    minus(&y, &s);
+    store(z, &y);
+}
+
+/* The tile on the diagonal by substitution, then the rows below it; the next panel. */
+KERNEL const double *forward_panel(const int w, int c, int ld, const double *restrict x,
+                                   double *restrict z)
 {
     double a[4];
     for (int p = 0; p < 4; ++p) a[p] = z[c + p];
     for (int p = 0; p < w; ++p)
-        for (int i = p + 1; i < 4; ++i) a[i] -= x[p * ld + c + i] * a[p];
+        for (int i = p + 1; i < 4; ++i) a[i] -= x[4 * p + i] * a[p];
     put(z + c, a[0], a[1], a[2], a[3]);
-    for (int i = c + 4; i < ld; i += 4) {
-        quad y, s, t;
-        load(&y, z + i);
-        load(&s, x + i);
-        scale(&s, a[0]);
-        if (w > 1) add_at(&s, x + ld + i, a[1]);
-        if (w > 2) {
-            load(&t, x + 2 * ld + i);
-            scale(&t, a[2]);
-            if (w > 3) add_at(&t, x + 3 * ld + i, a[3]);
-            add(&s, &t, 1);
-        }
-        minus(&y, &s);
-        store(z + i, &y);
-    }
+    x += 4 * w;
+    for (int i = c + 4; i < ld; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
+    return x;
 }
 
-KERNEL void forward(int k, int m, const double *lower, double *z)
+KERNEL void forward(int k, int m, const double *x, double *z)
 {
     const int ld = ga_front_padded(m);
     int c = 0;
-    for (; c + 4 <= k; c += 4) forward_panel(4, c, ld, lower + (ptrdiff_t)c * ld, z);
-    const double *x = lower + (ptrdiff_t)c * ld;
+    for (; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z);
     if (k - c == 3) forward_panel(3, c, ld, x, z);
     if (k - c == 2) forward_panel(2, c, ld, x, z);
     if (k - c == 1) forward_panel(1, c, ld, x, z);
 }
 
-/* The tile of a panel, and the rows above it. */
-KERNEL void backward_panel(const int w, int c, int ld, const double *restrict x,
-                           double *restrict z)
+/* The same, with the rows above. */
+KERNEL const double *backward_panel(const int w, int c, const double *restrict x,
+                                    double *restrict z)
 {
     double a[4] = {0};
     for (int p = 0; p < w; ++p) a[p] = z[c + p];
     for (int p = w - 1; p >= 0; --p) {
-        a[p] *= x[p * ld + c + p];
-        for (int i = 0; i < p; ++i) a[i] -= x[p * ld + c + i] * a[p];
+        a[p] *= x[4 * p + p];
+        for (int i = 0; i < p; ++i) a[i] -= x[4 * p + i] * a[p];
     }
     put(z + c, a[0], a[1], a[2], a[3]);
-    for (int i = 0; i < c; i += 4) {
-        quad y, s, t;
-        load(&y, z + i);
-        load(&s, x + i);
-        scale(&s, a[0]);
-        if (w > 1) add_at(&s, x + ld + i, a[1]);
-        if (w > 2) {
-            load(&t, x + 2 * ld + i);
-            scale(&t, a[2]);
-            if (w > 3) add_at(&t, x + 3 * ld + i, a[3]);
-            add(&s, &t, 1);
-        }
-        minus(&y, &s);
-        store(z + i, &y);
-    }
+    x += 4 * w;
+    for (int i = 0; i < c; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
+    return x;
 }
 
-KERNEL void backward(int k, int m, const double *lower, const double *upper, const double *x,
-                     double *z)
+KERNEL void backward(int k, int m, const double *x, const double *others, double *z)
 {
-    const int ld = ga_front_padded(m), k4 = ga_front_padded(k), r = m - k;
-    for (int i = 0; i < k4; i += 4) {
-        quad y, s, t;
+    const int r = m - k;
+    for (int i = 0; i < k; i += 4) {
+        vec4 y, s, t;
         load(&y, z + i);
         set_zero(&s);
         set_zero(&t);
         int j = 0;
-        for (; j + 2 <= r; j += 2) {
-            add_at(&s, upper + (ptrdiff_t)j * k4 + i, x[j]);
-            add_at(&t, upper + (ptrdiff_t)(j + 1) * k4 + i, x[j + 1]);
+        for (; j + 2 <= r; j += 2, x += 8) {
+            add_at(&s, x, others[j]);
+            add_at(&t, x + 4, others[j + 1]);
         }
-        if (j < r) add_at(&s, upper + (ptrdiff_t)j * k4 + i, x[j]);
+        if (j < r) {
+            add_at(&s, x, others[j]);
+            x += 4;
+        }
         add(&s, &t, 1);
         minus(&y, &s);
         store(z + i, &y);
     }
     int c = k & ~3;
-    const double *panel = lower + (ptrdiff_t)c * ld;
-    if (k - c == 3) backward_panel(3, c, ld, panel, z);
-    if (k - c == 2) backward_panel(2, c, ld, panel, z);
-    if (k - c == 1) backward_panel(1, c, ld, panel, z);
-    for (c -= 4; c >= 0; c -= 4) backward_panel(4, c, ld, lower + (ptrdiff_t)c * ld, z);
+    if (k - c == 3) x = backward_panel(3, c, x, z);
+    if (k - c == 2) x = backward_panel(2, c, x, z);
+    if (k - c == 1) x = backward_panel(1, c, x, z);
+    for (c -= 4; c >= 0; c -= 4) x = backward_panel(4, c, x, z);
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
@@ -244,17 +268,22 @@ KERNEL void backward(int k, int m, const double *lower, const double *upper, con
     {                                                                                          \
         return factor(k, m, keep, F, swap);                                                    \
     }                                                                                          \
-    attribute static void forward_##name(int k, int m, const double *lower, double *z)         \
+    attribute static void pack_##name(int k, int m, const double *F, double *forth,            \
+                                      double *back)                                            \
     {                                                                                          \
-        forward(k, m, lower, z);                                                               \
+        pack(k, m, F, forth, back);                                                            \
     }                                                                                          \
-    attribute static void backward_##name(int k, int m, const double *lower,                   \
-                                          const double *upper, const double *x, double *z)     \
+    attribute static void forward_##name(int k, int m, const double *forth, double *z)         \
     {                                                                                          \
-        backward(k, m, lower, upper, x, z);                                                    \
+        forward(k, m, forth, z);                                                               \
     }                                                                                          \
-    static const ga_front_kernels kernels_##name = {factor_##name, forward_##name,             \
-                                                    backward_##name};
+    attribute static void backward_##name(int k, int m, const double *back, const double *x,   \
+                                          double *z)                                           \
+    {                                                                                          \
+        backward(k, m, back, x, z);                                                            \
+    }                                                                                          \
+    static const ga_front_kernels kernels_##name = {factor_##name, pack_##name,                \
+                                                    forward_##name, backward_##name};
 
 INSTANCE(plain, )
 
@@ -273,28 +302,56 @@ const ga_front_kernels *ga_front_kernels_get(void)
     return &kernels_plain;
 }
 
-/* --- the transposed matrix, and growth ---------------------------------------------------- */
+/* --- sizes, the transposed matrix, growth ------------------------------------------------- */
 
-void ga_front_forward_transposed(int k, int m, const double *lower, const double *upper,
-                                 double *x, double *z)
+/* Numbers in the panels before column c. */
+static size_t forth_before(int k, int ld, int c)
 {
-    const int ld = ga_front_padded(m), k4 = ga_front_padded(k);
-    for (int c = 0; c < k; ++c) {
-        const double *u = lower + (ptrdiff_t)c * ld;
-        for (int i = 0; i < c; ++i) z[c] -= u[i] * z[i];
-        z[c] *= u[c];
-    }
-    for (int j = 0; j < m - k; ++j)
-        for (int i = 0; i < k; ++i) x[j] -= upper[(ptrdiff_t)j * k4 + i] * z[i];
+    size_t size = 0;
+    for (int q = 0; q < c; q += 4) size += (size_t)panel_width(k, q) * (size_t)(ld - q);
+    return size;
 }
 
-void ga_front_backward_transposed(int k, int m, const double *lower, const double *x, double *z)
+/* In the panels behind that of column c, and in front of all panels. */
+static size_t back_before(int k, int r, int c)
 {
-    const int ld = ga_front_padded(m);
+    size_t size = (size_t)ga_front_padded(k) * (size_t)r;
+    for (int q = (k - 1) & ~3; q > c; q -= 4)
+        size += (size_t)panel_width(k, q) * (size_t)(q + 4);
+    return size;
+}
+
+size_t ga_front_forth_size(int k, int r)
+{
+    return forth_before(k, ga_front_padded(k + r), ga_front_padded(k));
+}
+
+size_t ga_front_back_size(int k, int r) { return back_before(k, r, -4); }
+
+void ga_front_forward_transposed(int k, int m, const double *back, double *x, double *z)
+{
+    const int r = m - k;
+    for (int c = 0; c < k; ++c) {
+        const int first = c & ~3, w = panel_width(k, first);
+        const double *tile = back + back_before(k, r, first) + 4 * (c - first);
+        for (int i = 0; i < first; ++i) z[c] -= tile[4 * w * (1 + i / 4) + i % 4] * z[i];
+        for (int i = first; i < c; ++i) z[c] -= tile[i - first] * z[i];
+        z[c] *= tile[c - first];
+    }
+    for (int j = 0; j < r; ++j)
+        for (int i = 0; i < k; ++i) x[j] -= back[4 * (i / 4 * r + j) + i % 4] * z[i];
+}
+
+void ga_front_backward_transposed(int k, int m, const double *forth, const double *x, double *z)
+{
     for (int c = k - 1; c >= 0; --c) {
-        const double *l = lower + (ptrdiff_t)c * ld;
-        for (int i = c + 1; i < k; ++i) z[c] -= l[i] * z[i];
-        for (int i = k; i < m; ++i) z[c] -= l[i] * x[i - k];
+        const int first = c & ~3, w = panel_width(k, first);
+        const double *tile =
+            forth + forth_before(k, ga_front_padded(m), first) + 4 * (c - first);
+        for (int i = c + 1; i < m; ++i) {
+            const int at = i - first;
+            z[c] -= tile[4 * w * (at / 4) + at % 4] * (i < k ? z[i] : x[i - k]);
+        }
     }
 }
 

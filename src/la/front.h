@@ -8,8 +8,11 @@
  *            [ L U_A^-1    S - L A^-1 U       ]   diagonal of U_A.
  *
  * Pivots are chosen in the rows of A alone. The last block is the contribution block, which the
- * parent of the front takes over. The rest is kept: a panel of the first k columns, `lower`,
- * and the first k rows of the others, `upper`, k rounded up to a multiple of four by r. */
+ * parent of the front takes over. The rest is kept in two pieces, in tiles of four rows and up
+ * to four columns, by columns each, in the order in which solutions read them:
+ *   forth   panel by panel, from the first: its tile on the diagonal, those below it
+ *   back    the r columns of L_A^-1 P U, four rows after four; then panel by panel, from the
+ *           last: its tile on the diagonal, those above it */
 #ifndef GA_LA_FRONT_H
 #define GA_LA_FRONT_H
 
@@ -18,38 +21,30 @@
 
 static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
 
-static inline size_t ga_front_lower_size(int k, int r)
-{
-    return (size_t)k * (size_t)ga_front_padded(k + r);
-}
-
-static inline size_t ga_front_upper_size(int k, int r)
-{
-    return (size_t)ga_front_padded(k) * (size_t)r;
-}
+size_t ga_front_forth_size(int k, int r);
+size_t ga_front_back_size(int k, int r);
 
 typedef struct ga_front_kernels {
     /* Row c was swapped with swap[c] >= c, unless its diagonal entry is at least `keep` times
      * the largest it would be swapped for: 1 is partial pivoting. Returns the largest
      * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
     double (*factor)(int k, int m, double keep, double *F, int *swap);
+    void (*pack)(int k, int m, const double *F, double *forth, double *back);
     /* z has ld numbers, of which the first k are given. They become L_A^-1 P z, and those
      * behind them less by L U_A^-1 times that. */
-    void (*forward)(int k, int m, const double *lower, double *z);
-    /* z: k numbers, rounded up; becomes U_A^-1 (z - upper x), x of r numbers. */
-    void (*backward)(int k, int m, const double *lower, const double *upper, const double *x,
-                     double *z);
+    void (*forward)(int k, int m, const double *forth, double *z);
+    /* z: k numbers, rounded up; becomes U_A^-1 (z - L_A^-1 P U x), x of r numbers. */
+    void (*backward)(int k, int m, const double *back, const double *x, double *z);
 } ga_front_kernels;
 
 /* The fastest on this machine. The same bits come from all of them. */
 const ga_front_kernels *ga_front_kernels_get(void);
 const ga_front_kernels *ga_front_kernels_plain(void);
 
-/* The transposed matrix, for whom speed is of no importance: z = U_A^-T z, x -= upper^T z; and
- * z = L_A^-T (z - L^T x). */
-void ga_front_forward_transposed(int k, int m, const double *lower, const double *upper,
-                                 double *x, double *z);
-void ga_front_backward_transposed(int k, int m, const double *lower, const double *x,
+/* The transposed matrix, for whom speed is of no importance: z = U_A^-T z, x -= U^T P^T L_A^-T
+ * z; and z = L_A^-T (z - U_A^-T L^T x). */
+void ga_front_forward_transposed(int k, int m, const double *back, double *x, double *z);
+void ga_front_backward_transposed(int k, int m, const double *forth, const double *x,
                                   double *z);
 /* Largest |l| |u| of one pivot, outside of A. */
 double ga_front_growth(int k, int m, const double *F);

@@ -229,22 +229,15 @@ static void add_columns(const ga_matrix *m, const ga_matrix_block *b,
     }
 }
 
-static void scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
+/* Scales a column, unless r is null. Returns its largest entry; NaN if one is not finite: 0 x
+ * is 0, or NaN then. */
+static double scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
 {
     const int from = column_start(m, j), end = column_start(m, j + 1);
-    double *restrict x = m->values;
-    if (m->full)
-        for (int k = from; k < end; ++k) x[k] *= r[k - from] * c;
-    else
-        for (int k = from; k < end; ++k) x[k] *= r[m->rowind[k]] * c;
-}
-
-/* 0 x is 0, or NaN for what is not finite. */
-static double measure_column(const ga_matrix *m, int j)
-{
-    double most = 0, zero = 0;
-    for (int k = column_start(m, j), end = column_start(m, j + 1); k < end; ++k) {
-        const double size = fabs(m->values[k]);
+    double *restrict x = m->values, most = 0, zero = 0;
+    for (int k = from; k < end; ++k) {
+        if (r) x[k] *= r[row_of(m, j, k)] * c;
+        const double size = fabs(x[k]);
         most = size > most ? size : most;
         zero += 0 * size;
     }
@@ -263,10 +256,8 @@ static void work_on(const task *t, int from, int end)
             add_columns(m, &m->block[b], &t->term[b], from, end);
         else if (t->block == b)
             add_columns(m, &m->block[b], t->term, from, end);
-    for (int j = from; j < end; ++j) {
-        if (t->r) scale_column(m, j, t->r, t->c[j]);
-        if (t->measure) m->size[j] = measure_column(m, j);
-    }
+    for (int j = from; t->measure && j < end; ++j)
+        m->size[j] = scale_column(m, j, t->r, t->r ? t->c[j] : 1);
 }
 
 static void work_on_range(void *data, int range)

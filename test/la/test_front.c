@@ -14,7 +14,7 @@ typedef struct problem {
     int k, m, ld;
     double full[ORDER * ORDER]; /* m x m, by columns */
     double F[ROOM * ROOM];      /* the same as a front */
-    double upper[ROOM * OTHERS];
+    double forth[ROOM * ROOM], back[ROOM * ROOM];
     int swap[MOST];
 } problem;
 
@@ -43,10 +43,10 @@ static void solve_full(int n, const double *a, bool transposed, double *x)
 
 static void factor(problem *p, const ga_front_kernels *kernels)
 {
-    const int k4 = ga_front_padded(p->k);
     assert_true(kernels->factor(p->k, p->m, 0.1, p->F, p->swap) >= 0);
-    for (int j = p->k; j < p->m; ++j)
-        for (int i = 0; i < k4; ++i) p->upper[(j - p->k) * k4 + i] = p->F[i + j * p->ld];
+    assert_true(ga_front_forth_size(p->k, p->m - p->k) <= ROOM * ROOM);
+    assert_true(ga_front_back_size(p->k, p->m - p->k) <= ROOM * ROOM);
+    kernels->pack(p->k, p->m, p->F, p->forth, p->back);
 }
 
 /* What is left after the pivots. */
@@ -75,20 +75,20 @@ static void solve_front(const problem *p, const ga_front_kernels *kernels, doubl
     const int k = p->k, r = p->m - k;
     swap_numbers(p, false, x);
     memcpy(z, x, (size_t)k * sizeof *z);
-    kernels->forward(k, p->m, p->F, z);
+    kernels->forward(k, p->m, p->forth, z);
     for (int i = 0; i < r; ++i) others[i] = x[k + i] + z[k + i];
     solve_others(p, false, others);
     for (int i = k; i < ga_front_padded(k); ++i) z[i] = 0;
-    kernels->backward(k, p->m, p->F, p->upper, others, z);
+    kernels->backward(k, p->m, p->back, others, z);
     memcpy(x, z, (size_t)k * sizeof *x);
     memcpy(x + k, others, (size_t)r * sizeof *x);
 }
 
 static void solve_front_transposed(const problem *p, double *x)
 {
-    ga_front_forward_transposed(p->k, p->m, p->F, p->upper, x + p->k, x);
+    ga_front_forward_transposed(p->k, p->m, p->back, x + p->k, x);
     solve_others(p, true, x + p->k);
-    ga_front_backward_transposed(p->k, p->m, p->F, x + p->k, x);
+    ga_front_backward_transposed(p->k, p->m, p->forth, x + p->k, x);
     swap_numbers(p, true, x);
 }
 

@@ -9,10 +9,10 @@
 /* Subtrees for threads, about; a small number serves any number of them. */
 enum { GA_FRONTS_PARTS = 8 };
 
-/* Value `from` of the matrix goes to place `to` of its front. */
-typedef struct ga_fronts_entry {
-    int from, to;
-} ga_fronts_entry;
+/* Consecutive values of the matrix, from `from` on, go to consecutive places of a front. */
+typedef struct ga_fronts_run {
+    int from, to, count;
+} ga_fronts_run;
 
 /* Consecutive rows of a contribution block, and which row of the parent the first is. */
 typedef struct ga_fronts_join {
@@ -20,14 +20,14 @@ typedef struct ga_fronts_join {
 } ga_fronts_join;
 
 typedef struct ga_front {
-    int k, m, ld;        /* pivots, all rows, rounded up */
-    int first;           /* number of the first pivot in the order of elimination */
-    int others;          /* where its m - k other unknowns begin in the list of others */
-    int entries, joins;  /* where its entries, and its joins to the parent begin */
-    bool passes;         /* its contribution goes straight to the next front, its parent */
-    bool swapped;        /* rows, by the last factorisation */
-    size_t lower, upper; /* in factors */
-    size_t stack;        /* its contribution block, (m - k) x (m - k) */
+    int k, m, ld;       /* pivots, all rows, rounded up */
+    int first;          /* number of the first pivot in the order of elimination */
+    int others;         /* where its m - k other unknowns begin in the list of others */
+    int runs, joins;    /* where its runs of entries, and its joins to the parent begin */
+    bool passes;        /* its contribution goes straight to the next front, its parent */
+    bool swapped;       /* rows, by the last factorisation */
+    size_t forth, back; /* in factors: front.h */
+    size_t stack;       /* its contribution block, (m - k) x (m - k) */
 } ga_front;
 
 /* What a factorisation has shown. */
@@ -57,7 +57,7 @@ typedef struct ga_fronts {
     int *child_start, *child; /* of each front, those that do not pass */
     int *row, *col;           /* of the matrix, by the order of elimination */
     int *others;              /* places in y: of unknowns, or n + slot */
-    ga_fronts_entry *entries;
+    ga_fronts_run *runs;
     ga_fronts_join *joins;
     double *factors, *stack;
     int *swap;

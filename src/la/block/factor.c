@@ -6,8 +6,8 @@
  * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| by the largest
  * entry of the matrix, which bounds the backward error in units of round-off. Rows that depend
  * on others have pivots as small as their regularisation, which is no fault. */
+#include "base/simd.h"
 #include "la/block/block.h"
-#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,14 +39,14 @@ static void assemble(const solver *s, int i, part *p)
     const double *restrict x = s->matrix->values;
     double *restrict F = p->buffer[i & 1];
     memset(F, 0, (size_t)f->ld * (size_t)f->ld * sizeof *F);
-    for (const ga_fronts_entry *e = s->entries + f->entries; e < s->entries + f[1].entries; ++e)
-        F[e->to] = x[e->from];
+    for (const ga_fronts_run *r = s->runs + f->runs, *end = s->runs + f[1].runs; r < end; ++r)
+        for (int v = 0; v < r->count; ++v) F[r->to + v] = x[r->from + v];
 }
 
 static inline void add_rows(int count, const double *restrict x, double *restrict y)
 {
     for (; count >= 4; count -= 4, x += 4, y += 4) {
-        quad z;
+        vec4 z;
         load(&z, y);
         add_at(&z, x, 1);
         store(y, &z);
@@ -82,19 +82,6 @@ static void pass_on(const solver *s, int i, part *p)
                (size_t)r * sizeof *S);
 }
 
-static void keep_factors(const solver *s, const front *f, const double *F)
-{
-    const int k4 = ga_front_padded(f->k);
-    double *upper = s->factors + f->upper;
-    memcpy(s->factors + f->lower, F, (size_t)f->k * (size_t)f->ld * sizeof *F);
-    for (int j = f->k; j < f->m; ++j, upper += k4)
-        for (int i = 0; i < k4; i += 4) {
-            quad x;
-            load(&x, F + (ptrdiff_t)j * f->ld + i);
-            store(upper + i, &x);
-        }
-}
-
 /* The smallest pivot so far, by the size of its column. */
 static void judge(const solver *s, const front *f, const double *F, finding *found)
 {
@@ -122,7 +109,7 @@ static bool factor_front(const solver *s, int i, part *p)
         p->found.growth = fmax(p->found.growth, ga_front_growth(f->k, f->m, F));
     for (int c = 0; c < f->k; ++c) moved |= swap[c] ^ c;
     f->swapped = moved;
-    keep_factors(s, f, F);
+    s->kernels->pack(f->k, f->m, F, s->factors + f->forth, s->factors + f->back);
     judge(s, f, F, &p->found);
     return true;
 }

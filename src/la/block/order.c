@@ -1,10 +1,4 @@
-/* Elimination of a saddle matrix: order, fill, fronts.
- *
- * Graph. Blocks of unknowns are joined where the matrix, or its transpose, has an entry. To
- * eliminate a group joins all blocks it reaches; instead of these edges the quotient graph has
- * an `element`, the list of them. A block names its neighbours as they were in the beginning: a
- * name that has been eliminated stands for the element it has become part of (`into`), so the
- * lists of a hub with thousands of neighbours need no update.
+/* The order in which the groups of a saddle matrix are eliminated.
  *
  * Order. Greedy: the group that reaches the fewest unknowns goes next, by the upper bound of
  * Amestoy, Davis & Duff: what the new element reaches, and of each other element what it
@@ -28,26 +22,16 @@
  * much. In a chain the next bodies then go before their joints, the matrices left are those of
  * G S^-1 G^T, and nothing grows.
  *
- * Hubs. A block with very many neighbours goes last and gets no updates; they would make the
- * work quadratic.
- *
- * Halves. The order in a long chain goes from one end to the other, and two threads would have
- * nothing to share. So a large graph that falls apart without some group has the group that
- * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan).
- * Where constraints of a body are neighbours, because of G B^T, a body alone does not cut; then
- * its constraints go last with it. So halves have no constraint without its bodies.
- *
- * Groups that have gone are made into fronts by elimination_fronts.c.
+ * Groups that have gone are made into fronts by tree.c.
  */
 #include "la/block/tree.h"
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/block/graph.h"
 #include "la/block/order.h"
-#include "la/buckets.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 enum { LAST = INT_MAX }; /* degree of hubs */
@@ -55,332 +39,10 @@ enum { LAST = INT_MAX }; /* degree of hubs */
 /* Joints in a row from the leaves, and how much a joint that follows them is to save. */
 enum { DEEPEST = 8, DEEP_PENALTY = 4 };
 
-/* Unknowns of constraints that go last with a body. */
-enum { SEPARATOR_MOST = 64 };
-
 /* Whether a group may go. */
 typedef enum permission { NO, YES, RELUCTANTLY } permission;
 
-typedef struct graph {
-    int blocks, groups;
-    const ga_partition *part;
-    int *group; /* of each block */
-    int *size;  /* unknowns of each block */
-    /* neighbours: names of blocks, fewer and fewer of them */
-    int *start, *length, *list;
-    bool *hub;
-    /* constraints and bodies, from the rows of the matrix */
-    int *of_body_start, *of_body; /* constraints of each body */
-    int *bodies_start, *bodies;   /* bodies of each constraint */
-    int *bodies_left;
-    /* clusters, named like one of their bodies */
-    int *cluster; /* what a body is part of; itself */
-    int *open;    /* constraints that have bodies still there */
-    bool *serves; /* a tree without any of these */
-    int *depth;   /* joints in a row */
-    /* elimination */
-    int *into;          /* what a block that is gone has become part of; itself: an element */
-    bool *gone;         /* blocks */
-    int *element_front; /* number in the order, of an element */
-    int *weight;        /* unknowns an element reaches */
-    int *beyond;        /* of these, the ones the newest does not */
-    int *seen, *seen_group, stamp; /* what the newest element reaches */
-    int *seen_beyond;              /* beyond is known */
-    int *marked, *marked_group, mark;
-    /* result */
-    int *order; /* groups */
-    int *reach_start, *reach, reach_room;
-    /* queue: a heap by degree, then number */
-    int count, *heap, *place, *degree;
-} graph;
-
-static void destroy(graph *g)
-{
-    void *memory[] = {g->group,        g->size,          g->start,         g->length,
-                      g->list,         g->hub,           g->of_body_start, g->of_body,
-                      g->bodies_start, g->bodies,        g->bodies_left,   g->serves,
-                      g->cluster,      g->open,          g->depth,         g->into,
-                      g->gone,         g->element_front, g->weight,        g->beyond,
-                      g->seen,         g->seen_beyond,   g->seen_group,    g->marked,
-                      g->marked_group, g->order,         g->reach_start,   g->reach,
-                      g->heap,         g->place,         g->degree};
-    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
-}
-
-static int blocks_from(const graph *g, int group) { return g->part->block_start[group]; }
-static int blocks_end(const graph *g, int group) { return g->part->block_start[group + 1]; }
-
-/* --- the graph ---------------------------------------------------------------------------- */
-
-static ga_status create_blocks(const ga_matrix *m, graph *g)
-{
-    g->group = GA_NEW(int, g->blocks);
-    g->size = GA_NEW(int, g->blocks);
-    g->seen = GA_NEW(int, g->blocks);
-    if (!g->group || !g->size || !g->seen) return GA_ERR_MEMORY;
-    for (int i = 0; i < g->groups; ++i)
-        for (int b = blocks_from(g, i); b < blocks_end(g, i); ++b) g->group[b] = i;
-    for (int j = 0; j < m->n; ++j) ++g->size[g->part->col_block[j]];
-    return GA_OK;
-}
-
-/* Pairs (row block, column block) that have an entry, each once, by column blocks; counts them
- * if row is null. */
-static int list_pairs(const ga_matrix *m, graph *g, const ga_buckets *columns, int *row,
-                      int *col)
-{
-    int count = 0;
-    for (int b = 0; b < g->blocks; ++b) {
-        ++g->stamp;
-        for (int c = columns->start[b]; c < columns->start[b + 1]; ++c) {
-            int j = columns->item[c];
-            for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-                int a = g->part->row_block[m->rowind[k]];
-                if (g->seen[a] == g->stamp) continue;
-                g->seen[a] = g->stamp;
-                if (row) row[count] = a, col[count] = b;
-                ++count;
-            }
-        }
-    }
-    return count;
-}
-
-/* Neighbours both ways, each once. */
-static ga_status join_neighbours(graph *g, int pairs, const int *row, const int *col)
-{
-    ga_buckets by_row = {0}, by_col = {0};
-    ga_status status = ga_buckets_create(g->blocks, pairs, row, NULL, &by_row);
-    if (status == GA_OK) status = ga_buckets_create(g->blocks, pairs, col, NULL, &by_col);
-    g->start = GA_NEW(int, (size_t)g->blocks + 1);
-    g->length = GA_NEW(int, g->blocks);
-    g->list = GA_NEW(int, 2 * (size_t)pairs);
-    if (!g->start || !g->length || !g->list) status = GA_ERR_MEMORY;
-    for (int b = 0, end = 0; status == GA_OK && b < g->blocks; ++b) {
-        g->seen[b] = ++g->stamp;
-        g->start[b] = end;
-        for (int way = 0; way < 2; ++way) {
-            const ga_buckets *by = way ? &by_row : &by_col;
-            const int *other = way ? col : row;
-            for (int k = by->start[b]; k < by->start[b + 1]; ++k) {
-                int a = other[by->item[k]];
-                if (g->seen[a] == g->stamp) continue;
-                g->seen[a] = g->stamp;
-                g->list[end++] = a;
-            }
-        }
-        g->length[b] = end - g->start[b];
-        g->start[b + 1] = end;
-    }
-    ga_buckets_destroy(&by_row);
-    ga_buckets_destroy(&by_col);
-    return status;
-}
-
-/* Bodies of each constraint, from entries of its rows, each once. */
-static ga_status join_bodies(graph *g, int pairs, const int *row, const int *col)
-{
-    int count = 0;
-    for (int k = 0; k < pairs; ++k)
-        count +=
-            g->part->constraint[g->group[row[k]]] && !g->part->constraint[g->group[col[k]]];
-    int *constraint = GA_NEW(int, count), *body = GA_NEW(int, count);
-    ga_buckets to = {0}, from = {0};
-    ga_status status = constraint && body ? GA_OK : GA_ERR_MEMORY;
-    int *last = g->seen_group; /* the last body of each constraint so far; bodies ascend */
-    count = 0;
-    for (int k = 0; status == GA_OK && k < pairs; ++k) {
-        int c = g->group[row[k]], b = g->group[col[k]];
-        if (!g->part->constraint[c] || g->part->constraint[b] || last[c] == b + 1) continue;
-        last[c] = b + 1;
-        constraint[count] = c, body[count++] = b;
-    }
-    if (status == GA_OK) status = ga_buckets_create(g->groups, count, body, NULL, &to);
-    if (status == GA_OK) status = ga_buckets_create(g->groups, count, constraint, NULL, &from);
-    for (int k = 0; status == GA_OK && k < count; ++k) {
-        to.item[k] = constraint[to.item[k]];
-        from.item[k] = body[from.item[k]];
-    }
-    for (int i = 0; status == GA_OK && i < g->groups; ++i) {
-        g->bodies_left[i] = from.start[i + 1] - from.start[i];
-        last[i] = 0;
-    }
-    g->of_body_start = to.start, g->of_body = to.item;
-    g->bodies_start = from.start, g->bodies = from.item;
-    ga_free(constraint);
-    ga_free(body);
-    return status;
-}
-
-static void find_hubs(graph *g)
-{
-    const double many = fmax(64, 10 * sqrt(g->blocks));
-    for (int b = 0; b < g->blocks; ++b) g->hub[b] = g->length[b] > many;
-}
-
-static ga_status create_graph(const ga_matrix *m, graph *g)
-{
-    GA_TRY(create_blocks(m, g));
-    size_t blocks = (size_t)g->blocks, groups = (size_t)g->groups;
-    bool memory =
-        (g->hub = GA_NEW(bool, blocks)) && (g->bodies_left = GA_NEW(int, groups)) &&
-        (g->serves = GA_NEW(bool, groups)) && (g->cluster = GA_NEW(int, groups)) &&
-        (g->open = GA_NEW(int, groups)) && (g->marked_group = GA_NEW(int, groups)) &&
-        (g->depth = GA_NEW(int, groups)) && (g->into = GA_NEW(int, blocks)) &&
-        (g->gone = GA_NEW(bool, blocks)) && (g->element_front = GA_NEW(int, blocks)) &&
-        (g->weight = GA_NEW(int, blocks)) && (g->beyond = GA_NEW(int, blocks)) &&
-        (g->seen_beyond = GA_NEW(int, blocks)) && (g->marked = GA_NEW(int, blocks)) &&
-        (g->seen_group = GA_NEW(int, groups)) && (g->order = GA_NEW(int, groups)) &&
-        (g->reach_start = GA_NEW(int, groups + 1)) && (g->heap = GA_NEW(int, groups)) &&
-        (g->place = GA_NEW(int, groups)) && (g->degree = GA_NEW(int, groups));
-    if (!memory) return GA_ERR_MEMORY;
-    ga_buckets columns = {0};
-    GA_TRY(ga_buckets_create(g->blocks, m->n, g->part->col_block, NULL, &columns));
-    int pairs = list_pairs(m, g, &columns, NULL, NULL);
-    int *row = GA_NEW(int, pairs), *col = GA_NEW(int, pairs);
-    ga_status status = row && col ? GA_OK : GA_ERR_MEMORY;
-    if (status == GA_OK) list_pairs(m, g, &columns, row, col);
-    ga_buckets_destroy(&columns);
-    if (status == GA_OK) status = join_neighbours(g, pairs, row, col);
-    if (status == GA_OK) status = join_bodies(g, pairs, row, col);
-    ga_free(row);
-    ga_free(col);
-    if (status == GA_OK) find_hubs(g);
-    return status;
-}
-
-/* --- halves ------------------------------------------------------------------------------- */
-
-/* Depth-first search without recursion; numbers of groups, -1 for none. */
-typedef struct search {
-    bool pairs; /* of constraints are followed */
-    int *number,
-        *low; /* order of discovery from 1, and the lowest that is reached from below */
-    int *parent, *block, *next; /* where it came from, and where it goes on */
-    int *weight, *cut, *worst;  /* unknowns below; of pieces that fall off, in all and most */
-} search;
-
-static int group_weight(const graph *g, int group)
-{
-    int weight = 0;
-    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) weight += g->size[b];
-    return weight;
-}
-
-static void discover(const graph *g, search *x, int group, int parent, int number)
-{
-    x->number[group] = x->low[group] = number;
-    x->parent[group] = parent;
-    x->block[group] = blocks_from(g, group);
-    x->next[group] = g->start[x->block[group]];
-    x->weight[group] = group_weight(g, group);
-}
-
-/* The next neighbour of a group, or -1. */
-static int follow(const graph *g, search *x, int group)
-{
-    while (x->block[group] < blocks_end(g, group)) {
-        int b = x->block[group];
-        while (x->next[group] < g->start[b] + g->length[b]) {
-            int other = g->group[g->list[x->next[group]++]];
-            if (x->pairs || !g->part->constraint[group] || !g->part->constraint[other])
-                return other;
-        }
-        if (++x->block[group] < blocks_end(g, group))
-            x->next[group] = g->start[x->block[group]];
-    }
-    return -1;
-}
-
-/* A group is done; its parent learns. */
-static void close_group(search *x, int group)
-{
-    int p = x->parent[group];
-    if (p < 0) return;
-    x->weight[p] += x->weight[group];
-    if (x->low[group] < x->low[p]) x->low[p] = x->low[group];
-    if (x->low[group] < x->number[p]) return;
-    x->cut[p] += x->weight[group];
-    if (x->weight[group] > x->worst[p]) x->worst[p] = x->weight[group];
-}
-
-static int visit_all(const graph *g, search *x, int root, int number)
-{
-    discover(g, x, root, -1, ++number);
-    for (int group = root; group >= 0;) {
-        int other = follow(g, x, group);
-        if (other < 0) {
-            close_group(x, group);
-            group = x->parent[group];
-        } else if (x->number[other] == 0) {
-            discover(g, x, other, group, ++number);
-            group = other;
-        } else if (other != x->parent[group] && x->number[other] < x->low[group]) {
-            x->low[group] = x->number[other];
-        }
-    }
-    return number;
-}
-
-/* Constraints that have to go with a body, for their bodies to be there while they are; -1 if
- * they are too many. */
-static int constraints_weight(const graph *g, int body)
-{
-    int weight = 0;
-    for (int k = g->of_body_start[body]; k < g->of_body_start[body + 1]; ++k) {
-        weight += group_weight(g, g->of_body[k]);
-        if (weight > SEPARATOR_MOST) return -1;
-    }
-    return weight;
-}
-
-/* The group without which the largest piece is smallest, if that is worth it. */
-static int choose_separator(const graph *g, const search *x, int n)
-{
-    int best = -1, least = n / 4 * 3;
-    for (int i = 0; i < g->groups; ++i) {
-        int rest = n - x->cut[i] - group_weight(g, i); /* neither here nor falls off */
-        int worst = x->worst[i] > rest ? x->worst[i] : rest;
-        if (worst >= least) continue;
-        if (!x->pairs && (g->part->constraint[i] || constraints_weight(g, i) < 0)) continue;
-        least = worst, best = i;
-    }
-    return best;
-}
-
-static int search_separator(const graph *g, int n, bool pairs, int *memory)
-{
-    search x = {.pairs = pairs};
-    int **array[] = {&x.number, &x.low,    &x.parent, &x.block,
-                     &x.next,   &x.weight, &x.cut,    &x.worst};
-    memset(memory, 0, 8 * (size_t)g->groups * sizeof *memory);
-    for (int k = 0; k < 8; ++k) *array[k] = memory + (size_t)k * (size_t)g->groups;
-    for (int i = 0, number = 0; i < g->groups; ++i)
-        if (x.number[i] == 0) number = visit_all(g, &x, i, number);
-    return choose_separator(g, &x, n);
-}
-
-static void put_last(graph *g, int group)
-{
-    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) g->hub[b] = true;
-}
-
-static ga_status cut_in_halves(graph *g, int n)
-{
-    if (n < GA_ELIMINATION_LARGE) return GA_OK;
-    int *memory = GA_NEW(int, 8 * (size_t)g->groups);
-    if (!memory) return GA_ERR_MEMORY;
-    int separator = search_separator(g, n, false, memory);
-    const bool alone = separator < 0;
-    if (alone) separator = search_separator(g, n, true, memory);
-    ga_free(memory);
-    if (separator < 0) return GA_OK;
-    put_last(g, separator);
-    if (alone) return GA_OK;
-    for (int k = g->of_body_start[separator]; k < g->of_body_start[separator + 1]; ++k)
-        put_last(g, g->of_body[k]);
-    return GA_OK;
-}
+typedef ga_graph graph;
 
 /* --- the queue ---------------------------------------------------------------------------- */
 
@@ -441,12 +103,12 @@ static void leave(graph *g, int group)
 static int rows(const graph *g, int constraint)
 {
     int largest = 0;
-    for (int b = blocks_from(g, constraint); b < blocks_end(g, constraint); ++b)
+    for (int b = ga_graph_first(g, constraint); b < ga_graph_end(g, constraint); ++b)
         if (g->size[b] > largest) largest = g->size[b];
     return largest;
 }
 
-static bool is_gone(const graph *g, int group) { return g->gone[blocks_from(g, group)]; }
+static bool is_gone(const graph *g, int group) { return g->gone[ga_graph_first(g, group)]; }
 
 static int find_cluster(graph *g, int body)
 {
@@ -479,7 +141,7 @@ static surroundings look_around(graph *g, int constraint)
         ++around.clusters;
         around.open += g->open[c];
         if (g->depth[c] > around.depth) around.depth = g->depth[c];
-        if (!g->serves[c] || count > g->size[blocks_from(g, body)]) continue;
+        if (!g->serves[c] || count > g->size[ga_graph_first(g, body)]) continue;
         ++around.serving;
         if (g->depth[c] < around.shallow) around.shallow = g->depth[c];
     }
@@ -489,7 +151,7 @@ static surroundings look_around(graph *g, int constraint)
 static permission may_go(graph *g, int group)
 {
     if (!g->part->constraint[group]) return YES;
-    if (g->hub[blocks_from(g, group)] && g->bodies_left[group] > 0) return NO;
+    if (g->hub[ga_graph_first(g, group)] && g->bodies_left[group] > 0) return NO;
     surroundings around = look_around(g, group);
     if (g->bodies_left[group] == 0 && around.open == 0) return YES;
     if (around.loop || around.serving == 0) return NO;
@@ -582,15 +244,15 @@ static ga_status make_room(graph *g, int from)
  * elements next to it. */
 static ga_status eliminate(graph *g, int t, int group)
 {
-    const int from = g->reach_start[t], self = blocks_from(g, group);
+    const int from = g->reach_start[t], self = ga_graph_first(g, group);
     GA_TRY(make_room(g, from));
     int end = from;
     ++g->stamp;
-    for (int b = self; b < blocks_end(g, group); ++b) {
+    for (int b = self; b < ga_graph_end(g, group); ++b) {
         g->gone[b] = true;
         g->into[b] = self;
     }
-    for (int b = self; b < blocks_end(g, group); ++b)
+    for (int b = self; b < ga_graph_end(g, group); ++b)
         for (int k = g->start[b]; k < g->start[b] + g->length[b]; ++k) {
             int other = find(g, g->list[k]);
             if (!g->gone[other]) {
@@ -637,7 +299,7 @@ static int bound_degree(graph *g, int group, int newest)
 {
     double degree = g->weight[newest];
     ++g->mark;
-    for (int b = blocks_from(g, group); b < blocks_end(g, group); ++b) {
+    for (int b = ga_graph_first(g, group); b < ga_graph_end(g, group); ++b) {
         if (g->seen[b] == g->stamp) degree -= g->size[b];
         for (int k = g->start[b]; k < g->start[b] + g->length[b]; ++k) {
             int other = find(g, g->list[k]);
@@ -679,7 +341,7 @@ static void first_degrees(graph *g)
     for (int i = 0; i < g->groups; ++i) {
         int degree = 0;
         ++g->mark;
-        for (int b = blocks_from(g, i); b < blocks_end(g, i); ++b) {
+        for (int b = ga_graph_first(g, i); b < ga_graph_end(g, i); ++b) {
             if (g->hub[b]) degree = LAST;
             for (int k = g->start[b]; degree < LAST && k < g->start[b] + g->length[b]; ++k) {
                 int other = g->list[k];
@@ -709,7 +371,7 @@ static ga_status order_groups(graph *g)
             join_clusters(g, group);
         else
             open_cluster(g, group);
-        int newest = blocks_from(g, group);
+        int newest = ga_graph_first(g, group);
         const int *reached = g->reach + g->reach_start[t];
         int count = g->reach_start[t + 1] - g->reach_start[t];
         for (int k = 0; k < count; ++k)
@@ -724,8 +386,8 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
 {
     *e = (ga_elimination){.blocks = partition->block_start[partition->groups]};
     graph g = {.blocks = e->blocks, .groups = partition->groups, .part = partition};
-    ga_status status = create_graph(matrix, &g);
-    if (status == GA_OK) status = cut_in_halves(&g, matrix->n);
+    ga_status status = ga_graph_create(matrix, &g);
+    if (status == GA_OK) status = ga_graph_cut(&g, matrix->n);
     if (status == GA_OK) status = order_groups(&g);
     e->size = g.size;
     if (status == GA_OK)
@@ -734,7 +396,7 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
                                     g.order, g.reach_start, g.reach, g.weight},
             e);
     g.size = NULL;
-    destroy(&g);
+    ga_graph_destroy(&g);
     if (status != GA_OK) ga_elimination_destroy(e);
     return status;
 }

@@ -1,4 +1,4 @@
-/* An order of elimination, as elimination.c finds it, and the fronts it is divided into. */
+/* An order of elimination, as order.c finds it, and the fronts it is divided into. */
 #ifndef GA_LA_BLOCK_ORDER_H
 #define GA_LA_BLOCK_ORDER_H
 

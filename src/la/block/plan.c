@@ -62,10 +62,13 @@ static ga_status size_fronts(solver *s, const ga_elimination *e, const int *at)
         f->ld = ga_front_padded(f->m);
         f->others = others;
         others += r;
-        f->lower = size;
-        size += ga_front_lower_size(f->k, r);
-        f->upper = size;
-        size += ga_front_upper_size(f->k, r);
+        f->forth = size;
+        size += ga_front_forth_size(f->k, r);
+    }
+    for (int i = s->fronts - 1; i >= 0; --i) { /* as the way back reads them */
+        front *f = &s->front[i];
+        f->back = size;
+        size += ga_front_back_size(f->k, f->m - f->k);
     }
     s->front[s->fronts].first = s->n;
     s->front[s->fronts].others = others;
@@ -351,30 +354,45 @@ static ga_status create_numbers(const solver *s, numbers *x)
     return status;
 }
 
-/* The entries of front i, which ascend as the columns do. */
-static void place_entries(const solver *s, const numbers *x, int i)
+/* The entries of front i, which ascend as the columns do: counts their runs, or lists them. */
+static int list_runs(const solver *s, const numbers *x, int i, ga_fronts_run *list)
 {
     const ga_matrix *m = s->matrix;
     const front *f = &s->front[i];
+    ga_fronts_run last = {0};
+    int count = 0;
     for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
     for (int k = f->k; k < f->m; ++k) x->local[s->others[f->others + k - f->k]] = k;
-    for (int e = f->entries, j = 0; e < f[1].entries; ++e) {
+    for (int e = x->entries.start[i], j = 0; e < x->entries.start[i + 1]; ++e) {
         const int k = x->entries.item[e];
         if (m->colptr[j + 1] <= k || m->colptr[j] > k) j = ga_matrix_column(m, k);
         const int row = x->local[x->row[m->rowind[k]]], col = x->local[x->col[j]];
-        s->entries[e] = (ga_fronts_entry){k, row + col * f->ld};
+        const int to = row + col * f->ld;
+        if (count > 0 && last.from + last.count == k && last.to + last.count == to) {
+            ++last.count;
+        } else {
+            last = (ga_fronts_run){k, to, 1};
+            ++count;
+        }
+        if (list) list[count - 1] = last;
     }
+    return count;
 }
 
-static ga_status plan_entries(solver *s)
+static ga_status plan_runs(solver *s)
 {
     numbers x = {0};
     ga_status status = create_numbers(s, &x);
-    if (status == GA_OK && !(s->entries = GA_NEW_WHOLE(ga_fronts_entry, s->matrix->count)))
+    int count = 0;
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
+        s->front[i].runs = count;
+        count += list_runs(s, &x, i, NULL);
+    }
+    s->front[s->fronts].runs = count;
+    if (status == GA_OK && !(s->runs = GA_NEW_WHOLE(ga_fronts_run, count)))
         status = GA_ERR_MEMORY;
-    for (int i = 0; status == GA_OK && i <= s->fronts; ++i)
-        s->front[i].entries = x.entries.start[i];
-    for (int i = 0; status == GA_OK && i < s->fronts; ++i) place_entries(s, &x, i);
+    for (int i = 0; status == GA_OK && i < s->fronts; ++i)
+        list_runs(s, &x, i, s->runs + s->front[i].runs);
     destroy_numbers(&x);
     return status;
 }
@@ -398,7 +416,7 @@ static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
     if (status == GA_OK) status = list_children(s, e);
     if (status == GA_OK) status = plan_stack(s);
     if (status == GA_OK) status = plan_joins(s, e);
-    if (status == GA_OK) status = plan_entries(s);
+    if (status == GA_OK) status = plan_runs(s);
     return status == GA_OK ? plan_slots(s) : status;
 }
 

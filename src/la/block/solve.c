@@ -25,7 +25,7 @@ static void forward(const solver *s, int from, int end, const part *p)
         if (f->swapped) swap_numbers(f->k, s->swap + f->first, own);
         for (int k = 0; k < f->k; ++k) z[k] = own[k];
         for (int k = f->k; k < f->ld; ++k) z[k] = 0;
-        s->kernels->forward(f->k, f->m, s->factors + f->lower, z);
+        s->kernels->forward(f->k, f->m, s->factors + f->forth, z);
         for (int k = 0; k < f->k; ++k) own[k] = z[k];
         for (int k = f->k; k < f->m; ++k) y[others[k]] += z[k];
     }
@@ -41,7 +41,7 @@ static void backward(const solver *s, int from, int end, const part *p)
         for (int k = 0; k < r; ++k) x[k] = y[others[k]];
         for (int k = 0; k < f->k; ++k) z[k] = own[k];
         for (int k = f->k; k < k4; ++k) z[k] = 0;
-        s->kernels->backward(f->k, f->m, s->factors + f->lower, s->factors + f->upper, x, z);
+        s->kernels->backward(f->k, f->m, s->factors + f->back, x, z);
         for (int k = 0; k < f->k; ++k) own[k] = z[k];
     }
 }
@@ -53,8 +53,7 @@ static void forward_transposed(const solver *s, int from, int end, const part *p
         const front *f = &s->front[i];
         const int *others = s->others + f->others, r = f->m - f->k;
         for (int k = 0; k < r; ++k) x[k] = 0;
-        ga_front_forward_transposed(f->k, f->m, s->factors + f->lower, s->factors + f->upper, x,
-                                    y + f->first);
+        ga_front_forward_transposed(f->k, f->m, s->factors + f->back, x, y + f->first);
         for (int k = 0; k < r; ++k) y[others[k]] += x[k];
     }
 }
@@ -67,7 +66,7 @@ static void backward_transposed(const solver *s, int from, int end, const part *
         const int *others = s->others + f->others, *swap = s->swap + f->first;
         double *own = y + f->first;
         for (int k = 0; k < f->m - f->k; ++k) x[k] = y[others[k]];
-        ga_front_backward_transposed(f->k, f->m, s->factors + f->lower, x, own);
+        ga_front_backward_transposed(f->k, f->m, s->factors + f->forth, x, own);
         for (int c = f->k - 1; f->swapped && c >= 0; --c) {
             const double a = own[swap[c]];
             own[swap[c]] = own[c];

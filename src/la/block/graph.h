@@ -1,0 +1,57 @@
+/* The graph of a saddle matrix, on its way through elimination: for order.c. */
+#ifndef GA_LA_BLOCK_GRAPH_H
+#define GA_LA_BLOCK_GRAPH_H
+
+#include "la/factor.h"
+
+typedef struct ga_graph {
+    int blocks, groups;
+    const ga_partition *part;
+    int *group; /* of each block */
+    int *size;  /* unknowns of each block */
+    /* neighbours: names of blocks, fewer and fewer of them */
+    int *start, *length, *list;
+    bool *hub;
+    /* constraints and bodies, from the rows of the matrix */
+    int *of_body_start, *of_body; /* constraints of each body */
+    int *bodies_start, *bodies;   /* bodies of each constraint */
+    int *bodies_left;
+    /* clusters, named like one of their bodies */
+    int *cluster; /* what a body is part of; itself */
+    int *open;    /* constraints that have bodies still there */
+    bool *serves; /* a tree without any of these */
+    int *depth;   /* joints in a row */
+    /* elimination */
+    int *into;          /* what a block that is gone has become part of; itself: an element */
+    bool *gone;         /* blocks */
+    int *element_front; /* number in the order, of an element */
+    int *weight;        /* unknowns an element reaches */
+    int *beyond;        /* of these, the ones the newest does not */
+    int *seen, *seen_group, stamp; /* what the newest element reaches */
+    int *seen_beyond;              /* beyond is known */
+    int *marked, *marked_group, mark;
+    /* result */
+    int *order; /* groups */
+    int *reach_start, *reach, reach_room;
+    /* queue: a heap by degree, then number */
+    int count, *heap, *place, *degree;
+} ga_graph;
+
+/* blocks, groups and part are set, all else zero. After a failure it is to be destroyed, too.
+ */
+ga_status ga_graph_create(const ga_matrix *matrix, ga_graph *g);
+/* Marks what goes last so that a large graph falls into two. */
+ga_status ga_graph_cut(ga_graph *g, int n);
+void ga_graph_destroy(ga_graph *g);
+
+static inline int ga_graph_first(const ga_graph *g, int group)
+{
+    return g->part->block_start[group];
+}
+
+static inline int ga_graph_end(const ga_graph *g, int group)
+{
+    return g->part->block_start[group + 1];
+}
+
+#endif
