@@ -102,6 +102,12 @@ double cli_clock(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+const char *cli_method_name(ga_method method)
+{
+    static const char *const names[] = {"generalized-alpha", "explicit", "radau"};
+    return names[method];
+}
+
 const char *cli_formulation(ga_formulation formulation)
 {
     static const char *const names[GA_FORMULATION_COUNT] = {[GA_INDEX3] = "index3",

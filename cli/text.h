@@ -31,6 +31,7 @@ bool cli_same_file(const char *a, const char *b);
 double cli_without_round_off(double x, double scale);
 
 const char *cli_formulation(ga_formulation formulation); /* as in a model file */
+const char *cli_method_name(ga_method method);           /* likewise */
 
 double cli_clock(void); /* s, since some time in the past */
 

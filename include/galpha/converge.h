@@ -53,9 +53,10 @@ typedef enum ga_verdict {
 GA_API const char *ga_verdict_name(ga_verdict verdict); /* "second order", "round-off" */
 
 typedef struct ga_converge_def {
-    ga_sim_def sim;  /* its step, control, output and channels are ignored */
-    bool tolerances; /* true: error control, sizes are tolerances; false: fixed steps */
-    int size_count;  /* at least 2; 0: chosen */
+    size_t struct_size; /* set by the function that gives defaults */
+    ga_sim_def sim;     /* its step, control, output and channels are ignored */
+    bool tolerances;    /* true: error control, sizes are tolerances; false: fixed steps */
+    int size_count;     /* at least 2; 0: chosen */
     const double *sizes;
     int levels; /* number of sizes to choose, each half (of tolerances: a quarter) the previous
                    one */

@@ -1,4 +1,5 @@
-/* Integrates a ga_system with a method of the generalized-alpha family, or an explicit one.
+/* Integrates a ga_system with a method of the generalized-alpha family, or a companion of
+ * higher order.
  *
  *     ga_integrator_def def = ga_integrator_def_default();
  *     ga_integrator *run = NULL;
@@ -16,6 +17,7 @@
 
 #include <galpha/coefficients.h>
 #include <galpha/system.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,10 +86,15 @@ typedef enum ga_method {
      * with projection: for many digits of smooth motions that are not stiff. Coefficients,
      * formulation, map, start, Newton iteration and scaling have no meaning with it. */
     GA_METHOD_EXPLICIT,
+    /* Radau IIA with three stages, order 5, on the stabilised index-2 form: for many digits of
+     * stiff motions. Coefficients, formulation, map, start, Newton tolerances and scaling have
+     * no meaning with it; it does not pass singular positions. */
+    GA_METHOD_RADAU,
     GA_METHOD_COUNT
 } ga_method;
 
 typedef struct ga_integrator_def {
+    size_t struct_size; /* set by the function that gives defaults */
     ga_method method;
     ga_coefficients coefficients;
     bool allow_first_order; /* accept a method that violates gamma = 1/2 - Delta_alpha */
@@ -196,7 +203,7 @@ GA_API const double *ga_integrator_vd(const ga_integrator *integrator);
 GA_API const double *ga_integrator_a(const ga_integrator *integrator);
 GA_API const double *ga_integrator_lambda(const ga_integrator *integrator);
 GA_API const double *ga_integrator_psi(const ga_integrator *integrator);
-/* Of the last step; zero before the first, and in formulations without eta. */
+/* Of the last step; zero before the first, and in methods and formulations without eta. */
 GA_API const double *ga_integrator_eta(const ga_integrator *integrator);
 
 typedef struct ga_statistics {

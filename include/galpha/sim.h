@@ -17,6 +17,7 @@
 #include <galpha/channel.h>
 #include <galpha/model.h>
 #include <galpha/simulate.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +28,7 @@ typedef struct ga_sim ga_sim;
 typedef enum ga_kinematics { GA_KINEMATICS_R3SO3, GA_KINEMATICS_SE3 } ga_kinematics;
 
 typedef struct ga_sim_def {
+    size_t struct_size; /* set by the function that gives defaults */
     double t_start, t_end;
     double step;        /* fixed step, if control.relative is 0 */
     ga_control control; /* error control */

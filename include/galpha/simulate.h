@@ -124,6 +124,7 @@ typedef enum ga_multipliers {
 } ga_multipliers;
 
 typedef struct ga_simulation {
+    size_t struct_size; /* set by the function that gives defaults */
     double t_end;
     double step; /* if control.relative is 0 */
     ga_control control;

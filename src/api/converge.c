@@ -24,6 +24,7 @@
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -701,12 +702,15 @@ static ga_status study(ga_converge *s, ga_report *report)
 
 ga_converge_def ga_converge_def_of(const ga_model *model)
 {
-    return (ga_converge_def){.sim = ga_sim_def_of(model), .levels = 5};
+    return (ga_converge_def){
+        .struct_size = sizeof(ga_converge_def), .sim = ga_sim_def_of(model), .levels = 5};
 }
 
 ga_status ga_converge_run(const ga_model *model, const ga_converge_def *def,
                           ga_converge **result, ga_messages *messages, ga_report *report)
 {
+    *result = NULL;
+    if (def) GA_TRY(ga_check_size("ga_converge_def", def->struct_size, sizeof *def, report));
     ga_converge *s = *result = GA_NEW(ga_converge, 1);
     if (!s) return ga_fail(report, GA_ERR_MEMORY, "no memory for a convergence study");
     s->model = model;

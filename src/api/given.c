@@ -375,6 +375,22 @@ static void warn_unresolved(const search *s, const ga_given *given, double range
         path(given, name, sizeof name), h, more, earliest);
 }
 
+/* A start takes the value at its time for what follows; steps of fixed size do not notice. */
+static void warn_of_jump_at_start(const search *s, const ga_given *given, double range)
+{
+    const double t[2] = {s->from, s->from + 1e-9 * s->duration};
+    double f[2];
+    for (int k = 0; k < 2; ++k) f[k] = ga_function_value(given->function, &t[k]);
+    if (!(fabs(f[1] - f[0]) > 1e-3 * fmax(range, fabs(f[1])))) return;
+    char name[128];
+    ga_warn(
+        s->warnings, GA_WARN_UNRESOLVED, given->element->name, s->from,
+        "%s: is %.6g at t = %.6g s, where the run starts, and %.6g just after it: the first "
+        "step of %.3g s takes the former for its beginning; write `>=` in place of `>`, or "
+        "let the function jump after the first step",
+        path(given, name, sizeof name), f[0], s->from, f[1], s->fixed_step);
+}
+
 /* From samples, and at the centres, the stops from `first` on: a pulse may lie between samples.
  */
 static double range_of(const search *s, const ga_function *function, int first)
@@ -422,6 +438,8 @@ static ga_status find_stops(search *s, const ga_given *given, int first_break)
     const double range = range_of(s, function, first);
     if (range > 0) GA_TRY(find_extrema(s, function, range));
     if (range > 0 && s->fixed_step > 0) warn_unresolved(s, given, range, first_break, first);
+    if (s->fixed_step > 0 && given->level != GA_GIVEN_POSITION)
+        warn_of_jump_at_start(s, given, range);
     return GA_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "api/sim_settings.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator_use.h"
 #include "model/gap.h"
 
@@ -856,6 +857,8 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
 ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
                         ga_messages *messages, ga_report *report)
 {
+    *sim = NULL;
+    if (def) GA_TRY(ga_check_size("ga_sim_def", def->struct_size, sizeof *def, report));
     *sim = GA_NEW(ga_sim, 1);
     if (!*sim) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     (*sim)->model = model;

@@ -10,9 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_explicit(const ga_simulate_settings *s)
+static ga_method method_of(const ga_simulate_settings *s)
 {
-    return s->method.family == GA_FAMILY_EXPLICIT;
+    switch (s->method.family) {
+    case GA_FAMILY_EXPLICIT:
+        return GA_METHOD_EXPLICIT;
+    case GA_FAMILY_RADAU:
+        return GA_METHOD_RADAU;
+    default:
+        return GA_METHOD_GENERALIZED_ALPHA;
+    }
+}
+
+static bool is_alpha(const ga_simulate_settings *s)
+{
+    return method_of(s) == GA_METHOD_GENERALIZED_ALPHA;
 }
 
 static double given(double x, double otherwise) { return isnan(x) ? otherwise : x; }
@@ -31,6 +43,7 @@ static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *m
     case GA_FAMILY_WBZ:
         return ga_coefficients_wbz(given(s->rho_inf, 0.9), method, report);
     case GA_FAMILY_EXPLICIT:
+    case GA_FAMILY_RADAU:
         *method = ga_integrator_def_default().coefficients; /* not used */
         return GA_OK;
     default:
@@ -54,7 +67,7 @@ static ga_control choose_control(const ga_simulate_settings *s)
               isnan(s->tolerance.relative) ? 1e-8 : fmin(1e-8, s->tolerance.relative));
     control.absolute_translation = control.absolute_rotation = absolute;
     control.absolute_velocity = control.absolute_angular_velocity = absolute;
-    control.mode = is_explicit(s) ? GA_ERROR_FULL : (ga_error_mode)s->error;
+    control.mode = is_alpha(s) ? (ga_error_mode)s->error : GA_ERROR_FULL;
     control.first_step = given(s->first_step, 0);
     control.min_step = given(s->min_step, 0);
     control.max_step = given(s->max_step, 0);
@@ -66,7 +79,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     const ga_simulate_settings *s = &model->settings.simulate;
     ga_integrator_def integrator = ga_integrator_def_default();
     choose_method(s, &integrator.coefficients, NULL);
-    if (is_explicit(s)) integrator.method = GA_METHOD_EXPLICIT;
+    integrator.method = method_of(s);
     integrator.formulation = (ga_formulation)s->formulation;
     integrator.start = (ga_start)s->start;
     integrator.map = (ga_map)s->map;
@@ -78,6 +91,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     if (!isnan(s->newton_tolerance)) integrator.relative = s->newton_tolerance;
     if (!isnan(s->max_projection)) integrator.max_projection = s->max_projection;
     return (ga_sim_def){
+        .struct_size = sizeof(ga_sim_def),
         .t_start = s->t_start,
         .t_end = s->t_end,
         .step = given(s->step, 0),
@@ -150,15 +164,14 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
         return add_error(messages, tolerance, "simulate.tolerance",
                          "expected a relative tolerance below 1");
     const ga_control control = choose_control(s);
-    const double least =
-        is_explicit(s) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(control.mode);
+    const double least = ga_control_smallest(method_of(s), control.mode);
     if (tolerance && isnan(s->step) && control.relative < least &&
         control.absolute_translation < least) {
         char text[160];
         snprintf(text, sizeof text,
                  "%.3g cannot be met: the accumulated round-off of the steps is larger; "
                  "expected at least %g with this `%s`",
-                 control.relative, least, is_explicit(s) ? "method" : "error");
+                 control.relative, least, is_alpha(s) ? "error" : "method");
         return add_error(messages, tolerance, "simulate.tolerance", text);
     }
     const ga_value *error = ga_value_get(simulate, "error");

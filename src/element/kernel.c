@@ -774,11 +774,15 @@ TEMPLATE void lane3(const shape s, int numbers, int rows, int v, const double *d
     }
 SHAPES(FUNCTIONS)
 
+/* Rotations held in space and lengths: eight welds side by side take as many instructions as
+ * nine single ones. */
+#define SINGLY(dimension, turns, lengths) (((dimension) == 3 && (turns) > 0) || (lengths) > 0)
+
 #define KERNEL(name, dimension, units, worlds, alongs, tilts, turns, lengths)                  \
     {{(units) + (worlds) + (alongs) + (tilts) + (turns) + (lengths), 2 * 3 * ((dimension)-1),  \
       NUMBERS##dimension(worlds, alongs, tilts, turns, lengths),                               \
-      (units) > 0 && (alongs) + (lengths) == 0, name##_rows, name##_many, name##_geometric,    \
-      name##_swept},                                                                           \
+      (units) > 0 && (alongs) + (lengths) == 0, name##_rows,                                   \
+      SINGLY(dimension, turns, lengths) ? NULL : name##_many, name##_geometric, name##_swept}, \
      dimension,                                                                                \
      {units, worlds, alongs, tilts, turns, lengths}},
 

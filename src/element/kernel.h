@@ -39,7 +39,8 @@ typedef struct ga_kernel {
                    have translations: -1 and 1 */
     /* Phi, and B unless it is null; row-major */
     void (*rows_of)(const double *data, const void *a, const void *b, double *Phi, double *B);
-    /* The same for GA_KERNEL_LANES joints, with the bits of each alone: number k of joint v
+    /* The same for GA_KERNEL_LANES joints, with the bits of each alone; null where the compiler
+     * finds nothing to do for several at once. Number k of joint v
      * stands at [k * GA_KERNEL_LANES + v] of each array, B with zeros. places has
      * GA_KERNEL_PLACE numbers of the first bodies, then of the second: x and R; in the plane x,
      * c and s. */

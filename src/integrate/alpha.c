@@ -44,6 +44,7 @@ static void connect(ga_alpha *a)
     a->base = (ga_onestep){
         .type = &ga_alpha_type,
         .dae = &s->dae,
+        .consistent = &s->start,
         .kind = s->dae.kind,
         .velocity_level = s->form->velocity_level,
         .max_halvings = s->def.max_halvings,

@@ -116,6 +116,7 @@ static void connect(ga_explicit *x)
     x->base = (ga_onestep){
         .type = &ga_explicit_type,
         .dae = &s->dae,
+        .consistent = &s->start,
         .kind = s->dae.kind,
         .velocity_level = true,
         .max_halvings = s->def.max_halvings,

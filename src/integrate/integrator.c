@@ -2,6 +2,7 @@
 #include "integrate/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator_use.h"
 #include "la/factor.h"
 
@@ -13,6 +14,7 @@
 ga_integrator_def ga_integrator_def_default(void)
 {
     ga_integrator_def def = {
+        .struct_size = sizeof(ga_integrator_def),
         .formulation = GA_INDEX2,
         .max_projection = INFINITY,
         .max_iterations = 12,
@@ -64,6 +66,8 @@ static ga_status create_method(const ga_system *system, const ga_integrator_def 
         GA_TRY(ga_explicit_type.create(system, def, &g->method, report));
         g->stepper = ga_explicit_stepper(g->method);
         return GA_OK;
+    case GA_METHOD_RADAU:
+        return ga_radau_type.create(system, def, &g->method, report);
     default:
         return ga_fail(report, GA_ERR_ARGUMENT, "method has the unknown value %d",
                        (int)def->method);
@@ -76,16 +80,22 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     if (!integrator) return ga_fail(report, GA_ERR_ARGUMENT, "integrator is null");
     *integrator = NULL;
     if (!def) return ga_fail(report, GA_ERR_ARGUMENT, "def is null");
+    GA_TRY(ga_check_size("ga_integrator_def", def->struct_size, sizeof *def, report));
     if (def->solver == GA_SOLVER_SPARSE && !ga_factor_has_klu)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "the sparse solver is not there: galpha was built without KLU");
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
+    g->kind = def->method;
     ga_status status = create_method(system, def, g, report);
     if (status == GA_OK) {
         g->grid = (ga_grid){.m = g->method};
-        g->guess = GA_NEW(double, g->stepper->mp);
-        if (!g->guess) status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
+        const ga_dae *dae = g->method->dae;
+        const bool memory = (g->guess = GA_NEW(double, dae->mp)) &&
+                            (g->hat = GA_NEW(double, dae->mp)) &&
+                            (g->vd_hat = GA_NEW(double, dae->nv)) &&
+                            (g->zero = GA_NEW(double, dae->nv + dae->m));
+        if (!memory) status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
     }
     if (status != GA_OK) {
         ga_integrator_destroy(g);
@@ -99,12 +109,14 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
 
 ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const double *v)
 {
-    return ga_start_place(g->stepper, t, q, v);
+    return g->stepper ? ga_start_place(g->stepper, t, q, v)
+                      : ga_consistent_position(g->method->consistent, t, q, v);
 }
 
 ga_status ga_integrator_steer(ga_integrator *g, double t, const double *q, double *v)
 {
-    return ga_start_steer(g->stepper, t, q, v);
+    return g->stepper ? ga_start_steer(g->stepper, t, q, v)
+                      : ga_consistent_velocity(g->method->consistent, t, q, v);
 }
 
 ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
@@ -118,6 +130,9 @@ void ga_integrator_destroy(ga_integrator *g)
     ga_run_destroy(&g->run);
     if (g->method) g->method->type->destroy(g->method);
     ga_free(g->guess);
+    ga_free(g->hat);
+    ga_free(g->vd_hat);
+    ga_free(g->zero);
     ga_free(g);
 }
 
@@ -128,8 +143,8 @@ static void set_guess(double *to, const double *from, int n)
 
 void ga_integrator_guess(ga_integrator *g, const double *lambda, const double *psi)
 {
-    set_guess(g->guess, lambda, g->stepper->m);
-    set_guess(g->guess + g->stepper->m, psi, g->stepper->p);
+    set_guess(g->guess, lambda, g->method->dae->m);
+    set_guess(g->guess + g->method->dae->m, psi, g->method->dae->p);
 }
 
 const char *ga_integrator_warning(const ga_integrator *g, int k)
@@ -151,11 +166,11 @@ static ga_status check_finite(const char *name, int n, const double *x, ga_repor
 /* The sentence ends early where there are many rows. */
 static void warn_redundant(ga_integrator *g)
 {
-    const ga_dependence *d = &g->stepper->start.redundancy.found;
+    const ga_dependence *d = &g->method->consistent->redundancy.found;
     if (d->count == 0 || g->warnings == MAX_WARNINGS) return;
     char *text = g->warning[g->warnings];
     warn(g, "%d of %d constraints are redundant, the multipliers are not unique: row%s",
-         d->count, g->stepper->mp, d->count > 1 ? "s" : "");
+         d->count, g->method->dae->mp, d->count > 1 ? "s" : "");
     for (int k = 0; k < d->count; ++k) {
         size_t used = strlen(text);
         bool full = used + 24 > WARNING_SIZE;
@@ -173,7 +188,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     if (!g || !q0 || !v0)
         return ga_fail(report, GA_ERR_ARGUMENT, "integrator, q0 and v0 must be given");
     ga_onestep *m = g->method;
-    const ga_stepper *s = g->stepper;
+    const ga_projection *moved = &m->consistent->projection;
     g->warnings = g->method_warnings;
     g->started = false;
     if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
@@ -181,11 +196,11 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     GA_TRY(check_finite("v0", m->dae->nv, v0, report));
     GA_TRY(m->type->begin(m, t0, q0, v0, g->guess, report));
     ga_grid_begin(&g->grid, g->grid.h);
-    if (s->start.projection.q > 0 || s->start.projection.v > 0)
+    if (moved->q > 0 || moved->v > 0)
         warn(g,
              "the initial values were not consistent: q was changed by up to %.3g, v by up to "
              "%.3g",
-             s->start.projection.q, s->start.projection.v);
+             moved->q, moved->v);
     warn_redundant(g);
     return GA_OK;
 }
@@ -220,7 +235,7 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
 
 ga_projection ga_integrator_projection(const ga_integrator *g)
 {
-    return g->stepper->start.projection;
+    return g->method->consistent->projection;
 }
 
 ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report)
@@ -268,22 +283,28 @@ ga_status ga_integrator_run(ga_integrator *g, double t_end, ga_output *output, v
 
 int ga_integrator_redundant_count(const ga_integrator *g)
 {
-    return g->stepper->start.redundancy.found.count;
+    return g->method->consistent->redundancy.found.count;
 }
 
 ga_redundant_row ga_integrator_redundant_row(const ga_integrator *g, int k)
 {
-    const ga_dependence *d = &g->stepper->start.redundancy.found;
+    const ga_dependence *d = &g->method->consistent->redundancy.found;
     return (ga_redundant_row){d->row[k], d->start[k + 1] - d->start[k], d->with + d->start[k]};
 }
 
-int ga_integrator_rank(const ga_integrator *g) { return g->stepper->start.redundancy.rank; }
+int ga_integrator_rank(const ga_integrator *g)
+{
+    return g->method->consistent->redundancy.rank;
+}
 
 double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
 const double *ga_integrator_q(const ga_integrator *g) { return g->method->now.q; }
 const double *ga_integrator_v(const ga_integrator *g) { return g->method->now.v; }
 const double *ga_integrator_vd(const ga_integrator *g) { return g->method->now.vd; }
-const double *ga_integrator_a(const ga_integrator *g) { return g->stepper->now.a; }
+const double *ga_integrator_a(const ga_integrator *g)
+{
+    return g->stepper ? g->stepper->now.a : g->method->now.vd;
+}
 const double *ga_integrator_lambda(const ga_integrator *g)
 {
     return g->method->now.multipliers;
@@ -292,9 +313,12 @@ const double *ga_integrator_psi(const ga_integrator *g)
 {
     return g->method->now.multipliers + g->method->dae->m;
 }
-const double *ga_integrator_eta(const ga_integrator *g) { return g->stepper->now.eta; }
+const double *ga_integrator_eta(const ga_integrator *g)
+{
+    return g->stepper ? g->stepper->now.eta : g->zero;
+}
 ga_statistics ga_integrator_statistics(const ga_integrator *g) { return *g->method->stats; }
-int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper->n; }
+int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper ? g->stepper->n : 0; }
 
 ga_status ga_integrator_matrix(ga_integrator *g, double h, ga_scaling scaling, double *matrix,
                                ga_report *report)

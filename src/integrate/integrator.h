@@ -3,25 +3,31 @@
 #define GA_INTEGRATE_INTEGRATOR_H
 
 #include "integrate/alpha.h"
+#include "integrate/consistent.h"
 #include "integrate/explicit.h"
+#include "integrate/radau.h"
 #include "integrate/run.h"
 
 enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
 
 struct ga_integrator {
+    ga_method kind;
     ga_onestep *method;
-    ga_stepper *stepper; /* of it */
+    ga_stepper *stepper; /* of it, if it has one; else null */
     ga_grid grid;        /* of steps made one by one */
     bool started;
     int method_warnings, warnings; /* of create; with those of the last start */
     char warning[MAX_WARNINGS][WARNING_SIZE];
-    double *guess; /* of the multipliers at the next start */
-    ga_run run;    /* the last simulation */
+    double *guess;        /* of the multipliers at the next start */
+    double *hat, *vd_hat; /* multipliers and accelerations on the acceleration level */
+    double *zero;         /* nv + m zeros */
+    ga_run run;           /* the last simulation */
 };
 
-static inline bool ga_integrator_is_explicit(const ga_integrator *g)
+/* Is the method one of the generalized-alpha family? */
+static inline bool ga_integrator_is_alpha(const ga_integrator *g)
 {
-    return g->method->type == &ga_explicit_type;
+    return g->kind == GA_METHOD_GENERALIZED_ALPHA;
 }
 /* Checks and makes consistent: everything of a start but the start values. */
 ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,

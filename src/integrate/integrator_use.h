@@ -17,10 +17,7 @@ ga_status ga_integrator_steer(ga_integrator *integrator, double t, const double 
 /* Times of output nearer than this cannot be told apart. */
 double ga_output_smallest(double t_start, double t_end);
 /* Smallest relative tolerance that can be met in double precision. */
-double ga_control_smallest(ga_error_mode mode);
-
-/* The same for the explicit method, whose error is hardly more than round-off in 1e-12. */
-#define GA_EXPLICIT_SMALLEST 1e-12
+double ga_control_smallest(ga_method method, ga_error_mode mode);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */

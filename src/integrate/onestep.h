@@ -27,6 +27,7 @@
 #include <galpha/simulate.h>
 
 typedef struct ga_onestep ga_onestep;
+struct ga_consistent;
 
 /* The accepted solution. The arrays stay where they are; none is null. */
 typedef struct ga_solution {
@@ -151,7 +152,8 @@ typedef struct ga_cubic {
 
 struct ga_onestep {
     const ga_onestep_type *type;
-    ga_dae *dae;         /* the equations and their sizes */
+    ga_dae *dae;                      /* the equations and their sizes */
+    struct ga_consistent *consistent; /* consistent values: redundancy, projections, impulses */
     const int *kind;     /* of each velocity component: 0 translation, 1 rotation */
     bool velocity_level; /* v is on its constraints at the ends of steps */
     int max_halvings;    /* of a step of fixed size */

@@ -144,6 +144,7 @@ static void connect(ga_radau *x)
     const ga_radau_state *now = &x->now;
     x->base = (ga_onestep){.type = &ga_radau_type,
                            .dae = &x->dae,
+                           .consistent = &x->consistent,
                            .kind = x->dae.kind,
                            .velocity_level = true,
                            .max_halvings = x->def.max_halvings,
@@ -202,25 +203,36 @@ static void forget(ga_radau *x)
     x->hold = 0;
 }
 
-static ga_status restart(ga_onestep *m, double t, const double *q, const double *v,
-                         double t_begin, ga_report *report)
+/* Consistent values at t from q and v, at most so far away. */
+static ga_status start_from(ga_radau *x, double t, const double *q, const double *v,
+                            double max_projection, ga_report *report)
 {
-    (void)t_begin;
-    ga_radau *x = of(m);
     ga_radau_state *now = &x->now;
     const size_t nq = (size_t)x->dae.nq, nv = (size_t)x->dae.nv, mp = (size_t)x->dae.mp;
     memmove(now->q, q, nq * sizeof *q);
     memmove(now->v, v, nv * sizeof *v);
     forget(x);
     now->t = now->t_old = t;
-    const ga_status status = ga_consistent_start(
-        &x->consistent, t, now->q, now->v, x->def.max_projection, now->vd, now->l, report);
+    const ga_status status = ga_consistent_start(&x->consistent, t, now->q, now->v,
+                                                 max_projection, now->vd, now->l, report);
     memcpy(now->q_old, now->q, nq * sizeof *q);
     memcpy(now->v_old, now->v, nv * sizeof *v);
     memcpy(now->vd_old, now->vd, nv * sizeof *v);
     memcpy(now->l_old, now->l, mp * sizeof *v);
     memcpy(now->v_start, now->v, nv * sizeof *v);
     show(x);
+    return status;
+}
+
+/* The limit of projections is for what the user starts from. */
+static ga_status restart(ga_onestep *m, double t, const double *q, const double *v,
+                         double t_begin, ga_report *report)
+{
+    (void)t_begin;
+    ga_radau *x = of(m);
+    const ga_projection projection = x->consistent.projection;
+    const ga_status status = start_from(x, t, q, v, INFINITY, report);
+    x->consistent.projection = projection;
     return status;
 }
 
@@ -235,7 +247,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     ga_factor_forget(x->real);
     ga_factor_forget(x->consistent.saddle.factor);
     m->tolerance = NULL;
-    GA_TRY(restart(m, t0, x->trial_q, x->trial_v, -INFINITY, report));
+    GA_TRY(start_from(x, t0, x->trial_q, x->trial_v, x->def.max_projection, report));
     x->size_v[0] = x->size_v[1] = 0;
     x->stats = (ga_statistics){0};
     return GA_OK;
@@ -319,8 +331,8 @@ static void error(ga_onestep *m, ga_error *e)
         e->local = ga_tolerance_weigh(m, x->error, x->error + nv);
     memcpy(e->q, x->error, (size_t)nv * sizeof *e->q);
     memcpy(e->v, x->error + nv, (size_t)nv * sizeof *e->v);
-    e->share = e->local;
     e->excess = e->local / allowed(x);
+    e->share = x->h / m->tolerance->duration * e->excess * sqrt(e->excess); /* est^(3/2) */
     e->power = 0.25; /* or 0.3 where the allowed part depends on h: hardly another step */
     e->change = -1;
     if (!(e->excess <= 1)) e->change = ga_tolerance_change(m, x->now.vd, x->trial_vd);

@@ -1,6 +1,7 @@
 /* <galpha/simulate.h>. */
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator.h"
 #include "integrate/integrator_use.h"
 
@@ -10,7 +11,8 @@
 
 ga_simulation ga_simulation_default(void)
 {
-    return (ga_simulation){.control = {.relative = 1e-6,
+    return (ga_simulation){.struct_size = sizeof(ga_simulation),
+                           .control = {.relative = 1e-6,
                                        .absolute_translation = 1e-8,
                                        .absolute_rotation = 1e-8,
                                        .absolute_velocity = 1e-8,
@@ -48,8 +50,10 @@ double ga_output_smallest(double t_start, double t_end)
 /* Kepler's problem over three periods meets them within 20 times; ten times smaller ones are
  * missed by hundreds, because the share of a step is below its round-off. In extrapolation a
  * step may have all of the tolerance. */
-double ga_control_smallest(ga_error_mode mode)
+double ga_control_smallest(ga_method method, ga_error_mode mode)
 {
+    if (method == GA_METHOD_EXPLICIT) return 1e-12; /* hardly more than round-off */
+    if (method == GA_METHOD_RADAU) return 1e-11;
     switch (mode) {
     case GA_ERROR_AUTO:
         return 1e-11;
@@ -86,12 +90,12 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     }
     if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
-    if (ga_integrator_is_explicit(g) && c->mode != GA_ERROR_FULL)
+    if (!ga_integrator_is_alpha(g) && c->mode != GA_ERROR_FULL)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
-                       "the explicit method");
-    const double least =
-        ga_integrator_is_explicit(g) ? GA_EXPLICIT_SMALLEST : ga_control_smallest(c->mode);
+                       "the method %s",
+                       g->method->type->name);
+    const double least = ga_control_smallest(g->kind, c->mode);
     if (c->relative < 100 * DBL_EPSILON ||
         (c->relative < least && smallest_absolute(c) < least))
         return ga_fail(
@@ -122,6 +126,7 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
                                   ga_report *report)
 {
     if (!g || !def) return ga_fail(report, GA_ERR_ARGUMENT, "integrator or simulation is null");
+    GA_TRY(ga_check_size("ga_simulation", def->struct_size, sizeof *def, report));
     if (!(isfinite(def->t_end) && def->t_end >= t0))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before %g", def->t_end, t0);
@@ -204,7 +209,7 @@ ga_status ga_integrator_interpolate(ga_integrator *g, double t, double *q, doubl
     if (!g || !g->started) return GA_ERR_STATE;
     ga_onestep *m = g->method;
     const ga_solution *now = &m->now;
-    double *multipliers = g->stepper->work.guess;
+    double *multipliers = g->hat;
     double first = now->steps ? now->t_old : now->t;
     double slack = 1e-9 * (now->t - first);
     if (!(t >= first - slack && t <= now->t + slack)) return GA_ERR_ARGUMENT;
@@ -218,33 +223,33 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
                             ga_report *report)
 {
     GA_TRY(ga_integrator_check_started(g, report));
-    ga_stepper *s = g->stepper;
-    const ga_state *now = &s->now;
-    double *hat = s->work.guess;
-    memcpy(hat, now->lambda, (size_t)s->mp * sizeof *hat);
+    const ga_dae *dae = g->method->dae;
+    const ga_solution *now = &g->method->now;
+    double *hat = g->hat;
+    memcpy(hat, now->multipliers, (size_t)dae->mp * sizeof *hat);
     ga_status status =
-        g->method->type->accelerate(g->method, now->t, now->q, now->v, s->work.vd_hat, hat);
+        g->method->type->accelerate(g->method, now->t, now->q, now->v, g->vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
     }
-    if (vd) memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
-    if (lambda) memcpy(lambda, hat, (size_t)s->m * sizeof *lambda);
-    if (psi) memcpy(psi, hat + s->m, (size_t)s->p * sizeof *psi);
+    if (vd) memcpy(vd, g->vd_hat, (size_t)dae->nv * sizeof *vd);
+    if (lambda) memcpy(lambda, hat, (size_t)dae->m * sizeof *lambda);
+    if (psi) memcpy(psi, hat + dae->m, (size_t)dae->p * sizeof *psi);
     return ga_fail(report, GA_OK, "%s", "");
 }
 
 ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, const double *v,
                                   double *vd, double *lambda, double *psi)
 {
-    ga_stepper *s = g->stepper;
-    double *hat = s->work.guess;
-    memcpy(hat, lambda, (size_t)s->m * sizeof *hat);
-    memcpy(hat + s->m, psi, (size_t)s->p * sizeof *hat);
-    GA_TRY(g->method->type->accelerate(g->method, t, q, v, s->work.vd_hat, hat));
-    memcpy(vd, s->work.vd_hat, (size_t)s->nv * sizeof *vd);
-    memcpy(lambda, hat, (size_t)s->m * sizeof *hat);
-    memcpy(psi, hat + s->m, (size_t)s->p * sizeof *hat);
+    const ga_dae *dae = g->method->dae;
+    double *hat = g->hat;
+    memcpy(hat, lambda, (size_t)dae->m * sizeof *hat);
+    memcpy(hat + dae->m, psi, (size_t)dae->p * sizeof *hat);
+    GA_TRY(g->method->type->accelerate(g->method, t, q, v, g->vd_hat, hat));
+    memcpy(vd, g->vd_hat, (size_t)dae->nv * sizeof *vd);
+    memcpy(lambda, hat, (size_t)dae->m * sizeof *hat);
+    memcpy(psi, hat + dae->m, (size_t)dae->p * sizeof *hat);
     return GA_OK;
 }
 
@@ -255,29 +260,29 @@ ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double 
      * is far below what the dense output adds. */
     enum { SWEEPS = 5 };
     static const double small = 1e-10;
-    ga_stepper *s = g->stepper;
-    ga_consistent *c = &s->start;
+    ga_dae *dae = g->method->dae;
+    ga_consistent *c = g->method->consistent;
     ga_saddle *k = &c->saddle;
-    const bool linear = !s->dae.sys.force_uses_multipliers && !c->redundancy.active;
+    const bool linear = !dae->sys.force_uses_multipliers && !c->redundancy.active;
     if (!linear || k->parts != GA_SADDLE_ALL || k->singular >= 0 || c->holds)
         return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
     const ga_point at = {.t = t, .q = q, .v = v};
-    GA_TRY(ga_dae_mass(&s->dae, t, q, k->M));
-    GA_TRY(ga_dae_gradient(&s->dae, t, q, v, k->G));
-    GA_TRY(ga_dae_acceleration_rhs(&s->dae, t, q, v, k->rhs + s->nv));
-    GA_TRY(ga_dae_force(&s->dae, &at, k->rhs));
+    GA_TRY(ga_dae_mass(dae, t, q, k->M));
+    GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
+    GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, k->rhs + dae->nv));
+    GA_TRY(ga_dae_force(dae, &at, k->rhs));
     ga_saddle_solve(k, SWEEPS); /* leaves the last increment in k->defect */
-    const bool good =
-        ga_norm_max(s->nv, k->defect) <= small * ga_norm_max(s->nv, k->x) &&
-        ga_norm_max(s->mp, k->defect + s->nv) <= small * ga_norm_max(s->mp, k->x + s->nv);
+    const bool good = ga_norm_max(dae->nv, k->defect) <= small * ga_norm_max(dae->nv, k->x) &&
+                      ga_norm_max(dae->mp, k->defect + dae->nv) <=
+                          small * ga_norm_max(dae->mp, k->x + dae->nv);
     if (!good) return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
-    memcpy(vd, k->x, (size_t)s->nv * sizeof *vd);
-    memcpy(lambda, k->x + s->nv, (size_t)s->m * sizeof *lambda);
-    memcpy(psi, k->x + s->nv + s->m, (size_t)s->p * sizeof *psi);
+    memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
+    memcpy(lambda, k->x + dae->nv, (size_t)dae->m * sizeof *lambda);
+    memcpy(psi, k->x + dae->nv + dae->m, (size_t)dae->p * sizeof *psi);
     return GA_OK;
 }
 
-static ga_status explain_impulse(const ga_stepper *s, ga_status status, double t,
+static ga_status explain_impulse(const ga_dae *dae, ga_status status, double t,
                                  ga_report *report)
 {
     if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
@@ -286,7 +291,7 @@ static ga_status explain_impulse(const ga_stepper *s, ga_status status, double t
         ga_fail(report, status, "the matrix [M G^T; G 0] of an impulse at t = %.9g is singular",
                 t);
     else
-        ga_dae_explain(&s->dae, t, report);
+        ga_dae_explain(dae, t, report);
     if (report) report->time = t;
     return status;
 }
@@ -297,22 +302,22 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
     if (!g || !q || !v || !direction || !dv)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "integrator, q, v, direction and dv must be given");
-    ga_stepper *s = g->stepper;
-    ga_saddle *k = &s->start.saddle;
-    ga_status status = ga_consistent_factor(&s->start, t, q, v, GA_SADDLE_ALL);
+    const ga_dae *dae = g->method->dae;
+    ga_saddle *k = &g->method->consistent->saddle;
+    ga_status status = ga_consistent_factor(g->method->consistent, t, q, v, GA_SADDLE_ALL);
     if (status == GA_OK) {
-        memset(k->rhs, 0, (size_t)(s->nv + s->mp) * sizeof *k->rhs);
-        memcpy(k->rhs, direction, (size_t)s->nv * sizeof *k->rhs);
+        memset(k->rhs, 0, (size_t)(dae->nv + dae->mp) * sizeof *k->rhs);
+        memcpy(k->rhs, direction, (size_t)dae->nv * sizeof *k->rhs);
         ga_saddle_solve(k, 2);
-        memcpy(dv, k->x, (size_t)s->nv * sizeof *dv);
+        memcpy(dv, k->x, (size_t)dae->nv * sizeof *dv);
     }
     if (!g->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */
-    return explain_impulse(s, status, t, report);
+    return explain_impulse(dae, status, t, report);
 }
 
 static const double *error_or_zero(const ga_integrator *g, const double *error)
 {
-    return error ? error : g->stepper->work.zero;
+    return error ? error : g->zero;
 }
 
 const double *ga_integrator_error_q(const ga_integrator *g)
@@ -409,10 +414,10 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
         return ga_fail(
             report, GA_ERR_ARGUMENT,
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
-    if (ga_integrator_is_explicit(g))
+    if (!ga_integrator_is_alpha(g))
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "Richardson extrapolation is of generalized-alpha, not of the explicit "
-                       "method");
+                       "Richardson extrapolation is of generalized-alpha, not of the method %s",
+                       g->method->type->name);
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");

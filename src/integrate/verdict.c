@@ -116,10 +116,21 @@ static bool is_settled(const ga_newton_memory *memory, const ga_increment *now)
     return now->units <= memory->round_off;
 }
 
+/* The smallest norm of the increments before. */
+static double least_of(const ga_progress *before, int kind)
+{
+    const double last = before->last.norm[kind], least = before->least[kind];
+    return least > 0 ? ga_smaller(least, last) : last;
+}
+
+/* No norm above its tolerance is smaller than those before. Round-off makes norms go up and
+ * down in turns, so the last one alone would often show progress. */
 static bool is_stalled(const ga_progress *before, const ga_increment *now)
 {
     if (!now->fresh || !now->near_round_off || now->iteration == 1) return false;
-    return rates_of(before, now).fastest > NO_PROGRESS;
+    for (int k = 0; k < GA_KINDS; ++k)
+        if (now->norm[k] > 1 && now->norm[k] <= NO_PROGRESS * least_of(before, k)) return false;
+    return true;
 }
 
 /* No progress for the second time, or suddenly. */
@@ -238,6 +249,7 @@ void ga_newton_follow(const ga_newton_memory *memory, const ga_increment *now,
     if (now->iteration > 1) {
         progress->motion_rate = motion_of(now) / motion_of(&progress->last);
         progress->lambda_rate = contraction(progress, now, GA_MULTIPLIERS);
+        for (int k = 0; k < GA_KINDS; ++k) progress->least[k] = least_of(progress, k);
     }
     progress->last = *now;
 }

@@ -56,10 +56,11 @@ typedef struct ga_increment {
 /* The attempt up to the increment before. Zero at its beginning. */
 typedef struct ga_progress {
     ga_increment last;
-    double motion_rate; /* contraction of q and v by the last increment, and */
-    double lambda_rate; /* that of lambda */
-    int settled;        /* increments with q and v at round-off */
-    int stalled;        /* increments near round-off without progress */
+    double motion_rate;     /* contraction of q and v by the last increment, and */
+    double lambda_rate;     /* that of lambda */
+    double least[GA_KINDS]; /* smallest norms before the last increment; 0: there was none */
+    int settled;            /* increments with q and v at round-off */
+    int stalled;            /* increments near round-off without progress */
 } ga_progress;
 
 /* How an increment follows from the one before: as this coefficient times the age of the

@@ -7,7 +7,7 @@
  * last panel has fewer pivots, and rows of L in its tile. */
 #include "la/front.h"
 
-#include "la/fours.h"
+#include "base/simd.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static void swap_rows(int count, double *a, double *b, int stride)
 
 /* Divides column x by its pivot; raises *most to its largest multiplier. tile: the row where
  * the tile of c ends. */
-KERNEL void divide(int c, int tile, int ld, double *x, quad *most, double *most_in_tile)
+KERNEL void divide(int c, int tile, int ld, double *x, vec4 *most, double *most_in_tile)
 {
     const double reciprocal = 1 / x[c];
     x[c] = reciprocal;
@@ -51,7 +51,7 @@ KERNEL void divide(int c, int tile, int ld, double *x, quad *most, double *most_
         *most_in_tile = greater(fabs(x[i]), *most_in_tile);
     }
     for (int i = tile; i < ld; i += 4) {
-        quad l;
+        vec4 l;
         load(&l, x + i);
         scale(&l, reciprocal);
         store(x + i, &l);
@@ -65,7 +65,7 @@ KERNEL void eliminate(int c, int tile, int ld, const double *restrict x, double 
     const double u = y[c];
     for (int i = c + 1; i < tile; ++i) y[i] -= x[i] * u;
     for (int i = tile; i < ld; i += 4) {
-        quad z;
+        vec4 z;
         load(&z, y + i);
         subtract_at(&z, x + i, u);
         store(y + i, &z);
@@ -78,7 +78,7 @@ KERNEL void update_one(const int w, int c, int ld, const double *restrict x, dou
     for (int p = 0; p < w; ++p)
         for (int i = p + 1; i < 4; ++i) y[c + i] -= x[p * ld + c + i] * y[c + p];
     for (int i = c + 4; i < ld; i += 4) {
-        quad z;
+        vec4 z;
         load(&z, y + i);
         for (int p = 0; p < w; ++p) subtract_at(&z, x + p * ld + i, y[c + p]);
         store(y + i, &z);
@@ -89,7 +89,7 @@ KERNEL void update_one(const int w, int c, int ld, const double *restrict x, dou
 KERNEL void update_four(const int w, int c, int ld, const double *restrict x,
                         double *restrict y)
 {
-    quad t[4];
+    vec4 t[4];
     for (int v = 0; v < 4; ++v) load(&t[v], y + v * ld + c);
     transpose(t);
     for (int p = 0; p < w; ++p)
@@ -97,7 +97,7 @@ KERNEL void update_four(const int w, int c, int ld, const double *restrict x,
     transpose(t);
     for (int v = 0; v < 4; ++v) store(y + v * ld + c, &t[v]);
     for (int i = c + 4; i < ld; i += 4) {
-        quad z[4], l;
+        vec4 z[4], l;
         for (int v = 0; v < 4; ++v) load(&z[v], y + v * ld + i);
         for (int p = 0; p < w; ++p) {
             load(&l, x + p * ld + i);
@@ -119,7 +119,7 @@ KERNEL double factor(int k, int m, double keep, double *F, int *swap)
 {
     const int ld = ga_front_padded(m);
     double in_tiles = 0;
-    quad most;
+    vec4 most;
     set_zero(&most);
     for (int first = 0; first < k; first += 4) {
         const int end = first + 4 < k ? first + 4 : k;
@@ -151,7 +151,7 @@ static inline int panel_width(int k, int c) { return k - c < 4 ? k - c : 4; }
 
 KERNEL void take(double **to, const double *from)
 {
-    quad x;
+    vec4 x;
     load(&x, from);
     store(*to, &x);
     *to += 4;
@@ -178,7 +178,7 @@ KERNEL void pack(int k, int m, const double *F, double *forth, double *back)
 KERNEL void subtract_tile(const int w, const double *restrict x, const double *restrict a,
                           double *restrict z)
 {
-    quad y, s, t;
+    vec4 y, s, t;
     load(&y, z);
     load(&s, x);
     scale(&s, a[0]);
@@ -237,7 +237,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
 {
     const int r = m - k;
     for (int i = 0; i < k; i += 4) {
-        quad y, s, t;
+        vec4 y, s, t;
         load(&y, z + i);
         set_zero(&s);
         set_zero(&t);

@@ -7,7 +7,7 @@
  * so exp(x) = cay(x + |x|^2 x/12 + O(x^5)). */
 #include "lie/so3.h"
 
-#include "base/quads.h"
+#include "base/simd.h"
 #include "lie/group.h"
 
 #include <stdbool.h>
@@ -169,7 +169,7 @@ static void product_compose(const double *a, const double *b, double *ab)
 /* Four numbers of each of four nodes, side by side, and back. */
 KERNEL void get_fours(const double *from, int stride, double side[4][MANY], int v)
 {
-    quad x[4];
+    vec4 x[4];
     for (int i = 0; i < 4; ++i) load(x + i, from + stride * i);
     transpose(x);
     for (int i = 0; i < 4; ++i) store(side[i] + v, x + i);
@@ -177,7 +177,7 @@ KERNEL void get_fours(const double *from, int stride, double side[4][MANY], int 
 
 KERNEL void put_fours(double side[4][MANY], int v, int stride, double *to)
 {
-    quad x[4];
+    vec4 x[4];
     for (int i = 0; i < 4; ++i) load(x + i, side[i] + v);
     transpose(x);
     for (int i = 0; i < 4; ++i) store(to + stride * i, x + i);

@@ -3,9 +3,9 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "element/reaction.h"
 #include "model/bodies.h"
 #include "model/pattern.h"
-#include "model/reaction.h"
 
 #include <math.h>
 #include <string.h>

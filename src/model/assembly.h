@@ -7,8 +7,9 @@
 #define GA_MODEL_ASSEMBLY_H
 
 #include "base/pool.h"
-#include "model/batch.h"
+#include "element/batch.h"
 #include "model/model.h"
+#include "model/node.h"
 
 #include <galpha/system.h>
 

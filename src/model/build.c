@@ -799,11 +799,11 @@ static void check_method(ga_builder *b, const ga_value *map)
             ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
                             "%s: belongs to the method %s", rules[k].key, rules[k].methods);
     for (size_t k = 0; k < sizeof of_family / sizeof *of_family; ++k)
-        if (family == GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
+        if (family >= GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
             ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,
                             "%s: belongs to generalized-alpha and its family, not to `method: "
-                            "explicit`",
-                            of_family[k]);
+                            "%s`",
+                            of_family[k], family == GA_FAMILY_RADAU ? "radau" : "explicit");
 }
 
 static void build_settings(ga_builder *b)

@@ -1,20 +1,10 @@
 #include "model/node.h"
 
-#include "la/fours.h"
 #include "lie/so3.h"
 #include "lie/turns.h"
 
 #include <math.h>
 #include <string.h>
-
-ga_node ga_node_of(ga_node_kind kind)
-{
-    static const ga_node nodes[GA_NODE_KIND_COUNT] = {
-        [GA_NODE_R3SO3] = {GA_GROUP_R3SO3, 0}, [GA_NODE_SE3] = {GA_GROUP_SE3, 0},
-        [GA_NODE_POINT3] = {GA_GROUP_RN, 3},   [GA_NODE_R2SO2] = {GA_GROUP_R2SO2, 0},
-        [GA_NODE_SE2] = {GA_GROUP_SE2, 0},     [GA_NODE_POINT2] = {GA_GROUP_RN, 2}};
-    return nodes[kind];
-}
 
 bool ga_node_is_mixed(ga_node_kind kind)
 {
@@ -108,34 +98,6 @@ void ga_node_move(ga_node_kind kind, const double *v, ga_frame *frame)
     memcpy(frame->w, twist + 3, sizeof frame->w);
 }
 
-/* Four bodies side by side. */
-static void place_four(const double *q, ga_frame *frames)
-{
-    double side[16][4]; /* x, a number more, quaternion; then x, R */
-    quad x[4];
-    for (int k = 0; k < 2; ++k) {
-        for (int v = 0; v < 4; ++v) load(x + v, q + 7 * v + 3 * k);
-        transpose(x);
-        for (int i = 0; i < 4; ++i) store(side[i + 12 * k], x + i);
-    }
-    for (int v = 0; v < 4; ++v) {
-        const ga_quat p = {side[12][v], {side[13][v], side[14][v], side[15][v]}};
-        double R[9];
-        ga_quat_matrix(p, 3, R);
-        for (int i = 0; i < 9; ++i) side[3 + i][v] = R[i];
-    }
-    double numbers[4][12]; /* x, R of each */
-    for (int k = 0; k < 12; k += 4) {
-        for (int i = 0; i < 4; ++i) load(x + i, side[k + i]);
-        transpose(x);
-        for (int v = 0; v < 4; ++v) store(numbers[v] + k, x + v);
-    }
-    for (int v = 0; v < 4; ++v) {
-        memcpy(frames[v].x, numbers[v], sizeof frames[v].x);
-        memcpy(frames[v].R, numbers[v] + 3, sizeof frames[v].R);
-    }
-}
-
 void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *frames)
 {
     const int n = ga_node_nq(ga_node_of(kind));
@@ -143,7 +105,6 @@ void ga_node_place_all(ga_node_kind kind, int count, const double *q, ga_frame *
         for (int i = 0; i < count; ++i) ga_node_place(kind, q + n * i, frames + i);
         return;
     }
-    for (; count >= 4; count -= 4, q += 28, frames += 4) place_four(q, frames);
     for (int i = 0; i < count; ++i, q += 7, ++frames) {
         memcpy(frames->x, q, sizeof frames->x);
         ga_quat_matrix(ga_quat_load(q + 3), 3, frames->R);

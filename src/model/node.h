@@ -14,21 +14,8 @@
 #define GA_MODEL_NODE_H
 
 #include "element/kernel.h"
+#include "element/node_kind.h"
 
-#include <galpha/lie.h>
-
-typedef enum ga_node_kind {
-    GA_NODE_R3SO3,
-    GA_NODE_SE3,
-    GA_NODE_POINT3,
-    GA_NODE_R2SO2,
-    GA_NODE_SE2,
-    GA_NODE_POINT2,
-    GA_NODE_KIND_COUNT
-} ga_node_kind;
-
-/* Its Lie group, with sizes ga_node_nq and ga_node_nv. */
-ga_node ga_node_of(ga_node_kind kind);
 /* True where v holds x' in world axes and the node turns. */
 bool ga_node_is_mixed(ga_node_kind kind);
 

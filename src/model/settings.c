@@ -7,8 +7,8 @@
 
 /* Orders are those of the public enumerations, where there is one. */
 static const char *const body_types[] = {"rigid", "point-mass", NULL};
-static const char *const methods[] = {"generalized-alpha", "hht", "newmark", "wbz",
-                                      "explicit",          NULL};
+static const char *const methods[] = {"generalized-alpha", "hht",   "newmark", "wbz",
+                                      "explicit",          "radau", NULL};
 static const char *const formulations[] = {"index3", "index2", "soi2", "hht-i3", NULL};
 static const char *const starts[] = {"auto", "plain", "shifted", "perturbed", "implicit", NULL};
 static const char *const kinematics[] = {"r3so3", "se3", NULL};
@@ -71,7 +71,7 @@ const ga_field ga_simulate_fields[] = {
     GA_FIELD(S, METHOD, method,
              "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
              "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
-             "not stiff",
+             "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones",
              .choices = methods),
     GA_FIELD(S, NUMBER, rho_inf,
              "spectral radius at infinity: 1 no numerical damping, 0 strongest",

@@ -38,7 +38,8 @@ enum {
     GA_FAMILY_HHT,
     GA_FAMILY_NEWMARK,
     GA_FAMILY_WBZ,
-    GA_FAMILY_EXPLICIT, /* none of these: an explicit method */
+    GA_FAMILY_EXPLICIT, /* these two are methods of their own, without coefficients */
+    GA_FAMILY_RADAU,
     GA_FAMILY_COEFFICIENTS = -1
 };
 

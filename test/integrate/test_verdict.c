@@ -253,9 +253,36 @@ static void learns_noise_of_lambda(void **state)
     assert_true(fabs(memory.lambda_noise - 7e3) <= 1e-12);
 }
 
+/* Increments of a rheonomic body with new tangents in every iteration: round-off makes them go
+ * up and down in turns, and each time one of the three kinds falls by half. */
+static void test_round_off_in_turns(void **state)
+{
+    (void)state;
+    static const double norms[][GA_KINDS] = {
+        {4e9, 3e9, 5e9},   {2e3, 4e3, 9e4},   {1.05, 3.17, 265}, {4.09, 1.97, 124},
+        {1.06, 3.39, 281}, {3.65, 1.98, 140}, {1.06, 3.14, 262}, {4.10, 2.09, 120}};
+    enum { COUNT = sizeof norms / sizeof *norms };
+    const ga_newton_goal goal = {.round_off = true, .strictness = 1};
+    ga_newton_memory memory = ga_newton_memory_empty();
+    ga_progress progress = {0};
+    ga_newton_decision verdict = GA_GO_ON;
+    for (int k = 0; k < COUNT && verdict != GA_CONVERGED; ++k) {
+        ga_increment now = {.iteration = k + 1, .fresh = true, .near_round_off = k > 1};
+        for (int i = 0; i < GA_KINDS; ++i) now.norm[i] = now.noise[i] = norms[k][i];
+        now.units = fmax(now.norm[GA_POSITION], now.norm[GA_VELOCITY]);
+        now.lambda = 1e-12 * now.norm[GA_MULTIPLIERS];
+        verdict = ga_newton_verdict(&goal, &memory, &progress, &now);
+        assert_int_not_equal(verdict, GA_GIVE_UP);
+        ga_newton_learn(&goal, &progress, &now, &memory);
+        ga_newton_follow(&memory, &now, &progress);
+    }
+    assert_int_equal(verdict, GA_CONVERGED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_off_in_turns),
         cmocka_unit_test(verdicts),
         cmocka_unit_test(learns_round_off),
         cmocka_unit_test(sudden_stall_is_round_off),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <float.h>
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -114,6 +115,39 @@ static void solves_all_orders(void **state)
             assert_int_equal(ga_factor_singular_column(s.factor), -1);
             close_problem(&s);
             free(x);
+        }
+}
+
+/* Solutions with the matrix and with its transpose, against LAPACK. */
+static void solves_like_lapack(void **state)
+{
+    (void)state;
+    for (int b = 0; b < KINDS; ++b)
+        for (int n = 1; n <= 90; n += n < 20 ? 1 : 17) {
+            uint64_t seed = (uint64_t)(7 * n);
+            ga_coords c = general(&seed, n, 3 * n);
+            problem s;
+            open_problem(&s, c, random_values(&seed, c.count), kinds[b]);
+            for (int i = 0; i < n; ++i) s.values[i] += s.values[i] > 0 ? 1 : -1;
+            assert_int_equal(factor(&s), GA_OK);
+            double *full = doubles(n * n), *x[2], *y = random_values(&seed, 2 * n);
+            lapack_int *pivot = calloc((size_t)n, sizeof *pivot);
+            for (int k = 0; k < 2; ++k) {
+                x[k] = doubles(n);
+                memcpy(x[k], y + k * n, (size_t)n * sizeof *y);
+            }
+            ga_matrix_to_full(&s.matrix, full);
+            ga_factor_solve(s.factor, x[0]);
+            ga_factor_solve_transposed(s.factor, x[1]);
+            assert_int_equal(LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, full, n, pivot), 0);
+            for (int k = 0; k < 2; ++k) {
+                LAPACKE_dgetrs(LAPACK_COL_MAJOR, k ? 'T' : 'N', n, 1, full, n, pivot, y + k * n,
+                               n);
+                for (int i = 0; i < n; ++i)
+                    assert_true(fabs(x[k][i] - y[k * n + i]) < 1e-9 * (1 + fabs(y[k * n + i])));
+            }
+            close_problem(&s);
+            free(full), free(x[0]), free(x[1]), free(y), free(pivot);
         }
 }
 
@@ -479,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_all_orders),
+        cmocka_unit_test(solves_like_lapack),
         cmocka_unit_test(solves_scaled),
         cmocka_unit_test(backends_agree_on_saddle_points),
         cmocka_unit_test(chooses_new_pivots),

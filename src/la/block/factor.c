@@ -6,8 +6,8 @@
  * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| by the largest
  * entry of the matrix, which bounds the backward error in units of round-off. Rows that depend
  * on others have pivots as small as their regularisation, which is no fault. */
+#include "base/simd.h"
 #include "la/block/block.h"
-#include "la/fours.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void assemble(const solver *s, int i, part *p)
 static inline void add_rows(int count, const double *restrict x, double *restrict y)
 {
     for (; count >= 4; count -= 4, x += 4, y += 4) {
-        quad z;
+        vec4 z;
         load(&z, y);
         add_at(&z, x, 1);
         store(y, &z);

@@ -171,6 +171,22 @@ static void factor_both(mechanism *m, ga_factor **block, ga_factor **dense)
     assert_int_equal(ga_factor_numeric(*dense), GA_OK);
 }
 
+/* The same of the transposed matrix. */
+static double compare_transposed(const mechanism *m, const ga_factor *f, const ga_factor *g)
+{
+    uint64_t seed = 6;
+    double *x = random_values(&seed, m->n), *y = doubles(m->n), size = 0, worst = 0;
+    memcpy(y, x, (size_t)m->n * sizeof *x);
+    ga_factor_solve_transposed(f, x);
+    ga_factor_solve_transposed(g, y);
+    for (int i = 0; i < m->n; ++i) {
+        size = fmax(size, fabs(y[i]));
+        worst = fmax(worst, fabs(x[i] - y[i]));
+    }
+    free(x), free(y);
+    return worst / size;
+}
+
 static void solves_mechanisms(void **state)
 {
     (void)state;
@@ -188,6 +204,7 @@ static void solves_mechanisms(void **state)
                 double residual;
                 factor_both(m, &block, &dense);
                 double distance = compare(m, block, dense, &residual);
+                assert_true(compare_transposed(m, block, dense) < 1e-9);
                 if (!(distance < 1e-9 && residual < 1e-13))
                     fail_msg(
                         "shape %d, %d bodies of %d, joints of %d: distance %g, residual %g",

@@ -6,11 +6,11 @@
  *     z R,   minus (b R) x u     Z, on rotations
  *     R^T K R,  plus (R^T r)~    K, on (translation, rotation)
  */
-#include "model/batch.h"
+#include "element/batch.h"
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "la/fours.h"
+#include "base/simd.h"
 
 #include <string.h>
 
@@ -372,7 +372,7 @@ KERNEL void gather_places(const int size, const int stride, const int *nodes,
                 from[i] = first + (ptrdiff_t)stride * nodes[2 * (v + i) + b];
             for (int c = 0; c < size; c += 4) {
                 double *to = places + (size * b + c) * LANES + v;
-                quad x[4];
+                vec4 x[4];
                 for (int i = 0; i < 4; ++i) load(x + i, from[i] + c);
                 transpose(x);
                 for (int i = 0; i < 4; ++i) store(to + i * LANES, x + i);
@@ -408,7 +408,7 @@ KERNEL void scatter_some(const ga_batch_mask *mask, int some, const double *loca
         const unsigned char *entry = mask->entry + first;
         for (int v = 0; v < some; v += 4) {
             double *to = out + v * count + first;
-            quad x[4];
+            vec4 x[4];
             for (int c = 0; c < 4; ++c) load(x + c, local + entry[c] * LANES + v);
             transpose(x);
             for (int c = 0; c < 4 && v + c < some; ++c) store(to + c * count, x + c);
@@ -478,7 +478,7 @@ void ga_batch_rows(const ga_batch *batch, ga_places at, int from, int to, double
                    double *B)
 {
     const int rows = batch->kernel->rows;
-    if (to - from <= GA_BATCH_FEW) {
+    if (ga_batch_is_single(batch, from, to)) {
         few_rows(batch, at, from, to, Phi, B);
         return;
     }

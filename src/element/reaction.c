@@ -3,10 +3,10 @@
  * the first of the next. Where a body would get its shares in another order than that of the
  * joints, it is the other way round, or one joint after the other.
  */
-#include "model/reaction.h"
+#include "element/reaction.h"
 
 #include "base/memory.h"
-#include "la/fours.h"
+#include "base/simd.h"
 
 #include <string.h>
 
@@ -120,7 +120,7 @@ typedef const int *places;
 /* Numbers of four bodies, n of each, side by side; n is known to the compiler. */
 KERNEL void get_four(const int n, const double *r, places at, double *y)
 {
-    quad x[4];
+    vec4 x[4];
     for (int i = 0; i < 4; ++i) {
         if (n < 4)
             load_first(x + i, r + at[2 * i], n);
@@ -138,7 +138,7 @@ KERNEL void get_four(const int n, const double *r, places at, double *y)
 /* And back. */
 KERNEL void put_four(const int n, const double *y, places at, double *r)
 {
-    quad x[4];
+    vec4 x[4];
     for (int c = 0; c < 4; ++c) {
         if (c < n)
             load(x + c, y + c * LANES);
@@ -163,7 +163,7 @@ KERNEL void add_columns(const ga_batch_side *side, const int first, const int n,
                         const double *local, const double *lambda, double *y)
 {
     for (int c = first; c < n; ++c) {
-        quad sum[2], term, factor;
+        vec4 sum[2], term, factor;
         load(sum, y + c * LANES);
         load(sum + 1, y + c * LANES + 4);
         for (int i = side->start[c]; i < side->start[c + 1]; ++i) {
@@ -198,7 +198,7 @@ KERNEL void add_units(const ga_batch_side *side, const double sign, places at,
     get_four(6, r, at, y);
     get_four(6, r, at + 8, y + 4);
     for (int i = 0; i < 3 * LANES; i += 4) {
-        quad sum;
+        vec4 sum;
         load(&sum, y + i);
         add_at(&sum, lambda + i, sign);
         store(y + i, &sum);
@@ -340,7 +340,7 @@ void ga_reaction_add(const ga_batch *batch, ga_places at, int from, int to,
                      const ga_reaction *reaction)
 {
     const int rows = batch->kernel->rows;
-    if (to - from <= GA_BATCH_FEW) {
+    if (ga_batch_is_single(batch, from, to)) {
         add_few(batch, at, from, to, reaction);
         return;
     }

@@ -1,10 +1,10 @@
 /* Joints side by side: those with one kernel, between nodes of the same kinds, whose matrices
  * have the same sparsity. Everything that is equal for them stands here once. */
-#ifndef GA_MODEL_BATCH_H
-#define GA_MODEL_BATCH_H
+#ifndef GA_ELEMENT_BATCH_H
+#define GA_ELEMENT_BATCH_H
 
 #include "element/kernel.h"
-#include "model/node.h"
+#include "element/node_kind.h"
 
 enum {
     GA_BATCH_GRADIENT,
@@ -96,6 +96,10 @@ void ga_batch_keep_row(const ga_batch *batch, int k, const double *local, double
 /* At most so many joints are computed one after the other: eight hinges side by side take as
  * many instructions as 4.6 single ones, and what is not there is computed too. */
 enum { GA_BATCH_FEW = 3 };
+static inline bool ga_batch_is_single(const ga_batch *batch, int from, int to)
+{
+    return to - from <= GA_BATCH_FEW || !batch->kernel->rows_of_many;
+}
 
 /* For joints from <= k < to, `from` a multiple of GA_KERNEL_LANES. Phi or B may be null; arrays
  * are those of the whole model. */

@@ -2,10 +2,10 @@
  *
  * Each number of r gets its products in the order of the entries of B, whoever adds them, so
  * that the bits are those of a product with the matrix. */
-#ifndef GA_MODEL_REACTION_H
-#define GA_MODEL_REACTION_H
+#ifndef GA_ELEMENT_REACTION_H
+#define GA_ELEMENT_REACTION_H
 
-#include "model/batch.h"
+#include "element/batch.h"
 
 /* What of joints is wanted; Phi and B may be null, arrays are those of the whole model. */
 typedef struct ga_reaction {

@@ -1,0 +1,21 @@
+/* Structs that users fill begin with their size, which the functions that give defaults set. A
+ * program compiled with the headers of another version, or one that did without defaults, is
+ * refused instead of being misread. */
+#ifndef GA_BASE_STRUCT_SIZE_H
+#define GA_BASE_STRUCT_SIZE_H
+
+#include "base/report.h"
+
+#include <stddef.h>
+
+static inline ga_status ga_check_size(const char *name, size_t given, size_t own,
+                                      ga_report *report)
+{
+    if (given == own) return GA_OK;
+    return ga_fail(report, GA_ERR_ARGUMENT,
+                   "%s.struct_size is %zu, expected %zu: it must come from the function that "
+                   "gives its defaults, with the headers of this version of galpha",
+                   name, given, own);
+}
+
+#endif

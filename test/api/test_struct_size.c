@@ -1,0 +1,78 @@
+/* Structs of another size, as an older or newer program would pass them, are refused with a
+ * sentence; so are those that no default function has filled. */
+#include "test/api/examples.h"
+
+#include <galpha/converge.h>
+#include <string.h>
+
+static void expect_refusal(ga_status status, const ga_report *report, const char *name)
+{
+    assert_int_equal(status, GA_ERR_ARGUMENT);
+    assert_non_null(strstr(report->message, name));
+    assert_non_null(strstr(report->message, "headers of this version"));
+}
+
+static const size_t sizes[] = {0, 8, 100000};
+
+static void test_sim(void **state)
+{
+    (void)state;
+    const char *set = "simulate.t_end=0.01";
+    ga_model *model = read_example("simple_pendulum", 1, &set);
+    for (int k = 0; k < 3; ++k) {
+        ga_report report = {0};
+        ga_sim *sim = NULL;
+        ga_sim_def def = ga_sim_def_of(model);
+        def.struct_size = sizes[k];
+        expect_refusal(ga_sim_create(model, &def, &sim, NULL, &report), &report, "ga_sim_def");
+        assert_null(sim);
+        def = ga_sim_def_of(model);
+        def.integrator.struct_size = sizes[k];
+        expect_refusal(ga_sim_create(model, &def, &sim, NULL, &report), &report,
+                       "ga_integrator_def");
+        ga_converge_def study = ga_converge_def_of(model);
+        ga_converge *result = NULL;
+        study.struct_size = sizes[k];
+        expect_refusal(ga_converge_run(model, &study, &result, NULL, &report), &report,
+                       "ga_converge_def");
+    }
+    ga_model_destroy(model);
+}
+
+static ga_eval one(void *user, const ga_point *at, double *M)
+{
+    (void)user, (void)at;
+    M[0] = 1;
+    return GA_EVAL_OK;
+}
+
+static void test_integrator(void **state)
+{
+    (void)state;
+    const ga_node line = {GA_GROUP_RN, 1};
+    const ga_system system = {.node_count = 1, .nodes = &line, .mass = one, .force = one};
+    const double q = 0, v = 0;
+    for (int k = 0; k < 3; ++k) {
+        ga_report report = {0};
+        ga_integrator *g = NULL;
+        ga_integrator_def def = ga_integrator_def_default();
+        def.struct_size = sizes[k];
+        expect_refusal(ga_integrator_create(&system, &def, &g, &report), &report,
+                       "ga_integrator_def");
+        def = ga_integrator_def_default();
+        assert_int_equal(ga_integrator_create(&system, &def, &g, &report), GA_OK);
+        ga_simulation run = ga_simulation_default();
+        run.t_end = 1;
+        run.struct_size = sizes[k];
+        expect_refusal(ga_integrator_simulate(g, 0, &q, &v, &run, &report), &report,
+                       "ga_simulation");
+        ga_integrator_destroy(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sim),
+                                       cmocka_unit_test(test_integrator)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
