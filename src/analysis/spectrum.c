@@ -1,7 +1,7 @@
 /* The oscillator q'' + 2 zeta omega q' + omega^2 q = 0 under a method, Omega = h omega.
  *
  * Eigenvalues z of the amplification matrix are found through z = (1 + s)/(1 - s), which turns
- * the unit circle into the imaginary axis. With h = 1 the three lines of method.h become
+ * the unit circle into the imaginary axis. With h = 1 the three lines of coefficients.h become
  *
  *     2 s v = (1 + G s) a,   4 s^2 q = (1 + G s + b s^2) a,   (1 + A s) a = (1 + F s) v',
  *     A = 1 - 2 alpha_m,  F = 1 - 2 alpha_f,  G = 2 gamma - 1,  b = 4 beta - 2 gamma,

@@ -24,16 +24,16 @@
 
 /* Which order the steps have, and what the last ones showed of it; see order.c. */
 typedef struct ga_order_choice {
-    bool chosen;           /* by what steps show; else it is second or as the mode says */
-    bool third;            /* the next step is to have its error taken away */
-    bool taken;            /* that of the trial was */
-    int strikes;           /* in a row, against that */
-    int lasted;            /* steps since it is so */
-    int pause, patience;   /* steps before it is tried again; how many they were at first */
-    double growth;         /* largest of such a step */
-    double error[2];       /* of the trial: left as it is, and with its error taken away */
-    double old_error;      /* of the last step, the latter */
-    double expected;       /* that of the one before it, if it had had the size of the last */
+    bool chosen;           /* the order is chosen by estimates; else it is fixed by the mode */
+    bool third;            /* the next step is of third order: its error is subtracted */
+    bool taken;            /* the error was subtracted from the trial */
+    int strikes;           /* consecutive steps in which third order did not pay */
+    int lasted;            /* steps since the last change of order */
+    int pause, patience;   /* steps before third order is tried again: left, and at first */
+    double growth;         /* largest growth factor of a third-order step */
+    double error[2];       /* of the trial: of second and of third order */
+    double old_error;      /* of the last step, of third order */
+    double expected;       /* error of the step before it, scaled to the size of the last */
     double *memory;        /* of the arrays */
     double *q, *v;         /* defects of the trial */
     double *old_q, *old_v; /* and of the last step */

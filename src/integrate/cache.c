@@ -239,10 +239,11 @@ static void fill(double *x, int n, double value)
  * differ by round-off, which decided between them in tests whose bounds are there. */
 enum { SCALING_LIFE = 64 };
 
-/* By c_q now and then. */
+/* ratio: c_q of this step by c_q at the last equilibration. */
 static bool keeps_scaling(double ratio) { return ratio > 0.1 && ratio < 10; }
 
-/* Row and column factors relative to the units of the matrix above. */
+/* Row and column factors relative to the units of the matrix (stepper.h), in which rows are
+ * already (r, w/c_v, Phi/c_q). */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
 {
     /* factors of the rows: dynamics, velocity, Phi; of the columns: u, multipliers, x */
@@ -259,7 +260,8 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         row[1] = row[2] = s->step.c_q;
         col[0] = col[2] = 1 / s->step.c_q;
         col[1] = 1 / bh2;
-    } else if (scaling == GA_SCALING_DYMORE) { /* [DYM] (24): rows by s, lambda by c8 s */
+    } else if (scaling ==
+               GA_SCALING_DYMORE) { /* [DYM] (24): Phi by s, lambda by c8 s; c8 = c_q */
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];

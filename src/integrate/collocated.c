@@ -1,5 +1,5 @@
 /* What index 3 and stabilised index 2 share: the unknown is v'_{n+1}, and everything else
- * follows from it, [ABC14] eqs. (9a)-(9d) and (58a). */
+ * follows from it, [ABC14] eqs. (9a)-(9d) and (58a), with U = h Delta q. */
 #include "integrate/stepper.h"
 
 /* c_q = dU/dvd and c_v = dv/dvd. The implicit start, [JN08] eq. (8), has
@@ -29,7 +29,7 @@ void ga_collocated_predict(ga_stepper *s)
     for (int i = 0; i < s->m; ++i) s->trial.eta[i] = ratio * ratio * now->eta[i];
 }
 
-/* n components of [ABC14] (9a)-(9d). */
+/* n components of [ABC14] (9b)-(9d). */
 static void update(const ga_coefficients *p, double h, int n, const double *restrict vd,
                    const double *restrict vd_n, const double *restrict a_n,
                    const double *restrict v_n, double *restrict a, double *restrict U,
@@ -38,7 +38,7 @@ static void update(const ga_coefficients *p, double h, int n, const double *rest
     const double am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
     for (int i = 0; i < n; ++i) {
         a[i] = ((1 - af) * vd[i] + af * vd_n[i] - am * a_n[i]) / (1 - am); /* (9d) */
-        U[i] = h * (v_n[i] + h * ((0.5 - beta) * a_n[i] + beta * a[i]));   /* (9a), (9b) */
+        U[i] = h * (v_n[i] + h * ((0.5 - beta) * a_n[i] + beta * a[i]));   /* h times (9b) */
         v[i] = v_n[i] + h * ((1 - gamma) * a_n[i] + gamma * a[i]);         /* (9c) */
     }
 }
@@ -57,9 +57,9 @@ void ga_collocated_evaluate(ga_stepper *s)
         for (int i = 0; i < s->nv; ++i)
             s->known.own_a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
     ga_pool_ranges(s->pool, s->nv, update_range, s);
-    if (s->form->has_eta) /* [ABC14] (58a): U = U of (9a), (9b) - h B(q_n)^T eta */
+    if (s->form->has_eta) /* h times [ABC14] (58a): U of (9b) - h B(q_n)^T eta */
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q); /* (9a) */
 }
 
 void ga_collocated_finish(ga_stepper *s) { (void)s; /* a and v' are there */ }

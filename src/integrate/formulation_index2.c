@@ -11,13 +11,13 @@ static ga_status residual(ga_stepper *s)
     return ga_block_dynamics(s, s->newton.r);          /* M vd - f + G^T mu    */
 }
 
-static void add_velocities(void *data, int from, int end)
+static void subtract_accelerations(void *data, int from, int end)
 {
     const ga_stepper *s = data;
     for (int i = from; i < end; ++i) s->trial.vd[i] -= s->work.one[i];
 }
 
-static void add_multipliers(void *data, int from, int end)
+static void subtract_multipliers(void *data, int from, int end)
 {
     const ga_stepper *s = data;
     const double *dl = s->newton.x + s->nv, *dx = dl + s->mp, c_eta = s->step.c_q / s->step.h;
@@ -38,8 +38,8 @@ static void correct(ga_stepper *s)
     double *dvd = s->work.one;
     ga_pool_copy(s->pool, dvd, u, s->nv);
     ga_coords_multiply_transposed(&s->dae.B, B, 1, dx, dvd);
-    ga_pool_ranges(s->pool, s->nv, add_velocities, s);
-    ga_pool_ranges(s->pool, s->mp, add_multipliers, s);
+    ga_pool_ranges(s->pool, s->nv, subtract_accelerations, s);
+    ga_pool_ranges(s->pool, s->mp, subtract_multipliers, s);
     ga_newton_measure(s, u, dvd, dl);
 }
 

@@ -1,12 +1,13 @@
 /* Newton's method for one step: how far it goes, and with which tangents.
  *
  * Stopping. With the contraction rate th measured in this attempt, what is left after an
- * increment d is about th/(1-th) |d|; the first increment gets no credit. q, v and lambda have
- * their own tolerances, in their own units, whatever the scaling of the linear system. A demand
- * below round-off is raised to it: 4 eps times the largest component so far for q and for v,
- * and in index 3 c_v/c_q times the round-off of q for v, because there v hangs on Phi through
- * q. An attempt whose increments of q and v have arrived at that level has converged even if
- * lambda still flickers: in index 3 the round-off of Phi enters lambda magnified by 1/h^2. */
+ * increment d is about th/(1-th) |d|; verdict.h has the rule. q, v and lambda have their own
+ * tolerances, in their own units, whatever the scaling of the linear system. A tolerance below
+ * round-off is raised to it: 4 eps times the largest component so far for q and for v, and in
+ * index 3 c_v/c_q times the round-off of q for v, which inherits it. The level that increments
+ * actually reach is measured (verdict.h). An attempt whose increments of q and v have arrived
+ * there has converged even if lambda still changes: in index 3 the round-off of Phi enters
+ * lambda magnified by 1/h^2. */
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -55,8 +56,7 @@ static void measure_scales(ga_stepper *s)
         ga_larger(s->policy.scale.lambda, multiplier_size(s, s->trial.G, s->trial.lambda));
 }
 
-/* Increments that round-off may explain, in units of it. check_residuals of step.c lets pass
- * ten times as much. */
+/* Increments that round-off may explain, in units of it. */
 static const double LARGEST_ROUND_OFF = 1e3;
 
 /* Near a singular position the round-off of Phi is divided by the square root of the smallest
@@ -89,9 +89,10 @@ bool ga_newton_to_round_off(const ga_stepper *s)
 /* Is it asked for clearly less? */
 bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
 
-/* Does v hang on Phi through q? Also where two systems are solved in turn, and forces know of
- * the multipliers of the first: what these make of round-off is left to the next iteration. */
-static bool hangs_on_q(const ga_stepper *s)
+/* Does v inherit the round-off of q, by the factor c_v/c_q? Also where two systems are solved
+ * in turn and forces depend on the multipliers of the first: what these make of round-off is
+ * left to the next iteration. */
+static bool v_inherits_round_off_of_q(const ga_stepper *s)
 {
     const bool in_turn = s->form->second_system && s->dae.sys.force_uses_multipliers;
     return s->m && (!s->form->velocity_level || in_turn);
@@ -120,7 +121,7 @@ static double floor_of_v(const ga_stepper *s, int kind, double remote, double *t
     double own = ga_larger(GA_ROUND_OFF * remote * s->policy.scale.v[kind], rest);
     if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
         own += s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
-    *through_q = hangs_on_q(s) ? floor_q * s->step.c_v / s->step.c_q : 0;
+    *through_q = v_inherits_round_off_of_q(s) ? floor_q * s->step.c_v / s->step.c_q : 0;
     return own;
 }
 
@@ -164,8 +165,9 @@ static const double NOISE_LEFT = 0.01;
 static bool is_near_round_off(const ga_stepper *s)
 {
     const ga_increment_limits *l = &s->newton.limits;
-    const double least_v =
-        hangs_on_q(s) ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q) : GA_ROUND_OFF;
+    const double least_v = v_inherits_round_off_of_q(s)
+                               ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q)
+                               : GA_ROUND_OFF;
     double coarse = 0;
     for (int k = 0; k < 2; ++k) {
         coarse =

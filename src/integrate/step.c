@@ -1,4 +1,5 @@
-/* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c).
+/* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c). The
+ * update formulas (9a)-(9d) and (58a) are in collocated.c, those of [JN08] (13) in weighted.c.
  *
  * A step that fails is tried again with new tangents in every iteration; grid.c cuts it in two
  * then.
@@ -153,8 +154,9 @@ static void copy_long(const ga_stepper *s, double *to, const double *from, int n
     ga_pool_copy(s->pool, to, from, n);
 }
 
-/* What is becomes what was. */
-static void follow(const ga_stepper *s, double *was, double *is, const double *next, int n)
+/* The current values become the old ones. */
+static void shift_history(const ga_stepper *s, double *was, double *is, const double *next,
+                          int n)
 {
     copy_long(s, was, is, n);
     copy_long(s, is, next, n);
@@ -169,12 +171,12 @@ ga_status ga_step_accept(ga_stepper *s)
     if (s->form->has_eta || s->mode.estimates) copy_long(s, now->G, s->trial.G, s->dae.G.count);
     copy_long(s, now->vd_old[1], now->vd_old[0], s->nv);
     copy_long(s, now->lambda_old[1], now->lambda_old[0], s->mp);
-    follow(s, now->vd_old[0], now->vd, s->trial.vd, s->nv);
-    follow(s, now->v_old, now->v, s->trial.v, s->nv);
+    shift_history(s, now->vd_old[0], now->vd, s->trial.vd, s->nv);
+    shift_history(s, now->v_old, now->v, s->trial.v, s->nv);
     copy_long(s, now->a_used, s->known.a, s->nv); /* which may be now->a */
     copy_long(s, now->a, s->trial.a, s->nv);
-    follow(s, now->lambda_old[0], now->lambda, s->trial.lambda, s->mp);
-    follow(s, now->q_old, now->q, s->trial.q, s->nq);
+    shift_history(s, now->lambda_old[0], now->lambda, s->trial.lambda, s->mp);
+    shift_history(s, now->q_old, now->q, s->trial.q, s->nq);
     if (s->form->has_eta) copy(now->eta, s->trial.eta, s->m);
     if (s->form->weighted) {
         copy(now->Ma_used, s->known.Ma, s->nv);

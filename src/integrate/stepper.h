@@ -123,11 +123,11 @@ typedef struct ga_formulation_type {
     bool penalty;            /* knows the augmented Lagrangian */
     const ga_term_place *terms;
     int term_count;
-    /* Coefficients and whatever is known before the iteration; vn and an are set. */
+    /* Coefficients and whatever is known before the iteration; known.v and known.a are set. */
     ga_status (*begin)(ga_stepper *s);
     void (*predict)(ga_stepper *s);  /* first guess of the unknowns */
     void (*evaluate)(ga_stepper *s); /* unknowns -> v, U;  q = q_n o R(U) */
-    /* s->r; what is not finite in it may be left to show in the increments. */
+    /* Fills s->newton.r; what is not finite in it may be left to show in the increments. */
     ga_status (*residual)(ga_stepper *s);
     /* Solves, corrects the unknowns, measures the increments. */
     void (*correct)(ga_stepper *s);
@@ -349,7 +349,7 @@ static inline const double *ga_source_values(ga_source source)
 {
     return source.array ? *source.array + source.from : NULL;
 }
-/* Were the last increments? */
+/* True if the last increments are finite. */
 static inline bool ga_newton_is_finite(const ga_stepper *s)
 {
     const double sum = s->newton.delta_q[0] + s->newton.delta_q[1] + s->newton.delta_v[0] +
@@ -470,13 +470,13 @@ void ga_regular_minimise(ga_stepper *s, bool keep);
 /* The smallest eigenvalue, after a factorization of the iteration matrix. True if the matrix
  * should have a smaller eps. */
 bool ga_regular_watch(ga_stepper *s);
-/* Would a small pivot of the iteration matrix make the watch begin? */
+/* True if a small pivot of the iteration matrix would make the watch begin. */
 bool ga_regular_doubts(const ga_stepper *s);
-/* Does the converged trial end too near a singular position? */
+/* True if the converged trial ends too near a singular position. */
 bool ga_regular_near(const ga_stepper *s);
-/* Is there perhaps one some steps away? */
+/* True if a singular position may lie within the next steps. */
 bool ga_regular_weakens(const ga_stepper *s);
-/* There is. */
+/* Records that one does. */
 void ga_regular_alert(ga_stepper *s);
 void ga_regular_accept(ga_stepper *s);
 

@@ -7,16 +7,17 @@
  * shrink, and nothing is solved. The same happens where friction or a damper is much softer at
  * the solution than where the tangents were made.
  *
- * What u can hide is at most M^-1 S u, the increment that S keeps away. Where that is below the
+ * An increment u underestimates the error by at most M^-1 S u. Where that is below the
  * tolerance, or small against u itself, S does not matter, and u tells the error. Elsewhere
- * tangents S' are made at the end of the increment: M^-1 (S' - S) u is what it has left undone.
+ * tangents S' are made at the end of the increment: M^-1 (S' - S) u is what is still unsolved.
  */
 #ifndef GA_INTEGRATE_TRUST_H
 #define GA_INTEGRATE_TRUST_H
 
 #include <stdbool.h>
 
-/* Of u: mass outweighs stiffness. Contraction is then honest to this factor. */
+/* M^-1 S u relative to u up to which mass outweighs stiffness, so that contraction rates are
+ * those of the error. */
 static const double GA_TRUST_SOFT = 0.3;
 
 /* norm: largest component of the increment; withheld: that of M^-1 S u, both in units of the

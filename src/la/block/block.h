@@ -32,9 +32,9 @@ typedef struct ga_front {
 
 /* What a factorisation has shown. */
 typedef struct ga_fronts_finding {
-    double pivot;  /* the smallest, by the size of its column: as its reciprocal */
-    int column;    /* of that pivot */
-    double growth; /* largest |l| |u| of one pivot, where multipliers are large */
+    double inverse_pivot; /* largest (column size)/|pivot| so far */
+    int column;           /* of that pivot */
+    double growth;        /* largest |l| |u| of one pivot, where multipliers are large */
     bool failed;
 } ga_fronts_finding;
 

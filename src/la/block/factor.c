@@ -31,8 +31,8 @@ static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
-/* Entries of the matrix into a front. Done one front ahead: numbers that are stored one by one
- * cannot be read as vectors until the processor has put them away. */
+/* Entries of the matrix into a front. Scalar stores defeat store-to-load forwarding to vector
+ * loads, so entries are assembled one front ahead. */
 static void assemble(const solver *s, int i, part *p)
 {
     const front *f = &s->front[i];
@@ -87,9 +87,9 @@ static void judge(const solver *s, const front *f, const double *F, finding *fou
 {
     for (int p = 0; p < f->k; ++p) {
         const int column = s->col[f->first + p];
-        const double pivot = fabs(F[(ptrdiff_t)p * (f->ld + 1)]) * s->matrix->size[column];
-        if (pivot <= found->pivot) continue;
-        found->pivot = pivot;
+        const double inverse = fabs(F[(ptrdiff_t)p * (f->ld + 1)]) * s->matrix->size[column];
+        if (inverse <= found->inverse_pivot) continue;
+        found->inverse_pivot = inverse;
         found->column = column;
     }
 }
@@ -149,8 +149,8 @@ static finding gather(const solver *s)
         const finding *found = &s->part[p].found;
         all.failed = all.failed || found->failed;
         if (found->growth > all.growth) all.growth = found->growth;
-        if (found->pivot <= all.pivot) continue;
-        all.pivot = found->pivot;
+        if (found->inverse_pivot <= all.inverse_pivot) continue;
+        all.inverse_pivot = found->inverse_pivot;
         all.column = found->column;
     }
     return all;
@@ -166,7 +166,7 @@ bool ga_fronts_factor(ga_fronts *s, double *rcond, int *column)
     factor_above(s);
     const finding found = gather(s);
     if (found.failed) return false;
-    *rcond = fmin(1 / found.pivot, 1);
+    *rcond = fmin(1 / found.inverse_pivot, 1);
     *column = found.column;
     if (!(*rcond >= PIVOT_LIMIT)) return false;
     const double grown = found.growth / s->matrix->largest;

@@ -90,7 +90,7 @@ static double work_of(const front *f)
     return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r) + overhead;
 }
 
-/* Whole subtrees, in the order of fronts. Those with more than half of the work are divided;
+/* Whole subtrees, in the order of fronts. Those with more than 60 % of the work are divided;
  * those that follow each other are one part until it has an eighth. */
 static void choose_parts(solver *s, const ga_elimination *e, double *work)
 {

@@ -20,14 +20,14 @@ static void forward(const solver *s, int from, int end, const part *p)
     double *restrict y = s->y, *restrict z = p->z;
     for (int i = from; i < end; ++i) {
         const front *f = &s->front[i];
-        const int *others = s->others + f->others - f->k;
+        const int *others = s->others + f->others;
         double *own = y + f->first;
         if (f->swapped) swap_numbers(f->k, s->swap + f->first, own);
         for (int k = 0; k < f->k; ++k) z[k] = own[k];
         for (int k = f->k; k < f->ld; ++k) z[k] = 0;
         s->kernels->forward(f->k, f->m, s->factors + f->forth, z);
         for (int k = 0; k < f->k; ++k) own[k] = z[k];
-        for (int k = f->k; k < f->m; ++k) y[others[k]] += z[k];
+        for (int k = f->k; k < f->m; ++k) y[others[k - f->k]] += z[k];
     }
 }
 
