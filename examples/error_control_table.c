@@ -1,8 +1,9 @@
 /* Error at the end compared with the tolerance: the tables of docs/error_control.md.
  *
- *     error_control_table [--all] [--second-order]
+ *     error_control_table [--all] [--second-order | --explicit | --radau]
  *
- * Tolerances 1e-2 ... 1e-5, or down to 1e-8, by GA_ERROR_AUTO or GA_ERROR_FULL. Five published
+ * Tolerances 1e-2 ... 1e-5, or down to 1e-8 (1e-10 with the methods of higher order), by
+ * GA_ERROR_AUTO or GA_ERROR_FULL. Five published
  * problems with known solutions, default settings (index 2, rho_inf 0.9). The errors of q and v
  * at t_end are given in units of the tolerance, absolute + relative * (largest value so far),
  * for translations and rotations. */
@@ -104,17 +105,23 @@ static int print_row(const pb_problem *p, ga_integrator *run, ga_error_mode mode
 int main(int argc, char **argv)
 {
     int last = 5;
+    bool all = false;
     ga_error_mode mode = GA_ERROR_AUTO;
+    ga_method method = GA_METHOD_GENERALIZED_ALPHA;
     for (int k = 1; k < argc; ++k) {
-        if (!strcmp(argv[k], "--all")) last = 8;
-        if (!strcmp(argv[k], "--second-order")) mode = GA_ERROR_FULL;
+        if (!strcmp(argv[k], "--all")) all = true;
+        if (!strcmp(argv[k], "--explicit")) method = GA_METHOD_EXPLICIT;
+        if (!strcmp(argv[k], "--radau")) method = GA_METHOD_RADAU;
+        if (!strcmp(argv[k], "--second-order") || method) mode = GA_ERROR_FULL;
     }
+    if (all) last = method ? 10 : 8;
     int failures = 0;
     for (int k = 0; k < PROBLEMS; ++k) {
         pb_problem *p = NULL;
         ga_integrator *run = NULL;
         ga_integrator_def def = ga_integrator_def_default();
         ga_report report;
+        def.method = method;
         if (problems[k].create(&p) || ga_integrator_create(&p->system, &def, &run, &report))
             return fprintf(stderr, "%s: cannot be set up\n", problems[k].name), 1;
         printf("**%s**, 0 ... %g s\n\n", problems[k].name, p->t_end);
