@@ -376,20 +376,6 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
     }
 }
 
-int ga_matrix_slot(const ga_matrix *matrix, int row, int col)
-{
-    if (matrix->full) return row + col * matrix->n;
-    int from = matrix->colptr[col], end = matrix->colptr[col + 1];
-    while (end - from > 1) {
-        const int middle = from + (end - from) / 2;
-        if (matrix->rowind[middle] <= row)
-            from = middle;
-        else
-            end = middle;
-    }
-    return from < end && matrix->rowind[from] == row ? from : -1;
-}
-
 int ga_matrix_column(const ga_matrix *matrix, int slot)
 {
     if (matrix->full) return slot / matrix->n;

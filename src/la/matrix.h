@@ -76,8 +76,6 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
  * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work);
-/* Where the entry in this place is among the values, or -1. */
-int ga_matrix_slot(const ga_matrix *matrix, int row, int col);
 /* The column of a slot. */
 int ga_matrix_column(const ga_matrix *matrix, int slot);
 /* Column-major copy, n x n. */

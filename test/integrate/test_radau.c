@@ -16,11 +16,14 @@ static ga_onestep *create(const ga_system *system)
     return m;
 }
 
+/* Guesses of lambda and psi are one array for a method. */
 static void begin(const pb_problem *p, ga_onestep *m)
 {
+    double guess[2 * MAX_NC] = {0};
     ga_report report;
-    assert_status(ga_radau_type.begin(m, p->t0, p->q0, p->v0, p->lambda_guess, &report), GA_OK,
-                  report);
+    for (int i = 0; p->lambda_guess && i < m->dae->m; ++i) guess[i] = p->lambda_guess[i];
+    for (int i = 0; p->psi_guess && i < m->dae->p; ++i) guess[m->dae->m + i] = p->psi_guess[i];
+    assert_status(ga_radau_type.begin(m, p->t0, p->q0, p->v0, guess, &report), GA_OK, report);
 }
 
 /* q, v, lambda and psi at t_end: exact, or the last reference. */
