@@ -24,6 +24,7 @@ static const struct {
     [GALPHA_SECOND_ORDER] = {"adaptive, second order", GA_INDEX2, true, GA_ERROR_FULL},
     [GALPHA_EXTRAPOLATE] = {"extrapolate", GA_INDEX2, true, GA_ERROR_EXTRAPOLATE},
     [GALPHA_ADAPTIVE_INDEX3] = {"adaptive index 3", GA_INDEX3, true, GA_ERROR_FULL},
+    [GALPHA_EXPLICIT] = {"explicit", GA_INDEX2, true, GA_ERROR_FULL},
 };
 
 const char *galpha_mode_name(int mode) { return modes[mode].name; }
@@ -60,6 +61,9 @@ void galpha_apply(const bench_case *c, ga_integrator_def *def, ga_control *contr
 {
     const double value = c->value;
     def->formulation = modes[c->mode].formulation;
+#ifdef BENCH_METHODS
+    if (c->mode == GALPHA_EXPLICIT) def->method = GA_METHOD_EXPLICIT;
+#endif
     if (c->newton > 0) def->relative = c->newton;
     apply_threads(c->threads ? c->threads : 1, def, NULL);
     control->mode = modes[c->mode].error;
@@ -106,7 +110,9 @@ const ga_model *galpha_model(bench *b, const galpha_file *file, int n, double *s
     if (!place->model) {
         char path[1024], set[64];
         const char *sets[] = {set};
-        ga_model_options options = {.set_count = file->parameter ? 1 : 0, .set = sets};
+        ga_model_options options = ga_model_options_default();
+        options.set_count = file->parameter ? 1 : 0;
+        options.set = sets;
         snprintf(path, sizeof path, "%s/%s", file->example ? b->examples : b->models,
                  file->name);
         snprintf(set, sizeof set, "parameters.%s=%d", file->parameter ? file->parameter : "",

@@ -17,6 +17,7 @@ typedef enum galpha_mode {
     GALPHA_SECOND_ORDER,
     GALPHA_EXTRAPOLATE,
     GALPHA_ADAPTIVE_INDEX3,
+    GALPHA_EXPLICIT, /* where the version has it; otherwise as GALPHA_SECOND_ORDER */
     GALPHA_MODE_COUNT
 } galpha_mode;
 

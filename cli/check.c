@@ -80,11 +80,12 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-typedef enum kind { ACCELERATIONS, REACTIONS, KINDS } kind;
+typedef enum kind { VELOCITIES, ACCELERATIONS, REACTIONS, KINDS } kind;
 
 static bool is_kind(kind which, const char *name)
 {
     static const char *const ends[KINDS][2] = {
+        {".velocity", ".angular_velocity"},
         {".acceleration", ".angular_acceleration"},
         {".force", ".torque"},
     };
@@ -240,6 +241,19 @@ static void print_channels(const check *c, kind which, const char *title)
     }
 }
 
+static bool moves(const check *c)
+{
+    const double *values = ga_sim_values(c->sim);
+    for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
+        const ga_channel channel = ga_sim_channel(c->sim, k);
+        const double scale = scale_of(c, channel.unit);
+        for (int i = 0; i < channel.count && is_kind(VELOCITIES, channel.name); ++i)
+            if (cli_without_round_off(values[i], scale) != 0) return true;
+        values += channel.count;
+    }
+    return false;
+}
+
 /* Constraints of motions; -1 if some are redundant, so that they do not count in full. */
 static int count_motion_rows(const check *c)
 {
@@ -281,6 +295,8 @@ static void print_report(const check *c)
     print_redundancies(c);
     print_moved(f, ga_model_dimension(c->input.model));
     print_joints(c);
+    if (moves(c))
+        print_channels(c, VELOCITIES, "velocities at the start, angular ones in body axes");
     print_channels(c, ACCELERATIONS, "accelerations at the start");
     print_channels(c, REACTIONS, "reactions at the start, on the second body, world axes");
     if (isnan(f->tangent_error))
@@ -391,6 +407,7 @@ static void print_json(const check *c)
     print_moved_json(&json, f, ga_model_dimension(c->input.model));
     print_joints_json(&json, c);
     cli_json_object(&json, "initial");
+    print_channels_json(&json, c, VELOCITIES, "velocities");
     print_channels_json(&json, c, ACCELERATIONS, "accelerations");
     print_channels_json(&json, c, REACTIONS, "reactions");
     cli_json_end_object(&json);
@@ -435,7 +452,7 @@ static int examine(check *c)
     else
         print_report(c);
     cli_flush();
-    cli_warnings_print(c->sim);
+    cli_warnings_print(c->sim, 0);
     if (c->found.tangent_error > suspicious_tangent)
         cli_error("warning: Jacobians differ from finite differences by %.2g; Newton's method "
                   "will converge slowly or not at all",
@@ -462,7 +479,11 @@ const cli_command cli_check = {
     .name = "check",
     .operand = "MODEL",
     .summary = "summarise a model: degrees of freedom, constraints, initial state",
-    .details = "MODEL is a model file, or - for standard input. Nothing is simulated.\n",
+    .details =
+        "MODEL is a model file, or - for standard input. Nothing is simulated.\n"
+        "\n"
+        "Exit codes: 0 done, 1 the model cannot be assembled, 2 bad input or usage, 3 a\n"
+        "file cannot be read.\n",
     .options = options,
     .run = check_command,
 };

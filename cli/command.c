@@ -100,6 +100,42 @@ static const cli_option *find_short(const cli_command *command, char letter)
     return letter == 'h' ? &help_option : NULL;
 }
 
+/* The only name that begins like this, as --out for --output. */
+static const char *completed(const char *start, int count, const char *const *names)
+{
+    const char *found = NULL;
+    for (int k = 0; k < count; ++k) {
+        if (strncmp(names[k], start, strlen(start)) != 0) continue;
+        if (found) return NULL;
+        found = names[k];
+    }
+    return found;
+}
+
+static bool is_same_word(const char *a, const char *b)
+{
+    for (; *a && *b; ++a, ++b)
+        if (*a != *b && !(*a == '-' && *b == '_')) return false;
+    return *a == *b;
+}
+
+/* Settings of the model file that people expect as options, --t-end for simulate.t_end. */
+static const char *setting_meant(const cli_command *command, const char *name)
+{
+    static const char *const settings[] = {
+        "simulate.t_end",      "simulate.t_start", "simulate.step",        "simulate.tolerance",
+        "simulate.method",     "simulate.rho_inf", "simulate.formulation", "simulate.max_step",
+        "simulate.first_step", "simulate.solver",  "simulate.threads",     "simulate.error",
+        "simulate.kinematics", "output.every",     "output.channels",      "gravity",
+    };
+    if (!find_long(command, "set", 3)) return NULL;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; ++k) {
+        const char *dot = strchr(settings[k], '.');
+        if (is_same_word(name, dot ? dot + 1 : settings[k])) return settings[k];
+    }
+    return NULL;
+}
+
 static int unknown_option(const cli_command *command, const char *word)
 {
     const char *names[LONGEST_NAME] = {"help"};
@@ -109,8 +145,13 @@ static int unknown_option(const cli_command *command, const char *word)
     char name[LONGEST_NAME + 1] = "";
     if (word[1] == '-')
         snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    const char *nearest = *name ? cli_nearest(name, count, names) : NULL;
-    if (nearest)
+    const char *nearest = *name ? completed(name, count, names) : NULL;
+    if (!nearest && *name) nearest = cli_nearest(name, count, names);
+    const char *setting = *name ? setting_meant(command, name) : NULL;
+    if (setting)
+        cli_error("%s has no option '%s'; values of the model are changed by '--set %s=VALUE'",
+                  command->name, word, setting);
+    else if (nearest)
         cli_error("%s has no option '%s'; did you mean '--%s'?", command->name, word, nearest);
     else
         cli_error("%s has no option '%s'; see galpha %s --help", command->name, word,
@@ -122,6 +163,14 @@ static void give(cli_arguments *arguments, const cli_option *option, const char 
 {
     arguments->given[arguments->given_count].option = option;
     arguments->given[arguments->given_count++].value = value;
+}
+
+/* A word such as -q in place of a file is a forgotten name. "-" is left to the commands, some
+ * of which write to standard output. */
+static bool is_file_name(const cli_option *option, const char *value)
+{
+    const bool is_file = option->argument && strcmp(option->argument, "FILE") == 0;
+    return !is_file || value[0] != '-' || value[1] == '\0';
 }
 
 /* One option at words[*at]; a value in the next word moves *at. */
@@ -150,6 +199,11 @@ static int parse_option(const cli_command *command, int count, char **words, int
             return EXIT_INPUT;
         }
         value = words[++*at];
+    }
+    if (!is_file_name(option, value)) {
+        cli_error("--%s: '%s' looks like an option; expected a file (./%s if that is its name)",
+                  option->name, value, value);
+        return EXIT_INPUT;
     }
     give(arguments, option, value);
     return EXIT_DONE;
@@ -226,7 +280,7 @@ static void print_option(const cli_option *o)
                       : snprintf(left, sizeof left, "    ");
     snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name, o->argument ? " " : "",
              o->argument ? o->argument : "");
-    printf("  %-28s %s\n", left, o->help);
+    printf("  %-31s %s\n", left, o->help);
 }
 
 void cli_print_help(const cli_command *command)

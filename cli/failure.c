@@ -111,8 +111,9 @@ void cli_failure_print(const cli_failure *f)
 {
     const ga_report *r = f->report;
     cli_error("%s: %s", f->path, is_text(r->message) ? r->message : ga_status_text(r->status));
-    cli_error("  at t = %.9g s, step %.3g s, %d Newton iterations", r->time, r->step,
-              r->iteration);
+    if (r->step > 0)
+        cli_error("  at t = %.9g s, step %.3g s, %d Newton iterations", r->time, r->step,
+                  r->iteration);
     if (is_text(worst_element(f)))
         cli_error("  worst constraint: %s%s%s", worst_element(f),
                   is_text(worst_row(f)) ? ", " : "", is_text(worst_row(f)) ? worst_row(f) : "");
@@ -127,7 +128,7 @@ void cli_failure_print(const cli_failure *f)
     if (could_not_start(r))
         cli_error("  galpha view %s shows the model at the start, with open joints in red",
                   f->path);
-    else
+    else if (!r->remedy && (r->status == GA_ERR_NO_CONVERGE || r->status == GA_ERR_SINGULAR))
         cli_error("  galpha check %s shows redundant constraints and wrong Jacobians", f->path);
 }
 

@@ -1,4 +1,6 @@
 /* galpha info: what is in a result, or in a model. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "cli/info.h"
 
 #include "cli/guard.h"
@@ -6,6 +8,7 @@
 #include "cli/text.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* Which of the two, by how the file begins, not by its name: HDF5 has a signature, CSV begins
  * with the column `time`. What cannot be read is left to those who read it. */
@@ -14,7 +17,10 @@ static bool is_result(const char *path)
     static const char signature[] = "\x89HDF\r\n\x1a\n", header[] = "time",
                       quoted[] = "\"time\"";
     char start[8] = "";
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false; /* a pipe is read once */
+    FILE *file = fopen(path, "rb");
     if (!file) return false;
     const size_t n = fread(start, 1, sizeof start, file);
     fclose(file);

@@ -64,11 +64,21 @@ typedef struct setting {
 
 enum { MOST_SETTINGS = 16 };
 
-/* "s, 1/500 of the time": where the limit is not the user's. */
+/* Where the limit is not the user's it is a part of the time, which depends on the method. */
 static const char *max_step_unit(const ga_sim_def *def, double max_step)
 {
     if (max_step == 0) return "s, 0: no limit";
-    return def->control.max_step > 0 ? "s" : "s, for functions of time: 1/500 of the run";
+    if (def->control.max_step > 0) return "s";
+    switch (lround((def->t_end - def->t_start) / max_step)) {
+    case 500:
+        return "s, for functions of time: 1/500 of the run";
+    case 200:
+        return "s, for functions of time: 1/200 of the run";
+    case 50:
+        return "s, for functions of time: 1/50 of the run";
+    default:
+        return "s, for functions of time";
+    }
 }
 
 static int list_settings(const info *i, setting list[MOST_SETTINGS])

@@ -106,39 +106,50 @@ static char *read_stdin(size_t *length)
     return text;
 }
 
-static ga_status read_model(cli_input *input, const ga_model_options *options)
+static ga_status read_model(cli_input *input, const char *text, const ga_model_options *options)
 {
-    if (strcmp(input->path, "-") != 0)
+    if (!text && strcmp(input->path, "-") != 0)
         return ga_model_read(input->path, options, &input->model, input->messages);
     input->path = "<stdin>";
-    size_t length;
-    input->text = read_stdin(&length);
-    if (!input->text) return GA_ERR_FILE;
-    return ga_model_parse(input->path, input->text, length, options, &input->model,
-                          input->messages);
+    size_t length = text ? strlen(text) : 0;
+    if (!text) text = input->text = read_stdin(&length);
+    if (!text) return GA_ERR_FILE;
+    return ga_model_parse(input->path, text, length, options, &input->model, input->messages);
+}
+
+int cli_input_load(cli_input *input, const char *path, const char *text, bool json,
+                   const ga_model_options *options)
+{
+    *input = (cli_input){.path = path, .json = json, .messages = ga_messages_create()};
+    if (!input->messages) return cli_out_of_memory();
+    const ga_status status = read_model(input, text, options);
+    if (status != GA_OK) return cli_input_refuse(input, status, NULL);
+    cli_input_print_messages(input);
+    return EXIT_DONE;
 }
 
 int cli_input_read(cli_input *input, const cli_arguments *arguments)
 {
-    *input = (cli_input){.path = arguments->operands[0],
-                         .json = cli_given(arguments, "json"),
-                         .messages = ga_messages_create()};
     const char **set = calloc((size_t)arguments->given_count + 1, sizeof *set);
-    if (!set || !input->messages) {
-        free(set);
-        return cli_out_of_memory();
-    }
-    ga_model_options options = {.set = set,
-                                .include_anywhere = cli_given(arguments, "include-anywhere"),
-                                .allow_plugins = cli_given(arguments, "allow-plugins")};
+    if (!set) return cli_out_of_memory();
+    ga_model_options options = ga_model_options_default();
+    options.set_count = cli_input_set(arguments, set);
+    options.set = set;
+    options.include_anywhere = cli_given(arguments, "include-anywhere");
+    options.allow_plugins = cli_given(arguments, "allow-plugins");
+    const int code = cli_input_load(input, arguments->operands[0], NULL,
+                                    cli_given(arguments, "json"), &options);
+    free(set);
+    return code;
+}
+
+int cli_input_set(const cli_arguments *arguments, const char **set)
+{
+    int count = 0;
     for (int k = 0; k < arguments->given_count; ++k)
         if (strcmp(arguments->given[k].option->name, "set") == 0)
-            set[options.set_count++] = arguments->given[k].value;
-    const ga_status status = read_model(input, &options);
-    free(set);
-    if (status != GA_OK) return cli_input_refuse(input, status, NULL);
-    cli_input_print_messages(input);
-    return EXIT_DONE;
+            set[count++] = arguments->given[k].value;
+    return count;
 }
 
 const char *cli_input_name(const cli_input *input)

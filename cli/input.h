@@ -32,7 +32,12 @@ typedef struct cli_input {
 /* Reads the model, prints messages. EXIT_DONE or the exit code; then everything was said, also
  * in JSON where asked for. Free in any case. */
 int cli_input_read(cli_input *input, const cli_arguments *arguments);
-/* The same for what is noticed later: the report belongs to the status. */
+/* The same with these options; text: of the model, null if it is in its file. */
+int cli_input_load(cli_input *input, const char *path, const char *text, bool json,
+                   const ga_model_options *options);
+/* The values of --set, as many as options at most; returns their number. */
+int cli_input_set(const cli_arguments *arguments, const char **set);
+/* What cli_input_read says, for what is noticed later: the report belongs to the status. */
 int cli_input_refuse(cli_input *input, ga_status status, const ga_report *report);
 void cli_input_print_messages(cli_input *input); /* those not printed yet */
 void cli_input_free(cli_input *input);

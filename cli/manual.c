@@ -81,7 +81,7 @@ static int manual_command(const cli_arguments *arguments)
          "a file cannot be read or written\n"
          ".TP\n"
          "130\n"
-         "stopped by Ctrl\\-C; other signals: 128 plus their number\n"
+         "stopped by Ctrl\\-C; 143 by SIGTERM: 128 plus the number of the signal\n"
          ".SH EXAMPLES\n"
          ".nf\n"
          "galpha check crank.yaml\n"

@@ -26,6 +26,13 @@ static bool has_positions(const ga_result_reader *result)
     return false;
 }
 
+static void warn_still(const char *file)
+{
+    cli_error("warning: %s: it has no positions of bodies, nothing will move", file);
+    cli_print_line(stderr, "  remedy: ",
+                   "run with --view, or add *.position and *.rotation to output.channels");
+}
+
 /* What a user might miss in the page. */
 static void tell(const char *file, const ga_result_reader *result, const ga_page_shown *shown)
 {
@@ -36,8 +43,7 @@ static void tell(const char *file, const ga_result_reader *result, const ga_page
         cli_error("warning: %s: the scene is damaged, bodies are drawn as boxes", file);
     else if (!ga_result_reader_scene(result))
         cli_error("warning: %s: it has no scene, bodies are drawn as boxes", file);
-    if (!has_positions(result))
-        cli_error("warning: %s: it has no positions of bodies, nothing will move", file);
+    if (!has_positions(result)) warn_still(file);
 }
 
 static ga_status open_results(const cli_page *page, ga_result_reader **results,
@@ -59,7 +65,9 @@ int cli_page_write(const cli_page *page)
     if (!results || !shown) {
         code = cli_out_of_memory();
     } else {
-        const ga_page_def def = {.title = page->title, .labels = page->labels};
+        ga_page_def def = ga_page_def_default();
+        def.title = page->title;
+        def.labels = page->labels;
         ga_status status = open_results(page, results, &report);
         if (status == GA_OK)
             status = ga_page_write(page->path, page->count, results, &def, shown, &report);

@@ -4,6 +4,7 @@
 
 #include "cli/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 static const double redraw_interval = 0.1; /* s */
+static const double line_interval = 60;    /* s: at least one line in this time */
 static const double quiet_time = 1;        /* s: a run that is over by then needs no progress */
 
 cli_progress cli_progress_begin(bool shown, double t_start, double t_end)
@@ -80,23 +82,32 @@ void cli_progress_update(cli_progress *p, double t, double step)
     if (!(fraction > 0)) return;
     if (fraction > 1) fraction = 1;
     const int tenths = (int)(10 * fraction + 1e-9);
-    if (!p->terminal && tenths <= p->tenths) return;
     const double now = cli_clock(), elapsed = now - p->began;
     if (elapsed < quiet_time) return;
+    if (!p->terminal && tenths <= p->tenths && now - fmax(p->drawn, p->began) < line_interval)
+        return;
     const double left = elapsed * (1 - fraction) / fraction;
     if (!p->terminal) {
         p->tenths = tenths;
-        fprintf(stderr, "galpha: %3d %%  t = %.6g of %.6g s  step %.2e  %.1f s, %.1f s left\n",
-                10 * tenths, t, p->t_end, step, elapsed, left);
+        p->drawn = now;
+        char duration[16];
+        format_duration(duration, left);
+        fprintf(stderr, "galpha: %3.0f %%  t = %.6g of %.6g s  step %.2e  %.1f s, %s left\n",
+                floor(100 * fraction + 1e-7), t, p->t_end, step, elapsed, duration);
     } else if (now - p->drawn >= redraw_interval) {
         p->drawn = now;
         draw(p, fraction, t, step, left);
     }
 }
 
-void cli_progress_end(cli_progress *p)
+void cli_progress_clear(cli_progress *p)
 {
     if (p->dirty) fputs("\r\033[K", stderr);
     p->dirty = false;
+}
+
+void cli_progress_end(cli_progress *p)
+{
+    cli_progress_clear(p);
     p->shown = false;
 }

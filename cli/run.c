@@ -1,66 +1,34 @@
 /* galpha run: simulates a model, writes results, sums up. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "cli/command.h"
+#include "cli/run.h"
 #include "cli/failure.h"
-#include "cli/input.h"
 #include "cli/interrupt.h"
-#include "cli/json.h"
 #include "cli/page.h"
-#include "cli/progress.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
 
 #include <errno.h>
-#include <galpha/galpha.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { CSV, HDF5, FILES };
-
-typedef struct run {
-    cli_input input;
-    ga_sim_def def;
-    ga_sim *sim;
-    struct {
-        const char *path; /* null: not wanted; "-": standard output, CSV only */
-        char *part;       /* where the rows are if the run does not finish */
-        bool complete;    /* closed under its own name */
-        ga_result *result;
-    } file[FILES];
-    char *own_path;     /* of the HDF5 result, if none was given */
-    const char *page;   /* null: not wanted */
-    char *page_of_part; /* its name, if the run does not finish */
-    bool only_for_page; /* an HDF5 result that nobody else wants */
-    FILE *out;          /* the summary: stdout, unless results go there */
-    cli_progress progress;
-    long rows;
-    double began, wall;
-    ga_status write_status; /* of result files */
-    ga_report write_report;
-    ga_status status; /* of the simulation */
-    ga_report report;
-    bool quiet;
-    bool deserted; /* standard output has no reader any more */
-    int caught;    /* the signal that ended the run; 0: none */
-    int page_code; /* of writing the page */
-} run;
-
 /* --- while it runs ------------------------------------------------------------------------ */
 
-static ga_eval go_on(void) { return cli_interrupt_caught() ? GA_EVAL_FATAL : GA_EVAL_OK; }
-
-static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+/* Runs with checkpoints are stopped between two steps. */
+static ga_eval go_on(const cli_run_state *r)
+{
+    return cli_interrupt_caught() && !r->checkpoint ? GA_EVAL_FATAL : GA_EVAL_OK;
+}
 
 /* Of writing file k. A closed pipe is no error: whoever read it has seen enough. */
-static void note_write(run *r, int k, ga_status status, const ga_report *report)
+static void note_write(cli_run_state *r, int k, ga_status status, const ga_report *report)
 {
     if (status == GA_OK || r->write_status != GA_OK) return;
-    if (is_stdout(r->file[k].path) && strstr(report->message, strerror(EPIPE))) {
+    if (cli_is_stdout(r->file[k].path) && strstr(report->message, strerror(EPIPE))) {
         r->deserted = true;
         return;
     }
@@ -69,14 +37,14 @@ static void note_write(run *r, int k, ga_status status, const ga_report *report)
 }
 
 /* Nobody wants to see more. */
-static bool is_over(const run *r) { return r->deserted && !r->file[HDF5].path; }
+static bool is_over(const cli_run_state *r) { return r->deserted && !r->file[CLI_HDF5].path; }
 
 static ga_eval output(void *user, const ga_sim *sim)
 {
-    run *r = user;
-    for (int k = 0; k < FILES; ++k) {
+    cli_run_state *r = user;
+    for (int k = 0; k < CLI_FILES; ++k) {
         ga_report report;
-        if (!r->file[k].result || (r->deserted && is_stdout(r->file[k].path))) continue;
+        if (!r->file[k].result || (r->deserted && cli_is_stdout(r->file[k].path))) continue;
         note_write(
             r, k,
             ga_result_write(r->file[k].result, ga_sim_time(sim), ga_sim_values(sim), &report),
@@ -84,20 +52,105 @@ static ga_eval output(void *user, const ga_sim *sim)
     }
     if (r->write_status != GA_OK || is_over(r)) return GA_EVAL_FATAL;
     ++r->rows;
-    return go_on();
+    return go_on(r);
+}
+
+/* In a long run warnings do not wait for the end: they may be the reason why it is long. */
+static void warn_early(cli_run_state *r, const ga_sim *sim)
+{
+    static const double long_run = 5; /* s */
+    if (r->quiet || !ga_sim_get_warning(sim, r->told).code) return;
+    if (cli_clock() - r->progress.began < long_run) return;
+    cli_progress_clear(&r->progress);
+    r->told = cli_warnings_print(sim, r->told);
 }
 
 static ga_eval step(void *user, const ga_sim *sim)
 {
-    run *r = user;
-    for (int k = 0; k < FILES; ++k) {
+    cli_run_state *r = user;
+    for (int k = 0; k < CLI_FILES; ++k) {
         ga_report report;
         if (r->file[k].result)
             note_write(r, k, ga_result_tick(r->file[k].result, &report), &report);
     }
     if (r->write_status != GA_OK) return GA_EVAL_FATAL;
     cli_progress_update(&r->progress, ga_sim_time(sim), ga_sim_step_size(sim));
-    return go_on();
+    warn_early(r, sim);
+    return go_on(r);
+}
+
+/* --- checkpoints -------------------------------------------------------------------------- */
+
+/* The rows it counts are in the files first. A checkpoint that cannot be written is no reason
+ * to stop; the one before is still there. */
+static void write_checkpoint(cli_run_state *r)
+{
+    const ga_status before = r->checkpoint_status;
+    for (int k = 0; k < CLI_FILES; ++k) {
+        ga_report report;
+        if (r->file[k].result)
+            note_write(r, k, ga_result_flush(r->file[k].result, &report), &report);
+    }
+    if (r->write_status != GA_OK) return;
+    r->note.rows = r->rows;
+    r->checkpoint_status =
+        cli_checkpoint_write(r->checkpoint, r->sim, &r->note, &r->checkpoint_report);
+    if (r->checkpoint_status != GA_OK && before == GA_OK)
+        cli_error("%s; the run goes on", r->checkpoint_report.message);
+}
+
+static ga_eval pause_run(void *user, const ga_sim *sim)
+{
+    cli_run_state *r = user;
+    (void)sim;
+    const bool caught = cli_interrupt_caught();
+    if (!caught && cli_clock() < r->checkpoint_next) return GA_EVAL_OK;
+    write_checkpoint(r);
+    r->checkpoint_next = cli_clock() + r->note.every;
+    return caught || r->write_status != GA_OK ? GA_EVAL_FATAL : GA_EVAL_OK;
+}
+
+static char *note_path(cli_run_state *r, int k, const char *path)
+{
+    free(r->absolute[k]);
+    return r->absolute[k] = path ? cli_absolute(path) : NULL;
+}
+
+static int read_every(cli_run_state *r, const cli_arguments *arguments)
+{
+    const char *text = cli_value(arguments, "checkpoint-every");
+    if (!(r->note.every > 0)) r->note.every = 60;
+    if (!text) return EXIT_DONE;
+    char *end;
+    const double seconds = strtod(text, &end);
+    if (*end || end == text || !(seconds > 0 && isfinite(seconds))) {
+        cli_error("--checkpoint-every: expected a number of seconds above 0, not `%s`", text);
+        return EXIT_INPUT;
+    }
+    r->note.every = seconds;
+    return EXIT_DONE;
+}
+
+int cli_run_prepare_checkpoints(cli_run_state *r, const cli_arguments *arguments)
+{
+    const int code = read_every(r, arguments);
+    if (code != EXIT_DONE) return code;
+    if (!r->checkpoint) {
+        if (!cli_given(arguments, "checkpoint-every")) return EXIT_DONE;
+        cli_error("--checkpoint-every: give --checkpoint, too");
+        return EXIT_INPUT;
+    }
+    if (r->page && (r->only_for_page || !r->file[CLI_HDF5].path)) {
+        cli_error("a page of a run with checkpoints needs the HDF5 result: leave out "
+                  "--no-results, or give -o");
+        return EXIT_INPUT;
+    }
+    const char *csv = r->file[CLI_CSV].path, *h5 = r->file[CLI_HDF5].path;
+    r->note.csv = cli_is_stdout(csv) ? csv : note_path(r, 0, csv);
+    r->note.output = note_path(r, 1, h5);
+    r->note.page = note_path(r, 2, r->page);
+    const bool memory = !csv == !r->note.csv && !h5 == !r->note.output;
+    return memory ? EXIT_DONE : cli_out_of_memory();
 }
 
 /* --- files -------------------------------------------------------------------------------- */
@@ -108,29 +161,70 @@ static char *copy(const char *text)
     return own ? strcpy(own, text) : NULL;
 }
 
-static ga_status open_files(run *r, const ga_channel *channels, const char *scene)
+/* A result that goes on where an earlier one ended. One whose rows cannot be taken over is
+ * left as it is: GA_ERR_INPUT. */
+static void take_rows(cli_run_state *r, int k, ga_result_format format,
+                      const ga_result_def *def)
 {
-    static const ga_result_format formats[FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
-    ga_result_def def = {.channel_count = ga_sim_channel_count(r->sim),
-                         .channels = channels,
-                         .model_text = ga_model_text(r->input.model),
-                         .scene = scene};
-    for (int k = 0; k < FILES && r->write_status == GA_OK; ++k) {
+    ga_report report;
+    const char *path = r->file[k].path;
+    const ga_status status = ga_result_create_after(
+        path, format, def, r->earlier[k], (size_t)r->rows, &r->file[k].result, &report);
+    note_write(r, k, status, &report);
+    if (status != GA_ERR_INPUT) return;
+    cli_error("the rows before t = %.9g s cannot be taken over: %s", ga_sim_time(r->sim),
+              report.message);
+    if (r->page_added)
+        cli_error("  resume without --view; `galpha view %s` makes a page afterwards", path);
+    else
+        cli_error("  resume with the output.channels of before, or move that file away; where "
+                  "there is no other, the results begin at this time");
+}
+
+/* Rows that an interrupted `resume` had set aside. They belong to an earlier run: a checkpoint
+ * of this one must not find them. */
+static void remove_set_aside(const cli_run_state *r, const char *path)
+{
+    char *name = malloc(strlen(path) + sizeof ".before");
+    if (!name) return;
+    strcat(strcpy(name, path), ".before");
+    if (r->checkpoint && !r->state) unlink(name);
+    free(name);
+}
+
+static ga_status open_files(cli_run_state *r, const ga_channel *channels, const char *scene)
+{
+    static const ga_result_format formats[CLI_FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
+    ga_result_def def = ga_result_def_default();
+    def.channel_count = ga_sim_channel_count(r->sim);
+    def.channels = channels;
+    def.model_text = ga_model_text(r->input.model);
+    def.scene = scene;
+    if (r->state) cli_run_find_earlier(r);
+    const long taken = r->rows;
+    for (int k = 0; k < CLI_FILES && r->write_status == GA_OK; ++k) {
         ga_report report;
         const char *path = r->file[k].path;
         if (!path) continue;
-        def.descriptor = is_stdout(path) ? STDOUT_FILENO : 0;
-        note_write(r, k,
-                   ga_result_create_with(def.descriptor ? "standard output" : path, formats[k],
-                                         &def, &r->file[k].result, &report),
-                   &report);
+        def.descriptor = cli_is_stdout(path) ? STDOUT_FILENO : 0;
+        const bool takes = taken > 0 && !def.descriptor;
+        r->file[k].lacks = takes ? 0 : taken;
+        r->file[k].begin = r->state && !takes ? ga_sim_time(r->sim) : r->def.t_start;
+        if (takes)
+            take_rows(r, k, formats[k], &def);
+        else
+            note_write(r, k,
+                       ga_result_create_with(def.descriptor ? "standard output" : path,
+                                             formats[k], &def, &r->file[k].result, &report),
+                       &report);
+        if (r->file[k].result && !def.descriptor) remove_set_aside(r, path);
         if (r->file[k].result && !def.descriptor)
             r->file[k].part = copy(ga_result_path(r->file[k].result));
     }
     return r->write_status;
 }
 
-static bool is_done(const run *r)
+static bool is_done(const cli_run_state *r)
 {
     return r->write_status == GA_OK && r->status == GA_OK && !r->caught;
 }
@@ -139,7 +233,7 @@ static bool is_done(const run *r)
 
 static const double gigabyte = 1e9;
 /* HDF5 holds doubles; CSV up to 17 digits, sign, point, exponent, comma. */
-static double bytes_of_number(int file) { return file == HDF5 ? 8 : 20; }
+static double bytes_of_number(int file) { return file == CLI_HDF5 ? 8 : 20; }
 
 /* Bytes free where a file is to be; infinite if that cannot be told. */
 static double free_space(const char *path)
@@ -159,7 +253,7 @@ static double free_space(const char *path)
 /* Says before the run what it will write, if that is much or more than there is space for. Of
  * output at every step only fixed steps tell the number. A run that is stopped, or meets a full
  * disk, keeps what it has written, so this is a warning and no error. */
-static void announce_size(const run *r)
+static void announce_size(const cli_run_state *r)
 {
     const double spacing = r->def.output_every > 0 ? r->def.output_every : r->def.step;
     if (!(spacing > 0) || !isfinite(r->def.t_end)) return;
@@ -167,7 +261,7 @@ static void announce_size(const run *r)
     double numbers = 1;
     for (int k = 0; k < ga_sim_channel_count(r->sim); ++k)
         numbers += ga_sim_channel(r->sim, k).count;
-    for (int k = 0; k < FILES; ++k) {
+    for (int k = 0; k < CLI_FILES; ++k) {
         struct stat about;
         if (!r->file[k].path || !strcmp(r->file[k].path, "-")) continue;
         if (stat(r->file[k].path, &about) == 0 && !S_ISREG(about.st_mode)) continue;
@@ -183,24 +277,8 @@ static void announce_size(const run *r)
     }
 }
 
-static const char *outcome(const run *r)
-{
-    if (r->write_status != GA_OK || r->status != GA_OK) return "failed";
-    return r->caught ? "interrupted" : "done";
-}
-
-static long steps_accepted(const ga_sim_summary *s)
-{
-    return s->control.accepted ? s->control.accepted : s->statistics.steps;
-}
-
-static long steps_rejected(const ga_sim_summary *s)
-{
-    return s->control.rejected + s->statistics.halvings;
-}
-
 /* What a result file knows about the run. */
-static void close_files(run *r)
+static void close_files(cli_run_state *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
@@ -210,7 +288,7 @@ static void close_files(run *r)
     const ga_attribute attributes[] = {
         {"version", ga_version(), 0},
         {"model", cli_input_name(&r->input), 0},
-        {"status", outcome(r), 0},
+        {"status", cli_run_outcome(r), 0},
         {"message", r->status == GA_OK ? "" : r->report.message, 0},
         {"method", cli_method_name(def->integrator.method), 0},
         {"formulation", family ? cli_formulation(def->integrator.formulation) : "none", 0},
@@ -224,8 +302,8 @@ static void close_files(run *r)
         {"tolerance_absolute", NULL, def->control.absolute_translation},
         {"t_start", NULL, def->t_start},
         {"t_end", NULL, s.t},
-        {"steps_accepted", NULL, (double)steps_accepted(&s)},
-        {"steps_rejected", NULL, (double)steps_rejected(&s)},
+        {"steps_accepted", NULL, (double)cli_steps_accepted(&s)},
+        {"steps_rejected", NULL, (double)cli_steps_rejected(&s)},
         {"newton_iterations", NULL, (double)s.statistics.iterations},
         {"factorizations", NULL, (double)s.statistics.factorizations},
         {"evaluations", NULL, (double)s.statistics.evaluations},
@@ -235,7 +313,7 @@ static void close_files(run *r)
         {"wall_seconds", NULL, r->wall},
         {NULL, NULL, 0},
     };
-    for (int k = 0; k < FILES; ++k) {
+    for (int k = 0; k < CLI_FILES; ++k) {
         ga_report report;
         const bool done = is_done(r);
         const ga_status status =
@@ -247,19 +325,11 @@ static void close_files(run *r)
     }
 }
 
-/* Where the rows are, now that the files are closed; null: nowhere. */
-static const char *written(const run *r, int k)
-{
-    if (!r->file[k].path || r->rows == 0) return NULL;
-    if (r->file[k].complete || !r->file[k].part) return r->file[k].path;
-    return access(r->file[k].part, F_OK) == 0 ? r->file[k].part : NULL; /* someone removed it */
-}
-
 /* --- page --------------------------------------------------------------------------------- */
 
 /* What was computed is shown, also if that is not all; but then the page has another name, so
  * that it does not replace that of a run that finished: top.html becomes top.part.html. */
-static int name_page(run *r)
+static int name_page(cli_run_state *r)
 {
     if (is_done(r)) return EXIT_DONE;
     const char *dot = strrchr(r->page, '.'), *slash = strrchr(r->page, '/');
@@ -272,11 +342,11 @@ static int name_page(run *r)
     return EXIT_DONE;
 }
 
-static void write_page(run *r)
+static void write_page(cli_run_state *r)
 {
     if (!r->page || r->rows == 0 || r->write_status != GA_OK) return;
     if ((r->page_code = name_page(r)) != EXIT_DONE) return;
-    const char *result = written(r, HDF5);
+    const char *result = cli_run_written(r, CLI_HDF5);
     const char *const *labels = NULL; /* the name of the file */
     const char *name = cli_input_name(&r->input), *slash = strrchr(name, '/');
     if (strcmp(name, r->input.path) == 0 && slash) name = slash + 1;
@@ -290,149 +360,14 @@ static void write_page(run *r)
     r->page_code = cli_page_write(&page);
 }
 
-/* --- summary ------------------------------------------------------------------------------ */
-
-static double total(const ga_energy *e) { return e->kinetic + e->potential; }
-
-/* Files that somebody wants to know of. */
-static bool is_wanted(const run *r, int k)
-{
-    return written(r, k) && !(k == HDF5 && r->only_for_page);
-}
-
-static bool has_page(const run *r) { return r->page && r->rows && r->page_code == EXIT_DONE; }
-
-static void print_files(const run *r)
-{
-    char rows[48] = ""; /* of a write that failed, how many are in the file is not known */
-    if (r->write_status == GA_OK) snprintf(rows, sizeof rows, ", %ld rows", r->rows);
-    for (int k = 0; k < FILES; ++k)
-        if (is_wanted(r, k))
-            fprintf(r->out, "  results      %s%s\n",
-                    is_stdout(written(r, k)) ? "standard output" : written(r, k), rows);
-    if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
-}
-
-/* Work that was put in and taken out again leaves the round-off of its sum. */
-static const double SUM_ROUND_OFF = 1e-12;
-
-static double shown(double energy, const ga_sim_summary *s)
-{
-    const double least = fmax(s->energy_round_off, SUM_ROUND_OFF * s->energy_scale);
-    return fabs(energy) <= least ? 0 : energy;
-}
-
-static void print_summary(const run *r)
-{
-    const ga_sim_summary s = ga_sim_get_summary(r->sim);
-    const ga_energy *e = &s.final;
-    FILE *out = r->out;
-    char line[256];
-    snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s", outcome(r),
-             r->def.t_start, s.t, r->wall);
-    cli_print_text(out, cli_input_name(&r->input));
-    fprintf(out, "%s\n", line);
-    if (r->rows == 0) return; /* it did not start: there are no numbers */
-    fprintf(out, "  steps        %ld, %ld rejected", steps_accepted(&s), steps_rejected(&s));
-    if (s.control.third_order) fprintf(out, ", %ld of third order", s.control.third_order);
-    if (s.control.step_max > 0)
-        fprintf(out, ", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
-    if (s.control.events) fprintf(out, ", %ld events", s.control.events);
-    fprintf(out, "\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
-            s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
-    fprintf(out,
-            "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
-            shown(e->kinetic, &s), shown(e->potential, &s), shown(e->dissipated, &s),
-            shown(e->work, &s));
-    fprintf(out, "               energy balance error at most %.2g J", s.energy_drift_max);
-    if (s.energy_scale > s.energy_round_off)
-        fprintf(out, " (%.2g of %.3g J)", s.energy_drift_max / s.energy_scale, s.energy_scale);
-    fprintf(out, "\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
-            s.statistics.position_residual_max, s.statistics.velocity_residual_max);
-    cli_warnings_sum_up(out, r->sim);
-    print_files(r);
-}
-
-static void print_energy_json(cli_json *json, const ga_sim_summary *s)
-{
-    cli_json_object(json, "energy");
-    cli_json_number(json, "initial", total(&s->initial));
-    cli_json_number(json, "final", total(&s->final));
-    cli_json_number(json, "drift_max", s->energy_drift_max);
-    cli_json_number(json, "scale", s->energy_scale);
-    cli_json_number(json, "kinetic", s->final.kinetic);
-    cli_json_number(json, "potential", s->final.potential);
-    cli_json_number(json, "dissipated", s->final.dissipated);
-    cli_json_number(json, "work", s->final.work);
-    cli_json_end_object(json);
-}
-
-static void print_final_json(cli_json *json, const run *r)
-{
-    const double *values = ga_sim_values(r->sim);
-    cli_json_object(json, "final");
-    for (int k = 0; k < ga_sim_channel_count(r->sim) && r->rows; ++k) {
-        const ga_channel channel = ga_sim_channel(r->sim, k);
-        cli_json_numbers(json, channel.name, channel.count, values);
-        values += channel.count;
-    }
-    cli_json_end_object(json);
-}
-
-static const char *message(const run *r)
-{
-    if (r->write_status != GA_OK) return r->write_report.message;
-    if (r->status != GA_OK) return r->report.message;
-    return r->caught ? "stopped by a signal" : "";
-}
-
-static void print_json(const run *r)
-{
-    const ga_sim_summary s = ga_sim_get_summary(r->sim);
-    cli_json json = {.out = stdout};
-    cli_json_object(&json, NULL);
-    cli_json_text(&json, "model", cli_input_name(&r->input));
-    cli_json_text(&json, "file", r->input.path);
-    cli_json_text(&json, "status", outcome(r));
-    cli_json_text(&json, "message", message(r));
-    cli_json_number(&json, "t_start", r->def.t_start);
-    cli_json_number(&json, "t_end", s.t);
-    cli_json_object(&json, "steps");
-    cli_json_integer(&json, "accepted", steps_accepted(&s));
-    cli_json_integer(&json, "rejected", steps_rejected(&s));
-    cli_json_end_object(&json);
-    cli_json_integer(&json, "third_order_steps", s.control.third_order);
-    cli_json_integer(&json, "newton_iterations", s.statistics.iterations);
-    cli_json_integer(&json, "factorizations", s.statistics.factorizations);
-    cli_json_integer(&json, "evaluations", s.statistics.evaluations);
-    cli_json_integer(&json, "events", s.control.events);
-    cli_json_number(&json, "wall_seconds", r->wall);
-    print_energy_json(&json, &s);
-    cli_json_object(&json, "constraints");
-    cli_json_number(&json, "position_max", s.statistics.position_residual_max);
-    cli_json_number(&json, "velocity_max", s.statistics.velocity_residual_max);
-    cli_json_end_object(&json);
-    print_final_json(&json, r);
-    cli_json_list(&json, "files");
-    for (int k = 0; k < FILES; ++k)
-        if (is_wanted(r, k)) cli_json_text(&json, NULL, written(r, k));
-    if (has_page(r)) cli_json_text(&json, NULL, r->page);
-    cli_json_end_list(&json);
-    cli_warnings_json(&json, r->sim);
-    if (r->status != GA_OK)
-        cli_failure_json(&json,
-                         &(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
-    cli_json_end_object(&json);
-}
-
 /* --- the command -------------------------------------------------------------------------- */
 
 /* What a run that did not finish has left. */
-static void tell_parts(const run *r)
+static void tell_parts(const cli_run_state *r)
 {
     const char *first = NULL, *second = NULL;
-    for (int k = FILES - 1; k >= 0; --k) {
-        const bool left = is_wanted(r, k) && !r->file[k].complete;
+    for (int k = CLI_FILES - 1; k >= 0; --k) {
+        const bool left = cli_run_is_wanted(r, k) && !r->file[k].complete;
         const char *part = left ? r->file[k].part : NULL;
         if (part && first) second = part;
         if (part && !first) first = part;
@@ -445,33 +380,41 @@ static void tell_parts(const run *r)
                   rows, first, second ? " and " : "", second ? second : "", first);
 }
 
-static void tell(const run *r)
+static bool is_saved(const cli_run_state *r)
 {
-    if (!r->quiet) cli_warnings_print(r->sim);
+    return r->checkpoint && r->checkpoint_status == GA_OK;
+}
+
+static void tell(const cli_run_state *r)
+{
+    if (!r->quiet) cli_warnings_print(r->sim, r->told);
     if (r->input.json)
-        print_json(r);
+        cli_run_print_json(r);
     else if (!r->quiet && !is_over(r))
-        print_summary(r);
+        cli_run_print_summary(r);
     cli_flush(); /* before what follows, where both go to one place */
     if (r->write_status != GA_OK)
         cli_error("%s", r->write_report.message);
     else if (r->status != GA_OK)
         cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
     else if (r->caught)
-        cli_error("stopped at t = %.9g s of %.9g s", ga_sim_get_summary(r->sim).t,
-                  r->def.t_end);
+        cli_error("stopped at t = %.9g s of %.9g s%s%s", ga_sim_get_summary(r->sim).t,
+                  r->def.t_end, is_saved(r) ? "; to go on: galpha resume " : "",
+                  is_saved(r) ? r->checkpoint : "");
     tell_parts(r);
 }
 
-static int exit_code(const run *r)
+static int exit_code(const cli_run_state *r)
 {
     if (r->write_status != GA_OK) return cli_exit_code(r->write_status);
     if (r->status != GA_OK) return cli_exit_code(r->status);
+    if (r->checkpoint && r->checkpoint_status != GA_OK)
+        return cli_exit_code(r->checkpoint_status);
     return r->caught ? EXIT_SIGNAL + r->caught : r->page_code;
 }
 
 /* The simulation as the model asks for it. */
-static ga_status create(run *r, ga_report *report)
+static ga_status create(cli_run_state *r, ga_report *report)
 {
     r->def = ga_sim_def_of(r->input.model);
     if (isnan(r->def.t_end)) {
@@ -479,8 +422,11 @@ static ga_status create(run *r, ga_report *report)
                  "the model has no end time: add `simulate: {t_end: ...}`");
         return GA_ERR_INPUT;
     }
+    if (isfinite(r->note.t_end) && r->state) r->def.t_end = r->note.t_end;
+    r->note.t_end = r->def.t_end;
     r->def.output = output;
-    if (!r->file[CSV].path && !r->file[HDF5].path) /* the end is all that is shown */
+    if (r->checkpoint) r->def.pause = pause_run;
+    if (!r->file[CLI_CSV].path && !r->file[CLI_HDF5].path) /* the end is all that is shown */
         r->def.output_every = r->def.t_end - r->def.t_start;
     r->def.progress = step;
     r->def.user = r;
@@ -488,12 +434,46 @@ static ga_status create(run *r, ga_report *report)
     return ga_sim_create(r->input.model, &r->def, &r->sim, r->input.messages, report);
 }
 
-static int simulate(run *r)
+/* What a checkpoint left, before any file is touched. */
+static int load(cli_run_state *r)
+{
+    ga_report report;
+    if (!r->state) return EXIT_DONE;
+    const ga_status status = ga_checkpoint_load(r->state, r->sim, &report);
+    if (status != GA_OK) {
+        cli_error("%s: %s", r->checkpoint, report.message);
+        return cli_exit_code(status);
+    }
+    if (ga_sim_is_over(r->sim)) {
+        cli_error("%s: the run is over, at t = %.9g s; --t-end T goes on to a later time",
+                  r->checkpoint, ga_sim_time(r->sim));
+        return EXIT_INPUT;
+    }
+    r->rows = r->earlier_rows;
+    return EXIT_DONE;
+}
+
+/* Can it be saved at all? To be known before hours have passed. */
+static ga_status check_save(const cli_run_state *r, ga_report *report)
+{
+    if (!r->checkpoint) return GA_OK;
+    const size_t size = ga_sim_save_size(r->sim);
+    void *bytes = malloc(size);
+    if (!bytes) return GA_ERR_MEMORY;
+    const ga_status status = ga_sim_save(r->sim, bytes, size, report);
+    free(bytes);
+    return status;
+}
+
+int cli_run_simulate(cli_run_state *r)
 {
     ga_report report;
     ga_status status = create(r, &report);
+    if (status == GA_OK) status = check_save(r, &report);
     if (status != GA_OK) return cli_input_refuse(&r->input, status, &report);
     cli_input_print_messages(&r->input);
+    const int code = load(r);
+    if (code != EXIT_DONE) return code;
 
     announce_size(r);
     const int count = ga_sim_channel_count(r->sim);
@@ -501,35 +481,46 @@ static int simulate(run *r)
     if (!channels) return cli_out_of_memory();
     for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(r->sim, k);
     cli_interrupt_watch(); /* from here on there are files to close */
-    char *scene = r->file[HDF5].path ? ga_model_scene(r->input.model) : NULL;
-    if (r->file[HDF5].path && !scene) {
+    char *scene = r->file[CLI_HDF5].path ? ga_model_scene(r->input.model) : NULL;
+    if (r->file[CLI_HDF5].path && !scene) {
         free(channels);
         return cli_out_of_memory();
     }
     status = open_files(r, channels, scene);
     ga_text_free(scene);
     free(channels);
+    if (status == GA_ERR_INPUT) { /* before anything was computed */
+        close_files(r);
+        return EXIT_INPUT;
+    }
     if (status == GA_OK) {
         r->progress = cli_progress_begin(!r->quiet, r->def.t_start, r->def.t_end);
         r->began = cli_clock();
-        r->status = ga_sim_run(r->sim, &r->report);
+        r->checkpoint_next = r->began + r->note.every;
+        r->status =
+            r->state ? ga_sim_continue(r->sim, &r->report) : ga_sim_run(r->sim, &r->report);
         r->wall = cli_clock() - r->began;
-        r->caught = cli_interrupt_caught();
+        r->caught = r->checkpoint && ga_sim_is_over(r->sim) ? 0 : cli_interrupt_caught();
         cli_progress_end(&r->progress);
     }
     close_files(r);
+    /* Not before the results have their names: killed in between, the run is done once more
+     * from the checkpoint before. */
+    if (r->checkpoint && is_done(r) && ga_sim_is_over(r->sim)) write_checkpoint(r);
     write_page(r);
     tell(r);
     return exit_code(r);
 }
 
 /* Two outputs in one file, or an output in place of the model, are slips. */
-static int check_paths(const run *r)
+static int check_paths(const cli_run_state *r)
 {
-    const char *paths[] = {r->input.path, r->file[CSV].path, r->file[HDF5].path, r->page};
-    for (int i = 0; i < 4; ++i)
-        for (int k = i + 1; k < 4; ++k)
-            if (paths[i] && paths[k] && !is_stdout(paths[k]) &&
+    enum { PATHS = 5 };
+    const char *paths[PATHS] = {r->input.path, r->file[CLI_CSV].path, r->file[CLI_HDF5].path,
+                                r->page, r->checkpoint};
+    for (int i = 0; i < PATHS; ++i)
+        for (int k = i + 1; k < PATHS; ++k)
+            if (paths[i] && paths[k] && !cli_is_stdout(paths[k]) &&
                 cli_same_file(paths[i], paths[k])) {
                 cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
@@ -537,20 +528,34 @@ static int check_paths(const run *r)
     return EXIT_DONE;
 }
 
-/* What cannot be had together. */
-static int check_options(const cli_arguments *arguments)
+static bool is_named_csv(const char *path)
 {
-    const bool to_stdout = is_stdout(cli_value(arguments, "csv"));
+    const size_t n = strlen(path);
+    return n >= 4 && strcasecmp(path + n - 4, ".csv") == 0;
+}
+
+/* What cannot be had together. */
+int cli_run_check_options(const char *command, const cli_arguments *arguments)
+{
+    const bool to_stdout = cli_is_stdout(cli_value(arguments, "csv"));
     const char *wrong = NULL;
     if (cli_given(arguments, "no-results") && cli_given(arguments, "output"))
         wrong = "give either --no-results or -o, not both";
     else if (to_stdout && cli_given(arguments, "json"))
         wrong = "--json and --csv - would both write to standard output";
-    else if (is_stdout(cli_value(arguments, "output")))
+    else if (cli_is_stdout(cli_value(arguments, "output")))
         wrong = "HDF5 cannot go to standard output; --csv - writes results there";
-    else if (is_stdout(cli_value(arguments, "view")))
+    else if (cli_is_stdout(cli_value(arguments, "view")))
         wrong = "a page cannot go to standard output; give --view the name of a file";
-    if (wrong) cli_error("run: %s", wrong);
+    else if (cli_is_stdout(cli_value(arguments, "checkpoint")))
+        wrong =
+            "a checkpoint cannot go to standard output; give --checkpoint the name of a file";
+    if (wrong) cli_error("%s: %s", command, wrong);
+    const char *output = cli_value(arguments, "output");
+    if (!wrong && output && is_named_csv(output)) {
+        wrong = output;
+        cli_error("%s: -o writes HDF5; for CSV, use --csv %s", command, output);
+    }
     return wrong ? EXIT_INPUT : EXIT_DONE;
 }
 
@@ -591,54 +596,74 @@ static int check_page(const char *page)
     return good ? EXIT_DONE : EXIT_FILES;
 }
 
-static int choose_files(run *r, const cli_arguments *arguments)
+int cli_run_choose_files(cli_run_state *r, const cli_arguments *arguments)
 {
-    r->file[CSV].path = cli_value(arguments, "csv");
-    r->file[HDF5].path = cli_value(arguments, "output");
+    r->file[CLI_CSV].path = cli_value(arguments, "csv");
+    r->file[CLI_HDF5].path = cli_value(arguments, "output");
     r->page = cli_value(arguments, "view");
-    r->out = is_stdout(r->file[CSV].path) ? stderr : stdout;
+    r->out = cli_is_stdout(r->file[CLI_CSV].path) ? stderr : stdout;
     const int code = r->page ? check_page(r->page) : EXIT_DONE;
-    if (code != EXIT_DONE || r->file[HDF5].path) return code;
-    const bool wanted = !cli_given(arguments, "no-results") && !is_stdout(r->file[CSV].path);
+    if (code != EXIT_DONE) return code;
+    if (r->file[CLI_HDF5].path) return check_paths(r);
+    const bool wanted =
+        !cli_given(arguments, "no-results") && !cli_is_stdout(r->file[CLI_CSV].path);
     r->only_for_page = !wanted;
-    if (!wanted && !r->page) return EXIT_DONE;
+    if (!wanted && !r->page) return check_paths(r);
     r->own_path = wanted ? default_path(r->input.path) : temporary_path(r->page);
-    r->file[HDF5].path = r->own_path;
-    return r->own_path ? EXIT_DONE : cli_out_of_memory();
+    r->file[CLI_HDF5].path = r->own_path;
+    return r->own_path ? check_paths(r) : cli_out_of_memory();
 }
 
-static void remove_files(run *r)
+void cli_run_free(cli_run_state *r)
 {
+    ga_sim_destroy(r->sim);
+    cli_input_free(&r->input);
     if (r->only_for_page && r->own_path) {
         unlink(r->own_path);
-        if (r->file[HDF5].part) unlink(r->file[HDF5].part);
+        if (r->file[CLI_HDF5].part) unlink(r->file[CLI_HDF5].part);
     }
-    for (int k = 0; k < FILES; ++k) free(r->file[k].part);
+    for (int k = 0; k < CLI_FILES; ++k) free(r->file[k].part);
+    for (int k = 0; k < 4; ++k) free(r->absolute[k]);
     free(r->own_path);
     free(r->page_of_part);
 }
 
+/* What `resume` needs to read the model again. */
+static int note_model(cli_run_state *r, const cli_arguments *arguments)
+{
+    if (!r->checkpoint) return EXIT_DONE;
+    const char *path = arguments->operands[0];
+    r->note.include_anywhere = cli_given(arguments, "include-anywhere");
+    r->note.allow_plugins = cli_given(arguments, "allow-plugins");
+    r->note.set = calloc((size_t)arguments->given_count + 1, sizeof *r->note.set);
+    if (!r->note.set) return cli_out_of_memory();
+    r->note.set_count = cli_input_set(arguments, r->note.set);
+    r->note.model_text = r->input.text;
+    r->note.model = r->input.text ? "<stdin>" : note_path(r, 3, path);
+    return r->note.model ? EXIT_DONE : cli_out_of_memory();
+}
+
 static int run_command(const cli_arguments *arguments)
 {
-    run r = {.quiet = cli_given(arguments, "quiet"), .input.path = arguments->operands[0]};
-    int code = check_options(arguments);
-    if (code == EXIT_DONE) code = choose_files(&r, arguments);
-    if (code == EXIT_DONE) code = check_paths(&r);
-    if (code == EXIT_DONE) {
-        code = cli_input_read(&r.input, arguments);
-        if (code == EXIT_DONE) code = simulate(&r);
-        ga_sim_destroy(r.sim);
-        cli_input_free(&r.input);
-    }
-    remove_files(&r);
+    cli_run_state r = {.quiet = cli_given(arguments, "quiet"),
+                       .input.path = arguments->operands[0],
+                       .checkpoint = cli_value(arguments, "checkpoint")};
+    int code = cli_run_check_options("run", arguments);
+    if (code == EXIT_DONE) code = cli_run_choose_files(&r, arguments);
+    if (code == EXIT_DONE) code = cli_run_prepare_checkpoints(&r, arguments);
+    if (code == EXIT_DONE) code = cli_input_read(&r.input, arguments);
+    if (code == EXIT_DONE) code = note_model(&r, arguments);
+    if (code == EXIT_DONE) code = cli_run_simulate(&r);
+    cli_run_free(&r);
+    free(r.note.set);
     return code;
 }
 
 static const cli_option options[] = {
     {"output", 'o', "FILE", "write results to FILE (HDF5); default: MODEL.h5"},
-    {"csv", 0, "FILE", "write results to FILE (CSV); -: standard output"},
-    {"no-results", 0, NULL, "write no HDF5 file"},
-    {"view", 0, "FILE", "write an interactive HTML page of the run to FILE"},
+    CLI_RUN_OPTIONS,
+    {"checkpoint", 0, "FILE", "save the state to FILE from time to time, for galpha resume"},
+    {"checkpoint-every", 0, "SECONDS", "how often; default: 60"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
     {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
@@ -660,9 +685,12 @@ const cli_command cli_run = {
         "no HDF5 file is written unless -o is given, and the summary goes to stderr.\n"
         "Otherwise the summary goes to stdout; progress, warnings and errors go to stderr.\n"
         "Ctrl-C finishes the step and closes the files; a second Ctrl-C stops at once.\n"
+        "With --checkpoint, the state is saved to FILE every minute, when the run is stopped\n"
+        "by Ctrl-C or SIGTERM, and at its end; `galpha resume FILE` goes on from there with\n"
+        "the same numbers.\n"
         "\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"
-        "cannot be read or written, 130 stopped by Ctrl-C.\n",
+        "cannot be read or written, 130 stopped by Ctrl-C, 143 by SIGTERM.\n",
     .options = options,
     .run = run_command,
 };

@@ -391,7 +391,9 @@ const cli_command cli_spectrum = {
         "velocity; where it is not 0, multipliers are only first-order accurate.\n"
         "\n"
         "Several numbers after --rho-inf or --alpha compare methods in tables and figures.\n"
-        "Figures span the range of --ratio if several are given.\n",
+        "Figures span the range of --ratio if several are given.\n"
+        "\n"
+        "Exit codes: 0 done, 2 bad usage, 3 the figure cannot be written.\n",
     .options = options,
     .run = spectrum_command,
 };

@@ -80,10 +80,11 @@ static ga_status write_frame(start *s, const ga_sim *sim, const char *label, con
                                       {NULL, NULL, 0}};
         for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(sim, k);
         snprintf(path, size, "%s.%ld.%d.h5", s->page, (long)getpid(), s->count);
-        const ga_result_def def = {.channel_count = count,
-                                   .channels = channels,
-                                   .model_text = ga_model_text(s->input.model),
-                                   .scene = scene};
+        ga_result_def def = ga_result_def_default();
+        def.channel_count = count;
+        def.channels = channels;
+        def.model_text = ga_model_text(s->input.model);
+        def.scene = scene;
         done = ga_result_create_with(path, GA_RESULT_HDF5, &def, &result, report);
         if (done == GA_OK)
             done = ga_result_write(result, ga_sim_time(sim), ga_sim_values(sim), report);
@@ -223,7 +224,7 @@ static int show(start *s, const cli_arguments *arguments, bool *written)
     cli_input_print_messages(&s->input);
     const ga_status started = ga_sim_start(sim, &failure);
     if (started == GA_OK) {
-        if (!quiet) cli_warnings_print(sim);
+        if (!quiet) cli_warnings_print(sim, 0);
         status = write_frame(s, sim, "assembled", "start", &report);
         if (status == GA_OK) status = show_given(s, &report);
     } else {

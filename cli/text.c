@@ -104,7 +104,7 @@ double cli_clock(void)
 
 const char *cli_method_name(ga_method method)
 {
-    static const char *const names[] = {"generalized-alpha", "explicit", "radau"};
+    static const char *const names[] = {"generalized-alpha", "explicit", "radau", "auto"};
     return names[method];
 }
 

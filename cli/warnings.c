@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-void cli_warnings_print(const ga_sim *sim)
+int cli_warnings_print(const ga_sim *sim, int k)
 {
     ga_warning w;
-    for (int k = 0; w = ga_sim_get_warning(sim, k), w.code; ++k)
-        if (*w.remedy)
-            cli_error("warning: %s; remedy: %s", w.message, w.remedy);
-        else
-            cli_error("warning: %s", w.message);
+    for (; w = ga_sim_get_warning(sim, k), w.code; ++k) {
+        cli_error("warning: %s", w.message);
+        if (*w.remedy) cli_print_line(stderr, "  remedy: ", w.remedy);
+    }
+    return k;
 }
 
 static bool is_first_of_code(const ga_sim *sim, int k, const char *code)

@@ -6,8 +6,9 @@
 
 #include <galpha/sim.h>
 
-/* "warning: message; remedy: ..." on stderr, a line each. */
-void cli_warnings_print(const ga_sim *sim);
+/* "warning: message" on stderr, and "remedy: ..." on a line of its own, from the k-th on.
+ * Returns how many there are. */
+int cli_warnings_print(const ga_sim *sim, int k);
 /* A line of the summary: how many, and their codes; nothing if there are none. */
 void cli_warnings_sum_up(FILE *out, const ga_sim *sim);
 /* The list `warnings` of the object being written. */

@@ -647,19 +647,21 @@ ga_status pb_andrews_absolute_create(pb_problem **out)
     s->nodes = &absolute_node;
     s->constraint_count = NC;
     s->mass = absolute_mass;
-    s->mass_pattern = (ga_pattern){MASS, p->mass_at, p->mass_at};
+    s->mass_pattern = (ga_pattern){.count = MASS, .row = p->mass_at, .col = p->mass_at};
     s->mass_is_constant = true;
     s->force = absolute_force;
     s->constraint = absolute_constraint;
     s->gradient = absolute_gradient;
-    s->gradient_pattern = (ga_pattern){GRADIENT, p->gradient_row, p->gradient_col};
+    s->gradient_pattern =
+        (ga_pattern){.count = GRADIENT, .row = p->gradient_row, .col = p->gradient_col};
     s->acceleration_rhs = absolute_acceleration_rhs;
     s->stiffness = absolute_stiffness;
-    s->stiffness_pattern = (ga_pattern){STIFFNESS, stiffness_row, stiffness_col};
+    s->stiffness_pattern =
+        (ga_pattern){.count = STIFFNESS, .row = stiffness_row, .col = stiffness_col};
     s->damping = absolute_damping;
-    s->damping_pattern = (ga_pattern){1, damping_at, damping_at};
+    s->damping_pattern = (ga_pattern){.count = 1, .row = damping_at, .col = damping_at};
     s->velocity_stiffness = absolute_velocity_stiffness;
-    s->velocity_stiffness_pattern = (ga_pattern){NC, p->row, p->angle};
+    s->velocity_stiffness_pattern = (ga_pattern){.count = NC, .row = p->row, .col = p->angle};
     *out = problem;
     return GA_OK;
 }

@@ -190,19 +190,20 @@ ga_status pb_chain_create(int n, pb_problem **out)
     s->nodes = p->nodes;
     s->constraint_count = 2 * n;
     s->mass = mass;
-    s->mass_pattern = (ga_pattern){3 * n, p->diagonal, p->diagonal};
+    s->mass_pattern = (ga_pattern){.count = 3 * n, .row = p->diagonal, .col = p->diagonal};
     s->mass_is_constant = true;
     s->force = force;
     s->constraint = constraint;
     s->gradient = gradient;
-    s->gradient_pattern = (ga_pattern){8 * n - 4, p->B_row, p->B_col};
+    s->gradient_pattern = (ga_pattern){.count = 8 * n - 4, .row = p->B_row, .col = p->B_col};
     s->acceleration_rhs = acceleration_rhs;
     s->stiffness = stiffness;
-    s->stiffness_pattern = (ga_pattern){n, p->angle, p->angle};
+    s->stiffness_pattern = (ga_pattern){.count = n, .row = p->angle, .col = p->angle};
     s->damping = damping;
-    s->damping_pattern = (ga_pattern){1, p->diagonal, p->diagonal};
+    s->damping_pattern = (ga_pattern){.count = 1, .row = p->diagonal, .col = p->diagonal};
     s->velocity_stiffness = velocity_stiffness;
-    s->velocity_stiffness_pattern = (ga_pattern){4 * n - 2, p->Z_row, p->Z_col};
+    s->velocity_stiffness_pattern =
+        (ga_pattern){.count = 4 * n - 2, .row = p->Z_row, .col = p->Z_col};
     *out = problem;
     return GA_OK;
 }

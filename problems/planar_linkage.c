@@ -222,19 +222,21 @@ static void finish(pb_problem *problem)
     s->nodes = p->nodes;
     s->constraint_count = 2 * p->pins;
     s->mass = mass;
-    s->mass_pattern = (ga_pattern){3 * p->rods, p->diagonal, p->diagonal};
+    s->mass_pattern =
+        (ga_pattern){.count = 3 * p->rods, .row = p->diagonal, .col = p->diagonal};
     s->mass_is_constant = true;
     s->force = force;
     s->constraint = constraint;
     s->gradient = gradient;
-    s->gradient_pattern = (ga_pattern){p->entries, p->B_row, p->B_col};
+    s->gradient_pattern = (ga_pattern){.count = p->entries, .row = p->B_row, .col = p->B_col};
     s->acceleration_rhs = acceleration_rhs;
     s->stiffness = stiffness;
-    s->stiffness_pattern = (ga_pattern){p->rods, p->angle, p->angle};
+    s->stiffness_pattern = (ga_pattern){.count = p->rods, .row = p->angle, .col = p->angle};
     s->damping = damping;
-    s->damping_pattern = (ga_pattern){1, p->diagonal, p->diagonal};
+    s->damping_pattern = (ga_pattern){.count = 1, .row = p->diagonal, .col = p->diagonal};
     s->velocity_stiffness = velocity_stiffness;
-    s->velocity_stiffness_pattern = (ga_pattern){p->entries / 2, p->Z_row, p->Z_col};
+    s->velocity_stiffness_pattern =
+        (ga_pattern){.count = p->entries / 2, .row = p->Z_row, .col = p->Z_col};
 }
 
 ga_status pb_n_four_bar_create(int n, pb_problem **out)

@@ -216,19 +216,21 @@ ga_status pb_planar_slider_crank_create(pb_problem **out)
     s->nodes = &node;
     s->constraint_count = NC;
     s->mass = mass;
-    s->mass_pattern = (ga_pattern){NQ, mass_at, mass_at};
+    s->mass_pattern = (ga_pattern){.count = NQ, .row = mass_at, .col = mass_at};
     s->mass_is_constant = true;
     s->force = force;
     s->constraint = constraint;
     s->gradient = gradient;
-    s->gradient_pattern = (ga_pattern){GRADIENT, gradient_row, gradient_col};
+    s->gradient_pattern =
+        (ga_pattern){.count = GRADIENT, .row = gradient_row, .col = gradient_col};
     s->acceleration_rhs = acceleration_rhs;
     s->stiffness = stiffness;
-    s->stiffness_pattern = (ga_pattern){2, stiffness_at, stiffness_at};
+    s->stiffness_pattern = (ga_pattern){.count = 2, .row = stiffness_at, .col = stiffness_at};
     s->damping = damping;
-    s->damping_pattern = (ga_pattern){1, damping_at, damping_at};
+    s->damping_pattern = (ga_pattern){.count = 1, .row = damping_at, .col = damping_at};
     s->velocity_stiffness = velocity_stiffness;
-    s->velocity_stiffness_pattern = (ga_pattern){VELOCITY, velocity_row, velocity_col};
+    s->velocity_stiffness_pattern =
+        (ga_pattern){.count = VELOCITY, .row = velocity_row, .col = velocity_col};
     *out = problem;
     return GA_OK;
 }

@@ -199,19 +199,22 @@ ga_status pb_slider_crank_create(pb_problem **out)
     s->nodes = &node;
     s->constraint_count = NC;
     s->mass = mass;
-    s->mass_pattern = (ga_pattern){8, mass_at, mass_at};
+    s->mass_pattern = (ga_pattern){.count = 8, .row = mass_at, .col = mass_at};
     s->mass_is_constant = true;
     s->force = force;
     s->constraint = constraint;
     s->gradient = gradient;
-    s->gradient_pattern = (ga_pattern){GRADIENT, gradient_row, gradient_col};
+    s->gradient_pattern =
+        (ga_pattern){.count = GRADIENT, .row = gradient_row, .col = gradient_col};
     s->acceleration_rhs = acceleration_rhs;
     s->stiffness = stiffness;
-    s->stiffness_pattern = (ga_pattern){STIFFNESS, stiffness_row, stiffness_col};
+    s->stiffness_pattern =
+        (ga_pattern){.count = STIFFNESS, .row = stiffness_row, .col = stiffness_col};
     s->damping = damping;
-    s->damping_pattern = (ga_pattern){1, damping_at, damping_at};
+    s->damping_pattern = (ga_pattern){.count = 1, .row = damping_at, .col = damping_at};
     s->velocity_stiffness = velocity_stiffness;
-    s->velocity_stiffness_pattern = (ga_pattern){NC, velocity_row, velocity_col};
+    s->velocity_stiffness_pattern =
+        (ga_pattern){.count = NC, .row = velocity_row, .col = velocity_col};
     *out = problem;
     return GA_OK;
 }

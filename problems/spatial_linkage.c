@@ -267,16 +267,17 @@ static void finish(pb_problem *problem)
     s->nodes = p->nodes;
     s->constraint_count = p->rows;
     s->mass = mass;
-    s->mass_pattern = (ga_pattern){6 * p->bodies, p->diagonal, p->diagonal};
+    s->mass_pattern =
+        (ga_pattern){.count = 6 * p->bodies, .row = p->diagonal, .col = p->diagonal};
     s->mass_is_constant = true;
     s->force = force;
     s->constraint = constraint;
     s->gradient = gradient;
-    s->gradient_pattern = (ga_pattern){p->entries, p->B_row, p->B_col};
+    s->gradient_pattern = (ga_pattern){.count = p->entries, .row = p->B_row, .col = p->B_col};
     s->acceleration_rhs = acceleration_rhs;
-    s->stiffness_pattern = (ga_pattern){p->K_count, p->K_row, p->K_col};
+    s->stiffness_pattern = (ga_pattern){.count = p->K_count, .row = p->K_row, .col = p->K_col};
     s->damping = damping;
-    s->damping_pattern = (ga_pattern){9 * p->bodies, p->C_row, p->C_col};
+    s->damping_pattern = (ga_pattern){.count = 9 * p->bodies, .row = p->C_row, .col = p->C_col};
     s->velocity_stiffness_pattern = s->gradient_pattern;
 }
 

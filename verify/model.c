@@ -33,7 +33,9 @@ static ga_model *read_model(vf_run *run, const vf_simulation *simulation)
     }
     ga_model *model = NULL;
     ga_messages *messages = ga_messages_create();
-    ga_model_options options = {.set_count = count_of(simulation->set), .set = simulation->set};
+    ga_model_options options = ga_model_options_default();
+    options.set_count = count_of(simulation->set);
+    options.set = simulation->set;
     if (ga_model_parse(simulation->model, text, strlen(text), &options, &model, messages)) {
         char line[300] = "out of memory";
         if (ga_messages_count(messages) > 0) ga_messages_format(messages, 0, line, sizeof line);

@@ -61,6 +61,11 @@ typedef struct ga_converge_def {
     int levels; /* number of sizes to choose, each half (of tolerances: a quarter) the previous
                    one */
     bool hat;   /* use accelerations and reactions recomputed on the acceleration level */
+    /* What makes the reference. GA_METHOD_GENERALIZED_ALPHA, the default: finer runs of the
+     * method studied, in another formulation. GA_METHOD_EXPLICIT, GA_METHOD_RADAU: that method
+     * with a tolerance of 1e-11 or 1e-10, independent of the steps studied. Where it fails (the
+     * explicit one if the motion is stiff, radau at singular positions), so does the study. */
+    ga_method reference;
     /* done: approximate fraction of the study, 0 to 1. Any result but GA_EVAL_OK ends the study
      * with GA_ERR_STATE. */
     ga_eval (*progress)(void *user, double done);
@@ -90,10 +95,11 @@ typedef struct ga_converge_result {
     bool zero[GA_COMPONENT_COUNT];    /* zero up to round-off */
 
     /* the reference */
-    ga_formulation reference_formulation;
-    double reference_step;                      /* its finest, fixed; 0 with tolerances */
+    ga_method reference_method;
+    ga_formulation reference_formulation;       /* of generalized-alpha */
+    double reference_step;                      /* its finest, fixed; 0 with a tolerance */
     double reference_tolerance;                 /* 0 with fixed steps */
-    double reference_error[GA_COMPONENT_COUNT]; /* estimated */
+    double reference_error[GA_COMPONENT_COUNT]; /* estimated from runs of different accuracy */
     bool extrapolated[GA_COMPONENT_COUNT];      /* from three step sizes */
 
     int redundant; /* redundant constraints: reactions are then not unique, and judged only if

@@ -4,8 +4,8 @@
  *     system.h, integrate.h,  your own equations, given by callbacks
  *     simulate.h
  *
- * Three libraries: libgalpha-core has what the second line names and spectrum.h; libgalpha adds
- * model.h, sim.h and converge.h; libgalpha-io adds result.h, page.h and plot.h.
+ * Three libraries: libgalpha-core has the headers of the second line and spectrum.h; libgalpha
+ * adds model.h, sim.h and converge.h; libgalpha-io adds result.h, page.h and plot.h.
  *
  * This header includes all but converge.h and plot.h, and plugin.h, which is for shared objects
  * that a model loads.

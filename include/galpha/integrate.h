@@ -48,7 +48,7 @@ typedef enum ga_start_difference {
 
 /* Treatment of a change of step size. */
 typedef enum ga_step_change {
-    GA_CHANGE_AUTO,    /* adjust; in index 3 reset */
+    GA_CHANGE_AUTO,    /* adjust; in index 3 reset, or rescale near singular positions */
     GA_CHANGE_NONE,    /* nothing: first order in a and the multipliers */
     GA_CHANGE_ADJUST,  /* a and M a by [JN08] eqs. (14a), (14b) */
     GA_CHANGE_RESET,   /* and, in index 3, v perturbed again by [ABC14] eq. (56): robust */
@@ -73,13 +73,6 @@ typedef enum ga_scaling {
 
 typedef enum ga_newton { GA_NEWTON_MODIFIED, GA_NEWTON_FULL } ga_newton;
 
-typedef enum ga_solver {
-    GA_SOLVER_AUTO,   /* the one expected to be fastest */
-    GA_SOLVER_DENSE,  /* LU of a full matrix */
-    GA_SOLVER_SPARSE, /* KLU */
-    GA_SOLVER_BLOCK   /* elimination by bodies and joints; KLU where its pivots fail */
-} ga_solver;
-
 typedef enum ga_method {
     GA_METHOD_GENERALIZED_ALPHA, /* the family of ga_coefficients: for everything */
     /* Dormand and Prince's explicit Runge-Kutta method of order 8 on the acceleration level,
@@ -90,6 +83,12 @@ typedef enum ga_method {
      * stiff motions. Coefficients, formulation, map, start, Newton tolerances and scaling have
      * no meaning with it; it does not pass singular positions. */
     GA_METHOD_RADAU,
+    /* One of these three, chosen by what the motion is like, and changed when that changes:
+     * the explicit method; radau where the motion is stiff and its steps are much longer;
+     * generalized-alpha for friction, loose tolerances, steps of fixed size and where
+     * another one cannot go on. Coefficients and formulation are those of generalized-alpha. A
+     * change takes memory and is a restart from consistent values. */
+    GA_METHOD_AUTO,
     GA_METHOD_COUNT
 } ga_method;
 
@@ -144,11 +143,6 @@ GA_API void ga_integrator_destroy(ga_integrator *integrator);
 /* Warnings of create and start, one sentence each; null past the last. */
 GA_API const char *ga_integrator_warning(const ga_integrator *integrator, int k);
 
-/* How far the last start changed the initial values: largest component of the increments. */
-typedef struct ga_projection {
-    double q, v;
-} ga_projection;
-
 /* Initial guess of lambda (m numbers) and psi (p numbers) for the next start: needed only if
  * forces depend on the multipliers so nonlinearly that zero fails. Null means zero. */
 GA_API void ga_integrator_guess(ga_integrator *integrator, const double *lambda,
@@ -158,6 +152,7 @@ GA_API void ga_integrator_guess(ga_integrator *integrator, const double *lambda,
  * size h. May be called again at any time. */
 GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const double *q0,
                                      const double *v0, double h, ga_report *report);
+/* How far the last start changed the initial values. */
 GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
 
 /* Redundant constraints at the last start. They are handled: the motion is unique; of the
@@ -219,6 +214,16 @@ typedef struct ga_statistics {
 } ga_statistics;
 
 GA_API ga_statistics ga_integrator_statistics(const ga_integrator *integrator);
+
+/* Which methods made the steps since the last start; with GA_METHOD_AUTO there may be several.
+ */
+typedef struct ga_method_use {
+    ga_method method;            /* the one in use */
+    long steps[GA_METHOD_COUNT]; /* accepted ones of each */
+    const char *reason;          /* for the last choice, in plain words */
+} ga_method_use;
+
+GA_API ga_method_use ga_integrator_method_use(const ga_integrator *integrator);
 
 /* The Newton matrix at the current state for steps of size h, with the given scaling: n x n,
  * column-major. For studies; index 3 only has (Delta q, Delta lambda) or (Delta v', Delta

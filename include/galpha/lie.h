@@ -10,6 +10,7 @@
  *   GA_GROUP_SO3   unit quaternion w, x, y, z     Omega in body axes
  *   GA_GROUP_R3SO3 x, y, z, quaternion            x' in the world, Omega in body axes
  *   GA_GROUP_SE3   x, y, z, quaternion            R^T x' and Omega, both in body axes
+ *   GA_GROUP_STATE none                           n first-order states (system.h)
  *
  * Matrices are column-major. Output may be the same array as an input where a comment says so.
  */
@@ -29,10 +30,12 @@ typedef enum ga_group {
     GA_GROUP_SE2,
     GA_GROUP_SO3,
     GA_GROUP_R3SO3,
-    GA_GROUP_SE3
+    GA_GROUP_SE3,
+    GA_GROUP_STATE
 } ga_group;
 
-/* n counts the coordinates of a GA_GROUP_RN node and is ignored (may be 0) otherwise. */
+/* n counts the coordinates of a GA_GROUP_RN and the states of a GA_GROUP_STATE node; it is
+ * ignored (may be 0) otherwise. */
 typedef struct ga_node {
     ga_group group;
     int n;
@@ -43,7 +46,7 @@ typedef struct ga_node {
  * coordinates both are addition. */
 typedef enum ga_map { GA_MAP_EXP, GA_MAP_CAYLEY } ga_map;
 
-enum { GA_NODE_MAX_NV = 6, GA_NODE_MAX_NQ = 7 }; /* for nodes other than GA_GROUP_RN */
+enum { GA_NODE_MAX_NV = 6, GA_NODE_MAX_NQ = 7 }; /* for nodes without n */
 
 /* Sizes of q and v of one node; 0 for an invalid node. */
 GA_API int ga_node_nq(ga_node node);

@@ -31,6 +31,7 @@ extern "C" {
 typedef struct ga_model ga_model;
 
 typedef struct ga_model_options {
+    size_t struct_size; /* set by the function that gives defaults */
     int set_count;
     const char *const *set; /* "simulate.step=1e-4": any path in the file, in order */
     bool include_anywhere;  /* allow includes and plug-ins outside the folder of the model */
@@ -38,14 +39,22 @@ typedef struct ga_model_options {
                            runs its code */
 } ga_model_options;
 
-/* GA_OK; GA_ERR_INPUT, with the errors in messages; GA_ERR_FILE; GA_ERR_MEMORY. Options and
- * messages may be null. */
+/* Nothing set, nothing allowed. */
+GA_API ga_model_options ga_model_options_default(void);
+
+/* GA_OK; GA_ERR_INPUT, with the errors in messages; GA_ERR_FILE; GA_ERR_MEMORY;
+ * GA_ERR_ARGUMENT: options of another size, see messages. Options and messages may be null. */
 GA_API ga_status ga_model_read(const char *path, const ga_model_options *options,
                                ga_model **model, ga_messages *messages);
 /* The same from memory; `name` is used in messages. */
 GA_API ga_status ga_model_parse(const char *name, const char *text, size_t length,
                                 const ga_model_options *options, ga_model **model,
                                 ga_messages *messages);
+/* The same model with other values, "parameters.length=2" or any other path as in the options,
+ * also of a draft. No file is read again, and the first model stays as it is; each is destroyed
+ * on its own. */
+GA_API ga_status ga_model_with(const ga_model *from, int set_count, const char *const *set,
+                               ga_model **model, ga_messages *messages);
 GA_API void ga_model_destroy(ga_model *model);
 
 GA_API const char *ga_model_name(const ga_model *model);

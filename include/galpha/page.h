@@ -20,12 +20,15 @@ extern "C" {
 #endif
 
 typedef struct ga_page_def {
+    size_t struct_size;        /* set by the function that gives defaults */
     const char *title;         /* null: the name of the first model, or of its file */
     const char *const *labels; /* of the results; null: the names of their files */
     size_t max_bytes; /* largest size of the page, reached by leaving out frames; 0: 14 MB */
     /* A page instead of the built-in one: HTML with one <!-- galpha:data --> in its body. */
     const char *page;
 } ga_page_def;
+
+GA_API ga_page_def ga_page_def_default(void);
 
 /* What the page shows of a result. */
 typedef struct ga_page_shown {

@@ -36,6 +36,7 @@ typedef struct ga_result ga_result;
 
 /* Contents of a result; borrowed during creation. */
 typedef struct ga_result_def {
+    size_t struct_size; /* set by the function that gives defaults */
     int channel_count;
     const ga_channel *channels;
     const char *model_text; /* null: "" */
@@ -44,6 +45,9 @@ typedef struct ga_result_def {
      * in messages only. 0: none. */
     int descriptor;
 } ga_result_def;
+
+/* No channels, no texts. */
+GA_API ga_result_def ga_result_def_default(void);
 
 /* The file is written as PATH.part, readable at any time, and renamed to PATH when it is
  * closed, so that a failing run does not replace an earlier file. Two results cannot be written
@@ -56,12 +60,22 @@ GA_API ga_status ga_result_create(const char *path, ga_result_format format, int
 GA_API ga_status ga_result_create_with(const char *path, ga_result_format format,
                                        const ga_result_def *def, ga_result **result,
                                        ga_report *report);
+/* The same, beginning with the first `rows` rows of an earlier result of these channels: what
+ * an interrupted run has left as EARLIER.part, or EARLIER itself. They are copied number by
+ * number. If both results have the same path, EARLIER.part becomes EARLIER.before until they
+ * are; there they are found, too, if that is interrupted. GA_ERR_INPUT: there is no such
+ * result, or it has fewer rows or not all channels; nothing has changed then. */
+GA_API ga_status ga_result_create_after(const char *path, ga_result_format format,
+                                        const ga_result_def *def, const char *earlier,
+                                        size_t rows, ga_result **result, ga_report *report);
 /* values: all channels, concatenated. A full disk is reported here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);
 /* To be called between rows that may be far apart, such as after every step: flushes if it is
  * time. */
 GA_API ga_status ga_result_tick(ga_result *result, ga_report *report);
+/* All rows so far are in the file when it returns. */
+GA_API ga_status ga_result_flush(ga_result *result, ga_report *report);
 /* File being written: PATH.part, with links resolved, or the pipe or device. */
 GA_API const char *ga_result_path(const ga_result *result);
 /* Writes the attributes of /solver (may be null), closes the file, renames it to PATH,

@@ -16,6 +16,7 @@
 
 #include <galpha/channel.h>
 #include <galpha/model.h>
+#include <galpha/plugin.h>
 #include <galpha/simulate.h>
 #include <stddef.h>
 
@@ -26,6 +27,13 @@ extern "C" {
 typedef struct ga_sim ga_sim;
 
 typedef enum ga_kinematics { GA_KINEMATICS_R3SO3, GA_KINEMATICS_SE3 } ga_kinematics;
+
+typedef struct ga_sim_event {
+    double t;
+    const char *element; /* of the model: the joint */
+    int function;        /* of the element's event functions, from 0 */
+    bool impact;         /* velocities jump */
+} ga_sim_event;
 
 typedef struct ga_sim_def {
     size_t struct_size; /* set by the function that gives defaults */
@@ -44,6 +52,12 @@ typedef struct ga_sim_def {
     ga_eval (*output)(void *user, const ga_sim *sim);
     /* Called after every accepted step, for progress; channels have no values then. */
     ga_eval (*progress)(void *user, const ga_sim *sim);
+    /* Called between the steps of a run, where it can be saved. Any result but GA_EVAL_OK makes
+     * ga_sim_run and ga_sim_continue return GA_OK; ga_sim_continue goes on from there. */
+    ga_eval (*pause)(void *user, const ga_sim *sim);
+    /* Called at an event of an element, in the order of time: a stop is hit or left, a joint
+     * begins to stick or to slip. */
+    void (*event)(void *user, const ga_sim *sim, const ga_sim_event *event);
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
      * its channels), *.position (of all bodies), energy; count 0: positions and rotations of
@@ -60,10 +74,13 @@ GA_API ga_sim_def ga_sim_def_of(const ga_model *model);
  * come from the file. */
 GA_API ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
                                ga_messages *messages, ga_report *report);
+/* Another simulation of the same model with the same settings, callbacks and channels, at the
+ * same point, from where both go on independently with the same bits. */
+GA_API ga_status ga_sim_copy(const ga_sim *sim, ga_sim **copy, ga_report *report);
 GA_API void ga_sim_destroy(ga_sim *sim);
 
 /* Makes the initial state consistent and computes its accelerations and reactions and all
- * channels. */
+ * channels. What rests at a stop and what sticks is decided as at the start of a run. */
 GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
 /* --- step by step ------------------------------------------------------------------------- *
  *
@@ -79,14 +96,15 @@ GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
 GA_API ga_status ga_sim_step(ga_sim *sim, ga_report *report);
 /* Exactly to t. In models without inputs the last step may go beyond it, so that the points
  * asked for do not change the motion: state and channels are interpolated, and output and
- * progress may have been called for later times. In models with inputs steps end at t. */
+ * progress may have been called for later times. In models with inputs or forces by
+ * callback steps end at t. */
 GA_API ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report);
 GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback, or failed */
-/* Back to the initial state, with the inputs as they start. */
+/* Back to the initial state and the initial values of the inputs. */
 GA_API void ga_sim_reset(ga_sim *sim);
 /* Goes on from another state, at the current time: coordinates and velocities as in
  * ga_sim_positions, which are made consistent with the constraints first. What elements
- * remember, such as sticking, and the energy balance begin anew. */
+ * remember, such as sticking, and the energy balance are reset. */
 GA_API ga_status ga_sim_set_state(ga_sim *sim, const double *positions,
                                   const double *velocities, ga_report *report);
 GA_API int ga_sim_position_count(const ga_sim *sim);
@@ -101,8 +119,8 @@ GA_API int ga_sim_find_channel(const ga_sim *sim, const char *name);
 GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 
 /* Inputs: numbers that expressions of forces use, `inputs: {u: {start: 0}}`. A change takes
- * effect at the current time, where the integration starts anew, as at a jump of a force. The
- * index of an input; -1: none. */
+ * effect at the current time, where the integration restarts, as it does where a force jumps.
+ * The index of an input; -1: none. */
 GA_API int ga_sim_input(const ga_sim *sim, const char *name);
 GA_API double ga_sim_input_value(const ga_sim *sim, int input);
 /* Held at this value from now on. */
@@ -111,10 +129,67 @@ GA_API ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_repor
 GA_API ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
                                    ga_report *report);
 
+/* A force of this program on bodies of the model, as entered by
+ *
+ *     forces:
+ *       tip: {type: callback, bodies: [rod]}
+ *
+ * The callback gets the bodies and writes six numbers for each, initially zero, as the `force`
+ * of a plug-in does, see <galpha/plugin.h>: it must be a smooth function of its arguments,
+ * because it is called several times per step, also with states that are never accepted.
+ * Derivatives are computed by finite differences; its power counts as external work. */
+typedef void ga_sim_force(void *user, double t, const ga_plugin_body *bodies, double *f);
+/* name: "forces.tip". The callback, null for none, applies from the current time on, where the
+ * integration restarts; call this again where what it computes changes suddenly. It stays for
+ * later runs and resets, and copies of the simulation have it, too, with the same `user`. Saved
+ * simulations and checkpoints contain neither callbacks nor their data: before a load give the
+ * simulation the same ones. GA_ERR_ARGUMENT: there is no such force, or it has another type. */
+GA_API ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *callback,
+                                  void *user, ga_report *report);
+
 /* --- whole runs --------------------------------------------------------------------------- */
 
 /* From the start to t_end. On failure everything up to the last good step was output. */
 GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
+/* From where it stands to t_end: after a pause, after single steps, or after a load. */
+GA_API ga_status ga_sim_continue(ga_sim *sim, ga_report *report);
+
+/* --- saving ------------------------------------------------------------------------------- *
+ *
+ *     size_t size = ga_sim_save_size(sim);
+ *     void *bytes = malloc(size);
+ *     if (ga_sim_save(sim, bytes, size, &report)) ...
+ *
+ * The complete state of a simulation between two steps, as bytes that may be written to a file.
+ * Loaded into a simulation of the same model with the same settings, also in another process,
+ * it goes on with the same numbers, bit for bit, as the one that was saved. Saving changes
+ * nothing. t_end, output, channels and threads may differ; with another t_end the tolerance
+ * still refers to the original duration. */
+
+GA_API size_t ga_sim_save_size(const ga_sim *sim);
+/* `size` must be that of ga_sim_save_size. Not to be called from within a callback other than
+ * pause. */
+GA_API ga_status ga_sim_save(const ga_sim *sim, void *bytes, size_t size, ga_report *report);
+/* GA_ERR_INPUT: bytes that are damaged, of another model, of other settings or of another
+ * version of galpha. The simulation is then at its initial state, or as it was. If its channels
+ * are others than those of the one that was saved, they have no values before the next step. */
+GA_API ga_status ga_sim_load(ga_sim *sim, const void *bytes, size_t size, ga_report *report);
+
+/* The same in a file, with a note of any bytes, such as where the model is. It is written
+ * beside the file it replaces, flushed, and renamed: if the program is killed at any
+ * moment, either the old or the new file is there. */
+typedef struct ga_checkpoint ga_checkpoint;
+GA_API ga_status ga_checkpoint_write(const char *path, const ga_sim *sim, const char *note,
+                                     size_t note_size, ga_report *report);
+/* GA_ERR_INPUT: not a checkpoint, or damaged; GA_ERR_FILE: cannot be read. */
+GA_API ga_status ga_checkpoint_read(const char *path, ga_checkpoint **checkpoint,
+                                    ga_report *report);
+GA_API void ga_checkpoint_free(ga_checkpoint *checkpoint);
+/* The note, followed by a zero; its size may be asked for. */
+GA_API const char *ga_checkpoint_note(const ga_checkpoint *checkpoint, size_t *size);
+/* As ga_sim_load. */
+GA_API ga_status ga_checkpoint_load(const ga_checkpoint *checkpoint, ga_sim *sim,
+                                    ga_report *report);
 
 GA_API double ga_sim_time(const ga_sim *sim);
 GA_API double ga_sim_step_size(const ga_sim *sim); /* of the last step */
@@ -175,6 +250,7 @@ typedef struct ga_sim_summary {
     double energy_drift_max; /* largest |balance - balance at the start| */
     double energy_scale;     /* largest kinetic energy, or change of a term, to relate it to */
     double energy_round_off; /* below this energies and their errors mean nothing */
+    ga_method_use methods;
 } ga_sim_summary;
 
 GA_API ga_sim_summary ga_sim_get_summary(const ga_sim *sim);

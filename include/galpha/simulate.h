@@ -24,9 +24,10 @@ extern "C" {
 typedef enum ga_error_mode {
     GA_ERROR_FULL, /* positions and velocities, second order */
     /* Positions only, for stiff and flexible models, whose fast modes would otherwise be
-     * resolved. Velocities, accelerations and multipliers of such modes are meaningless. The
-     * error of positions at the end stays within 30 times the tolerance, apart from the
-     * amplitude of unresolved oscillations. Needs rho_inf <= 0.6. */
+     * resolved. Velocities, accelerations and multipliers of such modes are meaningless, and
+     * errors of first-order states are not controlled. The error of positions at the end stays
+     * within 30 times the tolerance, apart from the amplitude of unresolved oscillations. Needs
+     * rho_inf <= 0.6. */
     GA_ERROR_POSITIONS,
     /* Positions and velocities; the estimated error is subtracted after each step: third order,
      * but not unconditionally stable. For non-stiff problems; index 2. */
@@ -42,9 +43,9 @@ typedef enum ga_error_mode {
  *     absolute + relative * (largest value so far)
  *
  * for translations (and all coordinates of R^n nodes), for rotations (largest value: 1 rad),
- * and for their velocities. The local error per unit of time is controlled accordingly;
- * GA_ERROR_EXTRAPOLATE controls it per step, so the tolerance then applies to steps, not to the
- * end. */
+ * and for their velocities; for each first-order state relative to its own size (system.h). The
+ * local error per unit of time is controlled accordingly; GA_ERROR_EXTRAPOLATE controls it per
+ * step, so the tolerance then applies to steps, not to the end. */
 typedef struct ga_control {
     double relative;                                     /* 0: fixed steps of size `step` */
     double absolute_translation, absolute_rotation;      /* of q */
@@ -52,7 +53,11 @@ typedef struct ga_control {
     ga_error_mode mode;
     double first_step;         /* 0: chosen */
     double min_step, max_step; /* 0: none */
-    int max_rejections;        /* of one step */
+    /* Largest step where forces or constraints vary with time, so that narrow pulses are not
+     * missed: of generalized-alpha, which sees them at the ends of steps. Steps of the explicit
+     * method, which has twelve stages, may be 10 times as long, of radau 2.5 times. 0: none */
+    double given_step;
+    int max_rejections; /* of one step */
 } ga_control;
 
 /* --- samples ------------------------------------------------------------------------------ */
@@ -150,7 +155,7 @@ typedef struct ga_simulation {
     int stop_count;
     const double *stops;
     /* Time over which errors add up to the tolerance: local errors are allowed in proportion to
-     * h/duration. 0: t_end - t0. To be given where the simulation is a part of a longer one. */
+     * h/duration. 0: t_end - t0. Give it if the simulation is a part of a longer one. */
     double duration;
 } ga_simulation;
 
@@ -205,7 +210,7 @@ typedef struct ga_control_statistics {
     double step_min, step_max;
     /* Estimated local errors of the accepted steps added up, in units of the tolerance: at most
      * about 1 where it was met. More than 2: round-off keeps the tolerance from being met. 0
-     * with steps of fixed size and GA_ERROR_EXTRAPOLATE, which takes the errors away. */
+     * with fixed steps and with GA_ERROR_EXTRAPOLATE, which subtracts the errors. */
     double error_sum;
 } ga_control_statistics;
 

@@ -4,6 +4,13 @@
  *     M(q,t) v' = f(q,v,t) - B^T lambda - N^T psi dynamics
  *     Phi(q,t) = 0                                holonomic constraints, B(q,t) = D Phi
  *     k(q,v,t) = 0                                nonholonomic constraints, N(q,v,t) = dk/dv
+ *     M_x x' = r(q,v,x,t,lambda,psi)              first-order states
+ *
+ * States x (currents, pressures, integrals of errors) are velocities without a position: nodes
+ * of the group GA_GROUP_STATE, behind all others. They are the last entries of v, v' holds x',
+ * and their equations are the last rows of M v' = f: M_x is usually the identity, r is part of
+ * f, and its derivatives are rows of K, C and [df/dlambda, df/dpsi]. Columns of states in B, Z
+ * and K are zero. Every method integrates x to the order it has in v.
  *
  * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
  * at s = 0. On R^n this is the ordinary derivative.
@@ -35,13 +42,27 @@ typedef struct ga_point {
 /* Writes all of out (earlier contents are undefined); keeps no pointer. */
 typedef ga_eval ga_callback(void *user, const ga_point *at, double *out);
 
-/* Sparsity: entry k of a matrix callback's output belongs to (row[k], col[k]). Duplicate
- * entries are added, so elements may write their blocks independently. A zero pattern means a
- * full matrix, column-major. */
+/* Where a matrix has entries, in one of three forms.
+ *
+ * Blocks: block k has height[k] rows and width[k] columns from (row[k], col[k]) on, and the
+ * callback writes one block after the other, each column by column. Natural blocks are those of
+ * one constraint, or one part of a node, by one part of a node (its translations, its
+ * rotations): products are computed by blocks, and the solver for large systems eliminates
+ * together what a block couples. A block may have zeros, but every one of them is computed
+ * with.
+ * Entries, where height and width are null: the callback's number k belongs to (row[k],
+ * col[k]). A full matrix, where all members are zero: column by column.
+ *
+ * Where blocks or entries overlap, they are added, so elements may write theirs independently.
+ */
 typedef struct ga_pattern {
-    int count;
+    int count; /* of blocks or entries */
     const int *row, *col;
+    const int *height, *width;
 } ga_pattern;
+
+/* How many numbers a callback writes for a matrix of this size. */
+GA_API int ga_pattern_size(const ga_pattern *pattern, int rows, int cols);
 
 /* Quantities requested at one point; null members are not. Sizes and contents are those of the
  * single callbacks of ga_system. */
@@ -60,8 +81,13 @@ typedef enum ga_reactions {
 typedef struct ga_system {
     void *user;
 
-    int node_count; /* configuration space; nq and nv follow from it */
+    int node_count; /* configuration space, then states; nq and nv follow from it */
     const ga_node *nodes;
+    /* Typical sizes of the states, positive. Errors of a state are relative to this or to its
+     * largest value so far, whichever is larger. Null: to the latter, or to a millionth of what
+     * the terms of its rate add up to over the simulation, where it is smaller than that. A
+     * state that starts from nothing, with no rate, takes many small steps without a size. */
+    const double *state_sizes;
     int constraint_count; /* m, rows of Phi */
 
     /* M(q,t), nv x nv, reads t, q. May be singular if [M G^T; G 0] is regular, G = [B; N].
@@ -137,6 +163,19 @@ GA_API int ga_system_nv(const ga_system *system);
 
 /* Checks sizes, patterns and required callbacks. */
 GA_API ga_status ga_system_validate(const ga_system *system, ga_report *report);
+
+/* Solvers of linear equations. */
+typedef enum ga_solver {
+    GA_SOLVER_AUTO,   /* the one expected to be fastest */
+    GA_SOLVER_DENSE,  /* LU of a full matrix */
+    GA_SOLVER_SPARSE, /* KLU */
+    GA_SOLVER_BLOCK   /* elimination by bodies and joints; KLU where its pivots fail */
+} ga_solver;
+
+/* How far values were moved onto the constraints: largest component of the increments. */
+typedef struct ga_projection {
+    double q, v;
+} ga_projection;
 
 typedef enum ga_derivative {
     GA_DERIVATIVE_GRADIENT,

@@ -414,9 +414,9 @@ static void blame_events(court *c)
             between = fmin(between, order_within(c->ladder, i, 0, GA_WINDOWS, false));
     c->judgement->at = c->ladder->first_event;
     say(c,
-        "The integration restarts %d times (first at t = %.6g s), at impacts, switches or "
+        "The integration restarts %d time%s (first at t = %.6g s), at impacts, switches or "
         "discontinuous forces. Because of them no order can be observed in ",
-        c->ladder->events, c->ladder->first_event);
+        c->ladder->events, c->ladder->events == 1 ? "" : "s", c->ladder->first_event);
     name_failing(c);
     if (isfinite(between) && between >= second)
         say(c, ". Away from these times the lowest order is %.2f.", between);
@@ -536,7 +536,9 @@ static void praise(court *c)
     if (silent)
         say(c, " %d component%s no error above round-off or that of the reference.", silent,
             silent > 1 ? "s have" : " has");
-    if (c->ladder->events) say(c, " The integration restarted %d times.", c->ladder->events);
+    if (c->ladder->events)
+        say(c, " The integration restarted %d time%s.", c->ladder->events,
+            c->ladder->events == 1 ? "" : "s");
 }
 
 /* Components that are zero, or exact, have no order, and need none. */

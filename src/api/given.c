@@ -116,9 +116,10 @@ static sizes measure(const search *s, const ga_function *function)
 
 /* What was found at the breaks of one function. */
 typedef struct found {
-    int jumps, corners, poles, fast;
-    double first_jump, first_corner, first_pole, first_fast; /* when */
-    double jump, corner;                                     /* the largest */
+    int jumps, corners, poles, fast, sharp;
+    double first_jump, first_corner, first_pole; /* when */
+    double first_fast, first_sharp;              /* where f' and f'' grow without bound */
+    double jump, corner;                         /* the largest */
 } found;
 
 /* Values grow by a power of the distance as t is approached from one side, to f at distance d.
@@ -130,14 +131,20 @@ static bool grows(const ga_function *function, double t, double d, double f)
     return !isfinite(f) || fabs(f) > ratio * fabs(ga_function_value(function, &there));
 }
 
-/* The same of its rate. */
-static bool rate_grows(const ga_function *function, double t, double d, double rate)
+/* Does a derivative of f, of order 1 or 2, grow without bound as t is approached from the side
+ * of d? A power of the distance does so by the same factor over each pair of decades: 1.58 for
+ * the exponent -0.1. */
+static bool diverges(const ga_function *function, double t, double d, int order, double none)
 {
-    static const double farther = 100, ratio = 3;
-    const double there = t + farther * d;
-    double f[3];
-    ga_function_rates(function, &there, f);
-    return !isfinite(rate) || fabs(rate) > ratio * fabs(f[1]);
+    static const double farther = 100, factor = 1.2;
+    double size[3];
+    for (int k = 0; k < 3; ++k, d *= farther) {
+        double there = t + d, f[3];
+        ga_function_rates(function, &there, f);
+        size[k] = fabs(f[order]);
+    }
+    if (!(size[0] > none)) return !isfinite(size[0]);
+    return !isfinite(size[0]) || (size[0] > factor * size[1] && size[1] > factor * size[2]);
 }
 
 static void examine(const search *s, const ga_given *given, const sizes *size, double t,
@@ -155,16 +162,21 @@ static void examine(const search *s, const ga_given *given, const sizes *size, d
         if (out->poles++ == 0) out->first_pole = t;
         return;
     }
+    const double still = tiny * size->rate, steady = still / s->duration;
+    if (diverges(given->function, t, -d, 1, still) ||
+        diverges(given->function, t, d, 1, still)) {
+        if (out->fast++ == 0) out->first_fast = t;
+        return;
+    }
     const double jump = fabs(r[0] - l[0] - d * (r[1] + l[1]));
     if (jump > tiny * fmax(size->range, 1e-9 * largest)) {
         if (out->jumps++ == 0) out->first_jump = t;
         out->jump = fmax(out->jump, jump);
         return;
     }
-    const double fastest = fmax(fabs(l[1]), fabs(r[1]));
-    if (!(fastest <= 1e3 * size->rate) &&
-        (rate_grows(given->function, t, -d, l[1]) || rate_grows(given->function, t, d, r[1]))) {
-        if (out->fast++ == 0) out->first_fast = t;
+    if (diverges(given->function, t, -d, 2, steady) ||
+        diverges(given->function, t, d, 2, steady)) {
+        if (out->sharp++ == 0) out->first_sharp = t;
         return;
     }
     const double corner = fabs(r[1] - l[1] - d * (r[2] + l[2]));
@@ -196,8 +208,8 @@ static ga_status refuse(const search *s, const ga_given *given, double t, const 
     char name[128];
     path(given, name, sizeof name);
     ga_fail(s->report, GA_ERR_INPUT,
-            "%s: %s at t = %.6g s, which no mechanism can follow; expected a continuous "
-            "function, such as {step: ...} over a short time",
+            "%s: %s at t = %.6g s, which no mechanism can follow; expected a smooth function, "
+            "such as {step: ...} over a short time",
             name, what, t);
     if (s->report) s->report->time = t;
     return GA_ERR_INPUT;
@@ -211,6 +223,10 @@ static ga_status judge(const search *s, const ga_given *given, const found *f)
         return refuse(s, given, f->first_pole, "grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->fast)
         return refuse(s, given, f->first_fast, "its velocity grows without bound");
+    if (given->level == GA_GIVEN_POSITION && f->sharp)
+        return refuse(s, given, f->first_sharp, "its acceleration grows without bound");
+    if (given->level == GA_GIVEN_VELOCITY && f->fast)
+        return refuse(s, given, f->first_fast, "its acceleration grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->jumps)
         return refuse(s, given, f->first_jump, text);
     if (given->level == GA_GIVEN_POSITION && f->corners)
@@ -375,20 +391,39 @@ static void warn_unresolved(const search *s, const ga_given *given, double range
         path(given, name, sizeof name), h, more, earliest);
 }
 
-/* A start takes the value at its time for what follows; steps of fixed size do not notice. */
-static void warn_of_jump_at_start(const search *s, const ga_given *given, double range)
+/* Does the derivative of this order jump between the start and d behind it? Then it changes far
+ * less over the next d. */
+static bool jumps_behind(const double at[3], const double behind[3], const double farther[3],
+                         int order)
 {
-    const double t[2] = {s->from, s->from + 1e-9 * s->duration};
-    double f[2];
-    for (int k = 0; k < 2; ++k) f[k] = ga_function_value(given->function, &t[k]);
-    if (!(fabs(f[1] - f[0]) > 1e-3 * fmax(range, fabs(f[1])))) return;
-    char name[128];
-    ga_warn(
-        s->warnings, GA_WARN_UNRESOLVED, given->element->name, s->from,
-        "%s: is %.6g at t = %.6g s, where the run starts, and %.6g just after it: the first "
-        "step of %.3g s takes the former for its beginning; write `>=` in place of `>`, or "
-        "let the function jump after the first step",
-        path(given, name, sizeof name), f[0], s->from, f[1], s->fixed_step);
+    const double jump = fabs(behind[order] - at[order]);
+    return jump > 1e-3 * fmax(fabs(behind[order]), fabs(at[order])) &&
+           fabs(farther[order] - behind[order]) < 0.1 * jump;
+}
+
+/* A start takes values at its time for those of what follows. Where they are not, as with
+ * `t > 0 ? 1 : 0`, it has to be just behind, as little as the function can tell apart. */
+static void begin_behind_jump(search *s, const ga_given *given)
+{
+    const double d = 1e-9 * s->duration, size = fmax(fabs(s->from), s->duration);
+    const double shifts[] = {fmax(4 * DBL_EPSILON * fabs(s->from), 1e-300),
+                             32 * DBL_EPSILON * size};
+    const double times[] = {s->from, s->from + d, s->from + 2 * d, s->from + shifts[0]};
+    double f[4][3];
+    for (int k = 0; k < 4; ++k) {
+        ga_function_rates(given->function, &times[k], f[k]);
+        for (int r = 0; r < 3; ++r)
+            if (!isfinite(f[k][r])) return;
+    }
+    const int most = given->level == GA_GIVEN_FORCE      ? 0
+                     : given->level == GA_GIVEN_VELOCITY ? 1
+                                                         : 2;
+    for (int r = 0; r <= most; ++r) {
+        if (!jumps_behind(f[0], f[1], f[2], r)) continue;
+        const bool enough = fabs(f[3][r] - f[1][r]) < 0.1 * fabs(f[0][r] - f[1][r]);
+        s->times->begin = fmax(s->times->begin, s->from + shifts[enough ? 0 : 1]);
+        s->times->changes = true;
+    }
 }
 
 /* From samples, and at the centres, the stops from `first` on: a pulse may lie between samples.
@@ -438,8 +473,6 @@ static ga_status find_stops(search *s, const ga_given *given, int first_break)
     const double range = range_of(s, function, first);
     if (range > 0) GA_TRY(find_extrema(s, function, range));
     if (range > 0 && s->fixed_step > 0) warn_unresolved(s, given, range, first_break, first);
-    if (s->fixed_step > 0 && given->level != GA_GIVEN_POSITION)
-        warn_of_jump_at_start(s, given, range);
     return GA_OK;
 }
 
@@ -461,14 +494,22 @@ static void warn_overshoot(const search *s, const ga_given *given)
 static ga_status look_at(search *s, const ga_element *element)
 {
     const ga_element_type *type = element->type;
+    const double before_start = s->from - s->max_step;
+    const double first_end = s->from + (1 + 1e-9) * s->max_step;
+    const ga_span around = {first_end, s->max_step};
     ga_given given;
     for (int k = 0; given = ga_given_of(element, k), given.function; ++k) {
         GA_TRY(check_positive(s, &given));
         warn_overshoot(s, &given);
+        if (ga_function_variables(given.function) <= 1) begin_behind_jump(s, &given);
+        s->times->changes |=
+            ga_function_next_break(given.function, &around, before_start) <= first_end;
         const int first_break = s->times->breaks.count;
         GA_TRY(find_breaks(s, &given));
         GA_TRY(find_stops(s, &given, first_break));
     }
+    s->times->changes |=
+        type->next_break && type->next_break(element, before_start) <= first_end;
     double t = s->from;
     for (int k = 0; type->next_break && k < MOST_BREAKS; ++k) {
         const double next = type->next_break(element, t);
@@ -508,20 +549,22 @@ static int samples_for(double steps, int functions)
 ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_limits limits,
                         ga_given_times *times, ga_warnings *warnings, ga_report *report)
 {
+    times->begin = from;
+    times->changes = false;
     times->end = to;
     if (!(to > from)) return GA_OK; /* also if it is not known when the run ends */
     const double duration = to - from;
     const double fixed = limits.fixed_step, longest = fixed > 0 ? fixed : limits.max_step;
-    search s = {.from = from,
-                .to = to,
-                .duration = duration,
-                .max_step = longest > 0 ? longest : duration / ga_given_steps,
-                .fixed_step = fixed,
-                .samples =
-                    samples_for(fixed > 0 ? duration / fixed : 0, count_functions(model)),
-                .times = times,
-                .warnings = warnings,
-                .report = report};
+    search s = {
+        .from = from,
+        .to = to,
+        .duration = duration,
+        .max_step = longest > 0 ? longest : limits.given_steps * duration / ga_given_steps,
+        .fixed_step = fixed,
+        .samples = samples_for(fixed > 0 ? duration / fixed : 0, count_functions(model)),
+        .times = times,
+        .warnings = warnings,
+        .report = report};
     for (int e = 0; e < model->element_count; ++e) {
         const ga_status status = look_at(&s, model->elements[e]);
         if (status == GA_ERR_MEMORY)

@@ -19,12 +19,15 @@ typedef struct ga_given_times {
     /* Where steps must not go on: just before a break at the end of the run, which belongs to
      * what follows; else the end itself. */
     double end;
+    double begin; /* just behind a jump at the start, or the start itself */
+    bool changes; /* there is a break within a step of the start, before or after it */
 } ga_given_times;
 
 /* 0: not given. */
 typedef struct ga_given_limits {
-    double fixed_step; /* steps have this size, and miss what is narrower */
-    double max_step;   /* how long the user lets steps be */
+    double fixed_step;  /* steps have this size, and miss what is narrower */
+    double max_step;    /* how long the user lets steps be */
+    double given_steps; /* else: of the smallest limit, what a step of the method may last */
 } ga_given_limits;
 
 /* Looks at all functions between two times. GA_ERR_INPUT: a prescribed position jumps. */

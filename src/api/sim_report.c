@@ -74,18 +74,56 @@ static void rank(moved *most, int *count, moved one)
     if (k < MOST_NAMED) most[k] = one;
 }
 
-static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double change_of_v,
-                       const double *q0, const double *q)
+/* The change of velocity of a node, in m/s and rad/s. */
+static moved change_of_velocity(const ga_assembly *a, int node, const ga_sim_initial *start)
+{
+    double squares[2] = {0, 0};
+    for (int k = 0; k < ga_node_nv(a->nodes[node]); ++k) {
+        const int at = a->v_at[node] + k;
+        const double change = start->v[at] - start->v0[at];
+        squares[k >= a->model->dimension] += change * change;
+    }
+    return (moved){node, sqrt(squares[0]), sqrt(squares[1])};
+}
+
+/* The node whose velocity has changed most; its number is negative if none has. Where the model
+ * gives no velocities, only motions can have changed them, which is what motions are for. */
+static moved most_accelerated(const ga_assembly *a, const ga_sim_initial *start)
+{
+    moved most = {.node = -1};
+    bool given = false;
+    for (int i = 0; i < a->model->node_count; ++i)
+        for (int k = 0; k < ga_node_nv(a->nodes[i]); ++k)
+            given = given || start->v0[a->v_at[i] + k] != 0;
+    for (int i = 0; i < a->model->node_count && given; ++i) {
+        const moved one = change_of_velocity(a, i, start);
+        if (one.distance + one.angle > most.distance + most.angle) most = one;
+    }
+    return most;
+}
+
+static void add_velocity(char text[GA_MESSAGE_SIZE], const char *name, const moved *most)
+{
+    ga_message_add(text, " velocities were changed, that of body %.40s by", name);
+    if (most->distance > 0) ga_message_add(text, " %.3g m/s", most->distance);
+    if (most->distance > 0 && most->angle > 0) ga_message_add(text, " and");
+    if (most->angle > 0) ga_message_add(text, " %.3g rad/s", most->angle);
+}
+
+static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_changed,
+                       const ga_sim_initial *start)
 {
     moved most[MOST_NAMED] = {{0}};
     int count = 0, total = 0;
     for (int i = 0; i < a->model->node_count; ++i) {
         moved one = {.node = i};
-        if (!ga_sim_has_moved(a, i, q0, q, &one.distance, &one.angle)) continue;
+        if (!ga_sim_has_moved(a, i, start->q0, start->q, &one.distance, &one.angle)) continue;
         ++total;
         rank(most, &count, one);
     }
-    if (!total && !(change_of_v > 0)) return;
+    moved fastest = {.node = -1};
+    if (is_v_changed) fastest = most_accelerated(a, start);
+    if (!total && fastest.node < 0) return;
     char text[GA_MESSAGE_SIZE] = "";
     ga_message_add(text, "the initial values do not satisfy the constraints:");
     for (int k = 0; k < count; ++k) {
@@ -96,22 +134,22 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, double chang
         if (most[k].angle > 0) ga_message_add(text, " turned by %.3g rad", most[k].angle);
     }
     if (total > count) ga_message_add(text, ", and %d more", total - count);
-    if (change_of_v > 0)
-        ga_message_add(text, "%s velocities were changed by up to %.3g", total ? ";" : "",
-                       change_of_v);
-    const char *body = total ? a->model->nodes[most[0].node].name : NULL;
+    if (fastest.node >= 0) {
+        if (total) ga_message_add(text, ";");
+        add_velocity(text, a->model->nodes[fastest.node].name, &fastest);
+    }
+    const char *body = a->model->nodes[total ? most[0].node : fastest.node].name;
     ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
 
 void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
-                       const ga_integrator *integrator, int count, const double *q0,
-                       const double *q)
+                       const ga_integrator *integrator, int count, const ga_sim_initial *start)
 {
     for (int k = 0; k < count; ++k)
         ga_warn(warnings, GA_WARN_METHOD, NULL, NAN, "%s",
                 ga_integrator_warning(integrator, k));
     const ga_projection projection = ga_integrator_projection(integrator);
-    if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v, q0, q);
+    if (projection.q > 0 || projection.v > 0) warn_moved(warnings, a, projection.v > 0, start);
     warn_locked(warnings, a, integrator);
     char redundant[GA_MESSAGE_SIZE];
     const char *element = ga_redundant_text(a, integrator, redundant);
@@ -306,19 +344,23 @@ static partners find_partners(const ga_assembly *a, const ga_integrator *integra
     return p;
 }
 
-/* The widest gap of these elements as they are given; false: all are closed. */
-static bool find_gap(ga_assembly *a, double t, const double *q0, const partners *p, ga_gap *gap)
+/* Do gaps remain at q, where assembly ended? If so, the widest one of these elements as they
+ * are given; or of all, as Newton's method spreads a gap over the whole loop. */
+static bool find_gap(ga_assembly *a, double t, const double *q0, const double *q,
+                     const partners *p, ga_gap *gap)
 {
     ga_gap *gaps = GA_NEW(ga_gap, a->model->element_count);
-    const int count = gaps ? ga_gaps_find(a, t, q0, gaps) : 0;
+    const bool open = gaps && ga_gaps_find(a, t, q, gaps) > 0;
+    const int count = open ? ga_gaps_find(a, t, q0, gaps) : 0;
     bool found = false;
+    if (count) *gap = gaps[0];
     for (int k = 0; k < count && !found; ++k)
         for (int i = 0; i < p->count && !found; ++i) {
             found = strcmp(gaps[k].element, p->of[i]->name) == 0;
             if (found) *gap = gaps[k];
         }
     ga_free(gaps);
-    return found;
+    return count > 0;
 }
 
 static void add_gap(char *text, const ga_gap *gap)
@@ -350,7 +392,8 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
     if (p.count == 1) ga_message_add(report->message, "what other joints hold");
     if (p.count > MOST_PARTNERS) ga_message_add(report->message, ", ...");
     ga_gap gap = {.element = ""};
-    const bool open = !started && find_gap(a, report->time, q0, &p, &gap);
+    const bool open =
+        !started && find_gap(a, report->time, q0, ga_integrator_q(integrator), &p, &gap);
     if (open) {
         ga_message_add(report->message, ": they cannot all be closed");
         add_gap(report->message, &gap);
@@ -361,9 +404,9 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         ga_message_add(report->message, ": they cannot all be satisfied from here on");
     }
     report->remedy =
-        p.driven && p.sticks ? "initial velocities that follow the motion, since a joint with "
-                               "stiction sticks where "
-                               "it starts from rest; or `friction: {model: regularised}`"
+        p.sticks
+            ? "`friction: {model: regularised}` or `limits: {model: buffer}` in one of these "
+              "joints, which are not locked then"
         : p.driven && !open
             ? "a motion that the mechanism can follow: not two of one coordinate, "
               "not from a dead point, not beyond its reach"
@@ -399,10 +442,20 @@ static bool find_undefined(const ga_model *model, double t, ga_given *out)
     return false;
 }
 
-static void explain_undefined(const ga_model *model, ga_report *report)
+/* column: the coordinate whose force is not finite; -1: none. */
+static void explain_undefined(const ga_assembly *a, int column, ga_report *report)
 {
+    const int node = column >= 0 ? ga_assembly_column(a, column) : -1;
     ga_given given;
-    if (!find_undefined(model, report->time, &given)) return;
+    if (!find_undefined(a->model, report->time, &given)) {
+        if (node < 0) return;
+        report->column = column;
+        report->message[0] = '\0';
+        ga_message_add(report->message,
+                       "at t = %.9g s the force on body %.60s is not a finite number",
+                       report->time, a->model->nodes[node].name);
+        return;
+    }
     char what[GA_MESSAGE_SIZE];
     memcpy(what, report->message, sizeof what);
     report->message[0] = '\0';
@@ -433,7 +486,7 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
         report->row = row;
         return; /* ga_sim_explain_contradiction */
     case GA_ERR_NOT_FINITE:
-        explain_undefined(a->model, report);
+        explain_undefined(a, column, report);
         return;
     case GA_ERR_EVENTS:
         if (row >= 0 && row < a->model->event_count)
@@ -461,6 +514,15 @@ static const ga_element *find_singular(const ga_assembly *a, const ga_element_st
         }
     }
     return nearest;
+}
+
+/* A force that jumps with positions or velocities. */
+static bool find_jumping(const ga_model *model, ga_given *out)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        for (int k = 0; *out = ga_given_of(model->elements[e], k), out->function; ++k)
+            if (ga_function_jumps_with_state(out->function)) return true;
+    return false;
 }
 
 static double mass_ratio(const ga_assembly *a)
@@ -559,6 +621,7 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
     static const double remote = 1e3;
     double regularity, ratio, size;
     int farthest = 0;
+    ga_given jumping;
     const ga_element *element = find_singular(a, state, &regularity);
     const ga_element *motion = find_overdriven(a, state, &ratio);
     char what[GA_MESSAGE_SIZE];
@@ -598,7 +661,15 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
         ga_message_add(report->message, "; simulate.min_step = %.6g s allows no smaller step",
                        def->control.min_step);
         report->remedy = "a smaller simulate.min_step, or a larger simulate.tolerance";
-    } else if (report->status == GA_ERR_STEP_SIZE) {
+    } else if (find_jumping(a->model, &jumping)) {
+        ga_message_add(report->message,
+                       "; %s.%.60s.%s jumps with positions or velocities: where it would have "
+                       "to take a value in between, there is no solution",
+                       section_of(jumping.element), jumping.element->name, jumping.field->name);
+        report->remedy =
+            "a smooth law, such as tanh(v/v0) instead of sign(v); for friction in a "
+            "joint, `friction: {model: stiction}`";
+    } else if (report->status == GA_ERR_STEP_SIZE && !report->remedy) {
         ga_message_add(report->message,
                        ": the solution is singular there, or the tolerance cannot be met");
     }

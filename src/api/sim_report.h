@@ -12,11 +12,15 @@ bool ga_sim_has_moved(const ga_assembly *assembly, int node, const double *q0, c
                       double *distance, double *angle);
 /* Adds what reading the model has changed. */
 void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model);
+/* Initial values as the model gives them, and as the constraints want them. */
+typedef struct ga_sim_initial {
+    const double *q0, *v0, *q, *v;
+} ga_sim_initial;
+
 /* Adds the warnings of a start: `count` sentences of the integrator, then which bodies it moved
  * and which constraints are redundant. */
 void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
-                       const ga_integrator *integrator, int count, const double *q0,
-                       const double *q);
+                       const ga_integrator *integrator, int count, const ga_sim_initial *start);
 /* What a run was like at its end, or where it failed. */
 typedef struct ga_sim_end {
     double t, duration;

@@ -17,6 +17,8 @@ static ga_method method_of(const ga_simulate_settings *s)
         return GA_METHOD_EXPLICIT;
     case GA_FAMILY_RADAU:
         return GA_METHOD_RADAU;
+    case GA_FAMILY_AUTO: /* steps of fixed size are of generalized-alpha */
+        return isnan(s->step) ? GA_METHOD_AUTO : GA_METHOD_GENERALIZED_ALPHA;
     default:
         return GA_METHOD_GENERALIZED_ALPHA;
     }
@@ -44,7 +46,8 @@ static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *m
         return ga_coefficients_wbz(given(s->rho_inf, 0.9), method, report);
     case GA_FAMILY_EXPLICIT:
     case GA_FAMILY_RADAU:
-        *method = ga_integrator_def_default().coefficients; /* not used */
+    case GA_FAMILY_AUTO:
+        *method = ga_integrator_def_default().coefficients; /* not used but by auto */
         return GA_OK;
     default:
         *method = (ga_coefficients){s->method.coefficients[0], s->method.coefficients[1],
@@ -67,7 +70,9 @@ static ga_control choose_control(const ga_simulate_settings *s)
               isnan(s->tolerance.relative) ? 1e-8 : fmin(1e-8, s->tolerance.relative));
     control.absolute_translation = control.absolute_rotation = absolute;
     control.absolute_velocity = control.absolute_angular_velocity = absolute;
-    control.mode = is_alpha(s) ? (ga_error_mode)s->error : GA_ERROR_FULL;
+    control.mode = is_alpha(s)                      ? (ga_error_mode)s->error
+                   : method_of(s) == GA_METHOD_AUTO ? GA_ERROR_AUTO
+                                                    : GA_ERROR_FULL;
     control.first_step = given(s->first_step, 0);
     control.min_step = given(s->min_step, 0);
     control.max_step = given(s->max_step, 0);
@@ -103,6 +108,27 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
         .channel_count = model->settings.output.channels.count,
         .channels = model->settings.output.channels.texts,
     };
+}
+
+/* Something that belongs to generalized-alpha and is not as it is by default. */
+static bool is_of_family(const ga_sim_def *def)
+{
+    const ga_integrator_def plain = ga_integrator_def_default(), *own = &def->integrator;
+    const ga_coefficients *a = &own->coefficients, *b = &plain.coefficients;
+    return def->control.mode != GA_ERROR_AUTO || own->formulation != plain.formulation ||
+           own->start != plain.start || own->map != plain.map || own->newton != plain.newton ||
+           own->scaling != plain.scaling || own->penalty != plain.penalty ||
+           own->relative != plain.relative || own->absolute_q != plain.absolute_q ||
+           own->absolute_v != plain.absolute_v ||
+           own->absolute_lambda != plain.absolute_lambda || a->alpha_m != b->alpha_m ||
+           a->alpha_f != b->alpha_f || a->beta != b->beta || a->gamma != b->gamma;
+}
+
+void ga_sim_settings_choose(ga_sim_def *def)
+{
+    if (def->integrator.method != GA_METHOD_AUTO) return;
+    if (!(def->control.relative > 0) || is_of_family(def))
+        def->integrator.method = GA_METHOD_GENERALIZED_ALPHA;
 }
 
 ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)

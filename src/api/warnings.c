@@ -29,6 +29,13 @@ void ga_warn(ga_warnings *warnings, ga_warning_kind kind, const char *element, d
     va_end(args);
 }
 
+bool ga_warnings_have(const ga_warnings *warnings, ga_warning_kind kind)
+{
+    for (int k = 0; k < warnings->count; ++k)
+        if (warnings->items[k].kind == kind) return true;
+    return false;
+}
+
 ga_warning ga_warnings_get(const ga_warnings *warnings, int k)
 {
     if (k < 0 || k >= warnings->count) return (ga_warning){.time = NAN};

@@ -32,6 +32,8 @@ typedef struct ga_warnings {
 void ga_warn(ga_warnings *warnings, ga_warning_kind kind, const char *element, double time,
              const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+bool ga_warnings_have(const ga_warnings *warnings, ga_warning_kind kind);
+
 /* The k-th; its code is null past the last. */
 ga_warning ga_warnings_get(const ga_warnings *warnings, int k);
 

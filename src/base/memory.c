@@ -10,7 +10,8 @@
 
 void *ga_alloc(size_t count, size_t size) { return calloc(count ? count : 1, size ? size : 1); }
 
-/* From Linux 5.14 on; where it is not known, pages come one by one as ever. */
+/* From Linux 5.14 on; where it is not known, pages come one by one as ever. Pages of 2 MiB were
+ * tried: up to a second faster or four seconds slower for 2 GiB, depending on the host. */
 void ga_take_pages(void *memory, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE

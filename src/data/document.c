@@ -69,6 +69,58 @@ bool ga_check_name(ga_reader *reader, ga_place place, const char *what, const ch
     return true;
 }
 
+/* Copies ------------------------------------------------------------------------------------
+ */
+
+typedef struct copying {
+    ga_arena *arena;
+    bool texts;              /* else they live as long as the copy */
+    const char *file, *copy; /* the name copied last */
+} copying;
+
+static const char *copy_text(copying *c, const char *text)
+{
+    return text && c->texts ? ga_arena_text(c->arena, text) : text;
+}
+
+/* Names of files are few. */
+static bool copy_place(copying *c, ga_place from, ga_place *to)
+{
+    *to = from;
+    if (!from.file || !c->texts) return true;
+    if (from.file != c->file) {
+        c->file = from.file;
+        c->copy = ga_arena_text(c->arena, from.file);
+    }
+    to->file = c->copy;
+    return c->copy != NULL;
+}
+
+/* False: memory is out. Before repeats values have no scope. */
+static bool copy_value(copying *c, const ga_value *from, ga_value *to)
+{
+    *to = *from;
+    if (from->text && !(to->text = copy_text(c, from->text))) return false;
+    if (!copy_place(c, from->place, &to->place)) return false;
+    if (from->count == 0) return true;
+    to->entries = GA_ARENA_NEW(c->arena, ga_entry, from->count);
+    if (!to->entries) return false;
+    for (int k = 0; k < from->count; ++k) {
+        const ga_entry *entry = from->entries + k;
+        to->entries[k] = *entry;
+        if (entry->key && !(to->entries[k].key = copy_text(c, entry->key))) return false;
+        if (!copy_place(c, entry->place, &to->entries[k].place)) return false;
+        if (!copy_value(c, &entry->value, &to->entries[k].value)) return false;
+    }
+    return true;
+}
+
+ga_status ga_document_keep_source(ga_document *document)
+{
+    copying c = {.arena = &document->arena};
+    return copy_value(&c, &document->root, &document->source) ? GA_OK : GA_ERR_MEMORY;
+}
+
 /* Loading -----------------------------------------------------------------------------------
  */
 
@@ -77,6 +129,7 @@ static ga_status run_stages(ga_loader *loader, const ga_yaml_source *source)
     const ga_document_options *options = loader->options;
     GA_TRY(ga_load_tree(loader, source, &loader->document->root));
     for (int k = 0; k < options->set_count; ++k) GA_TRY(ga_load_set(loader, options->set[k]));
+    GA_TRY(ga_document_keep_source(loader->document));
     GA_TRY(ga_load_parameters(loader));
     return ga_load_repeats(loader);
 }
@@ -157,6 +210,35 @@ ga_status ga_document_parse(const char *name, const char *text, size_t length,
         const char *copy = ga_arena_text_n(&loader.document->arena, text, length);
         status = copy ? load_text(&loader, copy, length) : GA_ERR_MEMORY;
     }
+    return finish(&loader, status, document);
+}
+
+static ga_status load_copy(ga_loader *loader, const ga_document *from)
+{
+    ga_document *d = loader->document;
+    copying c = {.arena = &d->arena, .texts = true};
+    const bool memory = copy_value(&c, &from->source, &d->root) &&
+                        (d->folder = copy_text(&c, from->folder ? from->folder : ".")) &&
+                        (!from->text || (d->text = copy_text(&c, from->text)));
+    if (!memory) return GA_ERR_MEMORY;
+    const ga_document_options *options = loader->options;
+    for (int k = 0; k < options->set_count; ++k) GA_TRY(ga_load_set(loader, options->set[k]));
+    GA_TRY(ga_document_keep_source(d));
+    GA_TRY(ga_load_parameters(loader));
+    return ga_load_repeats(loader);
+}
+
+ga_status ga_document_with(const ga_document *from, int set_count, const char *const *set,
+                           ga_document **document, ga_messages *messages)
+{
+    const ga_document_options options = {.set_count = set_count,
+                                         .set = set,
+                                         .include_anywhere = from->include_anywhere,
+                                         .allow_plugins = from->allow_plugins};
+    ga_loader loader;
+    *document = NULL;
+    ga_status status = prepare(&loader, from->name ? from->name : "", &options, messages);
+    if (status == GA_OK) status = load_copy(&loader, from);
     return finish(&loader, status, document);
 }
 

@@ -32,6 +32,7 @@ typedef struct ga_parameter {
 typedef struct ga_document {
     ga_arena arena;
     ga_value root;                        /* a map */
+    ga_value source;                      /* the same before parameters and repeats */
     const char *name;                     /* of the file, as given */
     const char *folder;                   /* of the file: where paths in it start */
     const char *text;                     /* of the main file */
@@ -65,6 +66,11 @@ ga_status ga_document_read(const char *path, const ga_document_options *options,
 ga_status ga_document_parse(const char *name, const char *text, size_t length,
                             const ga_document_options *options, ga_document **document,
                             ga_messages *messages);
+/* Keeps the tree as it is, before parameters are evaluated, for: */
+ga_status ga_document_keep_source(ga_document *document);
+/* The same document with other values, without reading a file. */
+ga_status ga_document_with(const ga_document *from, int set_count, const char *const *set,
+                           ga_document **document, ga_messages *messages);
 void ga_document_destroy(ga_document *document);
 /* Frees what repeat blocks have become: the model has been made from it. Their sections are
  * empty then. */

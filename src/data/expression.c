@@ -367,6 +367,28 @@ bool ga_expression_is_constant(const ga_expression *expression)
     return expression->slots == 0;
 }
 
+static bool jumps(ga_operation operation)
+{
+    switch (operation) {
+    case GA_OP_BRANCH:
+    case GA_OP_MOD:
+#define GA_JUMPS(name, ...) case GA_OP_##name:
+        GA_PIECEWISE_UNARY(GA_JUMPS)
+        GA_PIECEWISE_BINARY(GA_JUMPS)
+#undef GA_JUMPS
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool ga_expression_has_jumps(const ga_expression *expression)
+{
+    for (int k = 0; k < expression->count; ++k)
+        if (jumps(expression->code[k].operation)) return true;
+    return false;
+}
+
 bool ga_expression_is_simplified(const ga_expression *expression)
 {
     return expression->simplified;

@@ -62,6 +62,8 @@ bool ga_expression_is_constant(const ga_expression *expression);
 /* True if its value is not that of the text with numbers in place of the variables, where these
  * are out of the ordinary: 0*x is 0. */
 bool ga_expression_is_simplified(const ga_expression *expression);
+/* True if it has a comparison, a condition or a function that jumps, such as sign. */
+bool ga_expression_has_jumps(const ga_expression *expression);
 /* One more than the largest variable that occurs. */
 int ga_expression_variables(const ga_expression *expression);
 

@@ -555,6 +555,12 @@ bool ga_function_is_curved(const ga_function *function)
     return function->shape->curved;
 }
 
+bool ga_function_jumps_with_state(const ga_function *function)
+{
+    return !function->shape && ga_function_variables(function) > 1 &&
+           ga_expression_has_jumps(function->expression);
+}
+
 double ga_function_overshoot(const ga_function *function, double *at)
 {
     return function->shape && function->table ? ga_table_overshoot(function->table, at) : 0;

@@ -69,6 +69,9 @@ double ga_function_gradient(const ga_function *function, const double *x, double
  * only a limit to the steps makes sure that all of it is seen. */
 bool ga_function_is_curved(const ga_function *function);
 
+/* True if it may jump with variables other than time. */
+bool ga_function_jumps_with_state(const ga_function *function);
+
 /* Of a table: how far the curve leaves the range of its values, in units of that range, and
  * where; 0 of other functions. */
 double ga_function_overshoot(const ga_function *function, double *at);

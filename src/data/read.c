@@ -108,7 +108,7 @@ const char *ga_value_describe(const ga_value *value, char *buffer, size_t size)
         snprintf(buffer, size, value->count ? "a map" : "an empty map");
         break;
     case GA_VALUE_SCALAR:
-        snprintf(buffer, size, "the text `%.*s%s`", shown_length(value->text), value->text,
+        snprintf(buffer, size, "`%.*s%s`", shown_length(value->text), value->text,
                  dots(value->text));
         break;
     }

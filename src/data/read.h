@@ -31,7 +31,7 @@ bool ga_reader_error(ga_reader *reader, ga_place place, const char *format, ...)
 void ga_reader_warning(ga_reader *reader, ga_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* "a map", "a list of 3", "the text `abc`": for messages. The buffer is returned. */
+/* "a map", "a list of 3", "`abc`": for messages. The buffer is returned. */
 const char *ga_value_describe(const ga_value *value, char *buffer, size_t size);
 /* The candidate that may have been meant by a word: a synonym (hinge: revolute), or the nearest
  * by edit distance, if it is near enough; null otherwise. `candidate` gives the k-th, null past

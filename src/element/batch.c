@@ -183,17 +183,24 @@ int ga_batch_column(const ga_batch *batch, int column, int *which)
     return column % side;
 }
 
+/* What has been seen of an entry: exact zeros only, round-off, or more than that. */
+typedef unsigned char seen;
+enum { ZERO, NOISE, USED };
+
 /* Marks what is other than zero in `rows` rows, by the largest among them. */
-static void mark(const ga_batch *batch, int rows, const double *local, double noise, bool *used)
+static void mark(const ga_batch *batch, int rows, const double *local, double noise, seen *used)
 {
     int count = rows * batch->kernel->columns;
     double largest = 0;
     for (int k = 0; k < count; ++k) largest = fmax(largest, fabs(local[k]));
     const double least = noise * largest;
-    for (int k = 0; k < count; ++k) used[k] |= fabs(local[k]) > least;
+    for (int k = 0; k < count; ++k) {
+        const seen now = fabs(local[k]) > least ? USED : local[k] != 0 ? NOISE : ZERO;
+        if (now > used[k]) used[k] = now;
+    }
 }
 
-static void list(const ga_batch *batch, int rows, bool square, const bool *used,
+static void list(const ga_batch *batch, int rows, bool square, const seen *used,
                  ga_batch_mask *mask)
 {
     int n = batch->kernel->columns, which;
@@ -201,8 +208,71 @@ static void list(const ga_batch *batch, int rows, bool square, const bool *used,
     for (int c = 0; c < n; ++c) there[c] = ga_batch_column(batch, c, &which) >= 0;
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < n && (!square || there[r]); ++c)
-            if (used[r * n + c] && there[c])
+            if (used[r * n + c] == USED && there[c])
                 mask->entry[mask->count++] = (unsigned char)(r * n + c);
+}
+
+/* The smallest block around what the mask has in rows from .. end-1 and columns left ..
+ * right-1; false: nothing. */
+static bool surround(const ga_batch_mask *mask, int n, const int rows[2], const int cols[2],
+                     ga_batch_block *block)
+{
+    int top = rows[1], bottom = rows[0] - 1, left = cols[1], right = cols[0] - 1;
+    for (int i = 0; i < mask->count; ++i) {
+        const int r = mask->entry[i] / n, c = mask->entry[i] % n;
+        if (r < rows[0] || r >= rows[1] || c < cols[0] || c >= cols[1]) continue;
+        top = r < top ? r : top;
+        bottom = r > bottom ? r : bottom;
+        left = c < left ? c : left;
+        right = c > right ? c : right;
+    }
+    *block = (ga_batch_block){.row = top, .col = left};
+    block->height = bottom - top + 1;
+    block->width = right - left + 1;
+    return top <= bottom;
+}
+
+/* Parts of the two nodes: their translations and rotations. */
+enum { PARTS = 4 };
+
+static void part_of(const ga_batch *batch, int part, int columns[2])
+{
+    const int side = batch->kernel->columns / 2, turned = side == GA_TWIST ? 3 : 2;
+    columns[0] = part / 2 * side + (part % 2 ? turned : 0);
+    columns[1] = part / 2 * side + (part % 2 ? side : turned);
+}
+
+static void add_block(ga_batch *batch, const int rows[2], bool square, const int cols[2],
+                      const seen *used, int matrix)
+{
+    const int n = batch->kernel->columns, side = n / 2;
+    ga_batch_layout *layout = batch->layout + matrix;
+    ga_batch_block block;
+    if (!surround(batch->mask + matrix, n, rows, cols, &block)) return;
+    for (int c = 0; c < block.width; ++c)
+        for (int r = 0; r < block.height; ++r) {
+            const int entry = (block.row + r) * n + block.col + c;
+            layout->stored.entry[layout->stored.count++] = (unsigned char)entry;
+            if (used[entry] == NOISE)
+                layout->noise.entry[layout->noise.count++] = (unsigned char)entry;
+        }
+    block.col_node = block.col / side;
+    block.col %= side;
+    block.row_node = square ? block.row / side : -1;
+    if (square) block.row %= side;
+    layout->block[layout->blocks++] = block;
+}
+
+static void find_blocks(ga_batch *batch, const seen *used, int matrix)
+{
+    const bool square = matrix == GA_BATCH_STIFFNESS;
+    for (int i = 0; i < (square ? PARTS : 1); ++i)
+        for (int j = 0; j < PARTS; ++j) {
+            int rows[2] = {0, batch->kernel->rows}, cols[2];
+            if (square) part_of(batch, i, rows);
+            part_of(batch, j, cols);
+            add_block(batch, rows, square, cols, used, matrix);
+        }
 }
 
 /* Two bodies in general position, moving. The matrices of a joint are analytic functions of its
@@ -243,7 +313,7 @@ static ga_plane probe_plane(const double *from, int kind)
 }
 
 static void probe(const ga_batch *batch, const double *data, const void *const place[2],
-                  bool used[GA_BATCH_MATRICES][GA_BATCH_SIZE])
+                  seen used[GA_BATCH_MATRICES][GA_BATCH_SIZE])
 {
     static const double lambda[GA_KERNEL_MAX_ROWS] = {0.73, -0.59, 0.41, 0.87, -0.37, 0.67};
     const ga_kernel *kernel = batch->kernel;
@@ -261,7 +331,7 @@ static void probe(const ga_batch *batch, const double *data, const void *const p
 void ga_batch_find_masks(ga_batch *batch, const double *data)
 {
     const ga_kernel *kernel = batch->kernel;
-    bool used[GA_BATCH_MATRICES][GA_BATCH_SIZE] = {{false}};
+    seen used[GA_BATCH_MATRICES][GA_BATCH_SIZE] = {{ZERO}};
     for (int k = 0; k < PROBES; ++k) {
         ga_frame frame[2];
         ga_plane plane[2];
@@ -278,6 +348,7 @@ void ga_batch_find_masks(ga_batch *batch, const double *data)
     list(batch, kernel->rows, false, used[GA_BATCH_SWEPT], batch->mask + GA_BATCH_SWEPT);
     list(batch, kernel->columns, true, used[GA_BATCH_STIFFNESS],
          batch->mask + GA_BATCH_STIFFNESS);
+    for (int k = 0; k < GA_BATCH_MATRICES; ++k) find_blocks(batch, used[k], k);
 }
 
 bool ga_batch_describe(const ga_joint *joint, int dimension, const ga_node_kind *kinds,
@@ -349,10 +420,12 @@ static inline void get_item(const ga_batch *batch, ga_places at, int k, item *it
     for (int b = 0; b < 2; ++b) it->place[b] = place_of(at, batch->nodes[2 * k + b]);
 }
 
-static inline void scatter(const ga_batch *batch, int matrix, int k, const double *local,
+static inline void scatter(const ga_batch *batch, int matrix, int k, double *local,
                            double *values)
 {
-    const ga_batch_mask *mask = batch->mask + matrix;
+    const ga_batch_mask *noise = &batch->layout[matrix].noise;
+    for (int i = 0; i < noise->count; ++i) local[noise->entry[i]] = 0;
+    const ga_batch_mask *mask = &batch->layout[matrix].stored;
     double *out = values + batch->value[matrix] + (ptrdiff_t)k * mask->count;
     for (int i = 0; i < mask->count; ++i) out[i] = local[mask->entry[i]];
 }
@@ -396,7 +469,7 @@ static void gather(const ga_batch *batch, ga_places at, int k, double *places)
         gather_places(PLACE, FRAME, nodes, at.frames->x, places);
 }
 
-/* Of `some` joints, side by side, what the mask keeps: one joint behind the other, four numbers
+/* Of `some` joints, side by side, what is stored: one joint behind the other, four numbers
  * at a time. */
 KERNEL void scatter_some(const ga_batch_mask *mask, int some, const double *local, double *out)
 {
@@ -441,9 +514,12 @@ void ga_batch_lanes(const ga_batch *batch, ga_places at, int k, int some, double
     if (B && any_turned(batch)) turn_many(batch, at, k, some, B);
 }
 
-void ga_batch_keep_rows(const ga_batch *batch, int k, int some, const double *local, double *B)
+void ga_batch_keep_rows(const ga_batch *batch, int k, int some, double *local, double *B)
 {
-    const ga_batch_mask *mask = batch->mask + GA_BATCH_GRADIENT;
+    const ga_batch_mask *noise = &batch->layout[GA_BATCH_GRADIENT].noise;
+    for (int i = 0; i < noise->count; ++i)
+        for (int v = 0; v < LANES; ++v) local[noise->entry[i] * LANES + v] = 0;
+    const ga_batch_mask *mask = &batch->layout[GA_BATCH_GRADIENT].stored;
     double *to = B + batch->value[GA_BATCH_GRADIENT] + (ptrdiff_t)k * mask->count;
     if (some == LANES) /* nearly always, and known to the compiler */
         scatter_some(mask, LANES, local, to);
@@ -458,7 +534,7 @@ void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, d
     turned_rows(batch, it.data, it.place, Phi, B);
 }
 
-void ga_batch_keep_row(const ga_batch *batch, int k, const double *local, double *B)
+void ga_batch_keep_row(const ga_batch *batch, int k, double *local, double *B)
 {
     scatter(batch, GA_BATCH_GRADIENT, k, local, B);
 }
@@ -496,7 +572,7 @@ void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,
                         const double *lambda, double *K)
 {
     const bool turned = any_turned(batch);
-    double push[3], local[GA_BATCH_SIZE], own[GA_KERNEL_MAX_ROWS];
+    double push[3], local[GA_BATCH_SIZE] = {0}, own[GA_KERNEL_MAX_ROWS];
     item it;
     for (int k = from; k < to; ++k) {
         get_item(batch, at, k, &it);
@@ -516,7 +592,7 @@ void ga_batch_stiffness(const ga_batch *batch, ga_places at, int from, int to,
 void ga_batch_swept(const ga_batch *batch, ga_places at, int from, int to, double *Z)
 {
     const bool turned = any_turned(batch);
-    double local[GA_BATCH_SIZE];
+    double local[GA_BATCH_SIZE] = {0}; /* kernels leave out what is always zero */
     item it;
     for (int k = from; k < to; ++k) {
         get_item(batch, at, k, &it);

@@ -14,11 +14,27 @@ enum {
     GA_BATCH_SIZE = GA_PAIR * GA_PAIR /* of a local matrix */
 };
 
-/* Which numbers of a local matrix are ever other than zero. */
+/* Which numbers of a local matrix are ever other than zero; or, of its blocks, all. */
 typedef struct ga_batch_mask {
     int count;
     unsigned char entry[GA_BATCH_SIZE];
 } ga_batch_mask;
+
+/* A block of a local matrix: rows of the joint, or of a part of a node (translations or
+ * rotations), by columns of a part of a node. */
+typedef struct ga_batch_block {
+    int row_node, col_node; /* which of both nodes; row_node -1: rows of the joint */
+    int row, col;           /* the first, counted from the first of the node or joint */
+    int height, width;
+} ga_batch_block;
+
+/* What is stored of a local matrix: blocks around the mask, each column by column. */
+typedef struct ga_batch_layout {
+    int blocks;
+    ga_batch_block block[16];
+    ga_batch_mask stored;
+    ga_batch_mask noise; /* what is stored, but is zero up to round-off */
+} ga_batch_layout;
 
 /* The columns of one of the two bodies: places in B that may be other than zero, and their
  * rows, column by column, in numbers of GA_KERNEL_LANES joints. */
@@ -37,6 +53,7 @@ typedef struct ga_batch {
     const ga_kernel *kernel;
     int kind[2]; /* ga_node_kind; -1: the ground */
     ga_batch_mask mask[GA_BATCH_MATRICES];
+    ga_batch_layout layout[GA_BATCH_MATRICES];
     int value[GA_BATCH_MATRICES]; /* where its first joint's values are among all */
 
     int count;
@@ -88,11 +105,11 @@ static inline double *ga_batch_data(const ga_batch *batch, int k)
  * them; B in the coordinates of nodes. The last ones, from `some` on, need not be there. */
 void ga_batch_lanes(const ga_batch *batch, ga_places at, int k, int some, double *Phi,
                     double *B);
-/* B of these joints, to its place among all values. */
-void ga_batch_keep_rows(const ga_batch *batch, int k, int some, const double *local, double *B);
+/* B of these joints, to its place among all values; round-off in place of zeros is cleared. */
+void ga_batch_keep_rows(const ga_batch *batch, int k, int some, double *local, double *B);
 /* The same rows of one joint, with the same bits: B as a local matrix, then to its place. */
 void ga_batch_rows_of(const ga_batch *batch, ga_places at, int k, double *Phi, double *B);
-void ga_batch_keep_row(const ga_batch *batch, int k, const double *local, double *B);
+void ga_batch_keep_row(const ga_batch *batch, int k, double *local, double *B);
 /* At most so many joints are computed one after the other: eight hinges side by side take as
  * many instructions as 4.6 single ones, and what is not there is computed too. */
 enum { GA_BATCH_FEW = 3 };

@@ -28,6 +28,11 @@
  *     free          no friction of this kind; at a stop an impact: s' to -restitution s', or
  *                   to rest
  *
+ * Where others determine s', as a motion of this joint does, or one elsewhere in its loop,
+ * there is nothing to lock: the row would contradict theirs. Such a joint follows. It slips in
+ * the direction of s', which may be reversed; coming to rest it keeps the friction it had,
+ * which is one of many possible then, and before it has moved it has none.
+ *
  * With gap = max - s, or s - min, an impact is where both the gap and its rate have become
  * negative, the zero of
  *
@@ -65,8 +70,21 @@ typedef enum mode {
 
 /* Memory: the mode; where s is held; how far the gaps may be negative before there is an
  * impact; the largest coordinate and the largest terms of a rate met, which round-off of s and
- * s' is relative to; when s left a stop, NaN: has not yet; the mode after TOUCHING. */
-enum { MODE, HELD_AT, SLACK_MAX, SLACK_MIN, SIZE, RATE_SIZE, LEFT_AT, NEXT_MODE, MEMORY_COUNT };
+ * s' is relative to; when s left a stop, NaN: has not yet; the mode after TOUCHING; whether s
+ * follows others; the longest step. */
+enum {
+    MODE,
+    HELD_AT,
+    SLACK_MAX,
+    SLACK_MIN,
+    SIZE,
+    RATE_SIZE,
+    LEFT_AT,
+    NEXT_MODE,
+    FOLLOWS,
+    LONGEST_STEP,
+    MEMORY_COUNT
+};
 enum { EVENT_LOCK, EVENT_MAX, EVENT_MIN, EVENT_COUNT };
 
 /* Round-off of a coordinate, of a rate and of the time, in units of its size: sums of a dozen
@@ -432,12 +450,19 @@ static void meet(const drive *d, const look *l, double *memory)
         }
     memory[SIZE] = fmax(memory[SIZE], size);
     memory[RATE_SIZE] = fmax(memory[RATE_SIZE], l->rate_size);
+    memory[LONGEST_STEP] = fmax(memory[LONGEST_STEP], l->pair.state->interval);
 }
 
 static double tolerance(const double *memory) { return round_off * memory[SIZE]; }
 
-/* Rates below this count as zero. */
-static double still(const double *memory) { return round_off * memory[RATE_SIZE]; }
+/* Rates below this count as zero. Those that others prescribe do not come to rest by an event,
+ * but may be round-off for any time: then also those that move s by round-off in a step. */
+static double still(const double *memory)
+{
+    const double least = round_off * memory[RATE_SIZE];
+    if (memory[FOLLOWS] == 0 || !(memory[LONGEST_STEP] > 0)) return least;
+    return fmax(least, tolerance(memory) / memory[LONGEST_STEP]);
+}
 
 /* From here on an impact is where the gap gets below what it is now, if it is negative. */
 static void open_gap(const drive *d, const stop *at, const look *l, double *memory)
@@ -466,7 +491,7 @@ static void remember(const void *element, const ga_element_state *state, double 
     const drive *d = element;
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    memory[SIZE] = memory[RATE_SIZE] = 0;
+    memory[SIZE] = memory[RATE_SIZE] = memory[LONGEST_STEP] = memory[FOLLOWS] = 0;
     memory[LEFT_AT] = NAN;
     meet(d, &l, memory);
     open_gap(d, &stop_max, &l, memory);
@@ -512,6 +537,7 @@ static void events(const void *element, const ga_element_state *state, double *g
         return;
     }
     if (slipping(m)) g[EVENT_LOCK] = (int)m * l.rate + still(memory);
+    if (m == FREE && d->sticks) g[EVENT_LOCK] = still(memory) - fabs(l.rate);
     g[EVENT_MAX] = impact_function(d, &stop_max, &l, memory);
     g[EVENT_MIN] = impact_function(d, &stop_min, &l, memory);
 }
@@ -556,6 +582,34 @@ static ga_switch strike(const drive *d, const stop *at, const look *l, double t,
     return GA_SWITCH_IMPACT;
 }
 
+/* Slips in the direction that others give. True if that is another. */
+static bool follow_rate(const drive *d, const look *l, double *memory)
+{
+    const mode m = mode_in(memory), now = l->rate > 0 ? SLIPPING : SLIPPING_BACK;
+    if (!d->sticks || m == now) return false;
+    change(d, now, l->s.value, memory);
+    return true;
+}
+
+static bool unlock(const void *element, const ga_element_state *state, double *memory,
+                   double *gradient)
+{
+    const drive *d = element;
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    ga_pair_to_body(&l.pair, l.s.g, gradient);
+    const bool was = locked(mode_in(memory));
+    if (was) memory[MODE] = FREE;
+    return was;
+}
+
+static void follow(const void *element, double *memory)
+{
+    (void)element;
+    if (locked(mode_in(memory))) memory[MODE] = FREE;
+    memory[FOLLOWS] = 1;
+}
+
 static ga_switch happen(const void *element, int event, const ga_element_state *state,
                         double *memory, ga_impact *impact)
 {
@@ -569,10 +623,10 @@ static ga_switch happen(const void *element, int event, const ga_element_state *
     if (event == EVENT_MIN) return strike(d, &stop_min, &l, state->t, memory, impact);
     if (locked(m))
         release(d, m, state, &l, memory);
-    else if (slipping(m))
-        change(d, STICKING, l.s.value, memory);
+    else if (m == FREE || memory[FOLLOWS] != 0 || impact->determined)
+        return follow_rate(d, &l, memory) ? GA_SWITCH_MODE : GA_SWITCH_NOTHING;
     else
-        return GA_SWITCH_NOTHING;
+        change(d, STICKING, l.s.value, memory);
     return GA_SWITCH_MODE;
 }
 
@@ -653,6 +707,11 @@ static bool settle(const void *element, const ga_element_state *state, double *m
         change(d, m == LANDING_MAX ? RESTING_MAX : RESTING_MIN, 0, memory);
         return true;
     }
+    if (memory[FOLLOWS] != 0) {
+        look_at(d, state, GA_ORDER_GRADIENT, &l);
+        const bool moves = fabs(l.rate) > still(memory);
+        return moves && follow_rate(d, &l, memory);
+    }
     if (!locked(m)) return false;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     if (margin(d, m, state, &l) >= 0) return false;
@@ -732,6 +791,8 @@ const ga_element_type ga_drive = {
     .potential = potential,
     .dissipation = dissipation,
     .remember = remember,
+    .unlock = unlock,
+    .follow = follow,
     .commit = commit,
     .events = events,
     .happen = happen,

@@ -42,6 +42,13 @@ static inline double ga_input_value(const ga_input_line *line, double t)
     return line->value + line->rate * ((t < line->until ? t : line->until) - line->t);
 }
 
+struct ga_plugin_body;
+/* A force of the program that runs the simulation, see ga_sim_set_force. */
+typedef struct ga_callback_slot {
+    void (*function)(void *user, double t, const struct ga_plugin_body *bodies, double *f);
+    void *user;
+} ga_callback_slot;
+
 typedef struct ga_element_state {
     double t;
     const ga_frame *frames;
@@ -50,7 +57,8 @@ typedef struct ga_element_state {
     /* How long the motion was interpolated over to get here: positions have round-off of what
      * they move in that time. 0: not known. */
     double interval;
-    const ga_input_line *inputs; /* null: as they start, see ga_input_value */
+    const ga_input_line *inputs;       /* null: as they start, see ga_input_value */
+    const ga_callback_slot *callbacks; /* null: none */
 } ga_element_state;
 
 enum { GA_ELEMENT_MAX_NODES = 12, GA_TWIST = 6 };
@@ -67,9 +75,11 @@ typedef struct ga_element {
     int speed_rows;                              /* nonholonomic */
     int memory_count;
     int event_count;
-    bool rheonomic;                    /* its rows depend on time */
-    int row, speed_row, memory, event; /* offsets: in lambda, psi, memory, event functions */
-    const struct ga_element *host;     /* the joint whose multipliers its force uses, or null */
+    int callback_count;
+    bool rheonomic; /* its rows depend on time */
+    /* offsets: in lambda, psi, memory, event functions, callbacks */
+    int row, speed_row, memory, event, callback;
+    const struct ga_element *host; /* the joint whose multipliers its force uses, or null */
 } ga_element;
 
 /* What `prepare` may know. */
@@ -128,6 +138,7 @@ typedef enum ga_switch {
 /* The element's gap, whose rate before is negative, is to open with -restitution times that. */
 typedef struct ga_impact {
     double restitution;
+    bool determined; /* given: others determine that rate, so it cannot be locked */
 } ga_impact;
 
 struct ga_element_type {
@@ -227,6 +238,12 @@ struct ga_element_type {
      */
     /* At the start; writes memory_count numbers. */
     void (*remember)(const void *element, const ga_element_state *state, double *memory);
+    /* For elements whose row locks a rate, opens it; true if it was closed. The rate is
+     * gradient . (twists). If others prescribe that rate, `follow` tells that it is never to be
+     * locked. */
+    bool (*unlock)(const void *element, const ga_element_state *state, double *memory,
+                   double *gradient);
+    void (*follow)(const void *element, double *memory);
     /* After each accepted step. */
     void (*commit)(const void *element, const ga_element_state *state, double *memory);
     /* Event functions, event_count numbers: an event is where one becomes negative. What

@@ -33,12 +33,14 @@ typedef struct bushing {
 static const ga_field fields[] = {
     GA_FIELD(bushing, PAIR, between, "the two bodies, or the two points", .required = true),
     GA_FIELD(bushing, PLACE, at,
-             "location in the position of the file: world coordinates, or the name of a point",
+             "location in the position given in the model file: world coordinates, or the name "
+             "of a point",
              .unit = "m", .fallback = {NAN},
              .absent = "the points named in `between`; if only bodies are named, the centre of "
                        "mass of the second"),
-    GA_FIELD(bushing, ROTATION, rotation,
-             "its axes relative to those of the world, in the position of the file"),
+    GA_FIELD(
+        bushing, ROTATION, rotation,
+        "its axes relative to those of the world, in the position given in the model file"),
     GA_FIELD(bushing, MATRIX6, stiffness,
              "stiffness for displacements and rotations; the matrix must be symmetric",
              .unit = "N/m, N, N m/rad"),

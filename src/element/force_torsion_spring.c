@@ -31,13 +31,15 @@ typedef struct torsion {
 
 static const ga_field fields[] = {
     GA_FIELD(torsion, PAIR, between, "the two bodies", .required = true),
-    GA_FIELD(torsion, DIRECTION, axis, "axis, world axes, in the position of the file",
-             .required = true, .where = GA_SPATIAL),
+    GA_FIELD(torsion, DIRECTION, axis,
+             "axis, world axes, in the position given in the model file", .required = true,
+             .where = GA_SPATIAL),
     GA_FIELD(torsion, NUMBER, stiffness, "stiffness", .unit = "N m/rad"),
     GA_FIELD(torsion, NUMBER, damping, "damping", .unit = "N m s/rad",
              .range = GA_NOT_NEGATIVE),
     GA_FIELD(torsion, NUMBER, angle,
-             "free angle of the spring, measured from the position of the file", .unit = "rad"),
+             "free angle of the spring, measured from the position given in the model file",
+             .unit = "rad"),
     GA_FIELD(torsion, NUMBER, preload, "torque at the free angle", .unit = "N m"),
     {0},
 };
@@ -268,7 +270,8 @@ static const ga_channel_type channels[] = {
      .value = torque_channel},
     {.name = "angle",
      .unit = "rad",
-     .help = "angle of the second body relative to the first, 0 in the position of the file, "
+     .help = "angle of the second body relative to the first, 0 in the position given in the "
+             "model file, "
              "full turns counted",
      .count = 1,
      .value = angle_channel},

@@ -707,8 +707,9 @@ static bool check_limits(const ga_joint *joint, ga_setup *setup, const ga_limits
         return ga_element_error(setup, e, "limits.stiffness",
                                 "a buffer needs a positive stiffness");
     if (l->model == GA_LIMITS_STOP && (l->min > 0 || l->max < 0))
-        return ga_element_error(setup, e, "limits",
-                                "excludes the position of the file, where the coordinate is 0");
+        return ga_element_error(
+            setup, e, "limits",
+            "excludes the position given in the model file, where the coordinate is 0");
     return true;
 }
 

@@ -290,7 +290,8 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
              .required = true)
 #define GA_JOINT_FIELD_AT                                                                      \
     GA_FIELD(ga_joint, PLACE, at,                                                              \
-             "location of the joint in the position of the file: world coordinates, or the "   \
+             "location of the joint in the position given in the model file: world "           \
+             "coordinates, or the "                                                            \
              "name of a point",                                                                \
              .unit = "m", .fallback = {NAN, NAN, NAN},                                         \
              .absent = "the points named in `between`; if only bodies are named, the "         \
@@ -308,7 +309,7 @@ extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
                     .range = GA_NOT_NEGATIVE),                                                 \
         GA_FIELD_AS(type, NUMBER, a rest, "rest",                                              \
                     "coordinate at which the spring is unloaded", .unit = length,              \
-                    .absent = "0, the position of the file"),                                  \
+                    .absent = "0, the position given in the model file"),                      \
         GA_FIELD_AS(type, GROUP, a friction, "friction",                                       \
                     "Coulomb friction from the joint's own reaction",                          \
                     .group = ga_friction_fields##angular_),                                    \
@@ -359,8 +360,8 @@ bool ga_joint_has_effort2(const void *element);
 /* "rad" is longer than "m". */
 #define GA_COORDINATE_HELP(length)                                                             \
     (sizeof(length) == sizeof "rad"                                                            \
-         ? "coordinate, 0 in the position of the file, full turns counted"                     \
-         : "coordinate, 0 in the position of the file")
+         ? "coordinate, 0 in the position given in the model file, full turns counted"         \
+         : "coordinate, 0 in the position given in the model file")
 /* Coordinate k; force and length are units. */
 #define GA_JOINT_COORDINATE(k, value_name, rate_name, effort_name, force, length)              \
     {.name = value_name,                                                                       \

@@ -50,9 +50,10 @@ static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
     GA_JOINT_FIELD_AXIS(
-        GA_SPATIAL, "shaft of the first body, world axes, in the position of the file", "z"),
+        GA_SPATIAL,
+        "shaft of the first body, world axes, in the position given in the model file", "z"),
     GA_FIELD(constant_velocity, DIRECTION, second_axis,
-             "shaft of the second body, world axes, in the position of the file",
+             "shaft of the second body, world axes, in the position given in the model file",
              .fallback = {NAN, NAN, NAN}, .absent = "as `axis`"),
     {0},
 };

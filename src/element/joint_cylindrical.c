@@ -19,9 +19,10 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
-                        "axis of rotation and sliding, world axes, in the position of the file",
-                        "z"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL,
+        "axis of rotation and sliding, world axes, in the position given in the model file",
+        "z"),
     GA_JOINT_FIELD_GROUP(0, "angle", _angular),
     GA_JOINT_FIELD_GROUP(1, "displacement", ),
     {0},

@@ -74,7 +74,8 @@ static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_FIELD(distance, FUNCTION, length,
              "distance between the two points; may be a function of time", .unit = "m",
-             .absent = "the distance in the position of the file", .range = GA_POSITIVE),
+             .absent = "the distance in the position given in the model file",
+             .range = GA_POSITIVE),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS,

@@ -30,7 +30,7 @@ static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};
 
 const ga_element_type ga_joint_fixed = {
     .name = "fixed",
-    .help = "Holds two bodies in their relative position of the file.",
+    .help = "Holds two bodies in the relative position given in the model file.",
     .size = sizeof(ga_joint),
     .fields = fields,
     .example = "{type: fixed, between: [a, b], at: [0.3, 0.2, 0.1]}",

@@ -20,8 +20,9 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
-                        "normal of the plane, world axes, in the position of the file", "z"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL, "normal of the plane, world axes, in the position given in the model file",
+        "z"),
     GA_JOINT_FIELD_GROUP(0, "x", ),
     GA_JOINT_FIELD_GROUP(1, "y", ),
     GA_JOINT_FIELD_GROUP(2, "angle", _angular),

@@ -11,8 +11,9 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
-                        "normal of the plane, world axes, in the position of the file", "z"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL, "normal of the plane, world axes, in the position given in the model file",
+        "z"),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};

@@ -31,7 +31,8 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_ANYWHERE, "axis of sliding, world axes, in the position of the file",
+    GA_JOINT_FIELD_AXIS(GA_ANYWHERE,
+                        "axis of sliding, world axes, in the position given in the model file",
                         "z; planar: x"),
     GA_JOINT_FIELDS_LINEAR,
     {0},

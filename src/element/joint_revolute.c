@@ -23,7 +23,8 @@ static bool prepare(void *joint, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL, "axis of rotation, world axes, in the position of the file",
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
+                        "axis of rotation, world axes, in the position given in the model file",
                         "z"),
     GA_JOINT_FIELDS_ANGULAR,
     {0},

@@ -243,9 +243,11 @@ static void contact_point(const void *element, const ga_element_state *state, do
 
 static const ga_field plane_fields[] = {
     GA_FIELD(plane, VECTOR, point,
-             "a point of the plane, world axes, in the position of the file", .unit = "m"),
+             "a point of the plane, world axes, in the position given in the model file",
+             .unit = "m"),
     GA_FIELD(plane, DIRECTION, normal,
-             "normal of the plane, towards the disc, world axes, in the position of the file",
+             "normal of the plane, towards the disc, world axes, in the position given in the "
+             "model file",
              .fallback = {NAN, NAN, NAN}, .absent = "z; planar: y"),
     {0},
 };

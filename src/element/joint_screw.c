@@ -66,8 +66,9 @@ static void displacement(const void *element, const ga_element_state *state, dou
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
-                        "axis of the screw, world axes, in the position of the file", "z"),
+    GA_JOINT_FIELD_AXIS(
+        GA_SPATIAL, "axis of the screw, world axes, in the position given in the model file",
+        "z"),
     GA_FIELD(screw, NUMBER, pitch, "advance per turn, negative for a left-handed screw",
              .unit = "m", .required = true),
     GA_JOINT_FIELDS_ANGULAR,
@@ -78,7 +79,7 @@ static const ga_channel_type channels[] = {
     GA_JOINT_COORDINATE(0, "angle", "rate", "effort", "N m", "rad"),
     {.name = "displacement",
      .unit = "m",
-     .help = "displacement along the axis, 0 in the position of the file",
+     .help = "displacement along the axis, 0 in the position given in the model file",
      .count = 1,
      .value = displacement},
     {0}};

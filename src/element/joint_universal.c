@@ -74,10 +74,10 @@ static bool prepare(void *element, ga_setup *setup)
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
-    GA_JOINT_FIELD_AXIS(
-        GA_SPATIAL,
-        "axis of the cross fixed in the first body, world axes, in the position of the file",
-        "z"),
+    GA_JOINT_FIELD_AXIS(GA_SPATIAL,
+                        "axis of the cross fixed in the first body, world axes, in the "
+                        "position given in the model file",
+                        "z"),
     GA_FIELD(universal, DIRECTION, second_axis,
              "axis of the cross fixed in the second body, world axes, in the position of the "
              "file, perpendicular to `axis`",

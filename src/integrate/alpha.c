@@ -35,32 +35,25 @@ static void destroy(ga_onestep *m)
     ga_free(a);
 }
 
-/* What does not change once the stepper is there. */
 static void connect(ga_alpha *a)
 {
     ga_stepper *s = &a->s;
     const ga_state *now = &s->now;
     const bool drifts = s->m && !s->form->velocity_level;
-    a->base = (ga_onestep){
-        .type = &ga_alpha_type,
-        .dae = &s->dae,
-        .consistent = &s->start,
-        .kind = s->dae.kind,
-        .velocity_level = s->form->velocity_level,
-        .max_halvings = s->def.max_halvings,
-        /* steps that are too short drown in the round-off of index-3 multipliers */
-        .jump_share = drifts ? 0.5 : 0.1,
-        .stats = &s->stats,
-        .now = {.q = now->q,
-                .v = now->v,
-                .vd = now->vd,
-                .multipliers = now->lambda,
-                .q_old = now->q_old,
-                .v_old = now->v_old,
-                .vd_old = now->vd_old[0],
-                .multipliers_old = now->lambda_old[0],
-                .v_start = now->v_exact},
-    };
+    const ga_solution view = {.q = now->q,
+                              .v = now->v,
+                              .vd = now->vd,
+                              .multipliers = now->lambda,
+                              .q_old = now->q_old,
+                              .v_old = now->v_old,
+                              .vd_old = now->vd_old[0],
+                              .multipliers_old = now->lambda_old[0],
+                              .v_start = now->v_exact};
+    ga_onestep_connect(&a->base, &ga_alpha_type, &s->start, &s->stats, s->def.max_halvings,
+                       view);
+    a->base.velocity_level = s->form->velocity_level;
+    /* steps that are too short drown in the round-off of index-3 multipliers */
+    if (drifts) a->base.jump_share = 0.5;
 }
 
 static ga_status create(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
@@ -139,6 +132,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     if (s->second.factor) ga_factor_forget(s->second.factor);
     s->stats = (ga_statistics){0};
     s->policy.scale = (ga_scales){{0}, {0}, 0};
+    ga_dae_forget_sizes(&s->dae);
     return GA_OK;
 }
 
@@ -182,14 +176,13 @@ static ga_status control(ga_onestep *m, double *h)
     s->mode.steady = mode == GA_ERROR_POSITIONS;
     ga_alpha_set_newton(a);
     ga_order_start(&a->order);
-    a->root[0] = a->root[1] = INFINITY;
     if (mode != GA_ERROR_POSITIONS)
         return ga_tolerance_first_step(m, leading_error, s->mode.slides,
                                        s->mode.slides ? 1.0 / 3 : 0.5, h);
     /* derivatives are those of the stiff modes: begin large, without them */
     memset(a->vdd, 0, (size_t)s->nv * sizeof *a->vdd);
     memset(a->vddd, 0, (size_t)s->nv * sizeof *a->vddd);
-    if (!(*h > 0)) *h = ga_tolerance_clamp(m->tolerance, 0.01 * m->tolerance->duration);
+    if (!(*h > 0)) *h = ga_tolerance_clamp(m, 0.01 * m->tolerance->duration);
     return GA_OK;
 }
 
@@ -379,28 +372,6 @@ static bool evade(ga_onestep *m, ga_status status)
     return true;
 }
 
-/* As far behind a singular position as it is ahead, if that is near and round-off matters
- * there: it would grow with each small step towards it. */
-static double cross(ga_onestep *m, double h)
-{
-    const ga_alpha *a = alpha_of(m);
-    if (!(a->root[0] < a->root[1]) || !(a->root[1] < INFINITY) || amplification(a) < 30)
-        return 0;
-    double speed = (a->root[1] - a->root[0]) / (a->root_time[0] - a->root_time[1]);
-    double ahead = a->root[0] / speed;
-    return ahead < 4 * h ? 2 * ahead : 0;
-}
-
-/* Of the trial that is to be accepted. */
-static void remember_root(ga_alpha *a)
-{
-    const ga_regular *g = &a->s.regular;
-    a->root[1] = a->root[0];
-    a->root_time[1] = a->root_time[0];
-    a->root[0] = g->watching && g->seen && g->least > 0 ? sqrt(g->least) : INFINITY;
-    a->root_time[0] = a->s.step.t1;
-}
-
 /* Steps this many times longer would do for the slow motion: then stiff modes choose them. */
 static const double STIFF = 10;
 enum { INTERVAL = 10 }; /* the check is made every so many steps */
@@ -409,10 +380,10 @@ enum { INTERVAL = 10 }; /* the check is made every so many steps */
 static void look_for_stiffness(ga_alpha *a, ga_error *e)
 {
     ga_stepper *s = &a->s;
-    const double max_step = a->base.tolerance->def.max_step;
+    const double max_step = ga_tolerance_max_step(&a->base);
     if (ga_alpha_mode(a) != GA_ERROR_AUTO && ga_alpha_mode(a) != GA_ERROR_FULL) return;
     if (s->now.steps % INTERVAL != INTERVAL - 1) return;
-    if (max_step > 0 && s->step.h > 0.5 * max_step) return; /* that chooses them */
+    if (s->step.h > 0.5 * max_step) return; /* that chooses them */
     double *x = s->work.two;
     memcpy(x, e->q, (size_t)s->nv * sizeof *x);
     const double all = ga_alpha_weigh(a, x, s->work.zero);
@@ -465,7 +436,6 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     ga_stepper *s = &a->s;
     ga_status status = GA_OK;
     if (e) {
-        remember_root(a);
         if (e->passed) look_for_stiffness(a, e);
         status = finish(a, e);
     }
@@ -577,7 +547,6 @@ const ga_onestep_type ga_alpha_type = {
     .warm = warm,
     .attempt = attempt,
     .evade = evade,
-    .cross = cross,
     .error = error,
     .accept = accept,
     .reject = reject,

@@ -24,23 +24,23 @@
 
 /* Which order the steps have, and what the last ones showed of it; see order.c. */
 typedef struct ga_order_choice {
-    bool chosen;           /* the order is chosen by estimates; else it is fixed by the mode */
-    bool third;            /* the next step is of third order: its error is subtracted */
-    bool taken;            /* the error was subtracted from the trial */
-    int strikes;           /* consecutive steps in which third order did not pay */
-    int lasted;            /* steps since the last change of order */
-    int pause, patience;   /* steps before third order is tried again: left, and at first */
-    double growth;         /* largest growth factor of a third-order step */
-    double error[2];       /* of the trial: of second and of third order */
-    double old_error;      /* of the last step, of third order */
-    double expected;       /* error of the step before it, scaled to the size of the last */
-    double *memory;        /* of the arrays */
-    double *q, *v;         /* defects of the trial */
-    double *old_q, *old_v; /* and of the last step */
-    double *change_q, *change_v;
+    bool chosen;         /* the order is chosen by estimates; else it is fixed by the mode */
+    bool third;          /* the next step is of third order: its error is subtracted */
+    bool taken;          /* the error was subtracted from the trial */
+    int strikes;         /* consecutive steps in which third order did not pay */
+    int lasted;          /* steps since the last change of order */
+    int pause, patience; /* steps before third order is tried again: left, and at first */
+    double growth;       /* largest growth factor of a third-order step */
+    double error[2];     /* of the trial: of second and of third order */
+    double old_error;    /* of the last step, of third order */
+    double expected;     /* error of the step before it, scaled to the size of the last */
     double factor, old_factor;     /* C_n of the trial and of the last step */
     double theta[2], old_theta[2]; /* theta*_n, theta_{n+1} */
     double old_h;                  /* size of the last step; 0: there was none */
+    double *memory;                /* of the arrays */
+    double *q, *v;                 /* defects of the trial */
+    double *old_q, *old_v;         /* and of the last step */
+    double *change_q, *change_v;
 } ga_order_choice;
 
 typedef struct ga_alpha {
@@ -52,9 +52,6 @@ typedef struct ga_alpha {
     ga_order_choice order;
     ga_scales before; /* before the attempt */
     double calmed;    /* positions only: error of the first step by ga_estimate_calm */
-    /* Distances to a singular position, as roots of the smallest eigenvalue, at the ends of the
-     * last two steps, and when that was. */
-    double root[2], root_time[2];
 } ga_alpha;
 
 extern const ga_onestep_type ga_alpha_type;
@@ -62,7 +59,7 @@ extern const ga_onestep_type ga_alpha_type;
 /* Brings the view of the solution up to date. */
 void ga_alpha_show(ga_alpha *a);
 
-/* save.c: `save` and `load` of the interface. */
+/* alpha_save.c: `save` and `load` of the interface. */
 size_t ga_alpha_save(ga_onestep *m, void *bytes);
 ga_status ga_alpha_load(ga_onestep *m, const void *bytes, size_t size);
 

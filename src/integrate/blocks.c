@@ -1,9 +1,9 @@
 /* What the formulations share: the dynamic residual and the constraints on two levels, all at
  * the trial.
  *
- * Augmented Lagrangian, [DYM] eqs. (16)-(17): lambda is replaced by mu = lambda + p Phi in the
- * dynamics, which adds c_q p B^T B T to the first block of the iteration matrix. Phi = 0 in the
- * end, so the solution is the same.
+ * Augmented Lagrangian, [DYM] eqs. (16) and (26): lambda is replaced by mu = lambda + p Phi in
+ * the dynamics, which by (17) adds c_q p B^T B T to the first block of the iteration matrix.
+ * Phi = 0 in the end, so the solution is the same.
  */
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -24,7 +24,7 @@ const double *ga_block_augmented(ga_stepper *s)
     const double p = s->tangent.penalty;
     if (p == 0) return s->trial.lambda;
     for (int i = 0; i < s->mp; ++i)
-        s->at.mu[i] = s->trial.lambda[i] + (i < s->m ? p * s->at.Phi[i] : 0); /* (17) */
+        s->at.mu[i] = s->trial.lambda[i] + (i < s->m ? p * s->at.Phi[i] : 0); /* (26) */
     return s->at.mu;
 }
 

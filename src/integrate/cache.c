@@ -95,18 +95,16 @@ ga_status ga_cache_look_at_tangents(ga_stepper *s)
 /* --- tangents ------------------------------------------------------------------------------
  */
 
-/* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system.
+/* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system,
+ * of its n velocities without states.
  */
-static double mean_diagonal(const ga_coords *A, const double *values)
+static double mean_diagonal(const ga_coords *A, int n, const double *values)
 {
     double sum = 0;
-    if (A->layout != GA_LISTED) {
-        for (int i = 0; i < A->rows; ++i) sum += values[i * (A->rows + 1)];
-        return sum / A->rows;
-    }
-    for (int k = 0; k < A->count; ++k)
-        if (A->row[k] == A->col[k]) sum += values[k];
-    return sum / A->rows;
+    if (n == 0) return 0;
+    for (ga_matrix_entry e = ga_entry_first(A); e.k < A->count; ga_entry_next(A, &e))
+        if (e.row == e.col && e.row < n) sum += values[e.k];
+    return sum / n;
 }
 
 /* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
@@ -117,18 +115,19 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
-/* The longest arm: where a row of B has both kinds of columns, one after the other, a rotation
- * by x moves what it holds by arm x. */
+/* The longest arm: where a row of B has both kinds of columns, a rotation by x moves what it
+ * holds by arm x. */
 static double longest_arm(const ga_stepper *s)
 {
     const ga_coords *B = &s->dae.B;
-    double longest = 0, size[2] = {0, 0};
-    for (int k = 0; k < B->count; ++k) {
-        if (k == 0 || B->row[k] != B->row[k - 1]) size[0] = size[1] = 0;
-        double *most = &size[s->dae.kind[B->col[k]]];
-        *most = ga_larger(*most, fabs(s->tangent.G[k]));
-        if (size[1] > longest * size[0] && size[0] > 0) longest = size[1] / size[0];
+    double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->m};
+    memset(size[0], 0, 2 * (size_t)s->m * sizeof *size[0]);
+    for (ga_matrix_entry e = ga_entry_first(B); e.k < B->count; ga_entry_next(B, &e)) {
+        double *most = &size[s->dae.kind[e.col]][e.row];
+        *most = ga_larger(*most, fabs(s->tangent.G[e.k]));
     }
+    for (int i = 0; i < s->m; ++i)
+        if (size[0][i] > 0) longest = ga_larger(longest, size[1][i] / size[0][i]);
     return longest;
 }
 
@@ -136,9 +135,10 @@ static double longest_arm(const ga_stepper *s)
  */
 static double dymore_scale(const ga_stepper *s)
 {
-    double m = mean_diagonal(&s->dae.M, s->tangent.M);
-    double d = mean_diagonal(&s->dae.C, s->tangent.C),
-           k = mean_diagonal(&s->dae.K, s->tangent.K);
+    const int n = s->dae.nm;
+    double m = mean_diagonal(&s->dae.M, n, s->tangent.M);
+    double d = mean_diagonal(&s->dae.C, n, s->tangent.C),
+           k = mean_diagonal(&s->dae.K, n, s->tangent.K);
     double scale = k + d / s->step.h + m / (s->step.h * s->step.h);
     double least = 1e-3 * m / (s->step.h * s->step.h);
     return scale > least ? scale : (least > 0 ? least : 1 / (s->step.h * s->step.h));
@@ -157,7 +157,7 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
 /* Everything that tangents are a function of, but for M and B_n. */
 static void keep_point(ga_stepper *s, const double *vd, const double *mu)
 {
-    ga_tangent_point *p = &s->tangent.point;
+    ga_tangent_point *p = &s->point;
     p->t = s->step.t1;
     p->h = s->step.h;
     ga_pool_copy(s->pool, p->q, s->trial.q, s->nq);
@@ -188,7 +188,7 @@ static ga_status factor_second(ga_stepper *s)
 static ga_status complete_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, s->tangent.M));
+    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, dae->nm, s->tangent.M));
     s->tangent.typical_reaction = typical_reaction(s);
     s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
@@ -261,7 +261,9 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         col[0] = col[2] = 1 / s->step.c_q;
         col[1] = 1 / bh2;
     } else if (scaling ==
-               GA_SCALING_DYMORE) { /* [DYM] (24): Phi by s, lambda by c8 s; c8 = c_q */
+               GA_SCALING_DYMORE) { /* factors of [DYM] (24): Phi/c_q becomes s Phi, columns
+                                       of lambda are multiplied by c_q s. c_q is c8 of (11)
+                                       in collocated formulations only. */
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];
@@ -361,7 +363,7 @@ ga_status ga_cache_factor(ga_stepper *s)
 /* Tangents at the point that was loaded, with the M and B_n of then. */
 static ga_status restore_tangents(ga_stepper *s)
 {
-    const ga_tangent_point *p = &s->tangent.point;
+    const ga_tangent_point *p = &s->point;
     const ga_dae *dae = &s->dae;
     s->step.t1 = p->t;
     s->step.h = p->h;

@@ -23,7 +23,7 @@ static ga_status check_rho(double rho_inf, ga_report *report)
     return ga_fail(report, GA_ERR_METHOD, "rho_inf = %g lies outside [0, 1]", rho_inf);
 }
 
-/* gamma for second order (20) and the beta that damps low frequencies least (24). */
+/* gamma for second order, [AB07] (20), and the beta that damps low frequencies least, (24). */
 static void complete(ga_coefficients *method)
 {
     double shift = method->alpha_m - method->alpha_f;

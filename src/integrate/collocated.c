@@ -27,6 +27,7 @@ void ga_collocated_predict(ga_stepper *s)
     if (!s->form->has_eta) return;
     const double ratio = now->steps ? s->step.h / now->h : 1; /* eta = O(h^2) */
     for (int i = 0; i < s->m; ++i) s->trial.eta[i] = ratio * ratio * now->eta[i];
+    ga_regular_predict_eta(s);
 }
 
 /* n components of [ABC14] (9b)-(9d). */
@@ -55,11 +56,12 @@ void ga_collocated_evaluate(ga_stepper *s)
     const double kappa = s->step.kappa, *vd_n = s->now.vd;
     if (kappa != 0)
         for (int i = 0; i < s->nv; ++i)
-            s->known.own_a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
+            s->known.a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
     ga_pool_ranges(s->pool, s->nv, update_range, s);
     if (s->form->has_eta) /* h times [ABC14] (58a): U of (9b) - h B(q_n)^T eta */
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q); /* (9a) */
+    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U,
+                  s->trial.q); /* (9a), or with the Cayley map */
 }
 
 void ga_collocated_finish(ga_stepper *s) { (void)s; /* a and v' are there */ }

@@ -68,7 +68,8 @@ static void observe_sizes(ga_controller *c)
     ga_tolerance *tol = &c->tolerance;
     tol->size_q[0] = ga_larger(tol->size_q[0], ga_dae_translation(m->dae, m->now.q));
     tol->size_q[1] = 1;
-    ga_norm_raise(m->dae->nv, m->now.v, m->kind, 1, tol->size_v);
+    ga_norm_raise(m->dae->nm, m->now.v, m->kind, 1, tol->size_v);
+    ga_dae_observe_states(m->dae, m->now.v);
     for (int k = 0; k < 2; ++k)
         tol->size_v[k] = ga_larger(tol->size_v[k], tol->size_q[k] / tol->duration);
 }
@@ -83,30 +84,79 @@ static void find_weights(const ga_tolerance *tol, double of_q[2], double of_v[2]
     of_v[1] = def->absolute_angular_velocity + def->relative * tol->size_v[1];
 }
 
+/* Of state i. A state that was zero is as large as the attempt may have made it; in the first
+ * few steps, as large as its rate makes it in this part of the duration. The few steps add no
+ * more than a few per cent to the error at the end, since they are shorter than the time in
+ * which the state changes. */
+static double tolerance_of_state(const ga_onestep *m, int i)
+{
+    enum { FIRST_STEPS = 10 };
+    static const double part = 1e-3;
+    const ga_tolerance *tol = m->tolerance;
+    const double first = m->now.steps < FIRST_STEPS ? part * tol->duration : 0;
+    const double change = ga_larger(tol->h, first) * fabs(m->now.vd[m->dae->nm + i]);
+    return m->tolerance->def.relative * ga_larger(ga_dae_state_size(m->dae, i), change);
+}
+
 /* Largest component of x by the tolerances; nothing is nothing by any. NaN if one is. */
 static double weigh(const ga_onestep *m, const double *x, const double tolerance[2])
 {
     double size[2] = {0, 0}, largest = 0;
-    const double zero = ga_norm_raise(m->dae->nv, x, m->kind, 1, size); /* or NaN */
+    const double zero = ga_norm_raise(m->dae->nm, x, m->kind, 1, size); /* or NaN */
     for (int k = 0; k < 2; ++k)
         if (size[k] != 0) largest = ga_larger(largest, size[k] / tolerance[k]);
     return largest + zero;
+}
+
+static double larger_or_nan(double x, double y) { return x >= y || isnan(x) ? x : y; }
+
+static double weigh_states(const ga_onestep *m, const double *v)
+{
+    double largest = 0;
+    for (int i = 0; i < m->dae->nx; ++i) {
+        const double x = fabs(v[m->dae->nm + i]);
+        if (x != 0) largest = larger_or_nan(largest, x / tolerance_of_state(m, i));
+    }
+    return largest;
 }
 
 double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v)
 {
     double of_q[2], of_v[2];
     find_weights(m->tolerance, of_q, of_v);
-    const double q = weigh(m, error_q, of_q), v = error_v ? weigh(m, error_v, of_v) : 0;
-    return q >= v || isnan(q) ? q : v;
+    const double q = weigh(m, error_q, of_q);
+    if (!error_v) return q;
+    return larger_or_nan(larger_or_nan(q, weigh(m, error_v, of_v)), weigh_states(m, error_v));
 }
 
 double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd)
 {
     double of_q[2], of_v[2], largest = 0;
     find_weights(m->tolerance, of_q, of_v);
-    for (int i = 0; i < m->dae->nv; ++i)
-        largest = ga_larger(largest, fabs(vd[i] - vd_old[i]) / of_v[m->kind[i]]);
+    for (int i = 0; i < m->dae->nv; ++i) {
+        const bool state = i >= m->dae->nm;
+        const double unit = state ? tolerance_of_state(m, i - m->dae->nm) : of_v[m->kind[i]];
+        largest = ga_larger(largest, fabs(vd[i] - vd_old[i]) / unit);
+    }
+    return largest;
+}
+
+double ga_tolerance_size(const ga_onestep *m, int i, bool of_q)
+{
+    const ga_tolerance *tol = m->tolerance;
+    if (i >= m->dae->nm) return of_q ? 0 : ga_dae_state_size(m->dae, i - m->dae->nm);
+    return (of_q ? tol->size_q : tol->size_v)[m->kind[i]];
+}
+
+double ga_tolerance_largest(const ga_onestep *m)
+{
+    const ga_tolerance *tol = m->tolerance;
+    double of_q[2], of_v[2], largest = m->dae->nx ? 1 / tol->def.relative : 0;
+    find_weights(tol, of_q, of_v);
+    for (int k = 0; k < 2; ++k) {
+        if (of_q[k] > 0) largest = ga_larger(largest, tol->size_q[k] / of_q[k]);
+        if (of_v[k] > 0) largest = ga_larger(largest, tol->size_v[k] / of_v[k]);
+    }
     return largest;
 }
 
@@ -142,39 +192,46 @@ static void allow_force_noise(const ga_controller *c, double h, ga_error *e)
 /* What round-off makes of the estimate, by the tolerance. Shorter steps do not lower it. */
 static double noise(const ga_controller *c)
 {
-    const ga_tolerance *tol = &c->tolerance;
-    double of_q[2], of_v[2], largest = 0;
-    find_weights(tol, of_q, of_v);
-    for (int k = 0; k < 2; ++k) {
-        if (of_q[k] > 0) largest = ga_larger(largest, tol->size_q[k] / of_q[k]);
-        if (of_v[k] > 0) largest = ga_larger(largest, tol->size_v[k] / of_v[k]);
-    }
-    return NOISE * DBL_EPSILON * (1 + c->trial.amplification) * largest;
+    return NOISE * DBL_EPSILON * (1 + c->trial.amplification) * ga_tolerance_largest(c->m);
 }
 
 /* --- the first step ----------------------------------------------------------------------- */
 
-double ga_tolerance_clamp(const ga_tolerance *tolerance, double h)
+double ga_tolerance_max_step(const ga_onestep *m)
 {
-    return tolerance->def.max_step > 0 ? ga_smaller(h, tolerance->def.max_step) : h;
+    const ga_control *def = &m->tolerance->def;
+    const double most = def->max_step > 0 ? def->max_step : INFINITY;
+    const double given = def->given_step > 0 ? def->given_step : INFINITY;
+    return ga_smaller(most, ga_larger(m->given_steps, 1) * given);
+}
+
+double ga_tolerance_clamp(const ga_onestep *m, double h)
+{
+    return ga_smaller(h, ga_tolerance_max_step(m));
 }
 
 /* A time over which the state changes by a thousandth of its size, at most that of the whole.
  * The size of a coordinate is the largest of its kind so far, or what the absolute tolerance
  * makes count. */
-static double cautious_step(const ga_onestep *m)
+double ga_tolerance_cautious_step(const ga_onestep *m)
 {
     const ga_tolerance *tol = m->tolerance;
     const double absolute[2] = {tol->def.absolute_translation, tol->def.absolute_rotation};
     double h = 1e-3 * tol->duration;
-    for (int i = 0; i < m->dae->nv; ++i) {
+    for (int i = 0; i < m->dae->nm; ++i) {
         const int k = m->kind[i];
         const double least = ga_larger(tol->size_q[k], absolute[k] / tol->def.relative);
         const double size = ga_larger(least, DBL_MIN), v = m->now.v[i], vd = m->now.vd[i];
         if (v != 0) h = ga_smaller(h, 1e-3 * size / fabs(v));
         if (vd != 0) h = ga_smaller(h, sqrt(1e-3 * size / fabs(vd)));
     }
-    return ga_larger(h, 1e-12 * tol->duration);
+    for (int i = 0; i < m->dae->nx; ++i) { /* one that is zero may grow from nothing */
+        const double size = ga_dae_state_size(m->dae, i),
+                     rate = fabs(m->now.vd[m->dae->nm + i]);
+        const double least = 1e-6 * tol->duration;
+        if (rate != 0) h = ga_smaller(h, ga_larger(1e-3 * size / rate, least));
+    }
+    return ga_tolerance_clamp(m, ga_larger(h, 1e-12 * tol->duration));
 }
 
 ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool per_step,
@@ -182,7 +239,7 @@ ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool
 {
     const ga_tolerance *tol = m->tolerance;
     const double longest = 0.01 * tol->duration;
-    double h = *first > 0 ? *first : ga_tolerance_clamp(tol, cautious_step(m));
+    double h = *first > 0 ? *first : ga_tolerance_cautious_step(m);
     for (int pass = 0; pass < 2; ++pass) {
         double e;
         ga_status status = leading(m, h, &e);
@@ -196,11 +253,66 @@ ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool
         const double units = per_step ? 1 : tol->duration;
         const double next = e > 0 ? pow(0.25 / (e * units), power) : longest;
         h = ga_smaller(ga_smaller(next, longest), pass ? 10 * h : 1e3 * h);
-        h = ga_tolerance_clamp(tol, h);
+        h = ga_tolerance_clamp(m, h);
         if (tol->def.min_step > 0) h = ga_larger(h, tol->def.min_step);
     }
     *first = h;
     return GA_OK;
+}
+
+/* Relative noise of rates of states: round-off, or that of multipliers they depend on where
+ * accelerations of constraints are difference quotients; see difference.c. */
+static double noise_of_rates(const ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    if (!dae->L_states.count) return 16 * DBL_EPSILON;
+    if (dae->noise > 0) return 2e-8;
+    const bool quotients =
+        (dae->m && !sys->acceleration_rhs) || (dae->p && !sys->nonholonomic_rhs);
+    return quotients ? 1e-11 : 16 * DBL_EPSILON;
+}
+
+/* A state counts as at least this much of what the terms of its rate, each by itself, would
+ * make of it over the duration; a state that oscillates reaches all of it after 1/(2 pi) of a
+ * million periods. More where noise of the rate needs it. LEAST_UNKNOWN, in the unit of the
+ * state, serves where nothing is known. */
+static const double LEAST_STATE = 1e-6, LEAST_UNKNOWN = 1e-9;
+
+static void find_least_states(ga_controller *c)
+{
+    const ga_onestep *m = c->m;
+    ga_tolerance *tol = &c->tolerance;
+    ga_dae *dae = m->dae;
+    double *change = dae->state_work;
+    if (!dae->nx) return;
+    const ga_point at =
+        ga_dae_point(dae, m->now.t, m->now.q, m->now.v, m->now.vd, m->now.multipliers);
+    const ga_influence from = {.q = {tol->size_q[0], tol->size_q[1]},
+                               .v = {tol->size_v[0], tol->size_v[1]},
+                               .x = dae->state_size,
+                               .multipliers = ga_norm_max(dae->mp, m->now.multipliers),
+                               .rate = m->now.vd + dae->nm};
+    const ga_status status = ga_dae_state_changes_at(dae, &at, tol->duration, &from, change);
+    const double part = ga_larger(LEAST_STATE, noise_of_rates(dae) / tol->def.relative);
+    for (int i = 0; i < dae->nx; ++i) {
+        const bool known = status == GA_OK && change[i] > 0;
+        const double least = known ? part * change[i] : LEAST_UNKNOWN;
+        dae->state_least[i] = ga_larger(dae->state_least[i], least);
+        dae->state_known[i] = dae->state_size[i];
+    }
+    for (int k = 0; k < 2; ++k) tol->known_v[k] = tol->size_v[k];
+}
+
+/* Anew where what rates depend on has doubled since. */
+static void follow_least_states(ga_controller *c)
+{
+    const ga_dae *dae = c->m->dae;
+    bool doubled = false;
+    for (int k = 0; dae->nx && k < 2; ++k)
+        doubled |= c->tolerance.size_v[k] > 2 * c->tolerance.known_v[k];
+    for (int i = 0; i < dae->nx; ++i)
+        doubled |= dae->state_size[i] > 2 * ga_larger(dae->state_known[i], dae->state_least[i]);
+    if (doubled) find_least_states(c);
 }
 
 static void forget_suspect(ga_controller *c)
@@ -214,11 +326,13 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
     ga_onestep *m = c->m;
     double h = h_guess;
     m->tolerance = &c->tolerance;
+    c->tolerance.h = 0;
     observe_sizes(c);
+    find_least_states(c);
     if (m->type->control)
         GA_TRY(m->type->control(m, &h));
     else if (!(h > 0))
-        h = ga_tolerance_clamp(m->tolerance, cautious_step(m));
+        h = ga_tolerance_cautious_step(m);
     c->h = h;
     c->excess_old = 0;
     forget_suspect(c);
@@ -306,29 +420,26 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
  * steps ago. */
 enum { futile = 12, few = 5 };
 
-/* Of the whole tolerance: what a step across a singular position may cost. */
-static const double crossing_error = 1e-2;
-
 /* A step being looked for. */
 typedef struct ga_search {
     double h, t1, t_stop;
     double wanted; /* h before it was changed to end somewhere */
-    double across; /* h, if it is to lead across a singular position; else 0 */
     double least;  /* smallest h */
     bool evaded;   /* a singular position at the end of the step */
-    int leaps;     /* tries to get across one */
+    int leaps;     /* tries to get across a singular position */
 } ga_search;
 
 /* The coordinate with the largest error of the last trial, by sizes; -1 if there is none. */
 static int worst_coordinate(const ga_controller *c)
 {
-    const ga_tolerance *tol = &c->tolerance;
     double most = 0;
     int worst = -1;
     for (int i = 0; i < c->m->dae->nv; ++i) {
-        const int k = c->m->kind[i];
-        const double q = fabs(c->trial.q[i]) / ga_larger(tol->size_q[k], DBL_MIN);
-        const double v = fabs(c->trial.v[i]) / ga_larger(tol->size_v[k], DBL_MIN);
+        const bool state = i >= c->m->dae->nm;
+        const double size_q = ga_larger(ga_tolerance_size(c->m, i, true), DBL_MIN);
+        const double size_v = ga_larger(ga_tolerance_size(c->m, i, false), DBL_MIN);
+        const double q = state ? 0 : fabs(c->trial.q[i]) / size_q;
+        const double v = fabs(c->trial.v[i]) / size_v;
         const double error = c->trial.positions_only ? q : ga_larger(q, v);
         if (error > most) {
             most = error;
@@ -360,14 +471,12 @@ static void choose_end(const ga_controller *c, ga_search *k)
     }
 }
 
-static void choose_step(const ga_controller *c, bool first, ga_search *k)
+static void choose_step(const ga_controller *c, ga_search *k)
 {
-    ga_onestep *m = c->m;
+    const double t = c->m->now.t;
     k->wanted = k->h;
-    k->across = first && m->type->cross ? m->type->cross(m, k->h) : 0;
-    if (k->across > k->h) k->h = k->across;
     k->least = ga_larger(c->tolerance.def.min_step,
-                         16 * DBL_EPSILON * ga_larger(fabs(m->now.t), k->t_stop - m->now.t));
+                         16 * DBL_EPSILON * ga_larger(fabs(t), k->t_stop - t));
     choose_end(c, k);
 }
 
@@ -384,7 +493,7 @@ static ga_status restart_here(ga_controller *c, ga_report *report)
 }
 
 /* The attempt becomes the solution; else k->h is what to try next, 0 if there is nothing. */
-static ga_status accept(ga_controller *c, ga_search *k, bool crossed)
+static ga_status accept(ga_controller *c, ga_search *k)
 {
     ga_onestep *m = c->m;
     ga_error *e = &c->trial;
@@ -400,7 +509,8 @@ static ga_status accept(ga_controller *c, ga_search *k, bool crossed)
     c->stats.third_order += e->third_order;
     c->stats.stiff += e->stiff;
     observe_sizes(c);
-    choose_next(c, crossed ? k->wanted : k->h, k->wanted);
+    follow_least_states(c);
+    choose_next(c, k->h, k->wanted);
     return GA_OK;
 }
 
@@ -424,8 +534,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     ga_error *e = &c->trial;
     m->type->error(m, e);
     c->error = e->excess;
-    const bool crossed = k->across > 0 && e->local <= crossing_error;
-    c->pardoned = crossed || e->local <= noise(c);
+    c->pardoned = e->local <= noise(c);
     allow_force_noise(c, k->h, e);
     if (c->pardoned) e->excess = ga_smaller(e->excess, AIM);
     e->passed = e->excess <= 1;
@@ -437,7 +546,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
         return REJECTED;
     }
     c->stats.jumps += jump == PASSED;
-    *status = accept(c, k, crossed);
+    *status = accept(c, k);
     *jumped = *status == GA_OK && jump == PASSED;
     if (*status == GA_OK) return TAKEN;
     if (k->h > 0 && m->type->reject) m->type->reject(m, NULL);
@@ -451,6 +560,7 @@ static ga_outcome try_step(ga_controller *c, ga_search *k, bool *jumped, ga_stat
     *status = GA_OK;
     if (m->now.steps == 0 && k->h != m->now.h) *status = m->type->start(m, k->h, true);
     if (*status != GA_OK) return FAILED;
+    c->tolerance.h = k->h;
     *status = m->type->attempt(m, k->h, k->t1);
     const bool may_evade = *status == GA_OK && !k->evaded && k->t1 != k->t_stop;
     if (may_evade && m->type->evade && m->type->evade(m, *status)) {
@@ -467,20 +577,40 @@ static ga_outcome try_step(ga_controller *c, ga_search *k, bool *jumped, ga_stat
     return REJECTED;
 }
 
-ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
+/* The method may go on in another way; if that cannot start, it goes on as it was. */
+static ga_status hand_over(ga_controller *c, ga_status failure, bool *handed, ga_report *report)
+{
+    ga_onestep *m = c->m;
+    double h = c->h;
+    *handed = false;
+    if (!m->type->hand_over) return GA_OK;
+    GA_TRY(m->type->hand_over(m, failure, handed, &h, report));
+    if (!*handed) return GA_OK;
+    const ga_controller before = *c;
+    ga_status status = ga_controller_start(c, ga_tolerance_clamp(m, h));
+    if (status == GA_OK && m->type->warm) status = m->type->warm(m);
+    if (status == GA_OK) return GA_OK;
+    *handed = false;
+    *c = before;
+    m->type->go_back(m);
+    if (ga_step_may_retry(status)) return GA_OK;
+    ga_onestep_explain(m, status, h, report);
+    return status;
+}
+
+/* One accepted step by the method as it is. */
+static ga_status find_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
 {
     const ga_onestep *m = c->m;
     const ga_control *def = &c->tolerance.def;
-    ga_search k = {.h = ga_tolerance_clamp(&c->tolerance, c->h), .t_stop = t_stop};
+    ga_search k = {.h = ga_tolerance_clamp(m, c->h), .t_stop = t_stop};
     ga_status cause = GA_OK; /* of the last rejection */
-    c->tolerance.t_stop = t_stop;
-    *jumped = false;
     for (int rejections = 0;; ++rejections) {
         if (rejections == futile && m->now.steps > few) {
             GA_TRY(restart_here(c, report));
-            k.h = ga_tolerance_clamp(&c->tolerance, c->h);
+            k.h = ga_tolerance_clamp(m, c->h);
         }
-        choose_step(c, rejections == 0, &k);
+        choose_step(c, &k);
         if (k.h < k.least && k.t1 != t_stop) return too_small(c, k.h, cause, report);
         const double tried = k.h;
         const ga_outcome outcome = try_step(c, &k, jumped, &cause);
@@ -492,5 +622,19 @@ ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_r
             return too_small(c, k.h, cause, report);
         if (short_now) rejections = futile - 1;
         if (rejections >= def->max_rejections) return too_small(c, k.h, cause, report);
+    }
+}
+
+ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report)
+{
+    bool handed;
+    c->tolerance.t_stop = t_stop;
+    *jumped = false;
+    GA_TRY(hand_over(c, GA_OK, &handed, report));
+    for (;;) {
+        const ga_status status = find_step(c, t_stop, jumped, report);
+        if (status == GA_OK || !ga_step_may_retry(status)) return status;
+        GA_TRY(hand_over(c, status, &handed, NULL));
+        if (!handed) return status;
     }
 }

@@ -61,7 +61,7 @@ static void prepare(ga_onestep *m)
         int n = ga_node_nv(kind);
         const double *v = now->v + at;
         double *end = m->cubic.end + at;
-        bool apart = kind.group == GA_GROUP_RN;
+        bool apart = ga_group_is_vector(kind);
         if (apart) {
             ga_lie_difference(kind, q_old, q, m->cubic.U + at);
         } else {

@@ -15,6 +15,12 @@ static double second_difference(const ga_stepper *s, int i)
     return (after - before) / (s->step.h + now->h);
 }
 
+/* There is no e_q of states. */
+static void clear_states(const ga_stepper *s, double *e_q)
+{
+    memset(e_q + s->dae.nm, 0, (size_t)s->dae.nx * sizeof *e_q);
+}
+
 /* e_q and e_v as if there were no constraints. */
 static void raw_estimate(ga_stepper *s, ga_error *e)
 {
@@ -36,6 +42,7 @@ static void raw_estimate(ga_stepper *s, ga_error *e)
                   h * h2 / 6 * second_difference(s, i);
     }
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(&s->dae, h * h2, v, e->q);
+    clear_states(s, e->q);
 }
 
 /* x = J^-1 r, and what it does to v': in index 2 u + B_n^T x_eta. The two nearly cancel, so B_n
@@ -215,6 +222,7 @@ static void project(ga_stepper *s, ga_error *e)
     ga_coords_multiply(&dae->M, s->tangent.M, 1, e->q, s->newton.r);
     ga_coords_multiply(&dae->N, s->trial.G + dae->B.count, 1, e->q, b + s->m);
     filter(s, b, e->q, y);
+    clear_states(s, e->q);
 
     memset(s->newton.r, 0, (size_t)s->n * sizeof *s->newton.r);
     ga_coords_multiply(&dae->M, s->tangent.M, 1, e->v, s->newton.r);

@@ -1,4 +1,7 @@
-/* Values for the end of a step by polynomials through those of steps before. */
+/* Values for the end of a step by polynomials through those of steps before.
+ *
+ * Degrees of three to five were tried: first increments become smaller, but noise is amplified,
+ * and a contraction rate can no longer be estimated from them. */
 #include "integrate/stepper.h"
 
 #include <math.h>

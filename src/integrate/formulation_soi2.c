@@ -22,7 +22,8 @@
 #include <string.h>
 
 /* R - R~ into the right-hand side of the second system. Without forces that depend on the
- * multipliers no second evaluation is needed. */
+ * multipliers no second evaluation is needed: it is the formula without a number after [JN08]
+ * (13i), M_1 (a - a~) + c G^T (lambda - lambda~), here in place of (13e). */
 static ga_status difference(ga_stepper *s, const double *R_tilde, double *r)
 {
     if (s->dae.sys.force_uses_multipliers) {

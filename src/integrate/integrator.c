@@ -63,11 +63,11 @@ static ga_status create_method(const ga_system *system, const ga_integrator_def 
         g->stepper = ga_alpha_stepper(g->method);
         return GA_OK;
     case GA_METHOD_EXPLICIT:
-        GA_TRY(ga_explicit_type.create(system, def, &g->method, report));
-        g->stepper = ga_explicit_stepper(g->method);
-        return GA_OK;
+        return ga_explicit_type.create(system, def, &g->method, report);
     case GA_METHOD_RADAU:
         return ga_radau_type.create(system, def, &g->method, report);
+    case GA_METHOD_AUTO:
+        return ga_auto_type.create(system, def, &g->method, report);
     default:
         return ga_fail(report, GA_ERR_ARGUMENT, "method has the unknown value %d",
                        (int)def->method);
@@ -101,7 +101,7 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
         ga_integrator_destroy(g);
         return status;
     }
-    if (def->method == GA_METHOD_GENERALIZED_ALPHA) warn_coefficients(g);
+    if (g->kind == GA_METHOD_GENERALIZED_ALPHA) warn_coefficients(g);
     g->method_warnings = g->warnings;
     *integrator = g;
     return GA_OK;
@@ -109,14 +109,12 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
 
 ga_status ga_integrator_place(ga_integrator *g, double t, double *q, const double *v)
 {
-    return g->stepper ? ga_start_place(g->stepper, t, q, v)
-                      : ga_consistent_position(g->method->consistent, t, q, v);
+    return ga_consistent_position(g->method->consistent, t, q, v);
 }
 
 ga_status ga_integrator_steer(ga_integrator *g, double t, const double *q, double *v)
 {
-    return g->stepper ? ga_start_steer(g->stepper, t, q, v)
-                      : ga_consistent_velocity(g->method->consistent, t, q, v);
+    return ga_consistent_velocity(g->method->consistent, t, q, v);
 }
 
 ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
@@ -205,8 +203,9 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     return GA_OK;
 }
 
-ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
-                              double h, ga_report *report)
+ga_status ga_integrator_start_settled(ga_integrator *g, double t0, const double *q0,
+                                      const double *v0, double h, const ga_events *events,
+                                      ga_report *report)
 {
     if (g) g->started = false;
     if (!(h > 0 && isfinite(h)))
@@ -214,6 +213,8 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
                        h);
     GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
     ga_onestep *m = g->method;
+    bool stopped = false;
+    if (events) GA_TRY(ga_run_settle(m, events, t0, &stopped, report));
     ga_status status = m->type->start(m, h, false);
     if (status != GA_OK) {
         if (status == GA_ERR_SINGULAR || status == GA_ERR_NO_CONVERGE)
@@ -231,6 +232,12 @@ ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, con
         return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     g->started = true;
     return ga_fail(report, GA_OK, "%s", "");
+}
+
+ga_status ga_integrator_start(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              double h, ga_report *report)
+{
+    return ga_integrator_start_settled(g, t0, q0, v0, h, NULL, report);
 }
 
 ga_projection ga_integrator_projection(const ga_integrator *g)
@@ -316,6 +323,13 @@ const double *ga_integrator_psi(const ga_integrator *g)
 const double *ga_integrator_eta(const ga_integrator *g)
 {
     return g->stepper ? g->stepper->now.eta : g->zero;
+}
+ga_method_use ga_integrator_method_use(const ga_integrator *g)
+{
+    if (g->kind == GA_METHOD_AUTO) return ga_auto_use(g->method);
+    ga_method_use use = {.method = g->kind, .reason = "it was asked for"};
+    use.steps[g->kind] = g->method->stats->steps;
+    return use;
 }
 ga_statistics ga_integrator_statistics(const ga_integrator *g) { return *g->method->stats; }
 int ga_integrator_matrix_size(const ga_integrator *g) { return g->stepper ? g->stepper->n : 0; }

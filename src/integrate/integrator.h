@@ -3,10 +3,11 @@
 #define GA_INTEGRATE_INTEGRATOR_H
 
 #include "integrate/alpha.h"
-#include "integrate/consistent.h"
+#include "integrate/auto.h"
 #include "integrate/explicit.h"
 #include "integrate/radau.h"
 #include "integrate/run.h"
+#include "system/consistent.h"
 
 enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
 

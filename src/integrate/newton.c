@@ -19,7 +19,18 @@
 
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2])
 {
-    return ga_norm_raise(s->nv, x, s->dae.kind, factor, size);
+    return ga_norm_raise(s->dae.nm, x, s->dae.kind, factor, size);
+}
+
+/* Largest change of a state in units of its own; x has nv numbers. NaN if one is. */
+static double largest_state(const ga_stepper *s, const double *x)
+{
+    double largest = 0;
+    for (int i = 0; i < s->dae.nx; ++i) {
+        const double part = fabs(x[s->dae.nm + i]) / s->newton.unit[i];
+        if (!(part <= largest)) largest = part;
+    }
+    return largest;
 }
 
 /* Of multipliers that are not unique only the reactions they stand for count. */
@@ -39,6 +50,8 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
         s->newton.delta_q[k] = s->step.c_q * q[k] + zero;
         s->newton.delta_v[k] = s->step.c_v * (dvd != u ? v[k] : q[k]);
     }
+    s->newton.delta_q[GA_STATES] = 0;
+    s->newton.delta_v[GA_STATES] = s->step.c_v * largest_state(s, dvd);
     s->newton.delta_lambda = multiplier_size(s, s->tangent.G, l);
 }
 
@@ -52,6 +65,7 @@ static void measure_scales(ga_stepper *s)
     ga_newton_raise(s, s->at.U, 1, s->policy.scale.q);
     ga_newton_raise(s, s->trial.v, 1, s->policy.scale.v);
     ga_newton_raise(s, s->trial.vd, s->step.h, s->policy.scale.v);
+    ga_dae_observe_states(&s->dae, s->now.v);
     s->policy.scale.lambda =
         ga_larger(s->policy.scale.lambda, multiplier_size(s, s->trial.G, s->trial.lambda));
 }
@@ -78,12 +92,6 @@ static bool newton_is_asked(const ga_stepper *s)
 static double newton_relative(const ga_stepper *s)
 {
     return newton_is_asked(s) ? s->def.relative : s->mode.enough;
-}
-
-/* Is Newton's method asked to go on to round-off? */
-bool ga_newton_to_round_off(const ga_stepper *s)
-{
-    return newton_relative(s) == 0 && s->def.absolute_q == 0 && s->def.absolute_v == 0;
 }
 
 /* Is it asked for clearly less? */
@@ -125,6 +133,30 @@ static double floor_of_v(const ga_stepper *s, int kind, double remote, double *t
     return own;
 }
 
+/* A state is in units of its largest value so far, the trial's included; and so large that its
+ * own round-off covers what round-off of all that its rate depends on makes of it. */
+static void find_units(ga_stepper *s)
+{
+    const ga_dae *dae = &s->dae;
+    const ga_increment_limits *l = &s->newton.limits;
+    double *unit = s->newton.unit, *own = s->work.one;
+    if (!dae->nx) return;
+    for (int i = 0; i < dae->nx; ++i) {
+        const double value = fabs(s->trial.v[dae->nm + i]),
+                     change = s->step.h * fabs(s->trial.vd[dae->nm + i]);
+        const double size = ga_larger(ga_larger(value, change), dae->state_size[i]);
+        own[i] = GA_ROUND_OFF * size;
+    }
+    const ga_influence round_off = {.q = {l->floor_q[0], l->floor_q[1]},
+                                    .v = {l->floor_v[0], l->floor_v[1]},
+                                    .x = own,
+                                    .multipliers = l->noise * s->tangent.typical_reaction};
+    const ga_tangents at = {s->tangent.K, s->tangent.C, s->tangent.L, s->tangent.Z};
+    ga_dae_state_changes(dae, s->tangent.M, &at, s->step.c_v, &round_off, unit);
+    for (int i = 0; i < dae->nx; ++i)
+        unit[i] = ga_larger(ga_larger(own[i], unit[i]) / GA_ROUND_OFF, DBL_MIN);
+}
+
 /* What increments are compared with, by kind: the same in all iterations of an attempt. In
  * index 3 the round-off of q takes part in that of v; where round-off is the goal, v is asked
  * for more, since only what is normal to the constraints suffers from it. Likewise where
@@ -153,6 +185,10 @@ static void find_limits(ga_stepper *s)
         l->v[k] = ga_larger(ga_larger(v, level * own_v), DBL_MIN);
         l->noise = ga_larger(l->noise, remote_v / s->step.c_v);
     }
+    find_units(s);
+    l->q[GA_STATES] = l->floor_q[GA_STATES] = 1; /* there is none */
+    l->floor_v[GA_STATES] = GA_ROUND_OFF;
+    l->v[GA_STATES] = ga_larger(relative, level * GA_ROUND_OFF);
     l->lambda = def->absolute_lambda + relative_lambda * s->policy.scale.lambda;
     l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->policy.scale.lambda);
     l->lambda = ga_larger(l->lambda, DBL_MIN);
@@ -169,7 +205,7 @@ static bool is_near_round_off(const ga_stepper *s)
                                ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q)
                                : GA_ROUND_OFF;
     double coarse = 0;
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < GA_INCREMENTS; ++k) {
         coarse =
             ga_larger(coarse, s->newton.delta_q[k] / ga_larger(l->floor_q[k], GA_ROUND_OFF));
         coarse = ga_larger(coarse, s->newton.delta_v[k] / ga_larger(l->floor_v[k], least_v));
@@ -179,14 +215,14 @@ static bool is_near_round_off(const ga_stepper *s)
 
 /* Will another increment of v be far below the round-off of v itself, so that many steps do not
  * add up to more? */
-static bool next_is_negligible(const ga_stepper *s, const double before[2])
+static bool next_is_negligible(const ga_stepper *s, const double before[GA_INCREMENTS])
 {
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < GA_INCREMENTS; ++k) {
         const double next = s->newton.delta_v[k] > 0
                                 ? s->newton.delta_v[k] * s->newton.delta_v[k] / before[k]
                                 : 0;
-        const double own =
-            0.1 * DBL_EPSILON * s->policy.newton.round_off * s->policy.scale.v[k];
+        const double size = k == GA_STATES ? 1 : s->policy.scale.v[k];
+        const double own = 0.1 * DBL_EPSILON * s->policy.newton.round_off * size;
         const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
         if (!(next <= own + noise)) return false;
     }
@@ -194,7 +230,7 @@ static bool next_is_negligible(const ga_stepper *s, const double before[2])
 }
 
 /* The last increment, by tolerances and by round-off. */
-static ga_increment weigh(const ga_stepper *s, const double last_v[2])
+static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS])
 {
     const ga_increment_limits *l = &s->newton.limits;
     const double level = s->policy.newton.round_off;
@@ -213,7 +249,7 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[2])
             s->newton.delta_lambda <= ga_larger(lambda_noise, s->policy.newton.lambda_noise),
         .next_is_negligible = s->newton.iteration > 1 && next_is_negligible(s, last_v),
     };
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < GA_INCREMENTS; ++k) {
         const double parts[] = {s->newton.delta_q[k] / l->q[k], s->newton.delta_v[k] / l->v[k]};
         const double noise[] = {level * l->floor_q[k] / l->q[k],
                                 level * l->floor_v[k] / l->v[k]};
@@ -246,9 +282,12 @@ static ga_newton_goal goal_of(const ga_stepper *s)
 }
 
 static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
-                                ga_progress *progress, double last_v[2])
+                                ga_progress *progress, double last_v[GA_INCREMENTS])
 {
-    if (!ga_newton_is_finite(s)) return GA_GIVE_UP;
+    const ga_newton_attempt *x = &s->newton;
+    if (!isfinite(x->delta_q[0] + x->delta_q[1] + x->delta_v[0] + x->delta_v[1] +
+                  x->delta_v[GA_STATES] + x->delta_lambda))
+        return GA_GIVE_UP;
     const ga_increment now = weigh(s, last_v);
     s->newton.norm_q = now.norm[GA_POSITION];
     s->newton.norm_v = now.norm[GA_VELOCITY];
@@ -258,14 +297,8 @@ static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
         ga_newton_verdict(goal, &s->policy.newton, progress, &now);
     ga_newton_learn(goal, progress, &now, &s->policy.newton);
     ga_newton_follow(&s->policy.newton, &now, progress);
-    for (int k = 0; k < 2; ++k) last_v[k] = s->newton.delta_v[k];
+    for (int k = 0; k < GA_INCREMENTS; ++k) last_v[k] = s->newton.delta_v[k];
     return verdict;
-}
-
-bool ga_newton_is_soft(ga_stepper *s)
-{
-    return ga_trust_is_soft(ga_larger(s->newton.norm_q, s->newton.norm_v),
-                            ga_trust_withheld(s));
 }
 
 /* An increment that passes may still be one that the tangents hold back: trust.h. Where that
@@ -276,8 +309,9 @@ enum { PASSES = 3 };
 
 static ga_status is_solved(ga_stepper *s, int passes, bool *solved)
 {
+    const double norm = ga_larger(s->newton.norm_q, s->newton.norm_v);
     double undone;
-    *solved = ga_newton_is_soft(s) || passes >= PASSES;
+    *solved = ga_trust_is_soft(norm, ga_trust_withheld(s)) || passes >= PASSES;
     if (*solved) return GA_OK;
     GA_TRY(ga_trust_undone(s, &undone));
     *solved = ga_trust_is_solved(undone);
@@ -288,7 +322,7 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
 {
     const ga_newton_goal goal = goal_of(s);
     ga_progress progress = {0};
-    double last_v[2] = {INFINITY, INFINITY};
+    double last_v[GA_INCREMENTS] = {INFINITY, INFINITY, INFINITY};
     bool refresh = renewing != GA_RENEW_WHEN_SLOW;
     int passes = 0;
     ga_cache_begin_attempt(s);

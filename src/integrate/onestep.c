@@ -2,7 +2,9 @@
 #include "integrate/onestep.h"
 
 #include "base/report.h"
+#include "system/consistent.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GA_ONESTEP(object) extern const ga_onestep_type object;
@@ -19,6 +21,36 @@ const ga_onestep_type *ga_onestep_find(const char *name)
     for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k)
         if (!strcmp(methods[k]->name, name)) return methods[k];
     return NULL;
+}
+
+ga_status ga_onestep_check(const ga_system *system, const ga_integrator_def *def,
+                           ga_report *report)
+{
+    GA_TRY(ga_system_validate(system, report));
+    if ((unsigned)def->solver > GA_SOLVER_BLOCK)
+        return ga_fail(report, GA_ERR_ARGUMENT, "solver has the unknown value %d",
+                       (int)def->solver);
+    if (def->max_halvings < 0 || def->max_halvings > 50)
+        return ga_fail(report, GA_ERR_ARGUMENT, "max_halvings = %d: expected 0 to 50",
+                       def->max_halvings);
+    if (!(def->max_projection >= 0))
+        return ga_fail(report, GA_ERR_ARGUMENT, "max_projection = %g: expected at least 0",
+                       def->max_projection);
+    return GA_OK;
+}
+
+void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, ga_consistent *c,
+                        ga_statistics *stats, int max_halvings, ga_solution now)
+{
+    *m = (ga_onestep){.type = type,
+                      .dae = c->dae,
+                      .consistent = c,
+                      .kind = c->dae->kind,
+                      .velocity_level = true,
+                      .max_halvings = max_halvings,
+                      .jump_share = 0.1,
+                      .now = now,
+                      .stats = stats};
 }
 
 bool ga_step_may_retry(ga_status status)

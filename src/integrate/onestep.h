@@ -11,6 +11,8 @@
  *     error            with error control only: estimate the error of the attempt
  *     accept, reject   the attempt becomes the solution, or is forgotten
  *     interpolate      the solution within the last step
+ *     hand_over        with error control only, before a step, or where none could be made: may
+ *                      go on in another way, then control and start follow
  *     restart          consistent values after a jump, an event or a change of the system; then
  *                      control and start again
  *     keep, go_back    remember the solution, return to it
@@ -22,12 +24,12 @@
 #define GA_INTEGRATE_ONESTEP_H
 
 #include "base/pool.h"
+#include "system/consistent.h"
 #include "system/dae.h"
 
 #include <galpha/simulate.h>
 
 typedef struct ga_onestep ga_onestep;
-struct ga_consistent;
 
 /* The accepted solution. The arrays stay where they are; none is null. */
 typedef struct ga_solution {
@@ -39,12 +41,15 @@ typedef struct ga_solution {
     const double *v_start; /* at a start: the consistent v, which start may perturb */
 } ga_solution;
 
-/* Target of error control and the sizes it is relative to, by kind of coordinate. */
+/* Target of error control and the sizes it is relative to, by kind of coordinate; those of
+ * states are in the DAE. */
 typedef struct ga_tolerance {
     ga_control def;
     double size_q[2], size_v[2]; /* largest values so far */
     double duration;             /* over which errors add up to the tolerance */
     double t_stop;               /* no step goes beyond */
+    double h;                    /* of the attempt */
+    double known_v[2];           /* size_v when the least sizes of states were found */
 } ga_tolerance;
 
 /* What a method knows of the error of its last attempt. */
@@ -72,9 +77,6 @@ typedef struct ga_growth {
     bool small_change; /* changes of a few per cent are made, too */
 } ga_growth;
 
-/* Levels of constraints to project on. */
-typedef enum ga_levels { GA_POSITION_LEVEL = 1, GA_VELOCITY_LEVEL = 2 } ga_levels;
-
 typedef struct ga_onestep_type {
     const char *name;
     ga_status (*create)(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
@@ -92,6 +94,11 @@ typedef struct ga_onestep_type {
      * derivative may look back beyond. */
     ga_status (*restart)(ga_onestep *m, double t, const double *q, const double *v,
                          double t_begin, ga_report *report);
+    /* May go on from the solution in another way: before a step, or where no step could be made
+     * (failure: why; else GA_OK). Then *handed is true and *h, which was to be the next step,
+     * is the guess of a first one, 0: none. Memory may be taken. Optional. */
+    ga_status (*hand_over)(ga_onestep *m, ga_status failure, bool *handed, double *h,
+                           ga_report *report);
     /* The first step from the current state: *h is the guess of the user, or 0. Null: the
      * guess, or a cautious step. */
     ga_status (*control)(ga_onestep *m, double *h);
@@ -104,8 +111,6 @@ typedef struct ga_onestep_type {
     /* After an attempt that may end elsewhere: had it better end earlier, not at a singular
      * position? Then shorter attempts follow. Optional. */
     bool (*evade)(ga_onestep *m, ga_status status);
-    /* A step longer than h across a singular position; else 0. Optional. */
-    double (*cross)(ga_onestep *m, double h);
     void (*error)(ga_onestep *m, ga_error *e);
     /* e: null without error control. On failure *shorter is the part of the step to try next, 0
      * if there is none. */
@@ -152,13 +157,16 @@ typedef struct ga_cubic {
 
 struct ga_onestep {
     const ga_onestep_type *type;
-    ga_dae *dae;                      /* the equations and their sizes */
-    struct ga_consistent *consistent; /* consistent values: redundancy, projections, impulses */
-    const int *kind;     /* of each velocity component: 0 translation, 1 rotation */
-    bool velocity_level; /* v is on its constraints at the ends of steps */
-    int max_halvings;    /* of a step of fixed size */
+    ga_dae *dae;               /* the equations and their sizes */
+    ga_consistent *consistent; /* consistent values: redundancy, projections, impulses */
+    const int *kind;           /* of each velocity: 0 translation, 1 rotation */
+    bool velocity_level;       /* v is on its constraints at the ends of steps */
+    int max_halvings;          /* of a step of fixed size */
     /* A step across a jump of a force may cost this much of the tolerance. */
     double jump_share;
+    /* How many of ga_control.given_step a step may last: it sees the forces at several times in
+     * between. 0: one, of a method that sees them at its ends. */
+    double given_steps;
     ga_solution now;
     int iterations;                /* of the last accepted attempt */
     ga_statistics *stats;          /* counted by the method and by runs */
@@ -169,6 +177,13 @@ struct ga_onestep {
 /* onestep.c */
 /* By name; null if there is none. */
 const ga_onestep_type *ga_onestep_find(const char *name);
+/* What a definition has for every method, and the system. */
+ga_status ga_onestep_check(const ga_system *system, const ga_integrator_def *def,
+                           ga_report *report);
+/* What does not change once the equations are there; for a method that has v on its constraints
+ * at the ends of steps. */
+void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, struct ga_consistent *c,
+                        ga_statistics *stats, int max_halvings, ga_solution now);
 /* May a smaller step, or another linearisation, help? */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step of size h that failed. */
@@ -177,6 +192,10 @@ void ga_onestep_explain(const ga_onestep *m, ga_status status, double h, ga_repo
 /* control.c */
 /* Largest error by the tolerances; error_v null: of positions alone. NaN if one is. */
 double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v);
+/* Size of position or velocity i; of a state, which has no position. */
+double ga_tolerance_size(const ga_onestep *m, int i, bool of_q);
+/* The largest size by its tolerance. */
+double ga_tolerance_largest(const ga_onestep *m);
 /* Largest difference of two v' by the tolerance of v. */
 double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd);
 /* The first step from its leading error c h^(1 + 1/power), or c h^(1/power) where errors count
@@ -184,8 +203,12 @@ double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const doub
 typedef ga_status ga_leading_error(ga_onestep *m, double ds, double *c);
 ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool per_step,
                                   double power, double *h);
-/* At most max_step. */
-double ga_tolerance_clamp(const ga_tolerance *tolerance, double h);
+/* A first step that nobody has an idea of. */
+double ga_tolerance_cautious_step(const ga_onestep *m);
+/* The longest step of the method; infinite: no limit. */
+double ga_tolerance_max_step(const ga_onestep *m);
+/* At most that. */
+double ga_tolerance_clamp(const ga_onestep *m, double h);
 
 /* dense.c */
 ga_status ga_cubic_create(ga_onestep *m); /* sizes are known */

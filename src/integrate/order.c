@@ -158,14 +158,13 @@ bool ga_order_is_third(const ga_order_choice *order)
     return order->third && order->error[1] < CAUTION * SMOOTH * order->error[0];
 }
 
-/* Redundant constraints are left out: off them, they do not look redundant. */
 void ga_order_judge(ga_alpha *a, ga_error *e)
 {
     ga_order_choice *order = &a->order;
     if (!order->chosen) return;
     find_factor(a);
     order->error[0] = e->local;
-    const bool matters = order->pause <= 1 && !a->s.start.redundancy.active && order->old_h > 0;
+    const bool matters = order->pause <= 1 && order->old_h > 0;
     order->error[1] = matters ? measure_change(a) : INFINITY;
     if (ga_order_is_third(order)) e->local = ga_smaller(order->error[0], order->error[1]);
 }

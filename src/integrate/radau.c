@@ -3,6 +3,7 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/integrator_use.h"
 #include "lie/group.h"
 
 #include <float.h>
@@ -13,45 +14,7 @@ static ga_radau *of(ga_onestep *m) { return (ga_radau *)m; }
 
 /* --- creation ----------------------------------------------------------------------------- */
 
-static void show(ga_radau *x)
-{
-    ga_solution *view = &x->base.now;
-    view->t = x->now.t;
-    view->t_old = x->now.t_old;
-    view->h = x->now.h;
-    view->steps = x->now.steps;
-}
-
-static bool create_state(const ga_radau *x, ga_radau_state *s)
-{
-    const size_t nq = (size_t)x->dae.nq, nv = (size_t)x->dae.nv, mp = (size_t)x->dae.mp,
-                 n = (size_t)x->n;
-    s->size = 2 * (nq + 2 * nv + mp) + nv + GA_RADAU_STAGES * n;
-    s->memory = GA_NEW(double, s->size);
-    if (!s->memory) return false;
-    double *p = s->memory;
-    s->q = p, p += nq;
-    s->v = p, p += nv;
-    s->vd = p, p += nv;
-    s->l = p, p += mp;
-    s->q_old = p, p += nq;
-    s->v_old = p, p += nv;
-    s->vd_old = p, p += nv;
-    s->l_old = p, p += mp;
-    s->v_start = p, p += nv;
-    s->stages = p;
-    return true;
-}
-
-static void copy_state(ga_radau_state *to, const ga_radau_state *from)
-{
-    to->t = from->t;
-    to->t_old = from->t_old;
-    to->h = from->h;
-    to->steps = from->steps;
-    to->h_stages = from->h_stages;
-    memcpy(to->memory, from->memory, from->size * sizeof *to->memory);
-}
+static void show(ga_radau *x) { x->base.now = ga_ends_view(&x->now); }
 
 typedef struct ga_radau_array {
     double **array;
@@ -112,8 +75,8 @@ static void destroy(ga_onestep *m)
     ga_radau_array list[MAX_ARRAYS];
     const int count = list_arrays(x, list);
     for (int k = 0; k < count; ++k) ga_free(*list[k].array);
-    ga_free(x->now.memory);
-    ga_free(x->saved.memory);
+    ga_ends_destroy(&x->now);
+    ga_ends_destroy(&x->saved);
     ga_free(x->flat);
     ga_complex_destroy(x->complex);
     ga_factor_destroy(x->real);
@@ -122,6 +85,7 @@ static void destroy(ga_onestep *m)
     ga_coords_destroy(&x->chart);
     ga_coords_destroy(&x->eta_diagonal);
     ga_consistent_destroy(&x->consistent);
+    ga_consistent_destroy(&x->output);
     ga_dae_destroy(&x->dae);
     ga_free(x);
 }
@@ -131,7 +95,9 @@ static ga_status create_memory(ga_radau *x)
     GA_TRY(ga_radau_create_matrix(x));
     ga_radau_array list[MAX_ARRAYS];
     const int count = list_arrays(x, list);
-    bool memory = create_state(x, &x->now) && create_state(x, &x->saved) &&
+    const size_t own = GA_RADAU_STAGES * (size_t)x->n;
+    bool memory = ga_ends_create(&x->dae, own, &x->now) &&
+                  ga_ends_create(&x->dae, own, &x->saved) &&
                   (x->flat = GA_NEW(bool, x->dae.sys.node_count));
     for (int k = 0; memory && k < count; ++k)
         memory = (*list[k].array = GA_NEW(double, list[k].count)) != NULL;
@@ -139,46 +105,27 @@ static ga_status create_memory(ga_radau *x)
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
-static void connect(ga_radau *x)
-{
-    const ga_radau_state *now = &x->now;
-    x->base = (ga_onestep){.type = &ga_radau_type,
-                           .dae = &x->dae,
-                           .consistent = &x->consistent,
-                           .kind = x->dae.kind,
-                           .velocity_level = true,
-                           .max_halvings = x->def.max_halvings,
-                           .jump_share = 0.1,
-                           .stats = &x->stats,
-                           .now = {.q = now->q,
-                                   .v = now->v,
-                                   .vd = now->vd,
-                                   .multipliers = now->l,
-                                   .q_old = now->q_old,
-                                   .v_old = now->v_old,
-                                   .vd_old = now->vd_old,
-                                   .multipliers_old = now->l_old,
-                                   .v_start = now->v_start}};
-}
-
 static ga_status create(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
                         ga_report *report)
 {
     *m = NULL;
-    GA_TRY(ga_system_validate(system, report));
+    GA_TRY(ga_onestep_check(system, def, report));
     ga_radau *x = GA_NEW(ga_radau, 1);
     if (!x) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     x->def = *def;
     ga_status status = ga_dae_create(system, &x->dae);
     x->n = 2 * x->dae.nv + x->dae.mp + x->dae.m;
     if (status == GA_OK) status = ga_consistent_create(&x->dae, def->solver, &x->consistent);
+    if (status == GA_OK) status = ga_consistent_create(&x->dae, def->solver, &x->output);
     if (status == GA_OK) status = create_memory(x);
     if (status != GA_OK) {
         destroy(&x->base);
         return ga_fail(report, status, "%s", ga_status_text(status));
     }
-    x->consistent.saddle.stats = &x->stats;
-    connect(x);
+    x->consistent.saddle.factorizations = &x->stats.factorizations;
+    ga_onestep_connect(&x->base, &ga_radau_type, &x->consistent, &x->stats, def->max_halvings,
+                       ga_ends_view(&x->now));
+    x->base.given_steps = GA_RADAU_GIVEN_STEPS;
     *m = &x->base;
     return ga_fail(report, GA_OK, "%s", "");
 }
@@ -187,52 +134,46 @@ static ga_status use(ga_onestep *m, ga_pool *pool)
 {
     ga_radau *x = of(m);
     GA_TRY(ga_dae_use(&x->dae, pool));
-    return ga_consistent_use(&x->consistent, pool);
+    GA_TRY(ga_consistent_use(&x->consistent, pool));
+    return ga_consistent_use(&x->output, pool);
 }
 
 /* --- starts ------------------------------------------------------------------------------- */
 
 static void forget(ga_radau *x)
 {
-    x->now.steps = 0;
-    x->now.h = 0;
-    x->now.h_stages = 0;
     x->end_steps = -1;
     x->rejected = false;
     x->cap = INFINITY;
     x->hold = 0;
 }
 
-/* Consistent values at t from q and v, at most so far away. */
-static ga_status start_from(ga_radau *x, double t, const double *q, const double *v,
-                            double max_projection, ga_report *report)
+/* At a start, whose factors are there; it may be a new one next to a singular position. */
+static void look_at_constraints(ga_radau *x)
 {
-    ga_radau_state *now = &x->now;
-    const size_t nq = (size_t)x->dae.nq, nv = (size_t)x->dae.nv, mp = (size_t)x->dae.mp;
-    memmove(now->q, q, nq * sizeof *q);
-    memmove(now->v, v, nv * sizeof *v);
-    forget(x);
-    now->t = now->t_old = t;
-    const ga_status status = ga_consistent_start(&x->consistent, t, now->q, now->v,
-                                                 max_projection, now->vd, now->l, report);
-    memcpy(now->q_old, now->q, nq * sizeof *q);
-    memcpy(now->v_old, now->v, nv * sizeof *v);
-    memcpy(now->vd_old, now->vd, nv * sizeof *v);
-    memcpy(now->l_old, now->l, mp * sizeof *v);
-    memcpy(now->v_start, now->v, nv * sizeof *v);
-    show(x);
-    return status;
+    x->pivot = ga_larger(x->pivot, ga_factor_rcond(x->consistent.saddle.factor));
 }
 
-/* The limit of projections is for what the user starts from. */
+/* Next to a singular position, by the smallest pivot where the last step ended; long chains
+ * have small ones everywhere. */
+static const double SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
+
+static bool is_singular(const ga_radau *x)
+{
+    if (!x->dae.mp || x->consistent.redundancy.active) return false;
+    const double rcond = ga_factor_rcond(x->consistent.saddle.factor);
+    return !(rcond > ga_smaller(SMALL_PIVOT, SMALL_PART * x->pivot));
+}
+
 static ga_status restart(ga_onestep *m, double t, const double *q, const double *v,
                          double t_begin, ga_report *report)
 {
     (void)t_begin;
     ga_radau *x = of(m);
-    const ga_projection projection = x->consistent.projection;
-    const ga_status status = start_from(x, t, q, v, INFINITY, report);
-    x->consistent.projection = projection;
+    forget(x);
+    const ga_status status = ga_ends_restart(&x->now, &x->consistent, t, q, v, report);
+    look_at_constraints(x);
+    show(x);
     return status;
 }
 
@@ -241,14 +182,22 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
 {
     ga_radau *x = of(m);
     memmove(x->trial_q, q0, (size_t)x->dae.nq * sizeof *q0);
-    memmove(x->trial_v, v0, (size_t)x->dae.nv * sizeof *v0);
     GA_TRY(ga_dae_normalise(&x->dae, x->trial_q, report));
-    for (int i = 0; i < x->dae.mp; ++i) x->now.l[i] = guess ? guess[i] : 0;
+    for (int i = 0; i < x->dae.mp; ++i) x->now.multipliers[i] = guess ? guess[i] : 0;
     ga_factor_forget(x->real);
+    ga_complex_forget(x->complex);
     ga_factor_forget(x->consistent.saddle.factor);
+    ga_factor_forget(x->output.saddle.factor);
     m->tolerance = NULL;
-    GA_TRY(start_from(x, t0, x->trial_q, x->trial_v, x->def.max_projection, report));
+    x->consistent.largest = x->output.largest = 0;
+    forget(x);
+    GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->trial_q, v0, x->def.max_projection,
+                         report));
+    x->pivot = 0;
+    look_at_constraints(x);
+    show(x);
     x->size_v[0] = x->size_v[1] = 0;
+    ga_dae_forget_sizes(&x->dae);
     x->stats = (ga_statistics){0};
     return GA_OK;
 }
@@ -282,19 +231,35 @@ static double turned(const ga_radau *x, const double *xi)
     return sqrt(largest);
 }
 
-static ga_status attempt(ga_onestep *m, double h, double t1)
+/* With fixed steps Newton's method goes to the round-off of the terms that rates of states are
+ * made of. */
+static void find_least_sizes(ga_radau *x)
+{
+    ga_dae *dae = &x->dae;
+    const ga_influence from = {.q = {ga_dae_translation(dae, x->now.q), 1},
+                               .v = {x->size_v[0], x->size_v[1]},
+                               .x = dae->state_size,
+                               .multipliers = ga_norm_max(dae->mp, x->now.multipliers),
+                               .rate = x->now.vd + dae->nm};
+    const ga_tangents tangents = {x->K, x->C, x->L, x->Z};
+    ga_dae_state_changes(dae, x->M, &tangents, x->h, &from, dae->state_least);
+}
+
+static ga_status find_stages(ga_onestep *m, double h, double t1)
 {
     ga_radau *x = of(m);
     x->h = h;
     x->t1 = t1;
     ga_radau_predict(x);
-    ga_norm_raise(x->dae.nv, x->now.v, x->dae.kind, 1, x->size_v);
+    ga_norm_raise(x->dae.nm, x->now.v, x->dae.kind, 1, x->size_v);
+    ga_dae_observe_states(&x->dae, x->now.v);
     for (int i = 0; i < GA_RADAU_STAGES; ++i) {
         const double *y = ga_radau_stage(x, x->y, i);
-        ga_norm_raise(x->dae.nv, y + x->dae.nv, x->dae.kind, 1, x->size_v);
+        ga_norm_raise(x->dae.nm, y + x->dae.nv, x->dae.kind, 1, x->size_v);
         if (!(turned(x, y) < MOST_TURNED)) return GA_ERR_NO_CONVERGE;
     }
     GA_TRY(ga_radau_factor(x));
+    if (!m->tolerance) find_least_sizes(x);
     GA_TRY(ga_radau_iterate(x));
     if (!(turned(x, ga_radau_stage(x, x->y, GA_RADAU_STAGES - 1)) < MOST_TURNED))
         return GA_ERR_NO_CONVERGE;
@@ -305,6 +270,13 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
     memcpy(x->trial_l, ga_radau_stage(x, x->y, GA_RADAU_STAGES - 1) + 2 * x->dae.nv,
            (size_t)x->dae.mp * sizeof *x->trial_l);
     return GA_OK;
+}
+
+/* Steps towards a singular position get shorter and shorter, until Newton's method fails. */
+static ga_status attempt(ga_onestep *m, double h, double t1)
+{
+    const ga_status status = find_stages(m, h, t1);
+    return status == GA_ERR_NO_CONVERGE && is_singular(of(m)) ? GA_ERR_SINGULAR : status;
 }
 
 /* The estimate a step may have, by the tolerance. It is of fourth order in h, the error itself
@@ -366,31 +338,24 @@ static ga_status finish(ga_radau *x)
                                       x->trial_l);
 }
 
-static void follow(double *was, double *is, const double *next, int n)
-{
-    memcpy(was, is, (size_t)n * sizeof *was);
-    memcpy(is, next, (size_t)n * sizeof *is);
-}
+/* Of the duration: steps next to a singular position that are shorter lead nowhere. */
+static const double COLLAPSED = 1e-8;
 
 static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
 {
     ga_radau *x = of(m);
-    ga_radau_state *now = &x->now;
+    ga_ends *now = &x->now;
     const ga_dae *dae = &x->dae;
     const ga_status status = finish(x);
+    *shorter = 0;
     if (status != GA_OK) {
-        *shorter = e && ga_step_may_retry(status) ? 0.5 : 0;
+        if (e && ga_step_may_retry(status)) *shorter = 0.5;
         return status;
     }
-    follow(now->q_old, now->q, x->trial_q, dae->nq);
-    follow(now->v_old, now->v, x->trial_v, dae->nv);
-    follow(now->vd_old, now->vd, x->trial_vd, dae->nv);
-    follow(now->l_old, now->l, x->trial_l, dae->mp);
-    memcpy(now->stages, x->y, GA_RADAU_STAGES * (size_t)x->n * sizeof *x->y);
-    now->h = now->h_stages = x->h;
-    now->t_old = now->t;
-    now->t = x->t1;
-    ++now->steps;
+    if (e && x->h < COLLAPSED * m->tolerance->duration && is_singular(x))
+        return GA_ERR_SINGULAR;
+    ga_ends_advance(now, dae, x->h, x->t1, x->trial_q, x->trial_v, x->trial_vd, x->trial_l);
+    memcpy(now->own, x->y, GA_RADAU_STAGES * (size_t)x->n * sizeof *x->y);
     ++x->stats.steps;
     x->rejected = false;
     m->iterations = x->iterations;
@@ -428,22 +393,29 @@ static void plan(ga_onestep *m, double aim, ga_growth *growth)
     growth->wish = ga_smaller(growth->wish, most);
 }
 
-static void keep(ga_onestep *m) { copy_state(&of(m)->saved, &of(m)->now); }
+static void keep(ga_onestep *m) { ga_ends_copy(&of(m)->saved, &of(m)->now); }
 
 static void go_back(ga_onestep *m)
 {
     ga_radau *x = of(m);
-    copy_state(&x->now, &x->saved);
+    ga_ends_copy(&x->now, &x->saved);
     x->end_steps = -1;
     show(x);
 }
 
 /* --- output ------------------------------------------------------------------------------ */
 
+/* With the redundancy that is known to the steps. */
+static ga_consistent *output_of(ga_radau *x)
+{
+    ga_redundancy_copy(&x->output.redundancy, &x->consistent.redundancy);
+    return &x->output;
+}
+
 static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
                             double *vd, double *multipliers)
 {
-    return ga_consistent_acceleration(&of(m)->consistent, t, q, v, vd, multipliers);
+    return ga_consistent_acceleration(output_of(of(m)), t, q, v, vd, multipliers);
 }
 
 /* Multipliers from the acceleration level; linear where that cannot be solved. */
@@ -451,20 +423,21 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
                         double *multipliers)
 {
     ga_radau *x = of(m);
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     const size_t nq = (size_t)x->dae.nq, nv = (size_t)x->dae.nv, mp = (size_t)x->dae.mp;
     if (now->steps == 0 || t == now->t) {
         if (q) memcpy(q, now->q, nq * sizeof *q);
         if (v) memcpy(v, now->v, nv * sizeof *v);
         if (vd) memcpy(vd, now->vd, nv * sizeof *vd);
-        if (multipliers) memcpy(multipliers, now->l, mp * sizeof *multipliers);
+        if (multipliers) memcpy(multipliers, now->multipliers, mp * sizeof *multipliers);
         return;
     }
     const double s = (t - now->t_old) / now->h;
     ga_radau_interpolate(x, s, q, v, vd);
     if (!multipliers || !mp) return;
     for (size_t i = 0; i < mp; ++i)
-        multipliers[i] = now->l_old[i] + s * (now->l[i] - now->l_old[i]);
+        multipliers[i] =
+            now->multipliers_old[i] + s * (now->multipliers[i] - now->multipliers_old[i]);
     memcpy(x->trial_l, multipliers, mp * sizeof *multipliers);
     ga_radau_interpolate(x, s, x->trial_q, x->trial_v, NULL);
     if (accelerate(m, t, x->trial_q, x->trial_v, x->trial_vd, x->trial_l) == GA_OK)
@@ -473,7 +446,49 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
 
 static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
 {
-    return ga_consistent_correct(&of(m)->consistent, t, q, v, levels);
+    return ga_consistent_correct(output_of(of(m)), t, q, v, levels);
+}
+
+/* --- save and load ------------------------------------------------------------------------ */
+
+/* Every step has tangents and factors of its own, and the output follows from the state. */
+static void list(ga_radau *x, ga_pieces *p)
+{
+    p->count = p->factors = 0;
+    ga_ends_list(&x->now, p);
+    ga_pieces_add_consistent(p, &x->consistent);
+    ga_pieces_add_factor(p, x->output.saddle.factor);
+    ga_pieces_add_factor(p, x->real);
+    int count;
+    double *pivots = ga_complex_pivots(x->complex, &count);
+    ga_pieces_add_numbers(p, pivots, count);
+    GA_PIECE(p, x->output.largest);
+    GA_PIECE(p, x->size_v);
+    GA_PIECE(p, x->pivot);
+    GA_PIECE(p, x->rejected);
+    GA_PIECE(p, x->cap);
+    GA_PIECE(p, x->hold);
+    GA_PIECE(p, x->stats);
+    GA_PIECE(p, x->base.iterations);
+}
+
+static size_t save(ga_onestep *m, void *bytes)
+{
+    ga_pieces p;
+    list(of(m), &p);
+    return ga_pieces_save(&p, m, 0, bytes);
+}
+
+static ga_status load(ga_onestep *m, const void *bytes, size_t size)
+{
+    ga_radau *x = of(m);
+    ga_pieces p;
+    list(x, &p);
+    GA_TRY(ga_pieces_load(&p, m, 0, bytes, size));
+    GA_TRY(ga_complex_recall(x->complex));
+    x->end_steps = -1;
+    show(x);
+    return GA_OK;
 }
 
 static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *report)
@@ -486,12 +501,15 @@ static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *
                 x->now.t, h, x->iterations);
     else if (status == GA_ERR_SINGULAR)
         ga_fail(report, status,
-                "the iteration matrix is singular in the step from t = %.9g with h = %.3g: "
-                "`radau` cannot pass singular positions, generalized-alpha can",
+                "the constraints are singular, or nearly, in the step from t = %.9g with h = "
+                "%.3g: `radau` cannot pass singular positions, explicit and generalized-alpha "
+                "can",
                 x->now.t, h);
     else
         return false;
     if (report) report->iteration = x->iterations;
+    if (report && status == GA_ERR_SINGULAR)
+        report->remedy = "--set simulate.method=auto, or generalized-alpha";
     return true;
 }
 
@@ -514,4 +532,6 @@ const ga_onestep_type ga_radau_type = {
     .project = project,
     .accelerate = accelerate,
     .explain = explain,
+    .save = save,
+    .load = load,
 };

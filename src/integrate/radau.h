@@ -4,21 +4,12 @@
 #ifndef GA_INTEGRATE_RADAU_H
 #define GA_INTEGRATE_RADAU_H
 
-#include "integrate/consistent.h"
+#include "integrate/ends.h"
 #include "la/complex.h"
+#include "lie/group.h"
+#include "system/consistent.h"
 
 enum { GA_RADAU_STAGES = 3, GA_RADAU_BLOCK = GA_NODE_MAX_NV * GA_NODE_MAX_NV };
-
-/* What the integration is; all arrays lie in one piece of memory. */
-typedef struct ga_radau_state {
-    double t, t_old, h;
-    long steps;
-    double h_stages; /* step of the stages; 0: there are none to extrapolate */
-    double *q, *v, *vd, *l, *q_old, *v_old, *vd_old, *l_old, *v_start;
-    double *stages; /* of the last step, from q_old and v_old */
-    double *memory;
-    size_t size;
-} ga_radau_state;
 
 typedef struct ga_radau {
     ga_onestep base;
@@ -26,12 +17,13 @@ typedef struct ga_radau {
     ga_dae dae;
     ga_statistics stats;
     ga_consistent consistent;
-    int n; /* unknowns of a stage */
-    ga_radau_state now, saved;
-    double *y;       /* stages of the attempt, n numbers each */
-    double *r;       /* their residuals, then increments; n numbers each */
-    double *z;       /* three vectors of n: transformed */
-    double *trial_q; /* end of the attempt */
+    ga_consistent output; /* in its place where steps are not to be touched */
+    int n;                /* unknowns of a stage */
+    ga_ends now, saved;   /* with the stages of the last step, from q_old and v_old */
+    double *y;            /* stages of the attempt, n numbers each */
+    double *r;            /* their residuals, then increments; n numbers each */
+    double *z;            /* three vectors of n: transformed */
+    double *trial_q;      /* end of the attempt */
     double *trial_v, *trial_vd, *trial_l;
     double t1, h;     /* of the attempt */
     double size_v[2]; /* of fixed steps: largest velocities, by kind */
@@ -53,6 +45,7 @@ typedef struct ga_radau {
     double *row_scale, *col_scale, *scale_work;
 
     /* policy */
+    double pivot;  /* smallest of the saddle matrix at starts, the largest of these */
     bool rejected; /* the last attempt was, because of its error */
     double cap;    /* longest step after a failure of Newton's method */
     int hold;      /* steps for which the cap stays */
@@ -74,10 +67,10 @@ static inline double *ga_radau_stage(const ga_radau *x, double *stages, int i)
     return stages + i * x->n;
 }
 
-/* Nodes whose velocities are derivatives of coordinates. */
+/* Nodes whose velocities are derivatives of coordinates, and states. */
 static inline bool ga_radau_is_flat(ga_node node)
 {
-    return node.group == GA_GROUP_RN || node.group == GA_GROUP_SO2 ||
+    return ga_group_is_vector(node) || node.group == GA_GROUP_SO2 ||
            node.group == GA_GROUP_R2SO2;
 }
 

@@ -10,7 +10,7 @@
 static void prepare_output(ga_radau *x)
 {
     const ga_system *sys = &x->dae.sys;
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     if (x->end_steps == now->steps) return;
     x->end_steps = now->steps;
     double expected[GA_NODE_MAX_NV], T[GA_RADAU_BLOCK], DT[GA_RADAU_BLOCK], b[GA_NODE_MAX_NV];
@@ -18,7 +18,11 @@ static void prepare_output(ga_radau *x)
         const ga_node node = sys->nodes[k];
         const int n = ga_node_nv(node), nv = x->dae.nv;
         double *xi = x->end + at, *first = xi + nv, *second = first + nv;
-        if (node.group == GA_GROUP_RN) {
+        if (node.group == GA_GROUP_STATE) { /* the integral, from the last stage */
+            memcpy(xi, ga_radau_stage(x, now->own, GA_RADAU_STAGES - 1) + at,
+                   (size_t)n * sizeof *xi);
+            x->flat[k] = true;
+        } else if (node.group == GA_GROUP_RN) {
             ga_lie_difference(node, now->q_old + atq, now->q + atq, xi);
             x->flat[k] = true;
         } else {
@@ -84,7 +88,7 @@ static void output_node(ga_node node, bool flat, int n, const double *xi, const 
 void ga_radau_interpolate(ga_radau *x, double s, double *q, double *v, double *vd)
 {
     const ga_system *sys = &x->dae.sys;
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     const int nv = x->dae.nv;
     const double h = now->h;
     double *xi = x->rate, *first = x->z, *second = x->z + nv;

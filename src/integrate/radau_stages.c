@@ -165,39 +165,20 @@ static void chart_tangents(ga_radau *x, const double *xi, const double *rate)
 static ga_status create_chart(ga_radau *x)
 {
     const ga_system *sys = &x->dae.sys;
-    int count = 0;
-    for (int k = 0; k < sys->node_count; ++k) {
+    ga_coords *chart = &x->chart;
+    for (int k = 0; k < sys->node_count; ++k)
+        if (!ga_radau_is_flat(sys->nodes[k])) ++x->turning;
+    GA_TRY(ga_coords_reserve(x->dae.nv, x->dae.nv, x->turning, chart));
+    for (int k = 0, at = 0, b = 0; k < sys->node_count; ++k) {
         const int n = ga_node_nv(sys->nodes[k]);
-        if (ga_radau_is_flat(sys->nodes[k])) continue;
-        count += n * n;
-        ++x->turning;
-    }
-    int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
-    ga_status status = row && col ? GA_OK : GA_ERR_MEMORY;
-    for (int k = 0, at = 0, e = 0; status == GA_OK && k < sys->node_count; ++k) {
-        const int n = ga_node_nv(sys->nodes[k]);
-        for (int j = 0; !ga_radau_is_flat(sys->nodes[k]) && j < n; ++j)
-            for (int i = 0; i < n; ++i) {
-                row[e] = at + i;
-                col[e++] = at + j;
-            }
+        if (!ga_radau_is_flat(sys->nodes[k])) {
+            chart->row[b] = chart->col[b] = at;
+            chart->height[b] = chart->width[b] = n;
+            ++b;
+        }
         at += n;
     }
-    if (status == GA_OK)
-        status = ga_coords_create(x->dae.nv, x->dae.nv, count, row, col, &x->chart);
-    ga_free(row);
-    ga_free(col);
-    return status;
-}
-
-static ga_status create_diagonal(int n, ga_coords *coords)
-{
-    int *place = GA_NEW(int, n);
-    if (!place) return GA_ERR_MEMORY;
-    for (int i = 0; i < n; ++i) place[i] = i;
-    const ga_status status = ga_coords_create(n, n, n, place, place, coords);
-    ga_free(place);
-    return status;
+    return ga_coords_start(chart);
 }
 
 ga_status ga_radau_create_matrix(ga_radau *x)
@@ -205,11 +186,11 @@ ga_status ga_radau_create_matrix(ga_radau *x)
     const ga_dae *dae = &x->dae;
     const int nv = dae->nv, l = 2 * nv, eta = l + dae->mp;
     GA_TRY(create_chart(x));
-    GA_TRY(create_diagonal(nv, &x->eye));
-    GA_TRY(create_diagonal(dae->m, &x->eta_diagonal));
+    GA_TRY(ga_coords_diagonal(nv, &x->eye));
+    GA_TRY(ga_coords_diagonal(dae->m, &x->eta_diagonal));
     x->Gt = ga_coords_transposed(&dae->G);
     x->Bt = ga_coords_transposed(&dae->B);
-    const ga_block blocks[BLOCK_COUNT] = {
+    const ga_summand terms[BLOCK_COUNT] = {
         [BLOCK_EYE] = {&x->eye, 0, 0},
         [BLOCK_CHART] = {&x->chart, 0, 0},
         [BLOCK_MINUS] = {&x->eye, 0, nv},
@@ -225,7 +206,7 @@ ga_status ga_radau_create_matrix(ga_radau *x)
         [BLOCK_POSITION] = {&dae->B, eta, 0},
         [BLOCK_ETA_DIAGONAL] = {&x->eta_diagonal, eta, eta}};
     const bool full = ga_linear_backend(x->def.solver, x->n) == GA_BACKEND_DENSE;
-    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, blocks, full, &x->matrix));
+    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, full, &x->matrix));
     GA_TRY(ga_factor_create(&x->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &x->real));
     return ga_complex_create(&x->matrix, &x->complex);
 }
@@ -271,7 +252,7 @@ static void change_chart(ga_radau *x, const double *xi_old, double ch, double *x
         const ga_node node = sys->nodes[k];
         const int n = ga_node_nv(node);
         double expected[GA_NODE_MAX_NV];
-        if (node.group == GA_GROUP_RN) {
+        if (ga_group_is_vector(node)) {
             ga_lie_difference(node, x->now.q + atq, x->q + atq, xi + at);
         } else {
             for (int i = 0; i < n; ++i) expected[i] = ch * x->now.v[at + i];
@@ -286,7 +267,7 @@ static void change_chart(ga_radau *x, const double *xi_old, double ch, double *x
 static void predict_first(ga_radau *x)
 {
     const int nv = x->dae.nv;
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     for (int i = 0; i < GA_RADAU_STAGES; ++i) {
         double *y = ga_radau_stage(x, x->y, i);
         const double ch = C[i] * x->h;
@@ -294,7 +275,7 @@ static void predict_first(ga_radau *x)
             y[k] = ch * (now->v[k] + 0.5 * ch * now->vd[k]);
             y[nv + k] = ch * now->vd[k];
         }
-        memcpy(y + 2 * nv, now->l, (size_t)x->dae.mp * sizeof *y);
+        memcpy(y + 2 * nv, now->multipliers, (size_t)x->dae.mp * sizeof *y);
         memset(y + 2 * nv + x->dae.mp, 0, (size_t)x->dae.m * sizeof *y);
     }
 }
@@ -305,13 +286,12 @@ static void predict_first(ga_radau *x)
  * none of that. */
 static void extrapolate(ga_radau *x)
 {
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     const ga_dae *dae = &x->dae;
     const int nv = dae->nv, l = 2 * nv, eta = l + dae->mp;
-    const double node[GA_RADAU_STAGES + 1] = {0, C[0], C[1], C[2]},
-                                        ratio = x->h / now->h_stages;
-    const double *a = ga_radau_stage(x, now->stages, 0), *b = ga_radau_stage(x, now->stages, 1),
-                 *c = ga_radau_stage(x, now->stages, 2);
+    const double node[GA_RADAU_STAGES + 1] = {0, C[0], C[1], C[2]}, ratio = x->h / now->h;
+    const double *a = ga_radau_stage(x, now->own, 0), *b = ga_radau_stage(x, now->own, 1),
+                 *c = ga_radau_stage(x, now->own, 2);
     for (int i = 0; i < GA_RADAU_STAGES; ++i) {
         double *y = ga_radau_stage(x, x->y, i), weight[GA_RADAU_STAGES + 1], w[GA_RADAU_STAGES];
         const double s = 1 + C[i] * ratio;
@@ -325,14 +305,15 @@ static void extrapolate(ga_radau *x)
                    now->v[k - nv];
         for (int k = l; k < x->n; ++k) y[k] = w[0] * a[k] + w[1] * b[k] + w[2] * c[k];
         for (int k = 0; x->consistent.redundancy.active && k < dae->mp; ++k)
-            y[l + k] = now->l[k] + C[i] * ratio * (now->l[k] - now->l_old[k]);
+            y[l + k] = now->multipliers[k] +
+                       C[i] * ratio * (now->multipliers[k] - now->multipliers_old[k]);
         for (int k = eta; x->consistent.redundancy.active && k < x->n; ++k) y[k] = 0;
     }
 }
 
 void ga_radau_predict(ga_radau *x)
 {
-    if (x->now.h_stages > 0)
+    if (x->now.steps > 0)
         extrapolate(x);
     else
         predict_first(x);
@@ -464,9 +445,9 @@ static double weigh(const ga_radau *x, const double *dq, const double *dv)
 {
     if (x->base.tolerance) return ga_tolerance_weigh(&x->base, dq, dv);
     const double size_q[2] = {ga_larger(ga_dae_translation(&x->dae, x->now.q), DBL_MIN), 1};
-    double q[2] = {0, 0}, v[2] = {0, 0}, largest = 0;
-    const double bad = ga_norm_raise(x->dae.nv, dq, x->dae.kind, 1, q) +
-                       ga_norm_raise(x->dae.nv, dv, x->dae.kind, 1, v);
+    double q[2] = {0, 0}, v[2] = {0, 0}, largest = ga_dae_weigh_states(&x->dae, dv);
+    const double bad = ga_norm_raise(x->dae.nm, dq, x->dae.kind, 1, q) +
+                       ga_norm_raise(x->dae.nm, dv, x->dae.kind, 1, v);
     for (int k = 0; k < 2; ++k) {
         const double size_v = ga_larger(x->size_v[k], DBL_MIN);
         largest = ga_larger(largest, ga_larger(q[k] / size_q[k], v[k] / size_v));
@@ -573,12 +554,12 @@ ga_status ga_radau_filter_estimate(ga_radau *x)
 {
     ga_dae *dae = &x->dae;
     const int nv = dae->nv;
-    const ga_radau_state *now = &x->now;
+    const ga_ends *now = &x->now;
     double *p = x->z, *zero = x->z + nv, *rate = x->z + 2 * nv;
     ga_dae_update(dae, GA_MAP_EXP, now->q, x->error, x->q);
     for (int k = 0; k < nv; ++k) x->v[k] = now->v[k] + x->error[nv + k];
     memset(zero, 0, (size_t)nv * sizeof *zero);
-    const ga_point at = ga_dae_point(dae, now->t, x->q, x->v, zero, now->l);
+    const ga_point at = ga_dae_point(dae, now->t, x->q, x->v, zero, now->multipliers);
     const ga_values values = {.G = x->G};
     GA_TRY(ga_dae_evaluate(dae, &at, &values));
     GA_TRY(ga_dae_dynamics(dae, &at, x->M, x->G, p));

@@ -40,34 +40,19 @@ static const double TOO_NEAR = 0.14;
 /* Within so many steps of one, derivatives by differences are not to be trusted. */
 enum { FEW_STEPS = 4 };
 
-static ga_status create_etas(int n, ga_coords *diagonal)
-{
-    int *index = GA_NEW(int, n);
-    if (!index) return GA_ERR_MEMORY;
-    for (int i = 0; i < n; ++i) index[i] = i;
-    ga_status status = ga_coords_create(n, n, n, index, index, diagonal);
-    ga_free(index);
-    return status;
-}
-
 ga_status ga_regular_create(ga_stepper *s)
 {
     ga_regular *g = &s->regular;
-    GA_TRY(create_etas(s->m, &g->etas));
+    GA_TRY(ga_coords_diagonal(s->m, &g->etas));
     g->rhs = s->jacobian.scale_work; /* nothing is scaled while these are in use */
     g->part = s->jacobian.scale_work + s->n;
-    bool memory = (g->value = GA_NEW(double, s->mp)) && (g->eta_value = GA_NEW(double, s->m)) &&
-                  (g->rows = GA_NEW(double, s->mp)) && (g->minimal = GA_NEW(double, s->nv)) &&
-                  (g->zero = GA_NEW(bool, s->mp));
-    return memory ? GA_OK : GA_ERR_MEMORY;
+    return (g->zero = GA_NEW(bool, s->mp)) ? GA_OK : GA_ERR_MEMORY;
 }
 
 void ga_regular_destroy(ga_stepper *s)
 {
-    ga_regular *g = &s->regular;
-    void *memory[] = {g->value, g->eta_value, g->rows, g->minimal, g->zero};
-    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
-    ga_coords_destroy(&g->etas);
+    ga_free(s->regular.zero);
+    ga_coords_destroy(&s->regular.etas);
 }
 
 void ga_regular_reset(ga_stepper *s, double t)
@@ -112,9 +97,11 @@ static void weigh_solution(ga_stepper *s, const double *x)
         if (!g->zero[i]) g->rhs[eta + i] = g->eta_value[i] * x[eta + i];
 }
 
-bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l)
+/* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
+ * nothing to filter. */
+static bool is_clean_lambda(const ga_stepper *s, const double *u, const double *l)
 {
-    return ga_norm_max(s->mp, l) <= s->tangent.typical_reaction * ga_norm_max(s->nv, u);
+    return ga_norm_max(s->mp, l) <= s->tangent.typical_reaction * ga_norm_max(s->dae.nm, u);
 }
 
 /* What it needs of eta, to the velocities it stands for: B_n^T x. */
@@ -123,15 +110,15 @@ static bool is_clean_eta(ga_stepper *s, const double *u, const double *x)
     enum { MARGIN = 8 };
     const double size = ga_norm_max(s->m, x) * s->regular.row_length;
     double *moved = s->regular.part;
-    if (size <= ga_norm_max(s->nv, u)) return true;
+    if (size <= ga_norm_max(s->dae.nm, u)) return true;
     memset(moved, 0, (size_t)s->nv * sizeof *moved);
     ga_coords_multiply_transposed(&s->dae.B, s->tangent.B_eta, 1, x, moved);
-    return size <= MARGIN * ga_norm_max(s->nv, moved);
+    return size <= MARGIN * ga_norm_max(s->dae.nm, moved);
 }
 
 static bool is_clean(ga_stepper *s, const double *x)
 {
-    if (!ga_regular_is_clean(s, x, x + s->terms.place[GA_AT_MULT])) return false;
+    if (!is_clean_lambda(s, x, x + s->terms.place[GA_AT_MULT])) return false;
     return !s->form->has_eta || is_clean_eta(s, x, x + s->terms.place[GA_AT_ETA]);
 }
 
@@ -205,9 +192,28 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
     if (!s->form->second_system || keep) return;
     for (int i = 0; i < s->nv; ++i) s->work.one[i] = s->trial.a_tilde[i] - s->trial.vd[i];
     for (int i = 0; i < s->mp; ++i) z[i] = s->trial.l_tilde[i] - s->trial.lambda[i];
-    if (ga_regular_is_clean(s, s->work.one, z)) return;
+    if (is_clean_lambda(s, s->work.one, z)) return;
     const double *l = apply_filter(s, z);
     for (int i = 0; i < s->mp; ++i) s->trial.l_tilde[i] -= l[i];
+}
+
+/* eta of the last step, with another B_n: what had no effect there would have one here.
+ * Tangents that were taken off the constraints, where dependent rows are not quite dependent,
+ * have left much of it. */
+void ga_regular_predict_eta(ga_stepper *s)
+{
+    ga_regular *g = &s->regular;
+    const int eta = s->terms.place[GA_AT_ETA];
+    if (!(g->eps > 0)) return;
+    if (!ga_cache_has(s, GA_VALID_FACTORS)) {
+        memset(s->trial.eta, 0, (size_t)s->m * sizeof *s->trial.eta);
+        return;
+    }
+    memset(g->rhs, 0, (size_t)s->n * sizeof *g->rhs);
+    for (int i = 0; i < s->m; ++i)
+        if (!g->zero[i]) g->rhs[eta + i] = g->eta_value[i] * s->trial.eta[i];
+    ga_cache_solve_once(s, g->rhs, g->part);
+    for (int i = 0; i < s->m; ++i) s->trial.eta[i] -= g->part[eta + i];
 }
 
 /* --- the monitor -------------------------------------------------------------------------- */

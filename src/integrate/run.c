@@ -245,28 +245,38 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
     return status;
 }
 
-/* Lets the user look at a consistent state and change what his system is, until he is content
- * with it. */
-static ga_status settle(ga_run *run, ga_report *report)
+ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, bool *stopped,
+                        ga_report *report)
 {
     enum { MOST = 50 };
-    ga_onestep *m = run->m;
     const ga_solution *now = &m->now;
-    const ga_events *events = &run->def.events;
-    if (!events->settled || run->stopped) return GA_OK;
+    if (!events->settled || *stopped) return GA_OK;
     for (int k = 0; k <= MOST; ++k) {
-        ga_sample sample = sample_of(run, now->t, now->q, now->v, now->vd, now->multipliers);
+        const ga_sample sample = {.t = now->t,
+                                  .q = now->q,
+                                  .v = now->v,
+                                  .vd = now->vd,
+                                  .lambda = now->multipliers,
+                                  .psi = now->multipliers + m->dae->m};
         ga_action action = events->settled(events->user, &sample);
-        if (action == GA_ACTION_STOP) run->stopped = true;
+        if (action == GA_ACTION_STOP) *stopped = true;
         if (action != GA_ACTION_RESTART) return GA_OK;
+        ga_projection *moved = &m->consistent->projection, before = *moved;
         /* nothing has jumped but what jumped before */
-        GA_TRY(m->type->restart(m, now->t, now->q, now->v, run->t_begin, report));
+        GA_TRY(m->type->restart(m, now->t, now->q, now->v, t_begin, report));
+        moved->q = ga_larger(moved->q, before.q);
+        moved->v = ga_larger(moved->v, before.v);
     }
     ga_fail(report, GA_ERR_EVENTS,
             "at t = %.9g the contacts find no consistent state: %d restarts in a row", now->t,
             MOST + 1);
     if (report) report->time = now->t;
     return GA_ERR_EVENTS;
+}
+
+static ga_status settle(ga_run *run, ga_report *report)
+{
+    return ga_run_settle(run->m, &run->def.events, run->t_begin, &run->stopped, report);
 }
 
 /* Begins anew at t from q and v, which are made consistent first. */

@@ -53,6 +53,10 @@ ga_sample ga_run_sample(ga_run *run, double t);
 void ga_run_limit(ga_run *run, double t);
 /* To leave it before it is over. */
 void ga_run_end(ga_run *run);
+/* Lets the user look at a consistent state and change what his system is, until he is content
+ * with it. Before t_begin the motion was another. */
+ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, bool *stopped,
+                        ga_report *report);
 /* From the consistent state at its time to t_end. On failure the state is that of the last step
  * in which everything went well. */
 ga_status ga_run_simulate(ga_run *run, ga_report *report);

@@ -53,7 +53,7 @@ double ga_output_smallest(double t_start, double t_end)
 double ga_control_smallest(ga_method method, ga_error_mode mode)
 {
     if (method == GA_METHOD_EXPLICIT) return 1e-12; /* hardly more than round-off */
-    if (method == GA_METHOD_RADAU) return 1e-11;
+    if (method == GA_METHOD_RADAU || method == GA_METHOD_AUTO) return 1e-11;
     switch (mode) {
     case GA_ERROR_AUTO:
         return 1e-11;
@@ -82,6 +82,7 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     GA_TRY(check_tolerance("first_step", c->first_step, report));
     GA_TRY(check_tolerance("min_step", c->min_step, report));
     GA_TRY(check_tolerance("max_step", c->max_step, report));
+    GA_TRY(check_tolerance("given_step", c->given_step, report));
     if (c->relative == 0) {
         if (def->step > 0 && isfinite(def->step)) return GA_OK;
         return ga_fail(report, GA_ERR_ARGUMENT,
@@ -90,7 +91,8 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
     }
     if ((unsigned)c->mode > GA_ERROR_AUTO)
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
-    if (!ga_integrator_is_alpha(g) && c->mode != GA_ERROR_FULL)
+    const bool any = ga_integrator_is_alpha(g) || c->mode == GA_ERROR_FULL;
+    if (!any && !(g->kind == GA_METHOD_AUTO && c->mode == GA_ERROR_AUTO))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
                        "the method %s",
@@ -313,6 +315,11 @@ ga_status ga_integrator_impulse(ga_integrator *g, double t, const double *q, con
     }
     if (!g->started) ga_factor_forget(k->factor); /* the first start chooses the pivots */
     return explain_impulse(dae, status, t, report);
+}
+
+const double *ga_integrator_impulse_multipliers(const ga_integrator *g)
+{
+    return g->method->consistent->saddle.x + g->method->dae->nv;
 }
 
 static const double *error_or_zero(const ga_integrator *g, const double *error)

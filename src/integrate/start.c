@@ -69,20 +69,6 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     return status;
 }
 
-ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v)
-{
-    ga_status status = ga_consistent_position(&s->start, t, q, v);
-    ga_regular_reset(s, t);
-    return status;
-}
-
-ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v)
-{
-    ga_status status = ga_consistent_velocity(&s->start, t, q, v);
-    ga_regular_reset(s, t);
-    return status;
-}
-
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,
                          ga_report *report)
 {
@@ -231,7 +217,7 @@ bool ga_start_slide_back(ga_stepper *s)
         for (int i = 0; i < s->mp; ++i) w[i] = s->at.w[i] / s->step.c_v;
         for (int i = 0; i < s->m; ++i)
             s->newton.r[s->terms.place[GA_AT_ETA] + i] = s->at.Phi[i] / s->step.c_q;
-        ga_cache_solve_once(s, s->newton.r, s->newton.x);
+        ga_cache_solve(s, s->newton.r, s->newton.x);
         memset(step, 0, (size_t)s->nv * sizeof *step);
         if (s->tangent.flat)
             for (int i = 0; i < s->nv; ++i) step[i] = -s->step.c_q * s->newton.x[i];
@@ -241,9 +227,9 @@ bool ga_start_slide_back(ga_stepper *s)
         ga_coords_multiply_transposed(&dae->B, s->tangent.B_eta, 1, s->newton.x + s->nv + s->mp,
                                       dvd);
         const double q = ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN);
-        const double v = ga_larger(ga_norm_max(s->nv, s->trial.v), DBL_MIN);
-        const double change =
-            ga_larger(ga_norm_max(s->nv, step) / q, s->step.c_v * ga_norm_max(s->nv, dvd) / v);
+        const double v = ga_larger(ga_norm_max(dae->nm, s->trial.v), DBL_MIN);
+        const double change = ga_larger(ga_norm_max(dae->nm, step) / q,
+                                        s->step.c_v * ga_norm_max(dae->nm, dvd) / v);
         bool done = change <= round_off;
         /* no more progress: where v is small, the round-off of Phi, by h */
         const bool stalls = !(change <= 0.25 * before);
@@ -315,7 +301,7 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v)
     for (int i = 0; i < s->nv; ++i)
         a[i] = now->a[i] + weight * (now->a[i] - now->a_used[i]); /* [JN08] (14a) */
     for (int i = 0; s->form->weighted && i < s->nv; ++i)
-        s->known.Ma[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]);
+        s->known.Ma[i] = now->Ma[i] + weight * (now->Ma[i] - now->Ma_used[i]); /* (14b) */
     memcpy(v, now->v, (size_t)s->nv * sizeof *v);
     if (!s->m || s->form->velocity_level) return GA_OK;
     if (change == GA_CHANGE_RESET) return reset_velocity(s, h, v);

@@ -1,8 +1,8 @@
 /* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c). The
  * update formulas (9a)-(9d) and (58a) are in collocated.c, those of [JN08] (13) in weighted.c.
  *
- * A step that fails is tried again with new tangents in every iteration; grid.c cuts it in two
- * then.
+ * A step that fails is repeated with new tangents in every iteration. If that fails too, grid.c
+ * halves it (fixed steps).
  */
 #include "base/extremes.h"
 #include "base/finite.h"
@@ -14,12 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static void copy(double *to, const double *from, int n)
-{
-    memcpy(to, from, (size_t)n * sizeof *to);
-}
-
-/* --- the pieces of an attempt, in the order they are called ----------------------------- */
+/* --- acceptance --------------------------------------------------------------------------- */
 
 /* Everything that follows from the unknowns. */
 static void conclude(ga_stepper *s)
@@ -36,12 +31,6 @@ static bool finite_trial(const ga_stepper *s)
            ga_pool_finite(s->pool, s->nv, s->trial.vd) &&
            ga_pool_finite(s->pool, s->nv, s->trial.a) &&
            ga_pool_finite(s->pool, s->mp, s->trial.lambda);
-}
-
-void ga_step_record(ga_stepper *s, double position, double velocity)
-{
-    s->stats.position_residual_max = ga_larger(s->stats.position_residual_max, position);
-    s->stats.velocity_residual_max = ga_larger(s->stats.velocity_residual_max, velocity);
 }
 
 /* Phi and w of the converged trial, and their largest; w only where it is enforced. */
@@ -128,28 +117,26 @@ static ga_status polish(ga_stepper *s)
     return GA_OK;
 }
 
-/* Phi and w of a state that was put back on the constraints are those seen on the way. */
 static ga_status look_at_residuals(ga_stepper *s)
 {
     double position, velocity;
-    if (s->mode.slides) {
+    if (s->mode.slides) { /* after a projection, at.Phi and at.w are of its last evaluation */
         position = ga_norm_max(s->m, s->at.Phi);
         velocity = ga_norm_max(s->mp, s->at.w);
-        GA_TRY(check_residuals(s, position, velocity));
-        ga_step_record(s, position, velocity);
-        return GA_OK;
-    }
-    GA_TRY(measure_residuals(s, &position, &velocity));
-    if (is_off(s, position, velocity)) {
-        GA_TRY(polish(s));
+    } else {
         GA_TRY(measure_residuals(s, &position, &velocity));
+        if (is_off(s, position, velocity)) {
+            GA_TRY(polish(s));
+            GA_TRY(measure_residuals(s, &position, &velocity));
+        }
     }
     GA_TRY(check_residuals(s, position, velocity));
-    ga_step_record(s, position, velocity);
+    s->stats.position_residual_max = ga_larger(s->stats.position_residual_max, position);
+    s->stats.velocity_residual_max = ga_larger(s->stats.velocity_residual_max, velocity);
     return GA_OK;
 }
 
-static void copy_long(const ga_stepper *s, double *to, const double *from, int n)
+static void copy(const ga_stepper *s, double *to, const double *from, int n)
 {
     ga_pool_copy(s->pool, to, from, n);
 }
@@ -158,8 +145,8 @@ static void copy_long(const ga_stepper *s, double *to, const double *from, int n
 static void shift_history(const ga_stepper *s, double *was, double *is, const double *next,
                           int n)
 {
-    copy_long(s, was, is, n);
-    copy_long(s, is, next, n);
+    copy(s, was, is, n);
+    copy(s, is, next, n);
 }
 
 ga_status ga_step_accept(ga_stepper *s)
@@ -168,22 +155,22 @@ ga_status ga_step_accept(ga_stepper *s)
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
     GA_TRY(look_at_residuals(s));
     ga_regular_accept(s);
-    if (s->form->has_eta || s->mode.estimates) copy_long(s, now->G, s->trial.G, s->dae.G.count);
-    copy_long(s, now->vd_old[1], now->vd_old[0], s->nv);
-    copy_long(s, now->lambda_old[1], now->lambda_old[0], s->mp);
+    if (s->form->has_eta || s->mode.estimates) copy(s, now->G, s->trial.G, s->dae.G.count);
+    copy(s, now->vd_old[1], now->vd_old[0], s->nv);
+    copy(s, now->lambda_old[1], now->lambda_old[0], s->mp);
     shift_history(s, now->vd_old[0], now->vd, s->trial.vd, s->nv);
     shift_history(s, now->v_old, now->v, s->trial.v, s->nv);
-    copy_long(s, now->a_used, s->known.a, s->nv); /* which may be now->a */
-    copy_long(s, now->a, s->trial.a, s->nv);
+    copy(s, now->a_used, s->known.a, s->nv);
+    copy(s, now->a, s->trial.a, s->nv);
     shift_history(s, now->lambda_old[0], now->lambda, s->trial.lambda, s->mp);
     shift_history(s, now->q_old, now->q, s->trial.q, s->nq);
-    if (s->form->has_eta) copy(now->eta, s->trial.eta, s->m);
+    if (s->form->has_eta) copy(s, now->eta, s->trial.eta, s->m);
     if (s->form->weighted) {
-        copy(now->Ma_used, s->known.Ma, s->nv);
-        copy(now->Ma, s->at.Ma, s->nv);
-        copy(now->F, s->at.F, s->nv);
-        copy(now->a_tilde, s->trial.a_tilde, s->nv);
-        copy(now->l_tilde, s->trial.l_tilde, s->mp);
+        copy(s, now->Ma_used, s->known.Ma, s->nv);
+        copy(s, now->Ma, s->at.Ma, s->nv);
+        copy(s, now->F, s->at.F, s->nv);
+        copy(s, now->a_tilde, s->trial.a_tilde, s->nv);
+        copy(s, now->l_tilde, s->trial.l_tilde, s->mp);
     }
     now->h_old[1] = now->h_old[0];
     now->h_old[0] = now->h;
@@ -195,35 +182,37 @@ ga_status ga_step_accept(ga_stepper *s)
     return GA_OK;
 }
 
-/* a_n and v_n that may be changed. */
-static void own(ga_stepper *s, const double *a, const double *v)
+/* --- preparation -------------------------------------------------------------------------- */
+
+/* a_n and v_n are those of the state. */
+static void keep_known(ga_stepper *s)
 {
-    if (a) copy(s->known.own_a, a, s->nv);
-    if (v) copy(s->known.own_v, v, s->nv);
-    s->known.a = s->known.own_a;
-    s->known.v = s->known.own_v;
+    const ga_state *now = &s->now;
+    ga_pool_copy(s->pool, s->known.a, now->a, s->nv);
+    ga_pool_copy(s->pool, s->known.v, now->v, s->nv);
+    if (s->form->weighted) ga_pool_copy(s->pool, s->known.Ma, now->Ma, s->nv);
 }
 
 ga_status ga_step_linearise(ga_stepper *s, double h)
 {
     const ga_state *now = &s->now;
-    own(s, now->a, now->v);
-    if (s->form->weighted) copy(s->known.Ma, now->Ma, s->nv);
+    keep_known(s);
     s->step.h = h;
     s->step.t1 = now->t;
     ga_cache_forget(s);
     GA_TRY(s->form->begin(s));
-    copy(s->trial.q, now->q, s->nq);
-    copy(s->trial.v, now->v, s->nv);
-    copy(s->trial.vd, now->vd, s->nv);
-    copy(s->trial.lambda, now->lambda, s->mp);
+    copy(s, s->trial.q, now->q, s->nq);
+    copy(s, s->trial.v, now->v, s->nv);
+    copy(s, s->trial.vd, now->vd, s->nv);
+    copy(s, s->trial.lambda, now->lambda, s->mp);
     memset(s->at.U, 0, (size_t)s->nv * sizeof *s->at.U);
     GA_TRY(ga_cache_evaluate(s, GA_WANTED_TANGENTS));
     GA_TRY(ga_cache_tangents(s));
     return ga_cache_look_at_tangents(s);
 }
 
-/* Whatever goes wrong here but memory goes wrong, and is said, in the first step. */
+/* Errors other than lack of memory are ignored here: they recur in the first step and are
+ * reported there. */
 ga_status ga_step_warm(ga_stepper *s)
 {
     if (s->jacobian.backend != GA_BACKEND_KLU)
@@ -236,22 +225,16 @@ ga_status ga_step_warm(ga_stepper *s)
     return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
-/* --- one step ----------------------------------------------------------------------------- */
+/* --- one attempt -------------------------------------------------------------------------- */
 
 /* v_n and a_n for a step of size h. */
-static ga_status begin(ga_stepper *s, double h)
+static ga_status set_known(ga_stepper *s, double h)
 {
-    const ga_state *now = &s->now;
-    if (!ga_step_is_same(h, now->h)) {
-        own(s, NULL, NULL);
-        if (now->steps == 0) return ga_start_values(s, h, s->known.own_a, s->known.own_v);
-        return ga_start_change(s, h, s->known.own_a, s->known.own_v);
+    if (ga_step_is_same(h, s->now.h)) {
+        keep_known(s);
+        return GA_OK;
     }
-    s->known.a = now->a;
-    s->known.v = now->v;
-    if (now->steps == 0) own(s, now->a, now->v); /* the implicit start has another */
-    if (s->form->weighted) copy(s->known.Ma, now->Ma, s->nv);
-    return GA_OK;
+    return (s->now.steps ? ga_start_change : ga_start_values)(s, h, s->known.a, s->known.v);
 }
 
 /* Tangents serve `lifetime` steps, then they are renewed before a step begins. The lifetime
@@ -279,37 +262,43 @@ static void learn_lifetime(ga_stepper *s, bool began_fresh)
  * expected has found another root. */
 static const double LARGEST_TURN = 6.3;
 
-/* Largest deviation of the step from h v_n + shift h^2/2 v'_n, by kind. */
-static void deviation(const ga_stepper *s, double shift, double largest[2])
+/* Largest deviation of the step from h v_n, or from h v_n + h^2/2 v'_n, by kind. */
+static void deviation(const ga_stepper *s, bool with_acceleration, double largest[2])
 {
-    const double h = s->step.h;
+    const double h = s->step.h, half = with_acceleration ? 0.5 : 0;
     largest[0] = largest[1] = 0;
-    for (int i = 0; i < s->nv; ++i) {
-        const double x = s->at.U[i] - h * (s->known.v[i] + 0.5 * shift * h * s->now.vd[i]);
+    for (int i = 0; i < s->dae.nm; ++i) {
+        const double x = s->at.U[i] - h * (s->known.v[i] + half * h * s->now.vd[i]);
         double *most = &largest[s->dae.kind[i]];
         *most = ga_larger(*most, fabs(x));
     }
 }
 
 /* Newton's method may find a root that has nothing to do with the motion: far away, or the
- * mirror image in a constraint. A step may deviate from what velocities at its beginning, with
- * or without accelerations, account for by no more than the way itself, unless that is little
- * compared with sizes (forces may set in during a step). The way of accelerations counts, since
- * oscillations that are not resolved go that way and back; but not in index 3, where v' may be
- * noise. */
+ * mirror image in a constraint. So a step must satisfy
+ *
+ *     deviation <= h (|v_n| + h |v'_n|) + 0.1 max(size, 1)
+ *
+ * deviation       the smaller of those from h v_n and from h v_n + h^2/2 v'_n
+ * h |v_n|         a step may double the way that is expected of it, or stay where it is
+ * h^2 |v'_n|      oscillations that are not resolved go that way and back; left out in index 3,
+ *                 where v' may be noise
+ * 0.1 max(...)    forces may set in during a step
+ *
+ * and turn nothing by more than LARGEST_TURN beyond what is expected. */
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
-    const double gone = ga_norm_max(s->nv, s->at.U);
+    const double gone = ga_norm_max(s->dae.nm, s->at.U);
     if (gone <= 0.1) return false; /* in any case */
     const double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     const bool noisy = s->m && !s->form->velocity_level;
-    const double change = noisy ? 0 : s->step.h * ga_norm_max(s->nv, now->vd);
-    const double way = s->step.h * (ga_norm_max(s->nv, s->known.v) + change);
-    const double most = way + 0.1 * ga_larger(size, 1);
+    const double velocity_change = noisy ? 0 : s->step.h * ga_norm_max(s->dae.nm, now->vd);
+    const double expected = s->step.h * (ga_norm_max(s->dae.nm, s->known.v) + velocity_change);
+    const double most = expected + 0.1 * ga_larger(size, 1);
     double plain[2], curved[2];
-    deviation(s, 0, plain);
-    deviation(s, 1, curved);
+    deviation(s, false, plain);
+    deviation(s, true, curved);
     return ga_smaller(plain[0], curved[0]) > most ||
            ga_smaller(plain[1], curved[1]) > ga_smaller(most, LARGEST_TURN);
 }
@@ -322,7 +311,7 @@ static bool turns_unaccounted(const ga_stepper *s)
 {
     const double quarter = 1.5707963267948966;
     if (s->def.map != GA_MAP_EXP) return false; /* less than a turn in any case */
-    for (int i = 0; i < s->nv; ++i)
+    for (int i = 0; i < s->dae.nm; ++i)
         if (s->dae.kind[i] &&
             !(fabs(s->at.U[i] - 0.5 * s->step.h * (s->known.v[i] + s->trial.v[i])) <= quarter))
             return true;
@@ -340,7 +329,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     s->step.t1 = t1;
     s->newton.near_singular = s->regular.seen = false;
     s->newton.unmet = -1;
-    ga_status status = begin(s, h);
+    ga_status status = set_known(s, h);
     if (status == GA_ERR_SINGULAR) s->jacobian.singular = s->start.saddle.singular;
     GA_TRY(status);
     GA_TRY(s->form->begin(s));
@@ -375,10 +364,18 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
     return status;
 }
 
+/* --- messages ----------------------------------------------------------------------------- */
+
 static const char *unknown_kind(const ga_stepper *s, int column, int *index)
 {
-    *index = column < s->nv ? column : (column - s->nv) % (s->mp ? s->mp : 1);
-    return column < s->nv ? "coordinate" : column < s->nv + s->mp ? "multiplier" : "eta";
+    const int nm = s->dae.nm;
+    *index = column < nm      ? column
+             : column < s->nv ? column - nm
+                              : (column - s->nv) % (s->mp ? s->mp : 1);
+    return column < nm              ? "coordinate"
+           : column < s->nv         ? "state"
+           : column < s->nv + s->mp ? "multiplier"
+                                    : "eta";
 }
 
 bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report)

@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "integrate/onestep.h"
 
 #include <limits.h>
 #include <math.h>
@@ -22,40 +23,40 @@ static double *carve(carver *c, int n)
 }
 
 /* One piece of memory, so that a copy is one copy. */
-static void lay_out(ga_state *state, const ga_stepper *s, double *memory)
+static void lay_out(ga_state *state, const ga_problem *of, double *memory)
 {
     carver c = {memory, 0};
-    const int weighted_nv = s->form->weighted ? s->nv : 0;
-    state->q = carve(&c, s->nq);
-    state->v = carve(&c, s->nv);
-    state->vd = carve(&c, s->nv);
-    state->a = carve(&c, s->nv);
-    state->lambda = carve(&c, s->mp);
-    state->v_exact = carve(&c, s->nv);
-    state->vd_old[0] = carve(&c, s->nv);
+    const int weighted_nv = of->form->weighted ? of->nv : 0;
+    state->q = carve(&c, of->nq);
+    state->v = carve(&c, of->nv);
+    state->vd = carve(&c, of->nv);
+    state->a = carve(&c, of->nv);
+    state->lambda = carve(&c, of->mp);
+    state->v_exact = carve(&c, of->nv);
+    state->vd_old[0] = carve(&c, of->nv);
     state->Ma = carve(&c, weighted_nv);
     state->F = carve(&c, weighted_nv);
-    state->G = carve(&c, s->dae.G.count);
-    state->q_old = carve(&c, s->nq);
-    state->v_old = carve(&c, s->nv);
-    state->eta = carve(&c, s->m);
-    state->a_used = carve(&c, s->nv);
-    state->lambda_old[0] = carve(&c, s->mp);
-    state->vd_old[1] = carve(&c, s->nv);
-    state->lambda_old[1] = carve(&c, s->mp);
+    state->G = carve(&c, of->dae.G.count);
+    state->q_old = carve(&c, of->nq);
+    state->v_old = carve(&c, of->nv);
+    state->eta = carve(&c, of->m);
+    state->a_used = carve(&c, of->nv);
+    state->lambda_old[0] = carve(&c, of->mp);
+    state->vd_old[1] = carve(&c, of->nv);
+    state->lambda_old[1] = carve(&c, of->mp);
     state->Ma_used = carve(&c, weighted_nv);
     state->a_tilde = carve(&c, weighted_nv);
-    state->l_tilde = carve(&c, s->mp); /* a guess of multipliers in the others */
-    state->minimal = carve(&c, s->nv);
+    state->l_tilde = carve(&c, of->mp); /* a guess of multipliers in the others */
+    state->minimal = carve(&c, of->nv);
     state->memory_size = c.used;
 }
 
-static ga_status create_state(ga_state *state, const ga_stepper *s)
+static ga_status create_state(ga_state *state, const ga_problem *of)
 {
-    lay_out(state, s, NULL);
+    lay_out(state, of, NULL);
     state->memory = GA_NEW(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
-    lay_out(state, s, state->memory);
+    lay_out(state, of, state->memory);
     return GA_OK;
 }
 
@@ -63,12 +64,7 @@ static ga_status create_state(ga_state *state, const ga_stepper *s)
  * that many runs need, touches no more memory than that. */
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
-    to->t = from->t;
-    to->t_old = from->t_old;
-    to->t_begin = from->t_begin;
-    to->h = from->h;
-    to->steps = from->steps;
-    memcpy(to->h_old, from->h_old, sizeof to->h_old);
+    memcpy(to, from, offsetof(ga_state, q)); /* numbers */
     if (from->memory_size <= INT_MAX)
         ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
     else
@@ -99,7 +95,7 @@ static ga_status check_choice(const char *name, int value, int count, ga_report 
 
 static ga_status check_number(const char *name, double value, double least, ga_report *report)
 {
-    if (value >= least && !(isinf(value) && strcmp(name, "max_projection"))) return GA_OK;
+    if (value >= least && !isinf(value)) return GA_OK;
     return ga_fail(report, GA_ERR_ARGUMENT, "%s = %g: expected at least %g", name, value,
                    least);
 }
@@ -117,17 +113,11 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
         check_choice("mass_average", (int)def->mass_average, GA_MASS_RECOMPUTED + 1, report));
     GA_TRY(check_choice("scaling", (int)def->scaling, GA_SCALING_DYMORE + 1, report));
     GA_TRY(check_choice("newton", (int)def->newton, GA_NEWTON_FULL + 1, report));
-    GA_TRY(check_choice("solver", (int)def->solver, GA_SOLVER_BLOCK + 1, report));
     GA_TRY(check_number("max_iterations", def->max_iterations, 1, report));
-    GA_TRY(check_number("max_halvings", def->max_halvings, 0, report));
-    GA_TRY(check_number("max_projection", def->max_projection, 0, report));
     GA_TRY(check_number("relative", def->relative, 0, report));
     GA_TRY(check_number("absolute_q", def->absolute_q, 0, report));
     GA_TRY(check_number("absolute_v", def->absolute_v, 0, report));
     GA_TRY(check_number("absolute_lambda", def->absolute_lambda, 0, report));
-    if (def->max_halvings > 50)
-        return ga_fail(report, GA_ERR_ARGUMENT, "max_halvings = %d: expected at most 50",
-                       def->max_halvings);
     if (!(def->penalty == GA_PENALTY_AUTO || (def->penalty >= 0 && isfinite(def->penalty))))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "penalty = %g: expected 0, a positive number or GA_PENALTY_AUTO",
@@ -147,7 +137,7 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64, SELDOM = 6 };
+enum { MAX_ARRAYS = 64, SELDOM = 16 };
 
 /* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
  * pages when they are needed. */
@@ -157,8 +147,8 @@ static int list_arrays(ga_stepper *s, ga_array *list)
     const int nv = s->nv, mp = s->mp, n = s->n;
     const int weighted_nv = s->form && s->form->weighted ? nv : 0;
     const ga_array all[] = {
-        {&s->known.own_v, nv},
-        {&s->known.own_a, nv},
+        {&s->known.v, nv},
+        {&s->known.a, nv},
         {&s->known.Ma, weighted_nv},
         {&s->known.U, nv},
         {&s->known.v0, nv},
@@ -172,11 +162,11 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->at.rate, mp},
         {&s->at.w, mp},
         {&s->work.one, nv},
-        {&s->tangent.point.q, s->nq},
-        {&s->tangent.point.v, nv},
-        {&s->tangent.point.vd, nv},
-        {&s->tangent.point.U, nv},
-        {&s->tangent.point.multipliers, mp},
+        {&s->point.q, s->nq},
+        {&s->point.v, nv},
+        {&s->point.vd, nv},
+        {&s->point.U, nv},
+        {&s->point.multipliers, mp},
         {&s->tangent.M, dae->M.count},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},
@@ -190,6 +180,7 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->jacobian.scale_work, 2 * n},
         {&s->newton.r, n},
         {&s->newton.x, n},
+        {&s->newton.unit, s->dae.nx},
         {&s->work.f, nv},
         {&s->work.c, mp},
         {&s->work.step, nv},
@@ -205,6 +196,16 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->work.two, nv},
         {&s->work.zero, nv},
         {&s->work.vd_hat, nv},
+        {&s->regular.value, mp},
+        {&s->regular.eta_value, s->m},
+        {&s->regular.rows, mp},
+        {&s->regular.minimal, nv},
+        {&s->newton.trust.u, nv},
+        {&s->newton.trust.u_v, nv},
+        {&s->newton.trust.force, nv},
+        {&s->newton.trust.mass, nv},
+        {&s->newton.trust.K, dae->K.count},
+        {&s->newton.trust.C, dae->C.count},
     };
     _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
     memcpy(list, all, sizeof all);
@@ -224,9 +225,9 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->terms.place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->tangent.flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
-    GA_TRY(create_state(&s->now, s));
-    GA_TRY(create_state(&s->saved, s));
-    GA_TRY(create_state(&s->trial, s));
+    GA_TRY(create_state(&s->now, &s->problem));
+    GA_TRY(create_state(&s->saved, &s->problem));
+    GA_TRY(create_state(&s->trial, &s->problem));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
     ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
     ga_array list[MAX_ARRAYS];
@@ -237,10 +238,9 @@ static ga_status create(ga_stepper *s, const ga_system *system)
         if (!*list[k].array) return GA_ERR_MEMORY;
     }
     GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));
-    s->start.saddle.stats = s->second.stats = &s->stats;
+    s->start.saddle.factorizations = s->second.factorizations = &s->stats.factorizations;
     GA_TRY(ga_regular_create(s));
     GA_TRY(ga_terms_create(s));
-    GA_TRY(ga_trust_create(s));
     if (!s->form->second_system) return GA_OK;
     return ga_saddle_create(&s->dae, &s->start.redundancy, s->def.solver, &s->second);
 }
@@ -249,7 +249,7 @@ ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *de
                             ga_stepper *s, ga_report *report)
 {
     memset(s, 0, sizeof *s);
-    GA_TRY(ga_system_validate(system, report));
+    GA_TRY(ga_onestep_check(system, def, report));
     GA_TRY(check_definition(def, report));
     s->def = *def;
     if (GA_FAULT(beta)) s->def.coefficients.beta *= 1.01;
@@ -286,7 +286,6 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_saddle_destroy(&s->second);
     ga_consistent_destroy(&s->start);
     ga_terms_destroy(s);
-    ga_trust_destroy(s);
     ga_regular_destroy(s);
     ga_array list[MAX_ARRAYS];
     int count = list_arrays(s, list);

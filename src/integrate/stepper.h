@@ -19,9 +19,9 @@
 #ifndef GA_INTEGRATE_STEPPER_H
 #define GA_INTEGRATE_STEPPER_H
 
-#include "integrate/consistent.h"
 #include "integrate/verdict.h"
 #include "la/factor.h"
+#include "system/consistent.h"
 #include "system/dae.h"
 
 #include <float.h>
@@ -31,6 +31,21 @@
 #include <stdint.h>
 
 typedef struct ga_stepper ga_stepper;
+typedef struct ga_formulation_type ga_formulation_type;
+
+/* The problem: what is given and stays as it is. A stepper has these as its own members, too:
+ * s->nv is s->problem.nv. */
+#define GA_PROBLEM_MEMBERS                                                                     \
+    ga_dae dae;                                                                                \
+    ga_integrator_def def;                                                                     \
+    ga_coefficient_properties properties;                                                      \
+    const ga_formulation_type *form;                                                           \
+    int nq, nv, m, p, mp;                                                                      \
+    int n; /* unknowns of the iteration matrix */
+
+typedef struct ga_problem {
+    GA_PROBLEM_MEMBERS
+} ga_problem;
 
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
@@ -55,6 +70,13 @@ typedef struct ga_state {
     size_t memory_size;        /* in doubles */
     ga_pool *pool;             /* for copies; borrowed, may be null */
 } ga_state;
+
+/* The point where tangents were last taken, in a step of size h: tangents, matrix and factors
+ * are a function of it. */
+typedef struct ga_tangent_point {
+    double t, h;
+    double *q, *v, *vd, *U, *multipliers;
+} ga_tangent_point;
 
 /* Terms of the iteration matrix; a formulation chooses among them. c = (1-alpha_f)/(1-alpha_m)
  * for weighted formulations, 1 for the others. */
@@ -105,14 +127,18 @@ typedef struct ga_scales {
     double q[2], v[2], lambda;
 } ga_scales;
 
-/* What increments are compared with, translations and rotations apart. */
+/* Kinds of increments: those of coordinates, and states, which are measured in units of their
+ * own and have no q. */
+enum { GA_STATES = 2, GA_INCREMENTS };
+
+/* What increments are compared with, by kind. */
 typedef struct ga_increment_limits {
-    double q[2], v[2], lambda;     /* tolerances, at least round-off */
-    double floor_q[2], floor_v[2]; /* round-off; that of v also through q */
-    double noise;                  /* round-off of accelerations */
+    double q[GA_INCREMENTS], v[GA_INCREMENTS], lambda;     /* tolerances, at least round-off */
+    double floor_q[GA_INCREMENTS], floor_v[GA_INCREMENTS]; /* round-off; of v also through q */
+    double noise;                                          /* round-off of accelerations */
 } ga_increment_limits;
 
-typedef struct ga_formulation_type {
+struct ga_formulation_type {
     const char *name;
     bool velocity_level;     /* B v + Phi_t = 0 at every step */
     bool weighted;           /* needs M a, F of the state */
@@ -133,7 +159,7 @@ typedef struct ga_formulation_type {
     void (*correct)(ga_stepper *s);
     void (*finish)(
         ga_stepper *s); /* the converged trial -> a, vd and what the next step needs */
-} ga_formulation_type;
+};
 
 const ga_formulation_type *ga_formulation_get(ga_formulation formulation);
 
@@ -143,13 +169,8 @@ extern const ga_term_place ga_terms_one_level[GA_TERMS_ONE_LEVEL];
 
 /* Constraints that depend on each other, in steps; see regular.c. */
 typedef struct ga_regular {
-    double eps;                /* in the matrix in use; 0: no row depends on others */
-    double row_length;         /* mean length of the rows of G in it */
-    double *value, *eta_value; /* on its diagonal */
-    bool *zero;                /* rows of G that are zero in it */
-    ga_coords etas;            /* structure of a diagonal matrix of eta */
-    double *rhs, *part, *rows; /* workspace: n, n (both in scale_work), mp */
-    double *minimal;           /* x of this trial */
+    double eps;        /* in the matrix in use; 0: no row depends on others */
+    double row_length; /* mean length of the rows of G in it */
     /* the monitor of the smallest eigenvalue */
     bool watching;    /* the smallest eigenvalue is known */
     bool seen;        /* there was a factorization in this trial */
@@ -160,6 +181,12 @@ typedef struct ga_regular {
     int rested;       /* factorizations without an eigenvalue since the last one */
     double ahead;     /* time to the next singular position, at the speed of the last two */
     double still;     /* the same for an eigenvalue that falls or rises */
+    /* arrays */
+    double *value, *eta_value; /* on its diagonal */
+    bool *zero;                /* rows of G that are zero in it */
+    ga_coords etas;            /* structure of a diagonal matrix of eta */
+    double *rhs, *part, *rows; /* workspace: n, n (both in scale_work), mp */
+    double *minimal;           /* x of this trial */
 } ga_regular;
 
 /* The size of this step, and what follows from it. */
@@ -172,8 +199,7 @@ typedef struct ga_step_size {
 
 /* What is known of a step before the iteration. */
 typedef struct ga_known {
-    const double *v, *a;   /* v_n and a_n, adapted to h: of the state, or */
-    double *own_v, *own_a; /* these, if they had to be changed */
+    double *v, *a;         /* v_n and a_n, adapted to h */
     double *Ma;            /* M a_n */
     double *U, *v0, *rest; /* weighted: parts of U, v and the dynamics */
 } ga_known;
@@ -189,15 +215,8 @@ typedef struct ga_evaluation {
     ga_values filled;        /* what was evaluated, and not yet checked for being finite */
 } ga_evaluation;
 
-/* The point where tangents were last taken, in a step of size h. */
-typedef struct ga_tangent_point {
-    double t, h;
-    double *q, *v, *vd, *U, *multipliers;
-} ga_tangent_point;
-
-/* Tangents there. */
+/* Tangents at s->point. */
 typedef struct ga_tangent {
-    ga_tangent_point point;
     double *M, *G, *C, *K, *Z, *L, *T;
     double *B_eta;           /* B_n of the terms with eta */
     ga_coords Bt, Gt;        /* transposed views */
@@ -253,10 +272,11 @@ typedef struct ga_newton_attempt {
     double *r, *x; /* residual and increment */
     int iteration;
     ga_increment_limits limits;
-    double delta_q[2], delta_v[2], delta_lambda; /* largest components, q and v by kind */
-    const double *increment_q, *increment_v;     /* u and dv/c_v, nv */
-    double norm_q, norm_v, norm_lambda;          /* by their tolerances */
-    double units;                                /* q and v by round-off */
+    double delta_q[GA_INCREMENTS], delta_v[GA_INCREMENTS], delta_lambda; /* largest, by kind */
+    double *unit;                                                        /* of each state */
+    const double *increment_q, *increment_v;                             /* u and dv/c_v, nv */
+    double norm_q, norm_v, norm_lambda; /* by their tolerances */
+    double units;                       /* q and v by round-off */
     struct ga_trust {
         double *u, *u_v, *force, *mass, *K, *C;
         double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, GA_VALID_SIZES */
@@ -271,19 +291,21 @@ typedef struct ga_workspace {
 } ga_workspace;
 
 struct ga_stepper {
-    /* constant */
-    ga_dae dae;
-    ga_integrator_def def;
-    ga_coefficient_properties properties;
-    const ga_formulation_type *form;
-    int nq, nv, m, p, mp, n; /* n: unknowns of the iteration matrix */
-    ga_pool *pool;           /* borrowed; null: one thread */
+    union {
+        ga_problem problem;
+        struct {
+            GA_PROBLEM_MEMBERS
+        };
+    };
+    ga_pool *pool; /* borrowed; null: one thread */
     /* state */
     ga_state now;   /* changes only when a step is accepted */
     ga_state saved; /* to go back to */
-    ga_state trial; /* at t1; vd is a_{n+1} in weighted formulations */
+    ga_state trial; /* at t1; in weighted formulations vd is a_{n+1} until `finish` */
+    ga_tangent_point point;
     ga_step_size step;
     ga_known known;
+    /* policy */
     ga_step_mode mode;
     ga_policy policy;
     /* cache: what can be recomputed */
@@ -319,8 +341,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h);
 ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
 /* A sentence about a step from the current state that failed; false: nothing special. */
 bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report);
-/* |Phi| and |w| at the end of a step, for the statistics; as small as they can be? */
-void ga_step_record(ga_stepper *s, double position, double velocity);
+/* Are |Phi| and |w| at the end of a step as small as they can be? */
 bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity);
 
 /* newton.c */
@@ -332,12 +353,9 @@ typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAY
 /* Newton iterations from the prediction. Where the tangents turn out to be stiffer than the
  * solution (trust.h), they are made anew in every iteration that follows. */
 ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
-/* Does the stiffness in the tangents not matter for the last increment? */
-bool ga_newton_is_soft(ga_stepper *s);
 /* Relative tolerances of increments where the user asks for none. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
-/* Is it asked to go on to round-off? Or for clearly less? */
-bool ga_newton_to_round_off(const ga_stepper *s);
+/* Is it asked for clearly less than round-off? */
 bool ga_newton_is_tolerant(const ga_stepper *s);
 /* Is there anything in w besides B v? */
 static inline bool ga_stepper_has_rate(const ga_stepper *s)
@@ -349,22 +367,13 @@ static inline const double *ga_source_values(ga_source source)
 {
     return source.array ? *source.array + source.from : NULL;
 }
-/* True if the last increments are finite. */
-static inline bool ga_newton_is_finite(const ga_stepper *s)
-{
-    const double sum = s->newton.delta_q[0] + s->newton.delta_q[1] + s->newton.delta_v[0] +
-                       s->newton.delta_v[1];
-    return isfinite(sum + s->newton.delta_lambda);
-}
-/* ga_norm_raise for increments of q, for v and for v'. */
+/* ga_norm_raise for increments of q, for v and for v', without states. */
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2]);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
  * multipliers. */
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
 /* trust.c, after an increment */
-ga_status ga_trust_create(ga_stepper *s);
-void ga_trust_destroy(ga_stepper *s);
 /* M^-1 S u in units of the tolerances, with the tangents in use; 0 where no u could matter. */
 double ga_trust_withheld(ga_stepper *s);
 /* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
@@ -401,7 +410,7 @@ ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k);
 void ga_block_divide(int n, double c, double *r);
 /* f with these multipliers; valid until the next call. */
 ga_status ga_block_force(ga_stepper *s, const double *multipliers, const double **f);
-/* lambda with what the penalty adds, [DYM] eq. (17), and psi. */
+/* lambda with what the penalty adds, [DYM] eq. (26), and psi. */
 const double *ga_block_augmented(ga_stepper *s);
 
 /* terms.c: terms of the iteration matrix */
@@ -458,15 +467,14 @@ void ga_regular_destroy(ga_stepper *s);
 void ga_regular_reset(ga_stepper *s, double t);
 /* -e for the iteration matrix to be assembled. */
 void ga_regular_prepare(ga_stepper *s);
-/* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
- * nothing to filter. */
-bool ga_regular_is_clean(const ga_stepper *s, const double *u, const double *l);
 /* x - F x, x a solution with the iteration matrix. */
 void ga_regular_filter(ga_stepper *s, double *x);
 /* Largest component of G^T l, by the mean size of a row of G: l without its null space. */
 double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 /* The trial's multipliers with the same G^T lambda and minimal norm. keep: only x follows. */
 void ga_regular_minimise(ga_stepper *s, bool keep);
+/* The prediction of eta, without null vectors of B_n^T. */
+void ga_regular_predict_eta(ga_stepper *s);
 /* The smallest eigenvalue, after a factorization of the iteration matrix. True if the matrix
  * should have a smaller eps. */
 bool ga_regular_watch(ga_stepper *s);
@@ -485,10 +493,6 @@ void ga_regular_accept(ga_stepper *s);
  * forces that depend on them. */
 ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const double *v0,
                               const double *guess, ga_report *report);
-/* The first part of that: moves q onto Phi = 0. */
-ga_status ga_start_place(ga_stepper *s, double t, double *q, const double *v);
-/* The second: moves v onto B v + Phi_t = 0 and k = 0, at q. */
-ga_status ga_start_steer(ga_stepper *s, double t, const double *q, double *v);
 /* All of it in the middle of a run, where something has jumped: q and v may be those of the
  * state. */
 ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double *v,

@@ -7,8 +7,13 @@
  *     [ G + (c_q/c_v) Z T        0             G B_n^T      ] [ d mult ] = [  w/c_v  ]
  *     [ B T                      0               0          ] [  x     ]   [ Phi/c_q ]
  *
- * Index 3 has the rows of Phi in place of those of B v + Phi_t, and no x. u, not d vd, is the
- * unknown: then eta meets M and C, whose products with B_n^T stay sparse, and not the stiff K.
+ * Index 3 has the rows of Phi in place of those of B v + Phi_t, and no x: with T = 1 the matrix
+ * of [DYM] (24), c7 = c_v, c8 = c_q, before its scaling (cache.c). The right-hand side of (24),
+ * with -K dq_p - G q'_p, is computed nowhere: this is plain Newton, with residuals at the
+ * iterate.
+ *
+ * u, not d vd, is the unknown: then eta meets M and C, whose products with B_n^T stay sparse,
+ * and not the stiff K.
  */
 #include "base/memory.h"
 #include "base/report.h"
@@ -144,9 +149,9 @@ static void drop_places(ga_stepper *s)
             }
 }
 
-static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
+static ga_status create_matrix(ga_stepper *s, const ga_summand *terms)
 {
-    GA_TRY(ga_matrix_create(s->n, s->form->term_count, blocks,
+    GA_TRY(ga_matrix_create(s->n, s->form->term_count, terms,
                             s->jacobian.backend == GA_BACKEND_DENSE, &s->jacobian.matrix));
     if (!ga_linear_may_be_full(s->def.solver, s->n)) drop_places(s); /* the only matrix */
     return ga_linear_create_factor(&s->dae, &s->jacobian.matrix, s->jacobian.backend,
@@ -156,20 +161,20 @@ static ga_status create_matrix(ga_stepper *s, const ga_block *blocks)
 ga_status ga_terms_create(ga_stepper *s)
 {
     GA_TRY(create_terms(s));
-    ga_block blocks[GA_TERM_COUNT];
+    ga_summand terms[GA_TERM_COUNT];
     for (int k = 0; k < s->form->term_count; ++k) {
         const ga_term_place *at = &s->form->terms[k];
-        blocks[k] = (ga_block){&s->terms.coords[at->term], s->terms.place[at->row],
-                               s->terms.place[at->column]};
+        terms[k] = (ga_summand){&s->terms.coords[at->term], s->terms.place[at->row],
+                                s->terms.place[at->column]};
     }
     s->jacobian.backend = ga_linear_backend(s->def.solver, s->n);
-    GA_TRY(create_matrix(s, blocks));
+    GA_TRY(create_matrix(s, terms));
     if (ga_linear_prefers_full(s->def.solver, s->n, s->jacobian.factor)) {
         ga_factor_destroy(s->jacobian.factor);
         ga_matrix_destroy(&s->jacobian.matrix);
         s->jacobian.factor = NULL;
         s->jacobian.backend = GA_BACKEND_DENSE;
-        GA_TRY(create_matrix(s, blocks));
+        GA_TRY(create_matrix(s, terms));
     }
     drop_places(s);
     return GA_OK;

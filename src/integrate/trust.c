@@ -3,29 +3,11 @@
 #include "integrate/trust.h"
 
 #include "base/extremes.h"
-#include "base/memory.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
 
 #include <math.h>
 #include <string.h>
-
-ga_status ga_trust_create(ga_stepper *s)
-{
-    struct ga_trust *x = &s->newton.trust;
-    const bool memory =
-        (x->u = GA_NEW(double, s->nv)) && (x->u_v = GA_NEW(double, s->nv)) &&
-        (x->force = GA_NEW(double, s->nv)) && (x->mass = GA_NEW(double, s->nv)) &&
-        (x->K = GA_NEW(double, s->dae.K.count)) && (x->C = GA_NEW(double, s->dae.C.count));
-    return memory ? GA_OK : GA_ERR_MEMORY;
-}
-
-void ga_trust_destroy(ga_stepper *s)
-{
-    struct ga_trust *x = &s->newton.trust;
-    double *const arrays[] = {x->u, x->u_v, x->force, x->mass, x->K, x->C};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) ga_free(arrays[k]);
-}
 
 /* Diagonal of the mass matrix in the tangents. Coordinates without mass of their own move with
  * bodies that have one: the mean stands for it. */
@@ -34,8 +16,8 @@ static void take_mass(ga_stepper *s)
     const ga_coords *M = &s->dae.M;
     double *mass = s->newton.trust.mass;
     memset(mass, 0, (size_t)s->nv * sizeof *mass);
-    for (int k = 0; k < M->count; ++k)
-        if (M->row[k] == M->col[k]) mass[M->row[k]] += s->tangent.M[k];
+    for (ga_matrix_entry e = ga_entry_first(M); e.k < M->count; ga_entry_next(M, &e))
+        if (e.row == e.col) mass[e.row] += s->tangent.M[e.k];
     for (int i = 0; i < s->nv; ++i)
         if (mass[i] == 0) mass[i] = s->tangent.mean_mass;
 }
@@ -45,10 +27,11 @@ static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *
                          double most[2][2])
 {
     double *rows[2] = {s->newton.trust.u, s->newton.trust.force};
-    for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
-    for (int e = 0; e < A->count; ++e)
-        rows[s->dae.kind[A->col[e]]][A->row[e]] += fabs(values[e]);
     memset(most, 0, sizeof(double[2][2]));
+    if (A->count == 0) return;
+    for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
+    for (ga_matrix_entry e = ga_entry_first(A); e.k < A->count; ga_entry_next(A, &e))
+        rows[s->dae.kind[e.col]][e.row] += fabs(values[e.k]);
     for (int i = 0; i < s->nv; ++i)
         for (int k = 0; k < 2; ++k) {
             double *largest = &most[s->dae.kind[i]][k];
@@ -62,7 +45,16 @@ static double unit_of(const ga_stepper *s, int kind)
                       s->newton.limits.v[kind] / s->step.c_v);
 }
 
-/* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry. */
+/* Of row i, which may be that of a state. */
+static double unit_of_row(const ga_stepper *s, int i)
+{
+    const int state = i - s->dae.nm;
+    if (state < 0) return unit_of(s, s->dae.kind[i]);
+    return s->newton.limits.v[GA_STATES] * s->newton.unit[state] / s->step.c_v;
+}
+
+/* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry.
+ * Where states have units of their own, nothing is known. */
 static double largest_ratio(ga_stepper *s)
 {
     struct ga_trust *x = &s->newton.trust;
@@ -72,7 +64,7 @@ static double largest_ratio(ga_stepper *s)
         measure_rows(s, &s->dae.C, s->tangent.C, x->of_C);
         ga_cache_set_sizes(s);
     }
-    double largest = 0;
+    double largest = s->dae.nx ? INFINITY : 0;
     for (int i = 0; i < 2; ++i) {
         double sum = 0;
         for (int k = 0; k < 2; ++k)
@@ -98,7 +90,7 @@ static double weigh_force(const ga_stepper *s)
     double largest = 0;
     for (int i = 0; i < s->nv; ++i) {
         if (x->force[i] == 0) continue;
-        const double unit = unit_of(s, s->dae.kind[i]);
+        const double unit = unit_of_row(s, i);
         largest = ga_larger(largest, fabs(x->force[i]) / (fabs(x->mass[i]) * unit));
     }
     return largest;

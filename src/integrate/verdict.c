@@ -10,20 +10,21 @@ static const double NO_CREDIT = 0.5;
 static const double UNKNOWN_RATE = 0.5;
 /* An increment larger than this part of the one before is no progress. */
 static const double NO_PROGRESS = 0.5;
-/* Growth by this factor ends an attempt: at first increments of good predictions may grow. */
-static const double GROWTH_EARLY = 2, GROWTH_LATE = 0.95;
+/* The attempt ends if every increment above its tolerance is at least this multiple of the one
+ * before; early ones may still grow. */
+static const double GIVE_UP_RATE_EARLY = 2, GIVE_UP_RATE_LATE = 0.95;
 enum { EARLY = 3 };
-/* Further iterations that are cheaper than new tangents (old ones in use), or than cutting the
- * step (new ones in use). */
+/* New tangents are taken if, at the present rate, so many further iterations with those in use
+ * (old ones, or new ones of this attempt) would not be enough. */
 enum { WORTH_OLD = 3, WORTH_FRESH = 5 };
 /* For so many steps what was seen of increments is remembered. */
 enum { MEMORY_STEPS = 8 };
-/* Loss of memory in a step, and of motion_rate_per_step, which decides whether old tangents are
- * ever tried again. */
-static const double FADE = 0.97, FADE_MOTION = 0.995;
+/* Part of a remembered rate, or of the noise of lambda, that is kept after a step; more of
+ * motion_rate_per_step, which decides whether old tangents are ever tried again. */
+static const double KEEP_RATE = 0.97, KEEP_MOTION = 0.995;
 /* The level of round-off is forgotten faster: it is higher near singular positions, and steps
  * behind them are to be as exact as those before. */
-static const double FADE_ROUND_OFF = 0.9;
+static const double KEEP_ROUND_OFF = 0.9;
 /* Safety factor of an increment foreseen. */
 static const double FORESEEN = 4;
 /* A remembered coefficient falls no faster than this in a step. */
@@ -58,7 +59,9 @@ static double proportion(const ga_increment *x, int kind)
     return size * (x->fresh ? motion : x->age);
 }
 
-/* The second increment, from the first and what was seen in steps before. */
+/* The second increment, from the first and what was seen in steps before. Iterations to
+ * round-off may not foresee: to end early would save iterations, but what is left is tangential
+ * to the constraints and accumulates. */
 static double foreseen(const ga_newton_goal *goal, const ga_newton_memory *memory,
                        const ga_increment *now, int kind)
 {
@@ -68,7 +71,8 @@ static double foreseen(const ga_newton_goal *goal, const ga_newton_memory *memor
     return kind == GA_POSITION ? next * goal->strictness : next;
 }
 
-/* The least rate that is believed, for tangents of this age. */
+/* The least rate that is believed, for tangents of this age. Iterations to round-off go by the
+ * rates of this attempt alone. */
 static double least_rate(const ga_newton_goal *goal, const ga_newton_memory *memory,
                          const ga_increment *now)
 {
@@ -174,8 +178,8 @@ ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton
     if (is_stalled(before, now)) return has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
     if (before->settled) return GA_GO_ON;
     const rates r = rates_of(before, now);
-    const double growth = now->iteration > EARLY ? GROWTH_LATE : GROWTH_EARLY;
-    if (r.fastest >= growth && r.fastest < INFINITY) return GA_GIVE_UP;
+    const double give_up = now->iteration > EARLY ? GIVE_UP_RATE_LATE : GIVE_UP_RATE_EARLY;
+    if (r.fastest >= give_up && r.fastest < INFINITY) return GA_GIVE_UP;
     const int worth = now->fresh ? WORTH_FRESH : WORTH_OLD;
     return r.largest * power(r.slowest, worth) > 1 ? GA_NEW_TANGENT : GA_GO_ON;
 }
@@ -261,10 +265,10 @@ ga_newton_memory ga_newton_memory_empty(void)
 
 void ga_newton_fade(ga_newton_memory *memory, bool fresh)
 {
-    memory->round_off = ga_larger(1, FADE_ROUND_OFF * memory->round_off);
-    memory->lambda_noise *= FADE;
-    memory->rate_per_step *= FADE;
-    memory->motion_rate_per_step *= FADE_MOTION;
+    memory->round_off = ga_larger(1, KEEP_ROUND_OFF * memory->round_off);
+    memory->lambda_noise *= KEEP_RATE;
+    memory->rate_per_step *= KEEP_RATE;
+    memory->motion_rate_per_step *= KEEP_MOTION;
     if (memory->steps_unseen <= MEMORY_STEPS) ++memory->steps_unseen;
     if (memory->second[fresh].steps_left) --memory->second[fresh].steps_left;
 }

@@ -1,5 +1,6 @@
 /* Formulations that satisfy a weighted mean of the dynamics, [JN08] eq. (13). Translation:
- * y, z, g, k, alpha there are q, v, Phi, k, Delta_alpha here; a is a_{n+alpha}.
+ * y, z, g, k, alpha there are q, v, Phi, k, Delta_alpha here; a and a~ without an index are
+ * a_{n+1+alpha} and a~_{n+1+alpha} there, (M a)_n is M_{n+alpha} a_{n+alpha}.
  *
  *     (13d)  (1-alpha_m) M_1 a~ + alpha_m (M a)_n = (1-alpha_f) F(lambda~, psi~) + alpha_f F_n
  *     (13e)  (1-alpha_m) M_1 a  + alpha_m (M a)_n = (1-alpha_f) F(lambda,  psi ) + alpha_f F_n
@@ -14,7 +15,8 @@
  *
  * Here on Lie groups, with rheonomic constraints: nothing else changes.
  *
- * v'_{n+1}, which the scheme does not need, follows from the recursion that defines a.
+ * trial.vd holds a, not v', until ga_weighted_finish: v'_{n+1}, which the scheme does not need,
+ * then follows from the recursion that defines a.
  */
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -57,8 +59,8 @@ ga_status ga_weighted_begin(ga_stepper *s)
     return GA_OK;
 }
 
-/* a ~ v'(t_n + Delta_alpha h) by its own history; a~ - a and lambda~ - lambda as in the step
- * before. */
+/* a, which approximates v'(t_{n+1} + Delta_alpha h), is extrapolated from its own history, into
+ * trial.vd; a~ - a and lambda~ - lambda as in the step before. */
 void ga_weighted_predict(ga_stepper *s)
 {
     const ga_state *now = &s->now;
@@ -77,19 +79,21 @@ void ga_weighted_predict(ga_stepper *s)
             s->trial.lambda[i] + (now->steps ? now->l_tilde[i] - now->lambda[i] : 0);
 }
 
+/* [JN08] (13a)-(13c), from a in trial.vd and a~. Without a velocity level a = a~. */
 void ga_weighted_evaluate(ga_stepper *s)
 {
     const double *a = s->form->velocity_level ? s->trial.vd : s->trial.a_tilde;
     for (int i = 0; i < s->nv; ++i) {
-        s->at.U[i] = s->known.U[i] + s->step.c_q * s->trial.a_tilde[i];
-        s->trial.v[i] = s->known.v0[i] + s->step.c_v * a[i];
-        s->at.v_tilde[i] = s->known.v0[i] + s->step.c_v * s->trial.a_tilde[i];
+        s->at.U[i] = s->known.U[i] + s->step.c_q * s->trial.a_tilde[i];        /* (13a) */
+        s->trial.v[i] = s->known.v0[i] + s->step.c_v * a[i];                   /* (13c) */
+        s->at.v_tilde[i] = s->known.v0[i] + s->step.c_v * s->trial.a_tilde[i]; /* (13b) */
     }
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U, s->trial.q);
 }
 
 /* r = M_1 a + rest - c F(multipliers): [JN08] (13d) for a~, lambda~, psi~, (13e) for a, lambda,
- * psi, both divided by 1 - alpha_m. */
+ * psi, both divided by 1 - alpha_m. Where forces do not depend on multipliers, SOI2 has the
+ * difference of the two in place of (13e): formulation_soi2.c. */
 ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *multipliers,
                                double *r)
 {
@@ -103,7 +107,7 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
     return GA_OK;
 }
 
-/* a, v', M a and F: F from (13e), v' from the recursion for a. */
+/* a, v', M a and F: F from (13e), v' from the recursion for a. trial.vd is v' from here on. */
 void ga_weighted_finish(ga_stepper *s)
 {
     const ga_coefficients *p = &s->def.coefficients;

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "io/blob.h"
 #include "io/viewer.h"
 
@@ -535,10 +536,16 @@ static ga_status write_file(page *p, const char *path)
     return status != GA_OK ? status : closed;
 }
 
+ga_page_def ga_page_def_default(void)
+{
+    return (ga_page_def){.struct_size = sizeof(ga_page_def)};
+}
+
 ga_status ga_page_write(const char *path, int count, ga_result_reader *const *results,
                         const ga_page_def *def, ga_page_shown *shown, ga_report *report)
 {
-    static const ga_page_def usual = {0};
+    const ga_page_def usual = ga_page_def_default();
+    if (def) GA_TRY(ga_check_size("ga_page_def", def->struct_size, sizeof *def, report));
     page p = {.count = count, .results = results, .def = def ? def : &usual, .report = report};
     ga_status status = find_places(&p);
     if (status != GA_OK) return status;

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "io/writer.h"
 
 #include <assert.h>
@@ -65,22 +66,30 @@ static ga_status count_values(int channel_count, const ga_channel *channels, int
     return GA_OK;
 }
 
+ga_result_def ga_result_def_default(void)
+{
+    return (ga_result_def){.struct_size = sizeof(ga_result_def)};
+}
+
 ga_status ga_result_create(const char *path, ga_result_format format, int channel_count,
                            const ga_channel *channels, const char *model_text,
                            ga_result **result, ga_report *report)
 {
-    const ga_result_def def = {
-        .channel_count = channel_count, .channels = channels, .model_text = model_text};
+    ga_result_def def = ga_result_def_default();
+    def.channel_count = channel_count;
+    def.channels = channels;
+    def.model_text = model_text;
     return ga_result_create_with(path, format, &def, result, report);
 }
 
 ga_status ga_result_create_with(const char *path, ga_result_format format,
                                 const ga_result_def *def, ga_result **result, ga_report *report)
 {
-    assert(path && result && def->channel_count >= 0);
-    assert(def->channels || def->channel_count == 0);
-    assert((size_t)format < sizeof writers / sizeof *writers);
+    assert(path && result);
     *result = NULL;
+    GA_TRY(ga_check_size("ga_result_def", def->struct_size, sizeof *def, report));
+    assert(def->channel_count >= 0 && (def->channels || def->channel_count == 0));
+    assert((size_t)format < sizeof writers / sizeof *writers);
     ga_writer_content content = {.channel_count = def->channel_count,
                                  .channels = def->channels,
                                  .model_text = def->model_text ? def->model_text : "",
@@ -124,6 +133,12 @@ ga_status ga_result_tick(ga_result *result, ga_report *report)
     const double t = now(), next_call = t + (t - result->last_call);
     result->last_call = t;
     return result->waiting && next_call >= result->next_flush ? flush(result, report) : GA_OK;
+}
+
+ga_status ga_result_flush(ga_result *result, ga_report *report)
+{
+    GA_TRY(ga_file_status(&result->file, report));
+    return result->waiting ? flush(result, report) : GA_OK;
 }
 
 ga_status ga_result_write(ga_result *result, double t, const double *values, ga_report *report)

@@ -163,7 +163,8 @@ static ga_status find_type(ga_reader_content *content, const ga_reader_type **ty
     struct stat about;
     if (stat(content->path, &about) != 0) return fail_with(content, report, errno);
     if (S_ISDIR(about.st_mode)) return fail_with(content, report, EISDIR);
-    if (!S_ISREG(about.st_mode)) return fail_with(content, report, ESPIPE);
+    if (!S_ISREG(about.st_mode))
+        return ga_reader_fail(content, report, GA_ERR_FILE, "not a regular file");
     content->file_size = (uint64_t)about.st_size;
     if (content->file_size == 0)
         return ga_reader_fail(content, report, GA_ERR_INPUT, "the file is empty");

@@ -106,14 +106,17 @@ static void paint(const ga_coords *A, workspace *w, ga_coloring *coloring)
 ga_status ga_coloring_create(const ga_coords *coords, ga_coloring *coloring)
 {
     workspace w = {0};
+    ga_coords entries;
+    GA_TRY(ga_coords_entries(coords, &entries));
     coloring->colors = 0;
     coloring->color = GA_NEW(int, coords->cols);
-    ga_status status = coloring->color ? create_workspace(coords, &w) : GA_ERR_MEMORY;
+    ga_status status = coloring->color ? create_workspace(&entries, &w) : GA_ERR_MEMORY;
     if (status == GA_OK)
-        paint(coords, &w, coloring);
+        paint(&entries, &w, coloring);
     else
         ga_coloring_destroy(coloring);
     destroy_workspace(&w);
+    ga_coords_destroy(&entries);
     return status;
 }
 

@@ -196,3 +196,19 @@ void ga_complex_solve_transposed(const ga_complex *f, double *real, double *imag
         solve_dense_transposed(f);
     give(f, real, imaginary);
 }
+
+void ga_complex_forget(ga_complex *f)
+{
+    if (f->klu) ga_complex_klu_forget(f->klu);
+}
+
+double *ga_complex_pivots(ga_complex *f, int *count)
+{
+    *count = 0;
+    return f->klu ? ga_complex_klu_pivots(f->klu, count) : NULL;
+}
+
+ga_status ga_complex_recall(ga_complex *f)
+{
+    return f->klu ? ga_complex_klu_recall(f->klu) : GA_OK;
+}

@@ -17,6 +17,13 @@ void ga_complex_destroy(ga_complex *factor); /* null is fine */
  * then there is nothing to solve with. Sparse factors keep their pivots while these are
  * accurate, and allocate only when pivots are chosen anew. */
 ga_status ga_complex_factor(ga_complex *factor, const double *real, const double *imaginary);
+/* The next factorisation chooses pivots anew. */
+void ga_complex_forget(ga_complex *factor);
+/* The numbers that the choice of pivots is a function of, to be saved and loaded; null with
+ * *count = 0 where none is kept. */
+double *ga_complex_pivots(ga_complex *factor, int *count);
+/* After they were loaded: the next factorisation gives the same bits as there. Allocates. */
+ga_status ga_complex_recall(ga_complex *factor);
 /* Solves with the factors, in place. No allocation. */
 void ga_complex_solve(const ga_complex *factor, double *real, double *imaginary);
 /* The same with the transposed, not conjugated, matrix. */

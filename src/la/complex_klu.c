@@ -4,9 +4,11 @@
 #include "la/complex_klu.h"
 
 #include "base/memory.h"
+#include "base/report.h"
 
 #include <klu.h>
 #include <math.h>
+#include <string.h>
 
 /* Residual of a solve, relative to the sizes of its terms, up to which old pivots serve. */
 static const double ACCURATE = 1e-10;
@@ -15,6 +17,8 @@ struct ga_complex_klu {
     const ga_matrix *pattern;
     int n;
     double *x, *b; /* for the measured residual */
+    /* Are pivots chosen (1, else 0)? Then the values of the matrix they were chosen for. */
+    double *chosen_for;
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
@@ -27,6 +31,7 @@ void ga_complex_klu_destroy(ga_complex_klu *f)
     klu_free_symbolic(&f->symbolic, &f->common);
     ga_free(f->x);
     ga_free(f->b);
+    ga_free(f->chosen_for);
     ga_free(f);
 }
 
@@ -44,6 +49,7 @@ ga_status ga_complex_klu_create(const ga_matrix *pattern, ga_complex_klu **klu)
     const size_t n = (size_t)f->n;
     bool memory =
         (f->x = GA_NEW(double, 2 * n)) && (f->b = GA_NEW(double, 2 * n)) &&
+        (f->chosen_for = GA_NEW(double, 1 + 2 * (size_t)pattern->count)) &&
         (f->symbolic = klu_analyze(f->n, pattern->colptr, pattern->rowind, &f->common));
     if (!memory) {
         ga_complex_klu_destroy(f);
@@ -89,14 +95,43 @@ static bool refactor(ga_complex_klu *f, double *values)
            f->common.status == KLU_OK && measure(f, values) <= ACCURATE;
 }
 
+/* Pivots for the values that are kept, and the factors. */
+static ga_status choose(ga_complex_klu *f)
+{
+    const ga_matrix *A = f->pattern;
+    klu_z_free_numeric(&f->numeric, &f->common);
+    f->numeric = klu_z_factor(A->colptr, A->rowind, f->chosen_for + 1, f->symbolic, &f->common);
+    f->chosen_for[0] = f->numeric ? 1 : 0;
+    if (f->numeric) return GA_OK;
+    return f->common.status == KLU_SINGULAR ? GA_ERR_SINGULAR : GA_ERR_MEMORY;
+}
+
 ga_status ga_complex_klu_factor(ga_complex_klu *f, double *values)
 {
     const ga_matrix *A = f->pattern;
     if (refactor(f, values)) return GA_OK;
-    klu_z_free_numeric(&f->numeric, &f->common);
-    f->numeric = klu_z_factor(A->colptr, A->rowind, values, f->symbolic, &f->common);
-    if (!f->numeric) return f->common.status == KLU_SINGULAR ? GA_ERR_SINGULAR : GA_ERR_MEMORY;
+    memcpy(f->chosen_for + 1, values, 2 * (size_t)A->count * sizeof *values);
+    GA_TRY(choose(f));
     return measure(f, values) <= ACCURATE ? GA_OK : GA_ERR_SINGULAR;
+}
+
+void ga_complex_klu_forget(ga_complex_klu *f)
+{
+    klu_z_free_numeric(&f->numeric, &f->common);
+    f->chosen_for[0] = 0;
+}
+
+double *ga_complex_klu_pivots(ga_complex_klu *f, int *count)
+{
+    *count = 1 + 2 * f->pattern->count;
+    return f->chosen_for;
+}
+
+ga_status ga_complex_klu_recall(ga_complex_klu *f)
+{
+    if (f->chosen_for[0] != 0) return choose(f);
+    ga_complex_klu_forget(f);
+    return GA_OK;
 }
 
 void ga_complex_klu_solve(const ga_complex_klu *f, double *x)

@@ -11,6 +11,10 @@ ga_status ga_complex_klu_create(const ga_matrix *pattern, ga_complex_klu **klu);
 void ga_complex_klu_destroy(ga_complex_klu *klu);
 /* Values in the slots of the pattern; they are not changed. */
 ga_status ga_complex_klu_factor(ga_complex_klu *klu, double *values);
+void ga_complex_klu_forget(ga_complex_klu *klu);
+/* See complex.h. */
+double *ga_complex_klu_pivots(ga_complex_klu *klu, int *count);
+ga_status ga_complex_klu_recall(ga_complex_klu *klu);
 void ga_complex_klu_solve(const ga_complex_klu *klu, double *x);
 void ga_complex_klu_solve_transposed(const ga_complex_klu *klu, double *x);
 

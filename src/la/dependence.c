@@ -433,10 +433,14 @@ ga_status ga_dependence_find(const ga_coords *A, const double *values, double to
                              ga_dependence *result)
 {
     *result = (ga_dependence){0};
-    work w = {.A = A, .values = values, .m = A->rows, .n = A->cols, .tolerance = tolerance};
-    if (w.m == 0) return GA_OK;
+    if (A->rows == 0) return GA_OK;
+    ga_coords entries;
+    GA_TRY(ga_coords_entries(A, &entries));
+    work w = {
+        .A = &entries, .values = values, .m = A->rows, .n = A->cols, .tolerance = tolerance};
     ga_status status = run(&w, result);
     destroy_work(&w);
+    ga_coords_destroy(&entries);
     if (status != GA_OK) ga_dependence_destroy(result);
     return status;
 }

@@ -118,6 +118,19 @@ void ga_factor_forget(ga_factor *factor)
     if (factor->data && factor->solver->forget) factor->solver->forget(factor->data);
 }
 
+size_t ga_factor_save(const ga_factor *factor, void *bytes)
+{
+    const bool keeps = factor->data && factor->solver->save;
+    return keeps ? factor->solver->save(factor->data, bytes) : 0;
+}
+
+ga_status ga_factor_load(ga_factor *factor, const void *bytes, size_t size)
+{
+    if (factor->data && factor->solver->load)
+        return factor->solver->load(factor->data, bytes, size);
+    return size ? GA_ERR_ARGUMENT : GA_OK;
+}
+
 double ga_factor_operations(const ga_factor *factor)
 {
     const bool known = factor->data && factor->solver->operations;

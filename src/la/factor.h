@@ -5,6 +5,8 @@
 
 #include "la/matrix.h"
 
+#include <stddef.h>
+
 typedef enum ga_backend_kind {
     GA_BACKEND_DENSE,
     GA_BACKEND_KLU,
@@ -53,6 +55,13 @@ ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const d
                                    const double *c);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
+/* The choice of pivots as bytes, into this memory; returns their number. Null: the number
+ * alone. Zero where none is kept. */
+size_t ga_factor_save(const ga_factor *factor, void *bytes);
+/* From bytes of a factor with the same pattern: the next ga_factor_numeric gives the same bits
+ * as there. Pivots that are in use already stay, with the factors. Allocates. GA_ERR_ARGUMENT
+ * if they are not of such a one. */
+ga_status ga_factor_load(ga_factor *factor, const void *bytes, size_t size);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */
 double ga_factor_operations(const ga_factor *factor);
 /* x = A^-1 x, and x = A^-T x. No allocation. */

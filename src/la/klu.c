@@ -22,11 +22,15 @@
  * U stays of order one while u_33 has lost all its digits. One pass over L costs about as much
  * as a triangular solve with L.
  *
+ * Pivots are a function of the matrix they were chosen for, whose values are kept: a factor
+ * that is saved and loaded goes on with the same ones.
+ *
  * The matrix arrives equilibrated, so KLU scales nothing. Where L lies inside klu_numeric is
  * KLU's packing (klu_internal.h, GET_POINTER), the same since its first release: column k of
  * block b is Llen[k] ints at LUbx[b] + Lip[k] doubles, padded to whole doubles, then the
  * values; the unit diagonal is not stored. A block of order one has no L. */
 #include "base/memory.h"
+#include "base/report.h"
 #include "la/solver.h"
 
 #include <float.h>
@@ -46,6 +50,7 @@ typedef struct sparse {
     bool refine;          /* the pivots in use are only half good */
     int n;
     int *colptr, *rowind; /* borrowed from the matrix */
+    double *chosen_for;   /* values of the matrix that the pivots were chosen for */
     klu_common common;
     klu_symbolic *symbolic;
     klu_numeric *numeric;
@@ -58,6 +63,7 @@ static void destroy(void *data)
     klu_free_symbolic(&s->symbolic, &s->common);
     ga_free(s->rhs);
     ga_free(s->defect);
+    ga_free(s->chosen_for);
     ga_free(s);
 }
 
@@ -75,12 +81,16 @@ static bool diagonal_serves(const ga_matrix *matrix)
     return true;
 }
 
-/* Null if memory is out, or the matrix too large; the pattern itself is valid. */
-static klu_symbolic *order_columns(sparse *s, const ga_matrix *matrix)
+enum { AMD_ORDER, COLAMD_ORDER };
+
+/* GA_ERR_MEMORY also if the matrix is too large; the pattern itself is valid. */
+static ga_status order_columns(sparse *s, int ordering)
 {
-    enum { AMD_ORDER, COLAMD_ORDER };
-    s->common.ordering = diagonal_serves(matrix) ? AMD_ORDER : COLAMD_ORDER;
-    return klu_analyze(s->n, s->colptr, s->rowind, &s->common);
+    if (s->symbolic && s->common.ordering == ordering) return GA_OK;
+    klu_free_symbolic(&s->symbolic, &s->common);
+    s->common.ordering = ordering;
+    s->symbolic = klu_analyze(s->n, s->colptr, s->rowind, &s->common);
+    return s->symbolic ? GA_OK : GA_ERR_MEMORY;
 }
 
 static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
@@ -93,12 +103,13 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     s->matrix = matrix;
     s->rhs = GA_NEW(double, s->n);
     s->defect = GA_NEW(double, s->n);
+    s->chosen_for = GA_NEW(double, matrix->colptr[s->n]);
     s->colptr = matrix->colptr;
     s->rowind = matrix->rowind;
     klu_defaults(&s->common);
     s->common.tol = PIVOT_TOLERANCE;
     s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
-    if (!s->rhs || !s->defect) {
+    if (!s->rhs || !s->defect || !s->chosen_for) {
         destroy(s);
         return GA_ERR_MEMORY;
     }
@@ -153,20 +164,32 @@ static double judge_pivots(const sparse *s, const ga_matrix *matrix, int *column
     return fmin(smallest, 1);
 }
 
+static size_t value_bytes(const sparse *s)
+{
+    return (size_t)s->colptr[s->n] * sizeof *s->chosen_for;
+}
+
+static void choose_pivots(sparse *s)
+{
+    klu_free_numeric(&s->numeric, &s->common);
+    s->refine = false;
+    s->numeric = klu_factor(s->colptr, s->rowind, s->chosen_for, s->symbolic, &s->common);
+}
+
 /* A matrix is called singular only after a fresh choice of pivots. */
 static ga_status factor(void *data, double *rcond, int *column)
 {
     sparse *s = data;
     const ga_matrix *matrix = s->matrix;
     *rcond = 0;
-    if (!s->symbolic && !(s->symbolic = order_columns(s, matrix))) return GA_ERR_MEMORY;
+    if (!s->symbolic)
+        GA_TRY(order_columns(s, diagonal_serves(matrix) ? AMD_ORDER : COLAMD_ORDER));
     if (s->numeric && refactor(s, matrix->values)) {
         *rcond = judge_pivots(s, matrix, column);
         if (*rcond >= DBL_EPSILON) return GA_OK;
     }
-    klu_free_numeric(&s->numeric, &s->common);
-    s->refine = false;
-    s->numeric = klu_factor(s->colptr, s->rowind, matrix->values, s->symbolic, &s->common);
+    memcpy(s->chosen_for, matrix->values, value_bytes(s));
+    choose_pivots(s);
     if (!s->numeric) {
         if (s->common.status != KLU_SINGULAR) return GA_ERR_MEMORY;
         *rcond = 0;
@@ -212,11 +235,59 @@ static void forget(void *data)
     klu_free_numeric(&s->numeric, &s->common);
 }
 
+/* The ordering; then, if pivots are chosen, the values they are chosen for. */
+static size_t save(const void *data, void *bytes)
+{
+    const sparse *s = data;
+    const int ordering = s->common.ordering;
+    if (!s->symbolic) return 0;
+    const size_t values = s->numeric ? value_bytes(s) : 0;
+    if (bytes) {
+        memcpy(bytes, &ordering, sizeof ordering);
+        memcpy((char *)bytes + sizeof ordering, s->chosen_for, values);
+    }
+    return sizeof ordering + values;
+}
+
+/* Are these the pivots in use? */
+static bool are_in_use(const sparse *s, int ordering, const void *values)
+{
+    return s->numeric && s->common.ordering == ordering &&
+           !memcmp(s->chosen_for, values, value_bytes(s));
+}
+
+static ga_status load(void *data, const void *bytes, size_t size)
+{
+    sparse *s = data;
+    int ordering;
+    if (size == 0) {
+        klu_free_numeric(&s->numeric, &s->common);
+        klu_free_symbolic(&s->symbolic, &s->common);
+        return GA_OK;
+    }
+    if (size != sizeof ordering && size != sizeof ordering + value_bytes(s))
+        return GA_ERR_ARGUMENT;
+    memcpy(&ordering, bytes, sizeof ordering);
+    if (ordering != AMD_ORDER && ordering != COLAMD_ORDER) return GA_ERR_ARGUMENT;
+    const char *values = (const char *)bytes + sizeof ordering;
+    const bool chosen = size > sizeof ordering;
+    if (chosen && are_in_use(s, ordering, values)) return GA_OK;
+    klu_free_numeric(&s->numeric, &s->common);
+    GA_TRY(order_columns(s, ordering));
+    if (!chosen) return GA_OK;
+    memcpy(s->chosen_for, values, value_bytes(s));
+    choose_pivots(s);
+    if (s->numeric) return GA_OK;
+    return s->common.status == KLU_SINGULAR ? GA_ERR_ARGUMENT : GA_ERR_MEMORY;
+}
+
 const ga_solver_table ga_solver_klu = {
     .analyse = analyse,
     .factor = factor,
     .solve = solve,
     .solve_transposed = solve_transposed,
     .forget = forget,
+    .save = save,
+    .load = load,
     .destroy = destroy,
 };

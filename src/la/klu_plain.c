@@ -21,6 +21,23 @@ static void solve_transposed(void *data, double *x)
     ga_solver_dense.solve_transposed(data, x);
 }
 
+/* Pivots are chosen anew for every matrix. */
+static void forget(void *data) { (void)data; }
+
+static size_t save(const void *data, void *bytes)
+{
+    (void)data;
+    (void)bytes;
+    return 0;
+}
+
+static ga_status load(void *data, const void *bytes, size_t size)
+{
+    (void)data;
+    (void)bytes;
+    return size ? GA_ERR_ARGUMENT : GA_OK;
+}
+
 static void destroy(void *data) { ga_solver_dense.destroy(data); }
 
 const ga_solver_table ga_solver_klu = {
@@ -28,5 +45,8 @@ const ga_solver_table ga_solver_klu = {
     .factor = factor,
     .solve = solve,
     .solve_transposed = solve_transposed,
+    .forget = forget,
+    .save = save,
+    .load = load,
     .destroy = destroy,
 };

@@ -1,9 +1,10 @@
-/* Assembly of square matrices from blocks; see matrix.h. */
+/* Square matrices as sums of terms; see matrix.h. */
 #include "la/matrix.h"
 
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
+#include "la/unroll.h"
 
 #include <limits.h>
 #include <math.h>
@@ -19,47 +20,50 @@ static int row_of(const ga_matrix *m, int j, int k)
 
 /* --- pattern ------------------------------------------------------------------------------ */
 
-static bool is_sorted(const ga_coords *c)
-{
-    for (int k = 1; k < c->count; ++k)
-        if (c->col[k] < c->col[k - 1]) return false;
-    return true;
-}
+/* Of a term, for the pattern alone. */
+typedef struct layout {
+    int row0, col0;
+    ga_buckets by_column; /* its blocks in each column */
+    int *first;           /* where the slots of each block begin */
+} layout;
 
-/* Sorts the entries of a block by columns. */
-static ga_status sort_block(const ga_block *block, ga_matrix_block *b)
+static int first_of(const layout *l, int b) { return l->first ? l->first[b] : b; }
+
+/* The order of blocks, and with it that of their slots. */
+static ga_status order_blocks(ga_matrix_part *part, layout *l)
 {
-    const ga_coords *c = block->coords;
-    *b = (ga_matrix_block){.col0 = block->col0, .cols = c->cols};
-    if (c->count == 0) return GA_OK;
-    b->slot = GA_NEW_WHOLE(int, c->count);
-    if (!b->slot) return GA_ERR_MEMORY;
-    if (!is_sorted(c)) {
-        ga_buckets by_column;
-        GA_TRY(ga_buckets_create(c->cols, c->count, c->col, NULL, &by_column));
-        b->start = by_column.start;
-        b->entry = by_column.item;
-        return GA_OK;
+    const ga_coords *c = &part->coords;
+    bool sorted = true;
+    int count = 0;
+    for (int b = 1; b < c->blocks && sorted; ++b) sorted = c->col[b - 1] <= c->col[b];
+    if (!sorted) {
+        ga_buckets order;
+        GA_TRY(ga_buckets_create(c->cols, c->blocks, c->col, NULL, &order));
+        ga_free(order.start);
+        part->order = order.item;
     }
-    if (!(b->start = GA_NEW_WHOLE(int, (size_t)c->cols + 1))) return GA_ERR_MEMORY;
-    for (int k = 0; k < c->count; ++k) ++b->start[c->col[k] + 1];
-    for (int j = 0; j < c->cols; ++j) b->start[j + 1] += b->start[j];
-    return GA_OK;
+    if (!sorted || c->width) {
+        if (!(l->first = GA_NEW_WHOLE(int, c->blocks))) return GA_ERR_MEMORY;
+        for (int i = 0; i < c->blocks; ++i) {
+            const int b = part->order ? part->order[i] : i;
+            l->first[b] = count;
+            count += ga_coords_width(c, b);
+        }
+    } else {
+        count = c->blocks;
+    }
+    part->slot = GA_NEW_WHOLE(int, count);
+    return part->slot ? ga_coords_by_column(c, &l->by_column) : GA_ERR_MEMORY;
 }
 
-/* Entries of block b in column j of the matrix: from .. end-1, in the order of columns. */
-static bool has_entries(const ga_matrix_block *b, int j, int *from, int *end)
+/* Blocks of term t in column j of the matrix: from .. end-1 of those by columns. */
+static bool has_blocks(const ga_matrix *m, const layout *l, int t, int j, int *from, int *end)
 {
-    const int own = j - b->col0;
-    if (!b->start || own < 0 || own >= b->cols) return false;
-    *from = b->start[own];
-    *end = b->start[own + 1];
-    return true;
-}
-
-static int row_at(const ga_block *block, const ga_matrix_block *b, int e)
-{
-    return block->row0 + block->coords->row[b->entry ? b->entry[e] : e];
+    const int own = j - l[t].col0;
+    if (own < 0 || own >= m->part[t].coords.cols) return false;
+    *from = l[t].by_column.start[own];
+    *end = l[t].by_column.start[own + 1];
+    return *from < *end;
 }
 
 /* Columns are short, and blocks bring rows that are in order. */
@@ -74,19 +78,21 @@ static void sort_rows(int count, int *x)
 }
 
 /* The rows of column j, each once, unsorted; seen[row] > j marks them. */
-static int list_rows(const ga_matrix *m, const ga_block *block, int j, int *seen, int *rows)
+static int list_rows(const ga_matrix *m, const layout *l, int j, int *seen, int *rows)
 {
-    int count = 0;
+    int count = 0, from, end;
     seen[j] = j + 1; /* the diagonal */
     rows[count++] = j;
-    for (int b = 0; b < m->blocks; ++b) {
-        int from, end;
-        if (!has_entries(&m->block[b], j, &from, &end)) continue;
-        for (int e = from; e < end; ++e) {
-            const int row = row_at(&block[b], &m->block[b], e);
-            if (seen[row] == j + 1) continue;
-            seen[row] = j + 1;
-            rows[count++] = row;
+    for (int t = 0; t < m->terms; ++t) {
+        if (!has_blocks(m, l, t, j, &from, &end)) continue;
+        for (int p = from; p < end; ++p) {
+            const ga_matrix_block box =
+                ga_coords_box(&m->part[t].coords, l[t].by_column.item[p]);
+            for (int row = l[t].row0 + box.row, last = row + box.rows; row < last; ++row) {
+                if (seen[row] == j + 1) continue;
+                seen[row] = j + 1;
+                rows[count++] = row;
+            }
         }
     }
     return count;
@@ -99,7 +105,7 @@ static void sort_long(int n, int count, const int *seen, int mark, int *rows)
         if (seen[i] == mark) rows[k++] = i;
 }
 
-static ga_status create_columns(ga_matrix *m, const ga_block *block)
+static ga_status create_columns(ga_matrix *m, const layout *l)
 {
     enum { LONG = 512 };
     int *seen = GA_NEW(int, m->n), *rows = GA_NEW(int, m->n);
@@ -107,7 +113,7 @@ static ga_status create_columns(ga_matrix *m, const ga_block *block)
     m->colptr = GA_NEW_WHOLE(int, (size_t)m->n + 1);
     if (!seen || !rows || !m->colptr) goto done;
     for (int j = 0; j < m->n; ++j) {
-        const int count = list_rows(m, block, j, seen, rows);
+        const int count = list_rows(m, l, j, seen, rows);
         if (count > INT_MAX - m->count) goto done;
         m->colptr[j + 1] = m->count += count;
     }
@@ -115,7 +121,7 @@ static ga_status create_columns(ga_matrix *m, const ga_block *block)
     memset(seen, 0, (size_t)m->n * sizeof *seen);
     for (int j = 0; j < m->n; ++j) {
         int *own = m->rowind + m->colptr[j];
-        const int count = list_rows(m, block, j, seen, rows);
+        const int count = list_rows(m, l, j, seen, rows);
         memcpy(own, rows, (size_t)count * sizeof *own);
         if (count > LONG)
             sort_long(m->n, count, seen, j + 1, own);
@@ -129,64 +135,137 @@ done:
     return status;
 }
 
-/* slot_of: of each row, in the column at hand. */
-static void find_slots(ga_matrix *m, const ga_block *block, int *slot_of)
+/* slot_of: of each row, in the column at hand. Rows of a block follow each other there. */
+static void find_slots(ga_matrix *m, const layout *l, int *slot_of)
 {
+    int from, end;
     for (int j = 0; j < m->n; ++j) {
-        for (int k = column_start(m, j), end = column_start(m, j + 1); k < end; ++k)
+        for (int k = column_start(m, j), last = column_start(m, j + 1); k < last; ++k)
             slot_of[row_of(m, j, k)] = k;
-        for (int b = 0; b < m->blocks; ++b) {
-            int from, end;
-            if (!has_entries(&m->block[b], j, &from, &end)) continue;
-            for (int e = from; e < end; ++e)
-                m->block[b].slot[e] = slot_of[row_at(&block[b], &m->block[b], e)];
+        for (int t = 0; t < m->terms; ++t) {
+            if (!has_blocks(m, l, t, j, &from, &end)) continue;
+            const ga_coords *c = &m->part[t].coords;
+            for (int p = from; p < end; ++p) {
+                const int b = l[t].by_column.item[p];
+                m->part[t].slot[first_of(&l[t], b) + j - l[t].col0 - c->col[b]] =
+                    slot_of[l[t].row0 + c->row[b]];
+            }
         }
     }
 }
 
-static ga_status create(ga_matrix *m, const ga_block *block)
+/* --- ranges of columns -------------------------------------------------------------------- */
+
+/* Ends ranges where they are long enough and no block is cut; counts them if range is null. */
+static int cut_ranges(const ga_matrix *m, const bool *inside, int *range)
 {
     /* Values of a range, about: they fit in a cache with all that is read to make them. */
     enum { RANGE = 8192 };
-    int entries = 0;
-    for (int b = 0; b < m->blocks; ++b) {
-        if (block[b].coords->count > INT_MAX - entries) return GA_ERR_MEMORY;
-        entries += block[b].coords->count;
+    int count = 0;
+    for (int j = 1, from = 0; j <= m->n; ++j) {
+        if (j < m->n && (inside[j] || column_start(m, j) - column_start(m, from) < RANGE))
+            continue;
+        ++count;
+        from = j;
+        if (range) range[count] = j;
     }
-    if (!(m->block = GA_NEW(ga_matrix_block, m->blocks))) return GA_ERR_MEMORY;
-    for (int b = 0; b < m->blocks; ++b) GA_TRY(sort_block(&block[b], &m->block[b]));
+    return count;
+}
+
+/* Blocks and slots of a term, range by range. */
+static ga_status divide_part(const ga_matrix *m, const layout *l, ga_matrix_part *part)
+{
+    const ga_coords *c = &part->coords;
+    part->from = GA_NEW_WHOLE(int, (size_t)m->ranges + 1);
+    part->slots = GA_NEW_WHOLE(int, (size_t)m->ranges + 1);
+    if (!part->from || !part->slots) return GA_ERR_MEMORY;
+    int i = 0, slots = 0;
+    for (int r = 0; r < m->ranges; ++r) {
+        part->from[r] = i;
+        part->slots[r] = slots;
+        for (; i < c->blocks; ++i) {
+            const int b = part->order ? part->order[i] : i;
+            if (l->col0 + c->col[b] >= m->range[r + 1]) break;
+            slots += ga_coords_width(c, b);
+        }
+    }
+    part->from[m->ranges] = i;
+    part->slots[m->ranges] = slots;
+    return GA_OK;
+}
+
+static ga_status divide(ga_matrix *m, const layout *l)
+{
+    bool *inside = GA_NEW(bool, m->n);
+    if (!inside) return GA_ERR_MEMORY;
+    for (int t = 0; t < m->terms; ++t)
+        for (int b = 0; b < m->part[t].coords.blocks; ++b)
+            for (int j = 1; j < ga_coords_width(&m->part[t].coords, b); ++j)
+                inside[l[t].col0 + m->part[t].coords.col[b] + j] = true;
+    m->ranges = cut_ranges(m, inside, NULL);
+    m->range = GA_NEW(int, (size_t)m->ranges + 1);
+    if (m->range) cut_ranges(m, inside, m->range);
+    ga_free(inside);
+    if (!m->range) return GA_ERR_MEMORY;
+    for (int t = 0; t < m->terms; ++t) GA_TRY(divide_part(m, &l[t], &m->part[t]));
+    return GA_OK;
+}
+
+/* --- creation ----------------------------------------------------------------------------- */
+
+static ga_status create(ga_matrix *m, const ga_summand *summand, layout *l)
+{
+    long long count = 0;
+    for (int t = 0; t < m->terms; ++t) {
+        l[t].row0 = summand[t].row0;
+        l[t].col0 = summand[t].col0;
+        m->part[t].coords = *summand[t].coords;
+        count += summand[t].coords->count;
+        if (count > INT_MAX) return GA_ERR_MEMORY;
+        GA_TRY(order_blocks(&m->part[t], &l[t]));
+    }
     if (m->full) {
         if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
         m->count = m->n * m->n;
     } else {
-        GA_TRY(create_columns(m, block));
+        GA_TRY(create_columns(m, l));
     }
     int *slot_of = GA_NEW(int, m->n);
+    if (!slot_of) return GA_ERR_MEMORY;
+    find_slots(m, l, slot_of);
+    ga_free(slot_of);
+    GA_TRY(divide(m, l));
     m->values = GA_NEW_WHOLE(double, m->count);
     m->size = GA_NEW(double, m->n);
-    if (slot_of) find_slots(m, block, slot_of);
-    ga_free(slot_of);
-    m->range = m->count > RANGE ? (int)((long long)m->n * RANGE / m->count) + 1 : m->n;
-    return slot_of && m->values && m->size ? GA_OK : GA_ERR_MEMORY;
+    return m->values && m->size ? GA_OK : GA_ERR_MEMORY;
 }
 
-ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
+ga_status ga_matrix_create(int n, int terms, const ga_summand *summand, bool full,
                            ga_matrix *matrix)
 {
-    *matrix = (ga_matrix){.n = n, .full = full, .blocks = blocks};
-    const ga_status status = create(matrix, block);
+    *matrix = (ga_matrix){.n = n, .full = full, .terms = terms};
+    matrix->part = GA_NEW(ga_matrix_part, terms);
+    layout *l = GA_NEW(layout, terms);
+    const ga_status status = matrix->part && l ? create(matrix, summand, l) : GA_ERR_MEMORY;
+    for (int t = 0; l && t < terms; ++t) {
+        ga_buckets_destroy(&l[t].by_column);
+        ga_free(l[t].first);
+    }
+    ga_free(l);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
 }
 
 void ga_matrix_destroy(ga_matrix *matrix)
 {
-    for (int b = 0; matrix->block && b < matrix->blocks; ++b) {
-        ga_free(matrix->block[b].start);
-        ga_free(matrix->block[b].entry);
-        ga_free(matrix->block[b].slot);
+    for (int t = 0; matrix->part && t < matrix->terms; ++t) {
+        ga_free(matrix->part[t].order);
+        ga_free(matrix->part[t].slot);
+        ga_free(matrix->part[t].from);
+        ga_free(matrix->part[t].slots);
     }
-    ga_free(matrix->block);
+    ga_free(matrix->part);
+    ga_free(matrix->range);
     ga_free(matrix->colptr);
     ga_free(matrix->rowind);
     ga_free(matrix->values);
@@ -202,30 +281,42 @@ void ga_matrix_use(ga_matrix *matrix, ga_pool *pool) { matrix->pool = pool; }
 typedef struct task {
     ga_matrix *matrix;
     bool clear, measure;
-    int block; /* of the one term, or < 0: one for each block */
+    int number; /* of the one term, or < 0: all of them */
     const ga_matrix_term *term;
     const double *r, *c;
 } task;
 
-/* Columns from .. end-1 of the matrix. */
-static void add_columns(const ga_matrix *m, const ga_matrix_block *b,
-                        const ga_matrix_term *term, int from, int end)
+/* One block, to the slots of its columns. */
+GA_UNROLLED add_block(const int rows, const ga_matrix_block *box, double scale,
+                      const double *restrict x, const int *slot, double *restrict values)
 {
-    double *restrict values = m->values;
-    from = from > b->col0 ? from - b->col0 : 0;
-    end = end - b->col0 < b->cols ? end - b->col0 : b->cols;
-    if (!b->start || from >= end || term->scale == 0) return;
-    const int first = b->start[from], last = b->start[end];
+    x += box->start;
+    for (int j = 0; j < box->cols; ++j, x += box->across) {
+        double *restrict to = values + slot[j];
+        for (int i = 0; i < rows; ++i) to[i] += scale * x[i * box->down];
+    }
+}
+
+static void add_part(const ga_matrix *m, const ga_matrix_part *part, const ga_matrix_term *term,
+                     int range)
+{
+    const int from = part->from[range], end = part->from[range + 1], *order = part->order;
+    const int *slot = part->slot + part->slots[range];
     const double scale = term->scale, *restrict x = term->values;
+    double *restrict values = m->values;
+    if (scale == 0) return;
     if (term->product) {
-        const int *slot = b->slot + first;
-        for (int j = from; j < end; ++j)
-            slot =
-                ga_product_add_column(term->product, j, term->a, term->b, scale, slot, values);
-    } else if (b->entry) {
-        for (int e = first; e < last; ++e) values[b->slot[e]] += scale * x[b->entry[e]];
+        for (int i = from; i < end; ++i)
+            slot +=
+                ga_product_add_pair(term->product, i, term->a, term->b, scale, slot, values);
+    } else if (!part->coords.height) {
+        for (int i = from; i < end; ++i) values[*slot++] += scale * x[order ? order[i] : i];
     } else {
-        for (int e = first; e < last; ++e) values[b->slot[e]] += scale * x[e];
+        for (int i = from; i < end; ++i) {
+            const ga_matrix_block box = ga_coords_box(&part->coords, order ? order[i] : i);
+            GA_UNROLL(box.rows, add_block, &box, scale, x, slot, values)
+            slot += box.cols;
+        }
     }
 }
 
@@ -244,27 +335,22 @@ static double scale_column(const ga_matrix *m, int j, const double *restrict r, 
     return most + zero;
 }
 
-static void work_on(const task *t, int from, int end)
+static void work_on_range(void *data, int range)
 {
+    const task *t = data;
     const ga_matrix *m = t->matrix;
+    const int from = m->range[range], end = m->range[range + 1];
     double *values = m->values + column_start(m, from);
     if (t->clear)
         memset(values, 0,
                (size_t)(column_start(m, end) - column_start(m, from)) * sizeof *values);
-    for (int b = 0; t->term && b < m->blocks; ++b)
-        if (t->block < 0)
-            add_columns(m, &m->block[b], &t->term[b], from, end);
-        else if (t->block == b)
-            add_columns(m, &m->block[b], t->term, from, end);
+    for (int k = 0; t->term && k < m->terms; ++k)
+        if (t->number < 0)
+            add_part(m, &m->part[k], &t->term[k], range);
+        else if (t->number == k)
+            add_part(m, &m->part[k], t->term, range);
     for (int j = from; t->measure && j < end; ++j)
         m->size[j] = scale_column(m, j, t->r, t->r ? t->c[j] : 1);
-}
-
-static void work_on_range(void *data, int range)
-{
-    const task *t = data;
-    const int from = range * t->matrix->range, end = from + t->matrix->range;
-    work_on(t, from, end < t->matrix->n ? end : t->matrix->n);
 }
 
 static void run(task *t)
@@ -272,7 +358,7 @@ static void run(task *t)
     ga_matrix *m = t->matrix;
     m->measured = false;
     if (m->n == 0) return;
-    ga_pool_run(m->pool, (m->n + m->range - 1) / m->range, work_on_range, t);
+    ga_pool_run(m->pool, m->ranges, work_on_range, t);
     if (!t->measure) return;
     m->measured = true;
     m->largest = 0;
@@ -284,7 +370,7 @@ void ga_matrix_clear(ga_matrix *matrix) { run(&(task){.matrix = matrix, .clear =
 
 void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term)
 {
-    run(&(task){.matrix = matrix, .block = k, .term = term});
+    run(&(task){.matrix = matrix, .number = k, .term = term});
 }
 
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
@@ -293,7 +379,7 @@ void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double 
     run(&(task){.matrix = matrix,
                 .clear = true,
                 .measure = true,
-                .block = -1,
+                .number = -1,
                 .term = terms,
                 .r = r,
                 .c = c});

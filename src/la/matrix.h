@@ -1,9 +1,10 @@
-/* Square matrices assembled from blocks.
+/* Square matrices as sums of terms.
  *
- * A matrix is a sum of blocks c_i * block_i, each in coordinate form at an offset. The pattern
- * is built once and gives every entry of a block its slot; assembling is one multiply-add per
- * entry. The entries of a block are kept by columns, so that a range of columns can be summed
- * while it is in the cache, and ranges by several threads. The same bits come out. */
+ * A matrix is a sum of terms c_i * A_i, each with a structure of blocks (coords.h) at an
+ * offset. The pattern is built once and gives every column of a block its slot, where its first
+ * value goes; the others follow it. Blocks are added by columns of the matrix, so that a range
+ * of columns can be summed while it is in the cache, and ranges by several threads. The same
+ * bits come out. */
 #ifndef GA_LA_MATRIX_H
 #define GA_LA_MATRIX_H
 
@@ -11,23 +12,25 @@
 #include "la/coords.h"
 #include "la/product.h"
 
-typedef struct ga_block {
-    const ga_coords *coords; /* structure of the block */
-    int row0, col0;          /* where its (0,0) stands */
-} ga_block;
+typedef struct ga_summand {
+    const ga_coords
+        *coords;    /* structure of a term; its arrays are borrowed, but for products */
+    int row0, col0; /* where its (0,0) stands */
+} ga_summand;
 
-/* The entries of a block by columns. */
-typedef struct ga_matrix_block {
-    int col0, cols;
-    int *start; /* cols + 1: of each column; null if there are no entries */
-    int *entry; /* their numbers in the block; null: as they are */
-    int *slot;
-} ga_matrix_block;
+/* A term as the matrix keeps it. */
+typedef struct ga_matrix_part {
+    ga_coords coords;
+    int *order; /* of blocks by their columns; null: as they are */
+    int *slot;  /* of each column of each block, in this order */
+    int *from;  /* ranges + 1: which blocks, in this order, each range of columns has */
+    int *slots; /* and where their slots begin */
+} ga_matrix_part;
 
-/* What is added for a block. */
+/* What is added. */
 typedef struct ga_matrix_term {
     double scale;         /* 0: nothing */
-    const double *values; /* of its entries; or, if there is a product, */
+    const double *values; /* or, if there is a product, */
     const ga_product *product;
     const double *a, *b; /* its factors */
 } ga_matrix_term;
@@ -37,29 +40,30 @@ typedef struct ga_matrix {
     bool full;            /* slots are all n*n places, column-major; colptr, rowind are null */
     int *colptr, *rowind; /* compressed columns, rows ascending */
     double *values;       /* count numbers */
-    int blocks;
-    ga_matrix_block *block;
-    int range;      /* columns that are summed together */
+    int terms;
+    ga_matrix_part *part; /* of each term */
+    int ranges;
+    int *range;     /* ranges + 1: columns that are summed together, with whole blocks */
     ga_pool *pool;  /* borrowed; null: one thread */
     bool measured;  /* what follows is of the values now */
     double *size;   /* of each column: its largest entry; NaN if one is not finite */
     double largest; /* of these; NaN if one is */
 } ga_matrix;
 
-/* A matrix that is not full gets every diagonal place as a slot, even if no block fills it. */
-ga_status ga_matrix_create(int n, int blocks, const ga_block *block, bool full,
+/* A matrix that is not full gets every diagonal place as a slot, even if no term fills it. */
+ga_status ga_matrix_create(int n, int terms, const ga_summand *summand, bool full,
                            ga_matrix *matrix);
 void ga_matrix_destroy(ga_matrix *matrix);
 /* Threads for what follows. */
 void ga_matrix_use(ga_matrix *matrix, ga_pool *pool);
 void ga_matrix_clear(ga_matrix *matrix);
-/* matrix += term, for block k. */
+/* matrix += term k. */
 void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term);
 static inline void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
     ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .values = values});
 }
-/* The sum of a term for each block, in their order, then scaled by r and c, which may be null.
+/* The sum of all terms, in their order, then scaled by r and c, which may be null.
  */
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
                    const double *c);

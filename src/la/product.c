@@ -1,227 +1,92 @@
-/* The product of two coordinate matrices; see product.h.
+/* The product of two matrices by blocks; see product.h.
  *
- *     (A B)(i,j) = sum over entries a at (i,k) and b at (k,j) of a b
+ *     (A B)(i,j) = sum over k of A(i,k) B(k,j)
  *
- * The terms of a column are listed as they come: entry by entry of that column of B, for each
- * the column of A it meets, with rows and entries counted from those of the first term. This
- * list is the key of a plan: a column with the key of one before has its plan. Like columns
- * come in like order, so the plan that followed the last one before is tried first, and then
- * those that were new lately. */
+ * Block a of A meets block b of B where columns of a are rows of b. */
 #include "la/product.h"
 
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
+#include "la/unroll.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef struct term {
-    int row, ia, ib; /* counted from those of the first */
-} term;
-
-/* So many new plans are compared with. */
-enum { RECENT = 64 };
+/* --- plan --------------------------------------------------------------------------------- */
 
 typedef struct workspace {
-    ga_buckets a_cols, b_cols;
-    int most;    /* terms in a column */
-    term *terms; /* of the column at hand */
-    term *keys;  /* of all plans, one after the other */
-    int *key;    /* where they begin; of each plan and one more */
-    int *next;   /* the plan that last followed each; or -1 */
-    int keys_room, plan_room;
-    int places_room;
+    ga_buckets by_column; /* blocks of A in each of its columns */
+    ga_buckets order;     /* blocks of B by their first columns */
+    int *met;             /* of each block of A: the last block of B it has met, plus 1 */
 } workspace;
+
+static ga_status create_workspace(const ga_coords *A, const ga_coords *B, workspace *w)
+{
+    GA_TRY(ga_coords_by_column(A, &w->by_column));
+    GA_TRY(ga_buckets_create(B->cols, B->blocks, B->col, NULL, &w->order));
+    w->met = GA_NEW(int, A->blocks);
+    return w->met ? GA_OK : GA_ERR_MEMORY;
+}
 
 static void destroy_workspace(workspace *w)
 {
-    ga_buckets_destroy(&w->a_cols);
-    ga_buckets_destroy(&w->b_cols);
-    ga_free(w->terms);
-    ga_free(w->keys);
-    ga_free(w->key);
-    ga_free(w->next);
+    ga_buckets_destroy(&w->by_column);
+    ga_buckets_destroy(&w->order);
+    ga_free(w->met);
 }
 
-/* Room for `count` elements, of which `used` are kept. */
-static ga_status grow(void **array, int used, int count, size_t size)
-{
-    void *other = ga_alloc((size_t)count, size);
-    if (!other) return GA_ERR_MEMORY;
-    if (used) memcpy(other, *array, (size_t)used * size);
-    ga_free(*array);
-    *array = other;
-    return GA_OK;
-}
-
-static int larger(int count) { return count > INT_MAX / 2 - 16 ? INT_MAX : 2 * count + 16; }
-
-/* The terms of column j, and the entries of the first. */
-static int list_terms(const ga_coords *A, const ga_coords *B, const workspace *w, int j,
-                      term *first)
+/* Counts the pairs, and lists them where a is not null; -1: too many. */
+static int find_pairs(const ga_coords *A, const ga_coords *B, workspace *w, int *a, int *b)
 {
     int count = 0;
-    for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
-        const int ib = w->b_cols.item[p], k = B->row[ib];
-        for (int q = w->a_cols.start[k]; q < w->a_cols.start[k + 1]; ++q) {
-            const int ia = w->a_cols.item[q];
-            if (count == 0) *first = (term){A->row[ia], ia, ib};
-            w->terms[count++] = (term){A->row[ia] - first->row, ia - first->ia, ib - first->ib};
+    for (int k = 0; k < A->blocks; ++k) w->met[k] = 0;
+    for (int p = 0; p < B->blocks; ++p) {
+        const int right = w->order.item[p];
+        const ga_matrix_block box = ga_coords_box(B, right);
+        for (int k = w->by_column.start[box.row]; k < w->by_column.start[box.row + box.rows];
+             ++k) {
+            const int left = w->by_column.item[k];
+            if (w->met[left] == right + 1) continue;
+            w->met[left] = right + 1;
+            if (count == INT_MAX) return -1;
+            if (a) a[count] = left, b[count] = right;
+            ++count;
         }
     }
     return count;
 }
 
-static ga_status count_terms(const ga_coords *B, workspace *w)
-{
-    int total = 0;
-    for (int j = 0; j < B->cols; ++j) {
-        const int before = total;
-        for (int p = w->b_cols.start[j]; p < w->b_cols.start[j + 1]; ++p) {
-            const int *start = w->a_cols.start + B->row[w->b_cols.item[p]];
-            if (start[1] - start[0] > INT_MAX - total) return GA_ERR_MEMORY;
-            total += start[1] - start[0];
-        }
-        if (total - before > w->most) w->most = total - before;
-    }
-    return GA_OK;
-}
-
-/* --- plans -------------------------------------------------------------------------------- */
-
-static bool has_key(const workspace *w, int plan, int count)
-{
-    const int first = w->key[plan];
-    if (w->key[plan + 1] - first != count) return false;
-    return count == 0 || !memcmp(w->keys + first, w->terms, (size_t)count * sizeof *w->keys);
-}
-
-static int in_order(const void *a, const void *b)
-{
-    const term *x = a, *y = b;
-    if (x->row != y->row) return x->row < y->row ? -1 : 1;
-    if (x->ia != y->ia) return x->ia < y->ia ? -1 : 1;
-    return (x->ib > y->ib) - (x->ib < y->ib);
-}
-
-static ga_status make_room(workspace *w, ga_product *product, int count)
-{
-    const int plans = product->plans, used = plans ? w->key[plans] : 0;
-    if (plans + 2 > w->plan_room) {
-        const int room = larger(plans + 2);
-        GA_TRY(grow((void **)&w->key, plans ? plans + 1 : 0, room, sizeof *w->key));
-        GA_TRY(grow((void **)&w->next, plans, room, sizeof *w->next));
-        GA_TRY(grow((void **)&product->place, plans ? plans + 1 : 0, room, sizeof(int)));
-        w->plan_room = room;
-    }
-    if (count > INT_MAX - used) return GA_ERR_MEMORY;
-    if (used + count + 1 > w->keys_room) {
-        const int room = larger(used + count);
-        GA_TRY(grow((void **)&w->keys, used, room, sizeof *w->keys));
-        GA_TRY(grow((void **)&product->ia, used, room, sizeof(int)));
-        GA_TRY(grow((void **)&product->ib, used, room, sizeof(int)));
-        /* places are no more than terms */
-        GA_TRY(grow((void **)&product->start, plans ? product->place[plans] + 1 : 0, room + 1,
-                    sizeof(int)));
-        w->keys_room = room;
-    }
-    return GA_OK;
-}
-
-/* A new plan from the terms in w, which end up sorted. */
-static ga_status add_plan(workspace *w, ga_product *product, int count)
-{
-    const int plan = product->plans;
-    GA_TRY(make_room(w, product, count));
-    const int used = w->key[plan];
-    int place = product->place[plan];
-    if (count) memcpy(w->keys + used, w->terms, (size_t)count * sizeof *w->keys);
-    qsort(w->terms, (size_t)count, sizeof *w->terms, in_order);
-    for (int t = 0; t < count; ++t) {
-        if (t == 0 || w->terms[t].row != w->terms[t - 1].row)
-            product->start[place++] = used + t;
-        product->ia[used + t] = w->terms[t].ia;
-        product->ib[used + t] = w->terms[t].ib;
-    }
-    product->start[place] = used + count;
-    w->key[plan + 1] = used + count;
-    w->next[plan] = -1;
-    product->place[plan + 1] = place;
-    ++product->plans;
-    return GA_OK;
-}
-
-/* The plan for the terms in w; last: that of the column before. */
-static ga_status find_plan(workspace *w, ga_product *product, int count, int last, int *plan)
-{
-    *plan = last >= 0 ? w->next[last] : -1;
-    if (*plan >= 0 && has_key(w, *plan, count)) return GA_OK;
-    *plan = product->plans - 1;
-    const int oldest = product->plans > RECENT ? product->plans - RECENT : 0;
-    while (*plan >= oldest && !has_key(w, *plan, count)) --*plan;
-    if (*plan >= oldest) return GA_OK;
-    *plan = product->plans;
-    return add_plan(w, product, count);
-}
-
-static ga_status plan_columns(const ga_coords *A, const ga_coords *B, workspace *w,
-                              ga_product *product)
-{
-    for (int j = 0, last = -1; j < B->cols; ++j) {
-        term first = {0};
-        int plan;
-        const int count = list_terms(A, B, w, j, &first);
-        GA_TRY(find_plan(w, product, count, last, &plan));
-        if (last >= 0) w->next[last] = plan;
-        product->column[j] = (ga_product_column){plan, first.ia, first.ib};
-        last = plan;
-    }
-    return GA_OK;
-}
-
-/* Rows of places are those of their first terms. */
-static ga_status make_result(const ga_coords *A, int cols, ga_product *product)
+static ga_status create_result(ga_product *product)
 {
     ga_coords *result = &product->result;
-    int count = 0;
-    for (int j = 0; j < cols; ++j) {
-        const int *place = product->place + product->column[j].plan;
-        if (place[1] - place[0] > INT_MAX - count) return GA_ERR_MEMORY;
-        count += place[1] - place[0];
+    GA_TRY(ga_coords_reserve(product->A.rows, product->B.cols, product->pairs, result));
+    for (int p = 0; p < product->pairs; ++p) {
+        const ga_matrix_block a = ga_coords_box(&product->A, product->a[p]),
+                              b = ga_coords_box(&product->B, product->b[p]);
+        result->row[p] = a.row;
+        result->height[p] = a.rows;
+        result->col[p] = b.col;
+        result->width[p] = b.cols;
     }
-    *result = (ga_coords){.rows = A->rows, .cols = cols, .count = count};
-    result->row = GA_NEW_WHOLE(int, count);
-    result->col = GA_NEW_WHOLE(int, count);
-    if (!result->row || !result->col) return GA_ERR_MEMORY;
-    for (int j = 0, k = 0; j < cols; ++j) {
-        const ga_product_column at = product->column[j];
-        for (int p = product->place[at.plan]; p < product->place[at.plan + 1]; ++p, ++k) {
-            result->row[k] = A->row[at.a + product->ia[product->start[p]]];
-            result->col[k] = j;
-        }
-    }
-    return GA_OK;
+    return ga_coords_start(result);
 }
 
 static ga_status create(const ga_coords *A, const ga_coords *B, workspace *w,
                         ga_product *product)
 {
-    GA_TRY(ga_buckets_create(A->cols, A->count, A->col, NULL, &w->a_cols));
-    GA_TRY(ga_buckets_create(B->cols, B->count, B->col, NULL, &w->b_cols));
-    GA_TRY(count_terms(B, w));
-    w->terms = GA_NEW(term, w->most);
-    product->column = GA_NEW_WHOLE(ga_product_column, B->cols);
-    if (!w->terms || !product->column) return GA_ERR_MEMORY;
-    GA_TRY(plan_columns(A, B, w, product));
-    return make_result(A, B->cols, product);
+    GA_TRY(create_workspace(A, B, w));
+    product->pairs = find_pairs(A, B, w, NULL, NULL);
+    if (product->pairs < 0) return GA_ERR_MEMORY;
+    product->a = GA_NEW_WHOLE(int, product->pairs);
+    product->b = GA_NEW_WHOLE(int, product->pairs);
+    if (!product->a || !product->b) return GA_ERR_MEMORY;
+    find_pairs(A, B, w, product->a, product->b);
+    return create_result(product);
 }
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product)
 {
     workspace w = {0};
-    *product = (ga_product){0};
+    *product = (ga_product){.A = *A, .B = *B};
     const ga_status status = create(A, B, &w, product);
     if (status != GA_OK) ga_product_destroy(product);
     destroy_workspace(&w);
@@ -231,52 +96,98 @@ ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *
 void ga_product_destroy(ga_product *product)
 {
     ga_coords_destroy(&product->result);
-    ga_free(product->column);
-    ga_free(product->place);
-    ga_free(product->start);
-    ga_free(product->ia);
-    ga_free(product->ib);
+    ga_free(product->a);
+    ga_free(product->b);
     *product = (ga_product){0};
 }
 
 void ga_product_drop_places(ga_product *product)
 {
-    ga_free(product->result.row);
-    ga_free(product->result.col);
-    product->result.row = product->result.col = NULL;
+    const int count = product->result.count;
+    ga_coords_destroy(&product->result);
+    product->result = (ga_coords){.rows = product->A.rows,
+                                  .cols = product->B.cols,
+                                  .count = count,
+                                  .blocks = product->pairs};
 }
 
 /* --- evaluation --------------------------------------------------------------------------- */
 
-const int *ga_product_add_column(const ga_product *product, int j, const double *a,
-                                 const double *b, double scale, const int *slot,
-                                 double *restrict values)
+/* The columns of a that are rows of b, and of both values the first of these. */
+typedef struct factors {
+    ga_matrix_block a, b;
+    int inner;
+    const double *x, *y;
+} factors;
+
+static inline factors factors_of(const ga_product *product, int p, const double *a,
+                                 const double *b)
 {
-    const ga_product_column at = product->column[j];
-    const int *restrict ia = product->ia, *restrict ib = product->ib;
-    const int *start = product->start + product->place[at.plan];
-    const int *const end = product->start + product->place[at.plan + 1];
-    a += at.a;
-    b += at.b;
-    for (int t = *start; start < end; ++slot) {
-        const int last = *++start;
-        double sum = 0;
-        for (; t < last; ++t) sum += a[ia[t]] * b[ib[t]];
-        values[*slot] += scale * sum;
+    factors f = {ga_coords_box(&product->A, product->a[p]),
+                 ga_coords_box(&product->B, product->b[p]), 0, NULL, NULL};
+    const int a_end = f.a.col + f.a.cols, b_end = f.b.row + f.b.rows;
+    const int from = f.a.col > f.b.row ? f.a.col : f.b.row, end = a_end < b_end ? a_end : b_end;
+    f.inner = end - from;
+    f.x = a + f.a.start + (from - f.a.col) * f.a.across;
+    f.y = b + f.b.start + (from - f.b.row) * f.b.down;
+    return f;
+}
+
+enum { MOST_ROWS = 6 };
+
+/* Blocks of few rows, with numbers of a column side by side. */
+GA_UNROLLED add_few(const int rows, const factors *f, double scale, const int *slot,
+                    double *restrict values)
+{
+    const int down = f->b.down, across = f->a.across;
+    for (int j = 0; j < f->b.cols; ++j) {
+        const double *restrict x = f->x, *restrict y = f->y + j * f->b.across;
+        double *restrict to = values + slot[j], sum[MOST_ROWS];
+        for (int i = 0; i < rows; ++i) sum[i] = x[i] * y[0];
+        for (int k = 1; k < f->inner; ++k) {
+            x += across;
+            for (int i = 0; i < rows; ++i) sum[i] += x[i] * y[k * down];
+        }
+        for (int i = 0; i < rows; ++i) to[i] += scale * sum[i];
     }
-    return slot;
+}
+
+static void add_many(const factors *f, double scale, const int *slot, double *restrict values)
+{
+    for (int j = 0; j < f->b.cols; ++j)
+        for (int i = 0; i < f->a.rows; ++i) {
+            double sum = 0;
+            for (int k = 0; k < f->inner; ++k)
+                sum += f->x[i * f->a.down + k * f->a.across] *
+                       f->y[k * f->b.down + j * f->b.across];
+            values[slot[j] + i] += scale * sum;
+        }
+}
+
+int ga_product_add_pair(const ga_product *product, int pair, const double *a, const double *b,
+                        double scale, const int *slot, double *values)
+{
+    const factors f = factors_of(product, pair, a, b);
+    if (f.a.down != 1 || f.a.rows > MOST_ROWS)
+        add_many(&f, scale, slot, values);
+    else
+        GA_UNROLL(f.a.rows, add_few, &f, scale, slot, values)
+    return f.b.cols;
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
-    for (int j = 0; j < product->result.cols; ++j) {
-        const ga_product_column at = product->column[j];
-        for (int p = product->place[at.plan]; p < product->place[at.plan + 1]; ++p) {
-            double sum = 0;
-            for (int t = product->start[p]; t < product->start[p + 1]; ++t)
-                sum += a[at.a + product->ia[t]] * b[at.b + product->ib[t]];
-            *values++ = sum;
+    for (int p = 0; p < product->pairs; ++p) {
+        const factors f = factors_of(product, p, a, b);
+        for (int j = 0; j < f.b.cols; ++j) {
+            const int slot = 0;
+            factors one = f;
+            one.b.cols = 1;
+            one.y += j * f.b.across;
+            for (int i = 0; i < f.a.rows; ++i) values[i] = 0;
+            add_many(&one, 1, &slot, values);
+            values += f.a.rows;
         }
     }
 }

@@ -17,6 +17,9 @@ typedef struct ga_solver_table {
     void (*solve_transposed)(void *data, double *x);
     void (*use)(void *data, ga_pool *pool); /* null: has no use for threads */
     void (*forget)(void *data);             /* the choice of pivots; null if none is kept */
+    /* The choice of pivots as bytes, see factor.h; null if none is kept. */
+    size_t (*save)(const void *data, void *bytes);
+    ga_status (*load)(void *data, const void *bytes, size_t size);
     double (*operations)(const void *data); /* of a factorisation; null if not known before */
     void (*destroy)(void *data);
 } ga_solver_table;

@@ -1,6 +1,7 @@
 /* <galpha/lie.h> for one node: chooses the group's table and the map's chart.
  *
- * R^n is written out here: composition is addition, both maps are the identity, T = I. */
+ * R^n is written out here: composition is addition, both maps are the identity, T = I. So are
+ * states, which are velocities without a q. */
 #include "lie/group.h"
 
 #include "base/apart.h"
@@ -12,9 +13,13 @@
 #include <string.h>
 
 static const ga_group_type *const types[] = {
-    [GA_GROUP_SO2] = &ga_group_so2,     [GA_GROUP_R2SO2] = &ga_group_r2so2,
-    [GA_GROUP_SE2] = &ga_group_se2,     [GA_GROUP_SO3] = &ga_group_so3,
-    [GA_GROUP_R3SO3] = &ga_group_r3so3, [GA_GROUP_SE3] = &ga_group_se3,
+    [GA_GROUP_SO2] = &ga_group_so2,
+    [GA_GROUP_R2SO2] = &ga_group_r2so2,
+    [GA_GROUP_SE2] = &ga_group_se2,
+    [GA_GROUP_SO3] = &ga_group_so3,
+    [GA_GROUP_R3SO3] = &ga_group_r3so3,
+    [GA_GROUP_SE3] = &ga_group_se3,
+    [GA_GROUP_STATE] = NULL,
 };
 
 static const ga_chart *const charts[] = {
@@ -22,13 +27,16 @@ static const ga_chart *const charts[] = {
     [GA_MAP_CAYLEY] = &ga_chart_cayley,
 };
 
-/* Null for R^n, whose slot is empty. An unknown group is the caller's mistake. */
+/* Null for R^n and states, whose slots are empty. An unknown group is the caller's mistake. */
 static const ga_group_type *type_of(ga_node node)
 {
     assert((size_t)node.group < sizeof types / sizeof *types);
-    assert(node.group != GA_GROUP_RN || node.n >= 0);
+    assert(!ga_group_is_vector(node) || node.n >= 0);
     return types[node.group];
 }
+
+/* Numbers in q of a node without a table. */
+static int flat_nq(ga_node node) { return node.group == GA_GROUP_STATE ? 0 : node.n; }
 
 static const ga_chart *chart_of(ga_map map)
 {
@@ -71,14 +79,14 @@ static void unit(int n, double *M)
 static int valid(ga_node node)
 {
     if ((size_t)node.group >= sizeof types / sizeof *types) return 0;
-    return node.group != GA_GROUP_RN || node.n >= 0;
+    return !ga_group_is_vector(node) || node.n >= 0;
 }
 
 int ga_node_nq(ga_node node)
 {
     if (!valid(node)) return 0;
     const ga_group_type *g = type_of(node);
-    return g ? g->nq : node.n;
+    return g ? g->nq : flat_nq(node);
 }
 
 int ga_node_nv(ga_node node)
@@ -94,7 +102,7 @@ void ga_lie_identity(ga_node node, double *q)
     if (g)
         copy(g->nq, g->identity, q);
     else
-        clear(node.n, q);
+        clear(flat_nq(node), q);
 }
 
 void ga_lie_compose(ga_node node, const double *a, const double *b, double *ab)
@@ -103,7 +111,7 @@ void ga_lie_compose(ga_node node, const double *a, const double *b, double *ab)
     if (g)
         g->compose(a, b, ab);
     else
-        add(node.n, a, b, ab);
+        add(flat_nq(node), a, b, ab);
 }
 
 void ga_lie_inverse(ga_node node, const double *a, double *inv)
@@ -112,7 +120,7 @@ void ga_lie_inverse(ga_node node, const double *a, double *inv)
     if (g)
         g->inverse(a, inv);
     else
-        for (int i = 0; i < node.n; ++i) inv[i] = -a[i];
+        for (int i = 0; i < flat_nq(node); ++i) inv[i] = -a[i];
 }
 
 void ga_lie_map(ga_node node, ga_map map, const double *x, double *q)
@@ -121,7 +129,7 @@ void ga_lie_map(ga_node node, ga_map map, const double *x, double *q)
     if (g)
         g->map(chart_of(map), x, q);
     else
-        copy(node.n, x, q);
+        copy(flat_nq(node), x, q);
 }
 
 void ga_lie_map_inverse(ga_node node, ga_map map, const double *q, double *x)
@@ -129,6 +137,8 @@ void ga_lie_map_inverse(ga_node node, ga_map map, const double *q, double *x)
     const ga_group_type *g = type_of(node);
     if (g)
         g->unmap(chart_of(map), q, x);
+    else if (node.group == GA_GROUP_STATE)
+        clear(node.n, x);
     else
         copy(node.n, q, x);
 }
@@ -141,7 +151,7 @@ void ga_lie_update(ga_node node, ga_map map, const double *q, const double *x, d
         g->map(chart_of(map), x, moved);
         g->compose(q, moved, q1);
     } else {
-        add(node.n, q, x, q1);
+        add(flat_nq(node), q, x, q1);
     }
 }
 
@@ -161,7 +171,7 @@ void ga_lie_update_all(ga_node node, int count, ga_map map, const double *q, con
 {
     const ga_group_type *g = type_of(node);
     if (!g || (g->adds_up && chart_of(map)->plain_angles))
-        add_all(count * (g ? g->nv : node.n), q, x, q1);
+        add_all(count * (g ? g->nv : flat_nq(node)), q, x, q1);
     else if (g->update)
         g->update(chart_of(map), count, q, x, q1);
     else
@@ -175,6 +185,8 @@ void ga_lie_difference(ga_node node, const double *a, const double *b, double *x
         double step[GA_NODE_MAX_NQ];
         g->relative(a, b, step);
         g->unmap(&ga_chart_exp, step, x);
+    } else if (node.group == GA_GROUP_STATE) {
+        clear(node.n, x);
     } else {
         for (int i = 0; i < node.n; ++i) x[i] = b[i] - a[i];
     }

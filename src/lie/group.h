@@ -1,5 +1,5 @@
-/* One table of functions per group; group.c chooses. R^n has no table: it has no fixed size,
- * and all there is to it stands in group.c. */
+/* One table of functions per group; group.c chooses. R^n and states have no table: they have no
+ * fixed size, and all there is to them stands in group.c. */
 #ifndef GA_LIE_GROUP_H
 #define GA_LIE_GROUP_H
 
@@ -44,6 +44,12 @@ void ga_lie_difference(ga_node node, const double *a, const double *b, double *x
  * be had: next to full turns exp is singular, and x is `expected`. */
 bool ga_lie_difference_near(ga_node node, const double *a, const double *b,
                             const double *expected, double *x);
+
+/* A node of any size, whose maps are the identity: R^n, or states, which have no q. */
+static inline bool ga_group_is_vector(ga_node node)
+{
+    return node.group == GA_GROUP_RN || node.group == GA_GROUP_STATE;
+}
 
 /* |rotation part of x|^2 */
 static inline double ga_group_square(const ga_group_type *g, const double *x)

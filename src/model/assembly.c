@@ -135,7 +135,7 @@ ga_element_state ga_assembly_state(ga_assembly *a, double t, const double *q, co
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs, a->callbacks};
 }
 
 ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, const double *v,
@@ -144,7 +144,7 @@ ga_element_state ga_assembly_look(ga_assembly *a, double t, const double *q, con
     const ga_point at = {t, q, v, NULL, lambda, psi};
     visit_nodes(a, &at, NULL, NULL);
     if (needs_frames(a)) make_frames(a);
-    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs};
+    return (ga_element_state){t, a->frames, lambda, psi, a->memory, 0, a->inputs, a->callbacks};
 }
 
 static ga_element_state state_at(ga_assembly *a, const ga_point *at)
@@ -541,7 +541,8 @@ static ga_eval mass(void *user, const ga_point *at, double *M)
     double *next = M;
     for (int i = 0; i < a->model->node_count; ++i) {
         if (!a->has_body[i]) continue;
-        for (int k = 0; k < dimension; ++k) *next++ = a->mass[i];
+        for (int k = 0; k < dimension * dimension; ++k)
+            *next++ = k % (dimension + 1) ? 0 : a->mass[i];
         if (!a->model->nodes[i].turns) continue;
         const int count = dimension == 2 ? 1 : 9;
         for (int k = 0; k < count; ++k) *next++ = a->inertia[(size_t)(count * i + k)];
@@ -603,7 +604,7 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     if (a->rest_count == 0) return GA_EVAL_OK;
     make_frames(a);
     const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
-                                    a->memory, 0,         a->inputs};
+                                    a->memory, 0,         a->inputs,  a->callbacks};
     for (int r = 0; r < a->rest_count; ++r) evaluate(a, r, &state, wanted, NULL);
     return GA_EVAL_OK;
 }
@@ -647,11 +648,13 @@ static void add_rest_reactions(ga_assembly *a, const ga_element_state *state, co
 {
     const ga_target *target = a->target + GA_TARGET_GRADIENT;
     for (int e = 0; e < a->rest_count; ++e) {
-        const int first = target->first[e], end = target->first[e + 1];
+        const int first = target->first[e], end = target->first[e + 1], width = a->width[e];
+        const int *columns = a->columns + a->column_at[e], row = a->rest[e]->row;
         if (first < end && !B) ga_assembly_gradient_of(a, e, state, a->out);
         for (int k = first; k < end; ++k) {
-            const double value = B ? B[k] : a->out[target->entry[k - target->base]];
-            r[target->col[k]] += value * lambda[target->row[k]];
+            const int entry = target->entry[k - target->base];
+            r[columns[entry % width]] +=
+                (B ? B[k] : a->out[entry]) * lambda[row + entry / width];
         }
     }
 }
@@ -663,7 +666,7 @@ static ga_eval equations(void *user, const ga_point *at, const ga_wanted *wanted
     const bool rest = a->rest_count > 0, move = rest || a->turned;
     const ga_point here = {at->t, at->q, move ? at->v : NULL, NULL, NULL, NULL};
     const ga_element_state state = {at->t,     a->frames, at->lambda, at->psi,
-                                    a->memory, 0,         a->inputs};
+                                    a->memory, 0,         a->inputs,  a->callbacks};
     ga_wanted all_of = *wanted;
     all_of.force = r;
     visit_nodes(a, &here, &all_of, rest ? NULL : at);
@@ -866,7 +869,11 @@ static ga_eval force_multipliers(void *user, const ga_point *at, double *L)
 /* No entries is a pattern of its own, not a full matrix. */
 static ga_pattern pattern_of(const ga_target *target)
 {
-    return (ga_pattern){target->count, target->row, target->col};
+    return (ga_pattern){.count = target->blocks,
+                        .row = target->row,
+                        .col = target->col,
+                        .height = target->height,
+                        .width = target->width};
 }
 
 static void define_system(ga_assembly *a)
@@ -987,11 +994,11 @@ void ga_assembly_destroy(ga_assembly *a)
         ga_free(a->batches[k].common);
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) ga_target_free(a->target + k);
-    void *memory[] = {a->kinds,    a->nodes,     a->q_at,     a->v_at,    a->mass,
-                      a->has_body, a->inertia,   a->q,        a->v,       a->memory,
-                      a->inputs,   a->batches,   a->turnings, a->keepers, (void *)a->rest,
-                      a->width,    a->column_at, a->columns,  a->A,       a->A2,
-                      a->M,        a->out,       a->f,        a->rates};
+    void *memory[] = {a->kinds,        a->nodes,     a->q_at,      a->v_at,     a->mass,
+                      a->has_body,     a->inertia,   a->q,         a->v,        a->memory,
+                      a->inputs,       a->callbacks, a->batches,   a->turnings, a->keepers,
+                      (void *)a->rest, a->width,     a->column_at, a->columns,  a->A,
+                      a->A2,           a->M,         a->out,       a->f,        a->rates};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i) ga_free(memory[i]);
     ga_free(a);
 }

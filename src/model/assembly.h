@@ -25,12 +25,13 @@ typedef enum ga_target_name {
     GA_TARGET_COUNT
 } ga_target_name;
 
-/* A sparse matrix of the system: values of bodies, of batches, and of the rest. Of the rest,
- * value k >= base is local[entry[k - base]] of the element with first[r] <= k < first[r + 1].
- */
+/* A sparse matrix of the system by blocks, column by column: values of bodies, of batches, and
+ * of the rest. Of the rest, value k >= base is local[entry[k - base]] of the element with
+ * first[r] <= k < first[r + 1]. */
 typedef struct ga_target {
-    int count, room;
-    int *row, *col;
+    int count; /* values */
+    int blocks, room;
+    int *row, *col, *height, *width; /* of blocks */
     int base, entry_room;
     int *entry;
     int *first;
@@ -70,6 +71,7 @@ typedef struct ga_assembly {
     bool placed, moved, framed, framed_moving;
     double *memory; /* what elements remember */
     ga_input_line *inputs;
+    ga_callback_slot *callbacks;
 
     int batch_count, batch_parts;
     ga_batch *batches;

@@ -53,7 +53,8 @@ static ga_status number_nodes(ga_assembly *a, bool se, bool plain)
     a->nv = a->v_at[n];
     bool states = (a->q = GA_NEW(double, a->nq)) && (a->v = GA_NEW(double, a->nv)) &&
                   (a->memory = GA_NEW(double, model->memory_count)) &&
-                  (a->inputs = GA_NEW(ga_input_line, model->inputs.count));
+                  (a->inputs = GA_NEW(ga_input_line, model->inputs.count)) &&
+                  (a->callbacks = GA_NEW(ga_callback_slot, model->callback_count));
     if (!states) return GA_ERR_MEMORY;
     const bool flat = model->dimension == 2;
     if (!(a->inertia = GA_NEW(double, (flat ? 1 : 9) * (size_t)n))) return GA_ERR_MEMORY;

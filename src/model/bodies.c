@@ -151,9 +151,9 @@ double *ga_body_stiffness(const ga_assembly *a, int i, double *K)
         double f[3];
         for (int k = 0; k < 3; ++k)
             f[k] = m * (R[3 * k] * g[0] + R[3 * k + 1] * g[1] + R[3 * k + 2] * g[2]);
-        const double values[6] = {f[2], -f[1], -f[2], f[0], f[1], -f[0]};
+        const double values[9] = {0, -f[2], f[1], f[2], 0, -f[0], -f[1], f[0], 0};
         memcpy(K, values, sizeof values);
-        K += 6;
+        K += 9;
     }
     return K;
 }
@@ -178,15 +178,15 @@ double *ga_body_damping(const ga_assembly *a, int i, double *C)
     if (a->kinds[i] == GA_NODE_SE2) { /* m (-w u_y, w u_x) */
         const ga_plane *p = a->planes + i;
         const double x = p->c * p->v[0] + p->s * p->v[1], y = p->c * p->v[1] - p->s * p->v[0];
-        const double values[4] = {-m * p->w, -m * y, m * p->w, m * x};
+        const double values[6] = {0, m * p->w, -m * p->w, 0, -m * y, m * x};
         memcpy(C, values, sizeof values);
-        return C + 4;
+        return C + 6;
     }
     if (a->kinds[i] == GA_NODE_SE3) {
         const double *w = a->frames[i].w, *u = a->frames[i].u;
-        const double values[12] = {-w[2], w[1],  w[2],  -w[0], -w[1], w[0],
-                                   u[2],  -u[1], -u[2], u[0],  u[1],  -u[0]};
-        for (int k = 0; k < 12; ++k) *C++ = m * values[k];
+        const double values[18] = {0, w[2],  -w[1], -w[2], 0, w[0],  w[1],  -w[0], 0,
+                                   0, -u[2], u[1],  u[2],  0, -u[0], -u[1], u[0],  0};
+        for (int k = 0; k < 18; ++k) *C++ = m * values[k];
     }
     if (a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_R3SO3)
         C = gyroscopic(a->inertia + 9 * (size_t)i, a->frames[i].w, C);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "element/observe.h"
 #include "model/align.h"
+#include "model/fingerprint.h"
 
 #include <galpha/lie.h>
 #include <math.h>
@@ -405,12 +406,20 @@ static void list_types(type_names *names, char *list, size_t size)
     }
 }
 
-/* The section that has a type of this name; null: none. */
-static const char *section_with(const char *name)
+static const char *any_type_name(void *user, int k)
 {
+    (void)user;
+    const ga_element_type *type = ga_element_type_get(k);
+    return type ? type->name : NULL;
+}
+
+/* The type of any section that a word names or is a synonym of; null: none. */
+static const ga_element_type *find_elsewhere(const char *word)
+{
+    const char *meant = ga_synonym(word, NULL, any_type_name);
     const ga_element_type *type;
     for (int k = 0; (type = ga_element_type_get(k)); ++k)
-        if (type->section && strcmp(type->name, name) == 0) return type->section;
+        if (type->section && strcmp(type->name, meant ? meant : word) == 0) return type;
     return NULL;
 }
 
@@ -431,6 +440,7 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
     if (ga_read_text(&b->reader, value, &text)) {
         type = ga_element_type_find(in, text);
         const char *near = type ? NULL : ga_suggest(text, &names, type_name);
+        const ga_element_type *other = find_elsewhere(text);
         if (type && !is_offered(type, &names)) {
             ga_reader_error(&b->reader, value->place,
                             "`%s` is only for models with `dimension: %d`", text,
@@ -439,9 +449,9 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
         } else if (!type && near) {
             ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`?",
                             text, near);
-        } else if (!type && section_with(text)) {
-            ga_reader_error(&b->reader, value->place, "`%s` belongs to `%s`, not to `%s`", text,
-                            section_with(text), in);
+        } else if (!type && other) {
+            ga_reader_error(&b->reader, value->place, "`%s` belongs to `%s`, not to `%s`",
+                            other->name, other->section, in);
         } else if (!type) {
             list_types(&names, list, sizeof list);
             ga_reader_error(&b->reader, value->place, "unknown type `%s`, expected one of: %s",
@@ -523,10 +533,12 @@ static void keep(ga_builder *b, ga_element *element)
     element->speed_row = model->speed_rows;
     element->memory = model->memory_count;
     element->event = model->event_count;
+    element->callback = model->callback_count;
     model->rows += element->rows;
     model->speed_rows += element->speed_rows;
     model->memory_count += element->memory_count;
     model->event_count += element->event_count;
+    model->callback_count += element->callback_count;
     model->elements[model->element_count++] = element;
 }
 
@@ -792,6 +804,9 @@ static void check_method(ga_builder *b, const ga_value *map)
                  {"gamma", "newmark", 1u << GA_FAMILY_NEWMARK}};
     static const char *const of_family[] = {"formulation",      "start",   "map",     "newton",
                                             "newton_tolerance", "scaling", "penalty", "error"};
+    static const char *const names[] = {[GA_FAMILY_EXPLICIT] = "explicit",
+                                        [GA_FAMILY_RADAU] = "radau",
+                                        [GA_FAMILY_AUTO] = "auto"};
     int family = b->model->settings.simulate.method.family;
     unsigned bit = family < 0 ? 0 : 1u << family;
     for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k)
@@ -803,7 +818,7 @@ static void check_method(ga_builder *b, const ga_value *map)
             ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,
                             "%s: belongs to generalized-alpha and its family, not to `method: "
                             "%s`",
-                            of_family[k], family == GA_FAMILY_RADAU ? "radau" : "explicit");
+                            of_family[k], names[family]);
 }
 
 static void build_settings(ga_builder *b)
@@ -837,6 +852,7 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
         return GA_ERR_MEMORY;
     }
     (*model)->document = document;
+    (*model)->fingerprint = ga_fingerprint(&document->root);
     ga_builder b = {.reader = {.document = document, .messages = messages}, .model = *model};
     build_head(&b);
     make_room_for_names(&b);

@@ -315,6 +315,7 @@ static ga_status complete_document(ga_draft *draft, ga_loader *loader)
 {
     GA_TRY(make_root(draft));
     GA_TRY(complete(&loader->reader, &draft->document->root));
+    GA_TRY(ga_document_keep_source(draft->document));
     GA_TRY(ga_load_parameters(loader));
     return loader->reader.out_of_memory ? GA_ERR_MEMORY : GA_OK;
 }

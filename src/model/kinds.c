@@ -487,10 +487,10 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
     }
     const char *near = ga_suggest(head, b->model, body_name);
     return ga_reader_error(READER(b), value->place,
-                           "unknown body `%s`%s%s%s; expected ground, a body, body.point, "
+                           "unknown body `%s`%s%s%s ground, a body, body.point, "
                            "ground.point or coordinates in the world",
                            head, near ? ", did you mean `" : "", near ? near : "",
-                           near ? "`?" : "");
+                           near ? "`? Expected" : "; expected");
 }
 
 static bool read_point(ga_builder *b, const ga_value *value, const ga_field *field, void *out)

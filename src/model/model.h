@@ -9,6 +9,7 @@
 #include "model/settings.h"
 
 #include <galpha/model.h>
+#include <stdint.h>
 
 /* A node is a place with a Lie group, here as it is at t = 0. What it weighs is up to elements.
  */
@@ -38,10 +39,11 @@ struct ga_model {
     ga_element **named; /* as they stand in the file */
     int element_count;
     ga_element **elements; /* joints, what acts along them, couplings, motions, forces */
-    int rows, speed_rows, memory_count, event_count;
+    int rows, speed_rows, memory_count, event_count, callback_count;
     struct ga_mesh_file *meshes; /* of shapes, the one read last */
     ga_names names;              /* 2 * index + ga_named */
     ga_settings settings;
+    uint64_t fingerprint; /* tells models apart, see fingerprint.c */
     /* Axes of joints in loops that were made parallel or perpendicular, see align.c. */
     struct {
         int count;

@@ -17,6 +17,8 @@ void ga_target_free(ga_target *target)
 {
     ga_free(target->row);
     ga_free(target->col);
+    ga_free(target->height);
+    ga_free(target->width);
     ga_free(target->entry);
     ga_free(target->first);
     memset(target, 0, sizeof *target);
@@ -35,78 +37,51 @@ static ga_status enlarge(int **numbers, int count, int room)
 
 static ga_status reserve(ga_target *target, int room)
 {
-    GA_TRY(enlarge(&target->row, target->count, room));
-    GA_TRY(enlarge(&target->col, target->count, room));
+    int **arrays[] = {&target->row, &target->col, &target->height, &target->width};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k)
+        GA_TRY(enlarge(arrays[k], target->blocks, room));
     target->room = room;
     return GA_OK;
 }
 
 static int more(int count) { return count + count / 2 + 64; }
 
-static ga_status add(ga_target *target, int row, int col)
+static ga_status add(ga_target *target, int row, int col, int height, int width)
 {
-    if (target->count == target->room) GA_TRY(reserve(target, more(target->count)));
-    target->row[target->count] = row;
-    target->col[target->count++] = col;
+    if (target->blocks == target->room) GA_TRY(reserve(target, more(target->blocks)));
+    target->row[target->blocks] = row;
+    target->col[target->blocks] = col;
+    target->height[target->blocks] = height;
+    target->width[target->blocks++] = width;
+    target->count += height * width;
     return GA_OK;
-}
-
-/* of an element of the rest */
-static ga_status add_entry(ga_target *target, int row, int col, int entry)
-{
-    int at = target->count - target->base;
-    if (at == target->entry_room) {
-        GA_TRY(enlarge(&target->entry, at, more(at)));
-        target->entry_room = more(at);
-    }
-    target->entry[at] = entry;
-    return add(target, row, col);
 }
 
 /* --- bodies ------------------------------------------------------------------------------- */
 
-/* A 3 x 3 block without its diagonal, row by row; a full one, column by column. */
-static ga_status add_skew(ga_target *target, int row, int col)
-{
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c)
-            if (r != c) GA_TRY(add(target, row + r, col + c));
-    return GA_OK;
-}
-
-static ga_status add_full(ga_target *target, int row, int col)
-{
-    for (int c = 0; c < 3; ++c)
-        for (int r = 0; r < 3; ++r) GA_TRY(add(target, row + r, col + c));
-    return GA_OK;
-}
-
+/* M, and what turns with a body: blocks by its translations and rotations. */
 static ga_status add_body(ga_assembly *a, int i)
 {
     if (!a->has_body[i]) return GA_OK;
     ga_target *M = a->target + GA_TARGET_MASS, *K = a->target + GA_TARGET_STIFFNESS,
               *C = a->target + GA_TARGET_DAMPING;
-    int at = a->v_at[i];
-    for (int k = 0; k < a->model->dimension; ++k) GA_TRY(add(M, at + k, at + k));
+    const int at = a->v_at[i], n = a->model->dimension;
+    GA_TRY(add(M, at, at, n, n));
     switch (a->kinds[i]) {
     case GA_NODE_SE3:
-        GA_TRY(add_skew(K, at, at + 3));
-        GA_TRY(add_skew(C, at, at));
-        GA_TRY(add_skew(C, at, at + 3));
+        GA_TRY(add(K, at, at + 3, 3, 3));
+        GA_TRY(add(C, at, at, 3, 3));
+        GA_TRY(add(C, at, at + 3, 3, 3));
         /* fall through */
     case GA_NODE_R3SO3:
-        GA_TRY(add_full(M, at + 3, at + 3));
-        return add_full(C, at + 3, at + 3);
+        GA_TRY(add(M, at + 3, at + 3, 3, 3));
+        return add(C, at + 3, at + 3, 3, 3);
     case GA_NODE_SE2:
-        GA_TRY(add(K, at, at + 2));
-        GA_TRY(add(K, at + 1, at + 2));
-        GA_TRY(add(C, at, at + 1));
-        GA_TRY(add(C, at, at + 2));
-        GA_TRY(add(C, at + 1, at));
-        GA_TRY(add(C, at + 1, at + 2));
+        GA_TRY(add(K, at, at + 2, 2, 1));
+        GA_TRY(add(C, at, at, 2, 3));
         /* fall through */
     case GA_NODE_R2SO2:
-        return add(M, at + 2, at + 2);
+        return add(M, at + 2, at + 2, 1, 1);
     default:
         return GA_OK;
     }
@@ -178,6 +153,76 @@ static void mark_rows(probe *p, int rows, int width, double noise)
     p->mask = mask;
 }
 
+/* --- blocks around what a probe has marked ------------------------------------------------ */
+
+/* Lines of a local matrix that may make a block: first .. first + count - 1, which are at
+ * `place` and behind it. */
+typedef struct lines {
+    int first, count, place;
+} lines;
+
+/* Translations and rotations of the nodes of an element of the rest. */
+static int list_parts(const ga_assembly *a, int e, lines *parts)
+{
+    const ga_element *element = a->rest[e];
+    int count = 0, first = 0;
+    for (int k = 0; k < element->node_count; ++k) {
+        const int node = element->nodes[k];
+        if (node < 0) continue;
+        const int n = ga_node_nv(a->nodes[node]), d = a->model->dimension;
+        const int moving = n < d ? n : d;
+        parts[count++] = (lines){first, moving, a->v_at[node]};
+        if (n > d) parts[count++] = (lines){first + d, n - d, a->v_at[node] + d};
+        first += n;
+    }
+    return count;
+}
+
+static ga_status add_entry(ga_target *target, int at, int entry)
+{
+    if (at == target->entry_room) {
+        GA_TRY(enlarge(&target->entry, at, more(at)));
+        target->entry_room = more(at);
+    }
+    target->entry[at] = entry;
+    return GA_OK;
+}
+
+/* The smallest block around what the mask has in these lines; entry (r, c) of the local matrix
+ * is number r * down + c * across. */
+static ga_status add_around(const probe *p, ga_target *target, lines rows, lines cols, int down,
+                            int across)
+{
+    int top = rows.count, bottom = -1, left = cols.count, right = -1;
+    for (int r = 0; r < rows.count; ++r)
+        for (int c = 0; c < cols.count; ++c) {
+            if (!p->mask[(rows.first + r) * down + (cols.first + c) * across]) continue;
+            top = r < top ? r : top;
+            bottom = r;
+            left = c < left ? c : left;
+            right = c > right ? c : right;
+        }
+    if (bottom < 0) return GA_OK;
+    int at = target->count - target->base;
+    for (int c = left; c <= right; ++c)
+        for (int r = top; r <= bottom; ++r)
+            GA_TRY(
+                add_entry(target, at++, (rows.first + r) * down + (cols.first + c) * across));
+    return add(target, rows.place + top, cols.place + left, bottom - top + 1, right - left + 1);
+}
+
+/* Blocks of rows, at `row`, by parts of nodes; where there are none, by parts both ways. */
+static ga_status add_blocks(const probe *p, ga_target *target, int e, int rows, int row)
+{
+    lines parts[2 * GA_ELEMENT_MAX_NODES];
+    const int count = list_parts(p->a, e, parts);
+    for (int i = 0; i < (rows ? 1 : count); ++i)
+        for (int j = 0; j < count; ++j)
+            GA_TRY(add_around(p, target, rows ? (lines){0, rows, row} : parts[i], parts[j],
+                              p->a->width[e], 1));
+    return GA_OK;
+}
+
 typedef void rows_of(ga_assembly *a, int r, const ga_element_state *state, double *out);
 
 static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int row,
@@ -185,21 +230,16 @@ static ga_status add_rows(probe *p, ga_target_name name, int e, int rows, int ro
 {
     ga_assembly *a = p->a;
     int width = a->width[e];
-    const int *columns = a->columns + a->column_at[e];
     bool look = is_analytic(a->rest[e]);
     memset(p->mask, look ? 0 : 1, (size_t)(rows * width) * sizeof *p->mask);
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, a->rest[e]);
         ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
-                                  a->memory, 0,         a->inputs};
+                                  a->memory, 0,         a->inputs, a->callbacks};
         evaluate(a, e, &state, a->out);
         mark_rows(p, rows, width, noise);
     }
-    for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < width; ++c)
-            if (p->mask[r * width + c])
-                GA_TRY(add_entry(a->target + name, row + r, columns[c], r * width + c));
-    return GA_OK;
+    return add_blocks(p, a->target + name, e, rows, row);
 }
 
 /* --- tangents of forces ------------------------------------------------------------------- */
@@ -244,7 +284,6 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
     ga_assembly *a = p->a;
     const ga_element *element = a->rest[e];
     int width = a->width[e];
-    const int *columns = a->columns + a->column_at[e];
     bool look = is_analytic(element);
     if (look && !element->rows && !element->speed_rows && !element->type->mass) return GA_OK;
     for (int r = 0; r < width; ++r)
@@ -253,16 +292,12 @@ static ga_status add_matrix(probe *p, ga_target_name name, int e, matrix_of *eva
     for (int k = 0; look && k < PROBES; ++k) {
         shake(p, element);
         ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
-                                  a->memory, 0,         a->inputs};
+                                  a->memory, 0,         a->inputs, a->callbacks};
         const ga_loaded at = {p->vd, p->lambda, p->psi};
         evaluate(a, e, &state, &at, a->out);
         mark(p, width * width, a->out, tangent_noise);
     }
-    for (int r = 0; r < width; ++r)
-        for (int c = 0; c < width; ++c)
-            if (p->mask[r * width + c])
-                GA_TRY(add_entry(a->target + name, columns[r], columns[c], r * width + c));
-    return GA_OK;
+    return add_blocks(p, a->target + name, e, 0, 0);
 }
 
 /* M is analytic whatever the forces are. */
@@ -270,37 +305,35 @@ static ga_status add_mass(probe *p, int e)
 {
     ga_assembly *a = p->a;
     const ga_element *element = a->rest[e];
-    const int width = a->width[e], *columns = a->columns + a->column_at[e];
+    const int width = a->width[e];
     if (!element->type->mass) return GA_OK;
     memset(p->mask, 0, (size_t)(width * width) * sizeof *p->mask);
     for (int k = 0; k < PROBES; ++k) {
         shake(p, element);
         ga_element_state state = {0.3 + k,   a->frames, p->lambda, p->psi,
-                                  a->memory, 0,         a->inputs};
+                                  a->memory, 0,         a->inputs, a->callbacks};
         ga_assembly_mass_of(a, e, &state, a->out);
         mark(p, width * width, a->out, gradient_noise);
     }
-    for (int r = 0; r < width; ++r)
-        for (int c = 0; c < width; ++c)
-            if (p->mask[r * width + c])
-                GA_TRY(add_entry(a->target + GA_TARGET_MASS, columns[r], columns[c],
-                                 r * width + c));
-    return GA_OK;
+    return add_blocks(p, a->target + GA_TARGET_MASS, e, 0, 0);
 }
 
 /* Columns are the host's multipliers; the local matrix is stored by columns. */
-static ga_status add_multipliers(ga_assembly *a, int e)
+static ga_status add_multipliers(probe *p, int e)
 {
-    const ga_element *element = a->rest[e], *host = element->host;
-    int width = a->width[e];
-    const int *columns = a->columns + a->column_at[e];
-    for (int c = 0; host && c < host->rows + host->speed_rows; ++c) {
-        int column =
-            c < host->rows ? host->row + c : a->model->rows + host->speed_row + c - host->rows;
-        for (int r = 0; r < width; ++r)
-            GA_TRY(add_entry(a->target + GA_TARGET_MULTIPLIERS, columns[r], column,
-                             c * width + r));
-    }
+    ga_assembly *a = p->a;
+    const ga_element *host = a->rest[e]->host;
+    const int width = a->width[e];
+    if (!host) return GA_OK;
+    lines parts[2 * GA_ELEMENT_MAX_NODES];
+    const lines columns[2] = {{0, host->rows, host->row},
+                              {host->rows, host->speed_rows, a->model->rows + host->speed_row}};
+    const int count = list_parts(a, e, parts);
+    memset(p->mask, 1, (size_t)(width * (host->rows + host->speed_rows)) * sizeof *p->mask);
+    for (int i = 0; i < count; ++i)
+        for (int j = 0; j < 2; ++j)
+            GA_TRY(add_around(p, a->target + GA_TARGET_MULTIPLIERS, parts[i], columns[j], 1,
+                              width));
     return GA_OK;
 }
 
@@ -325,46 +358,26 @@ static ga_status add_element(probe *p, int e)
     GA_TRY(add_mass(p, e));
     GA_TRY(add_matrix(p, GA_TARGET_STIFFNESS, e, ga_assembly_stiffness_of));
     GA_TRY(add_matrix(p, GA_TARGET_DAMPING, e, ga_assembly_damping_of));
-    return add_multipliers(p->a, e);
-}
-
-/* Where an entry of a local matrix goes: a row of the joint or of a node, a column of a node.
- */
-typedef struct spot {
-    int row, row_node; /* row_node -1: of the joint */
-    int col, col_node;
-} spot;
-
-static ga_status add_spots(ga_assembly *a, ga_target *target, const ga_batch *batch, int count,
-                           const spot *spots)
-{
-    for (int k = 0; k < batch->count; ++k) {
-        const int *nodes = batch->nodes + 2 * k;
-        for (int i = 0; i < count; ++i) {
-            const spot *s = spots + i;
-            int row = s->row_node < 0 ? batch->row[k] : a->v_at[nodes[s->row_node]];
-            GA_TRY(add(target, row + s->row, a->v_at[nodes[s->col_node]] + s->col));
-        }
-    }
-    return GA_OK;
+    return add_multipliers(p, e);
 }
 
 static ga_status add_batch(ga_assembly *a, ga_batch *batch)
 {
     static const ga_target_name names[GA_BATCH_MATRICES] = {
         GA_TARGET_GRADIENT, GA_TARGET_SPEED_STIFFNESS, GA_TARGET_STIFFNESS};
-    const int n = batch->kernel->columns;
     for (int m = 0; m < GA_BATCH_MATRICES; ++m) {
-        spot spots[GA_BATCH_SIZE];
-        for (int i = 0; i < batch->mask[m].count; ++i) {
-            spot *s = spots + i;
-            s->row = batch->mask[m].entry[i] / n;
-            s->row_node = -1;
-            s->col = ga_batch_column(batch, batch->mask[m].entry[i] % n, &s->col_node);
-            if (m == GA_BATCH_STIFFNESS) s->row = ga_batch_column(batch, s->row, &s->row_node);
+        const ga_batch_layout *layout = batch->layout + m;
+        ga_target *target = a->target + names[m];
+        batch->value[m] = target->count;
+        for (int k = 0; k < batch->count; ++k) {
+            const int *nodes = batch->nodes + 2 * k;
+            for (int i = 0; i < layout->blocks; ++i) {
+                const ga_batch_block *b = layout->block + i;
+                const int row = b->row_node < 0 ? batch->row[k] : a->v_at[nodes[b->row_node]];
+                GA_TRY(add(target, row + b->row, a->v_at[nodes[b->col_node]] + b->col,
+                           b->height, b->width));
+            }
         }
-        batch->value[m] = a->target[names[m]].count;
-        GA_TRY(add_spots(a, a->target + names[m], batch, batch->mask[m].count, spots));
     }
     return GA_OK;
 }
@@ -375,16 +388,16 @@ static ga_status reserve_all(ga_assembly *a)
     int room[GA_TARGET_COUNT] = {0}; /* no entries is not the same as no pattern */
     for (int i = 0; i < a->model->node_count; ++i) {
         bool se = a->kinds[i] == GA_NODE_SE3 || a->kinds[i] == GA_NODE_SE2, flat = a->planes;
-        room[GA_TARGET_MASS] += flat ? 3 : 12;
-        room[GA_TARGET_STIFFNESS] += !se ? 0 : flat ? 2 : 6;
-        room[GA_TARGET_DAMPING] += flat ? (se ? 4 : 0) : (se ? 21 : 9);
+        room[GA_TARGET_MASS] += 2;
+        room[GA_TARGET_STIFFNESS] += se ? 1 : 0;
+        room[GA_TARGET_DAMPING] += flat ? (se ? 1 : 0) : (se ? 3 : 1);
     }
     for (int k = 0; k < a->batch_count; ++k) {
         const ga_batch *batch = a->batches + k;
-        const ga_batch_mask *mask = batch->mask;
-        room[GA_TARGET_GRADIENT] += batch->count * mask[GA_BATCH_GRADIENT].count;
-        room[GA_TARGET_SPEED_STIFFNESS] += batch->count * mask[GA_BATCH_SWEPT].count;
-        room[GA_TARGET_STIFFNESS] += batch->count * mask[GA_BATCH_STIFFNESS].count;
+        const ga_batch_layout *layout = batch->layout;
+        room[GA_TARGET_GRADIENT] += batch->count * layout[GA_BATCH_GRADIENT].blocks;
+        room[GA_TARGET_SPEED_STIFFNESS] += batch->count * layout[GA_BATCH_SWEPT].blocks;
+        room[GA_TARGET_STIFFNESS] += batch->count * layout[GA_BATCH_STIFFNESS].blocks;
     }
     for (int k = 0; k < GA_TARGET_COUNT; ++k) {
         if (!(a->target[k].first = GA_NEW(int, a->rest_count + 1))) return GA_ERR_MEMORY;

@@ -8,7 +8,7 @@
 /* Orders are those of the public enumerations, where there is one. */
 static const char *const body_types[] = {"rigid", "point-mass", NULL};
 static const char *const methods[] = {"generalized-alpha", "hht",   "newmark", "wbz",
-                                      "explicit",          "radau", NULL};
+                                      "explicit",          "radau", "auto",    NULL};
 static const char *const formulations[] = {"index3", "index2", "soi2", "hht-i3", NULL};
 static const char *const starts[] = {"auto", "plain", "shifted", "perturbed", "implicit", NULL};
 static const char *const kinematics[] = {"r3so3", "se3", NULL};
@@ -61,18 +61,22 @@ const ga_field ga_simulate_fields[] = {
              .range = GA_POSITIVE, .fallback = {NAN}, .absent = "no limit"),
     GA_FIELD(S, NUMBER, max_step, "largest step, with `tolerance`", .unit = "s",
              .range = GA_POSITIVE, .fallback = {NAN},
-             .absent = "no limit, or 1/500 of the simulated time in driven models"),
+             .absent =
+                 "no limit; in driven models 1/500 of the simulated time, with radau 1/200, "
+                 "with explicit 1/50"),
     GA_FIELD(S, CHOICE, error,
              "which errors `tolerance` controls. full: positions and velocities, second order; "
              "positions: positions only, for stiff models; extrapolate: positions and "
              "velocities, third order by local extrapolation; auto: positions and velocities, "
              "the order (2 or 3) is chosen automatically",
              .choices = errors, .fallback = {3}),
-    GA_FIELD(S, METHOD, method,
-             "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
-             "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
-             "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones",
-             .choices = methods),
+    GA_FIELD(
+        S, METHOD, method,
+        "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
+        "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
+        "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones; auto: one of "
+        "these three, chosen by what the motion is like",
+        .choices = methods),
     GA_FIELD(S, NUMBER, rho_inf,
              "spectral radius at infinity: 1 no numerical damping, 0 strongest",
              .range = GA_FRACTION, .fallback = {NAN}, .absent = "0.9"),

@@ -38,8 +38,9 @@ enum {
     GA_FAMILY_HHT,
     GA_FAMILY_NEWMARK,
     GA_FAMILY_WBZ,
-    GA_FAMILY_EXPLICIT, /* these two are methods of their own, without coefficients */
+    GA_FAMILY_EXPLICIT, /* from here on methods of their own, without coefficients */
     GA_FAMILY_RADAU,
+    GA_FAMILY_AUTO,
     GA_FAMILY_COEFFICIENTS = -1
 };
 

@@ -64,8 +64,9 @@ static void compare(checker *c, ga_derivative which, int rows, int cols, const d
 static const double *expand(checker *c, const ga_coords *coords)
 {
     memset(c->full, 0, (size_t)(coords->rows * coords->cols) * sizeof *c->full);
-    for (int k = 0; k < coords->count; ++k)
-        c->full[coords->row[k] + coords->rows * coords->col[k]] += c->values[k];
+    for (ga_matrix_entry e = ga_entry_first(coords); e.k < coords->count;
+         ga_entry_next(coords, &e))
+        c->full[e.row + coords->rows * e.col] += c->values[e.k];
     return c->full;
 }
 
@@ -176,7 +177,8 @@ static ga_status create(checker *c, const ga_system *system)
     /* full also for Z, which otherwise would be derived from B */
     int n = ga_system_nv(system), m = system->constraint_count;
     GA_TRY(ga_coords_create(m, n, 0, NULL, NULL, &c->all));
-    tangents.velocity_stiffness_pattern = (ga_pattern){c->all.count, c->all.row, c->all.col};
+    tangents.velocity_stiffness_pattern =
+        (ga_pattern){c->all.blocks, c->all.row, c->all.col, c->all.height, c->all.width};
     gradients.velocity_stiffness_pattern = tangents.velocity_stiffness_pattern;
     GA_TRY(ga_dae_create(system, &c->given));
     GA_TRY(ga_dae_create(&tangents, &c->tangents));

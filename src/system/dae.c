@@ -54,6 +54,7 @@ void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
     if (report) {
         report->time = t;
         report->row = dae->fault.row;
+        if (strcmp(what, "force") == 0) report->column = dae->fault.row; /* a coordinate */
     }
 }
 
@@ -61,12 +62,12 @@ void ga_dae_explain(const ga_dae *dae, double t, ga_report *report)
 static bool find_diagonal(const ga_dae *dae, double *diagonal)
 {
     memset(diagonal, 0, (size_t)dae->nv * sizeof *diagonal);
-    for (int k = 0; k < dae->M.count; ++k) {
-        const double m = dae->M_constant[k];
-        const int i = dae->M.row[k];
+    for (ga_matrix_entry e = ga_entry_first(&dae->M); e.k < dae->M.count;
+         ga_entry_next(&dae->M, &e)) {
+        const double m = dae->M_constant[e.k];
         if (m == 0) continue;
-        if (dae->M.col[k] != i || diagonal[i] != 0) return false;
-        diagonal[i] = m;
+        if (e.col != e.row || diagonal[e.row] != 0) return false;
+        diagonal[e.row] = m;
     }
     return true;
 }
@@ -446,7 +447,7 @@ static void update_many(const ga_dae *dae, ga_map map, const double *q, const do
 void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double *x, double *q1)
 {
     if (dae->commutative && map == GA_MAP_EXP) /* q and x are numbered alike, and add up */
-        for (int i = 0; i < dae->nv; ++i) q1[i] = q[i] + x[i];
+        for (int i = 0; i < dae->nm; ++i) q1[i] = q[i] + x[i];
     else if (dae->sys.node_count == 1)
         ga_lie_update_all(dae->sys.nodes[0], 1, map, q, x, q1);
     else
@@ -459,7 +460,7 @@ void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, 
     for (int k = 0; k < dae->sys.node_count; ++k) {
         ga_node node = dae->sys.nodes[k];
         int n = ga_node_nv(node);
-        if (node.group != GA_GROUP_RN) {
+        if (!ga_group_is_vector(node)) {
             ga_lie_cayley_defect(node, v, c);
             for (int i = 0; i < n; ++i) x[i] += scale * c[i];
         }
@@ -474,6 +475,7 @@ static int flat_components(ga_node node)
 {
     switch (node.group) {
     case GA_GROUP_RN:
+    case GA_GROUP_STATE:
         return node.n;
     case GA_GROUP_R2SO2:
         return 2;
@@ -548,58 +550,62 @@ ga_status ga_dae_use(ga_dae *dae, ga_pool *pool)
 /* To be freed with the rest: arrays that may be null. */
 static void own(ga_dae *dae, const ga_coords *coords)
 {
-    assert(dae->owned_count + 2 <= GA_DAE_MAX_OWNED);
-    dae->owned[dae->owned_count++] = coords->row;
-    dae->owned[dae->owned_count++] = coords->col;
+    int *const arrays[] = {coords->row, coords->col, coords->height, coords->width,
+                           coords->start};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        assert(dae->owned_count < GA_DAE_MAX_OWNED);
+        dae->owned[dae->owned_count++] = arrays[k];
+    }
 }
 
-/* A view of what is declared; a full matrix is written out. */
+/* A view of what is declared, with starts of its own. */
 static ga_status structure(ga_dae *dae, const ga_pattern *pattern, int rows, int cols,
                            ga_coords *coords)
 {
+    if (!pattern->row) {
+        GA_TRY(ga_coords_create(rows, cols, 0, NULL, NULL, coords));
+        own(dae, coords);
+        return GA_OK;
+    }
     *coords = (ga_coords){.rows = rows,
                           .cols = cols,
-                          .count = pattern->count,
+                          .blocks = pattern->count,
                           .row = (int *)pattern->row,
-                          .col = (int *)pattern->col};
-    if (pattern->row) return GA_OK;
-    GA_TRY(ga_coords_create(rows, cols, 0, NULL, NULL, coords));
-    own(dae, coords);
-    return GA_OK;
+                          .col = (int *)pattern->col,
+                          .height = (int *)pattern->height,
+                          .width = (int *)pattern->width};
+    if (pattern->height) {
+        if (!(coords->start = GA_NEW_WHOLE(int, pattern->count))) return GA_ERR_MEMORY;
+        own(dae, &(ga_coords){.start = coords->start});
+    }
+    return ga_coords_start(coords);
 }
 
-/* Block-diagonal by nodes: the diagonal of their first `flat` components, and a full block of
+/* Block-diagonal by nodes: single entries for their first `flat` components, and a block for
  * the others. */
 static ga_status node_structure(const ga_dae *dae, int (*flat_of)(ga_node node),
                                 ga_coords *result)
 {
-    int count = 0;
+    int blocks = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
         const ga_node node = dae->sys.nodes[k];
-        const int flat = flat_of(node), rest = ga_node_nv(node) - flat;
-        count += flat + rest * rest;
+        const int flat = flat_of(node);
+        blocks += flat + (ga_node_nv(node) > flat);
     }
-    int *row = GA_NEW(int, count), *col = GA_NEW(int, count);
-    if (!row || !col) {
-        ga_free(row);
-        ga_free(col);
-        return GA_ERR_MEMORY;
-    }
-    int at = 0, offset = 0;
+    GA_TRY(ga_coords_reserve(dae->nv, dae->nv, blocks, result));
+    int b = 0, offset = 0;
     for (int k = 0; k < dae->sys.node_count; ++k) {
-        const ga_node node = dae->sys.nodes[k];
-        const int n = ga_node_nv(node), flat = flat_of(node);
-        for (int i = 0; i < flat; ++i) row[at] = col[at] = offset + i, ++at;
-        for (int j = flat; j < n; ++j)
-            for (int i = flat; i < n; ++i) row[at] = offset + i, col[at] = offset + j, ++at;
+        const int n = ga_node_nv(dae->sys.nodes[k]), flat = flat_of(dae->sys.nodes[k]);
+        for (int i = 0; i < flat + (n > flat); ++i, ++b) {
+            result->row[b] = result->col[b] = offset + i;
+            result->height[b] = result->width[b] = i < flat ? 1 : n - flat;
+        }
         offset += n;
     }
-    *result =
-        (ga_coords){.rows = dae->nv, .cols = dae->nv, .count = count, .row = row, .col = col};
-    return GA_OK;
+    return ga_coords_start(result);
 }
 
-static int vector_components(ga_node node) { return node.group == GA_GROUP_RN ? node.n : 0; }
+static int vector_components(ga_node node) { return ga_group_is_vector(node) ? node.n : 0; }
 
 /* The structure of D_q (B v), where none is declared: a row that depends on one velocity
  * component of a node may depend on all its configuration, so the structure of B is filled up
@@ -610,10 +616,11 @@ static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
     ga_coords nodes;
     GA_TRY(node_structure(dae, vector_components, &nodes));
     ga_status status = ga_product_create(of, &nodes, &product);
-    if (status == GA_OK)
-        status = ga_coords_create(of->rows, dae->nv, product.result.count, product.result.row,
-                                  product.result.col, result);
-    if (status == GA_OK) own(dae, result);
+    if (status == GA_OK) {
+        *result = product.result;
+        product.result = (ga_coords){0};
+        own(dae, result);
+    }
     ga_product_destroy(&product);
     ga_coords_destroy(&nodes);
     return status;
@@ -623,26 +630,28 @@ static ga_status filled_up(ga_dae *dae, const ga_coords *of, ga_coords *result)
  * of both, the second keeps its rows. */
 static ga_status stack(ga_dae *dae, ga_coords *first, const ga_coords *second, ga_coords *both)
 {
-    const int count = first->count + second->count;
+    const int rows = first->rows;
     *both = *first;
-    both->rows = first->rows + second->rows;
+    both->rows += second->rows;
     if (!second->count) return GA_OK;
-    *both = (ga_coords){.rows = both->rows,
-                        .cols = first->cols,
-                        .count = count,
-                        .row = GA_NEW(int, count),
-                        .col = GA_NEW(int, count)};
+    GA_TRY(ga_coords_reserve(rows + second->rows, first->cols, first->blocks + second->blocks,
+                             both));
     own(dae, both);
-    if (!both->row || !both->col) return GA_ERR_MEMORY;
-    for (int k = 0; k < count; ++k) {
-        bool upper = k < first->count;
-        const ga_coords *from = upper ? first : second;
-        int at = upper ? k : k - first->count;
-        both->row[k] = from->row[at] + (upper ? 0 : first->rows);
-        both->col[k] = from->col[at];
+    for (int b = 0; b < both->blocks; ++b) {
+        const bool upper = b < first->blocks;
+        const ga_matrix_block box =
+            upper ? ga_coords_box(first, b) : ga_coords_box(second, b - first->blocks);
+        both->row[b] = box.row + (upper ? 0 : rows);
+        both->col[b] = box.col;
+        both->height[b] = box.rows;
+        both->width[b] = box.cols;
     }
-    first->row = both->row;
-    first->col = both->col;
+    GA_TRY(ga_coords_start(both));
+    const int blocks = first->blocks, count = first->count;
+    *first = *both;
+    first->rows = rows;
+    first->blocks = blocks;
+    first->count = count;
     return GA_OK;
 }
 
@@ -689,7 +698,7 @@ static ga_status create_kinds(ga_dae *dae)
     if (!dae->kind) return GA_ERR_MEMORY;
     static const int rotations[] = {
         [GA_GROUP_RN] = 0,  [GA_GROUP_SO2] = 1,   [GA_GROUP_R2SO2] = 1, [GA_GROUP_SE2] = 1,
-        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
+        [GA_GROUP_SO3] = 3, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3,   [GA_GROUP_STATE] = 0};
     for (int k = 0, at = 0; k < dae->sys.node_count; ++k) {
         const ga_node node = dae->sys.nodes[k];
         const int n = ga_node_nv(node), turns = rotations[node.group];
@@ -712,8 +721,7 @@ static ga_status create(ga_dae *dae)
         GA_TRY(structure(dae, &sys->force_multipliers_pattern, dae->nv, dae->mp, &dae->L));
     GA_TRY(create_parts(dae));
     GA_TRY(create_colors(dae));
-    dae->G.layout = dae->p ? GA_LISTED : dae->B.layout;
-    dae->Z.layout = dae->p ? GA_LISTED : dae->ZB.layout;
+    GA_TRY(ga_dae_create_states(dae));
 
     int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
     bool memory =
@@ -754,9 +762,12 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
         ga_group group = system->nodes[k].group;
         if (group != system->nodes[0].group || system->nodes[k].n != system->nodes[0].n)
             dae->alike = false;
-        if (group != GA_GROUP_RN && group != GA_GROUP_SO2 && group != GA_GROUP_R2SO2)
+        if (group == GA_GROUP_STATE) dae->nx += system->nodes[k].n;
+        if (!ga_group_is_vector(system->nodes[k]) && group != GA_GROUP_SO2 &&
+            group != GA_GROUP_R2SO2)
             dae->commutative = false;
     }
+    dae->nm = dae->nv - dae->nx;
     ga_status status = create(dae);
     if (status != GA_OK) ga_dae_destroy(dae);
     return status;
@@ -780,6 +791,7 @@ void ga_dae_destroy(ga_dae *dae)
         dae->plus,     dae->minus,     dae->r_plus,     dae->r_minus,   dae->M_work,
         dae->G_work,   dae->rate_work, dae->M_diagonal, dae->pieces,    dae->kind};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    ga_dae_destroy_states(dae);
     memset(dae, 0, sizeof *dae);
 }
 

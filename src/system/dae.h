@@ -24,12 +24,25 @@
 
 #include <stddef.h>
 
-enum { GA_DAE_MAX_OWNED = 24 };
+enum { GA_DAE_MAX_OWNED = 64 };
+
+typedef struct ga_tangents {
+    double *K, *C, *L, *Z;
+} ga_tangents;
+
+/* Entries of a matrix in the rows of states. */
+typedef struct ga_state_rows {
+    int count;
+    struct ga_state_entry {
+        int k, row, col; /* value k stands there */
+    } * entry;
+} ga_state_rows;
 
 typedef struct ga_dae {
     ga_system sys;
     int nq, nv, m, p, mp; /* mp = m + p */
-    int *kind;            /* of each velocity component: 0 translation (and R^n), 1 rotation */
+    int nm, nx;           /* nv = nm + nx: velocities of positions, then first-order states */
+    int *kind;            /* of velocities: 0 translation (and R^n), 1 rotation; nm numbers */
     bool commutative;     /* every T(x) is the identity for the exponential map */
     bool alike;           /* all nodes are of one kind */
     bool rheonomic;
@@ -50,6 +63,14 @@ typedef struct ga_dae {
     /* for what is left out: columns that move together, and entries that get the value */
     ga_coloring color_B, color_N, color_K, color_C, color_ZB, color_ZN, color_L;
     bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;
+
+    /* Of the states: largest values so far, the least sizes that errors are relative to, and
+     * the largest values when these were found, all in one array; and the entries of M, K, C,
+     * L in their rows. */
+    double *state_size, *state_least, *state_known;
+    ga_state_rows M_states, K_states, C_states, L_states;
+    ga_tangents state_tangents; /* workspace, without Z */
+    double *state_work;         /* nx numbers for users, then those of states.c */
 
     double *M_constant; /* values of a constant mass matrix, once evaluated */
     bool M_known, M_is_diagonal;
@@ -111,9 +132,6 @@ ga_status ga_dae_stiffness(ga_dae *dae, const ga_point *at, double *K);
 ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
 /* K, C, L and, if velocities is true, Z as they come, Z else only in its second part; and a
  * look at whether K, C and Z are finite. */
-typedef struct ga_tangents {
-    double *K, *C, *L, *Z;
-} ga_tangents;
 ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
                                const ga_tangents *tangents);
 ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
@@ -163,6 +181,37 @@ ga_status ga_difference_nonholonomic_stiffness(ga_dae *dae, const ga_point *at, 
 ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, double *L);
 /* Phi_t as given or by differences; zero for constraints that do not depend on time. */
 ga_status ga_dae_rate(ga_dae *dae, double t, const double *q, double *Phi_t);
+
+/* states.c */
+enum { GA_STATE_NUMBERS = 3 };               /* of each state, from state_size on */
+ga_status ga_dae_create_states(ga_dae *dae); /* the structures are there */
+void ga_dae_destroy_states(ga_dae *dae);
+/* Sizes as at the beginning; and at least those of the states in v. */
+void ga_dae_forget_sizes(ga_dae *dae);
+void ga_dae_copy_sizes(ga_dae *to, const ga_dae *from); /* of the same system */
+void ga_dae_observe_states(ga_dae *dae, const double *v);
+/* What errors of state i are relative to; 0 if there is nothing. */
+static inline double ga_dae_state_size(const ga_dae *dae, int i)
+{
+    const double size = dae->state_size[i], least = dae->state_least[i];
+    return size > least ? size : least;
+}
+/* The largest of these changes of states by their sizes; x has nv numbers. NaN if one is. */
+double ga_dae_weigh_states(const ga_dae *dae, const double *x);
+/* Sizes, or errors, of what rates depend on: q and v by kind, each state, multipliers; and x',
+ * for what depends on time alone. */
+typedef struct ga_influence {
+    double q[2], v[2];
+    const double *x;
+    double multipliers;
+    const double *rate; /* may be null */
+} ga_influence;
+/* By how much the terms of their rates, each by itself, change states within `time`. */
+void ga_dae_state_changes(const ga_dae *dae, const double *M, const ga_tangents *at,
+                          double time, const ga_influence *from, double *change);
+/* The same with M and tangents at this point. */
+ga_status ga_dae_state_changes_at(ga_dae *dae, const ga_point *at, double time,
+                                  const ga_influence *from, double *change);
 
 /* Brings quaternions to unit length; one of length zero is no rotation. */
 ga_status ga_dae_normalise(const ga_dae *dae, double *q, ga_report *report);

@@ -45,11 +45,10 @@ static void collect(const ga_coords *coords, const ga_coloring *coloring, const 
                     int c, const double *plus, const double *minus, double width,
                     double *values)
 {
-    for (int k = 0; k < coords->count; ++k) {
-        if (coloring->color[coords->col[k]] != c) continue;
-        int i = coords->row[k];
-        values[k] = first[k] ? (plus[i] - minus[i]) / width : 0;
-    }
+    for (ga_matrix_entry e = ga_entry_first(coords); e.k < coords->count;
+         ga_entry_next(coords, &e))
+        if (coloring->color[e.col] == c)
+            values[e.k] = first[e.k] ? (plus[e.row] - minus[e.row]) / width : 0;
 }
 
 ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double *B)
@@ -94,7 +93,7 @@ ga_status ga_difference_rate(ga_dae *dae, double t, const double *q, double *Phi
 ga_status ga_difference_nonholonomic_gradient(ga_dae *dae, double t, const double *q,
                                               const double *v, double *N)
 {
-    double step = first_step * fmax(1, ga_norm_max(dae->nv, v) * 1e-3);
+    double step = first_step * fmax(1, ga_norm_max(dae->nm, v) * 1e-3);
     for (int c = 0; c < dae->color_N.colors; ++c) {
         set_direction(dae, &dae->color_N, c, step);
         for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = v[j] + dae->direction[j];
@@ -129,7 +128,7 @@ static ga_status velocity_residual(ga_dae *dae, double t, const double *q, const
         return GA_OK;
     }
     double *q1 = dae->q_minus; /* callers keep q in q_plus or in the user's array */
-    const double s = nested_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+    const double s = nested_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nm, v));
     static const double central[] = {0.5, -0.5}, backward[] = {1.5, -2, 0.5};
     ga_status status = constraint_along(dae, t, q, v, s, q1, w);
     if (status != GA_OK && !is_undefined(status)) return status;
@@ -174,7 +173,7 @@ static ga_status along_motion(ga_dae *dae, residual *of, int rows, double t, con
 
 static double time_step(const ga_dae *dae, const double *q, const double *v)
 {
-    return motion_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nv, v));
+    return motion_step * typical_length(dae, q) / fmax(1, ga_norm_max(dae->nm, v));
 }
 
 ga_status ga_difference_acceleration_rhs(ga_dae *dae, double t, const double *q,
@@ -229,19 +228,38 @@ static ga_status velocity_dependent(ga_dae *dae, const ga_point *at, const doubl
     return GA_OK;
 }
 
+/* The step of column j. Velocities have a common one; each state has its own, as it has its own
+ * unit. */
+static double damping_step(const ga_dae *dae, double relative, double common, const double *v,
+                           int j)
+{
+    static const double smallest = 1e-3; /* of a state that is zero, as far as is known */
+    if (j < dae->nm) return common;
+    const double size = fmax(fabs(v[j]), ga_dae_state_size(dae, j - dae->nm));
+    return relative * (size > 0 ? size : smallest);
+}
+
 ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
 {
-    double step = (dae->p && !dae->sys.nonholonomic_gradient ? nested_step : first_step) *
-                  fmax(1, ga_norm_max(dae->nv, at->v) * 1e-3);
+    const double relative =
+        dae->p && !dae->sys.nonholonomic_gradient ? nested_step : first_step;
+    const double common = relative * fmax(1, ga_norm_max(dae->nm, at->v) * 1e-3);
+    const int *color = dae->color_C.color;
     for (int c = 0; c < dae->color_C.colors; ++c) {
         for (int side = 1; side >= -1; side -= 2) {
-            set_direction(dae, &dae->color_C, c, side * step);
-            for (int j = 0; j < dae->nv; ++j) dae->v_side[j] = at->v[j] + dae->direction[j];
+            memcpy(dae->v_side, at->v, (size_t)dae->nv * sizeof *dae->v_side);
+            for (int j = 0; j < dae->nv; ++j)
+                if (color[j] == c)
+                    dae->v_side[j] += side * damping_step(dae, relative, common, at->v, j);
             GA_TRY(velocity_dependent(dae, at, dae->v_side,
                                       side > 0 ? dae->r_plus : dae->r_minus));
         }
-        collect(&dae->C, &dae->color_C, dae->first_C, c, dae->r_plus, dae->r_minus, 2 * step,
-                C);
+        for (ga_matrix_entry e = ga_entry_first(&dae->C); e.k < dae->C.count;
+             ga_entry_next(&dae->C, &e)) {
+            if (color[e.col] != c) continue;
+            const double width = 2 * damping_step(dae, relative, common, at->v, e.col);
+            C[e.k] = dae->first_C[e.k] ? (dae->r_plus[e.row] - dae->r_minus[e.row]) / width : 0;
+        }
     }
     return GA_OK;
 }

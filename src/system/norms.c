@@ -48,8 +48,9 @@ double ga_norm_raise(int n, const double *x, const int *kind, double factor, dou
 /* Translations of a node, which come first among its coordinates. */
 static int translations(ga_node node)
 {
-    static const int counts[] = {[GA_GROUP_SO2] = 0, [GA_GROUP_SO3] = 0,   [GA_GROUP_R2SO2] = 2,
-                                 [GA_GROUP_SE2] = 2, [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3};
+    static const int counts[] = {
+        [GA_GROUP_SO2] = 0,   [GA_GROUP_SO3] = 0, [GA_GROUP_R2SO2] = 2, [GA_GROUP_SE2] = 2,
+        [GA_GROUP_R3SO3] = 3, [GA_GROUP_SE3] = 3, [GA_GROUP_STATE] = 0};
     return node.group == GA_GROUP_RN ? node.n : counts[node.group];
 }
 

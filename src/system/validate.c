@@ -3,6 +3,7 @@
 
 #include <galpha/system.h>
 #include <limits.h>
+#include <math.h>
 
 int ga_system_nq(const ga_system *system)
 {
@@ -14,8 +15,30 @@ int ga_system_nv(const ga_system *system)
     return ga_nodes_nv(system->node_count, system->nodes);
 }
 
+int ga_pattern_size(const ga_pattern *pattern, int rows, int cols)
+{
+    if (!pattern->row) return rows * cols;
+    if (!pattern->height) return pattern->count;
+    int size = 0;
+    for (int k = 0; k < pattern->count; ++k) size += pattern->height[k] * pattern->width[k];
+    return size;
+}
+
 /* Sizes stay below this so that sums and products with small factors fit an int. */
 static const int size_limit = INT_MAX / 16;
+
+static ga_status check_states(const ga_system *sys, int count, ga_report *report)
+{
+    if (sys->state_sizes && count == 0)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "state_sizes is given, but no node is of GA_GROUP_STATE");
+    for (int i = 0; sys->state_sizes && i < count; ++i)
+        if (!(sys->state_sizes[i] > 0 && isfinite(sys->state_sizes[i])))
+            return ga_fail(report, GA_ERR_SYSTEM,
+                           "state_sizes[%d] is %g: a typical size is positive", i,
+                           sys->state_sizes[i]);
+    return GA_OK;
+}
 
 static ga_status check_nodes(const ga_system *sys, ga_report *report)
 {
@@ -23,20 +46,55 @@ static ga_status check_nodes(const ga_system *sys, ga_report *report)
         return ga_fail(report, GA_ERR_SYSTEM, "a system needs at least one node");
     if (sys->node_count > size_limit)
         return ga_fail(report, GA_ERR_SYSTEM, "node_count %d is too large", sys->node_count);
-    long long total = 0;
+    long long total = 0, states = 0;
     for (int k = 0; k < sys->node_count; ++k) {
         ga_node node = sys->nodes[k];
-        int nq = ga_node_nq(node);
-        if (nq < 1)
+        const int nq = ga_node_nq(node), nv = ga_node_nv(node);
+        if (nv < 1)
             return ga_fail(report, GA_ERR_SYSTEM,
                            "node %d (group %d, n = %d) is not a valid node: unknown group, or "
-                           "n < 1 in R^n",
+                           "n < 1 in R^n or of states",
                            k, (int)node.group, node.n);
-        total += nq;
+        if (node.group == GA_GROUP_STATE)
+            states += nv;
+        else if (states > 0)
+            return ga_fail(report, GA_ERR_SYSTEM,
+                           "node %d stands behind states: nodes of GA_GROUP_STATE come last",
+                           k);
+        total += nq > nv ? nq : nv;
     }
     if (total > size_limit)
         return ga_fail(report, GA_ERR_SYSTEM, "%lld coordinates are too many", total);
-    return GA_OK;
+    return check_states(sys, (int)states, report);
+}
+
+/* Block or entry k lies in the matrix. */
+static ga_status check_block(const char *name, const ga_pattern *pattern, int k, int rows,
+                             int cols, ga_report *report)
+{
+    const int i = pattern->row[k], j = pattern->col[k];
+    const int height = pattern->height ? pattern->height[k] : 1;
+    const int width = pattern->height ? pattern->width[k] : 1;
+    if (height >= 1 && width >= 1 && i >= 0 && j >= 0 && i < rows && j < cols &&
+        height <= rows - i && width <= cols - j)
+        return GA_OK;
+    if (!pattern->height)
+        ga_fail(report, GA_ERR_SYSTEM,
+                "%s_pattern entry %d is (%d, %d), outside the %d x %d matrix", name, k, i, j,
+                rows, cols);
+    else if (height < 1 || width < 1)
+        ga_fail(report, GA_ERR_SYSTEM,
+                "%s_pattern block %d is %d x %d: a block has at least one row and column", name,
+                k, height, width);
+    else
+        ga_fail(report, GA_ERR_SYSTEM,
+                "%s_pattern block %d is %d x %d from (%d, %d) on, outside the %d x %d matrix",
+                name, k, height, width, i, j, rows, cols);
+    if (report) {
+        report->row = i;
+        report->column = j;
+    }
+    return GA_ERR_SYSTEM;
 }
 
 static ga_status check_pattern(const char *name, const ga_pattern *pattern, int rows, int cols,
@@ -44,6 +102,14 @@ static ga_status check_pattern(const char *name, const ga_pattern *pattern, int 
 {
     if (!pattern->row != !pattern->col)
         return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern has only one of row and col", name);
+    if (!pattern->height != !pattern->width)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "%s_pattern has only one of height and width: blocks need both, entries "
+                       "neither",
+                       name);
+    if (pattern->height && !pattern->row)
+        return ga_fail(report, GA_ERR_SYSTEM,
+                       "%s_pattern has sizes of blocks, but neither row nor col", name);
     if (!pattern->row && pattern->count != 0)
         return ga_fail(report, GA_ERR_SYSTEM, "%s_pattern counts %d entries but has no arrays",
                        name, pattern->count);
@@ -55,17 +121,13 @@ static ga_status check_pattern(const char *name, const ga_pattern *pattern, int 
             report, GA_ERR_SYSTEM,
             "%s is a full %d x %d matrix: declare %s_pattern for a system this large", name,
             rows, cols, name);
+    long long numbers = 0;
     for (int k = 0; k < pattern->count; ++k) {
-        int i = pattern->row[k], j = pattern->col[k];
-        if (i >= 0 && i < rows && j >= 0 && j < cols) continue;
-        ga_fail(report, GA_ERR_SYSTEM,
-                "%s_pattern entry %d is (%d, %d), outside the %d x %d matrix", name, k, i, j,
-                rows, cols);
-        if (report) {
-            report->row = i;
-            report->column = j;
-        }
-        return GA_ERR_SYSTEM;
+        GA_TRY(check_block(name, pattern, k, rows, cols, report));
+        numbers += pattern->height ? (long long)pattern->height[k] * pattern->width[k] : 1;
+        if (numbers > size_limit)
+            return ga_fail(report, GA_ERR_SYSTEM,
+                           "the blocks of %s_pattern have too many entries", name);
     }
     return GA_OK;
 }

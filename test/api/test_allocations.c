@@ -81,6 +81,23 @@ static const char text[] =
     "simulate: {t_end: 0.02, step: 0.01}\n"
     "output: {channels: [\"*\", energy]}\n";
 
+/* Into another simulation, which goes on. */
+static ga_status save_and_load(const ga_sim *sim, const ga_model *model)
+{
+    static unsigned char bytes[1 << 17];
+    const size_t size = ga_sim_save_size(sim);
+    ga_sim_def def = ga_sim_def_of(model);
+    ga_sim *other = NULL;
+    assert_true(size < sizeof bytes);
+    def.t_end = 0.03;
+    ga_status status = ga_sim_save(sim, bytes, size, NULL);
+    if (status == GA_OK) status = ga_sim_create(model, &def, &other, NULL, NULL);
+    if (status == GA_OK) status = ga_sim_load(other, bytes, size, NULL);
+    if (status == GA_OK) status = ga_sim_continue(other, NULL);
+    ga_sim_destroy(other);
+    return status;
+}
+
 static ga_status whole_life(void)
 {
     ga_model *model = NULL;
@@ -90,6 +107,7 @@ static ga_status whole_life(void)
     if (status == GA_OK) status = ga_sim_create(model, NULL, &sim, NULL, NULL);
     if (status == GA_OK) status = ga_sim_start(sim, NULL);
     if (status == GA_OK) status = ga_sim_run(sim, NULL);
+    if (status == GA_OK) status = save_and_load(sim, model);
     if (status == GA_OK) status = ga_sim_check_model(sim, &check, NULL);
     ga_sim_destroy(sim);
     ga_model_destroy(model);
@@ -131,9 +149,31 @@ static void test_memory_runs_out(void **state)
     fail_all(true);
 }
 
+/* What is created again and again leaves nothing behind. */
+static void test_no_growth(void **state)
+{
+    (void)state;
+    enum { TIMES = 10000 };
+    if (!in_front()) skip();
+    ga_model *model = NULL;
+    assert_int_equal(ga_model_parse("m.yaml", text, strlen(text), NULL, &model, NULL), GA_OK);
+    start_counting(0, false);
+    for (int k = 0; k < TIMES; ++k) {
+        ga_sim *sim = NULL;
+        assert_int_equal(ga_sim_create(model, NULL, &sim, NULL, NULL), GA_OK);
+        assert_int_equal(ga_sim_start(sim, NULL), GA_OK);
+        assert_int_equal(ga_sim_step(sim, NULL), GA_OK);
+        ga_sim_destroy(sim);
+    }
+    stop_counting();
+    assert_int_equal(watch.live, 0);
+    ga_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_loop_takes_nothing),
         cmocka_unit_test(test_one_allocation_fails),
         cmocka_unit_test(test_memory_runs_out),

@@ -265,6 +265,38 @@ static void test_errors_are_true(void **state)
     ga_model_destroy(model);
 }
 
+/* The same errors, to what each reference says of itself. */
+static void test_reference_by_method(void **state)
+{
+    (void)state;
+    static const ga_method methods[] = {GA_METHOD_GENERALIZED_ALPHA, GA_METHOD_EXPLICIT,
+                                        GA_METHOD_RADAU};
+    ga_model *model = read_pendulum();
+    ga_converge *studies[3];
+    ga_converge_def def = ga_converge_def_of(model);
+    for (int k = 0; k < 3; ++k) {
+        def.reference = methods[k];
+        assert_int_equal(ga_converge_run(model, &def, &studies[k], NULL, NULL), GA_OK);
+        const ga_converge_result *r = ga_converge_get(studies[k]),
+                                 *a = ga_converge_get(studies[0]);
+        assert_int_equal(r->reference_method, methods[k]);
+        assert_int_equal(r->verdict, GA_VERDICT_SECOND_ORDER);
+        assert_true((r->reference_tolerance > 0) == (k > 0));
+        for (int i = 0; i < GA_COMPONENT_ENERGY; ++i) {
+            if (isnan(r->scale[i]) || r->zero[i]) continue;
+            const double d = fabs(a->levels[4].error[i] - r->levels[4].error[i]);
+            assert_true(d <= a->reference_error[i] + r->reference_error[i] + 1e-12);
+            assert_true(k == 0 || r->reference_error[i] < 1e-8 * r->scale[i]);
+        }
+    }
+    for (int k = 0; k < 3; ++k) ga_converge_destroy(studies[k]);
+    ga_report report;
+    def.reference = GA_METHOD_AUTO;
+    assert_int_equal(ga_converge_run(model, &def, studies, NULL, &report), GA_ERR_ARGUMENT);
+    assert_non_null(strstr(report.message, "expected"));
+    ga_model_destroy(model);
+}
+
 static ga_eval stop(void *user, double done)
 {
     *(double *)user = done;
@@ -308,13 +340,21 @@ static void test_bad_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_second_order),   cmocka_unit_test(test_transient),
-        cmocka_unit_test(test_round_off),      cmocka_unit_test(test_gone_astray),
-        cmocka_unit_test(test_discontinuity),  cmocka_unit_test(test_chaos),
-        cmocka_unit_test(test_erratic),        cmocka_unit_test(test_not_asymptotic),
-        cmocka_unit_test(test_reduced_order),  cmocka_unit_test(test_redundant),
-        cmocka_unit_test(test_bad_reference),  cmocka_unit_test(test_errors_are_true),
-        cmocka_unit_test(test_can_be_stopped), cmocka_unit_test(test_bad_sizes),
+        cmocka_unit_test(test_second_order),
+        cmocka_unit_test(test_transient),
+        cmocka_unit_test(test_round_off),
+        cmocka_unit_test(test_gone_astray),
+        cmocka_unit_test(test_discontinuity),
+        cmocka_unit_test(test_chaos),
+        cmocka_unit_test(test_erratic),
+        cmocka_unit_test(test_not_asymptotic),
+        cmocka_unit_test(test_reduced_order),
+        cmocka_unit_test(test_redundant),
+        cmocka_unit_test(test_bad_reference),
+        cmocka_unit_test(test_errors_are_true),
+        cmocka_unit_test(test_reference_by_method),
+        cmocka_unit_test(test_can_be_stopped),
+        cmocka_unit_test(test_bad_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -342,6 +342,86 @@ static void output_between_steps_is_consistent(void **state)
         }
 }
 
+/* --- starts ------------------------------------------------------------------------------- */
+
+/* 1 kg, 9.81 N, on a stop below it or on a rail with friction: 0.3 * 9.81 N while it sticks,
+ * 0.2
+ * * 9.81 N when it slips. A start decides between them as a run does. */
+static void start_decides_as_a_run(void **state)
+{
+    (void)state;
+    static const char stop[] = "axis: [0, 0, 1], limits: {min: 0}",
+                      rail[] = "axis: [1, 0, 0], friction: {coefficient: 0.2, static: 0.3, "
+                               "model: stiction}";
+    const struct {
+        const char *joint, *force;
+        double acceleration, reaction; /* along the axis */
+        int axis, degrees_of_freedom;
+    } cases[] = {
+        {stop, "[0, 0, 20]", 20 - 9.81, 0, 2, 1},
+        {stop, "[0, 0, 9]", 0, 9.81 - 9, 2, 0},
+        {stop, "[0, 0, \"t < 0.5 ? 20 : 0\"]", 20 - 9.81, 0, 2, 1},
+        {rail, "[20, 0, 0]", 20 - 0.2 * 9.81, -0.2 * 9.81, 0, 1},
+        {rail, "[-20, 0, 0]", -20 + 0.2 * 9.81, 0.2 * 9.81, 0, 1},
+        {rail, "[2.9, 0, 0]", 0, -2.9, 0, 0},
+    };
+    static const char *const ways[] = {
+        "step: 1e-3", "tolerance: 1e-6", "tolerance: 1e-6, method: explicit",
+        "tolerance: 1e-6, method: radau", "tolerance: 1e-6, method: auto"};
+    for (size_t k = 0; k < 5 * sizeof cases / sizeof *cases; ++k) {
+        const size_t c = k / 5;
+        char text[1000];
+        sprintf(text,
+                "galpha: 1\ngravity: [0, 0, -9.81]\n"
+                "bodies: {load: {mass: 1, inertia: [1, 1, 1]}}\n"
+                "joints: {guide: {type: prismatic, between: [ground, load], %s}}\n"
+                "forces: {push: {type: force, on: load, force: %s}}\n"
+                "simulate: {t_end: 0.01, %s}\n"
+                "output: {channels: [load.acceleration.%c, guide.force.%c]}\n",
+                cases[c].joint, cases[c].force, ways[k % 5], "xyz"[cases[c].axis],
+                "xyz"[cases[c].axis]);
+        ga_model *model = parse(text);
+        ga_sim_def def = ga_sim_def_of(model);
+        ga_sim *sim = NULL;
+        ga_report report = {0};
+        ga_sim_check found;
+        assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+        if (ga_sim_check_model(sim, &found, &report)) fail_msg("%s\n%s", report.message, text);
+        assert_int_equal(found.degrees_of_freedom, cases[c].degrees_of_freedom);
+        const double *x = ga_sim_values(sim);
+        /* round-off of forces of 20 N */
+        if (!(fabs(x[0] - cases[c].acceleration) <= 1e-12) ||
+            !(fabs(x[1] - cases[c].reaction) <= 1e-12))
+            fail_msg("%.17g, %.17g\n%s", x[0], x[1], text);
+        const double start[] = {x[0], x[1]};
+        ga_sim_destroy(sim);
+        run(model, &r);
+        for (int i = 0; i < 2; ++i) assert_true(fabs(r.x[0][i] - start[i]) <= 1e-12);
+    }
+}
+
+/* Assembly moves the load, which then leaves its stop: the warning stays. */
+static void start_tells_what_it_moved(void **state)
+{
+    (void)state;
+    ga_model *model =
+        parse("galpha: 1\ngravity: [0, 0, -9.81]\n"
+              "bodies: {load: {mass: 1, inertia: [1, 1, 1], velocity: [1, 0, 0]}}\n"
+              "joints: {guide: {type: prismatic, between: [ground, load], "
+              "axis: [0, 0, 1], limits: {min: 0}}}\n"
+              "forces: {push: {type: force, on: load, force: [0, 0, 20]}}\n"
+              "simulate: {t_end: 0.01}\n");
+    ga_sim_def def = ga_sim_def_of(model);
+    ga_sim *sim = NULL;
+    ga_report report = {0};
+    assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+    assert_int_equal(ga_sim_start(sim, &report), GA_OK);
+    assert_non_null(ga_sim_warning(sim, 0));
+    assert_non_null(strstr(ga_sim_warning(sim, 0), "initial values"));
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +434,8 @@ int main(void)
         cmocka_unit_test(many_turns_in_a_step),
         cmocka_unit_test(no_turns_without_velocity),
         cmocka_unit_test(output_between_steps_is_consistent),
+        cmocka_unit_test(start_decides_as_a_run),
+        cmocka_unit_test(start_tells_what_it_moved),
     };
     return cmocka_run_group_tests_name("stops", tests, NULL, NULL);
 }

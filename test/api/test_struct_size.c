@@ -3,6 +3,7 @@
 #include "test/api/examples.h"
 
 #include <galpha/converge.h>
+#include <galpha/page.h>
 #include <string.h>
 
 static void expect_refusal(ga_status status, const ga_report *report, const char *name)
@@ -70,9 +71,56 @@ static void test_integrator(void **state)
     }
 }
 
+static void test_model(void **state)
+{
+    (void)state;
+    const char text[] = "galpha: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\n";
+    ga_model *model = NULL;
+    for (int k = 0; k < 3; ++k) {
+        ga_model_options options = ga_model_options_default();
+        options.struct_size = sizes[k];
+        ga_messages *messages = ga_messages_create();
+        ga_report report = {0};
+        ga_status status = ga_model_parse("a", text, strlen(text), &options, &model, messages);
+        assert_null(model);
+        ga_messages_format(messages, 0, report.message, sizeof report.message);
+        expect_refusal(status, &report, "ga_model_options");
+        status = ga_model_read("no_such_file.yaml", &options, &model, NULL);
+        assert_int_equal(status, GA_ERR_ARGUMENT);
+        assert_null(model);
+        ga_messages_destroy(messages);
+    }
+    const ga_model_options options = ga_model_options_default();
+    assert_int_equal(ga_model_parse("a", text, strlen(text), &options, &model, NULL), GA_OK);
+    ga_model_destroy(model);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; ++k) {
+        ga_report report = {0};
+        ga_result *result = NULL;
+        ga_result_def contents = ga_result_def_default();
+        contents.struct_size = sizes[k];
+        expect_refusal(ga_result_create_with("no_folder/r.csv", GA_RESULT_CSV, &contents,
+                                             &result, &report),
+                       &report, "ga_result_def");
+        expect_refusal(ga_result_create_after("no_folder/r.csv", GA_RESULT_CSV, &contents,
+                                              "no_folder/s.csv", 1, &result, &report),
+                       &report, "ga_result_def");
+        assert_null(result);
+        ga_page_def page = ga_page_def_default();
+        page.struct_size = sizes[k];
+        expect_refusal(ga_page_write("no_folder/p.html", 0, NULL, &page, NULL, &report),
+                       &report, "ga_page_def");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sim),
-                                       cmocka_unit_test(test_integrator)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sim), cmocka_unit_test(test_integrator),
+        cmocka_unit_test(test_model), cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,11 @@ static void set_value(ga_model *model, const char *assignment)
     }
 }
 
+ga_model_options ga_model_options_default(void)
+{
+    return (ga_model_options){.struct_size = sizeof(ga_model_options)};
+}
+
 ga_status ga_model_parse(const char *name, const char *text, size_t length,
                          const ga_model_options *options, ga_model **model,
                          ga_messages *messages)

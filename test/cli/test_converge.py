@@ -121,10 +121,74 @@ simulate: {t_end: 2, step: 5e-3}
         self.assertEqual([level["step"] for level in said["levels"]][0], 3.3e-3)
         self.assertEqual(said["verdict"], "second order", said["reason"])
 
+    # Free, closed loop, driven: errors of the reference by extrapolation are below 3 % of the
+    # finest error, those of the other two far below.
+    def test_references_agree(self):
+        for name in ("heavy_top", "slider_crank", "scotch_yoke"):
+            words = [*MODELS.get(name, []), "--levels", "4"]
+            plain = self.study(name, *words)
+            self.assertEqual(plain["reference"]["method"], "generalized-alpha")
+            for method, tolerance in (("radau", 1e-10), ("explicit", 1e-11)):
+                with self.subTest(name=name, method=method):
+                    said = self.study(name, *words, "--reference", method)
+                    self.check_agreement(plain, said)
+                    self.assertEqual(said["reference"]["method"], method)
+                    self.assertEqual(said["reference"]["tolerance"], tolerance)
+                    self.assertNotIn("formulation", said["reference"])
+
+    def check_agreement(self, plain, said):
+        self.assertEqual(said["verdict"], plain["verdict"], said["reason"])
+        compared = 0
+        for a, b in zip(plain["levels"], said["levels"], strict=True):
+            self.assertEqual(a["step"], b["step"])
+            for component in set(a["used"]) & set(b["used"]):
+                x, y = a["errors"][component], b["errors"][component]
+                self.assertAlmostEqual(x, y, delta=0.03 * x, msg=component)
+                self.assertLess(said["reference"]["errors"][component], 1e-3 * y)
+                compared += 1
+        self.assertGreaterEqual(compared, 3 * len(plain["levels"]))
+        for component, order in plain["orders"].items():
+            if order is not None and said["orders"][component] is not None:
+                self.assertAlmostEqual(order, said["orders"][component], delta=0.05)
+
+    # Estimates, not bounds: the two references agree to twice the errors they state.
+    def test_references_state_their_errors(self):
+        for name in ("cardan_shaft", "slider_crank"):
+            words = [*MODELS.get(name, []), "--steps", "4e-3,2e-3"]
+            a = self.study(name, *words, "--reference", "radau")
+            b = self.study(name, *words, "--reference", "explicit")
+            for k in range(2):
+                for component, x in a["levels"][k]["errors"].items():
+                    y = b["levels"][k]["errors"][component]
+                    stated = sum(s["reference"]["errors"][component] for s in (a, b))
+                    slack = 1e-12 * max(1, a["scale"][component])  # round-off
+                    self.assertLessEqual(abs(x - y), 2 * stated + slack, (name, component))
+
+    def test_reference_with_tolerances(self):
+        words = ["--tolerances", "1e-2,1e-3,1e-4", "--reference", "explicit"]
+        said = self.study("heavy_top", *words)
+        self.assertEqual(said["verdict"], "second order", said["reason"])
+        self.assertEqual(said["reference"]["tolerance"], 1e-11)
+        self.assertAlmostEqual(said["orders"]["position"], 2, delta=0.1)
+
+    def test_reference_that_fails(self):
+        model = """\
+galpha: 1
+bodies: {block: {type: point-mass, mass: 1, position: [1, 0, 0]}}
+forces: {spring: {type: force, on: block, force: ["-1e12*block.position.x", 0, 0]}}
+simulate: {t_end: 10, step: 1e-2}
+"""
+        self.write("stiff.yaml", model)
+        words = ["converge", "stiff.yaml", "--levels", "2", "--reference", "explicit"]
+        done = self.run_it(*words, code=1)
+        self.assertIn("the reference by explicit failed: ", done.err)
+
     def test_table_and_picture(self):
         done = self.run_it("converge", example("trammel"), "-o", "t.svg")
         self.assertIn("verdict: second order", done.out)
         self.assertIn("reference    soi2", done.out)
+        done = self.run_it("converge", example("trammel"), "--reference", "radau")
+        self.assertIn("reference    radau, tolerance 1e-10; last column: its own error", done.out)
         with open(self.path("t.svg")) as file:
             self.assertIn("trammel", file.read())
         self.run_it("converge", example("trammel"), "-o", "t.png")
@@ -173,11 +237,17 @@ simulate: {t_end: 2, step: 5e-3}
             ["--tolerances", "2,1e-3"],
             ["--levels", "1"],
             ["--formulation", "index4"],
+            ["--reference", "auto"],
+            ["--reference", ""],
             ["-o", "t.jpg"],
         ):
             with self.subTest(words=words):
                 done = self.run_it("converge", model, *words, code=2)
                 self.assertTrue(done.err)
+        done = self.run_it("converge", model, "--reference", "radua", code=2)
+        self.assertIn("did you mean 'radau'?", done.err)
+        done = self.run_it("converge", model, "--reference", "index2", code=2)
+        self.assertIn("expected radau or explicit", done.err)
         self.run_it("converge", "none.yaml", code=3)
         self.run_it("converge", model, "-o", "no/such/folder/t.svg", code=3)
 

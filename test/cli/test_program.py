@@ -201,6 +201,23 @@ class Program(support.Case):
         said = self.run_it("run", "pendulum.yaml", "--set", "output.channels=[bob.positon]", code=2)
         self.assertIn("bob.position", said.err)
 
+    def test_slips_of_options(self):
+        for words, said in (
+                (["-o", "x.csv"], "-o writes HDF5; for CSV, use --csv x.csv"),
+                (["-o", "x.CSV"], "use --csv x.CSV"),
+                (["--checkpoint", "-q"], "--checkpoint: '-q' looks like an option"),
+                (["--csv=-q"], "--csv: '-q' looks like an option"),
+                (["--checkpoint", "-"], "a checkpoint cannot go to standard output"),
+                (["--out", "x.h5"], "did you mean '--output'?"),
+                (["--t-end", "3"], "'--set simulate.t_end=VALUE'"),
+                (["--t_end=3"], "'--set simulate.t_end=VALUE'"),
+                (["--every", "3"], "'--set output.every=VALUE'"),
+                (["--jsn"], "did you mean '--json'?")):
+            self.assertIn(said, self.run_it("run", "pendulum.yaml", *words, code=2).err)
+        self.assertEqual(self.files(), ["pendulum.yaml"])
+        self.assertIn("has no option '--t-end'; see",
+                      self.run_it("elements", "--t-end", "3", code=2).err)
+
     def test_interrupt(self):
         code, out, err = self.interrupt_when_running(
             ["run", "pendulum.yaml", "-q", "-o", "out.h5", "--set=simulate.t_end=1e6"],

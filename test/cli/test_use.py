@@ -6,7 +6,9 @@
 import csv
 import json
 import os
+import signal
 import sys
+import threading
 
 import support
 
@@ -58,8 +60,12 @@ class Messages(Case):
             said = self.run_it("run", "short.yaml", *words, code=2)
             self.assertIn("add `simulate: {t_end: ...}`", said.err)
             self.assertNotIn("nan", said.err)
+        said = self.run_it("converge", "short.yaml", code=2)
+        self.assertIn("add `simulate: {t_end: ...}`", said.err)
+        self.assertNotIn("nan", said.err)
         self.run_it("check", "short.yaml")
         self.run_it("info", "short.yaml")
+        self.run_it("view", "short.yaml")
 
     def test_channel_named_twice(self):
         for names in ("hinge.force, hinge.force", "hinge, hinge.force", "bob.position, bob",
@@ -87,6 +93,21 @@ class Messages(Case):
                    '[0, 0, "-1e9*bob.position.z^3 + sqrt(0.05 - t)"]}\n')
         said = self.run_it("run", "stiff.yaml", "-q", code=1).err
         self.assertNotIn("--set simulate.tolerance", said.replace("simulate.step=null --set ", ""))
+        self.write("large.yaml", PENDULUM.replace("t_end: 1, step: 1e-3",
+                                                  "t_end: 6, step: 0.3, cut_steps: false"))
+        large = ["large.yaml", "-q", "--no-results", "--set", "bodies.bob.angular_velocity=[0, 80, 0]"]
+        said = self.run_it("run", *large, code=1).err
+        self.assertIn("--set simulate.step=null --set simulate.tolerance=1e-6", said)
+        self.run_it("run", *large, "--set", "simulate.step=null", "--set", "simulate.tolerance=1e-6")
+
+    def test_force_that_is_not_a_number(self):
+        for law in ("sqrt(0.05 - t) - bob.position.z", "log(0.5 + bob.position.z)",
+                    "1/(bob.position.z + 0.3) + acos(1 - 3*bob.position.z)"):
+            self.write("bad.yaml", PENDULUM + "forces:\n  f: {type: force, on: bob, force: "
+                       f'[0, 0, "{law}"]' + "}\n")
+            said = self.run_it("run", "bad.yaml", "-q", code=1).err
+            self.assertIn("the force on body bob is not a finite number", said)
+            self.assertNotIn("galpha check", said)  # which shows nothing about it
 
     def test_failing_check_does_not_advise_check(self):
         self.write("apart.yaml", PENDULUM.replace(
@@ -96,9 +117,35 @@ class Messages(Case):
         said = self.run_it("run", "apart.yaml", code=1)
         self.assertNotIn("galpha check", said.err)
         self.assertIn("galpha view apart.yaml shows the model at the start", said.err)
+        self.assertNotIn("step 0 s", said.err)
         self.assertEqual(said.out.count("\n"), 1, said.out)  # no zeros of a run that did not start
         said = self.run_it("view", "apart.yaml", code=1)
         self.assertNotIn("galpha view", said.err)
+
+    def test_open_loop_with_a_motor(self):
+        """Links of 1, 3 and 1 m cannot span 6 m, whoever drives them."""
+        four_bar = """
+            galpha: 1
+            dimension: 2
+            bodies:
+              crank: {mass: 1, inertia: 0.1, position: [0, 0.5], points: {a: [0, -0.5], b: [0, 0.5]}}
+              rod: {mass: 1, inertia: 1, position: [1.5, 1], points: {b: [-1.5, 0], c: [1.5, 0]}}
+              rocker: {mass: 1, inertia: 0.1, position: [3, 0.5], points: {c: [0, 0.5], d: [0, -0.5]}}
+            joints:
+              A: {type: revolute, between: [ground, crank.a]}
+              B: {type: revolute, between: [crank.b, rod.b]}
+              C: {type: revolute, between: [rod.c, rocker.c]}
+              D: {type: revolute, between: [[6, 0], rocker.d]}
+            simulate: {t_end: 1}
+            """
+        for motion in ("", "motions: {motor: {joint: A, velocity: 1}}",
+                       "motions: {motor: {joint: A, value: 2*t}}"):
+            self.write("open.yaml", four_bar.rstrip() + "\n" + 12 * " " + motion + "\n")
+            for command in ("check", "run"):
+                said = self.run_it(command, "open.yaml", code=1).err
+                self.assertIn("they cannot all be closed; as given, the sides of D are 3 m apart",
+                              said)
+                self.assertNotIn("positions agree", said)
 
     def test_directions_are_those_of_the_world(self):
         self.write("loop.yaml", LOOP)
@@ -193,6 +240,62 @@ simulate: {t_end: 0.1, step: 1e-3}
 """
 
 
+# a block on a spring that a force with a jump in its velocity holds fast
+BLOCK = """\
+galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+bodies: {block: {mass: 1, inertia: 1}}
+joints: {guide: {type: prismatic, between: [ground, block], axis: [0, 1]}}
+forces: {brake: {type: force, on: block, force: [0, "-15*sign(block.velocity.y)"]}}
+simulate: {t_end: 100}
+"""
+
+# comes to rest at 0.78 s
+CHATTER = """\
+galpha: 1
+bodies: {block: {type: point-mass, mass: 1, velocity: [1, 0, 0]}}
+joints: {rail: {type: prismatic, between: [ground, block], axis: [1, 0, 0]}}
+forces: {drag: {type: force, on: block, force: ["-2*sign(block.velocity.x) + sin(3*t)", 0, 0]}}
+simulate: {t_end: 100, tolerance: 1e-4, max_step: 2e-4}
+"""
+
+
+class Jumps(Case):
+    def test_failure_names_the_force_that_jumps(self):
+        self.write("block.yaml", BLOCK)
+        for words in ([], ["bodies.block.velocity=[0, -1]"],
+                      ["bodies.block.velocity=[0, 1]", "forces.brake.force="
+                       '[0, "block.velocity.y > 0 ? -15 : 9.81 - 300*block.position.y*5"]']):
+            words = [x for word in words for x in ("--set", word)]
+            said = self.run_it("run", "block.yaml", "--no-results", "-q", *words, code=1).err
+            self.assertIn("forces.brake.force jumps with positions or velocities", said)
+            self.assertIn("try: a smooth law, such as tanh(v/v0)", said)
+            self.assertNotIn("smaller simulate", said)
+            smooth = ["--set", 'forces.brake.force=[0, "-15*tanh(block.velocity.y/0.01)"]']
+            self.run_it("run", "block.yaml", "--no-results", "-q", *smooth, *words[:2])
+
+    def test_chattering_is_told_while_it_lasts(self):
+        self.write("chatter.yaml", CHATTER)
+        run = self.start("run", "chatter.yaml", "--no-results")
+        timer = threading.Timer(120, run.kill)
+        timer.start()
+        line = run.stderr.readline()
+        while line and "warning" not in line:
+            line = run.stderr.readline()
+        remedy = run.stderr.readline()
+        running = run.poll() is None
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate()
+        timer.cancel()
+        self.assertTrue(running)
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("a force jumps again and again", line)
+        self.assertTrue(remedy.startswith("  remedy: "), remedy)
+        self.assertNotIn("a force jumps", err)  # once
+        self.assertIn("chattering", out)
+
+
 class Assembly(Case):
     def setUp(self):
         super().setUp()
@@ -228,6 +331,36 @@ simulate: {t_end: 0.1}
             again = self.json_of("check", model, "--json", *words)
             for body in again["moved"]:  # round-off
                 self.assertLess(max(body["distance"], body["angle"]), 1e-11)
+
+    def test_velocities_after_assembly(self):
+        self.assertNotIn("velocities at the start", self.run_it("check", "lever.yaml").out)
+        spin = ["--set", "bodies.bob.angular_velocity=[0, 3, 0]"]
+        said = self.run_it("check", "pendulum.yaml", *spin)
+        self.assertIn("`galpha check` prints them as they are after assembly", said.err)
+        # kinetic energy of the change is least: m L^2 w + J w = J 3
+        rate = 0.1 * 3 / 2.1
+        self.assertRegex(said.out, rf"bob.angular_velocity +0 +{rate:.6g} +0  rad/s")
+        said = self.json_of("check", "pendulum.yaml", "--json", *spin)["initial"]["velocities"]
+        self.assertAlmostEqual(said["bob.velocity"][2], -rate, 12)
+        again = ["--set", f"bodies.bob.velocity=[0, 0, {-rate!r}]",
+                 "--set", f"bodies.bob.angular_velocity=[0, {rate!r}, 0]"]
+        self.assertEqual(self.run_it("check", "pendulum.yaml", *again).err, "")
+
+    def test_motions_may_set_velocities(self):
+        motor = "--set", "motions={motor: {joint: hinge, velocity: 6}}"
+        self.assertEqual(self.run_it("run", "pendulum.yaml", "--no-results", *motor).err, "")
+        spin = "--set", "bodies.bob.angular_velocity=[0, 1, 0]"
+        said = self.summary("pendulum.yaml", *motor, *spin)["warnings"]
+        self.assertEqual([w["code"] for w in said], ["start-moved"])
+        self.assertEqual(said[0]["element"], "bob")
+        self.assertIn("that of body bob by 6 m/s and 5 rad/s", said[0]["message"])
+        said = self.run_it("run", "pendulum.yaml", "--no-results", *motor, *spin).err
+        self.assertIn("5 rad/s\n  remedy: correct positions", said)
+
+    def test_view_without_positions(self):
+        self.run_it("run", "pendulum.yaml", "-o", "x.h5", "--set", "output.channels=[energy]")
+        said = self.run_it("view", "x.h5").err
+        self.assertIn("nothing will move\n  remedy: run with --view, or add *.position", said)
 
     def test_unused_parameters(self):
         said = self.json_of("check", "lever.yaml", "--json")["warnings"]
@@ -336,6 +469,9 @@ class Info(Case):
         said = self.json_of("info", four_bar, "--json", *words)
         self.assertEqual(said["settings"]["max_step"], 2 / 500)
         self.assertIn("0.004 s, for functions of time: 1/500 of the run",
+                      self.run_it("info", four_bar, *words).out)
+        words[1] = "simulate={t_end: 2, tolerance: 1e-5, method: explicit}"
+        self.assertIn("0.04 s, for functions of time: 1/50 of the run",
                       self.run_it("info", four_bar, *words).out)
         words[1] = "simulate={t_end: 2, tolerance: 1e-5, max_step: 0.1}"
         self.assertEqual(self.json_of("info", four_bar, "--json", *words)["settings"]["max_step"],

@@ -166,7 +166,7 @@ static void test_booleans_and_text(void **state)
     assert_false(ga_read_boolean(&r.reader, at(&r, "f"), &x));
     assert_says(&r, 0, "m.yaml:3:4: ", "write `true` instead of `yes`");
     assert_says(&r, 1, "m.yaml:4:4: ", "write `false` instead of `Off`");
-    assert_says(&r, 2, "m.yaml:5:4: ", "expected true or false, got the text `maybe`");
+    assert_says(&r, 2, "m.yaml:5:4: ", "expected true or false, got `maybe`");
     assert_says(&r, 3, "m.yaml:6:4: ", "expected true or false, got an empty map");
     assert_true(ga_read_text(&r.reader, at(&r, "g"), &text));
     assert_string_equal(text, "12");
@@ -189,7 +189,7 @@ static void test_lists(void **state)
     assert_says(&r, 1, "m.yaml:3:8: axis[1]: ", "x");
     assert_says(&r, 2, "m.yaml:3:11: axis[2]: ", "y");
     assert_false(ga_read_vector(&r.reader, at(&r, "d"), x));
-    assert_says(&r, 3, "m.yaml:4:4: axis: ", "expected 3 numbers, got the text `3`");
+    assert_says(&r, 3, "m.yaml:4:4: axis: ", "expected 3 numbers, got `3`");
     r.reader.dimension = 2;
     assert_false(ga_read_vector(&r.reader, at(&r, "a"), x));
     assert_says(&r, 4, "m.yaml:1:4: axis: ",

@@ -259,7 +259,7 @@ static void sticking(void **unused)
 {
     (void)unused;
     slider s;
-    ga_impact impact;
+    ga_impact impact = {0};
     double f[12];
     slider_make(&s, true, false);
     ga_frame *body = &s.r.store[1];
@@ -290,7 +290,7 @@ static void stops(void **unused)
 {
     (void)unused;
     slider s;
-    ga_impact impact;
+    ga_impact impact = {0};
     slider_make(&s, false, true);
     ga_frame *body = &s.r.store[1];
     double *lambda = &s.r.lambda[s.drive->row];
@@ -339,7 +339,7 @@ static void both(void **unused)
 {
     (void)unused;
     slider s;
-    ga_impact impact;
+    ga_impact impact = {0};
     slider_make(&s, true, true);
     ga_frame *body = &s.r.store[1];
     double *lambda = &s.r.lambda[s.drive->row];

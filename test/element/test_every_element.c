@@ -349,7 +349,9 @@ static ga_model *parse(const scene *s, const instance *it, const char *turned)
 {
     static char text[TEXT];
     const char *set[2];
-    ga_model_options options = {.set = set, .include_anywhere = true, .allow_plugins = true};
+    ga_model_options options = ga_model_options_default();
+    options.set = set;
+    options.include_anywhere = options.allow_plugins = true;
     ga_messages *messages = ga_messages_create();
     ga_model *model = NULL;
     put_scene(s, it, text);
@@ -451,7 +453,9 @@ static void random_state(bench *b, double size)
 static void expand(const ga_pattern *pattern, const double *values, int rows, double *full)
 {
     for (int k = 0; k < pattern->count; ++k)
-        full[pattern->row[k] + rows * pattern->col[k]] += values[k];
+        for (int j = 0; j < pattern->width[k]; ++j)
+            for (int i = 0; i < pattern->height[k]; ++i)
+                full[pattern->row[k] + i + rows * (pattern->col[k] + j)] += *values++;
 }
 
 /* Rows of B, then of N, column-major: from the elements, as patterns hold where ground is. */
@@ -486,7 +490,7 @@ static void solve(const bench *b, int rows, const double *G, int all, const doub
     const int n = b->nv, side = n + rows;
     double z[MAX_SIDE];
     lapack_int pivots[MAX_SIDE];
-    assert_true(side <= MAX_SIDE && s->mass_pattern.count <= 400);
+    assert_true(side <= MAX_SIDE && ga_pattern_size(&s->mass_pattern, n, n) <= 400);
     memset(A, 0, sizeof A);
     memset(M, 0, sizeof M);
     s->mass(s->user, &at, values);
@@ -621,7 +625,8 @@ static void check_tangents_together(bench *b)
     static double K[MOST], C[MOST], together[2][MOST];
     const ga_system *s = &b->a->system;
     const ga_point at = point_of(b);
-    const int k = s->stiffness_pattern.count, c = s->damping_pattern.count;
+    const int k = ga_pattern_size(&s->stiffness_pattern, b->nv, b->nv),
+              c = ga_pattern_size(&s->damping_pattern, b->nv, b->nv);
     assert_true(k <= MOST && c <= MOST);
     s->stiffness(s->user, &at, K);
     s->damping(s->user, &at, C);
@@ -767,7 +772,8 @@ static void same_result(const bench *b, const bench *c, const char *what, ga_cal
         same_numbers(b, what, rows, x, y);
         return;
     }
-    assert_true(p->count <= 4 * MAX_SIDE * MAX_NV && q->count <= 4 * MAX_SIDE * MAX_NV);
+    assert_true(ga_pattern_size(p, rows, b->nv) <= 4 * MAX_SIDE * MAX_NV &&
+                ga_pattern_size(q, rows, b->nv) <= 4 * MAX_SIDE * MAX_NV);
     one(b->a, &at, values);
     expand(p, values, rows, x);
     other(c->a, &at, values);

@@ -459,7 +459,7 @@ static void mistakes(void **unused)
     refuse("distance", GA_GROUND, 0, NULL, "between: `ground` alone is not a point");
     refuse("distance", GA_GROUND, 0, coincident, "between: the two points coincide");
     refuse("revolute", 0, 1, wrong_limits, "limits: `min` is not less than `max`");
-    refuse("prismatic", 0, 1, outside, "limits: excludes the position of the file");
+    refuse("prismatic", 0, 1, outside, "limits: excludes the position given in the model file");
     refuse("revolute", 0, 1, no_radius, "friction.radius: friction of a rotation");
     refuse("rolling-disc", 0, GA_GROUND, NULL, "between: the second entry is the disc");
 }

@@ -9,12 +9,14 @@
 static void add_product(const ga_pattern *A, const double *values, bool transposed,
                         const double *x, double *y)
 {
-    for (int k = 0; k < A->count; ++k) {
-        if (transposed)
-            y[A->col[k]] += values[k] * x[A->row[k]];
-        else
-            y[A->row[k]] += values[k] * x[A->col[k]];
-    }
+    for (int k = 0; k < A->count; ++k)
+        for (int j = A->col[k]; j < A->col[k] + A->width[k]; ++j)
+            for (int i = A->row[k]; i < A->row[k] + A->height[k]; ++i, ++values) {
+                if (transposed)
+                    y[j] += *values * x[i];
+                else
+                    y[i] += *values * x[j];
+            }
 }
 
 /* -0 and 0 are the same here. */
@@ -30,10 +32,11 @@ static void compare(const char *name, moment *m)
 {
     const ga_system *sys = &m->a->system;
     if (!sys->equations) return;
-    const int nv = m->a->nv, rows = sys->constraint_count, count = sys->gradient_pattern.count;
+    const int nv = m->a->nv, rows = sys->constraint_count,
+              count = ga_pattern_size(&sys->gradient_pattern, rows, nv);
     ga_point at = {0.3, m->q, m->v, m->vd, m->multipliers, m->multipliers + rows};
-    double *M = numbers(sys->mass_pattern.count), *B = numbers(count), *Phi = numbers(rows),
-           *r = numbers(nv), *sum = numbers(nv), *own_B = numbers(count),
+    double *M = numbers(ga_pattern_size(&sys->mass_pattern, nv, nv)), *B = numbers(count),
+           *Phi = numbers(rows), *r = numbers(nv), *sum = numbers(nv), *own_B = numbers(count),
            *own_Phi = numbers(rows);
     sys->mass(sys->user, &at, M);
     sys->force(sys->user, &at, sum);

@@ -27,7 +27,7 @@ int main(void)
     if (ga_model_parse("stone", text, sizeof text - 1, NULL, &model, NULL)) return 1;
     ga_sim_def def = ga_sim_def_of(model);
     def.output = write_row;
-    ga_result_def contents = {0};
+    ga_result_def contents = ga_result_def_default();
     double z[3] = {0};
     int code = 2;
     if (ga_sim_create(model, &def, &sim, NULL, &report) == GA_OK) {

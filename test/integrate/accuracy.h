@@ -16,6 +16,7 @@ static inline int kind_of(const ga_system *system, int i)
         }
         switch (node.group) {
         case GA_GROUP_RN:
+        case GA_GROUP_STATE:
             return 0;
         case GA_GROUP_R2SO2:
         case GA_GROUP_SE2:

@@ -337,6 +337,8 @@ static void stiff_motions_are_told(void **state)
             assert_int_equal(status, GA_ERR_STEP_SIZE);
             assert_message(report, "stiff");
             assert_message(report, "generalized-alpha");
+            assert_message(report, "radau");
+            assert_non_null(report.remedy);
             assert_true(steps < 1500);
         } else {
             assert_status(status, GA_OK, report);

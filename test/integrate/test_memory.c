@@ -83,7 +83,7 @@ static void test_steps_allocate_nothing(void **state)
     }
 }
 
-/* With the explicit method, output between steps included. */
+/* With other methods, output between steps included. */
 static ga_eval take_no_notice(void *user, const ga_sample *at)
 {
     (void)user, (void)at;
@@ -98,14 +98,13 @@ static ga_eval begin_counting(void *user, const ga_sample *at)
     return GA_EVAL_OK;
 }
 
-static void test_explicit_steps_allocate_nothing(void **state)
+static void other_steps_allocate_nothing(ga_method method)
 {
-    (void)state;
     for (int k = 0; k < NAMES; ++k) {
         pb_problem *p = case_create(names[k]);
         for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {
             ga_integrator_def def = ga_integrator_def_default();
-            def.method = GA_METHOD_EXPLICIT;
+            def.method = method;
             def.solver = (ga_solver)solver;
             ga_integrator *run = NULL;
             ga_report report;
@@ -127,6 +126,19 @@ static void test_explicit_steps_allocate_nothing(void **state)
         }
         pb_destroy(p);
     }
+}
+
+static void test_explicit_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    other_steps_allocate_nothing(GA_METHOD_EXPLICIT);
+}
+
+/* But for changes of the method, which these motions do not cause. */
+static void test_auto_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    other_steps_allocate_nothing(GA_METHOD_AUTO);
 }
 
 /* Nor does the first step. */
@@ -373,6 +385,71 @@ static void test_state_after_running_out(void **state)
     pb_destroy(p);
 }
 
+/* --- a change of the method in the middle of a run ---------------------------------------- */
+
+static ga_eval unit_mass(void *user, const ga_point *at, double *M)
+{
+    (void)user, (void)at;
+    M[0] = M[3] = 1;
+    M[1] = M[2] = 0;
+    return GA_EVAL_OK;
+}
+
+static ga_eval stiff_spring(void *user, const ga_point *at, double *f)
+{
+    const double r = hypot(at->q[0], at->q[1]), k = 1e8;
+    (void)user;
+    f[0] = -k * (r - 1) * at->q[0] / r;
+    f[1] = -k * (r - 1) * at->q[1] / r - 9.81;
+    return GA_EVAL_OK;
+}
+
+static ga_status change_of_method(long *radau_steps, ga_report *report)
+{
+    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_system system = {.node_count = 1,
+                              .nodes = &node,
+                              .mass = unit_mass,
+                              .mass_is_constant = true,
+                              .force = stiff_spring};
+    const double q0[2] = {1, 0}, v0[2] = {0, 0};
+    ga_integrator_def def = ga_integrator_def_default();
+    ga_simulation s = ga_simulation_default();
+    ga_integrator *run = NULL;
+    def.method = GA_METHOD_AUTO;
+    s.t_end = 1;
+    s.control.relative = 1e-3;
+    ga_status status = ga_integrator_create(&system, &def, &run, report);
+    if (status == GA_OK) status = ga_integrator_simulate(run, 0, q0, v0, &s, report);
+    *radau_steps = status == GA_OK ? ga_integrator_method_use(run).steps[GA_METHOD_RADAU] : 0;
+    ga_integrator_destroy(run);
+    return status;
+}
+
+static void test_allocations_of_a_change_fail(void **state)
+{
+    (void)state;
+    ga_report report;
+    long radau_steps;
+    if (!in_front()) skip();
+    start_counting(0, false);
+    const ga_status good = change_of_method(&radau_steps, &report);
+    stop_counting();
+    assert_status(good, GA_OK, report);
+    assert_true(radau_steps > 0);
+    const long total = watch.taken;
+    for (long k = 1; k <= total; ++k) {
+        start_counting(k, false);
+        const ga_status status = change_of_method(&radau_steps, &report);
+        stop_counting();
+        if (watch.live)
+            fail_msg("allocation %ld of %ld: %ld blocks leaked", k, total, watch.live);
+        if (status == GA_OK) continue;
+        if (status != GA_ERR_MEMORY || !strstr(report.message, "memory"))
+            fail_msg("allocation %ld of %ld: %s", k, total, report.message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +458,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_steps_allocate_nothing),
         cmocka_unit_test(test_explicit_steps_allocate_nothing),
+        cmocka_unit_test(test_auto_steps_allocate_nothing),
+        cmocka_unit_test(test_allocations_of_a_change_fail),
         cmocka_unit_test(test_the_first_step_allocates_nothing),
         cmocka_unit_test(test_allocations_fail_dense),
         cmocka_unit_test(test_allocations_fail_sparse),

@@ -432,6 +432,36 @@ static void every_allocation_may_fail(void **state)
     pb_destroy(p);
 }
 
+/* It may pass a position where two motions meet, or not: then it ends there, after as many
+ * steps as it takes to find out, and says why. */
+static void singular_positions_are_told(void **state)
+{
+    (void)state;
+    int ended = 0;
+    for (int k = 0; k < 6; ++k) {
+        pb_problem *p = NULL;
+        ga_report report;
+        ga_run run;
+        assert_int_equal(pb_change_point_create(&p), GA_OK);
+        ga_onestep *m = create(&p->system);
+        const ga_simulation s = simulation(1, pow(10, -3 - k));
+        assert_int_equal(ga_run_create(m, &s, &run), GA_OK);
+        begin(p, m);
+        const ga_status status = ga_run_simulate(&run, &report);
+        if (status != GA_OK) {
+            assert_status(status, GA_ERR_SINGULAR, report);
+            assert_message(report, "cannot pass singular positions");
+            assert_non_null(report.remedy);
+            assert_true(run.control.stats.accepted < 1000);
+            ++ended;
+        }
+        ga_run_destroy(&run);
+        m->type->destroy(m);
+        pb_destroy(p);
+    }
+    assert_true(ended > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +470,7 @@ int main(void)
         cmocka_unit_test(stiff_springs),
         cmocka_unit_test(dense_output),
         cmocka_unit_test(redundant_rows_cost_nothing),
+        cmocka_unit_test(singular_positions_are_told),
         cmocka_unit_test(steps_allocate_nothing),
         cmocka_unit_test(every_allocation_may_fail),
     };

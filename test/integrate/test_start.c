@@ -470,7 +470,7 @@ static void test_singular(void **state)
     t.gradient = line_gradient;
     static const int row[2] = {0, 0}, col[2] = {0, 1};
     s = toy_system(&t, &node);
-    s.gradient_pattern = (ga_pattern){2, row, col};
+    s.gradient_pattern = (ga_pattern){.count = 2, .row = row, .col = col};
     report = failing_start(&s, q0, v0, GA_ERR_SINGULAR);
     assert_message(report, "coordinate 2");
 

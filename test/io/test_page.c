@@ -46,8 +46,10 @@ static void title_and_labels(void **unused)
     ga_report report;
     ga_page_shown shown[2];
     static const char *const labels[] = {"<one>", "two"};
-    const ga_page_def def = {
-        .title = "A & </title>\"\n\xff", .labels = labels, .page = empty_page};
+    ga_page_def def = ga_page_def_default();
+    def.title = "A & </title>\"\n\xff";
+    def.labels = labels;
+    def.page = empty_page;
     assert_int_equal(ga_page_write(in_folder("p.html"), 2, readers, &def, shown, &report),
                      GA_OK);
     char *page = read_page("p.html");
@@ -76,7 +78,8 @@ static void pages_that_are_none(void **unused)
     ga_result_reader *reader = sample(2);
     for (size_t k = 0; k < sizeof pages / sizeof *pages; ++k) {
         ga_report report = {0};
-        const ga_page_def def = {.page = pages[k]};
+        ga_page_def def = ga_page_def_default();
+        def.page = pages[k];
         assert_int_equal(ga_page_write(in_folder("p.html"), 1, &reader, &def, NULL, &report),
                          GA_ERR_INPUT);
         assert_true(report.message[0]);
@@ -104,7 +107,8 @@ static void files_that_cannot_be_written(void **unused)
     (void)unused;
     ga_result_reader *reader = sample(2);
     static const char *const paths[] = {"/no/such/folder/p.html", "/tmp", "/dev/full"};
-    const ga_page_def def = {.page = empty_page};
+    ga_page_def def = ga_page_def_default();
+    def.page = empty_page;
     for (size_t k = 0; k < sizeof paths / sizeof *paths; ++k) {
         ga_report report = {0};
         assert_int_equal(ga_page_write(paths[k], 1, &reader, &def, NULL, &report), GA_ERR_FILE);
@@ -119,7 +123,8 @@ static void a_page_is_replaced(void **unused)
 {
     (void)unused;
     ga_result_reader *reader = sample(2);
-    const ga_page_def def = {.page = empty_page};
+    ga_page_def def = ga_page_def_default();
+    def.page = empty_page;
     char real[128];
     ga_report report;
     strcpy(real, in_folder("real.html"));
@@ -143,7 +148,8 @@ static void every_allocation_may_fail(void **unused)
     (void)unused;
     if (!in_front()) skip();
     ga_result_reader *reader = sample(50);
-    const ga_page_def def = {.page = empty_page};
+    ga_page_def def = ga_page_def_default();
+    def.page = empty_page;
     long k = 1;
     for (;; ++k) {
         ga_report report = {0};

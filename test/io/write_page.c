@@ -18,7 +18,9 @@ int main(int argc, char **argv)
     ga_status status = GA_OK;
     for (int k = 3; k < argc && status == GA_OK; ++k)
         status = ga_result_open(argv[k], results + k - 3, &report);
-    const ga_page_def def = {.max_bytes = (size_t)atol(argv[2]), .page = empty_page};
+    ga_page_def def = ga_page_def_default();
+    def.max_bytes = (size_t)atol(argv[2]);
+    def.page = empty_page;
     if (status == GA_OK)
         status = ga_page_write(argv[1], argc - 3, results, &def, shown, &report);
     for (int k = 3; k < argc && status == GA_OK; ++k)

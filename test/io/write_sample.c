@@ -11,11 +11,12 @@ int main(int argc, char **argv)
     if (argc != 3) return 2;
     ga_result *result = NULL;
     ga_report report;
-    const ga_result_def def = {.channel_count = SAMPLE_CHANNELS,
-                               .channels = sample_channels,
-                               .model_text = sample_model,
-                               .scene = "{\"name\":\"Pr\xc3\xbc"
-                                        "fling\"}"};
+    ga_result_def def = ga_result_def_default();
+    def.channel_count = SAMPLE_CHANNELS;
+    def.channels = sample_channels;
+    def.model_text = sample_model;
+    def.scene = "{\"name\":\"Pr\xc3\xbc"
+                "fling\"}";
     ga_status status = ga_result_create_with(argv[1], GA_RESULT_HDF5, &def, &result, &report);
     for (int n = 0; n < atoi(argv[2]) && status == GA_OK; ++n) {
         double t, values[SAMPLE_VALUES];

@@ -52,11 +52,28 @@ static inline ga_coords random_coords(uint64_t *seed, int rows, int cols, int co
     return coords;
 }
 
+/* Blocks of random sizes up to `most`, overlaps included; at least one fits. */
+static inline ga_coords random_blocks(uint64_t *seed, int rows, int cols, int blocks, int most)
+{
+    ga_coords coords;
+    if (ga_coords_reserve(rows, cols, blocks, &coords) != GA_OK) abort();
+    for (int b = 0; b < blocks; ++b) {
+        coords.row[b] = random_below(seed, rows);
+        coords.col[b] = random_below(seed, cols);
+        const int height = rows - coords.row[b], width = cols - coords.col[b];
+        coords.height[b] = 1 + random_below(seed, height < most ? height : most);
+        coords.width[b] = 1 + random_below(seed, width < most ? width : most);
+    }
+    if (ga_coords_start(&coords) != GA_OK) abort();
+    return coords;
+}
+
 /* Column-major. */
 static inline double *to_full(const ga_coords *A, const double *values)
 {
     double *full = doubles(A->rows * A->cols);
-    for (int k = 0; k < A->count; ++k) full[A->row[k] + A->col[k] * A->rows] += values[k];
+    for (ga_matrix_entry e = ga_entry_first(A); e.k < A->count; ga_entry_next(A, &e))
+        full[e.row + e.col * A->rows] += values[e.k];
     return full;
 }
 

@@ -1,4 +1,4 @@
-/* Coordinate matrices against naive loops over full ones. */
+/* Structures of entries and blocks, against naive loops over full matrices. */
 #include "random.h"
 
 #include <setjmp.h>
@@ -36,9 +36,10 @@ static void full_is_column_major(void **state)
     ga_coords c;
     assert_int_equal(ga_coords_create(3, 4, 0, NULL, NULL, &c), GA_OK);
     assert_int_equal(c.count, 12);
-    for (int k = 0; k < 12; ++k) {
-        assert_int_equal(c.row[k], k % 3);
-        assert_int_equal(c.col[k], k / 3);
+    assert_int_equal(c.blocks, 1);
+    for (ga_matrix_entry e = ga_entry_first(&c); e.k < c.count; ga_entry_next(&c, &e)) {
+        assert_int_equal(e.row, e.k % 3);
+        assert_int_equal(e.col, e.k / 3);
     }
     ga_coords_destroy(&c);
     assert_int_equal(ga_coords_create(1 << 16, 1 << 16, 0, NULL, NULL, &c), GA_ERR_MEMORY);
@@ -101,46 +102,64 @@ static void multiplies(void **state)
     free(a), free(full), free(x), free(y), free(before), free(z);
 }
 
-/* Full matrices have loops of their own, to the bit those of the list. */
-static void full_is_as_listed(void **state)
+/* Products with A and A^T, by `pool` and with its values as entries: the same bits. */
+static void compare_with_entries(const ga_coords *A, uint64_t *seed, ga_pool *pool)
+{
+    static const double factors[] = {1, -1, -0.7};
+    const int n = A->rows + A->cols;
+    const size_t size = (size_t)n * sizeof(double);
+    double *a = random_values(seed, A->count), *x = random_values(seed, n);
+    double *y = random_values(seed, n), *z = doubles(n);
+    ga_coords listed, threaded = *A;
+    assert_int_equal(ga_coords_entries(A, &listed), GA_OK);
+    assert_int_equal(listed.blocks, A->count);
+    assert_int_equal(ga_coords_use(&threaded, pool), GA_OK);
+    for (int k = 0; k < 3; ++k) {
+        memcpy(z, y, size);
+        ga_coords_multiply(&threaded, a, factors[k], x, y);
+        ga_coords_multiply(&listed, a, factors[k], x, z);
+        assert_memory_equal(y, z, size);
+        ga_coords_multiply_transposed(&threaded, a, factors[k], x, y);
+        ga_coords_multiply_transposed(&listed, a, factors[k], x, z);
+        assert_memory_equal(y, z, size);
+    }
+    free(a), free(x), free(y), free(z);
+    ga_buckets_destroy(&threaded.by_row);
+    ga_buckets_destroy(&threaded.by_col);
+    ga_coords_destroy(&listed);
+}
+
+static void blocks_are_as_entries(void **state)
 {
     (void)state;
     uint64_t seed = 3;
-    const double factors[] = {1, -1, -0.7};
     for (int rows = 1; rows <= 13; ++rows)
         for (int cols = 1; cols <= 13; ++cols) {
-            ga_coords A;
+            ga_coords A, B = random_blocks(&seed, rows, cols, rows + cols, 6);
             assert_int_equal(ga_coords_create(rows, cols, 0, NULL, NULL, &A), GA_OK);
-            assert_int_equal(A.layout, GA_BY_COLUMNS);
-            const int n = rows + cols;
-            double *a = random_values(&seed, A.count), *x = random_values(&seed, n);
-            double *y = random_values(&seed, n), *z = doubles(n);
-            ga_coords At = ga_coords_transposed(&A), copy, listed[2] = {A, At};
-            assert_int_equal(At.layout, GA_BY_ROWS);
-            assert_int_equal(ga_coords_create(rows, cols, A.count, A.row, A.col, &copy), GA_OK);
-            assert_int_equal(copy.layout, GA_BY_COLUMNS);
-            for (int k = 0; k < 6; ++k) {
-                const ga_coords *full = k % 2 ? &At : &A;
-                listed[k % 2].layout = GA_LISTED;
-                memcpy(z, y, (size_t)n * sizeof *z);
-                ga_coords_multiply(full, a, factors[k / 2], x, y);
-                ga_coords_multiply(&listed[k % 2], a, factors[k / 2], x, z);
-                ga_coords_multiply_transposed(full, a, factors[k / 2], x, y);
-                ga_coords_multiply_transposed(&listed[k % 2], a, factors[k / 2], x, z);
-                assert_memory_equal(y, z, (size_t)n * sizeof *z);
-            }
-            free(a), free(x), free(y), free(z);
-            ga_coords_destroy(&copy);
+            ga_coords At = ga_coords_transposed(&A), Bt = ga_coords_transposed(&B);
+            const ga_coords *all[] = {&A, &At, &B, &Bt};
+            for (int k = 0; k < 4; ++k) compare_with_entries(all[k], &seed, NULL);
             ga_coords_destroy(&A);
+            ga_coords_destroy(&B);
         }
-    /* all places, but in another order, or not all */
-    const int row[] = {0, 1, 1, 0}, col[] = {0, 0, 1, 1};
-    for (int count = 3; count <= 4; ++count) {
-        ga_coords A;
-        assert_int_equal(ga_coords_create(2, 2, count, row, col, &A), GA_OK);
-        assert_int_equal(A.layout, GA_LISTED);
-        ga_coords_destroy(&A);
+}
+
+static void threads_give_the_same_bits(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    ga_coords A = random_blocks(&seed, 3000, 2000, 4000, 5);
+    ga_coords B = random_coords(&seed, 300, 2000, 20000);
+    for (int threads = 2; threads <= 3; ++threads) {
+        ga_pool *pool = NULL;
+        assert_int_equal(ga_pool_create(threads, &pool), GA_OK);
+        compare_with_entries(&A, &seed, pool);
+        compare_with_entries(&B, &seed, pool);
+        ga_pool_destroy(pool);
     }
+    ga_coords_destroy(&A);
+    ga_coords_destroy(&B);
 }
 
 static void marks_first_entries(void **state)
@@ -162,9 +181,13 @@ static void marks_first_entries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_entries),      cmocka_unit_test(full_is_column_major),
-        cmocka_unit_test(empty_is_fine),       cmocka_unit_test(multiplies),
-        cmocka_unit_test(marks_first_entries), cmocka_unit_test(full_is_as_listed),
+        cmocka_unit_test(copies_entries),
+        cmocka_unit_test(full_is_column_major),
+        cmocka_unit_test(empty_is_fine),
+        cmocka_unit_test(multiplies),
+        cmocka_unit_test(marks_first_entries),
+        cmocka_unit_test(blocks_are_as_entries),
+        cmocka_unit_test(threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,16 +28,52 @@ static void test_sizes(void **state)
     }
     assert_int_equal(ga_node_nq((ga_node){GA_GROUP_RN, 17}), 17);
     assert_int_equal(ga_node_nv((ga_node){GA_GROUP_RN, 17}), 17);
+    assert_int_equal(ga_node_nq((ga_node){GA_GROUP_STATE, 17}), 0);
+    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_STATE, 17}), 17);
     /* invalid nodes */
+    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_STATE, -1}), 0);
     assert_int_equal(ga_node_nq((ga_node){GA_GROUP_RN, -1}), 0);
     assert_int_equal(ga_node_nv((ga_node){GA_GROUP_RN, -1}), 0);
-    assert_int_equal(ga_node_nq((ga_node){(ga_group)7, 3}), 0);
-    assert_int_equal(ga_node_nv((ga_node){(ga_group)7, 3}), 0);
+    assert_int_equal(ga_node_nq((ga_node){(ga_group)8, 3}), 0);
+    assert_int_equal(ga_node_nv((ga_node){(ga_group)8, 3}), 0);
 
     assert_int_equal(ga_nodes_nq(count, nodes), nq);
     assert_int_equal(ga_nodes_nv(count, nodes), nv);
     assert_int_equal(ga_nodes_nq(0, NULL), 0);
     assert_int_equal(ga_nodes_nv(0, NULL), 0);
+}
+
+/* States have no q: nothing is read from it or written to it, and T is the identity. */
+static void test_states(void **state)
+{
+    (void)state;
+    enum { n = 7 };
+    const ga_node states = {GA_GROUP_STATE, n};
+    double x[n], y[n], M[n * n], q[1] = {42};
+    uint64_t seed = 43;
+    random_vector(&seed, n, 5, x);
+    ga_lie_identity(states, q);
+    ga_lie_compose(states, q, q, q);
+    ga_lie_inverse(states, q, q);
+    for (int m = 0; m < 2; ++m) {
+        const ga_map map = m ? GA_MAP_CAYLEY : GA_MAP_EXP;
+        ga_lie_map(states, map, x, q);
+        ga_lie_update(states, map, q, x, q);
+        ga_nodes_update(1, &states, map, q, x, q);
+        memset(y, 0xff, sizeof y);
+        ga_lie_map_inverse(states, map, q, y);
+        for (int i = 0; i < n; ++i) assert_true(y[i] == 0);
+        ga_lie_tangent(states, map, x, M);
+        for (int i = 0; i < n * n; ++i) assert_true(M[i] == (i % (n + 1) == 0));
+        ga_lie_tangent_inverse(states, map, x, M);
+        for (int i = 0; i < n * n; ++i) assert_true(M[i] == (i % (n + 1) == 0));
+    }
+    assert_true(q[0] == 42);
+    memset(y, 0xff, sizeof y);
+    ga_nodes_difference(1, &states, q, q, y);
+    for (int i = 0; i < n; ++i) assert_true(y[i] == 0);
+    ga_nodes_bracket(1, &states, x, x, y);
+    for (int i = 0; i < n; ++i) assert_true(y[i] == 0);
 }
 
 /* Everything on R^n is exact. */
@@ -194,9 +230,9 @@ static void test_difference_near(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_rn),
-        cmocka_unit_test(test_products),        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_difference_near),
+        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_rn),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_products),
+        cmocka_unit_test(test_runs),   cmocka_unit_test(test_difference_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,10 +16,11 @@ static void list(const ga_system *sys, int nv, quantity *out)
 {
     const quantity all[QUANTITIES] = {
         {sys->constraint, sys->constraint_count},
-        {sys->gradient, sys->gradient_pattern.count},
+        {sys->gradient, ga_pattern_size(&sys->gradient_pattern, 0, 0)},
         {sys->constraint_rate, sys->constraint_count},
         {sys->nonholonomic, sys->nonholonomic_count},
-        {sys->nonholonomic_gradient, sys->nonholonomic_gradient_pattern.count},
+        {sys->nonholonomic_gradient,
+         ga_pattern_size(&sys->nonholonomic_gradient_pattern, 0, 0)},
         {sys->force, nv}};
     memcpy(out, all, sizeof all);
 }
@@ -102,13 +103,14 @@ static int collect(moment *m, double **out)
 {
     const ga_system *sys = &m->a->system;
     ga_point at = {0.3, m->q, m->v, NULL, m->multipliers, m->multipliers};
-    const quantity all[] = {{sys->constraint, sys->constraint_count},
-                            {sys->gradient, sys->gradient_pattern.count},
-                            {sys->force, m->a->nv},
-                            {sys->acceleration_rhs, sys->constraint_count},
-                            {sys->stiffness, sys->stiffness_pattern.count},
-                            {sys->damping, sys->damping_pattern.count},
-                            {sys->velocity_stiffness, sys->velocity_stiffness_pattern.count}};
+    const quantity all[] = {
+        {sys->constraint, sys->constraint_count},
+        {sys->gradient, ga_pattern_size(&sys->gradient_pattern, 0, 0)},
+        {sys->force, m->a->nv},
+        {sys->acceleration_rhs, sys->constraint_count},
+        {sys->stiffness, ga_pattern_size(&sys->stiffness_pattern, 0, 0)},
+        {sys->damping, ga_pattern_size(&sys->damping_pattern, 0, 0)},
+        {sys->velocity_stiffness, ga_pattern_size(&sys->velocity_stiffness_pattern, 0, 0)}};
     int size = 0, used = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) size += all[k].size;
     *out = calloc((size_t)size + 1, sizeof **out);

@@ -78,7 +78,7 @@ static void check_same_forces(const ga_model *one, const ga_model *two)
         assert_int_equal(a->rows, b->rows);
         assert_int_equal(a->node_count, b->node_count);
         if (!a->type->force || a->host) continue;
-        ga_element_state state = {0.25, one->frames, lambda, lambda, memory, 0, NULL};
+        ga_element_state state = {0.25, one->frames, lambda, lambda, memory, 0, NULL, NULL};
         a->type->force(a, &state, f[0]);
         state.frames = two->frames;
         b->type->force(b, &state, f[1]);

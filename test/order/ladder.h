@@ -15,7 +15,6 @@
 
 #include "oracle.h"
 #include "problems/problems.h"
-#include <float.h>
 #include <stdio.h>
 
 /* Under the address sanitizer the rows marked slow are left out, and the measurement of
@@ -409,9 +408,8 @@ typedef struct ladder_row {
 /* Steps are a multiple of twice this. */
 enum { ORACLE_SAMPLES = 16 };
 
-/* h eta is a displacement. Where eta should be zero, it is round-off of Phi, a sum of products
- * of numbers of size one: up to 4 eps were seen with full Newton, 8 eps with old tangents. */
-#define LADDER_ETA_ZERO (16 * DBL_EPSILON)
+/* eta that should be zero is this small: round-off of q divided by h. */
+#define LADDER_ETA_ZERO 1e-11
 
 static inline ga_integrator_def ladder_definition(const ladder_row *row, unsigned method)
 {
@@ -567,7 +565,7 @@ static inline bool ladder_row_holds(const pb_problem *problem, const ladder_row 
             }
         }
         for (int k = 0; k < l.levels && eta && vanishes; ++k) {
-            if (l.h[k] * l.error[k].of[ETA] <= LADDER_ETA_ZERO) continue;
+            if (l.error[k].of[ETA] <= LADDER_ETA_ZERO) continue;
             fprintf(stderr, "%s: eta = %.3e\n", l.title, l.error[k].of[ETA]);
             holds = false;
         }

@@ -314,7 +314,8 @@ static bool try_mistake(const pb_problem *p, int round, const block_kind *b, mis
         if (count == 1) return false;
         tampered.detour = aside;
         tampered.detour_kind = b->kind;
-        *pattern_of(&tampered.system, b->kind) = (ga_pattern){count - 1, row, col};
+        *pattern_of(&tampered.system, b->kind) =
+            (ga_pattern){.count = count - 1, .row = row, .col = col};
     }
     if (what == NOT_A_NUMBER) {
         ga_derivative_check check;

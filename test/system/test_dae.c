@@ -115,7 +115,7 @@ static void adds_inertia(void **state)
                                   .node_count = 2,
                                   .nodes = nodes,
                                   .mass = mass,
-                                  .mass_pattern = {18, row, col},
+                                  .mass_pattern = {.count = 18, .row = row, .col = col},
                                   .mass_is_constant = round < 2,
                                   .force = force};
         ga_dae dae;

@@ -396,8 +396,10 @@ static void test_entries_at_one_place(void **state)
         ga_system s = p->system;
         for (int d = 0; d < GA_DERIVATIVE_COUNT; ++d) remove_one(&s, (ga_derivative)d);
         integrate("full", &s, p, h, &def, &plain);
-        s.stiffness_pattern = s.damping_pattern = (ga_pattern){6, twice_row, twice_col};
-        s.gradient_pattern = s.velocity_stiffness_pattern = (ga_pattern){3, wide_row, wide_col};
+        s.stiffness_pattern = s.damping_pattern =
+            (ga_pattern){.count = 6, .row = twice_row, .col = twice_col};
+        s.gradient_pattern = s.velocity_stiffness_pattern =
+            (ga_pattern){.count = 3, .row = wide_row, .col = wide_col};
         integrate("places twice", &s, p, h, &def, &twice);
         assert_close(p, "places named once", both[f], compare(&twice, &plain),
                      round_off(p, &plain, h, both[f]));

@@ -17,37 +17,38 @@ static const int square_row[NV] = {0, 1, 2, 3, 4, 5}, square_col[NV] = {5, 4, 3,
 static const int wide_row[4] = {0, 0, 1, 1}, wide_col[4] = {0, 5, 1, 5};
 #define SQUARE                                                                                 \
     {                                                                                          \
-        NV, square_row, square_col                                                             \
+        .count = NV, .row = square_row, .col = square_col                                      \
     }
 #define WIDE                                                                                   \
     {                                                                                          \
-        4, wide_row, wide_col                                                                  \
+        .count = 4, .row = wide_row, .col = wide_col                                           \
     }
 
 static ga_system valid(void)
 {
-    return (ga_system){.node_count = 2,
-                       .nodes = nodes,
-                       .constraint_count = NC,
-                       .mass = nothing,
-                       .mass_pattern = SQUARE,
-                       .force = nothing,
-                       .force_uses_multipliers = true,
-                       .reactions = GA_REACTIONS_IN_FORCE,
-                       .constraint = nothing,
-                       .gradient = nothing,
-                       .gradient_pattern = WIDE,
-                       .constraint_rate = nothing,
-                       .constraint_uses_time = true,
-                       .acceleration_rhs = nothing,
-                       .stiffness = nothing,
-                       .stiffness_pattern = SQUARE,
-                       .damping = nothing,
-                       .damping_pattern = SQUARE,
-                       .velocity_stiffness = nothing,
-                       .velocity_stiffness_pattern = WIDE,
-                       .force_multipliers = nothing,
-                       .force_multipliers_pattern = {4, wide_col, wide_row}};
+    return (ga_system){
+        .node_count = 2,
+        .nodes = nodes,
+        .constraint_count = NC,
+        .mass = nothing,
+        .mass_pattern = SQUARE,
+        .force = nothing,
+        .force_uses_multipliers = true,
+        .reactions = GA_REACTIONS_IN_FORCE,
+        .constraint = nothing,
+        .gradient = nothing,
+        .gradient_pattern = WIDE,
+        .constraint_rate = nothing,
+        .constraint_uses_time = true,
+        .acceleration_rhs = nothing,
+        .stiffness = nothing,
+        .stiffness_pattern = SQUARE,
+        .damping = nothing,
+        .damping_pattern = SQUARE,
+        .velocity_stiffness = nothing,
+        .velocity_stiffness_pattern = WIDE,
+        .force_multipliers = nothing,
+        .force_multipliers_pattern = {.count = 4, .row = wide_col, .col = wide_row}};
 }
 
 /* Refused with GA_ERR_SYSTEM and a sentence that holds both words; by create as well; and a
@@ -263,7 +264,7 @@ static void test_half_a_pattern(void **state)
         pattern_of(&s, &patterns[k])->col = NULL;
         refused(&s, patterns[k].name, "only one of row and col");
         s = valid();
-        *pattern_of(&s, &patterns[k]) = (ga_pattern){3, NULL, NULL};
+        *pattern_of(&s, &patterns[k]) = (ga_pattern){.count = 3, .row = NULL, .col = NULL};
         refused(&s, patterns[k].name, "no arrays");
     }
 }
@@ -283,7 +284,7 @@ static void test_half_a_pattern_without_callback(void **state)
         pattern_of(&s, &patterns[k])->col = NULL;
         refused(&s, patterns[k].name, "only one of row and col");
         s = without;
-        *pattern_of(&s, &patterns[k]) = (ga_pattern){3, NULL, NULL};
+        *pattern_of(&s, &patterns[k]) = (ga_pattern){.count = 3, .row = NULL, .col = NULL};
         refused(&s, patterns[k].name, "no arrays");
     }
 }
@@ -312,7 +313,7 @@ static void test_entry_out_of_range(void **state)
             char place[64];
             ga_report report;
             ga_system s = valid();
-            *pattern_of(&s, e) = (ga_pattern){3, row, col};
+            *pattern_of(&s, e) = (ga_pattern){.count = 3, .row = row, .col = col};
             snprintf(place, sizeof place, "entry 1 is (%d, %d)", bad[i][0], bad[i][1]);
             refused(&s, e->name, place);
             assert_int_equal(ga_system_validate(&s, &report), GA_ERR_SYSTEM);
@@ -322,9 +323,9 @@ static void test_entry_out_of_range(void **state)
         /* the last place is inside; entries may share a place; no entries at all are fine */
         int row[2] = {e->rows - 1, e->rows - 1}, col[2] = {e->cols - 1, e->cols - 1};
         ga_system s = valid();
-        *pattern_of(&s, e) = (ga_pattern){2, row, col};
+        *pattern_of(&s, e) = (ga_pattern){.count = 2, .row = row, .col = col};
         accepted(&s);
-        *pattern_of(&s, e) = (ga_pattern){0, row, col};
+        *pattern_of(&s, e) = (ga_pattern){.count = 0, .row = row, .col = col};
         accepted(&s);
     }
 }
@@ -349,6 +350,56 @@ static void test_same_words_elsewhere(void **state)
     assert_string_equal(report.message, other.message);
 }
 
+/* Blocks that do not lie in the matrix, have no size, or half of one. */
+static void test_broken_blocks(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PATTERNS; ++k) {
+        const pattern_entry *e = &patterns[k];
+        const struct {
+            int row, col, height, width;
+            const char *text;
+        } bad[] = {{0, 0, 0, 1, "block 1 is 0 x 1"},
+                   {0, 0, 1, -2, "block 1 is 1 x -2"},
+                   {0, 0, e->rows + 1, 1, "outside the"},
+                   {0, 1, 1, e->cols, "outside the"},
+                   {-1, 0, 1, 1, "block 1 is 1 x 1 from (-1, 0) on"},
+                   {e->rows - 1, 0, INT_MAX, 1, "outside the"},
+                   {0, 0, INT_MAX, INT_MAX, "outside the"}};
+        int row[2] = {0}, col[2] = {0}, height[2] = {1, 1}, width[2] = {1, 1};
+        const ga_pattern blocks = {2, row, col, height, width};
+        ga_system s = valid();
+        *pattern_of(&s, e) = blocks;
+        accepted(&s);
+        height[1] = e->rows, width[1] = e->cols; /* all of it; blocks may overlap */
+        accepted(&s);
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+            row[1] = bad[i].row, col[1] = bad[i].col;
+            height[1] = bad[i].height, width[1] = bad[i].width;
+            refused(&s, e->name, bad[i].text);
+        }
+        row[1] = col[1] = 0, height[1] = width[1] = 1;
+        pattern_of(&s, e)->height = NULL;
+        refused(&s, e->name, "only one of height and width");
+        *pattern_of(&s, e) = blocks;
+        pattern_of(&s, e)->width = NULL;
+        refused(&s, e->name, "only one of height and width");
+        *pattern_of(&s, e) = blocks;
+        pattern_of(&s, e)->row = pattern_of(&s, e)->col = NULL;
+        refused(&s, e->name, "neither row nor col");
+    }
+}
+
+static void test_pattern_size(void **state)
+{
+    (void)state;
+    const int row[] = {0, 1}, col[] = {2, 0}, height[] = {2, 1}, width[] = {1, 3};
+    assert_int_equal(ga_pattern_size(&(ga_pattern){0}, 3, 4), 12);
+    assert_int_equal(ga_pattern_size(&(ga_pattern){.count = 2, .row = row, .col = col}, 3, 4),
+                     2);
+    assert_int_equal(ga_pattern_size(&(ga_pattern){2, row, col, height, width}, 3, 4), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +414,8 @@ int main(void)
         cmocka_unit_test(test_half_a_pattern),
         cmocka_unit_test(test_half_a_pattern_without_callback),
         cmocka_unit_test(test_impossible_count),
+        cmocka_unit_test(test_broken_blocks),
+        cmocka_unit_test(test_pattern_size),
         cmocka_unit_test(test_entry_out_of_range),
         cmocka_unit_test(test_same_words_elsewhere),
     };

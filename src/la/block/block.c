@@ -67,6 +67,28 @@ static void forget(void *data)
     if (s->klu) ga_solver_klu.forget(s->klu);
 }
 
+/* How often KLU did better, and its pivots. */
+static size_t save(const void *data, void *bytes)
+{
+    const ga_fronts *s = data;
+    char *to = bytes;
+    if (to) memcpy(to, &s->failures, sizeof s->failures);
+    const size_t klu =
+        s->klu ? ga_solver_klu.save(s->klu, to ? to + sizeof s->failures : NULL) : 0;
+    return sizeof s->failures + klu;
+}
+
+static ga_status load(void *data, const void *bytes, size_t size)
+{
+    ga_fronts *s = data;
+    if (size < sizeof s->failures) return GA_ERR_ARGUMENT;
+    memcpy(&s->failures, bytes, sizeof s->failures);
+    size -= sizeof s->failures;
+    if (size && !s->klu) GA_TRY(ga_solver_klu.analyse(s->matrix, NULL, &s->klu));
+    if (!s->klu) return GA_OK;
+    return ga_solver_klu.load(s->klu, (const char *)bytes + sizeof s->failures, size);
+}
+
 static void solve_once(ga_fronts *s, bool transposed, double *x)
 {
     if (transposed)
@@ -119,6 +141,8 @@ const ga_solver_table ga_solver_block = {
     .solve_transposed = solve_transposed,
     .use = use,
     .forget = forget,
+    .save = save,
+    .load = load,
     .operations = operations,
     .destroy = destroy,
 };

@@ -5,7 +5,10 @@
  * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
  * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| by the largest
  * entry of the matrix, which bounds the backward error in units of round-off. Rows that depend
- * on others have pivots as small as their regularisation, which is no fault. */
+ * on others have pivots as small as their regularisation, which is no fault.
+ *
+ * Interleaving two halves of the tree in one thread, prefetching factors and non-temporal
+ * stores were tried without gain. */
 #include "base/simd.h"
 #include "la/block/block.h"
 

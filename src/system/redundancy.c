@@ -18,7 +18,7 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/consistent.h"
+#include "system/consistent.h"
 
 #include <float.h>
 #include <math.h>
@@ -32,12 +32,7 @@ static const double EPS_RELATIVE = 1e-3;
 ga_status ga_redundancy_create(const ga_dae *dae, ga_redundancy *g)
 {
     const int n = dae->mp;
-    int *index = GA_NEW(int, n);
-    if (!index) return GA_ERR_MEMORY;
-    for (int i = 0; i < n; ++i) index[i] = i;
-    ga_status status = ga_coords_create(n, n, n, index, index, &g->diagonal);
-    ga_free(index);
-    GA_TRY(status);
+    GA_TRY(ga_coords_diagonal(n, &g->diagonal));
     g->dae = dae;
     bool memory = (g->D = GA_NEW(double, n)) && (g->length = GA_NEW(double, n)) &&
                   (g->weakest = GA_NEW(double, n)) && (g->rows = GA_NEW(double, n)) &&
@@ -63,6 +58,13 @@ void ga_redundancy_reset(ga_redundancy *g)
     ga_dependence_destroy(&g->found);
 }
 
+void ga_redundancy_copy(ga_redundancy *to, const ga_redundancy *from)
+{
+    to->active = from->active;
+    to->eps = from->eps;
+    memcpy(to->D, from->D, (size_t)to->dae->mp * sizeof *to->D);
+}
+
 void ga_redundancy_activate(ga_redundancy *g, bool dependent)
 {
     g->active = true;
@@ -78,9 +80,10 @@ static void find_masses(const ga_dae *dae, const double *M, double *mass)
     double mean[2] = {0, 0};
     int count[2] = {0, 0};
     memset(mass, 0, (size_t)dae->nv * sizeof *mass);
-    for (int k = 0; k < dae->M.count; ++k)
-        if (dae->M.row[k] == dae->M.col[k]) mass[dae->M.row[k]] += fabs(M[k]);
-    for (int i = 0; i < dae->nv; ++i) {
+    for (ga_matrix_entry e = ga_entry_first(&dae->M); e.k < dae->M.count;
+         ga_entry_next(&dae->M, &e))
+        if (e.row == e.col) mass[e.row] += fabs(M[e.k]);
+    for (int i = 0; i < dae->nm; ++i) {
         mean[dae->kind[i]] += mass[i];
         ++count[dae->kind[i]];
     }
@@ -93,7 +96,8 @@ void ga_redundancy_weigh(ga_redundancy *g, const double *M, const double *G, dou
     const ga_coords *at = &g->dae->G;
     find_masses(g->dae, M, mass);
     memset(g->D, 0, (size_t)g->dae->mp * sizeof *g->D);
-    for (int k = 0; k < at->count; ++k) g->D[at->row[k]] += G[k] * G[k] / mass[at->col[k]];
+    for (ga_matrix_entry e = ga_entry_first(at); e.k < at->count; ga_entry_next(at, &e))
+        g->D[e.row] += G[e.k] * G[e.k] / mass[e.col];
     memset(g->weakest, 0, (size_t)g->dae->mp * sizeof *g->weakest);
     g->seed = 1;
 }
@@ -102,7 +106,8 @@ const double *ga_redundancy_lengths(ga_redundancy *g, const double *G)
 {
     const ga_coords *at = &g->dae->G;
     memset(g->length, 0, (size_t)g->dae->mp * sizeof *g->length);
-    for (int k = 0; k < at->count; ++k) g->length[at->row[k]] += G[k] * G[k];
+    for (ga_matrix_entry e = ga_entry_first(at); e.k < at->count; ga_entry_next(at, &e))
+        g->length[e.row] += G[e.k] * G[e.k];
     return g->length;
 }
 

@@ -10,7 +10,7 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/consistent.h"
+#include "system/consistent.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,13 +20,13 @@ enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL,
 
 static ga_status create_matrix(const ga_dae *dae, ga_backend_kind backend, ga_saddle *k)
 {
-    const ga_block blocks[BLOCK_COUNT] = {
+    const ga_summand terms[BLOCK_COUNT] = {
         [BLOCK_MASS] = {&dae->M, 0, 0},
         [BLOCK_REACTION] = {&k->Gt, 0, dae->nv},
         [BLOCK_FORCES] = {&dae->L, 0, dae->nv},
         [BLOCK_GRADIENT] = {&dae->G, dae->nv, 0},
         [BLOCK_DIAGONAL] = {&k->redundancy->diagonal, dae->nv, dae->nv}};
-    GA_TRY(ga_matrix_create(dae->nv + dae->mp, BLOCK_COUNT, blocks, backend == GA_BACKEND_DENSE,
+    GA_TRY(ga_matrix_create(dae->nv + dae->mp, BLOCK_COUNT, terms, backend == GA_BACKEND_DENSE,
                             &k->matrix));
     return ga_linear_create_factor(dae, &k->matrix, backend, &k->factor);
 }
@@ -113,15 +113,15 @@ static void scale_by_mass(ga_saddle *k)
     double *d = k->row_scale, total = 0;
     int heavy = 0;
     memset(d, 0, (size_t)k->matrix.n * sizeof *d);
-    for (int e = 0; e < M->count; ++e)
-        if (M->row[e] == M->col[e]) d[M->row[e]] += fabs(k->M[e]);
-    for (int i = 0; i < nv; ++i)
+    for (ga_matrix_entry e = ga_entry_first(M); e.k < M->count; ga_entry_next(M, &e))
+        if (e.row == e.col) d[e.row] += fabs(k->M[e.k]);
+    for (int i = 0; i < k->dae->nm; ++i)
         if (d[i] > 0) total += d[i], ++heavy;
     for (int i = 0; i < nv; ++i)
         d[i] = heavy ? power_of_two(1 / sqrt(d[i] > 0 ? d[i] : total / heavy)) : 1;
-    for (int e = 0; e < G->count; ++e) {
-        double *largest = &d[nv + G->row[e]];
-        *largest = ga_larger(*largest, fabs(k->G[e]) * d[G->col[e]]);
+    for (ga_matrix_entry e = ga_entry_first(G); e.k < G->count; ga_entry_next(G, &e)) {
+        double *largest = &d[nv + e.row];
+        *largest = ga_larger(*largest, fabs(k->G[e.k]) * d[e.col]);
     }
     for (int i = nv; i < k->matrix.n; ++i) d[i] = d[i] > 0 ? power_of_two(1 / d[i]) : 1;
     memcpy(k->col_scale, d, (size_t)k->matrix.n * sizeof *d);
@@ -150,7 +150,7 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
     scale_by_mass(k);
     ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
-    if (k->stats) ++k->stats->factorizations;
+    if (k->factorizations) ++*k->factorizations;
     ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     const ga_status status = ga_factor_numeric(k->factor);
     k->singular = status == GA_OK ? -1 : ga_factor_singular_column(k->factor);
@@ -200,7 +200,7 @@ void ga_saddle_filter(ga_saddle *k, int passes, double *l)
 static bool is_clean(const ga_saddle *k)
 {
     return ga_norm_max(k->dae->mp, k->x + k->dae->nv) <=
-           k->typical_reaction * ga_norm_max(k->dae->nv, k->x);
+           k->typical_reaction * ga_norm_max(k->dae->nm, k->x);
 }
 
 /* Sweeps are what makes up for -e. Without any, in the steps of SOI2, a solution without traces

@@ -19,15 +19,13 @@
  * Redundancy is found in ga_consistent_start; the other two use what was found there. Nothing
  * is allocated after creation, but for dependent rows, which are listed when they are found.
  */
-#ifndef GA_INTEGRATE_CONSISTENT_H
-#define GA_INTEGRATE_CONSISTENT_H
+#ifndef GA_SYSTEM_CONSISTENT_H
+#define GA_SYSTEM_CONSISTENT_H
 
-#include "integrate/onestep.h"
 #include "la/dependence.h"
 #include "la/factor.h"
 #include "system/dae.h"
 
-#include <galpha/integrate.h>
 #include <stdint.h>
 
 /* Rows of G that are zero or depend on each other; see redundancy.c. */
@@ -67,10 +65,13 @@ typedef struct ga_saddle {
     ga_saddle_parts parts; /* of the factored matrix */
     double typical_reaction; /* multiplier that goes with a unit of acceleration; 0: unknown */
     int singular;            /* column of a singular matrix, or -1 */
-    ga_statistics *stats;    /* counts factorizations; may be null */
+    long *factorizations;    /* counts them; may be null */
     double *row_scale, *col_scale;
     double *rhs, *x, *defect; /* nv + mp each, one after the other */
 } ga_saddle;
+
+/* Levels of constraints to project on. */
+typedef enum ga_levels { GA_POSITION_LEVEL = 1, GA_VELOCITY_LEVEL = 2 } ga_levels;
 
 typedef struct ga_consistent {
     ga_dae *dae; /* borrowed */
@@ -142,6 +143,8 @@ void ga_saddle_filter(ga_saddle *k, int passes, double *l);
 
 ga_status ga_redundancy_create(const ga_dae *dae, ga_redundancy *g);
 void ga_redundancy_destroy(ga_redundancy *g);
+/* What matrices need to know: whether rows depend on each other, eps, D. */
+void ga_redundancy_copy(ga_redundancy *to, const ga_redundancy *from);
 /* Back to independent rows. */
 void ga_redundancy_reset(ga_redundancy *g);
 /* From now on rows may be zero, or, if dependent, depend on each other. */

@@ -1,6 +1,6 @@
 /* Consistent values from a ga_dae alone, without a method: q, v, v' and multipliers compared
  * with LAPACK's least squares on full matrices. */
-#include "integrate/consistent.h"
+#include "system/consistent.h"
 #include "test/support/cases.h"
 
 #include <lapacke.h>
@@ -37,11 +37,14 @@ static void full_saddle(const ga_dae *dae, const double *M, const double *G, dou
 {
     const int n = dae->nv + dae->mp;
     memset(A, 0, (size_t)(n * n) * sizeof *A);
-    for (int e = 0; e < dae->M.count; ++e) A[dae->M.row[e] + n * dae->M.col[e]] += M[e];
-    for (int e = 0; e < dae->G.count; ++e) {
-        const int row = dae->nv + dae->G.row[e], col = dae->G.col[e];
-        A[row + n * col] += G[e];
-        A[col + n * row] += G[e];
+    for (ga_matrix_entry e = ga_entry_first(&dae->M); e.k < dae->M.count;
+         ga_entry_next(&dae->M, &e))
+        A[e.row + n * e.col] += M[e.k];
+    for (ga_matrix_entry e = ga_entry_first(&dae->G); e.k < dae->G.count;
+         ga_entry_next(&dae->G, &e)) {
+        const int row = dae->nv + e.row;
+        A[row + n * e.col] += G[e.k];
+        A[e.col + n * row] += G[e.k];
     }
 }
 

@@ -1,9 +1,9 @@
 /* The linear solver: which backend, and, for the block solver, the bodies and constraints among
  * the unknowns.
  *
- * Bodies are the nodes. One of R^n with many components may be all coordinates of a mechanism;
- * it is cut into pieces of the largest of a few sizes that the rows of G fill well. Constraints
- * are consecutive rows of G that touch the same bodies.
+ * Bodies are the nodes. One of R^n with many components may be all coordinates of a mechanism:
+ * there a body is what a block of M covers. Constraints are consecutive rows of G that touch
+ * the same bodies.
  *
  * With eta, a constraint has two rows and two columns for each row of G. Eliminating its bodies
  * leaves
@@ -17,84 +17,76 @@
  */
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/consistent.h"
 #include "la/buckets.h"
+#include "system/consistent.h"
 
-/* A node has six velocities at most, and six rows hold it. */
+/* A node of a mechanism has six velocities at most, and six rows hold it. */
 enum { LARGEST = 6 };
-/* Entries of G in the pieces its rows touch: two points held together in the plane fill two
- * thirds. */
-static const double WELL_FILLED = 0.6;
 
 typedef struct pieces {
     const ga_coords *G;
-    ga_buckets rows; /* entries of G */
+    ga_buckets rows; /* blocks of G in each row */
     int bodies, constraints;
     int *body;       /* of each u */
     int *constraint; /* of each row of G */
     int *seen, *seen_row;
+    bool *inside; /* of each u: a block of M couples it to the one before */
 } pieces;
 
 static void destroy_pieces(pieces *p)
 {
     ga_buckets_destroy(&p->rows);
-    ga_free(p->body);
-    ga_free(p->constraint);
-    ga_free(p->seen);
-    ga_free(p->seen_row);
+    void *memory[] = {p->body, p->constraint, p->seen, p->seen_row, p->inside};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
 }
 
-/* Whether pieces of this size, of the unknowns from .. end-1, are filled by G. */
-static bool fills(pieces *p, int from, int end, int size)
+static void find_inside(const ga_coords *M, bool *inside)
 {
-    if ((end - from) % size) return false;
-    double entries = 0, room = 0;
-    for (int i = from; i < end; ++i) p->seen[i] = -1;
-    for (int row = 0; row < p->G->rows; ++row)
-        for (int k = p->rows.start[row]; k < p->rows.start[row + 1]; ++k) {
-            int col = p->G->col[p->rows.item[k]];
-            if (col < from || col >= end) continue;
-            int *last = &p->seen[from + (col - from) / size];
-            ++entries;
-            if (*last != row) room += size;
-            *last = row;
-        }
-    return entries >= WELL_FILLED * room;
-}
-
-static int choose_size(pieces *p, int from, int end)
-{
-    if (end - from <= LARGEST) return end - from;
-    for (int size = LARGEST; size > 1; --size)
-        if (fills(p, from, end, size)) return size;
-    return 1;
+    for (int b = 0; b < M->blocks; ++b) {
+        const ga_matrix_block box = ga_coords_box(M, b);
+        const int from = box.row > box.col ? box.row : box.col;
+        for (int i = from + 1; i < box.row + box.rows && i < box.col + box.cols; ++i)
+            inside[i] = true;
+    }
 }
 
 static void find_bodies(const ga_dae *dae, pieces *p)
 {
-    int from = 0;
-    for (int i = 0; i < dae->sys.node_count; ++i) {
-        int end = from + ga_node_nv(dae->sys.nodes[i]);
-        if (end == from) continue;
-        int size = choose_size(p, from, end);
-        for (int k = from; k < end; ++k) p->body[k] = p->bodies + (k - from) / size;
-        p->bodies += (end - from) / size;
+    find_inside(&dae->M, p->inside);
+    for (int i = 0, from = 0; i < dae->sys.node_count; ++i) {
+        const int end = from + ga_node_nv(dae->sys.nodes[i]);
+        for (int k = from; k < end; ++k) {
+            if (k == from || (end - from > LARGEST && !p->inside[k])) ++p->bodies;
+            p->body[k] = p->bodies - 1;
+        }
         from = end;
     }
 }
 
-/* Number of bodies in a row of G; *same: they are those seen in constraint c. */
+/* Marks the bodies of a row; returns their number. *same: they are those seen in constraint c.
+ */
 static int count_bodies(pieces *p, int row, int c, bool *same)
 {
     int count = 0;
     *same = true;
     for (int k = p->rows.start[row]; k < p->rows.start[row + 1]; ++k) {
-        int body = p->body[p->G->col[p->rows.item[k]]];
-        if (p->seen[body] != c) *same = false;
-        if (p->seen_row[body] != row) ++count;
-        p->seen_row[body] = row;
+        const ga_matrix_block box = ga_coords_box(p->G, p->rows.item[k]);
+        for (int col = box.col; col < box.col + box.cols; ++col) {
+            const int body = p->body[col];
+            if (p->seen[body] != c) *same = false;
+            if (p->seen_row[body] != row) ++count;
+            p->seen_row[body] = row;
+        }
     }
     return count;
+}
+
+static void see_bodies(pieces *p, int row, int c)
+{
+    for (int k = p->rows.start[row]; k < p->rows.start[row + 1]; ++k) {
+        const ga_matrix_block box = ga_coords_box(p->G, p->rows.item[k]);
+        for (int col = box.col; col < box.col + box.cols; ++col) p->seen[p->body[col]] = c;
+    }
 }
 
 static void find_constraints(const ga_dae *dae, pieces *p)
@@ -106,9 +98,7 @@ static void find_constraints(const ga_dae *dae, pieces *p)
         bool same;
         int count = count_bodies(p, row, p->constraints - 1, &same);
         if (row == 0 || row == dae->m || length == LARGEST || !same || count != bodies) {
-            for (int k = p->rows.start[row]; k < p->rows.start[row + 1]; ++k)
-                p->seen[p->body[p->G->col[p->rows.item[k]]]] = p->constraints;
-            ++p->constraints;
+            see_bodies(p, row, p->constraints++);
             length = 0;
             bodies = count;
         }
@@ -150,9 +140,10 @@ static ga_status find_partition(const ga_dae *dae, bool eta, ga_partition *parti
 {
     pieces p = {.G = &dae->G};
     bool memory = (p.body = GA_NEW(int, dae->nv)) && (p.constraint = GA_NEW(int, dae->mp)) &&
-                  (p.seen = GA_NEW(int, dae->nv)) && (p.seen_row = GA_NEW(int, dae->nv));
-    ga_status status = GA_ERR_MEMORY;
-    if (memory) status = ga_buckets_create(dae->mp, dae->G.count, dae->G.row, NULL, &p.rows);
+                  (p.seen = GA_NEW(int, dae->nv)) && (p.seen_row = GA_NEW(int, dae->nv)) &&
+                  (p.inside = GA_NEW(bool, dae->nv));
+    const ga_coords Gt = ga_coords_transposed(&dae->G);
+    ga_status status = memory ? ga_coords_by_column(&Gt, &p.rows) : GA_ERR_MEMORY;
     if (status == GA_OK) {
         find_bodies(dae, &p);
         find_constraints(dae, &p);

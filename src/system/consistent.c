@@ -2,7 +2,7 @@
  * in the mass metric; v' and multipliers from the dynamics and the constraints on acceleration
  * level, [ABC14] eq. (7). Values that are consistent up to round-off are kept as they are.
  */
-#include "integrate/consistent.h"
+#include "system/consistent.h"
 
 #include "base/extremes.h"
 #include "base/memory.h"
@@ -89,20 +89,20 @@ static ga_status minimise_guess(ga_consistent *c, double *multipliers)
     return GA_OK;
 }
 
-/* Size of accelerations and multipliers together: the latter by the accelerations that the
- * reactions G^T mult would cause alone, by the diagonal of M. So where reactions and forces
- * cancel, as in a body at rest, round-off of vd is relative to them; and where there are no
- * reactions, round-off of mult to vd. Uses k->defect. */
+/* Size of accelerations, without rates of states, and multipliers together: the latter by the
+ * accelerations that the reactions G^T mult would cause alone, by the diagonal of M. So where
+ * reactions and forces cancel, as in a body at rest, round-off of vd is relative to them; and
+ * where there are no reactions, round-off of mult to vd. Uses k->defect. */
 static double size_of(ga_saddle *k, const double *mass, const double *vd,
                       const double *multipliers)
 {
     const ga_coords *G = &k->dae->G;
-    const int nv = k->dae->nv;
-    double *force = k->defect, size = ga_norm_max(nv, vd);
-    memset(force, 0, (size_t)nv * sizeof *force);
-    for (int i = 0; i < G->count; ++i)
-        force[G->col[i]] += fabs(k->G[i] * multipliers[G->row[i]]);
-    for (int i = 0; i < nv; ++i)
+    const int nm = k->dae->nm;
+    double *force = k->defect, size = ga_norm_max(nm, vd);
+    memset(force, 0, (size_t)k->dae->nv * sizeof *force);
+    for (ga_matrix_entry e = ga_entry_first(G); e.k < G->count; ga_entry_next(G, &e))
+        force[e.col] += fabs(k->G[e.k] * multipliers[e.row]);
+    for (int i = 0; i < nm; ++i)
         if (mass[i] > 0 && !(force[i] / mass[i] <= size)) size = force[i] / mass[i];
     return size;
 }
@@ -111,8 +111,8 @@ static void find_masses(const ga_saddle *k, double *mass)
 {
     const ga_coords *M = &k->dae->M;
     memset(mass, 0, (size_t)k->dae->nv * sizeof *mass);
-    for (int i = 0; i < M->count; ++i)
-        if (M->row[i] == M->col[i]) mass[M->row[i]] += k->M[i];
+    for (ga_matrix_entry e = ga_entry_first(M); e.k < M->count; ga_entry_next(M, &e))
+        if (e.row == e.col) mass[e.row] += k->M[e.k];
 }
 
 /* M vd - f(mult) [+ G^T mult] = 0, G vd = c by Newton's method in (vd, mult). Forces may cancel
@@ -180,11 +180,17 @@ static ga_status explain(const ga_consistent *c, ga_status status, double t, ga_
 {
     const int singular = c->saddle.singular, nv = c->dae->nv;
     if (status == GA_ERR_SINGULAR) {
-        const char *kind = singular < nv ? "coordinate" : "constraint";
+        const int nm = c->dae->nm;
+        const char *kind = singular < nm   ? "coordinate"
+                           : singular < nv ? "state"
+                                           : "constraint";
         ga_fail(report, status,
                 "the matrix [M G^T; G 0] is singular at t = %.9g, near %s %d: mass or "
                 "constraints do not determine the accelerations",
-                t, kind, singular < nv ? singular : singular - nv);
+                t, kind,
+                singular < nm   ? singular
+                : singular < nv ? singular - nm
+                                : singular - nv);
         if (report) report->row = report->column = singular;
     } else if (status == GA_ERR_NO_CONVERGE) {
         ga_fail(report, status,
@@ -378,7 +384,7 @@ static ga_status approach(ga_consistent *c, double t, double *q, const double *v
         if (status == GA_ERR_SINGULAR && iteration > 0) break;
         if (status != GA_OK) return explain(c, status, t, report);
         ga_consistent_lift(c, c->c, c->step);
-        const double change = ga_norm_max(dae->nv, c->step);
+        const double change = ga_norm_max(dae->nm, c->step);
         bool done = change <= round_off * size;
         /* no more progress: the round-off of constants in Phi */
         done |= iteration > 2 && change >= 0.5 * before && change <= 1e-11 * ga_larger(size, 1);
@@ -462,7 +468,7 @@ ga_status ga_consistent_move_velocity(ga_consistent *c, double t, const double *
         GA_TRY(ga_consistent_factor(c, t, q, v, GA_SADDLE_ALL));
         GA_TRY(evaluate_velocity(c, t, q, v));
         ga_consistent_lift(c, c->c, c->step);
-        const double change = ga_norm_max(dae->nv, c->step), size = ga_norm_max(dae->nv, v);
+        const double change = ga_norm_max(dae->nm, c->step), size = ga_norm_max(dae->nm, v);
         bool done = change <= round_off * size;
         done |= iteration > FEW &&
                 ga_norm_max(dae->mp, c->residual) <= round_off * ga_larger(size, 1);
@@ -521,13 +527,13 @@ static ga_status move(ga_consistent *c, double t, double *q, double *v, ga_repor
     if (memcmp(q, c->q0, (size_t)dae->nq * sizeof *q)) {
         GA_TRY(find_rank(c, t, q, v, report));
         ga_nodes_difference(dae->sys.node_count, dae->sys.nodes, c->q0, q, c->x);
-        c->projection.q = ga_norm_max(dae->nv, c->x);
+        c->projection.q = ga_norm_max(dae->nm, c->x);
     }
     ga_status status = ga_consistent_move_velocity(c, t, q, v);
     if (status == GA_ERR_INCONSISTENT) return inconsistent(c, t, "velocity", c->c, report);
     if (status != GA_OK) return explain(c, status, t, report);
     for (int i = 0; i < dae->nv; ++i) c->x[i] = v[i] - c->v0[i];
-    c->projection.v = ga_norm_max(dae->nv, c->x);
+    c->projection.v = ga_norm_max(dae->nm, c->x);
     return GA_OK;
 }
 
@@ -585,7 +591,7 @@ static bool correct_position(ga_consistent *c, double t, double *q, const double
     for (int k = 0; k < MOST_CORRECTIONS; ++k) {
         if (evaluate_position(c, t, q) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
-        const double change = ga_norm_max(dae->nv, c->step);
+        const double change = ga_norm_max(dae->nm, c->step);
         if (is_last(change, before, ga_norm_max(dae->nq, q), &good)) break;
         before = change;
         ga_dae_update(dae, GA_MAP_EXP, q, c->step, q);
@@ -605,8 +611,8 @@ static bool correct_velocity(ga_consistent *c, double t, const double *q, double
     for (int k = 0; k < MOST_CORRECTIONS; ++k) {
         if (evaluate_velocity(c, t, q, v) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
-        const double change = ga_norm_max(dae->nv, c->step);
-        if (is_last(change, before, ga_norm_max(dae->nv, v), &good)) break;
+        const double change = ga_norm_max(dae->nm, c->step);
+        if (is_last(change, before, ga_norm_max(dae->nm, v), &good)) break;
         before = change;
         for (int i = 0; i < dae->nv; ++i) v[i] += c->step[i];
     }

@@ -1,0 +1,175 @@
+/* The energy balance of a run: powers of elements, integrated from sample to sample. */
+#include "api/sim.h"
+
+#include <float.h>
+#include <string.h>
+
+void ga_sim_powers(ga_sim *sim, const ga_sample *at, ga_powers *powers)
+{
+    ga_element_state state =
+        ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
+    ga_assembly_powers(sim->assembly, &state, powers);
+}
+
+bool ga_sim_is_loaded(const ga_model *model)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        if (model->elements[e]->rheonomic || model->elements[e]->host) return true;
+    return false;
+}
+
+/* A motion may have a kink at t_end itself: what counts is the side before it. At other kinks
+ * steps end and begin beside them. */
+static double before_end(const ga_sim *sim, double t)
+{
+    if (t < sim->def.t_end) return t;
+    return t - 32 * DBL_EPSILON * fmax(fabs(t), t - sim->def.t_start);
+}
+
+/* The same with multipliers of the acceleration level, which are as good as q and v. Those of
+ * the scheme are not: with errors of O(h^2) they would be most of the balance's. vd: what
+ * belongs to them. */
+static void exact_powers_at(ga_sim *sim, const ga_sample *at, ga_reactions_at *reactions,
+                            double *vd, ga_powers *powers)
+{
+    const int m = sim->model->rows, p = sim->model->speed_rows;
+    double *lambda = sim->work.multipliers, *psi = sim->work.multipliers + m;
+    ga_sample exact = *at;
+    if (sim->loaded) {
+        if (at->lambda != lambda) {
+            memcpy(lambda, at->lambda, (size_t)m * sizeof *lambda);
+            memcpy(psi, at->psi, (size_t)p * sizeof *psi);
+            memcpy(vd, at->vd, (size_t)sim->assembly->nv * sizeof *vd);
+        }
+        reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd, lambda, psi);
+        exact.lambda = lambda;
+        exact.psi = psi;
+    }
+    ga_sim_powers(sim, &exact, powers);
+}
+
+/* A rule for integrals over a step, from 0 to 1: the weight of both ends, and points between.
+ * Simpson's has an error of O(h^5) a step, as much as the dense output of generalized-alpha
+ * adds; Lobatto's with five points one of O(h^9), for methods of higher order. */
+typedef struct ga_rule {
+    int count;
+    double ends, at[3], weight[3];
+} ga_rule;
+
+static const ga_rule simpson = {1, 1.0 / 6, {0.5}, {4.0 / 6}};
+static const ga_rule lobatto = {3,
+                                1.0 / 20,
+                                {0.1726731646460114, 0.5, 0.8273268353539886},
+                                {49.0 / 180, 16.0 / 45, 49.0 / 180}};
+
+/* At this part of the way from the last sample to t, where v and its derivative are given, by
+ * the dense output; false if it is not to be had. Where multipliers count, v halfway along a
+ * step of generalized-alpha is the cubic with slopes of the acceleration level: those of the
+ * scheme leave an error of O(h^3) in it. */
+static bool powers_between(ga_sim *sim, double part, double t, const double *v,
+                           const double *vd, bool cubic, ga_powers *powers)
+{
+    double *lambda = sim->work.multipliers, *psi = sim->work.multipliers + sim->model->rows;
+    const double h = t - sim->balance.last_t, between = sim->balance.last_t + part * h;
+    if (ga_integrator_interpolate(sim->integrator, between, sim->work.q, sim->work.v,
+                                  sim->work.vd, lambda, psi))
+        return false;
+    for (int k = 0; cubic && sim->loaded && k < sim->assembly->nv; ++k)
+        sim->work.v[k] =
+            (sim->balance.last_v[k] + v[k]) / 2 + h / 8 * (sim->balance.last_vd[k] - vd[k]);
+    ga_sample at = {
+        .t = between, .q = sim->work.q, .v = sim->work.v, .lambda = lambda, .psi = psi};
+    exact_powers_at(sim, &at, ga_integrator_reactions_near, sim->work.vd, powers);
+    return true;
+}
+
+/* Adds what was lost and put in from the last sample to t, where powers are `now`. */
+void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *v,
+                     const double *vd, ga_energy *energy)
+{
+    const ga_powers *last = &sim->balance.last;
+    const double h = t - sim->balance.last_t;
+    const bool any =
+        now->dissipation != 0 || now->work != 0 || last->dissipation != 0 || last->work != 0;
+    if (h <= 0 || !any) return;
+    const bool alpha =
+        ga_integrator_method_use(sim->integrator).method == GA_METHOD_GENERALIZED_ALPHA;
+    const ga_rule *rule = alpha ? &simpson : &lobatto;
+    double dissipated = rule->ends * (last->dissipation + now->dissipation);
+    double work = rule->ends * (last->work + now->work);
+    for (int k = 0; k < rule->count; ++k) {
+        const double part = rule->at[k];
+        ga_powers between;
+        if (!powers_between(sim, part, t, v, vd, alpha, &between)) {
+            between.dissipation =
+                last->dissipation + part * (now->dissipation - last->dissipation);
+            between.work = last->work + part * (now->work - last->work);
+        }
+        dissipated += rule->weight[k] * between.dissipation;
+        work += rule->weight[k] * between.work;
+    }
+    energy->dissipated += h * dissipated;
+    energy->work += h * work;
+}
+
+/* True if the integration has just started anew behind a break: no time has passed. */
+static bool has_crossed(ga_sim *sim, double t)
+{
+    const ga_times *breaks = &sim->given.breaks;
+    const int before = sim->balance.next_break;
+    while (sim->balance.next_break < breaks->count && breaks->at[sim->balance.next_break] < t)
+        ++sim->balance.next_break;
+    return sim->started && sim->balance.next_break > before &&
+           t - sim->balance.last_t <= 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
+}
+
+/* Where the velocity that a motion prescribes jumps, an impulse along its row makes all
+ * velocities jump to values that keep the other constraints, which do no work. What the kinetic
+ * energy gains is the work of the motion. */
+static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
+{
+    if (has_crossed(sim, t))
+        sim->balance.energy.work += now->kinetic - sim->balance.last.kinetic;
+}
+
+void ga_sim_account(ga_sim *sim, const ga_sample *at)
+{
+    ga_powers now;
+    exact_powers_at(sim, at, ga_integrator_reactions, sim->work.now_vd, &now);
+    if (sim->started)
+        ga_sim_add_work(sim, &now, at->t, at->v, sim->work.now_vd, &sim->balance.energy);
+    add_impulsive_work(sim, &now, at->t);
+    memcpy(sim->balance.last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
+    memcpy(sim->balance.last_vd, sim->work.now_vd, (size_t)sim->assembly->nv * sizeof *at->v);
+    /* An impact takes energy. Should it add any, that is an error of the balance. */
+    if (sim->balance.impact)
+        sim->balance.energy.dissipated +=
+            fmax(sim->balance.last.kinetic + sim->balance.last.potential - now.kinetic -
+                     now.potential,
+                 0);
+    sim->balance.impact = false;
+    sim->balance.energy.kinetic = now.kinetic;
+    sim->balance.energy.potential = now.potential;
+    sim->balance.last = now;
+    sim->balance.last_t = at->t;
+    const ga_energy *e = &sim->balance.energy;
+    double balance = e->kinetic + e->potential + e->dissipated - e->work;
+    if (!sim->started) {
+        sim->balance.initial = *e;
+        sim->balance.start = balance;
+        sim->started = true;
+    }
+    const double drift = fabs(balance - sim->balance.start);
+    if (drift > sim->balance.drift_max || isnan(drift)) {
+        sim->balance.drift_max = drift;
+        sim->balance.drift_time = at->t;
+    }
+    sim->balance.least_kinetic = fmin(sim->balance.least_kinetic, e->kinetic);
+    sim->balance.largest_kinetic = fmax(sim->balance.largest_kinetic, e->kinetic);
+    sim->balance.largest_potential = fmax(sim->balance.largest_potential, fabs(e->potential));
+    const double changes[] = {fabs(e->potential - sim->balance.initial.potential),
+                              fabs(e->dissipated), fabs(e->work)};
+    for (int k = 0; k < 3; ++k)
+        sim->balance.exchanged = fmax(sim->balance.exchanged, changes[k]);
+    sim->balance.scale = fmax(sim->balance.largest_kinetic, sim->balance.exchanged);
+}

@@ -1,0 +1,228 @@
+/* A simulation step by step, its inputs, and forces of the program that runs it. */
+#include "api/sim.h"
+#include "base/report.h"
+#include "data/read.h"
+
+#include <string.h>
+
+void ga_sim_reset(ga_sim *sim)
+{
+    sim->from_t = sim->given.begin;
+    memcpy(sim->from_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
+    memcpy(sim->from_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
+    memcpy(sim->now_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
+    memcpy(sim->now_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
+    sim->running = sim->stepped = sim->fed = false;
+    sim->t = ga_sim_shown_time(sim, sim->from_t);
+    sim->step = 0;
+    for (int k = 0; k < sim->model->inputs.count; ++k)
+        sim->assembly->inputs[k] = (ga_input_line){.value = sim->model->inputs.inputs[k].start};
+    ga_assembly_remember(sim->assembly, sim->from_t, sim->from_q, sim->from_v);
+}
+
+/* Times that differ by this much are one. */
+static double time_slack(const ga_sim *sim, double t)
+{
+    return 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
+}
+
+/* The last step has gone beyond the point reached. */
+static bool is_behind(const ga_sim *sim)
+{
+    const double now = ga_sim_shown_time(sim, ga_integrator_time(sim->integrator));
+    return now - sim->t > time_slack(sim, now);
+}
+
+ga_status ga_sim_go_on(ga_sim *sim, ga_report *report)
+{
+    const bool renew = sim->stepped && sim->running && sim->fed;
+    sim->fed = false;
+    if (!sim->stepped) return ga_sim_run_begin(sim, report);
+    if (!renew) return GA_OK;
+    return ga_sim_conclude(sim, ga_integrator_run_renew(sim->integrator, report), report);
+}
+
+/* Ready for a step. */
+static ga_status be_ready(ga_sim *sim, ga_report *report)
+{
+    GA_TRY(ga_sim_go_on(sim, report));
+    if (sim->running || is_behind(sim)) return GA_OK;
+    return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+}
+
+ga_status ga_sim_step(ga_sim *sim, ga_report *report)
+{
+    GA_TRY(be_ready(sim, report));
+    ga_integrator_run_limit(sim->integrator, INFINITY);
+    if (sim->running) GA_TRY(ga_sim_run_step(sim, report));
+    const ga_sample at =
+        ga_integrator_run_sample(sim->integrator, ga_integrator_time(sim->integrator));
+    ga_sim_stand_at(sim, &at);
+    return GA_OK;
+}
+
+ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
+{
+    const double slack = time_slack(sim, t);
+    if (!(t >= sim->t - slack && t <= sim->def.t_end + slack))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "cannot advance from t = %.9g s to %.9g s: the run is from %.9g s to "
+                       "%.9g s, and forward only",
+                       sim->t, t, sim->def.t_start, sim->def.t_end);
+    if (!sim->stepped || t > sim->t + slack) GA_TRY(be_ready(sim, report));
+    const bool is_fed = sim->model->inputs.count > 0 || sim->model->callback_count > 0;
+    ga_integrator_run_limit(sim->integrator, is_fed ? t : INFINITY);
+    while (sim->running && ga_integrator_time(sim->integrator) < t - slack)
+        GA_TRY(ga_sim_run_step(sim, report));
+    const double now = ga_integrator_time(sim->integrator);
+    const ga_sample at = ga_integrator_run_sample(sim->integrator, t < now - slack ? t : now);
+    ga_sim_stand_at(sim, &at);
+    if (sim->t < t - slack)
+        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+    sim->t = t;
+    return GA_OK;
+}
+
+ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_report *report)
+{
+    const int nq = sim->assembly->nq, nv = sim->assembly->nv;
+    for (int k = 0; k < nq + nv; ++k)
+        if (!isfinite(k < nq ? q[k] : v[k - nq]))
+            return ga_fail(report, GA_ERR_ARGUMENT, "the state is not finite");
+    if (!(sim->t < sim->given.end))
+        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+    sim->from_t = fmax(sim->t, sim->given.begin);
+    memcpy(sim->from_q, q, (size_t)nq * sizeof *q);
+    memcpy(sim->from_v, v, (size_t)nv * sizeof *v);
+    sim->stepped = false;
+    return ga_sim_start(sim, report);
+}
+
+int ga_sim_input(const ga_sim *sim, const char *name)
+{
+    for (int k = 0; k < sim->model->inputs.count; ++k)
+        if (strcmp(sim->model->inputs.inputs[k].name, name) == 0) return k;
+    return -1;
+}
+
+double ga_sim_input_value(const ga_sim *sim, int input)
+{
+    return ga_input_value(sim->assembly->inputs + input, sim->t);
+}
+
+/* Inputs change where the last step ended. Nothing is between: steps of models with inputs end
+ * where ga_sim_advance ends. */
+static void set_line(ga_sim *sim, int input, ga_input_line line)
+{
+    ga_input_line *now = sim->assembly->inputs + input;
+    const bool same = ga_input_value(now, sim->t) == line.value && line.rate == 0 &&
+                      (now->rate == 0 || now->until <= sim->t);
+    *now = line;
+    if (!same) sim->fed = true;
+}
+
+ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report)
+{
+    if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
+        return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
+    set_line(sim, input, (ga_input_line){.value = value, .t = sim->t});
+    return GA_OK;
+}
+
+ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
+                            ga_report *report)
+{
+    if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
+        return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
+    if (!(until > sim->t))
+        return ga_fail(report, GA_ERR_ARGUMENT, "a ramp from t = %.9g s ends at %.9g s", sim->t,
+                       until);
+    const double now = ga_sim_input_value(sim, input);
+    set_line(sim, input,
+             (ga_input_line){.value = now,
+                             .rate = (value - now) / (until - sim->t),
+                             .t = sim->t,
+                             .until = until});
+    return GA_OK;
+}
+
+int ga_sim_position_count(const ga_sim *sim) { return sim->assembly->nq; }
+
+int ga_sim_velocity_count(const ga_sim *sim) { return sim->assembly->nv; }
+
+const double *ga_sim_positions(const ga_sim *sim) { return sim->now_q; }
+
+const double *ga_sim_velocities(const ga_sim *sim) { return sim->now_v; }
+
+int ga_sim_is_over(const ga_sim *sim)
+{
+    return sim->stepped && !sim->running && !is_behind(sim);
+}
+
+int ga_sim_find_channel(const ga_sim *sim, const char *name)
+{
+    for (int k = 0; k < sim->channels.count; ++k)
+        if (strcmp(sim->channels.items[k].channel.name, name) == 0) return k;
+    return -1;
+}
+
+const double *ga_sim_channel_values(const ga_sim *sim, int k)
+{
+    return sim->channels.values + sim->channels.items[k].at;
+}
+
+/* --- forces of the program ---------------------------------------------------------------- */
+
+/* The k-th force by callback, null past the last. */
+static const ga_element *callback_force(const ga_model *model, int k)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        if (model->elements[e]->callback_count && k-- == 0) return model->elements[e];
+    return NULL;
+}
+
+static const char *callback_name(void *model, int k)
+{
+    const ga_element *force = callback_force(model, k);
+    return force ? force->name : NULL;
+}
+
+static ga_status refuse_force(const ga_sim *sim, const char *name, const char *bare,
+                              ga_report *report)
+{
+    const ga_model *model = sim->model;
+    for (int e = 0; e < model->element_count; ++e) {
+        const ga_element *element = model->elements[e];
+        if (element->name && element->type->section && strcmp(element->name, bare) == 0 &&
+            !element->callback_count)
+            return ga_fail(report, GA_ERR_ARGUMENT,
+                           "%s.%s has the type %s: only forces of type callback take one",
+                           element->type->section, bare, element->type->name);
+    }
+    const char *near = ga_suggest(bare, (void *)model, callback_name);
+    if (near)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "there is no force `%s`; did you mean `forces.%s`?", name, near);
+    if (!model->callback_count)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "there is no force `%s`: the model has no force of type callback", name);
+    return ga_fail(report, GA_ERR_ARGUMENT,
+                   "there is no force `%s`; the first one of type callback is `forces.%s`",
+                   name, callback_name((void *)model, 0));
+}
+
+ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *callback, void *user,
+                           ga_report *report)
+{
+    static const char section[] = "forces.";
+    const bool full = strncmp(name, section, strlen(section)) == 0;
+    const char *bare = full ? name + strlen(section) : name;
+    for (int k = 0; full && k < sim->model->callback_count; ++k) {
+        const ga_element *force = callback_force(sim->model, k);
+        if (strcmp(force->name, bare) != 0) continue;
+        sim->assembly->callbacks[force->callback] = (ga_callback_slot){callback, user};
+        sim->fed = true;
+        return GA_OK;
+    }
+    return refuse_force(sim, name, bare, report);
+}

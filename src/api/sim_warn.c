@@ -1,0 +1,149 @@
+/* When a simulation warns. */
+#include "api/sim.h"
+#include "api/sim_joints.h"
+#include "api/sim_report.h"
+
+#include <string.h>
+
+/* Each takes a solve. */
+enum { MOST_ASSUMED = 100 };
+
+/* Whether a rate can be other than zero: an impulse along it moves something, by more than a
+ * millionth of what it would do to the bodies alone. */
+static bool can_move(ga_sim *sim, const ga_element *element, const double *row)
+{
+    return ga_sim_mobility(sim, element, row, sim->def.t_start,
+                           ga_integrator_q(sim->integrator),
+                           ga_integrator_v(sim->integrator)) > 1e-6;
+}
+
+static void warn_assumptions(ga_sim *sim)
+{
+    int count = 0;
+    for (int e = 0; e < sim->model->element_count && count < MOST_ASSUMED; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        double rows[2 * GA_TWIST * GA_ELEMENT_MAX_NODES];
+        if (!element->type->assumed || sim->model->dimension == 2) continue;
+        const ga_element_state state =
+            ga_assembly_state(sim->assembly, sim->def.t_start, ga_integrator_q(sim->integrator),
+                              ga_integrator_v(sim->integrator), NULL, NULL);
+        const int rates = element->type->assumed(element, &state, rows);
+        bool moves = false;
+        for (int r = 0; r < rates && !moves; ++r)
+            moves = can_move(sim, element, rows + r * GA_TWIST * element->node_count);
+        if (moves)
+            ga_warn(&sim->warnings, GA_WARN_AXIS_NOT_KEPT, element->name, NAN, "%s.%.60s: %s",
+                    element->type->section, element->name, element->type->assumption);
+        ++count;
+    }
+}
+
+/* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
+static const double POSITIONS_RHO = 0.6;
+
+static void warn_damping(ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    const double rho = ga_coefficients_describe(&sim->def.integrator.coefficients).rho_infinity;
+    if (!(control->relative > 0) || control->mode != GA_ERROR_POSITIONS) return;
+    if (!(rho > POSITIONS_RHO)) return;
+    ga_warn(&sim->warnings, GA_WARN_DAMPING, NULL, NAN,
+            "`error: positions` with rho_inf = %.3g: oscillations that are not resolved decay "
+            "slowly, and the error may be far above the tolerance",
+            rho);
+}
+
+/* Without round-off the sum would be at most 1. */
+static void warn_tolerance(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!(stats.error_sum > 2)) return;
+    ga_warn(&sim->warnings, GA_WARN_TOLERANCE, NULL, NAN,
+            "the tolerance of %.3g was not met: the estimated errors of the steps add up to "
+            "%.3g times as much",
+            sim->def.control.relative, stats.error_sum);
+}
+
+/* Runs that take more steps than this and might take far fewer say so. */
+static const long MANY_STEPS = 10000;
+
+static bool is_long(const ga_sim *sim, const ga_control_statistics *stats)
+{
+    return sim->def.control.relative > 0 && stats->accepted + stats->rejected >= MANY_STEPS;
+}
+
+static void warn_chattering(ga_sim *sim, const ga_control_statistics *stats)
+{
+    if (stats->rejected <= 2 * stats->accepted && stats->jumps <= stats->accepted / 20) return;
+    if (ga_warnings_have(&sim->warnings, GA_WARN_CHATTERING)) return;
+    ga_warn(&sim->warnings, GA_WARN_CHATTERING, NULL, sim->t,
+            "a force jumps again and again: %ld jumps found, %ld steps rejected, %ld accepted "
+            "until t = %.6g s",
+            stats->jumps, stats->rejected, stats->accepted, sim->t);
+}
+
+/* A chattering force may keep a run from ever ending, so this cannot wait for the end. */
+void ga_sim_warn_step(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (stats.accepted % 1000 == 0 && is_long(sim, &stats)) warn_chattering(sim, &stats);
+}
+
+/* What makes a run expensive, and what to do about it. */
+static void warn_cost(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    if (!is_long(sim, &stats)) return;
+    if (stats.stiff > stats.accepted / 2)
+        ga_warn(&sim->warnings, GA_WARN_STIFF_STEPS, NULL, NAN,
+                "most of %ld steps are ten times shorter than the positions need: they follow "
+                "fast, small oscillations or decays",
+                stats.accepted);
+    warn_chattering(sim, &stats);
+}
+
+void ga_sim_warn_begin(ga_sim *sim)
+{
+    const ga_sim_initial start = {.q0 = sim->q0,
+                                  .v0 = sim->v0,
+                                  .q = ga_integrator_q(sim->integrator),
+                                  .v = ga_integrator_v(sim->integrator)};
+    ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
+                      &start);
+    ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
+    warn_assumptions(sim);
+    warn_damping(sim);
+}
+
+static void warn_end(ga_sim *sim)
+{
+    const ga_integrator *integrator = sim->integrator;
+    const ga_sample at = {.t = sim->balance.last_t,
+                          .q = ga_integrator_q(integrator),
+                          .v = ga_integrator_v(integrator)};
+    ga_moment moment = {.model = sim->model};
+    ga_sim_residuals(sim, &at, &moment);
+    const ga_formulation formulation = sim->def.integrator.formulation;
+    const ga_statistics steps = ga_integrator_statistics(integrator);
+    const ga_sim_end end = {
+        .t = sim->t,
+        .duration = sim->balance.last_t - sim->def.t_start,
+        .drift = sim->balance.drift_max,
+        .drift_time = sim->balance.drift_time,
+        .exchanged = fmax(sim->balance.exchanged,
+                          sim->balance.largest_kinetic - sim->balance.least_kinetic),
+        .kinetic = sim->balance.largest_kinetic,
+        .potential = sim->balance.largest_potential,
+        .position_residual = fmax(moment.position_residual, steps.position_residual_max),
+        .velocity_residual = fmax(moment.velocity_residual, steps.velocity_residual_max),
+        .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
+    };
+    ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
+}
+
+void ga_sim_warn_over(ga_sim *sim)
+{
+    if (sim->started) warn_end(sim);
+    warn_tolerance(sim);
+    warn_cost(sim);
+}

@@ -1,0 +1,61 @@
+/* Which method `auto` goes on with: pure functions of numbers. */
+#ifndef GA_INTEGRATE_CHOICE_H
+#define GA_INTEGRATE_CHOICE_H
+
+#include <galpha/integrate.h>
+
+#include <stdbool.h>
+
+typedef enum ga_reason {
+    GA_REASON_NONE,     /* nothing changes */
+    GA_REASON_FIXED,    /* steps of fixed size */
+    GA_REASON_LOOSE,    /* tolerance */
+    GA_REASON_FRICTION, /* forces that depend on multipliers */
+    GA_REASON_SMOOTH,
+    GA_REASON_TRY,       /* whether steps of radau are long enough */
+    GA_REASON_STIFF,     /* they are */
+    GA_REASON_NO_GAIN,   /* they are not */
+    GA_REASON_RESOLVED,  /* radau follows the fastest modes */
+    GA_REASON_TOO_STIFF, /* for the explicit method, which has given up */
+    GA_REASON_STUCK,     /* no step could be made: a singular position, or a failure */
+    GA_REASON_PASSED,    /* the obstacle has been passed */
+    GA_REASON_COUNT
+} ga_reason;
+
+typedef struct ga_choice {
+    ga_method method;
+    bool trial; /* of radau */
+    ga_reason reason;
+} ga_choice;
+
+/* What is known before the first step. */
+typedef struct ga_task {
+    bool adaptive;    /* steps are chosen by the error */
+    bool friction;    /* forces depend on the multipliers */
+    double tolerance; /* relative */
+} ga_task;
+
+ga_choice ga_choose_first(const ga_task *task);
+
+/* What is known between steps, when it is time to look, or when no step could be made. */
+typedef struct ga_standing {
+    ga_method method; /* in use */
+    bool trial;
+    ga_status failure;          /* GA_OK: none */
+    long steps;                 /* with this method, since it took over */
+    double steps_to_end;        /* if all were like the last ones */
+    double steps_for_stability; /* the fewest explicit ones for the whole time */
+    double h_omega, h_rho;      /* step times frequency and times rate of the fastest modes */
+    double gain;   /* trial: the last steps by those of the explicit method before */
+    double growth; /* trial: the last steps by those before */
+} ga_standing;
+
+ga_choice ga_choose_next(const ga_standing *p);
+
+/* Steps until the next look at a method that has just taken over, for the count-th time. */
+long ga_choice_wait(ga_method method, bool trial, int count);
+
+/* In plain words: "the motion is stiff". */
+const char *ga_reason_text(ga_reason reason);
+
+#endif

@@ -1,0 +1,120 @@
+/* The state at both ends of the last step. */
+#include "integrate/ends.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ga_ends_create(const ga_dae *dae, size_t own, ga_ends *e)
+{
+    const size_t nq = (size_t)dae->nq, nv = (size_t)dae->nv, mp = (size_t)dae->mp;
+    e->size = 2 * (nq + 2 * nv + mp) + nv + own;
+    e->memory = GA_NEW(double, e->size);
+    if (!e->memory) return false;
+    double *p = e->memory;
+    e->q = p, p += nq;
+    e->v = p, p += nv;
+    e->vd = p, p += nv;
+    e->multipliers = p, p += mp;
+    e->q_old = p, p += nq;
+    e->v_old = p, p += nv;
+    e->vd_old = p, p += nv;
+    e->multipliers_old = p, p += mp;
+    e->v_start = p, p += nv;
+    e->own = p;
+    return true;
+}
+
+void ga_ends_destroy(ga_ends *e)
+{
+    ga_free(e->memory);
+    memset(e, 0, sizeof *e);
+}
+
+void ga_ends_copy(ga_ends *to, const ga_ends *from)
+{
+    to->t = from->t;
+    to->t_old = from->t_old;
+    to->h = from->h;
+    to->steps = from->steps;
+    memcpy(to->memory, from->memory, from->size * sizeof *to->memory);
+}
+
+static void copy(double *to, const double *from, int n)
+{
+    memmove(to, from, (size_t)n * sizeof *to);
+}
+
+ga_status ga_ends_start(ga_ends *e, ga_consistent *c, double t, const double *q,
+                        const double *v, double max_projection, ga_report *report)
+{
+    const ga_dae *dae = c->dae;
+    copy(e->q, q, dae->nq);
+    copy(e->v, v, dae->nv);
+    e->t = e->t_old = t;
+    e->h = 0;
+    e->steps = 0;
+    const ga_status status =
+        ga_consistent_start(c, t, e->q, e->v, max_projection, e->vd, e->multipliers, report);
+    copy(e->q_old, e->q, dae->nq);
+    copy(e->v_old, e->v, dae->nv);
+    copy(e->vd_old, e->vd, dae->nv);
+    copy(e->multipliers_old, e->multipliers, dae->mp);
+    copy(e->v_start, e->v, dae->nv);
+    return status;
+}
+
+ga_status ga_ends_restart(ga_ends *e, ga_consistent *c, double t, const double *q,
+                          const double *v, ga_report *report)
+{
+    const ga_projection projection = c->projection;
+    const ga_status status = ga_ends_start(e, c, t, q, v, INFINITY, report);
+    c->projection = projection;
+    return status;
+}
+
+static void follow(double *was, double *is, const double *next, int n)
+{
+    copy(was, is, n);
+    copy(is, next, n);
+}
+
+void ga_ends_advance(ga_ends *e, const ga_dae *dae, double h, double t1, const double *q,
+                     const double *v, const double *vd, const double *multipliers)
+{
+    follow(e->q_old, e->q, q, dae->nq);
+    follow(e->v_old, e->v, v, dae->nv);
+    follow(e->vd_old, e->vd, vd, dae->nv);
+    follow(e->multipliers_old, e->multipliers, multipliers, dae->mp);
+    e->t_old = e->t;
+    e->t = t1;
+    e->h = h;
+    ++e->steps;
+}
+
+ga_solution ga_ends_view(const ga_ends *e)
+{
+    return (ga_solution){.t = e->t,
+                         .t_old = e->t_old,
+                         .h = e->h,
+                         .steps = e->steps,
+                         .q = e->q,
+                         .v = e->v,
+                         .vd = e->vd,
+                         .multipliers = e->multipliers,
+                         .q_old = e->q_old,
+                         .v_old = e->v_old,
+                         .vd_old = e->vd_old,
+                         .multipliers_old = e->multipliers_old,
+                         .v_start = e->v_start};
+}
+
+void ga_ends_list(ga_ends *e, ga_pieces *p)
+{
+    GA_PIECE(p, e->t);
+    GA_PIECE(p, e->t_old);
+    GA_PIECE(p, e->h);
+    GA_PIECE(p, e->steps);
+    ga_pieces_add(p, e->memory, e->size * sizeof *e->memory);
+}
