@@ -101,53 +101,6 @@ static void test_limit_of_values(void **state)
     }
 }
 
-static char *bodies(int n)
-{
-    const size_t size = 100 * (size_t)n + 100;
-    char *text = malloc(size);
-    assert_non_null(text);
-    size_t used = (size_t)snprintf(text, size, "galpha: 1\nbodies:\n");
-    for (int k = 0; k < n; ++k)
-        used += (size_t)snprintf(text + used, size - used,
-                                 "  link%d: {mass: 2*m, position: [%d, 0, 0]}\n", k, k);
-    snprintf(text + used, size - used, "parameters: {m: 1}\n");
-    return text;
-}
-
-static double time_of(const char *text, int count)
-{
-    double least = 1e9;
-    for (int k = 0; k < 3; ++k) {
-        const double start = seconds();
-        reading r = read_text(text);
-        const double taken = seconds() - start;
-        assert_good(&r);
-        assert_int_equal(at(&r, "bodies")->count, count);
-        close_reading(&r);
-        if (taken < least) least = taken;
-    }
-    return least;
-}
-
-/* Ten times the size takes ten times as long; a quadratic reader would take a hundred. */
-static void test_linear(void **state)
-{
-    (void)state;
-    enum { SMALL = 5000 };
-    char *small = bodies(SMALL), *large = bodies(10 * SMALL);
-    const double written = time_of(large, 10 * SMALL) / time_of(small, SMALL);
-    free(small);
-    free(large);
-    static const char block[] = "repeat: {count: %d, bodies: {\"link{i}\": {mass: i, next: "
-                                "\"link{i+1}\"}}}\n";
-    char few[200], many[200];
-    snprintf(few, sizeof few, block, SMALL);
-    snprintf(many, sizeof many, block, 10 * SMALL);
-    const double repeats = time_of(many, 10 * SMALL) / time_of(few, SMALL);
-    if (written > 30 || repeats > 30)
-        fail_msg("ten times the size takes %g and %g times as long", written, repeats);
-}
-
 /* As long as the file: neither quadratic nor on the stack. */
 static void test_long_chain_of_parameters(void **state)
 {
@@ -172,7 +125,6 @@ int main(void)
         cmocka_unit_test(test_alias_bombs),
         cmocka_unit_test(test_limit_of_values),
         cmocka_unit_test(test_huge_nonsense),
-        cmocka_unit_test(test_linear),
         cmocka_unit_test(test_long_chain_of_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* For check_growth: reads, creates or starts a chain, and does nothing else.
  *
- *   grow_chain planar|spherical|revolute BODIES create|start
+ *   grow_chain planar|spherical|revolute|written BODIES create|start
+ *
+ * `written` has one line per body, the others repeat one.
  */
 #include <galpha/sim.h>
 #include <stdio.h>
@@ -35,21 +37,44 @@ static const char revolute[] =
     " axis: [0, 1, 0]}}\n"
     "simulate: {t_end: 1, step: 1e-3}\n";
 
-static const char *model_named(const char *name)
+static char *repeated(const char *format, int n)
 {
-    if (strcmp(name, "planar") == 0) return planar;
-    if (strcmp(name, "spherical") == 0) return spherical;
-    return strcmp(name, "revolute") == 0 ? revolute : NULL;
+    const size_t size = strlen(format) + 30;
+    char *text = malloc(size);
+    if (text) snprintf(text, size, format, n, n - 1);
+    return text;
+}
+
+static char *written(int n)
+{
+    const size_t size = 100 * (size_t)n + 200;
+    char *text = malloc(size);
+    if (!text) return NULL;
+    size_t used = (size_t)snprintf(text, size, "galpha: 1\ndimension: 2\nbodies:\n");
+    for (int k = 0; k < n; ++k)
+        used +=
+            (size_t)snprintf(text + used, size - used,
+                             "  link%d: {mass: 2*m, inertia: 1, position: [%d, 0]}\n", k, k);
+    snprintf(text + used, size - used,
+             "parameters: {m: 1}\nsimulate: {t_end: 1, step: 1e-3}\n");
+    return text;
+}
+
+static char *model_named(const char *name, int n)
+{
+    if (strcmp(name, "planar") == 0) return repeated(planar, n);
+    if (strcmp(name, "spherical") == 0) return repeated(spherical, n);
+    if (strcmp(name, "revolute") == 0) return repeated(revolute, n);
+    return strcmp(name, "written") == 0 ? written(n) : NULL;
 }
 
 int main(int argc, char **argv)
 {
-    const char *format = argc == 4 ? model_named(argv[1]) : NULL;
-    int n = argc == 4 ? atoi(argv[2]) : 0;
-    if (!format || n < 2) return 2;
+    if (argc != 4) return 2;
+    const int n = atoi(argv[2]);
+    char *text = n > 1 ? model_named(argv[1], n) : NULL;
+    if (!text) return 2;
 
-    char text[1000];
-    snprintf(text, sizeof text, format, n, n - 1);
     ga_model *model = NULL;
     ga_sim *sim = NULL;
     ga_report report;
@@ -61,5 +86,6 @@ int main(int argc, char **argv)
     if (status == GA_OK && strcmp(argv[3], "start") == 0) status = ga_sim_start(sim, &report);
     ga_sim_destroy(sim);
     ga_model_destroy(model);
+    free(text);
     return status == GA_OK ? 0 : 1;
 }
