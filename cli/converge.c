@@ -381,7 +381,7 @@ static int examine(converge *c)
     c->wall = cli_clock() - began;
     cli_progress_end(&c->progress);
     if (cli_interrupt_caught()) {
-        cli_error("stopped; a study gives no result before it is complete");
+        cli_error("stopped; a study reports nothing until it is complete");
         return EXIT_SIGNAL + cli_interrupt_caught();
     }
     if (status != GA_OK) return cli_input_refuse(&c->input, status, &report);

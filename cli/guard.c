@@ -82,7 +82,7 @@ int cli_guard(int count, const char *const *files, int (*work)(const void *user)
     }
     int status = 0;
     if (child < 0) {
-        cli_error("no second process: %s", strerror(errno));
+        cli_error("cannot start a second process: %s", strerror(errno));
         return EXIT_NUMERICAL;
     }
     while (waitpid(child, &status, 0) < 0)

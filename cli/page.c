@@ -28,7 +28,7 @@ static bool has_positions(const ga_result_reader *result)
 
 static void warn_still(const char *file)
 {
-    cli_error("warning: %s: it has no positions of bodies, nothing will move", file);
+    cli_error("warning: %s has no positions of bodies: nothing will move", file);
     cli_print_line(stderr, "  remedy: ",
                    "run with --view, or add *.position and *.rotation to output.channels");
 }
@@ -40,9 +40,9 @@ static void tell(const char *file, const ga_result_reader *result, const ga_page
         cli_error("%s: the page shows %zu of %zu frames to limit its size", file, shown->frames,
                   shown->frames_in_file);
     if (shown->scene_damaged)
-        cli_error("warning: %s: the scene is damaged, bodies are drawn as boxes", file);
+        cli_error("warning: %s: the scene is damaged: bodies are drawn as boxes", file);
     else if (!ga_result_reader_scene(result))
-        cli_error("warning: %s: it has no scene, bodies are drawn as boxes", file);
+        cli_error("warning: %s has no scene: bodies are drawn as boxes", file);
     if (!has_positions(result)) warn_still(file);
 }
 

@@ -52,7 +52,7 @@ static int unknown_channel(const ga_result_reader *result, const char *file, con
         cli_error("%s: there is no channel '%s'; `galpha plot %s --list` lists them", file,
                   name, file);
     else
-        cli_error("%s: it has no channels", file);
+        cli_error("%s has no channels", file);
     return EXIT_INPUT;
 }
 
@@ -316,7 +316,7 @@ static int add_usual(cli_picture *plot)
     }
     plot->stacked = true;
     if (plot->curve_count > 0) return EXIT_DONE;
-    cli_error("%s: nothing in it moves; name a channel", plot->files[0]);
+    cli_error("%s: nothing in it changes; name a channel", plot->files[0]);
     return EXIT_INPUT;
 }
 
@@ -393,7 +393,7 @@ static int check_logarithms(const cli_picture *plot)
 static int add_result(cli_picture *plot, const char *path)
 {
     if (plot->result_count == CLI_PLOT_RESULTS) {
-        cli_error("more than %d results", CLI_PLOT_RESULTS);
+        cli_error("too many results, at most %d", CLI_PLOT_RESULTS);
         return EXIT_INPUT;
     }
     if (cli_same_file(plot->path, path)) {
@@ -546,7 +546,7 @@ int cli_plot_files(const cli_arguments *arguments, const char *files[CLI_PLOT_RE
     for (int k = 0; k < arguments->given_count; ++k) {
         if (strcmp(arguments->given[k].option->name, "compare") != 0) continue;
         if (count == CLI_PLOT_RESULTS) {
-            cli_error("more than %d results", CLI_PLOT_RESULTS);
+            cli_error("too many results, at most %d", CLI_PLOT_RESULTS);
             return 0;
         }
         files[count++] = arguments->given[k].value;

@@ -260,7 +260,7 @@ static int fill(table *t, const cli_plot_range *range)
     int code = choose_rows(t, range);
     if (code == EXIT_DONE && t->arguments->operand_count == 1) {
         code = ga_result_reader_channel_count(t->result) > 0 ? add_word(t, "*") : EXIT_INPUT;
-        if (code == EXIT_INPUT) cli_error("%s: it has no channels", t->file);
+        if (code == EXIT_INPUT) cli_error("%s has no channels", t->file);
     }
     for (int k = 1; k < t->arguments->operand_count && code == EXIT_DONE; ++k)
         code = add_word(t, t->arguments->operands[k]);

@@ -60,9 +60,9 @@ void cli_run_find_earlier(cli_run_state *r)
     if (csv || h5) return;
     for (int k = 0; k < CLI_FILES; ++k)
         if (r->rows && r->file[k].path && !cli_is_stdout(r->file[k].path))
-            cli_error("warning: %s begins at t = %.9g s, without the rows before: the results "
-                      "of the earlier run are not there",
-                      r->file[k].path, ga_sim_time(r->sim));
+            cli_error(
+                "warning: %s begins at t = %.9g s: the results of the earlier run are missing",
+                r->file[k].path, ga_sim_time(r->sim));
     r->rows = 0;
 }
 

@@ -96,7 +96,7 @@ static void write_checkpoint(cli_run_state *r)
     r->checkpoint_status =
         cli_checkpoint_write(r->checkpoint, r->sim, &r->note, &r->checkpoint_report);
     if (r->checkpoint_status != GA_OK && before == GA_OK)
-        cli_error("%s; the run goes on", r->checkpoint_report.message);
+        cli_error("%s; the run continues", r->checkpoint_report.message);
 }
 
 static ga_eval pause_run(void *user, const ga_sim *sim)
@@ -137,7 +137,7 @@ int cli_run_prepare_checkpoints(cli_run_state *r, const cli_arguments *arguments
     if (code != EXIT_DONE) return code;
     if (!r->checkpoint) {
         if (!cli_given(arguments, "checkpoint-every")) return EXIT_DONE;
-        cli_error("--checkpoint-every: give --checkpoint, too");
+        cli_error("--checkpoint-every needs --checkpoint");
         return EXIT_INPUT;
     }
     if (r->page && (r->only_for_page || !r->file[CLI_HDF5].path)) {
@@ -172,13 +172,13 @@ static void take_rows(cli_run_state *r, int k, ga_result_format format,
         path, format, def, r->earlier[k], (size_t)r->rows, &r->file[k].result, &report);
     note_write(r, k, status, &report);
     if (status != GA_ERR_INPUT) return;
-    cli_error("the rows before t = %.9g s cannot be taken over: %s", ga_sim_time(r->sim),
+    cli_error("the rows before t = %.9g s cannot be kept: %s", ga_sim_time(r->sim),
               report.message);
     if (r->page_added)
         cli_error("  resume without --view; `galpha view %s` makes a page afterwards", path);
     else
-        cli_error("  resume with the output.channels of before, or move that file away; where "
-                  "there is no other, the results begin at this time");
+        cli_error("  resume with the original output.channels, or move that file away: the "
+                  "results then begin at this time");
 }
 
 /* Rows that an interrupted `resume` had set aside. They belong to an earlier run: a checkpoint
@@ -270,9 +270,9 @@ static void announce_size(const cli_run_state *r)
         if (bytes <= gigabyte && bytes <= room) continue;
         char more[80] = "";
         if (bytes > room)
-            snprintf(more, sizeof more, ", but only %.3g GB are free there", room / gigabyte);
+            snprintf(more, sizeof more, ", but only %.3g GB is free there", room / gigabyte);
         cli_error("warning: %s will take about %.3g GB (%.3g rows of %.0f numbers)%s; a larger "
-                  "output.every or fewer output.channels make it smaller",
+                  "output.every or fewer output.channels would reduce it",
                   r->file[k].path, bytes / gigabyte, rows, numbers, more);
     }
 }
@@ -399,7 +399,7 @@ static void tell(const cli_run_state *r)
         cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
     else if (r->caught)
         cli_error("stopped at t = %.9g s of %.9g s%s%s", ga_sim_get_summary(r->sim).t,
-                  r->def.t_end, is_saved(r) ? "; to go on: galpha resume " : "",
+                  r->def.t_end, is_saved(r) ? "; to continue: galpha resume " : "",
                   is_saved(r) ? r->checkpoint : "");
     tell_parts(r);
 }
@@ -445,7 +445,7 @@ static int load(cli_run_state *r)
         return cli_exit_code(status);
     }
     if (ga_sim_is_over(r->sim)) {
-        cli_error("%s: the run is over, at t = %.9g s; --t-end T goes on to a later time",
+        cli_error("%s: the run ended at t = %.9g s; --t-end T continues it to a later time",
                   r->checkpoint, ga_sim_time(r->sim));
         return EXIT_INPUT;
     }
@@ -686,8 +686,8 @@ const cli_command cli_run = {
         "Otherwise the summary goes to stdout; progress, warnings and errors go to stderr.\n"
         "Ctrl-C finishes the step and closes the files; a second Ctrl-C stops at once.\n"
         "With --checkpoint, the state is saved to FILE every minute, when the run is stopped\n"
-        "by Ctrl-C or SIGTERM, and at its end; `galpha resume FILE` goes on from there with\n"
-        "the same numbers.\n"
+        "by Ctrl-C or SIGTERM, and at its end; `galpha resume FILE` continues from\n"
+        "there, bit for bit.\n"
         "\n"
         "Exit codes: 0 done, 1 the computation failed, 2 bad input or usage, 3 a file\n"
         "cannot be read or written, 130 stopped by Ctrl-C, 143 by SIGTERM.\n",

@@ -193,13 +193,13 @@ static void warn_impacts(const search *s, const ga_given *given, int count, doub
     path(given, name, sizeof name);
     if (count == 1)
         ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
-                "%s: the prescribed velocity jumps by %.3g at t = %.6g s, an impact, whose "
+                "%s: the prescribed velocity jumps by %.3g at t = %.6g s, an impact; its "
                 "infinite force is in no channel",
                 name, largest, first);
     else
         ga_warn(s->warnings, GA_WARN_VELOCITY_JUMP, given->element->name, first,
                 "%s: the prescribed velocity jumps %d times, first at t = %.6g s, by up to "
-                "%.3g: impacts, whose infinite forces are in no channel",
+                "%.3g: impacts; their infinite forces are in no channel",
                 name, count, first, largest);
 }
 

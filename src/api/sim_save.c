@@ -246,8 +246,8 @@ ga_status ga_sim_save(const ga_sim *sim, void *bytes, size_t size, ga_report *re
         return ga_fail(report, GA_ERR_METHOD, "simulations with this method cannot be saved");
     const size_t needed = ga_sim_save_size(sim);
     if (size != needed)
-        return ga_fail(report, GA_ERR_ARGUMENT,
-                       "the state has %zu bytes, but there is room for %zu", needed, size);
+        return ga_fail(report, GA_ERR_ARGUMENT, "the state has %zu bytes, but the buffer %zu",
+                       needed, size);
     unsigned char *rest = (unsigned char *)bytes + sizeof(heading);
     ga_archive a = {.mode = GA_ARCHIVE_WRITE, .bytes = rest, .size = needed - sizeof(heading)};
     write_or_count((ga_sim *)sim, &a);
@@ -270,11 +270,12 @@ static ga_status check_heading(const ga_sim *sim, const unsigned char *bytes, si
         return ga_fail(report, GA_ERR_INPUT, "this is not a saved simulation");
     memcpy(&h, bytes, sizeof h);
     if (h.order != ORDER)
-        return ga_fail(report, GA_ERR_INPUT, "it was saved on a machine of another kind");
+        return ga_fail(report, GA_ERR_INPUT,
+                       "it was saved on a machine with another byte order");
     if (h.format != FORMAT || strncmp(h.version, GA_VERSION, sizeof h.version) != 0)
         return ga_fail(report, GA_ERR_INPUT,
                        "it was saved by galpha %.24s, and this is %s: only the same version "
-                       "goes on with the same numbers",
+                       "can continue it",
                        h.version, GA_VERSION);
     if (h.size != size || h.checksum != find_checksum(h, bytes + sizeof h))
         return ga_fail(report, GA_ERR_INPUT, "the saved simulation is damaged or incomplete");

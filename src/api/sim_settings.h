@@ -11,7 +11,7 @@ enum { GA_SIM_MAX_THREADS = 64 };
 /* What the settings of a file can be wrong about only where methods are known: messages with
  * places. */
 ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages);
-/* GA_METHOD_AUTO becomes generalized-alpha where steps are of fixed size, and where something
+/* GA_METHOD_AUTO becomes generalized-alpha where the step size is fixed, and where something
  * is asked for that belongs to that. */
 void ga_sim_settings_choose(ga_sim_def *def);
 /* Numbers a program may have set. */

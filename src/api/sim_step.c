@@ -47,7 +47,7 @@ static ga_status be_ready(ga_sim *sim, ga_report *report)
 {
     GA_TRY(ga_sim_go_on(sim, report));
     if (sim->running || is_behind(sim)) return GA_OK;
-    return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+    return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
 }
 
 ga_status ga_sim_step(ga_sim *sim, ga_report *report)
@@ -66,8 +66,8 @@ ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
     const double slack = time_slack(sim, t);
     if (!(t >= sim->t - slack && t <= sim->def.t_end + slack))
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "cannot advance from t = %.9g s to %.9g s: the run is from %.9g s to "
-                       "%.9g s, and forward only",
+                       "cannot advance from t = %.9g s to %.9g s: only forward, within the run "
+                       "from %.9g s to %.9g s",
                        sim->t, t, sim->def.t_start, sim->def.t_end);
     if (!sim->stepped || t > sim->t + slack) GA_TRY(be_ready(sim, report));
     const bool is_fed = sim->model->inputs.count > 0 || sim->model->callback_count > 0;
@@ -78,7 +78,7 @@ ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
     const ga_sample at = ga_integrator_run_sample(sim->integrator, t < now - slack ? t : now);
     ga_sim_stand_at(sim, &at);
     if (sim->t < t - slack)
-        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+        return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
     sim->t = t;
     return GA_OK;
 }
@@ -90,7 +90,7 @@ ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_rep
         if (!isfinite(k < nq ? q[k] : v[k - nq]))
             return ga_fail(report, GA_ERR_ARGUMENT, "the state is not finite");
     if (!(sim->t < sim->given.end))
-        return ga_fail(report, GA_ERR_STATE, "the simulation is over, at t = %.9g s", sim->t);
+        return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
     sim->from_t = fmax(sim->t, sim->given.begin);
     memcpy(sim->from_q, q, (size_t)nq * sizeof *q);
     memcpy(sim->from_v, v, (size_t)nv * sizeof *v);

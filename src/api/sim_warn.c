@@ -60,7 +60,7 @@ static void warn_tolerance(ga_sim *sim)
     if (!(stats.error_sum > 2)) return;
     ga_warn(&sim->warnings, GA_WARN_TOLERANCE, NULL, NAN,
             "the tolerance of %.3g was not met: the estimated errors of the steps add up to "
-            "%.3g times as much",
+            "%.3g times the tolerance",
             sim->def.control.relative, stats.error_sum);
 }
 

@@ -27,7 +27,7 @@ static const char *const frames[] = {"world", "body", NULL};
 
 #define AGAINST                                                                                \
     GA_FIELD(applied, BODY, against,                                                           \
-             "body that receives the opposite force and torque, at the same point",            \
+             "body that receives the opposite force and torque, at the same point in space",   \
              .fallback = {GA_GROUND}, .absent = "no body")
 #define FRAME                                                                                  \
     GA_FIELD(applied, CHOICE, frame,                                                           \

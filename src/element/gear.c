@@ -36,7 +36,8 @@ static bool prepare(void *element, ga_setup *setup)
 {
     gear *g = element;
     if (g->ratio == 0)
-        return ga_element_error(setup, &g->element, "ratio", "zero: nothing would turn");
+        return ga_element_error(setup, &g->element, "ratio",
+                                "is zero: the joints would not be coupled");
     if (!choose(g, setup, 0) || !choose(g, setup, 1)) return false;
     if (g->joints[0] == g->joints[1] && g->k[0] == g->k[1])
         return ga_element_error(
@@ -133,8 +134,8 @@ static void effort(const void *element, const ga_element_state *state, double *o
 static const ga_channel_type channels[] = {
     {.name = "effort",
      .unit = "N or N m",
-     .help = "generalised force along the second coordinate; times -ratio (-radius) along the "
-             "first",
+     .help = "generalised force along the second coordinate; along the first, -ratio (rack: "
+             "-radius) times as much",
      .count = 1,
      .value = effort},
     {0}};

@@ -79,8 +79,8 @@ static const ga_field fields[] = {
                         "position given in the model file",
                         "z"),
     GA_FIELD(universal, DIRECTION, second_axis,
-             "axis of the cross fixed in the second body, world axes, in the position of the "
-             "file, perpendicular to `axis`",
+             "axis of the cross fixed in the second body, world axes, in the position given in "
+             "the model file, perpendicular to `axis`",
              .fallback = {NAN, NAN, NAN},
              .absent = "perpendicular to `axis`, close to x, or to y if `axis` is close to x"),
     GA_JOINT_FIELD_GROUP(0, "angle1", _angular),

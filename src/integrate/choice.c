@@ -104,13 +104,13 @@ const char *ga_reason_text(ga_reason reason)
 {
     static const char *const texts[GA_REASON_COUNT] = {
         [GA_REASON_NONE] = "",
-        [GA_REASON_FIXED] = "steps are of fixed size",
+        [GA_REASON_FIXED] = "the step size is fixed",
         [GA_REASON_LOOSE] = "the tolerance is loose",
-        [GA_REASON_FRICTION] = "there is friction that depends on reactions",
-        [GA_REASON_SMOOTH] = "the motion is smooth, and does not seem stiff",
-        [GA_REASON_TRY] = "the motion may be stiff: steps of radau are being tried",
-        [GA_REASON_STIFF] = "the motion is stiff: steps of radau are much longer",
-        [GA_REASON_NO_GAIN] = "steps of radau, which were tried, are not long enough",
+        [GA_REASON_FRICTION] = "friction depends on reactions",
+        [GA_REASON_SMOOTH] = "the motion is smooth and does not seem stiff",
+        [GA_REASON_TRY] = "the motion may be stiff; radau is being tried",
+        [GA_REASON_STIFF] = "the motion is stiff; steps of radau are much longer",
+        [GA_REASON_NO_GAIN] = "radau was tried, but its steps are not long enough",
         [GA_REASON_RESOLVED] = "the steps resolve the fastest vibrations",
         [GA_REASON_TOO_STIFF] = "the motion is too stiff for the explicit method",
         [GA_REASON_STUCK] =

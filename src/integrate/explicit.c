@@ -530,21 +530,19 @@ static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *
     const double t = m->now.t;
     if (x->stiff)
         ga_fail(report, status,
-                "the motion at t = %.9g is stiff: stability limits the steps of the explicit "
-                "method to %.2g, which is %.2g of them in all; `radau` and generalized-alpha "
-                "are made "
-                "for it",
+                "the motion is stiff at t = %.9g: stability limits the steps of the explicit "
+                "method to %.2g, about %.2g steps in all; use `radau` or generalized-alpha",
                 t, x->stable, m->tolerance ? m->tolerance->duration / x->stable : 0);
     else if (status == GA_ERR_NO_CONVERGE)
         ga_fail(report, status,
-                "a step of %.3g from t = %.9g cannot be put on its constraints: they may be "
-                "singular there",
+                "a step of %.3g from t = %.9g cannot be projected onto the constraints, which "
+                "may be singular there",
                 h, t);
     else if (status == GA_ERR_STEP_SIZE && !m->tolerance &&
              ga_explicit_turning(x, m->now.v) * h > 1)
         ga_fail(report, status,
-                "a step of %.3g from t = %.9g turns a body too far: shorter ones are needed", h,
-                t);
+                "a step of %.3g from t = %.9g rotates a body too far: shorter steps are needed",
+                h, t);
     else
         return false;
     if (report && x->stiff) report->remedy = "--set simulate.method=radau, or auto";

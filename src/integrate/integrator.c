@@ -83,7 +83,7 @@ ga_status ga_integrator_create(const ga_system *system, const ga_integrator_def 
     GA_TRY(ga_check_size("ga_integrator_def", def->struct_size, sizeof *def, report));
     if (def->solver == GA_SOLVER_SPARSE && !ga_factor_has_klu)
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "the sparse solver is not there: galpha was built without KLU");
+                       "the sparse solver is not available: galpha was built without KLU");
     ga_integrator *g = GA_NEW(ga_integrator, 1);
     if (!g) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     g->kind = def->method;
@@ -327,7 +327,7 @@ const double *ga_integrator_eta(const ga_integrator *g)
 ga_method_use ga_integrator_method_use(const ga_integrator *g)
 {
     if (g->kind == GA_METHOD_AUTO) return ga_auto_use(g->method);
-    ga_method_use use = {.method = g->kind, .reason = "it was asked for"};
+    ga_method_use use = {.method = g->kind, .reason = "as requested"};
     use.steps[g->kind] = g->method->stats->steps;
     return use;
 }

@@ -268,7 +268,7 @@ ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, 
         moved->v = ga_larger(moved->v, before.v);
     }
     ga_fail(report, GA_ERR_EVENTS,
-            "at t = %.9g the contacts find no consistent state: %d restarts in a row", now->t,
+            "at t = %.9g no consistent state of the contacts was found in %d restarts", now->t,
             MOST + 1);
     if (report) report->time = now->t;
     return GA_ERR_EVENTS;

@@ -93,10 +93,10 @@ static ga_status check_control(const ga_integrator *g, const ga_simulation *def,
         return ga_fail(report, GA_ERR_ARGUMENT, "mode has the unknown value %d", (int)c->mode);
     const bool any = ga_integrator_is_alpha(g) || c->mode == GA_ERROR_FULL;
     if (!any && !(g->kind == GA_METHOD_AUTO && c->mode == GA_ERROR_AUTO))
-        return ga_fail(report, GA_ERR_ARGUMENT,
-                       "error modes other than GA_ERROR_FULL are of generalized-alpha, not of "
-                       "the method %s",
-                       g->method->type->name);
+        return ga_fail(
+            report, GA_ERR_ARGUMENT,
+            "error modes other than GA_ERROR_FULL need generalized-alpha, not the method %s",
+            g->method->type->name);
     const double least = ga_control_smallest(g->kind, c->mode);
     if (c->relative < 100 * DBL_EPSILON ||
         (c->relative < least && smallest_absolute(c) < least))
@@ -423,7 +423,7 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
             "Richardson extrapolation needs a smooth run: no events, no breakpoints");
     if (!ga_integrator_is_alpha(g))
         return ga_fail(report, GA_ERR_ARGUMENT,
-                       "Richardson extrapolation is of generalized-alpha, not of the method %s",
+                       "Richardson extrapolation needs generalized-alpha, not the method %s",
                        g->method->type->name);
     if (def->control.mode == GA_ERROR_EXTRAPOLATE)
         return ga_fail(report, GA_ERR_ARGUMENT,

@@ -372,7 +372,7 @@ static ga_status close_hdf5(void *state, const ga_attribute *attributes, ga_repo
     ga_file *file = s->target.file;
     ga_status status = commit(s, false, report);
     if (status == GA_OK && !put_attributes(s, attributes))
-        status = fail(s, report, "store the facts of the run", "");
+        status = fail(s, report, "store the record of the run", "");
     if (status == GA_OK) status = commit(s, false, report);
     release(s);
     if (status == GA_OK) status = ga_file_status(file, report);

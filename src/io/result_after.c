@@ -61,8 +61,8 @@ static int find_columns(copying *c, const ga_channel *channel, source *from, ga_
         from[k] = (source){columns[k].channel, columns[k].part, all[columns[k].channel].count};
     ga_result_columns_free(columns);
     if (!there)
-        ga_fail(report, GA_ERR_INPUT, "%s: the channel %s is not there",
-                ga_result_reader_path(c->reader), channel->name);
+        ga_fail(report, GA_ERR_INPUT, "%s has no channel %s", ga_result_reader_path(c->reader),
+                channel->name);
     return there ? count : -1;
 }
 

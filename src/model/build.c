@@ -269,7 +269,7 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
     const bool of_model =
         (owner == 6 && (strncmp(name, "energy", 6) == 0 || strncmp(name, "solver", 6) == 0));
     if (owner == 6 && strncmp(name, "ground", 6) == 0)
-        return "of ground, expressions know positions of named points, such as "
+        return "of the ground, only positions of named points are available, such as "
                "ground.pin.position.x with `ground: {points: {pin: ...}}`";
     const int found = ga_names_find(&b->model->names, name, owner);
     if (!of_model && found < 0) return NULL;
@@ -278,7 +278,8 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
                "spring lengths and their rates";
     if (found % 2 == GA_NAMED_BODY && b->model->dimension == 3 &&
         strncmp(dot + 1, "rotation", 8) == 0)
-        return "in space a rotation is no angle; use the coordinate of a joint";
+        return "in spatial models a rotation is not a single angle; use the coordinate of a "
+               "joint";
     return NULL;
 }
 

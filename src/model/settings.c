@@ -70,13 +70,12 @@ const ga_field ga_simulate_fields[] = {
              "velocities, third order by local extrapolation; auto: positions and velocities, "
              "the order (2 or 3) is chosen automatically",
              .choices = errors, .fallback = {3}),
-    GA_FIELD(
-        S, METHOD, method,
-        "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
-        "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
-        "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones; auto: one of "
-        "these three, chosen by what the motion is like",
-        .choices = methods),
+    GA_FIELD(S, METHOD, method,
+             "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
+             "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
+             "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones; auto: "
+             "chooses one of these three to suit the motion",
+             .choices = methods),
     GA_FIELD(S, NUMBER, rho_inf,
              "spectral radius at infinity: 1 no numerical damping, 0 strongest",
              .range = GA_FRACTION, .fallback = {NAN}, .absent = "0.9"),

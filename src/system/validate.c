@@ -59,8 +59,7 @@ static ga_status check_nodes(const ga_system *sys, ga_report *report)
             states += nv;
         else if (states > 0)
             return ga_fail(report, GA_ERR_SYSTEM,
-                           "node %d stands behind states: nodes of GA_GROUP_STATE come last",
-                           k);
+                           "node %d follows a node of GA_GROUP_STATE: these come last", k);
         total += nq > nv ? nq : nv;
     }
     if (total > size_limit)

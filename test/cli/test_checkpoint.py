@@ -67,7 +67,7 @@ class Stopped(Case):
             time.sleep(0.03 + 0.15 * pause.random())
             process.send_signal(number)
             _, err = process.communicate(timeout=60)
-            if process.returncode == 0 or "the run is over" in str(err):
+            if process.returncode == 0 or "the run ended at" in str(err):
                 return stops  # in the latter case it was killed after its last checkpoint
             self.assertIn(process.returncode, (code, -number), err)
             stops += 1
@@ -98,7 +98,7 @@ class Stopped(Case):
         words = ["run", os.path.join(EXAMPLES, "satellite.yaml"), "--set", "simulate.tolerance=1e-9", *CUT]
         code, _, err = self.interrupt_when_running(words, "c.ga")
         self.assertEqual(code, 130)
-        self.assertIn("to go on: galpha resume c.ga", err)
+        self.assertIn("to continue: galpha resume c.ga", err)
 
     def test_every_write(self):
         """Killed before and in the middle of every seventh write and rename, with a checkpoint after
@@ -123,7 +123,7 @@ class Stopped(Case):
                 said = subprocess.run([support.PROGRAM, "resume", "c.ga", "-q"],
                                       cwd=self.folder.name, capture_output=True, check=False)
                 if said.returncode == 2:  # it was the one of the end
-                    self.assertIn(b"the run is over", said.stderr)
+                    self.assertIn(b"the run ended at", said.stderr)
                     continue
                 self.assertEqual(said.returncode, 0, f"{how} {at}: {said.stderr}")
                 self.assertEqual(said.stderr, b"", f"{how} {at}")
@@ -181,7 +181,7 @@ class Resumed(Case):
         os.remove(self.path("cut.csv"))
         os.remove(self.path("cut.h5"))
         said = self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
-        self.assertIn("begins at t = 0.009765625 s, without the rows before", said.err)
+        self.assertIn("begins at t = 0.009765625 s: the results of the earlier run are missing", said.err)
         self.assertEqual(self.content("cut.csv").count(b"\n"), 11)
 
     def test_true_row_count(self):
@@ -215,7 +215,7 @@ class Resumed(Case):
         """Nothing is changed."""
         before = {name: self.content(name) for name in self.files()}
         said = self.run_it("resume", "c.ga", "--t-end", "0.01953125", *words, code=2)
-        self.assertIn("the rows before t = 0.009765625 s cannot be taken over", said.err)
+        self.assertIn("the rows before t = 0.009765625 s cannot be kept", said.err)
         self.assertTrue(before == {name: self.content(name) for name in self.files()})
         return said.err
 
@@ -228,7 +228,7 @@ class Resumed(Case):
                 os.rename(self.path("cut.h5"), self.path("cut.h5.part"))
                 os.rename(self.path("cut.csv"), self.path("cut.csv.part"))
         self.write("pendulum.yaml", PENDULUM.replace("[bob", "[hinge.rate, bob"))
-        self.assertIn("resume with the output.channels of before", self.check_refused())
+        self.assertIn("resume with the original output.channels", self.check_refused())
         self.write("pendulum.yaml", PENDULUM)
         self.whole("pendulum.yaml")
         self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
@@ -244,14 +244,14 @@ class Resumed(Case):
         self.whole("pendulum.yaml")
         self.write_bytes("cut.h5", b"x" + self.content("cut.h5")[1:5000])
         said = self.run_it("resume", "c.ga", "--t-end", "0.01953125", code=2)
-        self.assertIn("cannot be taken over: ", said.err)
+        self.assertIn("cannot be kept: ", said.err)
         os.remove(self.path("cut.h5"))
         self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
         self.check_whole()
 
     def test_over(self):
         said = self.run_it("resume", "c.ga", code=2)
-        self.assertIn("the run is over, at t = 0.009765625 s; --t-end T", said.err)
+        self.assertIn("the run ended at t = 0.009765625 s; --t-end T", said.err)
         said = self.run_it("resume", "c.ga", "--t-end", "0.001", code=2)
         self.assertIn("t_end = 0.001 s is before that", said.err)
 
@@ -296,7 +296,7 @@ class Resumed(Case):
 
     def test_options(self):
         said = self.run_it("run", "pendulum.yaml", "--checkpoint-every", "5", code=2)
-        self.assertIn("give --checkpoint", said.err)
+        self.assertIn("--checkpoint-every needs --checkpoint", said.err)
         said = self.run_it("run", "pendulum.yaml", "--checkpoint", "c.ga", "--checkpoint-every", "0", code=2)
         self.assertIn("above 0", said.err)
         said = self.run_it("run", "pendulum.yaml", "--checkpoint", "pendulum.yaml", code=2)
