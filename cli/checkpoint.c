@@ -4,6 +4,7 @@
 #include "cli/checkpoint.h"
 
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/input.h"
 #include "cli/text.h"
 
@@ -126,6 +127,10 @@ int cli_checkpoint_read(const char *path, ga_checkpoint **state, cli_note *note)
 {
     ga_report report;
     *note = (cli_note){.t_end = NAN};
+    if (!cli_expect_checkpoint(path, &report)) {
+        cli_error("%s: %s", path, report.message);
+        return EXIT_INPUT;
+    }
     const ga_status status = ga_checkpoint_read(path, state, &report);
     if (status != GA_OK) {
         cli_error("%s", report.message);

@@ -15,13 +15,9 @@ static bool is_element(const char *name)
 
 static int unknown_element(const char *name)
 {
-    enum { MOST = 200 };
-    const char *names[MOST];
-    int count = 0;
-    while (count < MOST && (names[count] = ga_model_element_name(count))) ++count;
-    const char *nearest = cli_nearest(name, count, names);
-    if (nearest)
-        cli_error("there is no element '%s'; did you mean '%s'?", name, nearest);
+    const char *meant = ga_model_suggest_element(name);
+    if (meant)
+        cli_error("there is no element '%s'; did you mean '%s'?", name, meant);
     else
         cli_error("there is no element '%s'; `galpha elements` lists all", name);
     return EXIT_INPUT;

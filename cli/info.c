@@ -1,33 +1,10 @@
 /* galpha info: what is in a result, or in a model. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/info.h"
 
+#include "cli/content.h"
 #include "cli/guard.h"
 #include "cli/input.h"
 #include "cli/text.h"
-
-#include <string.h>
-#include <sys/stat.h>
-
-/* Which of the two, by how the file begins, not by its name: HDF5 has a signature, CSV begins
- * with the column `time`. What cannot be read is left to those who read it. */
-static bool is_result(const char *path)
-{
-    static const char signature[] = "\x89HDF\r\n\x1a\n", header[] = "time",
-                      quoted[] = "\"time\"";
-    char start[8] = "";
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return false; /* a pipe is read once */
-    FILE *file = fopen(path, "rb");
-    if (!file) return false;
-    const size_t n = fread(start, 1, sizeof start, file);
-    fclose(file);
-    if (n == sizeof start && memcmp(start, signature, sizeof start) == 0) return true;
-    if (n > 4 && memcmp(start, header, 4) == 0) return strchr(",\r\n", start[4]) != NULL;
-    return n > 6 && memcmp(start, quoted, 6) == 0;
-}
 
 typedef struct work {
     const char *path;
@@ -43,7 +20,7 @@ static int show_result(const void *user)
 static int info_command(const cli_arguments *arguments)
 {
     const char *path = arguments->operands[0];
-    if (!is_result(path)) return cli_info_model(arguments);
+    if (!cli_content_is_result(cli_content_of(path))) return cli_info_model(arguments);
     if (cli_given(arguments, "set") || cli_given(arguments, "include-anywhere") ||
         cli_given(arguments, "allow-plugins")) {
         cli_error("info: %s is a result; --set, --include-anywhere and --allow-plugins are for "

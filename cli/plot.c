@@ -2,6 +2,7 @@
 #include "cli/plot.h"
 
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/guard.h"
 #include "cli/input.h"
 #include "cli/plot_table.h"
@@ -566,14 +567,16 @@ static int draw_guarded(cli_picture *plot, const cli_arguments *arguments)
     const char *files[CLI_PLOT_RESULTS];
     const int count = cli_plot_files(arguments, files);
     const drawing d = {plot, arguments};
-    return count > 0 ? cli_guard(count, files, draw_and_clear, &d) : EXIT_INPUT;
+    if (count == 0 || !cli_expect_results(count, files)) return EXIT_INPUT;
+    return cli_guard(count, files, draw_and_clear, &d);
 }
 
 static int table_guarded(const cli_arguments *arguments)
 {
     const char *files[CLI_PLOT_RESULTS];
     const int count = cli_plot_files(arguments, files);
-    return count > 0 ? cli_guard(count, files, print_table, arguments) : EXIT_INPUT;
+    if (count == 0 || !cli_expect_results(count, files)) return EXIT_INPUT;
+    return cli_guard(count, files, print_table, arguments);
 }
 
 /* top.h5 becomes top.svg. The caller frees it. */

@@ -1,25 +1,47 @@
 /* galpha repair: completes results whose run was killed. */
 #include "cli/command.h"
+#include "cli/content.h"
+#include "cli/guard.h"
 #include "cli/input.h"
 #include "cli/text.h"
 
 #include <galpha/result.h>
 
+/* Whether the file can be read now. */
+static int try_to_read(const void *user)
+{
+    const char *path = user;
+    ga_result_reader *reader;
+    ga_report report;
+    const ga_status status = ga_result_open(path, &reader, &report);
+    if (status != GA_OK) cli_error("%s; it cannot be repaired", report.message);
+    ga_result_reader_close(reader);
+    return cli_exit_code(status);
+}
+
+static int repair(const char *path)
+{
+    ga_report report;
+    int repaired = 0;
+    if (!cli_expect_results(1, &path)) return EXIT_INPUT;
+    const ga_status status = ga_result_repair(path, &repaired, &report);
+    if (status != GA_OK) {
+        cli_error("%s", report.message);
+        return cli_exit_code(status);
+    }
+    const int code = cli_guard(1, &path, try_to_read, path);
+    if (code != EXIT_DONE) return code;
+    cli_print_text(stdout, path);
+    printf("%s\n", repaired ? ": repaired" : ": nothing to repair");
+    return EXIT_DONE;
+}
+
 static int repair_command(const cli_arguments *arguments)
 {
     int code = EXIT_DONE;
     for (int k = 0; k < arguments->operand_count; ++k) {
-        const char *path = arguments->operands[k];
-        ga_report report;
-        int repaired = 0;
-        const ga_status status = ga_result_repair(path, &repaired, &report);
-        if (status != GA_OK) {
-            cli_error("%s", report.message);
-            code = cli_exit_code(status);
-            continue;
-        }
-        cli_print_text(stdout, path);
-        printf("%s\n", repaired ? ": repaired" : ": nothing to repair");
+        const int last = repair(arguments->operands[k]);
+        if (last != EXIT_DONE) code = last;
     }
     return code;
 }
@@ -37,7 +59,8 @@ const cli_command cli_repair = {
         "command. The file keeps its name. Nothing else is changed, and a file that a run is\n"
         "still writing is refused.\n"
         "\n"
-        "Exit codes: 0 done, 2 bad usage, 3 the file cannot be read or written.\n",
+        "Exit codes: 0 done, 2 the file is damaged beyond that, or bad usage, 3 the file "
+        "cannot be read or written.\n",
     .options = options,
     .run = repair_command,
 };

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "cli/run.h"
+#include "cli/content.h"
 #include "cli/failure.h"
 #include "cli/interrupt.h"
 #include "cli/page.h"
@@ -522,7 +523,11 @@ static int check_paths(const cli_run_state *r)
         for (int k = i + 1; k < PATHS; ++k)
             if (paths[i] && paths[k] && !cli_is_stdout(paths[k]) &&
                 cli_same_file(paths[i], paths[k])) {
-                cli_error("%s would be overwritten by results", paths[k]);
+                ga_report report;
+                if (i == 0 && !cli_expect_model(paths[i], &report))
+                    cli_error("%s: %s", paths[i], report.message);
+                else
+                    cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
             }
     return EXIT_DONE;

@@ -10,6 +10,7 @@
 
 #include "cli/start.h"
 
+#include "cli/content.h"
 #include "cli/failure.h"
 #include "cli/input.h"
 #include "cli/page.h"
@@ -40,25 +41,14 @@ static bool ends_with(const char *path, const char *end)
     return n > m && strcmp(path + n - m, end) == 0;
 }
 
-/* The first line that says something begins with the key every model file has. */
-static bool begins_like_model(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[256] = "";
-    if (!file) return false;
-    while (fgets(line, sizeof line, file) && strchr("#\n\r%-", line[0])) {
-    }
-    fclose(file);
-    return strncmp(line, "galpha:", 7) == 0;
-}
-
 bool cli_start_is_model(const char *path)
 {
     static const char *const endings[] = {".yaml", ".yml", ".json"};
-    if (strcmp(path, "-") == 0) return true;
-    for (int k = 0; k < 3; ++k)
+    const cli_content content = cli_content_of(path);
+    if (strcmp(path, "-") == 0 || content == CLI_CONTENT_MODEL) return true;
+    for (int k = 0; k < 3 && content == CLI_CONTENT_OTHER; ++k)
         if (ends_with(path, endings[k])) return true;
-    return !ends_with(path, ".h5") && !ends_with(path, ".csv") && begins_like_model(path);
+    return false;
 }
 
 /* --- frames ------------------------------------------------------------------------------- */

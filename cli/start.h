@@ -4,8 +4,8 @@
 
 #include "cli/command.h"
 
-/* Whether an operand of `view` is a model rather than a result: by its name, `-` for standard
- * input, or by what the file begins with. */
+/* Whether an operand of `view` is a model rather than a result: by what the file begins with,
+ * by its name where that does not tell; `-` is standard input. */
 bool cli_start_is_model(const char *path);
 /* Writes the page of the start. The exit code; 1 if the model cannot be assembled. *written:
  * the page exists, which also holds then. */

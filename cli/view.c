@@ -1,5 +1,6 @@
 /* galpha view: results, or the start of a model, as an interactive page. */
 #include "cli/command.h"
+#include "cli/content.h"
 #include "cli/guard.h"
 #include "cli/input.h"
 #include "cli/page.h"
@@ -38,6 +39,8 @@ static int check_operands(const cli_arguments *arguments, bool *model)
                   arguments->operand_count, models);
         return EXIT_INPUT;
     }
+    if (models == 0 && !cli_expect_results(arguments->operand_count, arguments->operands))
+        return EXIT_INPUT;
     for (int k = 0; k < arguments->given_count && models == 0; ++k) {
         const char *name = arguments->given[k].option->name;
         if (strcmp(name, "set") != 0 && strcmp(name, "include-anywhere") != 0 &&

@@ -26,7 +26,9 @@ typedef struct ga_parameter {
     const char *name;
     double value;
     ga_place place;
-    bool used; /* by an expression */
+    bool used;  /* by an expression */
+    bool set;   /* by --set */
+    bool added; /* by --set: the file has no such parameter */
 } ga_parameter;
 
 typedef struct ga_document {

@@ -22,6 +22,8 @@ typedef struct ga_loader {
 ga_status ga_load_tree(ga_loader *loader, const ga_yaml_source *source, ga_value *root);
 /* set.c: one PATH=VALUE. */
 ga_status ga_load_set(ga_loader *loader, const char *argument);
+extern const ga_place ga_place_of_set; /* of keys and values from there */
+bool ga_is_set(ga_place place);
 /* parameters.c */
 ga_status ga_load_parameters(ga_loader *loader);
 /* repeat.c */

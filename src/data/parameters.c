@@ -8,6 +8,7 @@
 #include "base/report.h"
 #include "data/load.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,8 +144,11 @@ static ga_status fill(sorter *s)
     ga_document *d = s->loader->document;
     for (int k = 0; k < s->map->count; ++k) {
         const ga_entry *entry = &s->map->entries[k];
-        d->parameters[k] =
-            (ga_parameter){.name = entry->key, .value = stand_in, .place = entry->place};
+        d->parameters[k] = (ga_parameter){.name = entry->key,
+                                          .value = stand_in,
+                                          .place = entry->place,
+                                          .set = ga_is_set(entry->value.place),
+                                          .added = ga_is_set(entry->place)};
         GA_TRY(ga_names_put(&d->parameter_names, entry->key, strlen(entry->key), k));
     }
     d->parameter_count = s->map->count;
@@ -174,6 +178,36 @@ static ga_status sort_and_evaluate(ga_loader *loader, const ga_value *map)
     ga_free(s.next);
     ga_free(s.is_bad);
     return status;
+}
+
+/* --- after reading ------------------------------------------------------------------------ */
+
+static const char *used_name(void *user, int k)
+{
+    const ga_document *d = user;
+    for (int i = 0; i < d->parameter_count; ++i)
+        if (d->parameters[i].used && k-- == 0) return d->parameters[i].name;
+    return NULL;
+}
+
+void ga_check_set_parameters(ga_reader *reader)
+{
+    const ga_document *d = reader->document;
+    for (int k = 0; k < d->parameter_count; ++k) {
+        const ga_parameter *p = d->parameters + k;
+        if (!p->set || p->used) continue;
+        const char *near = ga_suggest(p->name, (void *)(uintptr_t)d, used_name);
+        const size_t mark = ga_reader_enter(reader, "parameters");
+        ga_reader_enter(reader, p->name);
+        if (near)
+            ga_reader_error(reader, ga_place_of_set,
+                            "no expression uses `%.80s`, did you mean `%.80s`?", p->name, near);
+        else
+            ga_reader_error(reader, ga_place_of_set,
+                            "no expression uses `%.80s`, so its value would have no effect%s",
+                            p->name, p->added ? "; the model has no such parameter" : "");
+        ga_reader_leave(reader, mark);
+    }
 }
 
 ga_status ga_load_parameters(ga_loader *loader)

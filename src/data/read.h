@@ -38,6 +38,9 @@ const char *ga_value_describe(const ga_value *value, char *buffer, size_t size);
  * the last. */
 const char *ga_suggest(const char *word, void *user,
                        const char *(*candidate)(void *user, int k));
+/* A parameter that --set gives a value, though no expression uses it, is a slip of the pen: an
+ * error. For the end of reading, when all expressions are known. */
+void ga_check_set_parameters(ga_reader *reader);
 /* The synonym alone. */
 const char *ga_synonym(const char *word, void *user,
                        const char *(*candidate)(void *user, int k));

@@ -16,7 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ga_place place = {"--set", 0, 0};
+const ga_place ga_place_of_set = {"--set", 0, 0};
+
+bool ga_is_set(ga_place place)
+{
+    return place.file && strcmp(place.file, ga_place_of_set.file) == 0;
+}
 
 typedef struct step {
     const char *start; /* of the name */
@@ -32,7 +37,7 @@ refuse(ga_loader *loader, const char *argument, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    ga_reader_error(&loader->reader, place, "`%.160s`: %s", argument, text);
+    ga_reader_error(&loader->reader, ga_place_of_set, "`%.160s`: %s", argument, text);
     return GA_OK;
 }
 
@@ -98,7 +103,8 @@ static ga_status add_key(ga_loader *loader, ga_value *map, const step *s, ga_val
     char *key = ga_arena_text_n(&loader->document->arena, s->start, s->length);
     if (!key) return GA_ERR_MEMORY;
     ga_entry *entry = &map->entries[map->count++];
-    *entry = (ga_entry){key, place, {.kind = GA_VALUE_NULL, .place = place}};
+    *entry =
+        (ga_entry){key, ga_place_of_set, {.kind = GA_VALUE_NULL, .place = ga_place_of_set}};
     *added = &entry->value;
     return GA_OK;
 }
@@ -106,7 +112,7 @@ static ga_status add_key(ga_loader *loader, ga_value *map, const step *s, ga_val
 static ga_status assign(ga_loader *loader, const char *argument, const char *text,
                         ga_value *value)
 {
-    const ga_yaml_source source = {place.file, text, strlen(text), true};
+    const ga_yaml_source source = {ga_place_of_set.file, text, strlen(text), true};
     ga_reader *reader = &loader->reader;
     const int before = reader->errors;
     snprintf(reader->path, sizeof reader->path, "%.*s", (int)(text - argument - 1), argument);
@@ -171,7 +177,7 @@ static ga_status remove_absent(ga_loader *loader, const char *argument, ga_value
     if (!near) return GA_OK;
     if (s->start == argument || !is_in_named_section(argument, s))
         return refuse_unknown(loader, argument, map, s);
-    ga_reader_warning(&loader->reader, place,
+    ga_reader_warning(&loader->reader, ga_place_of_set,
                       "`%.160s`: nothing to remove, there is no `%s`; did you mean `%.80s`?",
                       argument, name, near);
     return GA_OK;
@@ -240,7 +246,7 @@ ga_status ga_load_set(ga_loader *loader, const char *argument)
     ga_value *value = &loader->document->root;
     const char *at = argument;
     if (ga_yaml_check_text(argument, strlen(argument)).problem) {
-        ga_reader_error(&loader->reader, place, "an argument that is not UTF-8 text");
+        ga_reader_error(&loader->reader, ga_place_of_set, "an argument that is not UTF-8 text");
         return GA_OK;
     }
     if (!strchr(argument, '='))

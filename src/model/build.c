@@ -860,6 +860,7 @@ ga_status ga_model_build(ga_document *document, ga_model **model, ga_messages *m
     if (!b.reader.out_of_memory) build_bodies(&b);
     if (!b.reader.out_of_memory) build_elements(&b);
     build_settings(&b);
+    if (b.reader.errors == 0) ga_check_set_parameters(&b.reader);
     ga_status status = b.reader.out_of_memory ? GA_ERR_MEMORY
                        : b.reader.errors      ? GA_ERR_INPUT
                                               : GA_OK;

@@ -444,3 +444,14 @@ const char *ga_model_element_name(int k)
             if (k-- == 0) return type->name;
     return k < PAGES - PAGES_BEFORE ? pages[PAGES_BEFORE + k].name : NULL;
 }
+
+static const char *name_at(void *user, int k)
+{
+    (void)user;
+    return ga_model_element_name(k);
+}
+
+const char *ga_model_suggest_element(const char *word)
+{
+    return ga_suggest(word, NULL, name_at);
+}

@@ -228,8 +228,8 @@ class Plot(Picture):
             (["a.h5", "energy", "--log-y", "--y-range=-1:1"], "must be above 0"),
             (["a.h5", "energy", "--title"], "value is missing"),
             (["a.h5", "energy", "--pannels"], "did you mean '--panels'?"),
-            (["model.yaml", "energy"], "neither HDF5 nor a CSV file"),
-            (["a.h5", "energy", "--compare", "model.yaml"], "neither HDF5 nor a CSV file"),
+            (["model.yaml", "energy"], "this is a model, not a result"),
+            (["a.h5", "energy", "--compare", "model.yaml"], "this is a model, not a result"),
         ]:
             if words[-1] != "--title":
                 words = [*words, "-o", "out.svg"]
@@ -390,7 +390,7 @@ class Tables(support.Case):
             (["a.h5", "energy", "--json"], "--json needs --list or --stats", 2),
             (["a.h5", "energy", "--stats", "--range", "5:6"], "no row between", 2),
             (["none.h5", "--list"], "none.h5", 3),
-            (["model.yaml", "--list"], "neither HDF5 nor a CSV file", 2),
+            (["model.yaml", "--list"], "this is a model, not a result", 2),
         ]:
             done = self.run_it("plot", *words, code=code)
             self.assertIn(message, done.err)

@@ -703,4 +703,93 @@ joints:
         self.assertLess(max(sums) - min(sums), 1e-5 * scale)
 
 
+class WrongFiles(Case):
+    """A file of one kind where another is expected: what it is, and which command takes it."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_it("run", "pendulum.yaml", "-q", "-o", "result.h5", "--csv", "result.csv",
+                    "--checkpoint", "state", "--view", "page.html")
+        with open(self.path("program"), "wb") as file:
+            file.write(bytes(range(256)))
+
+    def refused(self, words, *parts):
+        said = self.run_it(*words, code=2)
+        self.assertEqual(said.out, "")
+        self.assertEqual(said.err.count("\n"), 1, said.err)
+        for part in parts:
+            self.assertIn(part, said.err)
+
+    def test_model_expected(self):
+        kinds = {"result.h5": ("HDF5", "`galpha info`, `plot` and `view`"),
+                 "result.csv": ("CSV", "`galpha info`, `plot` and `view`"),
+                 "state": ("checkpoint", "galpha resume"),
+                 "page.html": ("HTML page", "browser"), "program": ("binary",)}
+        for file, parts in kinds.items():
+            for command in ("run", "check", "converge"):
+                self.refused([command, file], "not a model", *parts)
+        for file in ("state", "page.html", "program"):
+            self.refused(["info", file], "not a model", *kinds[file])
+        shown = json.loads(self.run_it("run", "state", "--json", code=2).out)
+        self.assertIn("checkpoint", shown["message"])
+
+    def test_result_expected(self):
+        kinds = {"state": ("checkpoint", "galpha resume"), "page.html": ("HTML page",),
+                 "program": ("binary",)}
+        for file, parts in kinds.items():
+            self.refused(["view", file], "not a result", *parts)
+        kinds["pendulum.yaml"] = ("model", "galpha run")
+        for file, parts in kinds.items():
+            for words in (["plot", file], ["plot", file, "--list"], ["repair", file],
+                          ["plot", "result.h5", "--compare", file]):
+                self.refused(words, "not a result", *parts)
+
+    def test_checkpoint_expected(self):
+        kinds = {"result.h5": ("HDF5",), "result.csv": ("CSV",), "program": ("binary",),
+                 "pendulum.yaml": ("model", "--checkpoint")}
+        for file, parts in kinds.items():
+            self.refused(["resume", file], "not a checkpoint", *parts)
+
+    def test_repair_of_truncated_files(self):
+        for name in ("result.h5", "result.csv"):
+            with open(self.path(name), "rb") as file:
+                content = file.read()
+            with open(self.path("cut"), "wb") as file:
+                file.write(content[: 2 * len(content) // 3 + 1])
+            self.refused(["repair", "cut"], "cannot be repaired")
+            said = self.run_it("repair", name)
+            self.assertIn("nothing to repair", said.out)
+
+
+class Set(Case):
+    def test_values_that_nothing_reads(self):
+        """A misspelt parameter would leave the model as it is."""
+        for command in ("run", "check", "info", "view", "converge"):
+            said = self.run_it(command, "pendulum.yaml", "--set", "parameters.lenght=3", code=2)
+            self.assertIn("did you mean `length`?", said.err)
+        self.assertEqual(self.files(), ["pendulum.yaml"])
+        said = self.run_it("run", "pendulum.yaml", "--set", "parameters.x=3", code=2)
+        self.assertIn("no such parameter", said.err)
+        self.write("spare.yaml", PENDULUM.replace("{length: 1}", "{length: 1, spare: 2}"))
+        said = self.run_it("run", "spare.yaml", "--set", "parameters.spare=3", code=2)
+        self.assertIn("no effect", said.err)
+        self.run_it("run", "spare.yaml", "--set", "parameters.length=3")
+        self.run_it("run", "pendulum.yaml", "--set", "parameters.x=3", "--set",
+                    "joints.hinge.damping=x")
+        for path in ("simulate.stepp", "output.evry", "bodies.bob.mas", "joints.hinge.axs",
+                     "joints.hing.axis", "gravty", "simulat.step"):
+            said = self.run_it("run", "pendulum.yaml", "--set", path + "=1", code=2)
+            self.assertIn("did you mean", said.err)
+
+
+class Elements(Case):
+    def test_other_words(self):
+        words = {"ball": "spherical", "hinge": "revolute", "weld": "fixed",
+                 "slider": "prismatic", "motor": "motion", "rod": "distance",
+                 "spring": "spring-damper", "Hinge": "revolute", "revolut": "revolute"}
+        for word, name in words.items():
+            said = self.run_it("elements", word, code=2)
+            self.assertIn(f"did you mean '{name}'?", said.err)
+
+
 support.main()
