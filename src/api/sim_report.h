@@ -29,6 +29,7 @@ typedef struct ga_sim_end {
     double kinetic, potential; /* the largest, absolute */
     double position_residual, velocity_residual; /* the largest */
     bool keeps_velocities;                       /* the formulation, on velocity level */
+    double positions_tolerance;                  /* if only positions are controlled; else 0 */
 } ga_sim_end;
 
 /* Round-off of energies as large as these, and of the weight of bodies by their positions; and

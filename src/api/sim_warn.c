@@ -38,15 +38,19 @@ static void warn_assumptions(ga_sim *sim)
     }
 }
 
+static double positions_tolerance(const ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    return control->mode == GA_ERROR_POSITIONS ? control->relative : 0;
+}
+
 /* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
 static const double POSITIONS_RHO = 0.6;
 
 static void warn_damping(ga_sim *sim)
 {
-    const ga_control *control = &sim->def.control;
     const double rho = ga_coefficients_describe(&sim->def.integrator.coefficients).rho_infinity;
-    if (!(control->relative > 0) || control->mode != GA_ERROR_POSITIONS) return;
-    if (!(rho > POSITIONS_RHO)) return;
+    if (!(positions_tolerance(sim) > 0) || !(rho > POSITIONS_RHO)) return;
     ga_warn(&sim->warnings, GA_WARN_DAMPING, NULL, NAN,
             "`error: positions` with rho_inf = %.3g: oscillations that are not resolved decay "
             "slowly, and the error may be far above the tolerance",
@@ -137,6 +141,7 @@ static void warn_end(ga_sim *sim)
         .position_residual = fmax(moment.position_residual, steps.position_residual_max),
         .velocity_residual = fmax(moment.velocity_residual, steps.velocity_residual_max),
         .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
+        .positions_tolerance = positions_tolerance(sim),
     };
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
