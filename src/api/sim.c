@@ -172,6 +172,7 @@ static bool has_stiction(const ga_model *model)
 static ga_status forget(ga_sim *sim, ga_report *report)
 {
     sim->started = sim->balance.impact = false;
+    sim->balance.impact_loss = 0;
     sim->balance.energy = sim->balance.initial = (ga_energy){0};
     sim->balance.drift_max = sim->balance.drift_time = sim->balance.scale =
         sim->balance.exchanged = 0;

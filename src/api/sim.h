@@ -62,6 +62,7 @@ typedef struct ga_balance {
     double last_t;
     double *last_v, *last_vd; /* of the last sample, with v' of the acceleration level */
     bool impact;              /* an impact happened, what it cost is to be counted */
+    double impact_loss;       /* what its contacts took */
     int next_break;           /* the first break that is not behind */
     ga_energy energy, initial;
     double start; /* balance there */

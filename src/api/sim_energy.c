@@ -11,6 +11,13 @@ void ga_sim_powers(ga_sim *sim, const ga_sample *at, ga_powers *powers)
     ga_assembly_powers(sim->assembly, &state, powers);
 }
 
+static bool is_driven(const ga_model *model)
+{
+    for (int e = 0; e < model->element_count; ++e)
+        if (model->elements[e]->rheonomic) return true;
+    return false;
+}
+
 bool ga_sim_is_loaded(const ga_model *model)
 {
     for (int e = 0; e < model->element_count; ++e)
@@ -132,6 +139,22 @@ static void add_impulsive_work(ga_sim *sim, const ga_powers *now, double t)
         sim->balance.energy.work += now->kinetic - sim->balance.last.kinetic;
 }
 
+/* An impact takes energy. Should it add any, that is an error of the balance; unless motions
+ * hold their rates against it by impulses, which do work. */
+static void add_impact(ga_sim *sim, const ga_powers *now)
+{
+    ga_balance *b = &sim->balance;
+    const double drop = b->last.kinetic + b->last.potential - now->kinetic - now->potential;
+    if (is_driven(sim->model)) {
+        b->energy.dissipated += b->impact_loss;
+        b->energy.work += b->impact_loss - drop;
+    } else {
+        b->energy.dissipated += fmax(drop, 0);
+    }
+    b->impact = false;
+    b->impact_loss = 0;
+}
+
 void ga_sim_account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
@@ -141,13 +164,7 @@ void ga_sim_account(ga_sim *sim, const ga_sample *at)
     add_impulsive_work(sim, &now, at->t);
     memcpy(sim->balance.last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
     memcpy(sim->balance.last_vd, sim->work.now_vd, (size_t)sim->assembly->nv * sizeof *at->v);
-    /* An impact takes energy. Should it add any, that is an error of the balance. */
-    if (sim->balance.impact)
-        sim->balance.energy.dissipated +=
-            fmax(sim->balance.last.kinetic + sim->balance.last.potential - now.kinetic -
-                     now.potential,
-                 0);
-    sim->balance.impact = false;
+    if (sim->balance.impact) add_impact(sim, &now);
     sim->balance.energy.kinetic = now.kinetic;
     sim->balance.energy.potential = now.potential;
     sim->balance.last = now;

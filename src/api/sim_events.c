@@ -319,7 +319,12 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     if (struck) {
         const int contacts = gather_contacts(sim, struck, &state);
         place_contacts(sim, contacts, at->t, q, v);
-        if (collide(sim, contacts, at->t, q, v)) sim->balance.impact = true;
+        if (collide(sim, contacts, at->t, q, v)) {
+            double work[3];
+            impulsive_work(sim, contacts, at->t, q, v, v, work);
+            sim->balance.impact = true;
+            sim->balance.impact_loss += -work[0];
+        }
         if (part_contacts(sim, contacts, at->t, q, v)) {
             hold_again(sim, contacts, at->t, q, v);
             place_contacts(sim, contacts, at->t, q, v);

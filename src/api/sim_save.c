@@ -141,6 +141,7 @@ static void archive_balance(ga_balance *b, int nv, ga_archive *a)
     ga_archive_numbers(a, nv, b->last_v);
     ga_archive_numbers(a, nv, b->last_vd);
     GA_ARCHIVE(a, b->impact);
+    GA_ARCHIVE(a, b->impact_loss);
     GA_ARCHIVE(a, b->next_break);
     GA_ARCHIVE(a, b->energy);
     GA_ARCHIVE(a, b->initial);

@@ -243,9 +243,45 @@ static void at_the_origin(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* A carriage driven at 1 m/s hits a block of 2 kg at rest, e = 0.5: at t = 0.1 s the block gets
+ * 1.5 m/s, at the other stop, at 0.5 s, 0.75 m/s. The motion holds its speed by impulses, whose
+ * work is that of the contacts, 0.5 2 (0.5^2 - 1 + 0.25^2 - 0.5^2) J, and the kinetic energy.
+ */
+static void motions_do_work_at_impacts(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "galpha: 1\n"
+        "dimension: 2\n"
+        "bodies:\n"
+        "  carriage: {mass: 3, inertia: 1, velocity: [1, 0]}\n"
+        "  block: {mass: 2, inertia: 1}\n"
+        "joints:\n"
+        "  rail: {type: prismatic, between: [ground, carriage], axis: [1, 0]}\n"
+        "  slot: {type: prismatic, between: [carriage, block], axis: [1, 0],\n"
+        "         limits: {min: -0.1, max: 0.1, restitution: 0.5}}\n"
+        "motions: {motor: {joint: rail, velocity: 1}}\n"
+        "simulate: {t_end: 0.6}\n";
+    ga_model *model = NULL;
+    ga_sim *sim = NULL;
+    ga_report report;
+    assert_int_equal(ga_model_parse("driven", text, strlen(text), NULL, &model, NULL), GA_OK);
+    assert_int_equal(ga_sim_create(model, NULL, &sim, NULL, &report), GA_OK);
+    assert_int_equal(ga_sim_run(sim, &report), GA_OK);
+    const ga_sim_summary s = ga_sim_get_summary(sim);
+    assert_true(fabs(s.final.kinetic - (1.5 + 0.75 * 0.75)) < 1e-9);
+    assert_true(fabs(s.final.dissipated - (0.9375)) < 1e-9);
+    assert_true(fabs(s.final.work - (1.5)) < 1e-9);
+    assert_true(s.energy_drift_max < 1e-9);
+    assert_null(ga_sim_get_warning(sim, 0).code);
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(impulses_do_no_work),
-                                       cmocka_unit_test(at_the_origin)};
+                                       cmocka_unit_test(at_the_origin),
+                                       cmocka_unit_test(motions_do_work_at_impacts)};
     return cmocka_run_group_tests_name("impacts", tests, NULL, NULL);
 }
