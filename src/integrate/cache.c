@@ -102,8 +102,12 @@ static double mean_diagonal(const ga_coords *A, int n, const double *values)
 {
     double sum = 0;
     if (n == 0) return 0;
-    for (ga_matrix_entry e = ga_entry_first(A); e.k < A->count; ga_entry_next(A, &e))
-        if (e.row == e.col && e.row < n) sum += values[e.k];
+    for (int b = 0; b < A->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(A, b);
+        const int from = x.row > x.col ? x.row : x.col;
+        for (int i = from; i < x.row + x.rows && i < x.col + x.cols && i < n; ++i)
+            sum += values[x.start + (i - x.row) * x.down + (i - x.col) * x.across];
+    }
     return sum / n;
 }
 
@@ -122,9 +126,13 @@ static double longest_arm(const ga_stepper *s)
     const ga_coords *B = &s->dae.B;
     double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->m};
     memset(size[0], 0, 2 * (size_t)s->m * sizeof *size[0]);
-    for (ga_matrix_entry e = ga_entry_first(B); e.k < B->count; ga_entry_next(B, &e)) {
-        double *most = &size[s->dae.kind[e.col]][e.row];
-        *most = ga_larger(*most, fabs(s->tangent.G[e.k]));
+    for (int b = 0; b < B->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(B, b);
+        const double *G = s->tangent.G + x.start;
+        for (int j = 0; j < x.cols; ++j, G += x.rows) {
+            double *most = size[s->dae.kind[x.col + j]] + x.row;
+            for (int i = 0; i < x.rows; ++i) most[i] = ga_larger(most[i], fabs(G[i]));
+        }
     }
     for (int i = 0; i < s->m; ++i)
         if (size[0][i] > 0) longest = ga_larger(longest, size[1][i] / size[0][i]);
@@ -289,11 +297,10 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
 {
     for (int k = 0; k < s->form->term_count; ++k) {
         const ga_term term = s->form->terms[k].term;
-        const ga_source *factors = s->terms.factors[term];
         const bool empty = s->terms.coords[term].count == 0;
-        list[k] = (ga_matrix_term){
-            empty ? 0 : ga_terms_coefficient(s, term), ga_source_values(s->terms.values[term]),
-            s->terms.product[term], ga_source_values(factors[0]), ga_source_values(factors[1])};
+        list[k] = (ga_matrix_term){empty ? 0 : ga_terms_coefficient(s, term),
+                                   ga_source_values(s->terms.values[term]),
+                                   ga_source_values(s->terms.second[term])};
     }
 }
 

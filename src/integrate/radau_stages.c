@@ -191,20 +191,20 @@ ga_status ga_radau_create_matrix(ga_radau *x)
     x->Gt = ga_coords_transposed(&dae->G);
     x->Bt = ga_coords_transposed(&dae->B);
     const ga_summand terms[BLOCK_COUNT] = {
-        [BLOCK_EYE] = {&x->eye, 0, 0},
-        [BLOCK_CHART] = {&x->chart, 0, 0},
-        [BLOCK_MINUS] = {&x->eye, 0, nv},
-        [BLOCK_ETA] = {&x->Bt, 0, eta},
-        [BLOCK_STIFFNESS] = {&dae->K, nv, 0},
-        [BLOCK_MASS] = {&dae->M, nv, nv},
-        [BLOCK_DAMPING] = {&dae->C, nv, nv},
-        [BLOCK_REACTION] = {&x->Gt, nv, l},
-        [BLOCK_FORCES] = {&dae->L, nv, l},
-        [BLOCK_VELOCITY_STIFFNESS] = {&dae->Z, l, 0},
-        [BLOCK_VELOCITY] = {&dae->G, l, nv},
-        [BLOCK_DIAGONAL] = {&x->consistent.redundancy.diagonal, l, l},
-        [BLOCK_POSITION] = {&dae->B, eta, 0},
-        [BLOCK_ETA_DIAGONAL] = {&x->eta_diagonal, eta, eta}};
+        [BLOCK_EYE] = {&x->eye, 0, 0, NULL},
+        [BLOCK_CHART] = {&x->chart, 0, 0, NULL},
+        [BLOCK_MINUS] = {&x->eye, 0, nv, NULL},
+        [BLOCK_ETA] = {&x->Bt, 0, eta, NULL},
+        [BLOCK_STIFFNESS] = {&dae->K, nv, 0, NULL},
+        [BLOCK_MASS] = {&dae->M, nv, nv, NULL},
+        [BLOCK_DAMPING] = {&dae->C, nv, nv, NULL},
+        [BLOCK_REACTION] = {&x->Gt, nv, l, NULL},
+        [BLOCK_FORCES] = {&dae->L, nv, l, NULL},
+        [BLOCK_VELOCITY_STIFFNESS] = {&dae->Z, l, 0, NULL},
+        [BLOCK_VELOCITY] = {&dae->G, l, nv, NULL},
+        [BLOCK_DIAGONAL] = {&x->consistent.redundancy.diagonal, l, l, NULL},
+        [BLOCK_POSITION] = {&dae->B, eta, 0, NULL},
+        [BLOCK_ETA_DIAGONAL] = {&x->eta_diagonal, eta, eta, NULL}};
     const bool full = ga_linear_backend(x->def.solver, x->n) == GA_BACKEND_DENSE;
     GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, full, &x->matrix));
     GA_TRY(ga_factor_create(&x->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &x->real));

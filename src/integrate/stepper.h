@@ -235,7 +235,7 @@ typedef struct ga_terms {
     ga_coords coords[GA_TERM_COUNT]; /* views */
     ga_source values[GA_TERM_COUNT];
     const ga_product *product[GA_TERM_COUNT]; /* added as computed: no values are kept */
-    ga_source factors[GA_TERM_COUNT][2];
+    ga_source second[GA_TERM_COUNT];          /* of the second factor */
 } ga_terms;
 
 /* The iteration matrix and its factors. */

@@ -81,8 +81,8 @@ static ga_status set_product(ga_stepper *s, ga_term term, operand A, operand B,
         return *values ? GA_OK : GA_ERR_MEMORY;
     }
     s->terms.product[term] = plan;
-    s->terms.factors[term][0] = A.values;
-    s->terms.factors[term][1] = B.values;
+    s->terms.values[term] = A.values;
+    s->terms.second[term] = B.values;
     return GA_OK;
 }
 
@@ -144,8 +144,9 @@ static void drop_places(ga_stepper *s)
     for (int term = 0; term < GA_TERM_COUNT; ++term)
         for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k)
             if (s->terms.product[term] == plans[k]) {
-                ga_product_drop_places(plans[k]);
-                s->terms.coords[term] = plans[k]->result;
+                s->terms.coords[term] = (ga_coords){.count = plans[k]->result.count};
+                ga_product_destroy(plans[k]);
+                s->terms.product[term] = NULL;
             }
 }
 
@@ -165,7 +166,7 @@ ga_status ga_terms_create(ga_stepper *s)
     for (int k = 0; k < s->form->term_count; ++k) {
         const ga_term_place *at = &s->form->terms[k];
         terms[k] = (ga_summand){&s->terms.coords[at->term], s->terms.place[at->row],
-                                s->terms.place[at->column]};
+                                s->terms.place[at->column], s->terms.product[at->term]};
     }
     s->jacobian.backend = ga_linear_backend(s->def.solver, s->n);
     GA_TRY(create_matrix(s, terms));

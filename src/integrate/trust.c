@@ -30,8 +30,12 @@ static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *
     memset(most, 0, sizeof(double[2][2]));
     if (A->count == 0) return;
     for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
-    for (ga_matrix_entry e = ga_entry_first(A); e.k < A->count; ga_entry_next(A, &e))
-        rows[s->dae.kind[e.col]][e.row] += fabs(values[e.k]);
+    for (int b = 0; b < A->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(A, b);
+        for (int j = 0; j < x.cols; ++j, values += x.rows)
+            for (int i = 0; i < x.rows; ++i)
+                rows[s->dae.kind[x.col + j]][x.row + i] += fabs(values[i]);
+    }
     for (int i = 0; i < s->nv; ++i)
         for (int k = 0; k < 2; ++k) {
             double *largest = &most[s->dae.kind[i]][k];

@@ -37,6 +37,34 @@ ga_status ga_coords_start(ga_coords *coords)
     return GA_OK;
 }
 
+static bool continues(const ga_coords *A, int b)
+{
+    return b > 0 && A->row[b] == A->row[b - 1] && A->height[b] == A->height[b - 1] &&
+           A->col[b] == A->col[b - 1] + A->width[b - 1];
+}
+
+ga_status ga_coords_join(ga_coords *coords, bool *joined)
+{
+    const ga_coords A = *coords;
+    int blocks = 0, last = -1;
+    for (int b = 0; A.height && b < A.blocks; ++b) blocks += !continues(&A, b);
+    *joined = A.height && blocks < A.blocks;
+    if (!*joined) return GA_OK;
+    GA_TRY(ga_coords_reserve(A.rows, A.cols, blocks, coords));
+    for (int b = 0; b < A.blocks; ++b) {
+        if (continues(&A, b)) {
+            coords->width[last] += A.width[b];
+            continue;
+        }
+        ++last;
+        coords->row[last] = A.row[b];
+        coords->col[last] = A.col[b];
+        coords->height[last] = A.height[b];
+        coords->width[last] = A.width[b];
+    }
+    return ga_coords_start(coords);
+}
+
 /* One block. */
 static ga_status create_full(int rows, int cols, ga_coords *coords)
 {

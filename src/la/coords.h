@@ -52,6 +52,9 @@ ga_status ga_coords_create(int rows, int cols, int count, const int *row, const 
 /* Room for blocks, all of which are 0 x 0; then, when they are filled in, their starts. */
 ga_status ga_coords_reserve(int rows, int cols, int blocks, ga_coords *coords);
 ga_status ga_coords_start(ga_coords *coords);
+/* Joins blocks side by side with the same rows, whose values follow each other: products then
+ * have fewer pairs. The arrays are replaced where there are any; true: they are new. */
+ga_status ga_coords_join(ga_coords *coords, bool *joined);
 /* Entries 1 to n of the diagonal. */
 ga_status ga_coords_diagonal(int n, ga_coords *coords);
 void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */

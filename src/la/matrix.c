@@ -22,47 +22,45 @@ static int row_of(const ga_matrix *m, int j, int k)
 
 /* Of a term, for the pattern alone. */
 typedef struct layout {
-    int row0, col0;
+    ga_summand term;
     ga_buckets by_column; /* its blocks in each column */
-    int *first;           /* where the slots of each block begin */
+    ga_buckets order;     /* by their first columns */
+    int *first;           /* of each block: where the slots of its columns begin */
+    int *slot;            /* of each column of each block */
 } layout;
 
-static int first_of(const layout *l, int b) { return l->first ? l->first[b] : b; }
-
-/* The order of blocks, and with it that of their slots. */
-static ga_status order_blocks(ga_matrix_part *part, layout *l)
+static ga_status create_layout(const ga_summand *term, layout *l)
 {
-    const ga_coords *c = &part->coords;
-    bool sorted = true;
-    int count = 0;
-    for (int b = 1; b < c->blocks && sorted; ++b) sorted = c->col[b - 1] <= c->col[b];
-    if (!sorted) {
-        ga_buckets order;
-        GA_TRY(ga_buckets_create(c->cols, c->blocks, c->col, NULL, &order));
-        ga_free(order.start);
-        part->order = order.item;
+    const ga_coords *c = term->coords;
+    int slots = 0;
+    l->term = *term;
+    GA_TRY(ga_coords_by_column(c, &l->by_column));
+    GA_TRY(ga_buckets_create(c->cols, c->blocks, c->col, NULL, &l->order));
+    if (!(l->first = GA_NEW_WHOLE(int, c->blocks))) return GA_ERR_MEMORY;
+    for (int b = 0; b < c->blocks; ++b) {
+        l->first[b] = slots;
+        slots += ga_coords_width(c, b);
     }
-    if (!sorted || c->width) {
-        if (!(l->first = GA_NEW_WHOLE(int, c->blocks))) return GA_ERR_MEMORY;
-        for (int i = 0; i < c->blocks; ++i) {
-            const int b = part->order ? part->order[i] : i;
-            l->first[b] = count;
-            count += ga_coords_width(c, b);
-        }
-    } else {
-        count = c->blocks;
-    }
-    part->slot = GA_NEW_WHOLE(int, count);
-    return part->slot ? ga_coords_by_column(c, &l->by_column) : GA_ERR_MEMORY;
+    l->slot = GA_NEW_WHOLE(int, slots);
+    return l->slot ? GA_OK : GA_ERR_MEMORY;
 }
 
-/* Blocks of term t in column j of the matrix: from .. end-1 of those by columns. */
-static bool has_blocks(const ga_matrix *m, const layout *l, int t, int j, int *from, int *end)
+static void destroy_layout(layout *l)
 {
-    const int own = j - l[t].col0;
-    if (own < 0 || own >= m->part[t].coords.cols) return false;
-    *from = l[t].by_column.start[own];
-    *end = l[t].by_column.start[own + 1];
+    ga_buckets_destroy(&l->by_column);
+    ga_buckets_destroy(&l->order);
+    ga_free(l->first);
+    ga_free(l->slot);
+    *l = (layout){0};
+}
+
+/* Blocks of a term in column j of the matrix: from .. end-1 of those by columns. */
+static bool has_blocks(const layout *l, int j, int *from, int *end)
+{
+    const int own = j - l->term.col0;
+    if (own < 0 || own >= l->term.coords->cols) return false;
+    *from = l->by_column.start[own];
+    *end = l->by_column.start[own + 1];
     return *from < *end;
 }
 
@@ -84,11 +82,10 @@ static int list_rows(const ga_matrix *m, const layout *l, int j, int *seen, int 
     seen[j] = j + 1; /* the diagonal */
     rows[count++] = j;
     for (int t = 0; t < m->terms; ++t) {
-        if (!has_blocks(m, l, t, j, &from, &end)) continue;
+        if (!has_blocks(&l[t], j, &from, &end)) continue;
         for (int p = from; p < end; ++p) {
-            const ga_matrix_block box =
-                ga_coords_box(&m->part[t].coords, l[t].by_column.item[p]);
-            for (int row = l[t].row0 + box.row, last = row + box.rows; row < last; ++row) {
+            const ga_matrix_block box = ga_coords_box(l[t].term.coords, l[t].by_column.item[p]);
+            for (int row = l[t].term.row0 + box.row, last = row + box.rows; row < last; ++row) {
                 if (seen[row] == j + 1) continue;
                 seen[row] = j + 1;
                 rows[count++] = row;
@@ -143,12 +140,12 @@ static void find_slots(ga_matrix *m, const layout *l, int *slot_of)
         for (int k = column_start(m, j), last = column_start(m, j + 1); k < last; ++k)
             slot_of[row_of(m, j, k)] = k;
         for (int t = 0; t < m->terms; ++t) {
-            if (!has_blocks(m, l, t, j, &from, &end)) continue;
-            const ga_coords *c = &m->part[t].coords;
+            if (!has_blocks(&l[t], j, &from, &end)) continue;
+            const ga_coords *c = l[t].term.coords;
             for (int p = from; p < end; ++p) {
                 const int b = l[t].by_column.item[p];
-                m->part[t].slot[first_of(&l[t], b) + j - l[t].col0 - c->col[b]] =
-                    slot_of[l[t].row0 + c->row[b]];
+                l[t].slot[l[t].first[b] + j - l[t].term.col0 - c->col[b]] =
+                    slot_of[l[t].term.row0 + c->row[b]];
             }
         }
     }
@@ -172,43 +169,161 @@ static int cut_ranges(const ga_matrix *m, const bool *inside, int *range)
     return count;
 }
 
-/* Blocks and slots of a term, range by range. */
-static ga_status divide_part(const ga_matrix *m, const layout *l, ga_matrix_part *part)
-{
-    const ga_coords *c = &part->coords;
-    part->from = GA_NEW_WHOLE(int, (size_t)m->ranges + 1);
-    part->slots = GA_NEW_WHOLE(int, (size_t)m->ranges + 1);
-    if (!part->from || !part->slots) return GA_ERR_MEMORY;
-    int i = 0, slots = 0;
-    for (int r = 0; r < m->ranges; ++r) {
-        part->from[r] = i;
-        part->slots[r] = slots;
-        for (; i < c->blocks; ++i) {
-            const int b = part->order ? part->order[i] : i;
-            if (l->col0 + c->col[b] >= m->range[r + 1]) break;
-            slots += ga_coords_width(c, b);
-        }
-    }
-    part->from[m->ranges] = i;
-    part->slots[m->ranges] = slots;
-    return GA_OK;
-}
-
 static ga_status divide(ga_matrix *m, const layout *l)
 {
     bool *inside = GA_NEW(bool, m->n);
     if (!inside) return GA_ERR_MEMORY;
     for (int t = 0; t < m->terms; ++t)
-        for (int b = 0; b < m->part[t].coords.blocks; ++b)
-            for (int j = 1; j < ga_coords_width(&m->part[t].coords, b); ++j)
-                inside[l[t].col0 + m->part[t].coords.col[b] + j] = true;
+        for (int b = 0; b < l[t].term.coords->blocks; ++b)
+            for (int j = 1; j < ga_coords_width(l[t].term.coords, b); ++j)
+                inside[l[t].term.col0 + l[t].term.coords->col[b] + j] = true;
     m->ranges = cut_ranges(m, inside, NULL);
     m->range = GA_NEW(int, (size_t)m->ranges + 1);
     if (m->range) cut_ranges(m, inside, m->range);
     ga_free(inside);
-    if (!m->range) return GA_ERR_MEMORY;
-    for (int t = 0; t < m->terms; ++t) GA_TRY(divide_part(m, &l[t], &m->part[t]));
+    return m->range ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* --- items and their shapes --------------------------------------------------------------- */
+
+/* The items of a term are listed three times: for their shapes, to count them, and to put them
+ * in order. start: of each range and shape, how many there are, then where they end. */
+typedef struct listing {
+    int shapes, room;
+    ga_matrix_run *shape;
+    int *start;
+    ga_matrix_item *items;
+} listing;
+
+static bool same_shape(const ga_matrix_run *a, const ga_matrix_run *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->down == b->down &&
+           a->across == b->across && a->inner == b->inner && a->down_b == b->down_b &&
+           a->across_b == b->across_b;
+}
+
+static ga_status add_shape(listing *x, const ga_matrix_run *shape)
+{
+    if (x->shapes == x->room) {
+        ga_matrix_run *more = GA_NEW(ga_matrix_run, 2 * x->room + 8);
+        if (!more) return GA_ERR_MEMORY;
+        for (int k = 0; k < x->shapes; ++k) more[k] = x->shape[k];
+        ga_free(x->shape);
+        x->shape = more;
+        x->room = 2 * x->room + 8;
+    }
+    x->shape[x->shapes++] = *shape;
     return GA_OK;
+}
+
+static ga_status list_item(listing *x, int range, const ga_matrix_run *shape,
+                           const ga_matrix_item *item)
+{
+    int k = 0;
+    while (k < x->shapes && !same_shape(&x->shape[k], shape)) ++k;
+    if (!x->start) return k < x->shapes ? GA_OK : add_shape(x, shape);
+    int *at = &x->start[(size_t)range * (size_t)x->shapes + (size_t)k];
+    if (x->items) x->items[*at] = *item;
+    ++*at;
+    return GA_OK;
+}
+
+/* Block b as one item, or as one for each column where their slots are not evenly spaced. */
+static ga_status list_block(listing *x, const layout *l, int range, int b)
+{
+    const int *slot = l->slot + l->first[b];
+    const ga_product *product = l->term.product;
+    ga_matrix_item item = {.to = slot[0]};
+    ga_matrix_run shape;
+    if (product) {
+        const ga_product_pair m = ga_product_meet(product, b);
+        shape = (ga_matrix_run){0,          m.a.rows, m.b.cols, m.a.down,
+                                m.a.across, m.inner,  m.b.down, m.b.across};
+        item.a = m.from_a;
+        item.b = m.from_b;
+    } else {
+        const ga_matrix_block m = ga_coords_box(l->term.coords, b);
+        shape = (ga_matrix_run){0, m.rows, m.cols, m.down, m.across, 0, 0, 0};
+        item.a = m.start;
+    }
+    const int cols = shape.cols;
+    bool even = true;
+    if (cols > 1) item.stride = slot[1] - slot[0];
+    for (int j = 2; j < cols && even; ++j) even = slot[j] - slot[j - 1] == item.stride;
+    if (even) return list_item(x, range, &shape, &item);
+    shape.cols = 1;
+    for (int j = 0; j < cols; ++j) {
+        item.to = slot[j];
+        GA_TRY(list_item(x, range, &shape, &item));
+        *(product ? &item.b : &item.a) += product ? shape.across_b : shape.across;
+    }
+    return GA_OK;
+}
+
+static ga_status list_blocks(const ga_matrix *m, const layout *l, listing *x)
+{
+    const ga_coords *c = l->term.coords;
+    for (int i = 0, range = 0; i < c->blocks; ++i) {
+        const int b = l->order.item[i];
+        while (l->term.col0 + c->col[b] >= m->range[range + 1]) ++range;
+        GA_TRY(list_block(x, l, range, b));
+    }
+    return GA_OK;
+}
+
+/* From what start says when all items are listed. */
+static ga_status create_runs(const ga_matrix *m, const listing *x, ga_matrix_part *part)
+{
+    int count = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+        int end = count = 0;
+        for (int range = 0; range < m->ranges; ++range) {
+            part->from[range] = count;
+            for (int k = 0; k < x->shapes; ++k) {
+                const int to = x->start[(size_t)range * (size_t)x->shapes + (size_t)k];
+                if (to == end) continue;
+                end = to;
+                if (part->runs) {
+                    part->runs[count] = x->shape[k];
+                    part->runs[count].end = end;
+                }
+                ++count;
+            }
+        }
+        part->from[m->ranges] = count;
+        if (!part->runs && !(part->runs = GA_NEW(ga_matrix_run, count))) return GA_ERR_MEMORY;
+    }
+    return GA_OK;
+}
+
+static ga_status list_items(const ga_matrix *m, const layout *l, listing *x,
+                            ga_matrix_part *part)
+{
+    GA_TRY(list_blocks(m, l, x));
+    const size_t keys = (size_t)m->ranges * (size_t)x->shapes;
+    x->start = GA_NEW(int, keys);
+    part->from = GA_NEW(int, (size_t)m->ranges + 1);
+    if (!x->start || !part->from) return GA_ERR_MEMORY;
+    GA_TRY(list_blocks(m, l, x));
+    int count = 0;
+    for (size_t k = 0; k < keys; ++k) {
+        const int own = x->start[k];
+        x->start[k] = count;
+        count += own;
+    }
+    if (!(part->items = GA_NEW_WHOLE(ga_matrix_item, count))) return GA_ERR_MEMORY;
+    x->items = part->items;
+    GA_TRY(list_blocks(m, l, x));
+    return create_runs(m, x, part);
+}
+
+static ga_status create_part(const ga_matrix *m, const layout *l, ga_matrix_part *part)
+{
+    listing x = {0};
+    const ga_status status = list_items(m, l, &x, part);
+    ga_free(x.shape);
+    ga_free(x.start);
+    return status;
 }
 
 /* --- creation ----------------------------------------------------------------------------- */
@@ -217,12 +332,9 @@ static ga_status create(ga_matrix *m, const ga_summand *summand, layout *l)
 {
     long long count = 0;
     for (int t = 0; t < m->terms; ++t) {
-        l[t].row0 = summand[t].row0;
-        l[t].col0 = summand[t].col0;
-        m->part[t].coords = *summand[t].coords;
         count += summand[t].coords->count;
         if (count > INT_MAX) return GA_ERR_MEMORY;
-        GA_TRY(order_blocks(&m->part[t], &l[t]));
+        GA_TRY(create_layout(&summand[t], &l[t]));
     }
     if (m->full) {
         if (m->n > 0 && m->n > INT_MAX / m->n) return GA_ERR_MEMORY;
@@ -235,6 +347,10 @@ static ga_status create(ga_matrix *m, const ga_summand *summand, layout *l)
     find_slots(m, l, slot_of);
     ga_free(slot_of);
     GA_TRY(divide(m, l));
+    for (int t = 0; t < m->terms; ++t) {
+        GA_TRY(create_part(m, &l[t], &m->part[t]));
+        destroy_layout(&l[t]);
+    }
     m->values = GA_NEW_WHOLE(double, m->count);
     m->size = GA_NEW(double, m->n);
     return m->values && m->size ? GA_OK : GA_ERR_MEMORY;
@@ -247,10 +363,7 @@ ga_status ga_matrix_create(int n, int terms, const ga_summand *summand, bool ful
     matrix->part = GA_NEW(ga_matrix_part, terms);
     layout *l = GA_NEW(layout, terms);
     const ga_status status = matrix->part && l ? create(matrix, summand, l) : GA_ERR_MEMORY;
-    for (int t = 0; l && t < terms; ++t) {
-        ga_buckets_destroy(&l[t].by_column);
-        ga_free(l[t].first);
-    }
+    for (int t = 0; l && t < terms; ++t) destroy_layout(&l[t]);
     ga_free(l);
     if (status != GA_OK) ga_matrix_destroy(matrix);
     return status;
@@ -259,10 +372,9 @@ ga_status ga_matrix_create(int n, int terms, const ga_summand *summand, bool ful
 void ga_matrix_destroy(ga_matrix *matrix)
 {
     for (int t = 0; matrix->part && t < matrix->terms; ++t) {
-        ga_free(matrix->part[t].order);
-        ga_free(matrix->part[t].slot);
+        ga_free(matrix->part[t].items);
+        ga_free(matrix->part[t].runs);
         ga_free(matrix->part[t].from);
-        ga_free(matrix->part[t].slots);
     }
     ga_free(matrix->part);
     ga_free(matrix->range);
@@ -286,53 +398,98 @@ typedef struct task {
     const double *r, *c;
 } task;
 
-/* One block, to the slots of its columns. */
-GA_UNROLLED add_block(const int rows, const ga_matrix_block *box, double scale,
-                      const double *restrict x, const int *slot, double *restrict values)
+typedef ga_matrix_run run;
+typedef ga_matrix_item item;
+
+/* Items from .. end-1 of one shape: values += scale a. */
+GA_UNROLLED add_blocks(const int rows, const run *r, const item *from, const item *end,
+                       const ga_matrix_term *term, double *restrict values)
 {
-    x += box->start;
-    for (int j = 0; j < box->cols; ++j, x += box->across) {
-        double *restrict to = values + slot[j];
-        for (int i = 0; i < rows; ++i) to[i] += scale * x[i * box->down];
+    const int cols = r->cols, down = r->down, across = r->across;
+    const double scale = term->scale;
+    for (const item *x = from; x < end; ++x) {
+        const double *restrict a = term->a + x->a;
+        double *restrict to = values + x->to;
+        for (int j = 0; j < cols; ++j, a += across, to += x->stride)
+            for (int i = 0; i < rows; ++i) to[i] += scale * a[i * down];
     }
 }
 
-static void add_part(const ga_matrix *m, const ga_matrix_part *part, const ga_matrix_term *term,
-                     int range)
+enum { MOST_ROWS = 6 };
+
+/* values += scale a b, with at most MOST_ROWS rows, columns of a in one piece. */
+GA_UNROLLED add_products(const int rows, const run *r, const item *from, const item *end,
+                         const ga_matrix_term *term, double *restrict values)
 {
-    const int from = part->from[range], end = part->from[range + 1], *order = part->order;
-    const int *slot = part->slot + part->slots[range];
-    const double scale = term->scale, *restrict x = term->values;
-    double *restrict values = m->values;
-    if (scale == 0) return;
-    if (term->product) {
-        for (int i = from; i < end; ++i)
-            slot +=
-                ga_product_add_pair(term->product, i, term->a, term->b, scale, slot, values);
-    } else if (!part->coords.height) {
-        for (int i = from; i < end; ++i) values[*slot++] += scale * x[order ? order[i] : i];
-    } else {
-        for (int i = from; i < end; ++i) {
-            const ga_matrix_block box = ga_coords_box(&part->coords, order ? order[i] : i);
-            GA_UNROLL(box.rows, add_block, &box, scale, x, slot, values)
-            slot += box.cols;
+    const int cols = r->cols, across = r->across, down_b = r->down_b;
+    const double scale = term->scale;
+    for (const item *x = from; x < end; ++x) {
+        const double *restrict a = term->a + x->a, *restrict b = term->b + x->b;
+        double *restrict to = values + x->to;
+        for (int j = 0; j < cols; ++j, b += r->across_b, to += x->stride) {
+            double sum[MOST_ROWS];
+            for (int i = 0; i < rows; ++i) sum[i] = a[i] * b[0];
+            for (int k = 1; k < r->inner; ++k)
+                for (int i = 0; i < rows; ++i) sum[i] += a[k * across + i] * b[k * down_b];
+            for (int i = 0; i < rows; ++i) to[i] += scale * sum[i];
         }
     }
 }
 
-/* Scales a column, unless r is null. Returns its largest entry; NaN if one is not finite: 0 x
- * is 0, or NaN then. */
+/* The same, of any size. */
+static void add_any_products(const run *r, const item *from, const item *end,
+                             const ga_matrix_term *term, double *restrict values)
+{
+    for (const item *x = from; x < end; ++x)
+        for (int j = 0; j < r->cols; ++j)
+            for (int i = 0; i < r->rows; ++i) {
+                const double *a = term->a + x->a + i * r->down,
+                             *b = term->b + x->b + j * r->across_b;
+                double sum = 0;
+                for (int k = 0; k < r->inner; ++k) sum += a[k * r->across] * b[k * r->down_b];
+                values[x->to + j * x->stride + i] += term->scale * sum;
+            }
+}
+
+static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term *term,
+                     double *values)
+{
+    if (term->scale == 0) return;
+    const run *r = part->runs + part->from[range], *last = part->runs + part->from[range + 1];
+    const item *from = part->items + (r > part->runs ? r[-1].end : 0);
+    for (; r < last; ++r) {
+        const item *end = part->items + r->end;
+        if (r->inner == 0)
+            GA_UNROLL(r->rows, add_blocks, r, from, end, term, values)
+        else if (r->down == 1 && r->rows <= MOST_ROWS)
+            GA_UNROLL(r->rows, add_products, r, from, end, term, values)
+        else
+            add_any_products(r, from, end, term, values);
+        from = end;
+    }
+}
+
+/* Scales a column, unless r is null. Returns its largest entry; NaN if one is not finite: as
+ * integers, numbers without their sign ascend likewise, with Inf and NaN above all others. */
 static double scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
 {
-    const int from = column_start(m, j), end = column_start(m, j + 1);
-    double *restrict x = m->values, most = 0, zero = 0;
-    for (int k = from; k < end; ++k) {
-        if (r) x[k] *= r[row_of(m, j, k)] * c;
-        const double size = fabs(x[k]);
-        most = size > most ? size : most;
-        zero += 0 * size;
+    static const uint64_t magnitude = UINT64_MAX >> 1;
+    const int from = column_start(m, j), count = column_start(m, j + 1) - from;
+    const int *restrict row = m->full ? NULL : m->rowind + from;
+    double *restrict x = m->values + from, largest;
+    uint64_t most = 0;
+    if (r && row)
+        for (int k = 0; k < count; ++k) x[k] *= r[row[k]] * c;
+    else if (r)
+        for (int k = 0; k < count; ++k) x[k] *= r[k] * c;
+    for (int k = 0; k < count; ++k) {
+        uint64_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        bits &= magnitude;
+        most = bits > most ? bits : most;
     }
-    return most + zero;
+    memcpy(&largest, &most, sizeof largest);
+    return largest < INFINITY ? largest : NAN;
 }
 
 static void work_on_range(void *data, int range)
@@ -346,14 +503,14 @@ static void work_on_range(void *data, int range)
                (size_t)(column_start(m, end) - column_start(m, from)) * sizeof *values);
     for (int k = 0; t->term && k < m->terms; ++k)
         if (t->number < 0)
-            add_part(m, &m->part[k], &t->term[k], range);
+            add_part(&m->part[k], range, &t->term[k], m->values);
         else if (t->number == k)
-            add_part(m, &m->part[k], t->term, range);
+            add_part(&m->part[k], range, t->term, m->values);
     for (int j = from; t->measure && j < end; ++j)
         m->size[j] = scale_column(m, j, t->r, t->r ? t->c[j] : 1);
 }
 
-static void run(task *t)
+static void work_on_all(task *t)
 {
     ga_matrix *m = t->matrix;
     m->measured = false;
@@ -366,33 +523,36 @@ static void run(task *t)
         if (!(m->size[j] <= m->largest)) m->largest = m->size[j];
 }
 
-void ga_matrix_clear(ga_matrix *matrix) { run(&(task){.matrix = matrix, .clear = true}); }
+void ga_matrix_clear(ga_matrix *matrix)
+{
+    work_on_all(&(task){.matrix = matrix, .clear = true});
+}
 
 void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term)
 {
-    run(&(task){.matrix = matrix, .number = k, .term = term});
+    work_on_all(&(task){.matrix = matrix, .number = k, .term = term});
 }
 
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
                    const double *c)
 {
-    run(&(task){.matrix = matrix,
-                .clear = true,
-                .measure = true,
-                .number = -1,
-                .term = terms,
-                .r = r,
-                .c = c});
+    work_on_all(&(task){.matrix = matrix,
+                        .clear = true,
+                        .measure = true,
+                        .number = -1,
+                        .term = terms,
+                        .r = r,
+                        .c = c});
 }
 
 void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
 {
-    run(&(task){.matrix = matrix, .measure = true, .r = r, .c = c});
+    work_on_all(&(task){.matrix = matrix, .measure = true, .r = r, .c = c});
 }
 
 bool ga_matrix_measure(ga_matrix *matrix)
 {
-    if (!matrix->measured) run(&(task){.matrix = matrix, .measure = true});
+    if (!matrix->measured) work_on_all(&(task){.matrix = matrix, .measure = true});
     return matrix->n == 0 || matrix->largest < INFINITY;
 }
 

@@ -1,10 +1,10 @@
 /* Square matrices as sums of terms.
  *
  * A matrix is a sum of terms c_i * A_i, each with a structure of blocks (coords.h) at an
- * offset. The pattern is built once and gives every column of a block its slot, where its first
- * value goes; the others follow it. Blocks are added by columns of the matrix, so that a range
- * of columns can be summed while it is in the cache, and ranges by several threads. The same
- * bits come out. */
+ * offset, or a product of two such. The pattern is built once and gives every block its slot,
+ * where its first value goes; the others of a column follow it. Blocks are added by ranges of
+ * columns, each of which is summed while it is in the cache, and ranges by several threads;
+ * within a range by their shapes, with one loop for all of a shape. The same bits come out. */
 #ifndef GA_LA_MATRIX_H
 #define GA_LA_MATRIX_H
 
@@ -13,26 +13,35 @@
 #include "la/product.h"
 
 typedef struct ga_summand {
-    const ga_coords
-        *coords;    /* structure of a term; its arrays are borrowed, but for products */
-    int row0, col0; /* where its (0,0) stands */
+    const ga_coords *coords;   /* structure of a term */
+    int row0, col0;            /* where its (0,0) stands */
+    const ga_product *product; /* whose result the term is; null: it has values of its own */
 } ga_summand;
+
+/* A block, or a pair of blocks of a product, and where it goes. */
+typedef struct ga_matrix_item {
+    int a, b;       /* first value of each factor; b only in products */
+    int to, stride; /* first slot, and from one column to the next */
+} ga_matrix_item;
+
+/* Items of one shape, one after the other. Value (i, j) of a is a[i * down + j * across]. */
+typedef struct ga_matrix_run {
+    int end; /* in the list of items */
+    int rows, cols, down, across;
+    int inner, down_b, across_b; /* columns of a that are rows of b; 0: no product */
+} ga_matrix_run;
 
 /* A term as the matrix keeps it. */
 typedef struct ga_matrix_part {
-    ga_coords coords;
-    int *order; /* of blocks by their columns; null: as they are */
-    int *slot;  /* of each column of each block, in this order */
-    int *from;  /* ranges + 1: which blocks, in this order, each range of columns has */
-    int *slots; /* and where their slots begin */
+    ga_matrix_item *items;
+    ga_matrix_run *runs;
+    int *from; /* ranges + 1: the first run of each range of columns */
 } ga_matrix_part;
 
 /* What is added. */
 typedef struct ga_matrix_term {
-    double scale;         /* 0: nothing */
-    const double *values; /* or, if there is a product, */
-    const ga_product *product;
-    const double *a, *b; /* its factors */
+    double scale;        /* 0: nothing */
+    const double *a, *b; /* values, or those of both factors of a product */
 } ga_matrix_term;
 
 typedef struct ga_matrix {
@@ -61,7 +70,7 @@ void ga_matrix_clear(ga_matrix *matrix);
 void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term);
 static inline void ga_matrix_add(ga_matrix *matrix, int k, double scale, const double *values)
 {
-    ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .values = values});
+    ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .a = values});
 }
 /* The sum of all terms, in their order, then scaled by r and c, which may be null.
  */

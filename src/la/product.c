@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/unroll.h"
 
 #include <limits.h>
 
@@ -101,93 +100,28 @@ void ga_product_destroy(ga_product *product)
     *product = (ga_product){0};
 }
 
-void ga_product_drop_places(ga_product *product)
+ga_product_pair ga_product_meet(const ga_product *product, int pair)
 {
-    const int count = product->result.count;
-    ga_coords_destroy(&product->result);
-    product->result = (ga_coords){.rows = product->A.rows,
-                                  .cols = product->B.cols,
-                                  .count = count,
-                                  .blocks = product->pairs};
-}
-
-/* --- evaluation --------------------------------------------------------------------------- */
-
-/* The columns of a that are rows of b, and of both values the first of these. */
-typedef struct factors {
-    ga_matrix_block a, b;
-    int inner;
-    const double *x, *y;
-} factors;
-
-static inline factors factors_of(const ga_product *product, int p, const double *a,
-                                 const double *b)
-{
-    factors f = {ga_coords_box(&product->A, product->a[p]),
-                 ga_coords_box(&product->B, product->b[p]), 0, NULL, NULL};
-    const int a_end = f.a.col + f.a.cols, b_end = f.b.row + f.b.rows;
-    const int from = f.a.col > f.b.row ? f.a.col : f.b.row, end = a_end < b_end ? a_end : b_end;
-    f.inner = end - from;
-    f.x = a + f.a.start + (from - f.a.col) * f.a.across;
-    f.y = b + f.b.start + (from - f.b.row) * f.b.down;
-    return f;
-}
-
-enum { MOST_ROWS = 6 };
-
-/* Blocks of few rows, with numbers of a column side by side. */
-GA_UNROLLED add_few(const int rows, const factors *f, double scale, const int *slot,
-                    double *restrict values)
-{
-    const int down = f->b.down, across = f->a.across;
-    for (int j = 0; j < f->b.cols; ++j) {
-        const double *restrict x = f->x, *restrict y = f->y + j * f->b.across;
-        double *restrict to = values + slot[j], sum[MOST_ROWS];
-        for (int i = 0; i < rows; ++i) sum[i] = x[i] * y[0];
-        for (int k = 1; k < f->inner; ++k) {
-            x += across;
-            for (int i = 0; i < rows; ++i) sum[i] += x[i] * y[k * down];
-        }
-        for (int i = 0; i < rows; ++i) to[i] += scale * sum[i];
-    }
-}
-
-static void add_many(const factors *f, double scale, const int *slot, double *restrict values)
-{
-    for (int j = 0; j < f->b.cols; ++j)
-        for (int i = 0; i < f->a.rows; ++i) {
-            double sum = 0;
-            for (int k = 0; k < f->inner; ++k)
-                sum += f->x[i * f->a.down + k * f->a.across] *
-                       f->y[k * f->b.down + j * f->b.across];
-            values[slot[j] + i] += scale * sum;
-        }
-}
-
-int ga_product_add_pair(const ga_product *product, int pair, const double *a, const double *b,
-                        double scale, const int *slot, double *values)
-{
-    const factors f = factors_of(product, pair, a, b);
-    if (f.a.down != 1 || f.a.rows > MOST_ROWS)
-        add_many(&f, scale, slot, values);
-    else
-        GA_UNROLL(f.a.rows, add_few, &f, scale, slot, values)
-    return f.b.cols;
+    const ga_matrix_block a = ga_coords_box(&product->A, product->a[pair]),
+                          b = ga_coords_box(&product->B, product->b[pair]);
+    const int a_end = a.col + a.cols, b_end = b.row + b.rows;
+    const int from = a.col > b.row ? a.col : b.row, end = a_end < b_end ? a_end : b_end;
+    return (ga_product_pair){a, b, end - from, a.start + (from - a.col) * a.across,
+                             b.start + (from - b.row) * b.down};
 }
 
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values)
 {
     for (int p = 0; p < product->pairs; ++p) {
-        const factors f = factors_of(product, p, a, b);
-        for (int j = 0; j < f.b.cols; ++j) {
-            const int slot = 0;
-            factors one = f;
-            one.b.cols = 1;
-            one.y += j * f.b.across;
-            for (int i = 0; i < f.a.rows; ++i) values[i] = 0;
-            add_many(&one, 1, &slot, values);
-            values += f.a.rows;
-        }
+        const ga_product_pair m = ga_product_meet(product, p);
+        const double *x = a + m.from_a, *y = b + m.from_b;
+        for (int j = 0; j < m.b.cols; ++j)
+            for (int i = 0; i < m.a.rows; ++i) {
+                double sum = 0;
+                for (int k = 0; k < m.inner; ++k)
+                    sum += x[i * m.a.down + k * m.a.across] * y[k * m.b.down + j * m.b.across];
+                *values++ = sum;
+            }
     }
 }

@@ -13,12 +13,16 @@ typedef struct ga_product {
 
 ga_status ga_product_create(const ga_coords *A, const ga_coords *B, ga_product *product);
 void ga_product_destroy(ga_product *product);
-/* Frees the structure of the result; evaluation does not need it. */
-void ga_product_drop_places(ga_product *product);
 void ga_product_evaluate(const ga_product *product, const double *a, const double *b,
                          double *values);
-/* values[slot[j] + i] += scale * value (i, j) of a pair; returns its number of columns. */
-int ga_product_add_pair(const ga_product *product, int pair, const double *a, const double *b,
-                        double scale, const int *slot, double *values);
+
+/* Two blocks that meet: the columns of a that are rows of b, and where they begin in the values
+ * of both. */
+typedef struct ga_product_pair {
+    ga_matrix_block a, b;
+    int inner, from_a, from_b;
+} ga_product_pair;
+
+ga_product_pair ga_product_meet(const ga_product *product, int pair);
 
 #endif

@@ -558,7 +558,7 @@ static void own(ga_dae *dae, const ga_coords *coords)
     }
 }
 
-/* A view of what is declared, with starts of its own. */
+/* A view of what is declared, with starts of its own; or a copy with fewer, larger blocks. */
 static ga_status structure(ga_dae *dae, const ga_pattern *pattern, int rows, int cols,
                            ga_coords *coords)
 {
@@ -574,6 +574,12 @@ static ga_status structure(ga_dae *dae, const ga_pattern *pattern, int rows, int
                           .col = (int *)pattern->col,
                           .height = (int *)pattern->height,
                           .width = (int *)pattern->width};
+    bool joined;
+    GA_TRY(ga_coords_join(coords, &joined));
+    if (joined) {
+        own(dae, coords);
+        return GA_OK;
+    }
     if (pattern->height) {
         if (!(coords->start = GA_NEW_WHOLE(int, pattern->count))) return GA_ERR_MEMORY;
         own(dae, &(ga_coords){.start = coords->start});

@@ -21,11 +21,11 @@ enum { BLOCK_MASS, BLOCK_REACTION, BLOCK_FORCES, BLOCK_GRADIENT, BLOCK_DIAGONAL,
 static ga_status create_matrix(const ga_dae *dae, ga_backend_kind backend, ga_saddle *k)
 {
     const ga_summand terms[BLOCK_COUNT] = {
-        [BLOCK_MASS] = {&dae->M, 0, 0},
-        [BLOCK_REACTION] = {&k->Gt, 0, dae->nv},
-        [BLOCK_FORCES] = {&dae->L, 0, dae->nv},
-        [BLOCK_GRADIENT] = {&dae->G, dae->nv, 0},
-        [BLOCK_DIAGONAL] = {&k->redundancy->diagonal, dae->nv, dae->nv}};
+        [BLOCK_MASS] = {&dae->M, 0, 0, NULL},
+        [BLOCK_REACTION] = {&k->Gt, 0, dae->nv, NULL},
+        [BLOCK_FORCES] = {&dae->L, 0, dae->nv, NULL},
+        [BLOCK_GRADIENT] = {&dae->G, dae->nv, 0, NULL},
+        [BLOCK_DIAGONAL] = {&k->redundancy->diagonal, dae->nv, dae->nv, NULL}};
     GA_TRY(ga_matrix_create(dae->nv + dae->mp, BLOCK_COUNT, terms, backend == GA_BACKEND_DENSE,
                             &k->matrix));
     return ga_linear_create_factor(dae, &k->matrix, backend, &k->factor);

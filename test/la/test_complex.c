@@ -45,7 +45,7 @@ typedef struct pair {
 static void create(pair *p, int nv, int m, bool full, uint64_t *seed)
 {
     p->coords = saddle_pattern(nv, m, seed);
-    const ga_summand block = {&p->coords, 0, 0};
+    const ga_summand block = {&p->coords, 0, 0, NULL};
     assert_int_equal(ga_matrix_create(nv + m, 1, &block, full, &p->matrix), GA_OK);
     assert_int_equal(ga_complex_create(&p->matrix, &p->factor), GA_OK);
     p->real = doubles(p->matrix.count);

@@ -28,7 +28,7 @@ static void open_problem(problem *s, ga_coords coords, double *values, ga_backen
 {
     s->coords = coords;
     s->values = values;
-    ga_summand block = {&s->coords, 0, 0};
+    ga_summand block = {&s->coords, 0, 0, NULL};
     assert_int_equal(
         ga_matrix_create(coords.rows, 1, &block, kind == GA_BACKEND_DENSE, &s->matrix), GA_OK);
     assert_int_equal(ga_factor_create(&s->matrix, kind, &s->factor), GA_OK);
@@ -412,7 +412,7 @@ static void full_matrices_with_zeros(void **state)
     (void)state;
     uint64_t seed = 31;
     const ga_coords none = {0};
-    const ga_summand block = {&none, 0, 0};
+    const ga_summand block = {&none, 0, 0, NULL};
     for (int n = 1; n <= 33; ++n) {
         double *full = random_values(&seed, n * n), *b = random_values(&seed, n);
         double *x = doubles(n), *y = doubles(n);

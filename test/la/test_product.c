@@ -127,46 +127,47 @@ static void only_what_meets(void **state)
     ga_coords_destroy(&T);
 }
 
-/* Pairs need no places, and add what is evaluated. */
-static void adds_what_is_evaluated(void **state)
+/* Blocks side by side with the same rows become one, whose values stay where they are. */
+static void joins_neighbours(void **state)
 {
     (void)state;
-    uint64_t seed = 7;
-    for (int most = 1; most <= 9; ++most) {
-        ga_coords A = random_blocks(&seed, 20, 15, 12, most);
-        ga_coords B = random_blocks(&seed, 30, 15, 12, most);
-        ga_coords Bt = ga_coords_transposed(&B);
-        ga_product p;
-        assert_int_equal(ga_product_create(&A, &Bt, &p), GA_OK);
-        const int count = p.result.count;
-        double *a = random_values(&seed, A.count), *b = random_values(&seed, B.count);
-        double *values = doubles(count), *other = doubles(count);
-        int *slot = zeroed(count, sizeof *slot), slots = 0;
-        ga_product_evaluate(&p, a, b, values);
-        for (int k = 0; k < p.pairs; ++k)
-            for (int j = 0; j < p.result.width[k]; ++j)
-                slot[slots++] = p.result.start[k] + j * p.result.height[k];
-        ga_product_drop_places(&p);
-        assert_null(p.result.row);
-        assert_int_equal(p.result.count, count);
-        const int *next = slot;
-        for (int k = 0; k < p.pairs; ++k)
-            next += ga_product_add_pair(&p, k, a, b, 2, next, other);
-        assert_ptr_equal(next, slot + slots);
-        for (int e = 0; e < count; ++e) assert_true(other[e] == 2 * values[e]);
-        free(a), free(b), free(values), free(other), free(slot);
-        ga_product_destroy(&p);
-        ga_coords_destroy(&A);
-        ga_coords_destroy(&B);
+    enum { BLOCKS = 6 };
+    static const int box[BLOCKS][4] = {{0, 0, 2, 3}, {0, 3, 2, 1}, {2, 4, 2, 1},
+                                       {2, 5, 3, 1}, {2, 6, 3, 2}, {5, 8, 3, 1}};
+    uint64_t seed = 3;
+    bool joined;
+    ga_coords A, before;
+    assert_int_equal(ga_coords_reserve(8, 9, BLOCKS, &A), GA_OK);
+    for (int b = 0; b < BLOCKS; ++b) {
+        A.row[b] = box[b][0], A.col[b] = box[b][1];
+        A.height[b] = box[b][2], A.width[b] = box[b][3];
     }
+    assert_int_equal(ga_coords_start(&A), GA_OK);
+    before = A;
+    assert_int_equal(ga_coords_join(&A, &joined), GA_OK);
+    assert_true(joined);
+    assert_int_equal(A.blocks, 4);
+    assert_int_equal(A.count, before.count);
+    double *values = random_values(&seed, A.count), *x = random_values(&seed, 9);
+    double y[8] = {0}, z[8] = {0};
+    ga_coords_multiply(&A, values, 1, x, y);
+    ga_coords_multiply(&before, values, 1, x, z);
+    assert_memory_equal(y, z, sizeof y);
+    ga_coords_destroy(&before);
+    before = A;
+    assert_int_equal(ga_coords_join(&A, &joined), GA_OK);
+    assert_false(joined);
+    assert_ptr_equal(A.row, before.row);
+    ga_coords_destroy(&A);
+    free(values), free(x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_full),       cmocka_unit_test(empty_is_fine),
-        cmocka_unit_test(too_many_values),        cmocka_unit_test(only_what_meets),
-        cmocka_unit_test(adds_what_is_evaluated),
+        cmocka_unit_test(agrees_with_full), cmocka_unit_test(empty_is_fine),
+        cmocka_unit_test(too_many_values),  cmocka_unit_test(only_what_meets),
+        cmocka_unit_test(joins_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

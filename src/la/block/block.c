@@ -15,9 +15,9 @@ static void destroy(void *data)
 {
     ga_fronts *s = data;
     for (int p = 0; s->part && p <= s->parts; ++p) ga_free(s->part[p].memory);
-    void *memory[] = {s->front, s->child_start, s->child, s->row,     s->col,   s->others,
-                      s->runs,  s->joins,       s->swap,  s->factors, s->stack, s->part,
-                      s->above, s->y,           s->rhs,   s->defect};
+    void *memory[] = {s->front, s->child_start, s->child, s->row,  s->col,     s->others,
+                      s->run,   s->runs,        s->joins, s->swap, s->factors, s->stack,
+                      s->part,  s->above,       s->y,     s->rhs,  s->defect};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_solver_klu.destroy(s->klu);
     ga_free(s);

@@ -11,8 +11,13 @@ enum { GA_FRONTS_PARTS = 8 };
 
 /* Consecutive values of the matrix, from `from` on, go to consecutive places of a front. */
 typedef struct ga_fronts_run {
-    int from, to, count;
+    int from, to;
 } ga_fronts_run;
+
+/* Runs of one length, from .. end-1 in the list of runs. */
+typedef struct ga_fronts_runs {
+    int length, from, end;
+} ga_fronts_runs;
 
 /* Consecutive rows of a contribution block, and which row of the parent the first is. */
 typedef struct ga_fronts_join {
@@ -23,7 +28,7 @@ typedef struct ga_front {
     int k, m, ld;       /* pivots, all rows, rounded up */
     int first;          /* number of the first pivot in the order of elimination */
     int others;         /* where its m - k other unknowns begin in the list of others */
-    int runs, joins;    /* where its runs of entries, and its joins to the parent begin */
+    int runs, joins;    /* where its runs by length, and its joins to the parent begin */
     bool passes;        /* its contribution goes straight to the next front, its parent */
     bool swapped;       /* rows, by the last factorisation */
     size_t forth, back; /* in factors: front.h */
@@ -57,7 +62,8 @@ typedef struct ga_fronts {
     int *child_start, *child; /* of each front, those that do not pass */
     int *row, *col;           /* of the matrix, by the order of elimination */
     int *others;              /* places in y: of unknowns, or n + slot */
-    ga_fronts_run *runs;
+    ga_fronts_run *run;
+    ga_fronts_runs *runs;
     ga_fronts_join *joins;
     double *factors, *stack;
     int *swap;

@@ -11,6 +11,7 @@
  * stores were tried without gain. */
 #include "base/simd.h"
 #include "la/block/block.h"
+#include "la/unroll.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,6 +35,13 @@ static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
+GA_UNROLLED copy_runs(const int length, const ga_fronts_run *r, const ga_fronts_run *end,
+                      const double *restrict x, double *restrict F)
+{
+    for (; r < end; ++r)
+        for (int v = 0; v < length; ++v) F[r->to + v] = x[r->from + v];
+}
+
 /* Entries of the matrix into a front. Scalar stores defeat store-to-load forwarding to vector
  * loads, so entries are assembled one front ahead. */
 static void assemble(const solver *s, int i, part *p)
@@ -42,8 +50,8 @@ static void assemble(const solver *s, int i, part *p)
     const double *restrict x = s->matrix->values;
     double *restrict F = p->buffer[i & 1];
     memset(F, 0, (size_t)f->ld * (size_t)f->ld * sizeof *F);
-    for (const ga_fronts_run *r = s->runs + f->runs, *end = s->runs + f[1].runs; r < end; ++r)
-        for (int v = 0; v < r->count; ++v) F[r->to + v] = x[r->from + v];
+    for (const ga_fronts_runs *r = s->runs + f->runs, *end = s->runs + f[1].runs; r < end; ++r)
+        GA_UNROLL(r->length, copy_runs, s->run + r->from, s->run + r->end, x, F)
 }
 
 static inline void add_rows(int count, const double *restrict x, double *restrict y)

@@ -354,13 +354,18 @@ static ga_status create_numbers(const solver *s, numbers *x)
     return status;
 }
 
-/* The entries of front i, which ascend as the columns do: counts their runs, or lists them. */
-static int list_runs(const solver *s, const numbers *x, int i, ga_fronts_run *list)
+/* A run that is not yet with those of its length. */
+typedef struct found {
+    ga_fronts_run run;
+    int length;
+} found;
+
+/* The runs of the entries of front i, which ascend as the columns do; each in one column. */
+static int find_runs(const solver *s, const numbers *x, int i, found *list)
 {
     const ga_matrix *m = s->matrix;
     const front *f = &s->front[i];
-    ga_fronts_run last = {0};
-    int count = 0;
+    found *last = NULL;
     for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
     for (int k = f->k; k < f->m; ++k) x->local[s->others[f->others + k - f->k]] = k;
     for (int e = x->entries.start[i], j = 0; e < x->entries.start[i + 1]; ++e) {
@@ -368,31 +373,68 @@ static int list_runs(const solver *s, const numbers *x, int i, ga_fronts_run *li
         if (m->colptr[j + 1] <= k || m->colptr[j] > k) j = ga_matrix_column(m, k);
         const int row = x->local[x->row[m->rowind[k]]], col = x->local[x->col[j]];
         const int to = row + col * f->ld;
-        if (count > 0 && last.from + last.count == k && last.to + last.count == to) {
-            ++last.count;
+        if (last && row > 0 && last->run.from + last->length == k &&
+            last->run.to + last->length == to) {
+            ++last->length;
         } else {
-            last = (ga_fronts_run){k, to, 1};
-            ++count;
+            last = last ? last + 1 : list;
+            *last = (found){{k, to}, 1};
         }
-        if (list) list[count - 1] = last;
     }
-    return count;
+    return last ? (int)(last - list) + 1 : 0;
+}
+
+/* Appends the runs of a front by their lengths; of: how many there are of each, zeros again at
+ * the end. Counts only, if there is no room yet. */
+static void sort_runs(solver *s, int count, const found *list, int longest, int *of, int *run,
+                      int *runs)
+{
+    for (int k = 0; k < count; ++k) ++of[list[k].length];
+    for (int length = 1; length <= longest; ++length) {
+        const int own = of[length];
+        of[length] = *run;
+        if (own == 0) continue;
+        if (s->runs) s->runs[*runs] = (ga_fronts_runs){length, *run, *run + own};
+        *run += own;
+        ++*runs;
+    }
+    for (int k = 0; s->run && k < count; ++k) s->run[of[list[k].length]++] = list[k].run;
+    for (int length = 1; length <= longest; ++length) of[length] = 0;
+}
+
+static ga_status list_runs(solver *s, const numbers *x)
+{
+    int most = 0, longest = 0;
+    for (int i = 0; i < s->fronts; ++i) {
+        const int entries = x->entries.start[i + 1] - x->entries.start[i];
+        if (entries > most) most = entries;
+        if (s->front[i].m > longest) longest = s->front[i].m;
+    }
+    found *list = GA_NEW(found, most);
+    int *of = GA_NEW(int, (size_t)longest + 1);
+    for (int pass = 0; list && of && pass < 2; ++pass) {
+        int run = 0, runs = 0;
+        for (int i = 0; i < s->fronts; ++i) {
+            s->front[i].runs = runs;
+            const int count = find_runs(s, x, i, list);
+            sort_runs(s, count, list, s->front[i].m, of, &run, &runs);
+        }
+        s->front[s->fronts].runs = runs;
+        if (pass > 0) break;
+        s->run = GA_NEW_WHOLE(ga_fronts_run, run);
+        s->runs = GA_NEW(ga_fronts_runs, runs);
+        if (!s->run || !s->runs) break;
+    }
+    ga_free(list);
+    ga_free(of);
+    return list && of && s->run && s->runs ? GA_OK : GA_ERR_MEMORY;
 }
 
 static ga_status plan_runs(solver *s)
 {
     numbers x = {0};
     ga_status status = create_numbers(s, &x);
-    int count = 0;
-    for (int i = 0; status == GA_OK && i < s->fronts; ++i) {
-        s->front[i].runs = count;
-        count += list_runs(s, &x, i, NULL);
-    }
-    s->front[s->fronts].runs = count;
-    if (status == GA_OK && !(s->runs = GA_NEW_WHOLE(ga_fronts_run, count)))
-        status = GA_ERR_MEMORY;
-    for (int i = 0; status == GA_OK && i < s->fronts; ++i)
-        list_runs(s, &x, i, s->runs + s->front[i].runs);
+    if (status == GA_OK) status = list_runs(s, &x);
     destroy_numbers(&x);
     return status;
 }

@@ -93,7 +93,7 @@ static void group(mechanism *m)
 static void finish(mechanism *m)
 {
     assert_int_equal(ga_coords_create(m->n, m->n, m->count, m->row, m->col, &m->coords), GA_OK);
-    ga_summand block = {&m->coords, 0, 0};
+    ga_summand block = {&m->coords, 0, 0, NULL};
     assert_int_equal(ga_matrix_create(m->n, 1, &block, false, &m->matrix), GA_OK);
     ga_matrix_add(&m->matrix, 0, 1, m->values);
     group(m);
