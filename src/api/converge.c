@@ -69,10 +69,14 @@ static ga_status choose_channels(ga_converge *s, ga_report *report)
 static void note_event(ga_study_run *run, double t)
 {
     const double sliver = 1e-11 * run->study->duration;
-    if (run->began && run->events && t - run->last_t <= sliver) {
-        ga_study_events *e = run->events;
-        if (e->kept < GA_STUDY_EVENTS) e->t[e->kept++] = t;
+    ga_study_events *e = run->events;
+    if (run->began && e && t - run->last_t <= sliver) {
+        const bool same = e->kept && t - e->t[e->kept - 1] <= sliver;
         ++e->count;
+        if (!same && e->kept < GA_STUDY_EVENTS)
+            e->t[e->kept++] = t;
+        else if (!same)
+            e->full = true;
     }
     run->began = true;
     run->last_t = t;
@@ -230,10 +234,11 @@ static void compare_sample(ga_study_run *run, double t, const double *values)
 {
     const ga_converge *s = run->study;
     if (!(t > s->def.sim.t_start)) return;
+    const double reach = GA_STUDY_REACH * s->every + 2 * run->rung->h;
+    const bool close = ga_study_is_close_to_event(ga_study_reference_events(s), t, reach);
+    if (close && ga_study_is_within_event(s, run->events, t)) return;
     const double *reference = ga_study_reference_at(s, t);
     if (!reference) return;
-    const double reach = GA_STUDY_REACH * s->every + 2 * run->rung->h;
-    const bool close = s->events.count && ga_study_is_close_to_event(&s->events, t, reach);
     const int w = ga_study_window(s, t);
     for (int i = 0; i < s->quantity_count; ++i) {
         const ga_study_quantity *q = s->quantities + i;
@@ -262,7 +267,12 @@ static ga_status make_level(ga_converge *s, int k, ga_report *report)
     ga_rung *rung = s->rungs + s->ladder.count;
     const double size = s->sizes[k];
     *rung = empty_rung(s->def.tolerances ? s->duration / 100 : size); /* a guess, for now */
-    ga_study_run run = {.study = s, .weight = 1 / size, .sample = compare_sample, .rung = rung};
+    ga_study_events events = {0};
+    ga_study_run run = {.study = s,
+                        .weight = 1 / size,
+                        .sample = compare_sample,
+                        .rung = rung,
+                        .events = &events};
     ga_sim_def def = s->def.sim;
     ga_study_set_size(s, &def, size);
     def.output_every = 0;
@@ -289,8 +299,10 @@ static void sum_up(ga_converge *s)
     s->ladder.rungs = s->rungs;
     s->ladder.t_start = s->def.sim.t_start;
     s->ladder.t_end = s->def.sim.t_end;
-    s->ladder.events = s->events.count;
-    s->ladder.first_event = s->events.kept ? s->events.t[0] : NAN;
+    s->ladder.high_order = s->def.sim.integrator.method != GA_METHOD_GENERALIZED_ALPHA;
+    const ga_study_events *events = ga_study_reference_events(s);
+    s->ladder.events = events->count;
+    s->ladder.first_event = events->kept ? events->t[0] : NAN;
     ga_ladder_judge(&s->ladder, &s->judgement);
     const ga_judgement *j = &s->judgement;
     for (int k = 0; k < s->size_count; ++k)
@@ -311,7 +323,7 @@ static void sum_up(ga_converge *s)
         r->scale[i] = present ? s->ladder.scale[i] : NAN;
     }
     r->redundant = s->ladder.redundant;
-    r->events = s->events.count;
+    r->events = events->count;
     r->verdict = j->verdict;
     r->at = j->at;
     r->reason = j->reason;

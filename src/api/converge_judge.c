@@ -254,6 +254,45 @@ static double error_within(const ga_ladder *ladder, int component, int first, in
     return c.error[c.count - 1];
 }
 
+/* Components that are zero, or exact, have no order, and need none. */
+static bool has_nothing_to_see(const ga_ladder *ladder, int component, const curve *e)
+{
+    const int last = e->count - 1;
+    const double scale = ladder->scale[component];
+    return isnan(e->error[last]) || e->error[last] <= 1e-9 * scale ||
+           (e->error[last] <= e->floor[last] && scale <= e->floor[last]);
+}
+
+/* Errors that were above rounding on one or two levels only: too few to tell. Where the first
+ * one is already about eps, the component is exact. */
+static bool drowns(const curve *e)
+{
+    int used = 0;
+    for (int k = 0; k < e->count; ++k) used += e->used[k];
+    return used > 0 && used < 3 && used < e->count && e->error[0] > 1e-12 * e->scale &&
+           (is_polluted(e, e->count - 1) || is_growing(e));
+}
+
+/* A single pair of levels shows second order, after one that shows nothing like it: chance, as
+ * behind jumps, not convergence. */
+static bool is_erratic(const curve *e)
+{
+    static const double no_order = 1.2, much_order = 3.5;
+    int last = e->count - 1;
+    while (last > 0 && !e->used[last]) --last;
+    if (last < 2 || !e->used[last - 2]) return false;
+    const double order = e->pair[last], before = e->pair[last - 1];
+    return before < no_order || (order > much_order && fabs(order - before) > 1);
+}
+
+static bool is_failing(const ga_ladder *ladder, int component, const curve *e)
+{
+    if (drowns(e)) return true;
+    if (e->order >= second && !ladder->high_order && is_erratic(e)) return true;
+    if (isnan(e->order)) return !has_nothing_to_see(ladder, component, e);
+    return e->order < second;
+}
+
 /* --- reasons ------------------------------------------------------------------------------ */
 
 static bool is_reaction(int component)
@@ -406,6 +445,14 @@ static bool hides_in_reference(court *c, int component)
 
 /* --- the verdict -------------------------------------------------------------------------- */
 
+static bool fails_at_events_only(court *c, int component)
+{
+    curve between;
+    take_curve(c->ladder, component, 0, GA_WINDOWS, false, &between);
+    find_order(&between);
+    return !is_failing(c->ladder, component, &between);
+}
+
 static void blame_events(court *c)
 {
     double between = INFINITY;
@@ -466,7 +513,7 @@ static void blame_jump(court *c)
 
 static ga_verdict find_reason(court *c)
 {
-    if (c->ladder->events > 0) {
+    if (c->ladder->events > 0 && for_some_failing(c, fails_at_events_only)) {
         blame_events(c);
         return GA_VERDICT_DISCONTINUITY;
     }
@@ -525,9 +572,9 @@ static void praise(court *c)
             least = fmin(least, c->curves[i].order);
     }
     say(c,
-        "Second order was observed in every component with a measurable error; the lowest is "
+        "Second order%s was observed in every component with a measurable error; the lowest is "
         "%.2f.",
-        least);
+        c->ladder->high_order ? " or higher" : "", least);
     if (c->forgiven)
         say(c,
             " Reactions are not judged: %d redundant constraint%s them not unique, and the "
@@ -539,45 +586,6 @@ static void praise(court *c)
     if (c->ladder->events)
         say(c, " The integration restarted %d time%s.", c->ladder->events,
             c->ladder->events == 1 ? "" : "s");
-}
-
-/* Components that are zero, or exact, have no order, and need none. */
-static bool has_nothing_to_see(const ga_ladder *ladder, int component, const curve *e)
-{
-    const int last = e->count - 1;
-    const double scale = ladder->scale[component];
-    return isnan(e->error[last]) || e->error[last] <= 1e-9 * scale ||
-           (e->error[last] <= e->floor[last] && scale <= e->floor[last]);
-}
-
-/* Errors that were above rounding on one or two levels only: too few to tell. Where the first
- * one is already about eps, the component is exact. */
-static bool drowns(const curve *e)
-{
-    int used = 0;
-    for (int k = 0; k < e->count; ++k) used += e->used[k];
-    return used > 0 && used < 3 && used < e->count && e->error[0] > 1e-12 * e->scale &&
-           (is_polluted(e, e->count - 1) || is_growing(e));
-}
-
-/* A single pair of levels shows second order, after one that shows nothing like it: chance, as
- * behind jumps, not convergence. */
-static bool is_erratic(const curve *e)
-{
-    static const double no_order = 1.2, much_order = 3.5;
-    int last = e->count - 1;
-    while (last > 0 && !e->used[last]) --last;
-    if (last < 2 || !e->used[last - 2]) return false;
-    const double order = e->pair[last], before = e->pair[last - 1];
-    return before < no_order || (order > much_order && fabs(order - before) > 1);
-}
-
-static bool is_failing(const ga_ladder *ladder, int component, const curve *e)
-{
-    if (drowns(e)) return true;
-    if (e->order >= second && is_erratic(e)) return true;
-    if (isnan(e->order)) return !has_nothing_to_see(ladder, component, e);
-    return e->order < second;
 }
 
 void ga_ladder_judge(const ga_ladder *ladder, ga_judgement *judgement)

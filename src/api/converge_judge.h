@@ -22,7 +22,8 @@ typedef struct ga_ladder {
     double scale[GA_COMPONENT_COUNT];
     double reference[GA_COMPONENT_COUNT][GA_WINDOWS]; /* error of the reference */
     double t_start, t_end;
-    int redundant; /* constraints; then forces and torques are not unique */
+    bool high_order; /* the method may have an order above 2, or change its order */
+    int redundant;   /* constraints; then forces and torques are not unique */
     int events;
     double first_event;
 } ga_ladder;

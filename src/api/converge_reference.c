@@ -22,7 +22,8 @@
  * estimate of its error.
  *
  * Where the integration starts anew (events, breakpoints), steps are no longer on the grid and
- * values jump: errors close to that are kept apart.
+ * values jump. The polynomial uses samples on one side of it only, and times between the events
+ * of two runs are left out. Errors close to events are kept apart.
  */
 #include "api/converge_study.h"
 #include "base/memory.h"
@@ -35,6 +36,9 @@
 enum {
     MOST_VALUES = 8000000, /* of one run that are kept */
     MOST_SAMPLES = 40000,  /* of a reference with error control */
+    /* Steps of methods of higher order are about as long as the motion has time constants;
+     * at a fortieth of that the polynomial is right to 1e-12. */
+    SAMPLES_PER_LONG_STEP = 40,
 };
 
 /* --- differences -------------------------------------------------------------------------- */
@@ -75,13 +79,40 @@ int ga_study_window(const ga_converge *s, double t)
 
 bool ga_study_is_close_to_event(const ga_study_events *events, double t, double reach)
 {
-    if (events->count > events->kept) return true; /* they are everywhere */
+    if (events->full) return true; /* they are everywhere */
     for (int k = 0; k < events->kept; ++k)
         if (fabs(t - events->t[k]) <= reach) return true;
     return false;
 }
 
+const ga_study_events *ga_study_reference_events(const ga_converge *s)
+{
+    return s->events + s->run_count - 1;
+}
+
+static int events_before(const ga_study_events *events, double t)
+{
+    int k = 0;
+    while (k < events->kept && events->t[k] < t) ++k;
+    return k;
+}
+
+bool ga_study_is_within_event(const ga_converge *s, const ga_study_events *level, double t)
+{
+    const double sliver = 1e-9 * s->duration;
+    const ga_study_events *finest = ga_study_reference_events(s);
+    const int count = events_before(finest, t);
+    if (ga_study_is_close_to_event(finest, t, sliver)) return true;
+    for (int k = 0; k < s->run_count; ++k)
+        if (events_before(s->events + k, t) != count) return true;
+    if (!level) return false;
+    return events_before(level, t) != count || ga_study_is_close_to_event(level, t, sliver);
+}
+
 /* --- the reference ------------------------------------------------------------------------ */
+
+static long larger(long a, long b) { return a > b ? a : b; }
+static long smaller(long a, long b) { return a < b ? a : b; }
 
 static ga_status choose_grid(ga_converge *s, ga_report *report)
 {
@@ -90,8 +121,10 @@ static ga_status choose_grid(ga_converge *s, ga_report *report)
     if (s->def.tolerances) {
         ga_control_statistics statistics;
         GA_TRY(ga_study_pilot(s, finest, &statistics, report));
-        const double steps = 2.0 * (double)statistics.accepted;
-        s->every = s->duration / fmax(64, fmin(steps, MOST_SAMPLES));
+        const bool second_order = s->def.sim.integrator.method == GA_METHOD_GENERALIZED_ALPHA;
+        const double samples =
+            (second_order ? 2 : SAMPLES_PER_LONG_STEP) * (double)statistics.accepted;
+        s->every = s->duration / fmax(64, fmin(samples, MOST_SAMPLES));
     }
     const double room = floor((double)MOST_VALUES / fmax(1, s->value_count));
     const double wanted = s->duration / s->every;
@@ -119,12 +152,13 @@ static ga_status make_reference(ga_converge *s, int k, double weight, ga_sim_def
                                 ga_report *report)
 {
     const ga_integrator_def usual = ga_integrator_def_default();
-    s->events.count = s->events.kept = 0;
+    s->events[k] = (ga_study_events){0};
+    s->run_count = k + 1;
     ga_study_run run = {.study = s,
                         .weight = weight,
                         .sample = keep_sample,
                         .keep = s->runs[k],
-                        .events = &s->events};
+                        .events = s->events + k};
     def->integrator.coefficients = usual.coefficients;
     def->integrator.start = usual.start;
     def->integrator.penalty = usual.penalty;
@@ -214,14 +248,17 @@ static ga_status make_references_by_method(ga_converge *s, ga_report *report)
 }
 
 /* Errors of the reference in each part of the time: the largest difference of two runs by a
- * factor, away from events. */
+ * factor, but for times between events that are the same in both. */
 static void compare_runs(const ga_converge *s, const double *a, const double *b, double factor,
                          double error[GA_COMPONENT_COUNT][GA_WINDOWS])
 {
     memset(error, 0, sizeof(double[GA_COMPONENT_COUNT][GA_WINDOWS]));
+    const double reach = GA_STUDY_REACH * s->every;
     for (long k = 0; k < s->samples; ++k) {
         const double t = s->def.sim.t_start + (double)k * s->every;
-        if (ga_study_is_close_to_event(&s->events, t, GA_STUDY_REACH * s->every)) continue;
+        if (ga_study_is_close_to_event(ga_study_reference_events(s), t, reach) &&
+            ga_study_is_within_event(s, NULL, t))
+            continue;
         const int w = ga_study_window(s, t);
         for (int i = 0; i < s->quantity_count; ++i) {
             const ga_study_quantity *q = s->quantities + i;
@@ -345,6 +382,22 @@ ga_status ga_study_find_reference(ga_converge *s, ga_report *report)
     return GA_OK;
 }
 
+/* The samples between the event before t and the next one, in all runs of the reference. */
+static void find_smooth(const ga_converge *s, double t, long *low, long *high)
+{
+    const double start = s->def.sim.t_start, sliver = 1e-6;
+    *low = 0;
+    *high = s->samples - 1;
+    for (int k = 0; k < s->run_count; ++k) {
+        const ga_study_events *e = s->events + k;
+        const int n = events_before(e, t);
+        if (e->full) *high = *low - 1;
+        if (n > 0) *low = larger(*low, (long)ceil((e->t[n - 1] - start) / s->every + sliver));
+        if (n < e->kept)
+            *high = smaller(*high, (long)floor((e->t[n] - start) / s->every - sliver));
+    }
+}
+
 const double *ga_study_reference_at(const ga_converge *s, double t)
 {
     const double x = (t - s->def.sim.t_start) / s->every;
@@ -352,9 +405,12 @@ const double *ga_study_reference_at(const ga_converge *s, double t)
     if (nearest < s->samples && fabs(x - (double)nearest) < 1e-6)
         return s->reference + nearest * s->value_count;
     if (s->exact_only || s->samples < GA_STUDY_STENCIL) return NULL;
+    long low, high;
+    find_smooth(s, t, &low, &high);
+    if (high - low + 1 < GA_STUDY_STENCIL) return NULL;
     long first = (long)floor(x) - GA_STUDY_STENCIL / 2 + 1;
-    if (first > s->samples - GA_STUDY_STENCIL) first = s->samples - GA_STUDY_STENCIL;
-    if (first < 0) first = 0;
+    if (first > high + 1 - GA_STUDY_STENCIL) first = high + 1 - GA_STUDY_STENCIL;
+    if (first < low) first = low;
     memset(s->interpolated, 0, (size_t)s->value_count * sizeof *s->interpolated);
     for (int k = 0; k < GA_STUDY_STENCIL; ++k) {
         double weight = 1;

@@ -19,8 +19,11 @@ typedef struct ga_study_quantity {
     bool quaternion;
 } ga_study_quantity;
 
+/* Where the integration has started anew. */
 typedef struct ga_study_events {
-    int count, kept;
+    int count; /* restarts, several of which may be at one time */
+    int kept;  /* times, ascending */
+    bool full; /* there are more than can be kept */
     double t[GA_STUDY_EVENTS];
 } ga_study_events;
 
@@ -44,8 +47,10 @@ struct ga_converge {
     bool exact_only; /* the grid is coarser than the finest steps: compare on it only */
     double *runs[GA_STUDY_REFERENCES];
     double *reference; /* one of them */
-    ga_study_events events;
-    double *interpolated; /* value_count */
+    int run_count;
+    ga_study_events
+        events[GA_STUDY_REFERENCES]; /* of each run; the last is the most accurate */
+    double *interpolated;            /* value_count */
 
     double done, cost; /* of all runs */
 
@@ -63,7 +68,7 @@ typedef struct ga_study_run {
     double weight; /* of all work */
     bool began;
     double last_t, told;
-    ga_study_events *events; /* may be null */
+    ga_study_events *events;
     void (*sample)(struct ga_study_run *run, double t, const double *values);
     double *keep;  /* a reference */
     ga_rung *rung; /* a level */
@@ -93,6 +98,11 @@ const double *ga_study_reference_at(const ga_converge *s, double t);
 
 double ga_study_difference(const ga_study_quantity *q, const double *x, const double *y);
 int ga_study_window(const ga_converge *s, double t);
+const ga_study_events *ga_study_reference_events(const ga_converge *s);
 bool ga_study_is_close_to_event(const ga_study_events *events, double t, double reach);
+/* Whether t is at an event, or between the times at which different runs have the same one: the
+ * reference and a level with these events (may be null). What jumps there cannot be compared.
+ */
+bool ga_study_is_within_event(const ga_converge *s, const ga_study_events *level, double t);
 
 #endif
