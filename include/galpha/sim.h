@@ -92,12 +92,13 @@ GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
  * The run begins at the initial state with the first call. Callbacks are called as in a run.
  * After each call, time, state and all channels are those of the point reached. */
 
-/* One step of whatever size, up to t_end. GA_ERR_STATE: the run is over. */
+/* One step of whatever size, up to t_end; behind an advance that ended within a step, to the
+ * end of that. GA_ERR_STATE: the run is over. */
 GA_API ga_status ga_sim_step(ga_sim *sim, ga_report *report);
-/* Exactly to t. In models without inputs the last step may go beyond it, so that the points
- * asked for do not change the motion: state and channels are interpolated, and output and
- * progress may have been called for later times. In models with inputs or forces by
- * callback steps end at t. */
+/* Exactly to t. The last step may go beyond it, so that the points asked for do not change the
+ * motion: state and channels are interpolated, and callbacks are not called for what lies
+ * beyond before it is reached. If then an input changes, or a force is set, the step is made
+ * again to end at t. */
 GA_API ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report);
 GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback, or failed */
 /* Back to the initial state and the initial values of the inputs. */
@@ -118,12 +119,13 @@ GA_API int ga_sim_find_channel(const ga_sim *sim, const char *name);
 /* Its numbers at the point reached; the pointer stays valid. */
 GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 
-/* Inputs: numbers that expressions of forces use, `inputs: {u: {start: 0}}`. A change takes
- * effect at the current time, where the integration restarts, as it does where a force jumps.
- * The index of an input; -1: none. */
+/* Inputs: numbers that expressions of forces, motions and lengths use, `inputs: {u: {start:
+ * 0}}`. A change takes effect at the current time, where the integration restarts, as it does
+ * where a force jumps. The index of an input; -1: none. */
 GA_API int ga_sim_input(const ga_sim *sim, const char *name);
 GA_API double ga_sim_input_value(const ga_sim *sim, int input);
-/* Held at this value from now on. */
+/* Held at this value from now on. GA_ERR_ARGUMENT: in the middle of a run, where a prescribed
+ * position would jump; prescribed velocities may, that is an impact. */
 GA_API ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report);
 /* Linear from its value now to this one at time `until`, and held from then on. */
 GA_API ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,

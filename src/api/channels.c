@@ -167,6 +167,13 @@ static const global_channel global_channels[] = {
 
 enum { GLOBAL_CHANNELS = sizeof global_channels / sizeof *global_channels };
 
+/* --- inputs ------------------------------------------------------------------------------- */
+
+static void input_value(const ga_selected *c, const ga_moment *moment, double *out)
+{
+    *out = ga_input_value(moment->state.inputs + c->node, moment->state.t);
+}
+
 /* --- elements ----------------------------------------------------------------------------- */
 
 static void element_value(const ga_selected *c, const ga_moment *moment, double *out)
@@ -317,6 +324,13 @@ static void add_global_channel(selection *s, const global_channel *type)
            NULL);
 }
 
+static void add_input(selection *s, int k)
+{
+    const ga_named_input *input = s->model->inputs.inputs + k;
+    const ga_selected source = {.value = input_value, .node = k};
+    finish(s, &source, input->name, input->unit, "input", 1, NULL, NULL);
+}
+
 /* `quantity` or `quantity.part`: null where the name is another. */
 static const char *match(const char *text, const char *quantity, bool *same)
 {
@@ -371,7 +385,7 @@ static bool is_shown(const ga_model *model, const ga_element *element)
            !element->type->per_body;
 }
 
-/* True if the name stands for something, `*` for every body and element. */
+/* True if the name stands for something, `*` for every body, element and input. */
 static bool select_name(selection *s, const char *name)
 {
     const ga_model *model = s->model;
@@ -384,6 +398,9 @@ static bool select_name(selection *s, const char *name)
         for (int k = 0; k < model->named_count; ++k)
             if (is_shown(model, model->named[k])) select_of_element(s, model->named[k], rest);
     }
+    for (int k = 0; k < model->inputs.count && !rest; ++k)
+        if (strcmp(name, model->inputs.inputs[k].name) == 0 || strcmp(name, "*") == 0)
+            add_input(s, k);
     if (length == 6 && strncmp(name, "energy", 6) == 0) select_globals(s, "energy", rest);
     if (length == 6 && strncmp(name, "solver", 6) == 0) select_globals(s, "solver", rest);
     int found = ga_names_find(&model->names, name, length);

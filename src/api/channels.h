@@ -25,7 +25,7 @@ typedef struct ga_selected {
     int source_count;   /* numbers the source writes */
     /* the source */
     void (*value)(const struct ga_selected *channel, const ga_moment *moment, double *out);
-    int node;
+    int node; /* or an input */
     const ga_named_point *point;
     const ga_element *element;
     const ga_channel_type *type;

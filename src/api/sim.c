@@ -31,6 +31,7 @@ static ga_status take_memory(ga_sim *sim)
         (sim->event_element = GA_NEW(int, model->event_count)) &&
         (sim->work.contacts = GA_NEW(ga_contact, model->event_count)) &&
         (sim->unilateral = GA_NEW(bool, model->event_count)) &&
+        (sim->work.inputs = GA_NEW(ga_input_line, model->inputs.count)) &&
         (sim->found.row_text = GA_NEW(char, GA_ROW_TEXT));
     if (!memory) return GA_ERR_MEMORY;
     for (int e = 0; e < model->element_count; ++e)
@@ -149,6 +150,7 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->event_element,
                       sim->work.contacts,
                       sim->unilateral,
+                      sim->work.inputs,
                       sim->found.redundancies,
                       sim->found.moved,
                       sim->found.joints,
@@ -311,7 +313,16 @@ ga_status ga_sim_run_begin(ga_sim *sim, ga_report *report)
 
 ga_status ga_sim_run_step(ga_sim *sim, ga_report *report)
 {
-    return ga_sim_conclude(sim, ga_integrator_run_step(sim->integrator, report), report);
+    GA_TRY(ga_sim_go_on(sim, report));
+    if (!sim->running) return GA_OK;
+    const double corner = ga_sim_next_corner(sim);
+    ga_integrator_run_limit(sim->integrator, corner);
+    GA_TRY(ga_sim_conclude(sim, ga_integrator_run_step(sim->integrator, report), report));
+    if (ga_integrator_time(sim->integrator) >= corner - ga_sim_time_slack(sim, corner)) {
+        sim->fed = true;
+        sim->fed_from = corner + 1e-2 * ga_sim_time_slack(sim, corner); /* the ramp is over */
+    }
+    return GA_OK;
 }
 
 ga_status ga_sim_run(ga_sim *sim, ga_report *report)
@@ -323,8 +334,8 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 
 ga_status ga_sim_continue(ga_sim *sim, ga_report *report)
 {
-    GA_TRY(ga_sim_go_on(sim, report));
-    ga_integrator_run_limit(sim->integrator, INFINITY);
+    if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
+    ga_integrator_run_look_to(sim->integrator, INFINITY);
     while (sim->running) {
         GA_TRY(ga_sim_run_step(sim, report));
         if (sim->def.pause && sim->def.pause(sim->def.user, sim) != GA_EVAL_OK) break;

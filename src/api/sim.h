@@ -54,6 +54,7 @@ typedef struct ga_sim_work {
     double *memory;         /* of all elements */
     ga_lock_finding *locks; /* of each */
     ga_contact *contacts;
+    ga_input_line *inputs;
 } ga_sim_work;
 
 /* The energy balance, from sample to sample. */
@@ -63,6 +64,7 @@ typedef struct ga_balance {
     double *last_v, *last_vd; /* of the last sample, with v' of the acceleration level */
     bool impact;              /* an impact happened, what it cost is to be counted */
     double impact_loss;       /* what its contacts took */
+    bool renewed;             /* the integration starts anew where an input changes */
     int next_break;           /* the first break that is not behind */
     ga_energy energy, initial;
     double start; /* balance there */
@@ -104,7 +106,8 @@ struct ga_sim {
     double *now_q, *now_v; /* where stepping stands */
     bool stepped;          /* a run has begun since the start was set */
     bool running;          /* and is not over */
-    bool fed;              /* an input or a callback has changed since the last step */
+    bool fed;              /* an input or a callback has changed where the last step ended, */
+    double fed_from;       /* here */
     bool started;          /* the first sample has been accepted */
     bool locked;           /* something sticks or rests; its events depend on multipliers */
     ga_balance balance;
@@ -127,6 +130,10 @@ ga_status ga_sim_conclude(ga_sim *sim, ga_status status, ga_report *report);
 /* sim_step.c */
 /* Begins the run if there is none, and anew where an input or a callback has changed. */
 ga_status ga_sim_go_on(ga_sim *sim, ga_report *report);
+/* Times that differ by this much are one. */
+double ga_sim_time_slack(const ga_sim *sim, double t);
+/* Where the next ramp of an input ends; infinite: there is none. */
+double ga_sim_next_corner(const ga_sim *sim);
 
 /* sim_energy.c */
 /* Does power depend on multipliers, as that of motions and of friction in joints does? */

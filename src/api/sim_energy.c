@@ -119,14 +119,15 @@ void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *
     energy->work += h * work;
 }
 
-/* True if the integration has just started anew behind a break: no time has passed. */
+/* True if the integration has just started anew behind a break, or where an input changes: no
+ * time has passed. */
 static bool has_crossed(ga_sim *sim, double t)
 {
     const ga_times *breaks = &sim->given.breaks;
     const int before = sim->balance.next_break;
     while (sim->balance.next_break < breaks->count && breaks->at[sim->balance.next_break] < t)
         ++sim->balance.next_break;
-    return sim->started && sim->balance.next_break > before &&
+    return sim->started && (sim->balance.next_break > before || sim->balance.renewed) &&
            t - sim->balance.last_t <= 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
 }
 

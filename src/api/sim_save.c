@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 1 };
+enum { FORMAT = 2 };
 
 typedef struct heading {
     char name[16];
@@ -208,6 +208,7 @@ static void archive_state(ga_sim *sim, ga_archive *a)
     GA_ARCHIVE(a, sim->stepped);
     GA_ARCHIVE(a, sim->running);
     GA_ARCHIVE(a, sim->fed);
+    GA_ARCHIVE(a, sim->fed_from);
     GA_ARCHIVE(a, sim->started);
     GA_ARCHIVE(a, sim->locked);
     archive_assembly(sim->assembly, a);

@@ -2,6 +2,8 @@
 #include "api/sim.h"
 #include "base/report.h"
 #include "data/read.h"
+#include "element/observe.h"
+#include "model/given.h"
 
 #include <string.h>
 
@@ -13,6 +15,7 @@ void ga_sim_reset(ga_sim *sim)
     memcpy(sim->now_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
     memcpy(sim->now_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
     sim->running = sim->stepped = sim->fed = false;
+    sim->fed_from = sim->from_t;
     sim->t = ga_sim_shown_time(sim, sim->from_t);
     sim->step = 0;
     for (int k = 0; k < sim->model->inputs.count; ++k)
@@ -20,17 +23,9 @@ void ga_sim_reset(ga_sim *sim)
     ga_assembly_remember(sim->assembly, sim->from_t, sim->from_q, sim->from_v);
 }
 
-/* Times that differ by this much are one. */
-static double time_slack(const ga_sim *sim, double t)
+double ga_sim_time_slack(const ga_sim *sim, double t)
 {
     return 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
-}
-
-/* The last step has gone beyond the point reached. */
-static bool is_behind(const ga_sim *sim)
-{
-    const double now = ga_sim_shown_time(sim, ga_integrator_time(sim->integrator));
-    return now - sim->t > time_slack(sim, now);
 }
 
 ga_status ga_sim_go_on(ga_sim *sim, ga_report *report)
@@ -39,44 +34,64 @@ ga_status ga_sim_go_on(ga_sim *sim, ga_report *report)
     sim->fed = false;
     if (!sim->stepped) return ga_sim_run_begin(sim, report);
     if (!renew) return GA_OK;
-    return ga_sim_conclude(sim, ga_integrator_run_renew(sim->integrator, report), report);
+    sim->balance.renewed = true;
+    const ga_status status = ga_integrator_run_renew(sim->integrator, sim->fed_from, report);
+    sim->balance.renewed = false;
+    return ga_sim_conclude(sim, status, report);
+}
+
+double ga_sim_next_corner(const ga_sim *sim)
+{
+    const double now = ga_integrator_time(sim->integrator);
+    double next = INFINITY;
+    for (int k = 0; k < sim->model->inputs.count; ++k) {
+        const ga_input_line *line = sim->assembly->inputs + k;
+        if (line->rate != 0 && line->until - now > ga_sim_time_slack(sim, now))
+            next = fmin(next, line->until);
+    }
+    return next;
 }
 
 /* Ready for a step. */
 static ga_status be_ready(ga_sim *sim, ga_report *report)
 {
-    GA_TRY(ga_sim_go_on(sim, report));
-    if (sim->running || is_behind(sim)) return GA_OK;
+    if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
+    if (sim->running) return GA_OK;
     return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
+}
+
+/* The state and the channels at a time up to which all has been told. */
+static void stand(ga_sim *sim, double t)
+{
+    const ga_sample at = ga_integrator_run_sample(sim->integrator, t);
+    ga_sim_stand_at(sim, &at);
 }
 
 ga_status ga_sim_step(ga_sim *sim, ga_report *report)
 {
     GA_TRY(be_ready(sim, report));
-    ga_integrator_run_limit(sim->integrator, INFINITY);
+    ga_integrator_run_look_to(sim->integrator, INFINITY);
     if (sim->running) GA_TRY(ga_sim_run_step(sim, report));
-    const ga_sample at =
-        ga_integrator_run_sample(sim->integrator, ga_integrator_time(sim->integrator));
-    ga_sim_stand_at(sim, &at);
+    stand(sim, ga_integrator_time(sim->integrator));
     return GA_OK;
 }
 
 ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
 {
-    const double slack = time_slack(sim, t);
+    const double slack = ga_sim_time_slack(sim, t);
     if (!(t >= sim->t - slack && t <= sim->def.t_end + slack))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "cannot advance from t = %.9g s to %.9g s: only forward, within the run "
                        "from %.9g s to %.9g s",
                        sim->t, t, sim->def.t_start, sim->def.t_end);
     if (!sim->stepped || t > sim->t + slack) GA_TRY(be_ready(sim, report));
-    const bool is_fed = sim->model->inputs.count > 0 || sim->model->callback_count > 0;
-    ga_integrator_run_limit(sim->integrator, is_fed ? t : INFINITY);
-    while (sim->running && ga_integrator_time(sim->integrator) < t - slack)
+    /* where the run ends, all is told */
+    const bool whole = t >= sim->given.end - slack;
+    ga_integrator_run_look_to(sim->integrator, whole ? INFINITY : t);
+    while (sim->running && ga_integrator_run_reached(sim->integrator) < t - slack)
         GA_TRY(ga_sim_run_step(sim, report));
-    const double now = ga_integrator_time(sim->integrator);
-    const ga_sample at = ga_integrator_run_sample(sim->integrator, t < now - slack ? t : now);
-    ga_sim_stand_at(sim, &at);
+    stand(sim, fmin(ga_integrator_run_reached(sim->integrator),
+                    ga_integrator_time(sim->integrator)));
     if (sim->t < t - slack)
         return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
     sim->t = t;
@@ -110,23 +125,92 @@ double ga_sim_input_value(const ga_sim *sim, int input)
     return ga_input_value(sim->assembly->inputs + input, sim->t);
 }
 
-/* Inputs change where the last step ended. Nothing is between: steps of models with inputs end
- * where ga_sim_advance ends. */
-static void set_line(ga_sim *sim, int input, ga_input_line line)
+/* Something else acts from the current time on: a step that has gone beyond is made again, up
+ * to here, with what has acted so far. */
+static ga_status end_step_here(ga_sim *sim, ga_report *report)
 {
-    ga_input_line *now = sim->assembly->inputs + input;
+    if (!sim->stepped || !sim->running ||
+        ga_integrator_run_reached(sim->integrator) == ga_integrator_time(sim->integrator))
+        return GA_OK;
+    const double t = sim->t;
+    GA_TRY(ga_sim_conclude(sim, ga_integrator_run_cut(sim->integrator, report), report));
+    stand(sim, ga_integrator_time(sim->integrator));
+    sim->t = t;
+    return GA_OK;
+}
+
+/* What an element prescribes at the current time, with its rate, if the inputs are these. */
+static void prescribed(const ga_sim *sim, const ga_given *given, const ga_input_line *inputs,
+                       double f[3])
+{
+    const ga_element_state state = {.t = sim->t, .inputs = inputs};
+    const void *list = (const char *)given->element + given->element->type->observation_at;
+    ga_observation_rates(list, &state, given->function, f);
+}
+
+/* A prescribed position cannot jump; where its rate jumps, that is an impact. */
+static ga_status check_given(ga_sim *sim, const ga_given *given, const ga_input_line *before,
+                             ga_report *report)
+{
+    static const double none = 1e-12;
+    const ga_element *element = given->element;
+    double old[3], new[3];
+    prescribed(sim, given, before, old);
+    prescribed(sim, given, sim->assembly->inputs, new);
+    for (int k = 0; k < 2; ++k)
+        if (!isfinite(new[k]))
+            return ga_fail(report, GA_ERR_ARGUMENT, "%s.%s is not finite with this input",
+                           element->name, given->field->name);
+    const double jump = fabs(new[0] - old[0]);
+    const bool jumps = jump > none * fmax(fabs(new[0]), fabs(old[0]));
+    if (given->level == GA_GIVEN_POSITION && jumps)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "%s.%s would jump from %.6g to %.6g at t = %.9g s, which no mechanism "
+                       "can follow; change the input with ga_sim_ramp_input, or prescribe a "
+                       "velocity",
+                       element->name, given->field->name, old[0], new[0], sim->t);
+    return GA_OK;
+}
+
+/* The inputs have changed at the current time, in the middle of a run. */
+static ga_status check_inputs(ga_sim *sim, const ga_input_line *before, ga_report *report)
+{
+    ga_given given;
+    for (int e = 0; e < sim->model->element_count; ++e) {
+        const ga_element *element = sim->model->elements[e];
+        if (!element->type->inputs_only) continue;
+        for (int k = 0; given = ga_given_of(element, k), given.function; ++k)
+            GA_TRY(check_given(sim, &given, before, report));
+    }
+    return GA_OK;
+}
+
+static ga_status set_line(ga_sim *sim, int input, ga_input_line line, ga_report *report)
+{
+    const int count = sim->model->inputs.count;
+    ga_input_line *all = sim->assembly->inputs, *now = all + input, before = *now;
     const bool same = ga_input_value(now, sim->t) == line.value && line.rate == 0 &&
                       (now->rate == 0 || now->until <= sim->t);
+    if (same) return GA_OK;
+    if (sim->stepped && sim->running) {
+        memcpy(sim->work.inputs, all, (size_t)count * sizeof *all);
+        *now = line;
+        const ga_status status = check_inputs(sim, sim->work.inputs, report);
+        *now = before;
+        if (status != GA_OK) return status;
+    }
+    GA_TRY(end_step_here(sim, report));
     *now = line;
-    if (!same) sim->fed = true;
+    sim->fed = true;
+    sim->fed_from = sim->t;
+    return GA_OK;
 }
 
 ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report)
 {
     if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
         return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
-    set_line(sim, input, (ga_input_line){.value = value, .t = sim->t});
-    return GA_OK;
+    return set_line(sim, input, (ga_input_line){.value = value, .t = sim->t}, report);
 }
 
 ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
@@ -138,12 +222,12 @@ ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
         return ga_fail(report, GA_ERR_ARGUMENT, "a ramp from t = %.9g s ends at %.9g s", sim->t,
                        until);
     const double now = ga_sim_input_value(sim, input);
-    set_line(sim, input,
-             (ga_input_line){.value = now,
-                             .rate = (value - now) / (until - sim->t),
-                             .t = sim->t,
-                             .until = until});
-    return GA_OK;
+    return set_line(sim, input,
+                    (ga_input_line){.value = now,
+                                    .rate = (value - now) / (until - sim->t),
+                                    .t = sim->t,
+                                    .until = until},
+                    report);
 }
 
 int ga_sim_position_count(const ga_sim *sim) { return sim->assembly->nq; }
@@ -154,10 +238,7 @@ const double *ga_sim_positions(const ga_sim *sim) { return sim->now_q; }
 
 const double *ga_sim_velocities(const ga_sim *sim) { return sim->now_v; }
 
-int ga_sim_is_over(const ga_sim *sim)
-{
-    return sim->stepped && !sim->running && !is_behind(sim);
-}
+int ga_sim_is_over(const ga_sim *sim) { return sim->stepped && !sim->running; }
 
 int ga_sim_find_channel(const ga_sim *sim, const char *name)
 {
@@ -220,6 +301,8 @@ ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *callback
     for (int k = 0; full && k < sim->model->callback_count; ++k) {
         const ga_element *force = callback_force(sim->model, k);
         if (strcmp(force->name, bare) != 0) continue;
+        GA_TRY(end_step_here(sim, report));
+        sim->fed_from = sim->t;
         sim->assembly->callbacks[force->callback] = (ga_callback_slot){callback, user};
         sim->fed = true;
         return GA_OK;

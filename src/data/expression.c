@@ -237,8 +237,8 @@ static jet combine_jets(ga_operation operation, const jet *a, const jet *b)
     return out;
 }
 
-void ga_expression_derivatives(const ga_expression *expression, const double *x, int k,
-                               double out[3])
+void ga_expression_along(const ga_expression *expression, const double *x, const double *dx,
+                         double out[3])
 {
     static const jet none = {0, 0, 0, INDEPENDENT};
     jet stack[GA_EXPRESSION_STACK], *top = stack;
@@ -250,8 +250,8 @@ void ga_expression_derivatives(const ga_expression *expression, const double *x,
             break;
         case GA_OP_LOAD: {
             const int variable = expression->variable[i->argument];
-            const bool active = variable == k;
-            *top++ = (jet){x[variable], active, 0, active ? AFFINE : INDEPENDENT};
+            const double rate = dx[variable];
+            *top++ = (jet){x[variable], rate, 0, rate != 0 ? AFFINE : INDEPENDENT};
             break;
         }
         case GA_OP_BRANCH:
@@ -272,6 +272,14 @@ void ga_expression_derivatives(const ga_expression *expression, const double *x,
     out[0] = stack[0].value;
     out[1] = stack[0].first;
     out[2] = stack[0].second;
+}
+
+void ga_expression_derivatives(const ga_expression *expression, const double *x, int k,
+                               double out[3])
+{
+    double dx[GA_EXPRESSION_MAX_VARIABLES] = {0};
+    dx[k] = 1;
+    ga_expression_along(expression, x, dx, out);
 }
 
 /* Values with derivatives by every slot; only those in the set are there, the others are 0. */

@@ -71,6 +71,9 @@ double ga_expression_value(const ga_expression *expression, const double *x);
 /* Value, first and second derivative with respect to variable k, the others fixed. */
 void ga_expression_derivatives(const ga_expression *expression, const double *x, int k,
                                double out[3]);
+/* The same along a line: while each variable k changes with the rate dx[k]. */
+void ga_expression_along(const ga_expression *expression, const double *x, const double *dx,
+                         double out[3]);
 /* Value, and gradient with respect to all variables (ga_expression_variables numbers). */
 double ga_expression_gradient(const ga_expression *expression, const double *x,
                               double *gradient);

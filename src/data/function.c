@@ -531,6 +531,15 @@ void ga_function_rates(const ga_function *function, const double *x, double out[
         ga_expression_derivatives(function->expression, x, 0, out);
 }
 
+void ga_function_rates_along(const ga_function *function, const double *x, const double *dx,
+                             double out[3])
+{
+    if (function->shape)
+        ga_function_rates(function, x, out);
+    else
+        ga_expression_along(function->expression, x, dx, out);
+}
+
 double ga_function_value(const ga_function *function, const double *x)
 {
     if (!function->shape) return ga_expression_value(function->expression, x);

@@ -62,6 +62,9 @@ bool ga_function_uses(const ga_function *function, int k);
 double ga_function_value(const ga_function *function, const double *x);
 /* Value, d/dt, d2/dt2 at fixed other variables. */
 void ga_function_rates(const ga_function *function, const double *x, double out[3]);
+/* The same while the other variables change, too, each with its rate dx[k]; dx[0] is 1. */
+void ga_function_rates_along(const ga_function *function, const double *x, const double *dx,
+                             double out[3]);
 /* Value, and gradient with respect to all variables, t first. */
 double ga_function_gradient(const ga_function *function, const double *x, double *gradient);
 

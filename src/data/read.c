@@ -223,7 +223,18 @@ typedef struct name_space {
     const ga_symbols *more; /* may be null */
     int more_count;         /* of its names, once known; -1 before */
     bool asked_for_time;    /* `t` was looked for and not there */
+    bool asked_for_input;   /* so was an input of the model */
 } name_space;
+
+static bool is_input(const ga_document *document, const char *name, size_t length)
+{
+    const ga_value *inputs = document ? ga_value_get(&document->root, "inputs") : NULL;
+    for (int k = 0; inputs && inputs->kind == GA_VALUE_MAP && k < inputs->count; ++k)
+        if (strlen(inputs->entries[k].key) == length &&
+            memcmp(inputs->entries[k].key, name, length) == 0)
+            return true;
+    return false;
+}
 
 static ga_symbol find_name(void *user, const char *name, size_t length)
 {
@@ -234,6 +245,8 @@ static ga_symbol find_name(void *user, const char *name, size_t length)
         symbol = ga_document_symbol(space->document, space->scope, name, length);
     if (symbol.kind == GA_SYMBOL_UNKNOWN && length == 1 && *name == 't')
         space->asked_for_time = true;
+    if (symbol.kind == GA_SYMBOL_UNKNOWN && is_input(space->document, name, length))
+        space->asked_for_input = true;
     return symbol;
 }
 
@@ -263,7 +276,7 @@ static const char *reason_of(void *user, const char *name, size_t length)
 static bool compile(ga_reader *reader, const ga_value *value, const ga_symbols *more,
                     ga_expression **expression)
 {
-    name_space space = {reader->document, value->scope, more, -1, false};
+    name_space space = {reader->document, value->scope, more, -1, false, false};
     const ga_symbols symbols = {&space, find_name,
                                 ga_messages_full(reader->messages) ? NULL : name_at, reason_of};
     ga_expression_error error = {0};
@@ -273,6 +286,11 @@ static bool compile(ga_reader *reader, const ga_value *value, const ga_symbols *
     if (space.asked_for_time)
         return ga_reader_error(reader, ga_value_place(value, error.offset),
                                "`%.*s%s` must be a constant; it cannot depend on the time t",
+                               shown_length(value->text), value->text, dots(value->text));
+    if (space.asked_for_input)
+        return ga_reader_error(reader, ga_value_place(value, error.offset),
+                               "`%.*s%s` must be a constant; inputs are for functions: forces, "
+                               "motions, lengths",
                                shown_length(value->text), value->text, dots(value->text));
     return ga_reader_error(reader, ga_value_place(value, error.offset),
                            "`%.*s%s` is neither a number nor an expression: %s",
@@ -359,7 +377,7 @@ static ga_status remember(ga_reader *reader, const ga_value *value)
     if (depth == 0 || depth > GA_EXPRESSION_MAX_VARIABLES || !value->verbatim) return GA_OK;
     if (!document->programs && !(document->programs = GA_NEW(struct ga_programs, 1)))
         return GA_ERR_MEMORY;
-    name_space space = {document, value->scope, NULL, -1, false};
+    name_space space = {document, value->scope, NULL, -1, false, false};
     const ga_symbols symbols = {.user = &space, .find = find_loop_name};
     ga_expression *expression = NULL;
     ga_expression_error error = {0};

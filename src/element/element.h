@@ -284,6 +284,7 @@ struct ga_element_type {
     /* Offset of the ga_observation that collects what the FUNCTION fields of an element use
      * besides time; 0: they see time only. */
     size_t observation_at;
+    bool inputs_only; /* they see inputs of the model, and no channels */
     /* Names that only the element's own functions know (length, rate); ends with null. */
     const char *const *own_variables;
     /* What functions of others may use of it; ends with a null name. */

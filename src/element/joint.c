@@ -127,10 +127,10 @@ const char *ga_joint_row_name(const void *element, int k)
 }
 
 /* The function of time that row k subtracts, with derivatives. */
-static void target(const ga_joint *joint, int k, double t, double out[3])
+static void target(const ga_joint *joint, int k, const ga_element_state *state, double out[3])
 {
     out[0] = out[1] = out[2] = 0;
-    if (joint->kind->target && joint->kept[k] == 0) joint->kind->target(joint, t, out);
+    if (joint->kind->target && joint->kept[k] == 0) joint->kind->target(joint, state, out);
 }
 
 void ga_joint_constraint(const void *element, const ga_element_state *state, double *Phi)
@@ -141,7 +141,7 @@ void ga_joint_constraint(const void *element, const ga_element_state *state, dou
     ga_pair_locate(joint, state, &pair);
     for (int k = 0; k < joint->element.rows; ++k) {
         double f[3];
-        target(joint, k, state->t, f);
+        target(joint, k, state, f);
         ga_pair_row(&pair, k, GA_ORDER_VALUE, &s);
         Phi[k] = s.value - f[0];
     }
@@ -198,7 +198,7 @@ void ga_joint_constraint_rate(const void *element, const ga_element_state *state
     const ga_joint *joint = element;
     for (int k = 0; k < joint->element.rows; ++k) {
         double f[3];
-        target(joint, k, state->t, f);
+        target(joint, k, state, f);
         rate[k] = -f[1];
     }
 }
@@ -209,7 +209,7 @@ void ga_joint_constraint_rate_rate(const void *element, const ga_element_state *
     const ga_joint *joint = element;
     for (int k = 0; k < joint->element.rows; ++k) {
         double f[3];
-        target(joint, k, state->t, f);
+        target(joint, k, state, f);
         rate_rate[k] = -f[2];
     }
 }

@@ -100,7 +100,7 @@ typedef struct ga_joint_kind {
     ga_coordinate_type coordinate[GA_JOINT_MAX_COORDINATES];
     bool axis_in_plane; /* in planar models `axis` lies in the plane, x if not given */
     /* A function of time that is subtracted from row 0, with its two derivatives; or null. */
-    void (*target)(const struct ga_joint *joint, double t, double out[3]);
+    void (*target)(const struct ga_joint *joint, const ga_element_state *state, double out[3]);
 } ga_joint_kind;
 
 struct ga_drive_element;

@@ -1,21 +1,23 @@
 /* Rod with two ball joints: the distance of two points is given, perhaps as a function of time.
  *
- *     |d| - length(t) = 0
+ *     |d| - length(t, inputs) = 0
  */
 #include "element/joint.h"
+#include "element/observe.h"
 
 typedef struct distance {
     ga_joint joint;
-    ga_function *length; /* null: as at t = 0 */
+    ga_observation observation; /* of inputs */
+    ga_function *length;        /* null: as at t = 0 */
     double at_start;
 } distance;
 
-static void target(const ga_joint *joint, double t, double out[3])
+static void target(const ga_joint *joint, const ga_element_state *state, double out[3])
 {
     const distance *rod = (const distance *)joint;
     out[0] = rod->at_start;
     out[1] = out[2] = 0;
-    if (rod->length) ga_function_rates(rod->length, &t, out);
+    if (rod->length) ga_observation_rates(&rod->observation, state, rod->length, out);
 }
 
 static const ga_joint_kind kind = {
@@ -52,8 +54,10 @@ static bool prepare(void *element, ga_setup *setup)
         return ga_element_error(
             setup, e, "between",
             "the two points coincide: a rod of zero length has no direction");
-    const double t = 0;
-    if (rod->length && !(ga_function_value(rod->length, &t) > 0))
+    const ga_element_state start = {.t = 0};
+    double length[3];
+    target(joint, &start, length);
+    if (!(length[0] > 0))
         return ga_element_error(setup, e, "length", "is not positive at t = 0");
     if (!ga_joint_finish(joint, setup, &kind)) return false;
     e->rheonomic = rod->length && !ga_function_is_constant(rod->length);
@@ -104,5 +108,7 @@ const ga_element_type ga_joint_distance = {
     .singular = "the two points coincide, so the direction of the rod is undefined",
     .remedy = "a length that stays positive, or a `spherical` joint if the points coincide",
     .channels = channels,
+    .observation_at = offsetof(distance, observation),
+    .inputs_only = true,
     GA_JOINT_FUNCTIONS,
 };

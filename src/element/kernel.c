@@ -919,7 +919,8 @@ void ga_kernel_pack(const ga_kernel *kernel, const ga_joint *joint, double *data
         if (form->form == GA_FORM_TURN && dimension == 3 && turns++ == 0)
             for (int b = 0; b < 2; ++b) data = pack(joint->marker[b].A, 9, data);
         if (form->form != GA_FORM_LENGTH) continue;
-        if (joint->kind->target) joint->kind->target(joint, 0, target);
+        const ga_element_state start = {.t = 0};
+        if (joint->kind->target) joint->kind->target(joint, &start, target);
         *data++ = target[0];
     }
 }

@@ -1,16 +1,18 @@
-/* A coordinate s of a joint follows a function of time:
+/* A coordinate s of a joint follows a function of time and of inputs:
  *
  *     value      s - f(t) = 0     holonomic
  *     velocity   s' - f(t) = 0    nonholonomic
  */
 #include "element/joint.h"
+#include "element/observe.h"
 
 #include <string.h>
 
 typedef struct motion {
     ga_element element;
     const ga_joint *joint;
-    const char *coordinate; /* null: the only one */
+    ga_observation observation; /* of inputs */
+    const char *coordinate;     /* null: the only one */
     ga_function *value, *velocity;
     int k;
     ga_blocks blocks;
@@ -52,15 +54,17 @@ static const char *row_name(const void *element, int k)
 /* f, f', f'' at the time of a state */
 static void drive_at(const motion *m, const ga_element_state *state, double f[3])
 {
-    ga_function_rates(driver(m), &state->t, f);
+    ga_observation_rates(&m->observation, state, driver(m), f);
 }
 
 static void constraint(const void *element, const ga_element_state *state, double *Phi)
 {
     const motion *m = element;
     ga_scalar s;
+    double f[3];
     ga_joint_coordinate(m->joint, m->k, state, GA_ORDER_VALUE, &s);
-    *Phi = s.value - ga_function_value(m->value, &state->t);
+    drive_at(m, state, f);
+    *Phi = s.value - f[0];
 }
 
 static void gradient(const void *element, const ga_element_state *state, double *B)
@@ -107,7 +111,9 @@ static void rate_rate(const void *element, const ga_element_state *state, double
 static void speed(const void *element, const ga_element_state *state, double *k)
 {
     const motion *m = element;
-    *k = ga_joint_rate(m->joint, m->k, state) - ga_function_value(m->velocity, &state->t);
+    double f[3];
+    drive_at(m, state, f);
+    *k = ga_joint_rate(m->joint, m->k, state) - f[0];
 }
 
 static void speed_geometric(const void *element, const ga_element_state *state,
@@ -216,4 +222,6 @@ const ga_element_type ga_motion = {
     .speed_rate = rate,
     .coupled = coupled,
     .channels = channels,
+    .observation_at = offsetof(motion, observation),
+    .inputs_only = true,
 };

@@ -276,6 +276,29 @@ void ga_observation_evaluate(const ga_observation *list, const ga_loads *loads,
     }
 }
 
+void ga_observation_rates(const ga_observation *list, const ga_element_state *state,
+                          const ga_function *function, double out[3])
+{
+    double x[GA_EXPRESSION_MAX_VARIABLES] = {state->t};
+    double dx[GA_EXPRESSION_MAX_VARIABLES] = {1};
+    for (int k = 0; k < list->count; ++k) {
+        const ga_observed *item = &list->items[k];
+        const ga_input_line *line = state->inputs ? state->inputs + item->component : NULL;
+        x[k + 1] = line ? ga_input_value(line, state->t) : item->start;
+        dx[k + 1] = line && state->t <= line->until ? line->rate : 0;
+    }
+    ga_function_rates_along(function, x, dx, out);
+}
+
+bool ga_observes_input(const ga_observation *list, const ga_function *function, int input)
+{
+    for (int k = 0; k < list->count; ++k)
+        if (list->items[k].quantity == GA_OBSERVE_INPUT && list->items[k].component == input &&
+            ga_function_uses(function, k + 1))
+            return true;
+    return false;
+}
+
 /* --- memory --------------------------------------------------------------------------------
  */
 

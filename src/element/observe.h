@@ -1,4 +1,4 @@
-/* Observations: what expressions of forces use besides time, "-c*top.velocity.x",
+/* Observations: what expressions use besides time, "-c*top.velocity.x",
  * "hinge.angle > 0 ? 1 : 0", "k*(spring.length - 1)", with exact derivatives.
  *
  * An element whose type has `observation_at` holds a ga_observation there. Before its FUNCTION
@@ -15,7 +15,8 @@
  *       force.<measure>, see type->measures          GA_OBSERVE_MEASURE
  *     an input of the model      ga_observe with GA_OBSERVE_INPUT
  *
- * and answer with the variable that ga_observe gives. Equal observations share one variable;
+ * and answer with the variable that ga_observe gives. Types with `inputs_only`, whose functions
+ * prescribe motions, use inputs and no channels. Equal observations share one variable;
  * all functions of an element share its observations. `prepare` of the element appends the
  * observed nodes to its own; it needs the fields of all elements, but not that they are
  * prepared.
@@ -34,7 +35,7 @@ typedef enum ga_quantity {
     GA_OBSERVE_RATE,             /* its rate */
     GA_OBSERVE_MEASURE,          /* element, component: index into its measures */
     GA_OBSERVE_OWN,              /* component: index into own_variables */
-    GA_OBSERVE_INPUT             /* component: index into the model's inputs */
+    GA_OBSERVE_INPUT             /* component: index into the model's inputs; start */
 } ga_quantity;
 
 typedef struct ga_observed {
@@ -44,6 +45,7 @@ typedef struct ga_observed {
     int component;
     const ga_joint *joint;
     const ga_element *element;
+    double start; /* of an input */
     /* set by ga_observation_prepare */
     int slot[2]; /* the observer's numbers of the nodes it depends on */
     int memory;  /* offset in the observer's memory */
@@ -81,5 +83,13 @@ void ga_observation_remember(const ga_observation *list, const void *element,
                              const ga_element_state *state, double *memory);
 void ga_observation_commit(const ga_observation *list, const void *element,
                            const ga_element_state *state, double *memory);
+
+/* Of an element with `inputs_only`: the function with its first and second derivative with
+ * respect to time, by which inputs are linear. Inputs that are not there are as they start.
+ * At the end of a ramp the rate is that before it: a run may end there. */
+void ga_observation_rates(const ga_observation *list, const ga_element_state *state,
+                          const ga_function *function, double out[3]);
+/* True if the function, one of an element of this type, uses the input. */
+bool ga_observes_input(const ga_observation *list, const ga_function *function, int input);
 
 #endif

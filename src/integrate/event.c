@@ -512,3 +512,10 @@ ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_rep
     }
     return GA_OK;
 }
+
+void ga_watch_forget(ga_watch *w, bool found)
+{
+    for (int k = 0; k < w->count && found; ++k) w->side[w->which[k]] = -w->side[w->which[k]];
+    if (found) --w->happened;
+    w->t_before = NAN;
+}

@@ -35,6 +35,10 @@ ga_status ga_watch_start(ga_watch *w, double t_end, ga_report *report);
  * set. GA_ERR_EVENTS: too many. */
 ga_status ga_watch_next(ga_watch *w, double from, bool *found, double *t, ga_report *report);
 
+/* The step that was searched is undone; found: with an event that has not happened. Functions
+ * that are not unilateral must not have changed sides in it. */
+void ga_watch_forget(ga_watch *w, bool found);
+
 /* At an event that makes the integration start anew, three calls: with what the user is given,
  * which leaves a sample of it in q_given, v_given, vd, multipliers; when the integration has
  * started, with what he has left; and to find out where everything goes from there. */

@@ -45,9 +45,12 @@ ga_status ga_integrator_run_begin(ga_integrator *integrator, double t0, const do
                                   const double *v0, const ga_simulation *simulation,
                                   ga_report *report);
 ga_status ga_integrator_run_step(ga_integrator *integrator, ga_report *report);
-ga_status ga_integrator_run_renew(ga_integrator *integrator, ga_report *report);
+ga_status ga_integrator_run_renew(ga_integrator *integrator, double t, ga_report *report);
 bool ga_integrator_run_over(const ga_integrator *integrator);
 void ga_integrator_run_limit(ga_integrator *integrator, double t);
+void ga_integrator_run_look_to(ga_integrator *integrator, double horizon);
+double ga_integrator_run_reached(const ga_integrator *integrator);
+ga_status ga_integrator_run_cut(ga_integrator *integrator, ga_report *report);
 ga_sample ga_integrator_run_sample(ga_integrator *integrator, double t);
 
 /* A run between two steps, with its method and what was found at its start. False: the method

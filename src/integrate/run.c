@@ -23,7 +23,8 @@ ga_status ga_run_create(ga_onestep *m, const ga_simulation *def, ga_run *run)
     run->adaptive = def->control.relative > 0;
     run->last_output = -INFINITY;
     run->t_begin = -INFINITY;
-    run->limit = INFINITY;
+    run->limit = run->horizon = INFINITY;
+    run->again = NAN;
     run->grid = (ga_grid){.m = m, .h = def->step, .follow = follow_up, .user = run};
     ga_status status = ga_controller_create(m, &def->control, &run->control);
     if (status == GA_OK) status = ga_watch_create(m, &def->events, &run->watch);
@@ -118,11 +119,11 @@ static double slack(const ga_run *run, double t)
                      4 * DBL_EPSILON * ga_larger(fabs(t), fabs(run->t0)));
 }
 
-/* Regular outputs on the way to t. */
+/* Regular outputs on the way to t, as far as they may be told. */
 static void tell_before(ga_run *run, double t)
 {
-    for (; !run->stopped && is_due(run, t - slack(run, t)); plan_next(run))
-        put_out(run, run->next_output);
+    const double last = ga_smaller(t - slack(run, t), run->horizon + slack(run, run->horizon));
+    for (; !run->stopped && is_due(run, last); plan_next(run)) put_out(run, run->next_output);
 }
 
 /* At t there is an output, regular or not. */
@@ -197,7 +198,7 @@ static double next_stop(const ga_run *run, double t, double *next)
     if (next) *next = at_break ? ga_smaller(stop + beside(run, stop), def->t_end) : stop;
     if (at_break) stop -= beside(run, stop);
     if (run->limit - t > sliver(run, t) && stop - run->limit > sliver(run, t)) {
-        stop = run->limit;
+        stop = run->limit - beside(run, run->limit);
         if (next) *next = stop;
     }
     if (!run->adaptive) {
@@ -340,22 +341,25 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     return GA_OK;
 }
 
-static ga_status look_back(ga_run *run, bool *changed, ga_report *report)
+/* From where all has been told. What lies beyond the horizon waits. */
+static ga_status look_back(ga_run *run, ga_report *report)
 {
     const ga_solution *now = &run->m->now;
-    double from = now->t_old;
-    while (!*changed && !run->stopped) {
-        bool found;
-        double t;
-        GA_TRY(ga_watch_next(&run->watch, from, &found, &t, report));
-        if (!found) break;
+    run->changed = false;
+    while (!run->changed && !run->stopped) {
+        if (!run->waits)
+            GA_TRY(ga_watch_next(&run->watch, run->told, &run->found, &run->event, report));
+        const double t = run->found ? run->event : now->t;
         tell_before(run, t);
-        if (!run->stopped) GA_TRY(happen(run, t, changed, report));
-        from = t;
+        run->waits = !run->stopped && t - run->horizon > sliver(run, t);
+        if (run->waits) run->told = ga_larger(run->told, run->horizon);
+        if (run->waits || !run->found) break;
+        if (!run->stopped) GA_TRY(happen(run, t, &run->changed, report));
+        run->told = t;
     }
-    if (*changed || run->stopped || !(from < now->t)) return GA_OK;
-    tell_before(run, now->t);
-    if (!run->stopped) tell_step(run, now->t);
+    if (run->waits || run->changed || run->stopped || !(run->told < now->t)) return GA_OK;
+    tell_step(run, now->t);
+    run->told = now->t;
     return GA_OK;
 }
 
@@ -385,7 +389,7 @@ static void count_step(ga_control_statistics *stats, double h)
 }
 
 /* What is to be done after a step or a piece of one; the method has kept the state before. */
-static ga_status follow_up(void *user, bool *ended, ga_report *report)
+static ga_status follow_up(void *user, ga_followed *done, ga_report *report)
 {
     ga_run *run = user;
     GA_TRY(record_step(run, report));
@@ -394,9 +398,11 @@ static ga_status follow_up(void *user, bool *ended, ga_report *report)
                             .error = run->adaptive ? run->control.error : 0,
                             .iterations = run->m->iterations};
     count_step(&run->control.stats, run->taken.step);
-    run->changed = false;
-    ga_status status = look_back(run, &run->changed, report);
-    *ended = run->changed || run->stopped;
+    run->told = run->m->now.t_old;
+    ga_status status = look_back(run, report);
+    *done = run->waits                     ? GA_FOLLOWED_WAITS
+            : run->changed || run->stopped ? GA_FOLLOWED_ENDED
+                                           : GA_FOLLOWED;
     if (status == GA_OK) return GA_OK;
     put_back(run);
     run->taken = before;
@@ -405,10 +411,10 @@ static ga_status follow_up(void *user, bool *ended, ga_report *report)
 
 static ga_status step_adaptive(ga_run *run, double stop, bool *jumped, ga_report *report)
 {
-    bool ended;
+    ga_followed done;
     run->m->type->keep(run->m);
     ga_status status = ga_controller_step(&run->control, stop, jumped, report);
-    if (status == GA_OK) return follow_up(run, &ended, report);
+    if (status == GA_OK) return follow_up(run, &done, report);
     put_back(run);
     return status;
 }
@@ -420,12 +426,13 @@ static void put_out_last(ga_run *run)
     if (t - run->last_output > sliver(run, t)) put_out(run, t);
 }
 
-/* Where a force has jumped. */
-static ga_status begin_anew(ga_run *run, double t, ga_report *report)
+/* Where a force has jumped. q and v may be those of the solution. */
+static ga_status begin_anew_from(ga_run *run, double t, const double *q, const double *v,
+                                 ga_report *report)
 {
     ga_onestep *m = run->m;
     m->type->keep(m);
-    ga_status status = restart(run, t, m->now.q, m->now.v, report);
+    ga_status status = restart(run, t, q, v, report);
     if (status != GA_OK) {
         put_back(run);
         return status;
@@ -436,13 +443,17 @@ static ga_status begin_anew(ga_run *run, double t, ga_report *report)
     return GA_OK;
 }
 
-static bool is_over(const ga_run *run)
+static ga_status begin_anew(ga_run *run, double t, ga_report *report)
 {
-    return run->stopped || !(run->m->now.t < run->def.t_end);
+    return begin_anew_from(run, t, run->m->now.q, run->m->now.v, report);
 }
 
-/* One step, and what follows it. */
-static ga_status go_on(ga_run *run, ga_report *report)
+static bool is_over(const ga_run *run)
+{
+    return run->stopped || (!run->waits && !(run->m->now.t < run->def.t_end));
+}
+
+static ga_status take_step(ga_run *run, ga_report *report)
 {
     const ga_solution *now = &run->m->now;
     double next, stop = next_stop(run, now->t, &next);
@@ -452,9 +463,23 @@ static ga_status go_on(ga_run *run, ga_report *report)
         GA_TRY(step_adaptive(run, stop, &jumped, report));
     else
         GA_TRY(ga_grid_step(&run->grid, stop, report));
-    if (run->changed || run->stopped) return GA_OK;
-    if (now->t == stop && next > stop) return begin_anew(run, next, report);
-    return jumped ? begin_anew(run, now->t, report) : GA_OK;
+    run->again = now->t == stop && next > stop ? next : jumped ? now->t : NAN;
+    return GA_OK;
+}
+
+static ga_status tell_rest(ga_run *run, ga_report *report)
+{
+    const ga_status status = look_back(run, report);
+    if (status != GA_OK) put_back(run);
+    return status;
+}
+
+/* One step, and what follows it; or what still has to follow the last one. */
+static ga_status go_on(ga_run *run, ga_report *report)
+{
+    GA_TRY(run->waits ? tell_rest(run, report) : take_step(run, report));
+    const bool done = !run->waits && !run->changed && !run->stopped;
+    return done && !isnan(run->again) ? begin_anew(run, run->again, report) : GA_OK;
 }
 
 /* A breakpoint at the very beginning: begin behind it. */
@@ -495,6 +520,7 @@ ga_status ga_run_begin(ga_run *run, ga_report *report)
 ga_status ga_run_step(ga_run *run, ga_report *report)
 {
     const ga_status status = go_on(run, report);
+    if (status != GA_OK) run->waits = false;
     if (status != GA_OK) {
         if (!run->stopped) put_out_last(run);
     } else if (is_over(run) && !run->stopped && run->last_output < run->m->now.t) {
@@ -505,9 +531,9 @@ ga_status ga_run_step(ga_run *run, ga_report *report)
 }
 
 /* As behind a breakpoint. */
-ga_status ga_run_renew(ga_run *run, ga_report *report)
+ga_status ga_run_renew(ga_run *run, double t, ga_report *report)
 {
-    const ga_status status = begin_anew(run, run->m->now.t, report);
+    const ga_status status = begin_anew(run, ga_larger(t, run->m->now.t), report);
     if (status != GA_OK || run->stopped) ga_run_end(run);
     return status;
 }
@@ -515,6 +541,31 @@ ga_status ga_run_renew(ga_run *run, ga_report *report)
 bool ga_run_over(const ga_run *run) { return run->ended; }
 
 void ga_run_limit(ga_run *run, double t) { run->limit = t; }
+
+void ga_run_look_to(ga_run *run, double horizon) { run->horizon = horizon; }
+
+double ga_run_reached(const ga_run *run) { return run->waits ? run->told : run->m->now.t; }
+
+/* The step begins anew, from the state at its beginning, as behind a breakpoint, and ends at t;
+ * so does the next one. Where t is close behind its beginning a step would be too short (see
+ * CLOSE), and what is interpolated is as good. */
+ga_status ga_run_cut(ga_run *run, ga_report *report)
+{
+    ga_onestep *m = run->m;
+    const double t = ga_run_reached(run);
+    if (!run->waits) return GA_OK;
+    const bool close = t - m->now.t_old < CLOSE * m->now.h;
+    ga_dense_consistent(m, close ? t : m->now.t_old, run->q, run->v, NULL, NULL);
+    run->waits = false;
+    ga_watch_forget(&run->watch, run->found);
+    ga_status status = begin_anew_from(run, close ? t : m->now.t_old, run->q, run->v, report);
+    run->limit = t;
+    while (status == GA_OK && !is_over(run) && t - m->now.t > sliver(run, t))
+        status = ga_run_step(run, report);
+    run->limit = INFINITY;
+    if (status != GA_OK || run->stopped) ga_run_end(run);
+    return status;
+}
 
 /* For whoever steps on by hand. */
 void ga_run_end(ga_run *run)

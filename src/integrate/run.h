@@ -26,6 +26,12 @@ typedef struct ga_run {
     double last_event;                /* that made the integration start anew; or the start */
     double pause;                     /* a fixed step ends here, where events follow closely */
     double limit;                     /* no step goes beyond; infinite: none */
+    double horizon;                   /* nothing later is told yet; infinite: all is */
+    bool waits;                       /* something of the last step is still to be told: */
+    double told;                      /* what happened in it up to here has been */
+    bool found;                       /* an event is next, */
+    double event;                     /* at this time */
+    double again;                     /* behind it all is begun anew, here; NaN: not */
     bool ended;                       /* at t_end, by the user, or by a failure */
     bool stopped;                     /* by the user */
     bool changed;                     /* the last step ended in a restart */
@@ -45,12 +51,20 @@ void ga_run_destroy(ga_run *run); /* a zeroed one is fine */
 ga_status ga_run_begin(ga_run *run, ga_report *report);
 ga_status ga_run_step(ga_run *run, ga_report *report);
 bool ga_run_over(const ga_run *run);
-/* Starts anew where the last step ended, because a force jumps there. */
-ga_status ga_run_renew(ga_run *run, ga_report *report);
+/* Steps end just before this time, without starting anew, until it is another. */
+void ga_run_limit(ga_run *run, double t);
+/* Nothing later than this time is told: outputs and events wait, and the next call of
+ * ga_run_step tells what is left of the last step instead of taking one. The steps are the
+ * same. */
+void ga_run_look_to(ga_run *run, double horizon);
+/* Up to here all is told: where the last step ended, or the horizon, if it went beyond. */
+double ga_run_reached(const ga_run *run);
+/* A step that has gone beyond the horizon is made again, and ends there. */
+ga_status ga_run_cut(ga_run *run, ga_report *report);
+/* Starts anew at t, where the last step ended up to round-off, because a force jumps there. */
+ga_status ga_run_renew(ga_run *run, double t, ga_report *report);
 /* The solution at t, within the last step, as output has it; valid until the next call. */
 ga_sample ga_run_sample(ga_run *run, double t);
-/* Steps end at this time, without starting anew, until it is another. */
-void ga_run_limit(ga_run *run, double t);
 /* To leave it before it is over. */
 void ga_run_end(ga_run *run);
 /* Lets the user look at a consistent state and change what his system is, until he is content

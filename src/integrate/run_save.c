@@ -65,6 +65,18 @@ static void list_grid(ga_archive *a, ga_grid *grid)
     GA_ARCHIVE(a, grid->count);
     GA_ARCHIVE(a, grid->off);
     GA_ARCHIVE(a, grid->keeps);
+    GA_ARCHIVE(a, grid->last);
+    GA_ARCHIVE(a, grid->pieces);
+    if (grid->pieces < 0 || grid->pieces > GA_GRID_MOST_PIECES) {
+        a->failed = true;
+        grid->pieces = 0;
+    }
+    for (int k = 0; k < grid->pieces; ++k) {
+        GA_ARCHIVE(a, grid->piece[k].h);
+        GA_ARCHIVE(a, grid->piece[k].t1);
+        GA_ARCHIVE(a, grid->piece[k].halvings);
+        GA_ARCHIVE(a, grid->piece[k].free_end);
+    }
 }
 
 static void list_watch(ga_archive *a, ga_watch *w)
@@ -78,6 +90,14 @@ static void list_watch(ga_archive *a, ga_watch *w)
     GA_ARCHIVE(a, w->t_before);
     ga_archive_numbers(a, n, w->slope);
     ga_archive_bytes(a, w->side, (size_t)n * sizeof *w->side);
+    GA_ARCHIVE(a, w->count); /* of an event that has been found, and not happened yet */
+    if (w->count < 0 || w->count > n) {
+        a->failed = true;
+        w->count = 0;
+    }
+    ga_archive_bytes(a, w->which, (size_t)w->count * sizeof *w->which);
+    for (int k = 0; k < w->count; ++k)
+        if (w->which[k] < 0 || w->which[k] >= n) a->failed = true;
     GA_ARCHIVE(a, w->happened);
     const long most = w->def.max_count;
     if (w->happened < 0)
@@ -96,6 +116,12 @@ static void list_run(ga_archive *a, ga_run *run)
     GA_ARCHIVE(a, run->last_event);
     GA_ARCHIVE(a, run->pause);
     GA_ARCHIVE(a, run->limit);
+    GA_ARCHIVE(a, run->horizon);
+    GA_ARCHIVE(a, run->waits);
+    GA_ARCHIVE(a, run->told);
+    GA_ARCHIVE(a, run->found);
+    GA_ARCHIVE(a, run->event);
+    GA_ARCHIVE(a, run->again);
     GA_ARCHIVE(a, run->ended);
     GA_ARCHIVE(a, run->stopped);
     GA_ARCHIVE(a, run->changed);

@@ -183,14 +183,26 @@ ga_status ga_integrator_run_step(ga_integrator *g, ga_report *report)
     return leave_run(g, ga_run_step(&g->run, report), report);
 }
 
-ga_status ga_integrator_run_renew(ga_integrator *g, ga_report *report)
+ga_status ga_integrator_run_renew(ga_integrator *g, double t, ga_report *report)
 {
-    return leave_run(g, ga_run_renew(&g->run, report), report);
+    return leave_run(g, ga_run_renew(&g->run, t, report), report);
 }
 
 bool ga_integrator_run_over(const ga_integrator *g) { return ga_run_over(&g->run); }
 
 void ga_integrator_run_limit(ga_integrator *g, double t) { ga_run_limit(&g->run, t); }
+
+void ga_integrator_run_look_to(ga_integrator *g, double horizon)
+{
+    ga_run_look_to(&g->run, horizon);
+}
+
+double ga_integrator_run_reached(const ga_integrator *g) { return ga_run_reached(&g->run); }
+
+ga_status ga_integrator_run_cut(ga_integrator *g, ga_report *report)
+{
+    return leave_run(g, ga_run_cut(&g->run, report), report);
+}
 
 ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
 {

@@ -177,10 +177,12 @@ static bool find_observed(const ga_builder *b, const char *name, ga_observed *wh
     for (int k = 0; k < b->model->inputs.count; ++k) {
         what->quantity = GA_OBSERVE_INPUT;
         what->component = k;
+        what->start = b->model->inputs.inputs[k].start;
         if (strcmp(name, b->model->inputs.inputs[k].name) == 0) return true;
     }
+    what->start = 0;
     const char *dot = strchr(name, '.');
-    if (!dot) return false;
+    if (!dot || b->type->inputs_only) return false;
     int found = ga_names_find(&b->model->names, name, (size_t)(dot - name));
     if (found < 0) return false;
     return found % 2 == GA_NAMED_BODY
@@ -265,6 +267,8 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
 {
     const char *dot = memchr(name, '.', length);
     if (!dot) return NULL;
+    if (b->type->inputs_only)
+        return "this is a function of the time t, of inputs and of parameters";
     const size_t owner = (size_t)(dot - name);
     const bool of_model =
         (owner == 6 && (strncmp(name, "energy", 6) == 0 || strncmp(name, "solver", 6) == 0));
@@ -281,6 +285,14 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
         return "in spatial models a rotation is not a single angle; use the coordinate of a "
                "joint";
     return NULL;
+}
+
+const char *ga_build_variable(const ga_builder *b, int k)
+{
+    const char *const *own = b->type->own_variables;
+    for (; own && *own; ++own)
+        if (k-- == 0) return *own;
+    return k < b->model->inputs.count ? b->model->inputs.inputs[k].name : NULL;
 }
 
 /* --- bodies ------------------------------------------------------------------------------- */

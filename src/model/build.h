@@ -53,6 +53,8 @@ static inline bool ga_field_is_in(const ga_field *field, int dimension)
 ga_symbol ga_build_observe(ga_builder *builder, const char *name, size_t length);
 /* Why a channel cannot be used in an expression, as a clause; null: there is no such channel.
  */
+/* The k-th name without a dot that expressions know besides t; null past the last. */
+const char *ga_build_variable(const ga_builder *b, int k);
 const char *ga_build_reason(const ga_builder *b, const char *name, size_t length);
 
 /* `body`, `body.point`, `ground`: false without a message if it is none of them. */

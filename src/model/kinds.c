@@ -427,11 +427,14 @@ static const char *reason_of(void *user, const char *name, size_t length)
     return ga_build_reason(user, name, length);
 }
 
+static const char *variable_name(void *user, int k) { return ga_build_variable(user, k); }
+
 static bool read_function(ga_builder *b, const ga_value *value, const ga_field *field,
                           void *out)
 {
     (void)field;
-    ga_symbols symbols = {.user = b, .find = find_symbol, .reason = reason_of};
+    ga_symbols symbols = {
+        .user = b, .find = find_symbol, .name = variable_name, .reason = reason_of};
     bool observes = b->type && b->type->observation_at;
     return ga_function_read(READER(b), value, observes ? &symbols : NULL, out);
 }
@@ -684,7 +687,7 @@ static bool read_points(ga_builder *b, const ga_value *value, const ga_field *fi
 
 static const ga_field input_fields[] = {
     GA_FIELD(ga_named_input, NUMBER, start, "value until it is set"),
-    GA_FIELD(ga_named_input, TEXT, unit, "unit, for the reader of the file"),
+    GA_FIELD(ga_named_input, TEXT, unit, "unit, for the reader of the file and of results"),
     {0},
 };
 

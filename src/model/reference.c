@@ -243,8 +243,11 @@ static void put_variables(ga_buffer *out, const ga_element_type *type)
             put_words(&text, type->own_variables);
             ga_buffer_add(&text, ", ");
         }
-        ga_buffer_add(&text, "positions and velocities of bodies, such as rod.position.x, and "
-                             "coordinates of joints, such as hinge.angle. ");
+        ga_buffer_add(&text, type->inputs_only
+                                 ? "inputs and parameters. "
+                                 : "inputs, positions and velocities of bodies, such as "
+                                   "rod.position.x, and coordinates of joints, such as "
+                                   "hinge.angle. ");
     }
     if (type->measures) {
         ga_buffer_add(&text, "Functions of other elements may use its ");
