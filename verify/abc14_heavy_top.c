@@ -91,7 +91,7 @@ static void plot_path(vf_run *run, const vf_states *s)
     ga_figure_note(figure, panel,
                    &(ga_plot_note){.x = 0, .y = 1, .text = "t = 0", .right = 28, .up = 6});
     free(x);
-    vf_figure(run, figure, "The path of the center of mass from above, t from 0 to 1.");
+    vf_figure(run, figure, "The path of the centre of mass from above, t from 0 to 1.");
 }
 
 /* Stabilised index 2 with h = 2.5e-5, compared at t = 1. */

@@ -101,8 +101,8 @@ static void run_two(vf_run *run)
     const vf_bench bench = bench_of(two);
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, 3, steps, &result,
-                       "Drift of the energy for N = 2: of second order, with no trace of the "
-                       "singular positions.")) {
+                       "Energy drift for N = 2: of second order, with no trace of the singular "
+                       "positions.")) {
         vf_check(run, "x of the tip at t = 10, N = 2", position[0],
                  vf_bench_limit(&result, TIP), 1e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "y of the tip at t = 10, N = 2", position[1],
@@ -129,8 +129,8 @@ static void run_forty(vf_run *run)
     const vf_bench bench = bench_of(forty);
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, 2, steps, &result,
-                       "Drift of the energy for N = 40: 81 bars and 162 constraints in the "
-                       "plane, and singular positions as before.")) {
+                       "Energy drift for N = 40: 81 bars and 162 constraints in the plane, and "
+                       "singular positions as before.")) {
         vf_check(run, "x of the tip at t = 10, N = 40", 0.18051222669,
                  vf_bench_limit(&result, TIP), 6e-6, "extrapolated to h = 0; what is left");
         vf_check(run, "y of the tip at t = 10, N = 40", 0.98357274058,

@@ -60,9 +60,9 @@ static void plot_drift(vf_run *run, const vf_history *h)
     vf_curve(figure, panel, (ga_plot_series){.width = 1}, h->count, h->t,
              vf_history_drift(run, h, ENERGY));
     vf_figure(run, figure,
-              "Energy balance, kinetic + potential - work of the torque, over the largest "
-              "kinetic energy. The error is controlled per step, so the drift grows in the "
-              "fast parts of each turn.");
+              "Energy balance, kinetic + potential - work of the torque, relative to the "
+              "largest kinetic energy. The error is controlled per step, so the drift grows in "
+              "the fast parts of each turn.");
 }
 
 static void run_squeezer(vf_run *run)

@@ -24,7 +24,7 @@ static void plot_motion(vf_run *run, const vf_history *h)
              vf_history_column(run, h, RATE));
     vf_figure(run, figure,
               "Displacement of the slider and speed of the shaft. When the balls rise, the "
-              "shaft slows down: the angular momentum stays.");
+              "shaft slows down: angular momentum is conserved.");
 }
 
 static void plot_drift(vf_run *run, const vf_history *h)
@@ -34,8 +34,8 @@ static void plot_drift(vf_run *run, const vf_history *h)
     vf_curve(figure, panel, (ga_plot_series){.width = 1}, h->count, h->t,
              vf_history_drift(run, h, ENERGY));
     vf_figure(run, figure,
-              "Balance of energies, with what the dampers take, over the largest kinetic "
-              "energy.");
+              "Energy balance, including the energy dissipated by the dampers, relative to the "
+              "largest kinetic energy.");
 }
 
 static void run_governor(vf_run *run)
@@ -67,10 +67,12 @@ const vf_problem vf_bench_a05 = {
     .statement =
         "Two rods with balls of 5 kg on a shaft that starts with one turn per second and is "
         "left alone; a slider on the shaft hangs between springs of 8e5 N/m with dampers of "
-        "4e4 Ns/m, joined to the middle of the rods. What they damp is gone after 0.1 ms, the "
-        "motion takes seconds. An implicit method may choose its steps for the motion.\n\n"
+        "4e4 Ns/m, joined to the middle of the rods. What they damp decays within 0.1 ms, "
+        "while the motion takes seconds. An implicit method may choose its steps for the "
+        "motion.\n"
+        "\n"
         "No number is published. Ours is extrapolated from runs with tolerances 1e-4 and 1e-5, "
-        "whose errors are as 10 to 1, and good to the digits shown.",
+        "whose errors differ by a factor of ten, and good to the digits shown.",
     .parameters = "model flyball_governor.yaml; t from 0 to 10\n"
                   "generalized-alpha, rho_inf 0.9, index 2; tolerance 1e-4 (1e-3 if quick)",
     .quick = true,

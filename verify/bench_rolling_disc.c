@@ -33,7 +33,7 @@ static void plot_motion(vf_run *run)
     vf_history_free(&h);
     vf_figure(
         run, figure,
-        "Path of the center of the disc in 4 s, and its height: every 0.4 s the disc leans "
+        "Path of the centre of the disc in 4 s, and its height: every 0.4 s the disc leans "
         "over by 46 degrees and comes up again, while it travels once round a circle.");
 }
 
@@ -50,7 +50,7 @@ static void run_disc(vf_run *run)
                             .energy = ENERGY};
     vf_bench_result result;
     if (vf_bench_climb(run, &bench, LEVELS, steps, &result,
-                       "Drift of the energy, over its largest kinetic part: of second order. "
+                       "Energy drift relative to the largest kinetic energy: of second order. "
                        "The nonholonomic constraints do no work.")) {
         for (int i = 0; i < 6; ++i)
             vf_check(run, names[i], exact[i], vf_bench_limit(&result, i), i < 3 ? 2e-6 : 3e-5,

@@ -6,7 +6,7 @@
 enum { LEVELS = 5, MIDDLE = 2, KINDS = VF_PSI, THETA = 2 };
 static const double h[LEVELS] = {0.05, 0.025, 0.0125, 0.00625, 0.003125};
 
-#define WHY "the scheme in 80 bits; what round-off does is below 1e-7 of it"
+#define WHY "the scheme in 80 bits; the effect of round-off is below 1e-7 of it"
 
 typedef enum variant { ADJUSTED, PLAIN, VARIANTS } variant;
 
@@ -191,9 +191,9 @@ const vf_problem vf_jn08_pendulum = {
                  "\n"
                  "The paper shows second order in y, z and lambda with alternating steps and "
                  "the adjustment (14a). It also says that y and z do not need the adjustment. "
-                 "That is so where the constraints leave no velocity free; here one is, and "
-                 "without (14a) every pair of steps h1, h2 leaves the defect (1 - rho)(h1 - "
-                 "h2)^2/(6 (1 + rho)) a' in it, which adds up to first order.",
+                 "That holds where the constraints leave no velocity free; here one is free, "
+                 "and without (14a) every pair of steps h1, h2 leaves the defect (1 - rho)(h1 "
+                 "- h2)^2/(6 (1 + rho)) a' in it, which adds up to first order.",
     .parameters = "SOI2, generalized-alpha, rho_inf 0.2, a(0) = v'(0)\n"
                   "steps h/3, 2h/3, ...; h = 0.05, 0.025, ..., 0.003125; t from 0 to 2\n"
                   "the error of a is the distance to v'(t_n + Delta_alpha h_{n-1})",

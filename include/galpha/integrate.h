@@ -83,11 +83,11 @@ typedef enum ga_method {
      * stiff motions. Coefficients, formulation, map, start, Newton tolerances and scaling have
      * no meaning with it; it does not pass singular positions. */
     GA_METHOD_RADAU,
-    /* One of these three, chosen by what the motion is like, and changed when that changes:
-     * the explicit method; radau where the motion is stiff and its steps are much longer;
-     * generalized-alpha for friction, loose tolerances, steps of fixed size and where
-     * another one cannot go on. Coefficients and formulation are those of generalized-alpha. A
-     * change takes memory and is a restart from consistent values. */
+    /* One of these three, chosen to suit the motion and changed with it: the explicit method;
+     * radau where the motion is stiff and its steps are much longer; generalized-alpha for
+     * friction, loose tolerances, fixed steps, and where another one cannot continue.
+     * Coefficients and formulation are those of generalized-alpha. A change takes memory and is
+     * a restart from consistent values. */
     GA_METHOD_AUTO,
     GA_METHOD_COUNT
 } ga_method;

@@ -53,7 +53,7 @@ typedef struct ga_sim_def {
     /* Called after every accepted step, for progress; channels have no values then. */
     ga_eval (*progress)(void *user, const ga_sim *sim);
     /* Called between the steps of a run, where it can be saved. Any result but GA_EVAL_OK makes
-     * ga_sim_run and ga_sim_continue return GA_OK; ga_sim_continue goes on from there. */
+     * ga_sim_run and ga_sim_continue return GA_OK; ga_sim_continue resumes it there. */
     ga_eval (*pause)(void *user, const ga_sim *sim);
     /* Called at an event of an element, in the order of time: a stop is hit or left, a joint
      * begins to stick or to slip. */
@@ -75,7 +75,7 @@ GA_API ga_sim_def ga_sim_def_of(const ga_model *model);
 GA_API ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_sim **sim,
                                ga_messages *messages, ga_report *report);
 /* Another simulation of the same model with the same settings, callbacks and channels, at the
- * same point, from where both go on independently with the same bits. */
+ * same point, from where both continue independently, bit for bit alike. */
 GA_API ga_status ga_sim_copy(const ga_sim *sim, ga_sim **copy, ga_report *report);
 GA_API void ga_sim_destroy(ga_sim *sim);
 
@@ -103,7 +103,7 @@ GA_API ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report);
 GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback, or failed */
 /* Back to the initial state and the initial values of the inputs. */
 GA_API void ga_sim_reset(ga_sim *sim);
-/* Goes on from another state, at the current time: coordinates and velocities as in
+/* Continues from another state, at the current time: coordinates and velocities as in
  * ga_sim_positions, which are made consistent with the constraints first. What elements
  * remember, such as sticking, and the energy balance are reset. */
 GA_API ga_status ga_sim_set_state(ga_sim *sim, const double *positions,
@@ -164,9 +164,9 @@ GA_API ga_status ga_sim_continue(ga_sim *sim, ga_report *report);
  *
  * The complete state of a simulation between two steps, as bytes that may be written to a file.
  * Loaded into a simulation of the same model with the same settings, also in another process,
- * it goes on with the same numbers, bit for bit, as the one that was saved. Saving changes
- * nothing. t_end, output, channels and threads may differ; with another t_end the tolerance
- * still refers to the original duration. */
+ * it continues, bit for bit, like the one that was saved. Saving changes nothing. t_end,
+ * output, channels and threads may differ; with another t_end the tolerance still refers to the
+ * original duration. */
 
 GA_API size_t ga_sim_save_size(const ga_sim *sim);
 /* `size` must be that of ga_sim_save_size. Not to be called from within a callback other than
@@ -187,7 +187,7 @@ GA_API ga_status ga_checkpoint_write(const char *path, const ga_sim *sim, const 
 GA_API ga_status ga_checkpoint_read(const char *path, ga_checkpoint **checkpoint,
                                     ga_report *report);
 GA_API void ga_checkpoint_free(ga_checkpoint *checkpoint);
-/* The note, followed by a zero; its size may be asked for. */
+/* The note, followed by a zero byte; size, without that byte, may be null. */
 GA_API const char *ga_checkpoint_note(const ga_checkpoint *checkpoint, size_t *size);
 /* As ga_sim_load. */
 GA_API ga_status ga_checkpoint_load(const ga_checkpoint *checkpoint, ga_sim *sim,

@@ -171,7 +171,8 @@ GA_API ga_status ga_integrator_simulate(ga_integrator *integrator, double t0, co
                                         ga_report *report);
 
 /* The solution at t within the last step by interpolation, which violates constraints by
- * O(h^4), in index 3 by O(h^3); output of simulations is put on them. Any output may be null.
+ * O(h^4), in index 3 by O(h^3); output of simulations is projected onto them. Any output may be
+ * null.
  */
 GA_API ga_status ga_integrator_interpolate(ga_integrator *integrator, double t, double *q,
                                            double *v, double *vd, double *lambda, double *psi);
