@@ -49,11 +49,13 @@ void ga_sim_fill_channels(ga_sim *sim, const ga_sample *at)
     /* Between steps: with what the last step did up to here. */
     if (sim->started) ga_sim_add_work(sim, &now, at->t, at->v, at->vd, &moment.energy);
     if (sim->channels.residuals) ga_sim_residuals(sim, at, &moment);
+    double *lambda = sim->work.scheme, *psi = sim->work.scheme + sim->model->rows;
+    const ga_status status =
+        ga_integrator_interpolate(sim->integrator, at->t, NULL, NULL, NULL, lambda, psi);
+    /* the assembly is at the sample from here on: methods may evaluate it elsewhere above */
     moment.state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     moment.scheme = moment.state;
-    double *lambda = sim->work.scheme, *psi = sim->work.scheme + sim->model->rows;
-    if (ga_integrator_interpolate(sim->integrator, at->t, NULL, NULL, NULL, lambda, psi) ==
-        GA_OK) {
+    if (status == GA_OK) {
         moment.scheme.lambda = lambda;
         moment.scheme.psi = psi;
     }

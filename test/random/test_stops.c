@@ -7,7 +7,8 @@
  *
  * (c, gravity on a pendulum, only for the revolute joint.) Lengths, masses and times range over
  * nine decades, restitution from 0 to 0.95, tolerances and steps over three decades;
- * formulations, kinematics, error modes, dimensions and places are drawn, too.
+ * formulations, kinematics, error modes, dimensions and places are drawn, too. Some of them
+ * also run with the other methods.
  *
  * The reference integrates this equation by the classical Runge-Kutta method with small steps,
  * finds impacts by bisection, and goes by the laws of impact and rest. It knows nothing of
@@ -46,7 +47,7 @@ typedef struct scenario {
     double size;      /* of x: largest excursion there may be */
     double tolerance; /* 0: fixed steps */
     double step;
-    const char *formulation, *error, *kinematics;
+    const char *formulation, *error, *kinematics, *method;
     double axis[3], side[3], at[3];
     double mass, inertia, arm;
 } scenario;
@@ -353,9 +354,11 @@ static void write_model(const scenario *c, char *text)
             to += sprintf(to, "\"%.17g*cos(%.17g*t)\"%s", c->b * c->mass * z[i], c->w,
                           i < n - 1 ? ", " : "]}\n");
     }
-    to += sprintf(to, "simulate: {t_end: %.17g, formulation: %s, kinematics: %s, ", c->t_end,
-                  c->formulation, c->kinematics);
-    if (c->tolerance > 0)
+    to += sprintf(to, "simulate: {t_end: %.17g, kinematics: %s, ", c->t_end, c->kinematics);
+    if (!c->method) to += sprintf(to, "formulation: %s, ", c->formulation);
+    if (c->method)
+        to += sprintf(to, "tolerance: %.17g, method: %s}\n", c->tolerance, c->method);
+    else if (c->tolerance > 0)
         to += sprintf(to, "tolerance: %.17g, error: %s}\n", c->tolerance, c->error);
     else
         to += sprintf(to, "step: %.17g}\n", c->step);
@@ -435,10 +438,21 @@ static bool fails_without_stops(const scenario *given)
     return simulate(&c, &k, &report) != GA_OK;
 }
 
-/* What is wrong with a case; 0: nothing. */
-static int judge(uint64_t seed, double worst[3])
+/* The same problem by another method, always with error control. */
+static void change_method(scenario *c, const char *method)
+{
+    c->method = method;
+    c->formulation = "index2";
+    c->error = "auto";
+    if (c->tolerance == 0) c->tolerance = 1e-4;
+    c->step = 0;
+}
+
+/* What is wrong with a case; 0: nothing. method: null for generalized-alpha. */
+static int judge(uint64_t seed, const char *method, double worst[3])
 {
     scenario c = draw(seed);
+    if (method) change_method(&c, method);
     const char *tolerance = getenv("STOPS_TOLERANCE");
     if (tolerance && c.tolerance > 0) c.tolerance = atof(tolerance);
     const double unit = c.revolute ? 1 : c.length;
@@ -457,7 +471,7 @@ static int judge(uint64_t seed, double worst[3])
         if (c.min == 0 && force(&c, 0, 0) <= 0) k.p.at = -1;
     }
     k.twin[0] = k.twin[1] = k.p;
-    k.disturbance = c.tolerance;
+    k.disturbance = c.tolerance > 0 ? c.tolerance : fmin(0.1 * by_steps(&c, k.speed), 1e-3);
     const ga_status status = simulate(&c, &k, &report);
     double size = unit;
     if (!isnan(c.min)) size = fmax(size, -c.min);
@@ -466,38 +480,37 @@ static int judge(uint64_t seed, double worst[3])
     const double scale = fmax(size, world_size(&c)); /* which tolerances are relative to */
     const double allowed =
         c.tolerance > 0 ? 10 * c.tolerance * leeway(&c) : by_steps(&c, k.speed);
-    const double amplified = fmax(1, k.spread / scale / c.tolerance); /* NaN: 1 */
+    const double amplified = fmax(1, k.spread / scale / k.disturbance);
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
-    int wrong = 0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances of a tolerance */
+    int wrong = 0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances */
     if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
     if (worst[1] > 1) wrong |= worst[1] > amplified ? 4 : 8;
     if (wrong || getenv("STOPS_CASE"))
         print_message(
             "case %lu: %s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
-            "what is allowed; %s %dD %s %s %s tolerance %.2g h %.2g e %.3g t_end %.3g, "
+            "what is allowed; %s %dD %s %s %s %s tolerance %.2g h %.2g e %.3g t_end %.3g, "
             "x = %.6g, expected %.6g, size %.3g %s\n",
             (unsigned long)seed, wrong ? "" : "good", wrong & 1 ? "FAILED " : "",
             wrong & 2 ? "OUTSIDE " : "", wrong & 4 ? "WRONG" : "", wrong & 8 ? "SENSITIVE" : "",
             worst[0], worst[1], worst[2], c.revolute ? "revolute" : "prismatic", c.dimension,
-            c.formulation, c.kinematics, c.error, c.tolerance, h, c.e, c.t_end / c.time, k.x,
-            k.p.x, size, report.message);
+            method ? method : "", c.formulation, c.kinematics, c.error, c.tolerance, h, c.e,
+            c.t_end / c.time, k.x, k.p.x, size, report.message);
     return wrong;
 }
 
-static void random_stops(void **state)
+static void check_cases(const char *method, long usual)
 {
-    (void)state;
     const char *cases = getenv("STOPS_CASES"), *first = getenv("STOPS_SEED"),
                *only = getenv("STOPS_CASE");
-    const long count = only ? 1 : cases ? atol(cases) : CASES;
+    const long count = only ? 1 : cases ? atol(cases) : usual;
     const long from = only ? atol(only) : first ? atol(first) : 1;
     int failed = 0, outside = 0, wrong = 0, sensitive = 0, any = 0;
     double most[3] = {0}, worst[3];
     for (long k = from; k < from + count; ++k) {
-        const int what = judge((uint64_t)k, worst);
+        const int what = judge((uint64_t)k, method, worst);
         failed += what & 1;
         outside += what >> 1 & 1;
         wrong += what >> 2 & 1;
@@ -508,14 +521,28 @@ static void random_stops(void **state)
     if (any || getenv("TEST_VERBOSE"))
         print_message("%d of %ld cases: %d failed, %d beyond a stop, %d wrong; at most %.2g "
                       "outside, %.2g and %.2g of the error allowed; %d beyond that by "
-                      "what the problem does to a disturbance of one tolerance\n",
+                      "what the problem does to a disturbance of a tenth of it\n",
                       any, count, failed, outside, wrong, most[0], most[1], most[2], sensitive);
     assert_int_equal(any, 0);
     assert_true(sensitive <= (first || only ? 1 + count / 200 : 0));
 }
 
+static void random_stops(void **state)
+{
+    (void)state;
+    check_cases(NULL, CASES);
+}
+
+static void stops_by_other_methods(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"explicit", "radau", "auto"};
+    for (int i = 0; i < 3; ++i) check_cases(methods[i], CASES / 10);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_stops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_stops),
+                                       cmocka_unit_test(stops_by_other_methods)};
     return cmocka_run_group_tests_name("stops", tests, NULL, NULL);
 }
