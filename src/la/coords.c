@@ -146,77 +146,65 @@ ga_status ga_coords_entries(const ga_coords *coords, ga_coords *entries)
     return GA_OK;
 }
 
-/* --- threads ------------------------------------------------------------------------------ */
-
-/* Fewer values are not worth a thread. */
-enum { MANY_VALUES = 8192 };
-
-/* The blocks that have something in each line, in their order: from first[b] on as many lines
- * as length[b] says, or one. */
-static ga_status list_blocks(int lines, int blocks, const int *first, const int *length,
-                             ga_buckets *by)
+ga_status ga_coords_by_column(const ga_coords *A, ga_buckets *by)
 {
     int count = 0;
-    by->start = GA_NEW_WHOLE(int, (size_t)lines + 1);
+    by->start = GA_NEW_WHOLE(int, (size_t)A->cols + 1);
     if (!by->start) return GA_ERR_MEMORY;
-    for (int b = 0; b < blocks; ++b)
-        for (int i = 0; i < (length ? length[b] : 1); ++i, ++count) ++by->start[first[b] + i];
-    for (int i = 1; i < lines; ++i) by->start[i] += by->start[i - 1];
-    by->start[lines] = count;
+    for (int b = 0; b < A->blocks; ++b)
+        for (int i = 0; i < ga_coords_width(A, b); ++i, ++count) ++by->start[A->col[b] + i];
+    for (int i = 1; i < A->cols; ++i) by->start[i] += by->start[i - 1];
+    by->start[A->cols] = count;
     if (!(by->item = GA_NEW_WHOLE(int, count))) return GA_ERR_MEMORY;
-    for (int b = blocks - 1; b >= 0; --b)
-        for (int i = 0; i < (length ? length[b] : 1); ++i)
-            by->item[--by->start[first[b] + i]] = b;
+    for (int b = A->blocks - 1; b >= 0; --b)
+        for (int i = 0; i < ga_coords_width(A, b); ++i)
+            by->item[--by->start[A->col[b] + i]] = b;
     return GA_OK;
+}
+
+/* --- threads ------------------------------------------------------------------------------ */
+
+/* Fewer values are not worth a thread; ranges of rows, or columns, that threads take by turns.
+ */
+enum { MANY_VALUES = 8192, RANGES = 64 };
+
+/* The range of each of the lines; none ends inside a block. */
+static void cut_ranges(const ga_coords *A, int lines, const int *first, const int *length,
+                       int *range)
+{
+    enum { INSIDE = 1 };
+    for (int b = 0; length && b < A->blocks; ++b)
+        for (int i = 1; i < length[b]; ++i) range[first[b] + i] = INSIDE;
+    for (int i = 0, from = 0, current = 0; i < lines; ++i) {
+        if (i - from > lines / RANGES && range[i] != INSIDE) {
+            from = i;
+            ++current;
+        }
+        range[i] = current;
+    }
+}
+
+static ga_status gather(const ga_coords *A, int lines, const int *first, const int *length,
+                        ga_buckets *by)
+{
+    int *range = GA_NEW(int, lines), *key = GA_NEW(int, A->blocks);
+    ga_status status = range && key ? GA_OK : GA_ERR_MEMORY;
+    if (status == GA_OK) {
+        cut_ranges(A, lines, first, length, range);
+        for (int b = 0; b < A->blocks; ++b) key[b] = range[first[b]];
+        status = ga_buckets_create(RANGES, A->blocks, key, NULL, by);
+    }
+    ga_free(range);
+    ga_free(key);
+    return status;
 }
 
 ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
 {
     A->pool = pool;
     if (!pool || A->by_col.item || A->count < MANY_VALUES) return GA_OK;
-    GA_TRY(list_blocks(A->rows, A->blocks, A->row, A->height, &A->by_row));
-    return ga_coords_by_column(A, &A->by_col);
-}
-
-ga_status ga_coords_by_column(const ga_coords *A, ga_buckets *blocks)
-{
-    return list_blocks(A->cols, A->blocks, A->col, A->width, blocks);
-}
-
-typedef struct task {
-    const ga_coords *A;
-    const double *values, *x;
-    double alpha, *y;
-} task;
-
-static void add_to_rows(void *data, int from, int end)
-{
-    const task *t = data;
-    for (int i = from; i < end; ++i) {
-        double sum = t->y[i];
-        for (int p = t->A->by_row.start[i]; p < t->A->by_row.start[i + 1]; ++p) {
-            const ga_matrix_block box = ga_coords_box(t->A, t->A->by_row.item[p]);
-            const double *a = t->values + box.start + (i - box.row) * box.down;
-            for (int j = 0; j < box.cols; ++j)
-                sum += t->alpha * a[j * box.across] * t->x[box.col + j];
-        }
-        t->y[i] = sum;
-    }
-}
-
-static void add_to_columns(void *data, int from, int end)
-{
-    const task *t = data;
-    for (int j = from; j < end; ++j) {
-        double sum = t->y[j];
-        for (int p = t->A->by_col.start[j]; p < t->A->by_col.start[j + 1]; ++p) {
-            const ga_matrix_block box = ga_coords_box(t->A, t->A->by_col.item[p]);
-            const double *a = t->values + box.start + (j - box.col) * box.across;
-            for (int i = 0; i < box.rows; ++i)
-                sum += t->alpha * a[i * box.down] * t->x[box.row + i];
-        }
-        t->y[j] = sum;
-    }
+    GA_TRY(gather(A, A->rows, A->row, A->height, &A->by_row));
+    return gather(A, A->cols, A->col, A->width, &A->by_col);
 }
 
 /* --- products with a vector --------------------------------------------------------------- */
@@ -240,57 +228,60 @@ GA_UNROLLED add_rows(const int m, int n, const double *restrict a, double alpha,
     }
 }
 
-/* place: in y of each entry. Several in a row often go to one place. */
-static void add_entries(int count, const int *restrict place, const int *restrict from,
-                        const double *restrict values, double alpha, const double *restrict x,
-                        double *restrict y)
+typedef struct task {
+    const ga_coords *A;
+    bool transposed;
+    const double *values, *x;
+    double alpha, *y;
+} task;
+
+/* With the listed blocks, or without a list the first ones. */
+static void multiply(const task *t, int count, const int *list)
 {
-    for (int k = 0; k < count;) {
-        const int i = place[k];
-        double sum = y[i];
-        do {
-            sum += alpha * values[k] * x[from[k]];
-        } while (++k < count && place[k] == i);
-        y[i] = sum;
+    const ga_coords *A = t->A;
+    const double *values = t->values, *x = t->x, alpha = t->alpha;
+    double *y = t->y;
+    const int *to = t->transposed ? A->col : A->row, *from = t->transposed ? A->row : A->col;
+    const int *length = A->by_rows ? A->width : A->height,
+              *lines = A->by_rows ? A->height : A->width;
+    for (int k = 0; k < count; ++k) {
+        const int b = list ? list[k] : k;
+        if (!length)
+            y[to[b]] += alpha * values[b] * x[from[b]];
+        else if (A->by_rows == t->transposed)
+            GA_UNROLL(length[b], add_columns, lines[b], values + A->start[b], alpha,
+                      x + from[b], y + to[b])
+        else
+            GA_UNROLL(length[b], add_rows, lines[b], values + A->start[b], alpha, x + from[b],
+                      y + to[b])
     }
 }
 
-static void multiply(const ga_coords *A, bool transposed, const double *values, double alpha,
-                     const double *x, double *y)
+static void multiply_range(void *data, int range)
 {
-    const int *to = transposed ? A->col : A->row, *from = transposed ? A->row : A->col;
-    if (!A->height) {
-        add_entries(A->count, to, from, values, alpha, x, y);
-        return;
-    }
-    const int *length = A->by_rows ? A->width : A->height,
-              *lines = A->by_rows ? A->height : A->width;
-    if (A->by_rows == transposed)
-        for (int b = 0; b < A->blocks; ++b)
-            GA_UNROLL(length[b], add_columns, lines[b], values + A->start[b], alpha,
-                      x + from[b], y + to[b])
+    const task *t = data;
+    const ga_buckets *by = t->transposed ? &t->A->by_col : &t->A->by_row;
+    multiply(t, by->start[range + 1] - by->start[range], by->item + by->start[range]);
+}
+
+static void multiply_all(task t)
+{
+    if (t.A->pool && t.A->by_col.item)
+        ga_pool_run(t.A->pool, RANGES, multiply_range, &t);
     else
-        for (int b = 0; b < A->blocks; ++b)
-            GA_UNROLL(length[b], add_rows, lines[b], values + A->start[b], alpha, x + from[b],
-                      y + to[b])
+        multiply(&t, t.A->blocks, NULL);
 }
 
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
-    if (A->pool && A->by_col.item)
-        ga_pool_ranges(A->pool, A->rows, add_to_rows, &(task){A, values, x, alpha, y});
-    else
-        multiply(A, false, values, alpha, x, y);
+    multiply_all((task){A, false, values, x, alpha, y});
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    if (A->pool && A->by_col.item)
-        ga_pool_ranges(A->pool, A->cols, add_to_columns, &(task){A, values, x, alpha, y});
-    else
-        multiply(A, true, values, alpha, x, y);
+    multiply_all((task){A, true, values, x, alpha, y});
 }
 
 /* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */

@@ -18,7 +18,7 @@ typedef struct ga_coords {
     int *start;                /* its first value; null likewise */
     bool by_rows;              /* blocks are stored row by row, else column by column */
     ga_pool *pool;             /* borrowed; null: one thread */
-    ga_buckets by_row, by_col; /* blocks in each row and column, for products by threads */
+    ga_buckets by_row, by_col; /* blocks in each range of rows and columns, for threads */
 } ga_coords;
 
 /* A block. Value (i, j) of it is value[start + i * down + j * across] of the matrix. */
