@@ -12,7 +12,7 @@ typedef struct dense {
     int n, ld;
     double *lu;           /* ld columns of ld numbers */
     double *forth, *back; /* the factors, for solutions */
-    double *x;            /* ld */
+    double *z;            /* ld, for solutions */
     int *swap;
 } dense;
 
@@ -22,7 +22,7 @@ static void destroy(void *data)
     ga_free(d->lu);
     ga_free(d->forth);
     ga_free(d->back);
-    ga_free(d->x);
+    ga_free(d->z);
     ga_free(d->swap);
     ga_free(d);
 }
@@ -39,10 +39,10 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     d->lu = GA_NEW(double, (size_t)d->ld *(size_t)d->ld);
     d->forth = GA_NEW(double, ga_front_forth_size(d->n, 0));
     d->back = GA_NEW(double, ga_front_back_size(d->n, 0));
-    d->x = GA_NEW(double, d->ld);
+    d->z = GA_NEW(double, d->ld);
     d->swap = GA_NEW(int, d->n);
     *data = d;
-    if (d->lu && d->forth && d->back && d->x && d->swap) return GA_OK;
+    if (d->lu && d->forth && d->back && d->z && d->swap) return GA_OK;
     destroy(d);
     return GA_ERR_MEMORY;
 }
@@ -97,11 +97,8 @@ static void solve(void *data, bool rough, double *x)
         x[d->swap[c]] = x[c];
         x[c] = a;
     }
-    memcpy(d->x, x, (size_t)d->n * sizeof *x);
-    for (int i = d->n; i < d->ld; ++i) d->x[i] = 0;
-    d->kernels->forward(d->n, d->n, d->forth, d->x);
-    d->kernels->backward(d->n, d->n, d->back, NULL, d->x);
-    memcpy(x, d->x, (size_t)d->n * sizeof *x);
+    d->kernels->forward(d->n, d->n, d->forth, x, d->z);
+    d->kernels->backward(d->n, d->n, d->back, NULL, x);
 }
 
 static void solve_transposed(void *data, double *x)

@@ -207,14 +207,42 @@ KERNEL const double *forward_panel(const int w, int c, int ld, const double *res
     return x;
 }
 
-KERNEL void forward(int k, int m, const double *x, double *z)
+/* A tile of which only the first numbers are there, or all four. */
+KERNEL void load_tile(vec4 *x, const double *z, int count)
+{
+    if (count >= 4)
+        load(x, z);
+    else
+        load_first(x, z, count);
+}
+
+KERNEL void store_tile(double *z, const vec4 *x, int count)
+{
+    if (count >= 4)
+        store(z, x);
+    else
+        store_first(z, x, count);
+}
+
+KERNEL void forward(int k, int m, const double *x, double *own, double *z)
 {
     const int ld = ga_front_padded(m);
+    vec4 y;
     int c = 0;
-    for (; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z);
+    for (; c < k; c += 4) {
+        load_tile(&y, own + c, k - c);
+        store(z + c, &y);
+    }
+    set_zero(&y);
+    for (; c < ld; c += 4) store(z + c, &y);
+    for (c = 0; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z);
     if (k - c == 3) forward_panel(3, c, ld, x, z);
     if (k - c == 2) forward_panel(2, c, ld, x, z);
     if (k - c == 1) forward_panel(1, c, ld, x, z);
+    for (c = 0; c < k; c += 4) {
+        load(&y, z + c);
+        store_tile(own + c, &y, k - c);
+    }
 }
 
 /* The same, with the rows above. */
@@ -227,7 +255,10 @@ KERNEL const double *backward_panel(const int w, int c, const double *restrict x
         a[p] *= x[4 * p + p];
         for (int i = 0; i < p; ++i) a[i] -= x[4 * p + i] * a[p];
     }
-    put(z + c, a[0], a[1], a[2], a[3]);
+    if (w == 4)
+        put(z + c, a[0], a[1], a[2], a[3]);
+    else
+        for (int p = 0; p < w; ++p) z[c + p] = a[p];
     x += 4 * w;
     for (int i = 0; i < c; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
     return x;
@@ -238,7 +269,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     const int r = m - k;
     for (int i = 0; i < k; i += 4) {
         vec4 y, s, t;
-        load(&y, z + i);
+        load_tile(&y, z + i, k - i);
         set_zero(&s);
         set_zero(&t);
         int j = 0;
@@ -252,7 +283,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
         }
         add(&s, &t, 1);
         minus(&y, &s);
-        store(z + i, &y);
+        store_tile(z + i, &y, k - i);
     }
     int c = k & ~3;
     if (k - c == 3) x = backward_panel(3, c, x, z);
@@ -273,9 +304,10 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     {                                                                                          \
         pack(k, m, F, forth, back);                                                            \
     }                                                                                          \
-    attribute static void forward_##name(int k, int m, const double *forth, double *z)         \
+    attribute static void forward_##name(int k, int m, const double *forth, double *own,       \
+                                         double *z)                                            \
     {                                                                                          \
-        forward(k, m, forth, z);                                                               \
+        forward(k, m, forth, own, z);                                                          \
     }                                                                                          \
     attribute static void backward_##name(int k, int m, const double *back, const double *x,   \
                                           double *z)                                           \

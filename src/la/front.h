@@ -30,11 +30,11 @@ typedef struct ga_front_kernels {
      * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
     double (*factor)(int k, int m, double keep, double *F, int *swap);
     void (*pack)(int k, int m, const double *F, double *forth, double *back);
-    /* z has ld numbers, of which the first k are given. They become L_A^-1 P z, and those
-     * behind them less by L U_A^-1 times that. */
-    void (*forward)(int k, int m, const double *forth, double *z);
-    /* z: k numbers, rounded up; becomes U_A^-1 (z - L_A^-1 P U x), x of r numbers. */
-    void (*backward)(int k, int m, const double *back, const double *x, double *z);
+    /* The k numbers of own become L_A^-1 P own, those of z from k to m -L U_A^-1 times that; z
+     * has ld. */
+    void (*forward)(int k, int m, const double *forth, double *own, double *z);
+    /* own: k numbers, which become U_A^-1 (own - L_A^-1 P U x), x of r numbers. */
+    void (*backward)(int k, int m, const double *back, const double *x, double *own);
 } ga_front_kernels;
 
 /* The fastest on this machine. The same bits come from all of them. */

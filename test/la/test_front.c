@@ -74,13 +74,10 @@ static void solve_front(const problem *p, const ga_front_kernels *kernels, doubl
     double z[ROOM] = {0}, others[OTHERS];
     const int k = p->k, r = p->m - k;
     swap_numbers(p, false, x);
-    memcpy(z, x, (size_t)k * sizeof *z);
-    kernels->forward(k, p->m, p->forth, z);
+    kernels->forward(k, p->m, p->forth, x, z);
     for (int i = 0; i < r; ++i) others[i] = x[k + i] + z[k + i];
     solve_others(p, false, others);
-    for (int i = k; i < ga_front_padded(k); ++i) z[i] = 0;
-    kernels->backward(k, p->m, p->back, others, z);
-    memcpy(x, z, (size_t)k * sizeof *x);
+    kernels->backward(k, p->m, p->back, others, x);
     memcpy(x + k, others, (size_t)r * sizeof *x);
 }
 

@@ -23,26 +23,19 @@ static void forward(const solver *s, int from, int end, const part *p)
         const int *others = s->others + f->others;
         double *own = y + f->first;
         if (f->swapped) swap_numbers(f->k, s->swap + f->first, own);
-        for (int k = 0; k < f->k; ++k) z[k] = own[k];
-        for (int k = f->k; k < f->ld; ++k) z[k] = 0;
-        s->kernels->forward(f->k, f->m, s->factors + f->forth, z);
-        for (int k = 0; k < f->k; ++k) own[k] = z[k];
+        s->kernels->forward(f->k, f->m, s->factors + f->forth, own, z);
         for (int k = f->k; k < f->m; ++k) y[others[k - f->k]] += z[k];
     }
 }
 
 static void backward(const solver *s, int from, int end, const part *p)
 {
-    double *restrict y = s->y, *restrict z = p->z;
+    double *restrict y = s->y, *restrict x = p->z;
     for (int i = end - 1; i >= from; --i) {
         const front *f = &s->front[i];
-        const int *others = s->others + f->others, r = f->m - f->k, k4 = ga_front_padded(f->k);
-        double *own = y + f->first, *x = z + k4;
+        const int *others = s->others + f->others, r = f->m - f->k;
         for (int k = 0; k < r; ++k) x[k] = y[others[k]];
-        for (int k = 0; k < f->k; ++k) z[k] = own[k];
-        for (int k = f->k; k < k4; ++k) z[k] = 0;
-        s->kernels->backward(f->k, f->m, s->factors + f->back, x, z);
-        for (int k = 0; k < f->k; ++k) own[k] = z[k];
+        s->kernels->backward(f->k, f->m, s->factors + f->back, x, y + f->first);
     }
 }
 
