@@ -26,16 +26,17 @@ const ga_field ga_body_fields[] = {
              "inertia about the centre of mass, body axes: xx, yy, zz or xx, yy, zz, xy, xz, "
              "yz; planar: one number; required for rigid bodies, not allowed for point masses",
              .unit = "kg m^2"),
-    GA_FIELD(ga_body, VECTOR, position, "position of the centre of mass at t = 0, world",
+    GA_FIELD(ga_body, VECTOR, position,
+             "position of the centre of mass at the start, before assembly, world",
              .unit = "m"),
     GA_FIELD(ga_body, ROTATION, rotation,
-             "orientation at t = 0: {axis, angle}, {quaternion: [w, x, y, z]}, {matrix: rows} "
-             "or {xyz: [a, b, c]}, rotations about x, then the new y, then the new z; planar: "
-             "an angle"),
-    GA_FIELD(ga_body, VECTOR, velocity, "velocity of the centre of mass at t = 0, world",
+             "orientation at the start: {axis, angle}, {quaternion: [w, x, y, z]}, {matrix: "
+             "rows} or {xyz: [a, b, c]}, rotations about x, then the new y, then the new z; "
+             "planar: an angle"),
+    GA_FIELD(ga_body, VECTOR, velocity, "velocity of the centre of mass at the start, world",
              .unit = "m/s"),
     GA_FIELD(ga_body, SPIN, angular_velocity,
-             "angular velocity at t = 0, body axes; planar: a number", .unit = "rad/s"),
+             "angular velocity at the start, body axes; planar: a number", .unit = "rad/s"),
     GA_FIELD(ga_body, POINTS, points, "named points, body axes, relative to the centre of mass",
              .unit = "m"),
     GA_FIELD(ga_body, SHAPES, shape, "shape for the viewer, or a list of shapes",
