@@ -191,7 +191,7 @@ typedef enum ga_derivative {
     GA_DERIVATIVE_COUNT
 } ga_derivative;
 
-/* "gradient B", "stiffness K", ... */
+/* "gradient B", "stiffness matrix K", ... */
 GA_API const char *ga_derivative_name(ga_derivative derivative);
 
 /* error = |given - finite difference| / max(1, largest entry of the block), at the worst entry.

@@ -272,7 +272,7 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
                             .moved_count = !clean,
                             .moved = &moved,
                             .tangent_error = sim->model->value[ODD] ? NAN : 1e-9,
-                            .tangent_worst = "stiffness K"};
+                            .tangent_worst = "stiffness matrix K"};
     return GA_OK;
 }
 

@@ -431,7 +431,7 @@ class Check(Case):
             "pivot                spherical",
             "top.acceleration",
             "pivot.force",
-            "agree with finite differences to 1e-09 (worst: stiffness K)",
+            "agree with finite differences to 1e-09 (worst: stiffness matrix K)",
         ):
             self.assertIn(words, said)
         self.assertNotIn("redundant", self.run_it("check", MODEL, "--set=clean=1").out)

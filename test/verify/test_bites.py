@@ -88,7 +88,7 @@ class Tangent(Faults):
         self.assertLess(self.with_fault(None, "check", self.model)["tangent_error"], 1e-5)
         said = self.with_fault("tangent", "check", self.model)
         self.assertGreater(said["tangent_error"], 1e-3)
-        self.assertEqual(said["tangent_worst"], "stiffness K")
+        self.assertEqual(said["tangent_worst"], "stiffness matrix K")
 
     def test_newton_is_slower_and_the_results_are_the_same(self):
         # the tangent's share of the matrix is h^2 K: small steps hide it, large ones fail
