@@ -16,6 +16,15 @@ static double parabola(const double h[3], double x0, double x1, double x2)
     return x0 + h[0] * (d0 + (d0 - d1) * (h[0] + h[1]) / (h[1] + h[2]));
 }
 
+/* Exact for linear functions and for what alternates from step to step. In index 3, errors of
+ * accelerations and multipliers alternate and decay slowly; a parabola magnifies them eight
+ * times. Where Newton's method leaves such errors, a tolerance being asked for, that costs
+ * chains of 1,000 bodies a fifth of the iterations and half of the factorizations. */
+static double alternate(const double h[3], double x0, double x1, double x2)
+{
+    return x1 + (h[0] + h[1]) / (h[1] + h[2]) * (x0 - x2);
+}
+
 typedef struct extrapolation {
     const ga_stepper *s;
     const double *x0;
@@ -36,6 +45,8 @@ static void extrapolate(void *data, int from, int end)
         memcpy(result + from, x0 + from, (size_t)(end - from) * sizeof *x0);
     else if (now->steps == 1)
         for (int i = from; i < end; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);
+    else if (s->m && !s->form->velocity_level && s->def.relative > 0 && !s->mode.estimates)
+        for (int i = from; i < end; ++i) result[i] = alternate(h, x0[i], old[0][i], old[1][i]);
     else
         for (int i = from; i < end; ++i) result[i] = parabola(h, x0[i], old[0][i], old[1][i]);
 }

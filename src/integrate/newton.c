@@ -213,18 +213,18 @@ static bool is_near_round_off(const ga_stepper *s)
     return coarse <= largest_round_off(s);
 }
 
-/* Will another increment of v be far below the round-off of v itself, so that many steps do not
- * add up to more? */
+/* Will another increment of v be far below the round-off of v itself, that of remote positions
+ * included, so that many steps do not add up to more? */
 static bool next_is_negligible(const ga_stepper *s, const double before[GA_INCREMENTS])
 {
+    const double own_unit = 0.1 * DBL_EPSILON * s->policy.newton.round_off * remoteness(s);
     for (int k = 0; k < GA_INCREMENTS; ++k) {
         const double next = s->newton.delta_v[k] > 0
                                 ? s->newton.delta_v[k] * s->newton.delta_v[k] / before[k]
                                 : 0;
         const double size = k == GA_STATES ? 1 : s->policy.scale.v[k];
-        const double own = 0.1 * DBL_EPSILON * s->policy.newton.round_off * size;
         const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
-        if (!(next <= own + noise)) return false;
+        if (!(next <= own_unit * size + noise)) return false;
     }
     return true;
 }
