@@ -110,7 +110,11 @@ const ga_model *galpha_model(bench *b, const galpha_file *file, int n, double *s
     if (!place->model) {
         char path[1024], set[64];
         const char *sets[] = {set};
+#ifdef BENCH_OPTIONS_DEFAULT
         ga_model_options options = ga_model_options_default();
+#else
+        ga_model_options options = {0};
+#endif
         options.set_count = file->parameter ? 1 : 0;
         options.set = sets;
         snprintf(path, sizeof path, "%s/%s", file->example ? b->examples : b->models,
