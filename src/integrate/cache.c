@@ -22,7 +22,6 @@ void ga_cache_forget(ga_stepper *s)
 }
 
 void ga_cache_begin_attempt(ga_stepper *s) { clear(s, GA_VALID_FRESH); }
-void ga_cache_set_sizes(ga_stepper *s) { set(s, GA_VALID_SIZES); }
 
 /* --- values at the trial ------------------------------------------------------------------ */
 
@@ -96,19 +95,13 @@ ga_status ga_cache_look_at_tangents(ga_stepper *s)
  */
 
 /* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system,
- * of its n velocities without states.
- */
-static double mean_diagonal(const ga_coords *A, int n, const double *values)
+ * without its states. */
+static double mean_diagonal(const ga_stepper *s, const ga_coords *A, const double *values)
 {
-    double sum = 0;
-    if (n == 0) return 0;
-    for (int b = 0; b < A->blocks; ++b) {
-        const ga_matrix_block x = ga_coords_box(A, b);
-        const int from = x.row > x.col ? x.row : x.col;
-        for (int i = from; i < x.row + x.rows && i < x.col + x.cols && i < n; ++i)
-            sum += values[x.start + (i - x.row) * x.down + (i - x.col) * x.across];
-    }
-    return sum / n;
+    double sum = 0, *diagonal = s->jacobian.scale_work;
+    ga_coords_take_diagonal(A, values, diagonal);
+    for (int i = 0; i < s->dae.nm; ++i) sum += diagonal[i];
+    return s->dae.nm ? sum / s->dae.nm : 0;
 }
 
 /* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
@@ -123,17 +116,8 @@ static double typical_reaction(const ga_stepper *s)
  * holds by arm x. */
 static double longest_arm(const ga_stepper *s)
 {
-    const ga_coords *B = &s->dae.B;
     double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->m};
-    memset(size[0], 0, 2 * (size_t)s->m * sizeof *size[0]);
-    for (int b = 0; b < B->blocks; ++b) {
-        const ga_matrix_block x = ga_coords_box(B, b);
-        const double *G = s->tangent.G + x.start;
-        for (int j = 0; j < x.cols; ++j, G += x.rows) {
-            double *most = size[s->dae.kind[x.col + j]] + x.row;
-            for (int i = 0; i < x.rows; ++i) most[i] = ga_larger(most[i], fabs(G[i]));
-        }
-    }
+    ga_coords_row_sums(&s->dae.B, s->tangent.G, s->dae.kind, size);
     for (int i = 0; i < s->m; ++i)
         if (size[0][i] > 0) longest = ga_larger(longest, size[1][i] / size[0][i]);
     return longest;
@@ -143,10 +127,9 @@ static double longest_arm(const ga_stepper *s)
  */
 static double dymore_scale(const ga_stepper *s)
 {
-    const int n = s->dae.nm;
-    double m = mean_diagonal(&s->dae.M, n, s->tangent.M);
-    double d = mean_diagonal(&s->dae.C, n, s->tangent.C),
-           k = mean_diagonal(&s->dae.K, n, s->tangent.K);
+    double m = mean_diagonal(s, &s->dae.M, s->tangent.M);
+    double d = mean_diagonal(s, &s->dae.C, s->tangent.C),
+           k = mean_diagonal(s, &s->dae.K, s->tangent.K);
     double scale = k + d / s->step.h + m / (s->step.h * s->step.h);
     double least = 1e-3 * m / (s->step.h * s->step.h);
     return scale > least ? scale : (least > 0 ? least : 1 / (s->step.h * s->step.h));
@@ -196,7 +179,8 @@ static ga_status factor_second(ga_stepper *s)
 static ga_status complete_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    s->tangent.mean_mass = fabs(mean_diagonal(&dae->M, dae->nm, s->tangent.M));
+    s->tangent.mean_mass = fabs(mean_diagonal(s, &dae->M, s->tangent.M));
+    ga_trust_measure(s);
     s->tangent.typical_reaction = typical_reaction(s);
     s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
@@ -206,7 +190,7 @@ static ga_status complete_tangents(ga_stepper *s)
         if (s->terms.ZT_values)
             ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
     }
-    clear(s, GA_VALID_SIZES | GA_VALID_FACTORS);
+    clear(s, GA_VALID_FACTORS);
     return s->form->second_system ? factor_second(s) : GA_OK;
 }
 

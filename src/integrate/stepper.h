@@ -279,7 +279,7 @@ typedef struct ga_newton_attempt {
     double units;                       /* q and v by round-off */
     struct ga_trust {
         double *u, *u_v, *force, *mass, *K, *C;
-        double of_K[2][2], of_C[2][2]; /* of the tangents: row sums, GA_VALID_SIZES */
+        double of_K[2][2], of_C[2][2]; /* largest row sums of M^-1 K and M^-1 C, by kind */
     } trust;                           /* of trust.c */
     int unmet;          /* the constraint that a converged trial does not satisfy, or -1 */
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
@@ -373,8 +373,11 @@ double ga_newton_raise(const ga_stepper *s, const double *x, double factor, doub
  * multipliers. */
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
-/* trust.c, after an increment */
-/* M^-1 S u in units of the tolerances, with the tangents in use; 0 where no u could matter. */
+/* trust.c */
+/* Sizes of M^-1 K and M^-1 C of new tangents. */
+void ga_trust_measure(ga_stepper *s);
+/* M^-1 S u of an increment u in units of the tolerances, with the tangents in use; 0 where no u
+ * could matter. */
 double ga_trust_withheld(ga_stepper *s);
 /* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
 ga_status ga_trust_undone(ga_stepper *s, double *undone);
@@ -423,8 +426,7 @@ typedef enum ga_validity {
     GA_VALID_MASS = 1,     /* at.M, which is constant */
     GA_VALID_DYNAMICS = 2, /* newton.r has the dynamics of the trial */
     GA_VALID_FRESH = 4,    /* the tangents are of this attempt */
-    GA_VALID_SIZES = 8,    /* the sizes of the tangents in newton.trust */
-    GA_VALID_FACTORS = 16  /* of the iteration matrix, made of the tangents */
+    GA_VALID_FACTORS = 8   /* of the iteration matrix, made of the tangents */
 } ga_validity;
 
 static inline bool ga_cache_has(const ga_stepper *s, ga_validity what)
@@ -435,7 +437,6 @@ static inline bool ga_cache_has(const ga_stepper *s, ga_validity what)
 void ga_cache_forget(ga_stepper *s);
 /* Tangents are not fresh any more. */
 void ga_cache_begin_attempt(ga_stepper *s);
-void ga_cache_set_sizes(ga_stepper *s);
 /* What values at the trial are wanted for. */
 enum { GA_WANTED_TANGENTS = 1, GA_WANTED_RESIDUAL = 2 };
 /* M (collocated only), G, Phi, Phi_t, k, and the force or all of the dynamics for a residual.

@@ -9,19 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Diagonal of the mass matrix in the tangents. Coordinates without mass of their own move with
- * bodies that have one: the mean stands for it. */
-static void take_mass(ga_stepper *s)
-{
-    const ga_coords *M = &s->dae.M;
-    double *mass = s->newton.trust.mass;
-    memset(mass, 0, (size_t)s->nv * sizeof *mass);
-    for (ga_matrix_entry e = ga_entry_first(M); e.k < M->count; ga_entry_next(M, &e))
-        if (e.row == e.col) mass[e.row] += s->tangent.M[e.k];
-    for (int i = 0; i < s->nv; ++i)
-        if (mass[i] == 0) mass[i] = s->tangent.mean_mass;
-}
-
 /* Largest row sums of |M^-1 A|, by the kinds of rows and columns. */
 static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *values,
                          double most[2][2])
@@ -29,18 +16,25 @@ static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *
     double *rows[2] = {s->newton.trust.u, s->newton.trust.force};
     memset(most, 0, sizeof(double[2][2]));
     if (A->count == 0) return;
-    for (int k = 0; k < 2; ++k) memset(rows[k], 0, (size_t)s->nv * sizeof *rows[k]);
-    for (int b = 0; b < A->blocks; ++b) {
-        const ga_matrix_block x = ga_coords_box(A, b);
-        for (int j = 0; j < x.cols; ++j, values += x.rows)
-            for (int i = 0; i < x.rows; ++i)
-                rows[s->dae.kind[x.col + j]][x.row + i] += fabs(values[i]);
+    ga_coords_row_sums(A, values, s->dae.kind, rows);
+    for (int i = 0; i < s->nv; ++i) {
+        const double by_mass = 1 / fabs(s->newton.trust.mass[i]);
+        double *largest = most[s->dae.kind[i]];
+        for (int k = 0; k < 2; ++k) largest[k] = ga_larger(largest[k], rows[k][i] * by_mass);
     }
+}
+
+/* Coordinates without mass of their own move with bodies that have one: the mean stands for it.
+ */
+void ga_trust_measure(ga_stepper *s)
+{
+    const ga_dae *dae = &s->dae;
+    struct ga_trust *x = &s->newton.trust;
+    ga_coords_take_diagonal(&dae->M, s->tangent.M, x->mass);
     for (int i = 0; i < s->nv; ++i)
-        for (int k = 0; k < 2; ++k) {
-            double *largest = &most[s->dae.kind[i]][k];
-            *largest = ga_larger(*largest, rows[k][i] / fabs(s->newton.trust.mass[i]));
-        }
+        if (x->mass[i] == 0) x->mass[i] = s->tangent.mean_mass;
+    measure_rows(s, &dae->K, s->tangent.K, x->of_K);
+    measure_rows(s, &dae->C, s->tangent.C, x->of_C);
 }
 
 static double unit_of(const ga_stepper *s, int kind)
@@ -59,15 +53,9 @@ static double unit_of_row(const ga_stepper *s, int i)
 
 /* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry.
  * Where states have units of their own, nothing is known. */
-static double largest_ratio(ga_stepper *s)
+static double largest_ratio(const ga_stepper *s)
 {
-    struct ga_trust *x = &s->newton.trust;
-    if (!ga_cache_has(s, GA_VALID_SIZES)) {
-        take_mass(s);
-        measure_rows(s, &s->dae.K, s->tangent.K, x->of_K);
-        measure_rows(s, &s->dae.C, s->tangent.C, x->of_C);
-        ga_cache_set_sizes(s);
-    }
+    const struct ga_trust *x = &s->newton.trust;
     double largest = s->dae.nx ? INFINITY : 0;
     for (int i = 0; i < 2; ++i) {
         double sum = 0;

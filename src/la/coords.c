@@ -7,6 +7,7 @@
 #include "la/unroll.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 static ga_status fail_create(ga_coords *coords)
@@ -101,6 +102,31 @@ ga_status ga_coords_diagonal(int n, ga_coords *coords)
     if (!coords->row || !coords->col) return fail_create(coords);
     for (int i = 0; i < n; ++i) coords->row[i] = coords->col[i] = i;
     return GA_OK;
+}
+
+void ga_coords_row_sums(const ga_coords *A, const double *values, const int *kind,
+                        double *sums[2])
+{
+    for (int k = 0; k < 2; ++k) memset(sums[k], 0, (size_t)A->rows * sizeof *sums[k]);
+    for (int b = 0; b < A->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(A, b);
+        for (int j = 0; j < x.cols; ++j) {
+            double *sum = sums[kind[x.col + j]] + x.row;
+            const double *column = values + x.start + (ptrdiff_t)j * x.across;
+            for (int i = 0; i < x.rows; ++i) sum[i] += fabs(column[(ptrdiff_t)i * x.down]);
+        }
+    }
+}
+
+void ga_coords_take_diagonal(const ga_coords *A, const double *values, double *diagonal)
+{
+    memset(diagonal, 0, (size_t)A->rows * sizeof *diagonal);
+    for (int b = 0; b < A->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(A, b);
+        for (int i = x.row; i < x.row + x.rows; ++i)
+            if (i >= x.col && i < x.col + x.cols)
+                diagonal[i] += values[x.start + (i - x.row) * x.down + (i - x.col) * x.across];
+    }
 }
 
 void ga_coords_destroy(ga_coords *coords)

@@ -57,6 +57,10 @@ ga_status ga_coords_start(ga_coords *coords);
 ga_status ga_coords_join(ga_coords *coords, bool *joined);
 /* Entries 1 to n of the diagonal. */
 ga_status ga_coords_diagonal(int n, ga_coords *coords);
+/* Sums of |A| over each row, by the kinds of its columns, 0 or 1. */
+void ga_coords_row_sums(const ga_coords *A, const double *values, const int *kind,
+                        double *sums[2]);
+void ga_coords_take_diagonal(const ga_coords *A, const double *values, double *diagonal);
 void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */
 
 /* Threads for products with this one, not with views taken before. The same bits come out. */
