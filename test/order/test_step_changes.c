@@ -128,8 +128,9 @@ static const cut_row cut_rows[] = {
     {pb_rheonomic_create, GA_INDEX2, DAMPED, GA_MAP_EXP, GA_START_AUTO, EVERY, 2, 160, 4, 0},
     /* in index 3 there is not much room between large steps that are not yet asymptotic and
      * small ones, cut in four, that meet round-off; for rho .9 and HHT -.1 there is none. With
-     * rho .9, which damps it least, what Newton's method leaves in q, 3e-14, is 1.1 % of the
-     * error of lambda at 640 steps; so these steps are twice as large */
+     * rho .9, at 640 steps, round-off of q (one unit in the last place a step, 5e-10 of lambda)
+     * adds up to an alternation of 2e-7, 1.1 % of the error of lambda, however far Newton's
+     * method goes; so these steps are twice as large */
     {pb_rheonomic_create, GA_INDEX3, RHO_9, GA_MAP_EXP, GA_START_AUTO, ONCE_HALF, 2, 80, 3, 0},
     {pb_rheonomic_create, GA_INDEX3, DAMPED & ~RHO_9, GA_MAP_EXP, GA_START_AUTO, ONCE_HALF, 2,
      160, 3, 0},
