@@ -30,34 +30,21 @@ void ga_collocated_predict(ga_stepper *s)
     ga_regular_predict_eta(s);
 }
 
-/* n components of [ABC14] (9b)-(9d). */
-static void update(const ga_coefficients *p, double h, int n, const double *restrict vd,
-                   const double *restrict vd_n, const double *restrict a_n,
-                   const double *restrict v_n, double *restrict a, double *restrict U,
-                   double *restrict v)
+void ga_collocated_evaluate(ga_stepper *s)
 {
-    const double am = p->alpha_m, af = p->alpha_f, beta = p->beta, gamma = p->gamma;
-    for (int i = 0; i < n; ++i) {
+    const ga_coefficients *p = &s->def.coefficients;
+    const double h = s->step.h, am = p->alpha_m, af = p->alpha_f, beta = p->beta,
+                 gamma = p->gamma, kappa = s->step.kappa;
+    const double *vd = s->trial.vd, *vd_n = s->now.vd, *v_n = s->known.v;
+    double *a_n = s->known.a, *restrict a = s->trial.a, *restrict U = s->at.U,
+           *restrict v = s->trial.v;
+    if (kappa != 0)
+        for (int i = 0; i < s->nv; ++i) a_n[i] = (1 - kappa) * vd_n[i] + kappa * vd[i];
+    for (int i = 0; i < s->nv; ++i) {
         a[i] = ((1 - af) * vd[i] + af * vd_n[i] - am * a_n[i]) / (1 - am); /* (9d) */
         U[i] = h * (v_n[i] + h * ((0.5 - beta) * a_n[i] + beta * a[i]));   /* h times (9b) */
         v[i] = v_n[i] + h * ((1 - gamma) * a_n[i] + gamma * a[i]);         /* (9c) */
     }
-}
-
-static void update_range(void *data, int i, int end)
-{
-    const ga_stepper *s = data;
-    update(&s->def.coefficients, s->step.h, end - i, s->trial.vd + i, s->now.vd + i,
-           s->known.a + i, s->known.v + i, s->trial.a + i, s->at.U + i, s->trial.v + i);
-}
-
-void ga_collocated_evaluate(ga_stepper *s)
-{
-    const double kappa = s->step.kappa, *vd_n = s->now.vd;
-    if (kappa != 0)
-        for (int i = 0; i < s->nv; ++i)
-            s->known.a[i] = (1 - kappa) * vd_n[i] + kappa * s->trial.vd[i];
-    ga_pool_ranges(s->pool, s->nv, update_range, s);
     if (s->form->has_eta) /* h times [ABC14] (58a): U of (9b) - h B(q_n)^T eta */
         ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
     ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U,

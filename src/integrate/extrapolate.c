@@ -25,34 +25,18 @@ static double alternate(const double h[3], double x0, double x1, double x2)
     return x1 + (h[0] + h[1]) / (h[1] + h[2]) * (x0 - x2);
 }
 
-typedef struct extrapolation {
-    const ga_stepper *s;
-    const double *x0;
-    double *const *old;
-    double *result;
-} extrapolation;
-
-/* For the components from .. end - 1. */
-static void extrapolate(void *data, int from, int end)
-{
-    const extrapolation *e = data;
-    const ga_stepper *s = e->s;
-    const ga_state *now = &s->now;
-    const double *x0 = e->x0, *const *old = (const double *const *)e->old;
-    double *result = e->result;
-    const double h[3] = {s->step.h, now->h, now->h_old[0]};
-    if (now->steps == 0 || s->mode.steady)
-        memcpy(result + from, x0 + from, (size_t)(end - from) * sizeof *x0);
-    else if (now->steps == 1)
-        for (int i = from; i < end; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - old[0][i]);
-    else if (s->m && !s->form->velocity_level && s->def.relative > 0 && !s->mode.estimates)
-        for (int i = from; i < end; ++i) result[i] = alternate(h, x0[i], old[0][i], old[1][i]);
-    else
-        for (int i = from; i < end; ++i) result[i] = parabola(h, x0[i], old[0][i], old[1][i]);
-}
-
 void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
                          double *result)
 {
-    ga_pool_ranges(s->pool, n, extrapolate, &(extrapolation){s, x0, old, result});
+    const ga_state *now = &s->now;
+    const double h[3] = {s->step.h, now->h, now->h_old[0]}, *x1 = old[0], *x2 = old[1];
+    const bool alternates = s->m && !s->form->velocity_level;
+    if (now->steps == 0 || s->mode.steady)
+        memcpy(result, x0, (size_t)n * sizeof *x0);
+    else if (now->steps == 1)
+        for (int i = 0; i < n; ++i) result[i] = x0[i] + h[0] / h[1] * (x0[i] - x1[i]);
+    else if (alternates && s->def.relative > 0 && !s->mode.estimates)
+        for (int i = 0; i < n; ++i) result[i] = alternate(h, x0[i], x1[i], x2[i]);
+    else
+        for (int i = 0; i < n; ++i) result[i] = parabola(h, x0[i], x1[i], x2[i]);
 }

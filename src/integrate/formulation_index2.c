@@ -11,21 +11,6 @@ static ga_status residual(ga_stepper *s)
     return ga_block_dynamics(s, s->newton.r);          /* M vd - f + G^T mu    */
 }
 
-static void subtract_accelerations(void *data, int from, int end)
-{
-    const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->trial.vd[i] -= s->work.one[i];
-}
-
-static void subtract_multipliers(void *data, int from, int end)
-{
-    const ga_stepper *s = data;
-    const double *dl = s->newton.x + s->nv, *dx = dl + s->mp, c_eta = s->step.c_q / s->step.h;
-    const int m_end = end < s->m ? end : s->m;
-    for (int i = from; i < end; ++i) s->trial.lambda[i] -= dl[i];
-    for (int i = from; i < m_end; ++i) s->trial.eta[i] -= c_eta * dx[i];
-}
-
 /* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the
  * step. u and B_n^T x nearly cancel, so the difference tells: in v, or, with the B_n of the
  * matrix, in q, which takes h times as much of it. That is faster; but where the last increment
@@ -35,11 +20,12 @@ static void correct(ga_stepper *s)
     ga_cache_solve(s, s->newton.r, s->newton.x);
     const double *u = s->newton.x, *dl = u + s->nv, *dx = dl + s->mp;
     const double *B = ga_newton_is_tolerant(s) ? s->now.G : s->tangent.B_eta;
-    double *dvd = s->work.one;
+    double *dvd = s->work.one, c_eta = s->step.c_q / s->step.h;
     ga_pool_copy(s->pool, dvd, u, s->nv);
     ga_coords_multiply_transposed(&s->dae.B, B, 1, dx, dvd);
-    ga_pool_ranges(s->pool, s->nv, subtract_accelerations, s);
-    ga_pool_ranges(s->pool, s->mp, subtract_multipliers, s);
+    for (int i = 0; i < s->nv; ++i) s->trial.vd[i] -= dvd[i];
+    for (int i = 0; i < s->mp; ++i) s->trial.lambda[i] -= dl[i];
+    for (int i = 0; i < s->m; ++i) s->trial.eta[i] -= c_eta * dx[i];
     ga_newton_measure(s, u, dvd, dl);
 }
 

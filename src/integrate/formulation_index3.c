@@ -14,24 +14,13 @@ static ga_status residual(ga_stepper *s)
     return ga_block_dynamics(s, s->newton.r); /* M vd - f + G^T mu */
 }
 
-static void take_accelerations(void *data, int from, int end)
-{
-    const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->trial.vd[i] -= s->newton.x[i];
-}
-
-static void take_multipliers(void *data, int from, int end)
-{
-    const ga_stepper *s = data;
-    for (int i = from; i < end; ++i) s->trial.lambda[i] -= s->newton.x[s->nv + i];
-}
-
 static void correct(ga_stepper *s)
 {
     ga_cache_solve(s, s->newton.r, s->newton.x);
-    ga_newton_measure(s, s->newton.x, s->newton.x, s->newton.x + s->nv);
-    ga_pool_ranges(s->pool, s->nv, take_accelerations, s);
-    ga_pool_ranges(s->pool, s->mp, take_multipliers, s);
+    const double *dvd = s->newton.x, *dl = dvd + s->nv;
+    ga_newton_measure(s, dvd, dvd, dl);
+    for (int i = 0; i < s->nv; ++i) s->trial.vd[i] -= dvd[i];
+    for (int i = 0; i < s->mp; ++i) s->trial.lambda[i] -= dl[i];
 }
 
 extern const ga_formulation_type ga_formulation_index3;
