@@ -53,7 +53,7 @@ static void connect(ga_alpha *a)
                        view);
     a->base.velocity_level = s->form->velocity_level;
     /* steps that are too short drown in the round-off of index-3 multipliers */
-    if (drifts) a->base.jump_share = 0.5;
+    if (drifts) a->base.jump_part = 0.5;
 }
 
 static ga_status create(const ga_system *system, const ga_integrator_def *def, ga_onestep **m,
@@ -94,7 +94,7 @@ static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 /* Steps are not judged any more. */
 static void end_control(ga_stepper *s)
 {
-    s->mode.estimates = s->mode.steady = s->mode.slides = false;
+    s->mode.estimates = s->mode.steady = s->mode.projects = false;
     s->mode.enough = s->mode.enough_lambda = 0;
 }
 
@@ -172,13 +172,13 @@ static ga_status control(ga_onestep *m, double *h)
     ga_stepper *s = &a->s;
     const ga_error_mode mode = ga_alpha_mode(a);
     s->mode.estimates = true;
-    s->mode.slides = mode == GA_ERROR_EXTRAPOLATE;
+    s->mode.projects = mode == GA_ERROR_EXTRAPOLATE;
     s->mode.steady = mode == GA_ERROR_POSITIONS;
     ga_alpha_set_newton(a);
     ga_order_start(&a->order);
     if (mode != GA_ERROR_POSITIONS)
-        return ga_tolerance_first_step(m, leading_error, s->mode.slides,
-                                       s->mode.slides ? 1.0 / 3 : 0.5, h);
+        return ga_tolerance_first_step(m, leading_error, s->mode.projects,
+                                       s->mode.projects ? 1.0 / 3 : 0.5, h);
     /* derivatives are those of the stiff modes: begin large, without them */
     memset(a->vdd, 0, (size_t)s->nv * sizeof *a->vdd);
     memset(a->vddd, 0, (size_t)s->nv * sizeof *a->vddd);
@@ -214,7 +214,7 @@ static ga_status start(ga_onestep *m, double h, bool forward)
     else if (!m->tolerance)
         status = start_values(a, h, forward);
     else {
-        if (ga_alpha_mode(a) == GA_ERROR_POSITIONS) status = ga_estimate_calm(a, h);
+        if (ga_alpha_mode(a) == GA_ERROR_POSITIONS) status = ga_estimate_smooth_start(a, h);
         if (status == GA_OK) status = ga_start_refined(s, h, a->vdd, a->vddd);
     }
     ga_alpha_show(a);
@@ -239,7 +239,7 @@ static const double NEWTON_PART = 1e-5, NEWTON_LARGEST = 1e-11;
 /* Extrapolated states are put back on the constraints (ga_start_project); and new tangents in
  * every step leave the square of an increment, so that most steps are done much better than
  * that. */
-static const double NEWTON_PART_SLIDING = 1e-3;
+static const double NEWTON_PART_PROJECTED = 1e-3;
 
 /* Errors of lambda do not go on to later steps. */
 static const double MULTIPLIERS_PART = 1e-3;
@@ -248,7 +248,7 @@ void ga_alpha_set_newton(ga_alpha *a)
 {
     const double relative = a->base.tolerance->def.relative;
     double enough = ga_smaller(NEWTON_PART * relative, NEWTON_LARGEST);
-    if (a->s.mode.slides) enough = NEWTON_PART_SLIDING * relative;
+    if (a->s.mode.projects) enough = NEWTON_PART_PROJECTED * relative;
     ga_newton_set(&a->s, enough, ga_larger(100 * enough, MULTIPLIERS_PART * relative));
 }
 
@@ -278,11 +278,11 @@ static void judge(ga_alpha *a, ga_error *e)
     ga_estimate(a, e);
     e->local = ga_alpha_weigh(a, e->q, e->v);
     ga_order_judge(a, e);
-    e->share = mode == GA_ERROR_EXTRAPOLATE ? 0 : e->local;
+    e->contribution = mode == GA_ERROR_EXTRAPOLATE ? 0 : e->local;
     e->excess = e->local / most;
     if (mode == GA_ERROR_POSITIONS) {
-        e->share = ga_estimate_slow(a, e);
-        e->excess = ga_larger(e->local, e->share / (slow_part(a) * most));
+        e->contribution = ga_estimate_slow(a, e);
+        e->excess = ga_larger(e->local, e->contribution / (slow_part(a) * most));
     }
 }
 
@@ -336,7 +336,7 @@ static void error(ga_onestep *m, ga_error *e)
     e->power = per_step || ga_order_is_third(&a->order) ? 1.0 / 3 : 0.5;
     e->amplification = amplification(a);
     e->positions_only = ga_alpha_mode(a) == GA_ERROR_POSITIONS;
-    e->change = -1; /* also after a calmed start, whose v' jumps */
+    e->change = -1; /* also after a smoothing start, whose v' jumps */
     if (!(e->excess <= 1) && !is_first(a))
         e->change = ga_tolerance_change(m, a->s.now.vd, a->s.trial.vd);
 }
@@ -407,7 +407,7 @@ static void extrapolate(ga_stepper *s, const ga_error *e)
 static ga_status finish(ga_alpha *a, ga_error *e)
 {
     ga_stepper *s = &a->s;
-    if (!s->mode.slides) return GA_OK;
+    if (!s->mode.projects) return GA_OK;
     if (ga_alpha_mode(a) == GA_ERROR_EXTRAPOLATE) {
         extrapolate(s, e);
         s->policy.age = s->policy.lifetime; /* fresh tangents: the response must be accurate */
@@ -418,7 +418,7 @@ static ga_status finish(ga_alpha *a, ga_error *e)
         ga_estimate_smooth(s, e->v);
         extrapolate(s, e);
     }
-    return !s->mp || ga_start_slide_back(s) ? GA_OK : GA_ERR_NO_CONVERGE;
+    return !s->mp || ga_start_project_in_step(s) ? GA_OK : GA_ERR_NO_CONVERGE;
 }
 
 /* A trial that ended off the constraints may be repeated with a shorter step; nothing has
@@ -426,8 +426,8 @@ static ga_status finish(ga_alpha *a, ga_error *e)
 static double shorten(ga_alpha *a, ga_status status)
 {
     ga_stepper *s = &a->s;
-    if (status != GA_ERR_NO_CONVERGE || (s->newton.unmet < 0 && !s->mode.slides)) return 0;
-    return s->mode.slides ? ga_order_give_up(&a->order, 0.7 * allowed(a, s->step.h)) : 0.3;
+    if (status != GA_ERR_NO_CONVERGE || (s->newton.unmet < 0 && !s->mode.projects)) return 0;
+    return s->mode.projects ? ga_order_give_up(&a->order, 0.7 * allowed(a, s->step.h)) : 0.3;
 }
 
 static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
@@ -447,7 +447,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     }
     if (e) {
         ga_order_accept(a);
-        e->third_order = s->mode.slides && a->order.taken;
+        e->third_order = s->mode.projects && a->order.taken;
     }
     m->iterations = s->newton.iteration;
     ga_alpha_show(a);

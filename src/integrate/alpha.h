@@ -24,16 +24,16 @@
 
 /* Which order the steps have, and what the last ones showed of it; see order.c. */
 typedef struct ga_order_choice {
-    bool chosen;         /* the order is chosen by estimates; else it is fixed by the mode */
-    bool third;          /* the next step is of third order: its error is subtracted */
-    bool taken;          /* the error was subtracted from the trial */
-    int strikes;         /* consecutive steps in which third order did not pay */
-    int lasted;          /* steps since the last change of order */
-    int pause, patience; /* steps before third order is tried again: left, and at first */
-    double growth;       /* largest growth factor of a third-order step */
-    double error[2];     /* of the trial: of second and of third order */
-    double old_error;    /* of the last step, of third order */
-    double expected;     /* error of the step before it, scaled to the size of the last */
+    bool chosen;           /* the order is chosen by estimates; else it is fixed by the mode */
+    bool third;            /* the next step is of third order: its error is subtracted */
+    bool taken;            /* the error was subtracted from the trial */
+    int failures;          /* consecutive steps in which third order did not pay */
+    int lasted;            /* steps since the last change of order */
+    int pause, next_pause; /* steps before third order is tried again: left, and at first */
+    double growth;         /* largest growth factor of a third-order step */
+    double error[2];       /* of the trial: of second and of third order */
+    double old_error;      /* of the last step, of third order */
+    double expected;       /* error of the step before it, scaled to the size of the last */
     double factor, old_factor;     /* C_n of the trial and of the last step */
     double theta[2], old_theta[2]; /* theta*_n, theta_{n+1} */
     double old_h;                  /* size of the last step; 0: there was none */
@@ -51,7 +51,7 @@ typedef struct ga_alpha {
     /* with error control */
     ga_order_choice order;
     ga_scales before; /* before the attempt */
-    double calmed;    /* positions only: error of the first step by ga_estimate_calm */
+    double smoothing; /* positions only: error of the first step by ga_estimate_smooth_start */
 } ga_alpha;
 
 extern const ga_onestep_type ga_alpha_type;
@@ -86,7 +86,7 @@ void ga_estimate_smooth(ga_stepper *s, double *error_v);
 double ga_estimate_slow(ga_alpha *a, const ga_error *e);
 /* Positions only, at a start: v' without the modes that a first step of size h does not
  * resolve. */
-ga_status ga_estimate_calm(ga_alpha *a, double h);
+ga_status ga_estimate_smooth_start(ga_alpha *a, double h);
 
 /* order.c */
 ga_status ga_order_create(ga_alpha *a, ga_error_mode mode);

@@ -61,7 +61,7 @@ static void list_control(ga_pieces *p, ga_alpha *a)
     ga_order_choice *order = &a->order;
     ADD(a->adaptive);
     ADD(a->before);
-    ADD(a->calmed);
+    ADD(a->smoothing);
     ga_pieces_add(p, order, offsetof(ga_order_choice, memory));
     ga_pieces_add_numbers(p, order->memory, order->chosen ? 6 * a->s.nv : 0);
 }

@@ -72,7 +72,7 @@ static void show(ga_auto *x)
     m->kind = from->kind;
     m->velocity_level = from->velocity_level;
     m->max_halvings = from->max_halvings;
-    m->jump_share = from->jump_share;
+    m->jump_part = from->jump_part;
     m->given_steps = from->given_steps;
     m->now = from->now;
     m->iterations = from->iterations;

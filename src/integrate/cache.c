@@ -61,7 +61,8 @@ ga_status ga_cache_evaluate(ga_stepper *s, unsigned wanted)
     const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
     GA_TRY(ga_dae_fill(&s->dae, &at, values));
     if (mass && s->dae.M_known) set(s, GA_VALID_MASS);
-    return s->dae.reactions_added ? GA_OK : ga_dae_look(&s->dae, values); /* G need not show */
+    return s->dae.reactions_added ? GA_OK
+                                  : ga_dae_check_values(&s->dae, values); /* G need not show */
 }
 
 /* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.
@@ -74,20 +75,20 @@ static ga_status look(ga_stepper *s)
         s->at.filled.f = s->at.f;
         GA_TRY(ga_dae_fill(&s->dae, &at, &s->at.filled));
     }
-    return ga_dae_look(&s->dae, &s->at.filled);
+    return ga_dae_check_values(&s->dae, &s->at.filled);
 }
 
-ga_status ga_cache_look(ga_stepper *s, int n, const double *r)
+ga_status ga_cache_check_residual(ga_stepper *s, int n, const double *r)
 {
     if (ga_pool_finite(s->pool, n, r)) return GA_OK;
     GA_TRY(look(s));
     return GA_ERR_NO_CONVERGE; /* overflow on the way */
 }
 
-ga_status ga_cache_look_at_tangents(ga_stepper *s)
+ga_status ga_cache_check_tangents(ga_stepper *s)
 {
     GA_TRY(look(s));
-    return ga_dae_look_at_tangents(
+    return ga_dae_check_tangents(
         &s->dae, &(ga_tangents){s->tangent.K, s->tangent.C, s->tangent.L, s->tangent.Z});
 }
 
@@ -142,7 +143,7 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
     GA_TRY(ga_dae_fill_tangents(&s->dae, at, needs_Z, &tangents));
     /* estimates alone have it in no matrix, where it would show */
     if (!needs_Z || s->form->velocity_level) return GA_OK;
-    return ga_dae_look_at_velocity_stiffness(&s->dae, true, s->tangent.Z);
+    return ga_dae_check_velocity_stiffness(&s->dae, true, s->tangent.Z);
 }
 
 /* Everything that tangents are a function of, but for M and B_n. */
@@ -163,7 +164,7 @@ static ga_status factor_second(ga_stepper *s)
 {
     const ga_dae *dae = &s->dae;
     ga_saddle *k = &s->second;
-    GA_TRY(ga_cache_look_at_tangents(s));
+    GA_TRY(ga_cache_check_tangents(s));
     memcpy(k->M, s->tangent.M, (size_t)dae->M.count * sizeof *k->M);
     memcpy(k->G, s->tangent.G, (size_t)dae->G.count * sizeof *k->G);
     memcpy(k->L, s->tangent.L, (size_t)dae->L.count * sizeof *k->L);
@@ -333,7 +334,7 @@ ga_status ga_cache_factor(ga_stepper *s)
     ga_status status = assemble_and_factor(s);
     if (status == GA_ERR_SINGULAR) {
         s->jacobian.scaled_for = 0;
-        GA_TRY(ga_cache_look_at_tangents(s)); /* NaN, perhaps */
+        GA_TRY(ga_cache_check_tangents(s)); /* NaN, perhaps */
     }
     if (status == GA_ERR_SINGULAR && !(s->regular.eps > 0) && s->mp) {
         ga_redundancy_activate(&s->start.redundancy, true); /* the constraints, perhaps */

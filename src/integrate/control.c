@@ -388,7 +388,7 @@ static double approach_suspect(const ga_controller *c, double h)
     double left = c->suspect - c->m->now.t;
     if (!(left > 0 && h > 0.5 * left)) return h;
     if (left <= 1e-12 * ga_larger(fabs(c->suspect), c->tolerance.duration)) return left;
-    return left * c->suspect_change <= c->m->jump_share ? left : 0.5 * left;
+    return left * c->suspect_change <= c->m->jump_part ? left : 0.5 * left;
 }
 
 typedef enum ga_jump { NO_JUMP, PASSED, HARMLESS } ga_jump;
@@ -402,7 +402,7 @@ static ga_jump judge_jump(ga_controller *c, double h, double t1)
     if (change < 0 || h * change < force_noise(c, h)) return NO_JUMP;
     bool persists =
         c->suspect_change > 0 && change > 0.7 * c->suspect_change && h <= 0.8 * c->suspect_step;
-    if (persists && h * change <= c->m->jump_share) return PASSED;
+    if (persists && h * change <= c->m->jump_part) return PASSED;
     if (!persists && c->suspect_change > 0 && e->local <= negligible) return HARMLESS;
     /* next to a singular position accelerations are noise, no sign of a jump */
     bool nobody_else = c->suspect_change == 0 && e->excess > 20 && e->amplification < 10;
@@ -505,7 +505,7 @@ static ga_status accept(ga_controller *c, ga_search *k)
         k->h *= shorter;
         return status;
     }
-    c->stats.error_sum += e->share;
+    c->stats.error_sum += e->contribution;
     c->stats.third_order += e->third_order;
     c->stats.stiff += e->stiff;
     observe_sizes(c);

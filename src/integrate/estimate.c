@@ -137,7 +137,7 @@ double ga_estimate_slow(ga_alpha *a, const ga_error *e)
         return e->local;
     /* no more than all of it: compressed springs make J nearly singular */
     const double slow = ga_smaller(ga_alpha_weigh(a, x, e->v), e->local);
-    return s->now.steps == 0 ? slow + a->calmed : slow;
+    return s->now.steps == 0 ? slow + a->smoothing : slow;
 }
 
 /* x without the part that G = B sees; the saddle matrix is that of the start. */
@@ -152,7 +152,7 @@ static void make_tangent(ga_stepper *s, double *x)
 
 /* A first step of size h misses h^2/2 of what was taken from v', and h of it in the velocities.
  * The slow part of that is an error of the motion. */
-static double calmed_error(ga_alpha *a, double h, const double *taken)
+static double smoothing_error(ga_alpha *a, double h, const double *taken)
 {
     ga_stepper *s = &a->s;
     double *e = s->work.two, *v = s->work.one;
@@ -165,12 +165,12 @@ static double calmed_error(ga_alpha *a, double h, const double *taken)
     return ga_alpha_weigh(a, e, s->work.zero);
 }
 
-ga_status ga_estimate_calm(ga_alpha *a, double h)
+ga_status ga_estimate_smooth_start(ga_alpha *a, double h)
 {
     ga_stepper *s = &a->s;
     ga_state *now = &s->now;
     double *taken = s->work.vd_hat, *guess = s->work.guess;
-    a->calmed = 0;
+    a->smoothing = 0;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return GA_OK;
     memcpy(guess, now->lambda, (size_t)s->mp * sizeof *guess);
     GA_TRY(ga_consistent_acceleration(&s->start, now->t, now->q, now->v_exact, now->vd, guess));
@@ -181,7 +181,7 @@ ga_status ga_estimate_calm(ga_alpha *a, double h)
         for (int i = 0; i < s->nv; ++i) taken[i] = now->vd[i] - taken[i];
         make_tangent(s, taken);
         for (int i = 0; i < s->nv; ++i) now->vd[i] -= taken[i];
-        a->calmed = calmed_error(a, h, taken);
+        a->smoothing = smoothing_error(a, h, taken);
     }
     ga_cache_forget(s);
     return GA_OK;

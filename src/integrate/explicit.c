@@ -324,7 +324,7 @@ static void error(ga_onestep *m, ga_error *e)
         e->v[i] *= est / e5;
     }
     e->local = est;
-    e->share = SHARE * est;
+    e->contribution = SHARE * est;
     e->excess = est / allowed(m, x->h);
     e->power = 1.0 / 8;
     e->amplification = 0;

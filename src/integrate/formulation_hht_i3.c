@@ -12,7 +12,7 @@ static ga_status residual(ga_stepper *s)
     GA_TRY(ga_block_nonholonomic(s, s->at.v_tilde, s->newton.r + s->nv + s->m));
     ga_block_divide(s->p, s->step.c_v, s->newton.r + s->nv + s->m);
     GA_TRY(ga_weighted_dynamics(s, s->trial.a_tilde, s->trial.l_tilde, s->newton.r));
-    return ga_cache_look(s, s->n, s->newton.r);
+    return ga_cache_check_residual(s, s->n, s->newton.r);
 }
 
 /* x = (da, c d lambda). */

@@ -51,8 +51,8 @@ static ga_status residual(ga_stepper *s)
     GA_TRY(difference(s, s->newton.r, rhs));
     ga_block_velocity(s, rhs + s->nv);
     ga_block_divide(s->mp, s->step.c_v, rhs + s->nv);
-    GA_TRY(ga_cache_look(s, s->n, s->newton.r));
-    return ga_cache_look(s, s->nv + s->mp, rhs);
+    GA_TRY(ga_cache_check_residual(s, s->n, s->newton.r));
+    return ga_cache_check_residual(s, s->nv + s->mp, rhs);
 }
 
 /* One pass through both systems: x of the first, then k->x of the second. */

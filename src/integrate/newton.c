@@ -263,10 +263,11 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS
     return now;
 }
 
-/* Constraints are to be at round-off, whatever the tolerance, unless q slides back to them. */
+/* Constraints are to be at round-off, whatever the tolerance, unless q is projected back to
+ * them. */
 static double strictness(const ga_stepper *s)
 {
-    if (!s->mode.estimates || s->mode.slides) return 1;
+    if (!s->mode.estimates || s->mode.projects) return 1;
     return ga_larger(1, newton_relative(s) / (16 * GA_ROUND_OFF));
 }
 
@@ -350,7 +351,7 @@ ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
             renewing = GA_RENEW_ALWAYS;
         }
         if (verdict == GA_GIVE_UP) {
-            GA_TRY(ga_cache_look(s, s->n, s->newton.r)); /* NaN, perhaps */
+            GA_TRY(ga_cache_check_residual(s, s->n, s->newton.r)); /* NaN, perhaps */
             return GA_ERR_NO_CONVERGE;
         }
         refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;

@@ -48,7 +48,7 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, ga_consisten
                       .kind = c->dae->kind,
                       .velocity_level = true,
                       .max_halvings = max_halvings,
-                      .jump_share = 0.1,
+                      .jump_part = 0.1,
                       .now = now,
                       .stats = stats};
 }

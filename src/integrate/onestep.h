@@ -57,7 +57,7 @@ typedef struct ga_error {
     double *q, *v;        /* exact minus computed solution, nv numbers each */
     double local;         /* largest of them by the tolerances */
     double excess;        /* error by what the step may contribute; accepted up to 1 */
-    double share;         /* of the tolerance: what the step adds to the error at the end */
+    double contribution;  /* of the tolerance: what the step adds to the error at the end */
     double power;         /* excess is proportional to h^(1/power) */
     double change;        /* of v' over the step, by the tolerance of v; negative: says nothing
                            * about forces that jump. Needed only if excess > 1. */
@@ -163,7 +163,7 @@ struct ga_onestep {
     bool velocity_level;       /* v is on its constraints at the ends of steps */
     int max_halvings;          /* of a step of fixed size */
     /* A step across a jump of a force may cost this much of the tolerance. */
-    double jump_share;
+    double jump_part;
     /* How many of ga_control.given_step a step may last: it sees the forces at several times in
      * between. 0: one, of a method that sees them at its ends. */
     double given_steps;

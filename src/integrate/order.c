@@ -44,7 +44,7 @@ static const double CAUTION = 3;
 static const double SMOOTH = 0.5;
 
 /* Once in a while e is small, or turns; so many times in a row it is not smooth. */
-enum { STRIKES = 3 };
+enum { MOST_FAILURES = 3 };
 
 /* Larger steps have to pay for new tangents in each, and for the way back to the constraints.
  */
@@ -85,8 +85,8 @@ void ga_order_destroy(ga_order_choice *order) { ga_free(order->memory); }
 void ga_order_start(ga_order_choice *order)
 {
     order->third = false;
-    order->pause = order->lasted = order->strikes = 0;
-    order->patience = PAUSE;
+    order->pause = order->lasted = order->failures = 0;
+    order->next_pause = PAUSE;
     order->old_h = order->old_error = order->expected = 0;
     order->growth = GROWTH;
     order->error[0] = order->error[1] = INFINITY;
@@ -98,7 +98,7 @@ void ga_order_prepare(ga_alpha *a, double h)
     const ga_order_choice *order = &a->order;
     const ga_tolerance *tol = a->base.tolerance;
     if (!order->chosen) return;
-    s->mode.slides = order->third;
+    s->mode.projects = order->third;
     if (!order->third) {
         ga_alpha_set_newton(a);
         return;
@@ -172,11 +172,11 @@ void ga_order_judge(ga_alpha *a, ga_error *e)
 /* Back to second order. */
 static void fall_back(ga_order_choice *order)
 {
-    const bool in_vain = order->lasted < order->patience;
-    order->patience = in_vain ? 2 * order->patience : PAUSE;
-    if (order->patience > LONGEST_PAUSE) order->patience = LONGEST_PAUSE;
-    order->pause = order->patience;
-    order->lasted = order->strikes = 0;
+    const bool in_vain = order->lasted < order->next_pause;
+    order->next_pause = in_vain ? 2 * order->next_pause : PAUSE;
+    if (order->next_pause > LONGEST_PAUSE) order->next_pause = LONGEST_PAUSE;
+    order->pause = order->next_pause;
+    order->lasted = order->failures = 0;
     order->third = false;
 }
 
@@ -186,7 +186,7 @@ void ga_order_reject(ga_alpha *a)
     if (!order->third) return;
     const double r = a->s.step.h / order->old_h;
     if (r > 1.02) order->growth = ga_smaller(order->growth, 0.5 * (1 + r));
-    if (!ga_order_is_third(order) && ++order->strikes == STRIKES) fall_back(order);
+    if (!ga_order_is_third(order) && ++order->failures == MOST_FAILURES) fall_back(order);
 }
 
 double ga_order_give_up(ga_order_choice *order, double aim)
@@ -221,8 +221,8 @@ double ga_order_wish(ga_alpha *a, double aim, double allowed)
     if (order->third) {
         order->growth = ga_smaller(GROWTH, RECOVERY * order->growth);
         ++order->lasted;
-        order->strikes = smooth && third >= second ? 0 : order->strikes + 1;
-        if (order->strikes < STRIKES) return ga_larger(third, second);
+        order->failures = smooth && third >= second ? 0 : order->failures + 1;
+        if (order->failures < MOST_FAILURES) return ga_larger(third, second);
         fall_back(order);
     } else {
         if (order->pause > 0) --order->pause;

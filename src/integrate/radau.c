@@ -304,7 +304,8 @@ static void error(ga_onestep *m, ga_error *e)
     memcpy(e->q, x->error, (size_t)nv * sizeof *e->q);
     memcpy(e->v, x->error + nv, (size_t)nv * sizeof *e->v);
     e->excess = e->local / allowed(x);
-    e->share = x->h / m->tolerance->duration * e->excess * sqrt(e->excess); /* est^(3/2) */
+    e->contribution =
+        x->h / m->tolerance->duration * e->excess * sqrt(e->excess); /* est^(3/2) */
     e->power = 0.25; /* or 0.3 where the allowed part depends on h: hardly another step */
     e->change = -1;
     if (!(e->excess <= 1)) e->change = ga_tolerance_change(m, x->now.vd, x->trial_vd);

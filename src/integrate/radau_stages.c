@@ -378,7 +378,7 @@ ga_status ga_radau_factor(ga_radau *x)
     const ga_tangents tangents = {.K = x->K, .C = x->C, .L = x->L, .Z = x->Z};
     GA_TRY(ga_dae_evaluate(dae, &at, &values));
     GA_TRY(ga_dae_fill_tangents(dae, &at, true, &tangents));
-    GA_TRY(ga_dae_look_at_tangents(dae, &tangents));
+    GA_TRY(ga_dae_check_tangents(dae, &tangents));
     chart_tangents(x, y, x->rate);
     ++x->stats.jacobians;
     assemble(x);

@@ -33,7 +33,7 @@ static void list_error(ga_archive *a, ga_error *e, int nv)
     ga_archive_numbers(a, nv, e->v);
     GA_ARCHIVE(a, e->local);
     GA_ARCHIVE(a, e->excess);
-    GA_ARCHIVE(a, e->share);
+    GA_ARCHIVE(a, e->contribution);
     GA_ARCHIVE(a, e->power);
     GA_ARCHIVE(a, e->change);
     GA_ARCHIVE(a, e->amplification);

@@ -48,8 +48,8 @@ double ga_output_smallest(double t_start, double t_end)
 }
 
 /* Kepler's problem over three periods meets them within 20 times; ten times smaller ones are
- * missed by hundreds, because the share of a step is below its round-off. In extrapolation a
- * step may have all of the tolerance. */
+ * missed by hundreds, because what a step may contribute is below its round-off. In
+ * extrapolation a step may have all of the tolerance. */
 double ga_control_smallest(ga_method method, ga_error_mode mode)
 {
     if (method == GA_METHOD_EXPLICIT) return 1e-12; /* hardly more than round-off */

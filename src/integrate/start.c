@@ -200,7 +200,7 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
 /* Both at once with the matrix of the step just made, if it has rows for both levels:
  * dq = c_q T u, dv = c_v (u + B_n^T x). Leaves Phi and w as they were before the last
  * correction, which is at round-off. */
-bool ga_start_slide_back(ga_stepper *s)
+bool ga_start_project_in_step(ga_stepper *s)
 {
     enum { MOST = 6 };
     ga_dae *dae = &s->dae;
@@ -246,7 +246,7 @@ bool ga_start_slide_back(ga_stepper *s)
 
 ga_status ga_start_project(ga_stepper *s)
 {
-    if (!s->mp || ga_start_slide_back(s)) return GA_OK;
+    if (!s->mp || ga_start_project_in_step(s)) return GA_OK;
     const double t = s->step.t1;
     if (!ga_consistent_correct(&s->start, t, s->trial.q, s->trial.v,
                                GA_POSITION_LEVEL | GA_VELOCITY_LEVEL)) {

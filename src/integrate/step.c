@@ -49,7 +49,7 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
         GA_TRY(ga_block_nonholonomic(s, s->trial.v, s->at.w));
     *velocity = ga_norm_max(both ? s->mp : s->p, s->at.w);
     /* B shows in w, but gradients of nonholonomic constraints do not */
-    if (s->p || !isfinite(*position + *velocity)) GA_TRY(ga_dae_look(&s->dae, &values));
+    if (s->p || !isfinite(*position + *velocity)) GA_TRY(ga_dae_check_values(&s->dae, &values));
     return GA_OK;
 }
 
@@ -120,7 +120,7 @@ static ga_status polish(ga_stepper *s)
 static ga_status look_at_residuals(ga_stepper *s)
 {
     double position, velocity;
-    if (s->mode.slides) { /* after a projection, at.Phi and at.w are of its last evaluation */
+    if (s->mode.projects) { /* after a projection, at.Phi and at.w are of its last evaluation */
         position = ga_norm_max(s->m, s->at.Phi);
         velocity = ga_norm_max(s->mp, s->at.w);
     } else {
@@ -208,7 +208,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
     memset(s->at.U, 0, (size_t)s->nv * sizeof *s->at.U);
     GA_TRY(ga_cache_evaluate(s, GA_WANTED_TANGENTS));
     GA_TRY(ga_cache_tangents(s));
-    return ga_cache_look_at_tangents(s);
+    return ga_cache_check_tangents(s);
 }
 
 /* Errors other than lack of memory are ignored here: they recur in the first step and are

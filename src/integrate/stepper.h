@@ -254,7 +254,7 @@ typedef struct ga_jacobian {
 typedef struct ga_step_mode {
     bool steady;          /* no extrapolation: accelerations may be those of stiff modes */
     bool estimates;       /* errors are estimated, which takes all of Z */
-    bool slides;          /* steps end off the constraints, ga_start_project takes them back */
+    bool projects;        /* steps end off the constraints, ga_start_project takes them back */
     double enough;        /* relative tolerance of Newton's method where no other is given, */
     double enough_lambda; /* and for multipliers */
 } ga_step_mode;
@@ -443,9 +443,9 @@ enum { GA_WANTED_TANGENTS = 1, GA_WANTED_RESIDUAL = 2 };
  * What is not finite in them shows in the residual, or when tangents are made of them. */
 ga_status ga_cache_evaluate(ga_stepper *s, unsigned wanted);
 /* GA_OK if these n numbers of a residual are finite, else whose fault it is. */
-ga_status ga_cache_look(ga_stepper *s, int n, const double *r);
+ga_status ga_cache_check_residual(ga_stepper *s, int n, const double *r);
 /* The same for what the iteration matrix is made of. */
-ga_status ga_cache_look_at_tangents(ga_stepper *s);
+ga_status ga_cache_check_tangents(ga_stepper *s);
 /* Tangents at the trial, whose values have been evaluated. */
 ga_status ga_cache_tangents(ga_stepper *s);
 /* The iteration matrix for the coefficients of this step, scaled; and its factors. */
@@ -510,7 +510,7 @@ ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vd
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
 /* Puts q and v of the trial back on the constraints, if an extrapolation has moved them; Phi, w
  * and G follow. The first one with the matrix of the step alone, if that will do. */
-bool ga_start_slide_back(ga_stepper *s);
+bool ga_start_project_in_step(ga_stepper *s);
 ga_status ga_start_project(ga_stepper *s);
 
 #endif

@@ -192,7 +192,7 @@ static ga_status fill_velocity_stiffness(ga_dae *dae, const ga_point *at, bool h
     return judge(dae, "nonholonomic_stiffness", sys->nonholonomic_stiffness(sys->user, at, ZN));
 }
 
-ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z)
+ga_status ga_dae_check_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z)
 {
     const int count = dae->ZB.count;
     if (holonomic) GA_TRY(look_at(dae, "velocity_stiffness", count, Z));
@@ -221,17 +221,17 @@ ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
     return fill_velocity_stiffness(dae, at, velocities, tangents->Z);
 }
 
-ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents)
+ga_status ga_dae_check_tangents(ga_dae *dae, const ga_tangents *tangents)
 {
     GA_TRY(look_at(dae, "stiffness", dae->K.count, tangents->K));
     GA_TRY(look_at(dae, "damping", dae->C.count, tangents->C));
-    return ga_dae_look_at_velocity_stiffness(dae, true, tangents->Z);
+    return ga_dae_check_velocity_stiffness(dae, true, tangents->Z);
 }
 
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z)
 {
     GA_TRY(fill_velocity_stiffness(dae, at, holonomic, Z));
-    return ga_dae_look_at_velocity_stiffness(dae, holonomic, Z);
+    return ga_dae_check_velocity_stiffness(dae, holonomic, Z);
 }
 
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
@@ -326,7 +326,7 @@ ga_status ga_dae_fill_sum(ga_dae *dae, const ga_point *at, const ga_values *valu
     return judge(dae, "equations", dae->sys.equations(dae->sys.user, at, &wanted, r));
 }
 
-ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
+ga_status ga_dae_check_values(ga_dae *dae, const ga_values *values)
 {
     const ga_wanted wanted = list_wanted(dae, values);
     const struct {
@@ -348,7 +348,7 @@ ga_status ga_dae_look(ga_dae *dae, const ga_values *values)
 ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values)
 {
     GA_TRY(ga_dae_fill(dae, at, values));
-    return ga_dae_look(dae, values);
+    return ga_dae_check_values(dae, values);
 }
 
 ga_status ga_dae_dynamics(ga_dae *dae, const ga_point *at, const double *M, const double *G,

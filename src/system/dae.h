@@ -107,7 +107,7 @@ typedef struct ga_values {
 ga_status ga_dae_evaluate(ga_dae *dae, const ga_point *at, const ga_values *values);
 /* The two parts of it: the numbers as they come, and a look at whether they are finite. */
 ga_status ga_dae_fill(ga_dae *dae, const ga_point *at, const ga_values *values);
-ga_status ga_dae_look(ga_dae *dae, const ga_values *values);
+ga_status ga_dae_check_values(ga_dae *dae, const ga_values *values);
 /* Does the user add up the dynamics himself? Then r comes with the numbers, as they come. */
 static inline bool ga_dae_has_equations(const ga_dae *dae) { return dae->summed; }
 /* The same where G (or null) and Phi are all that is asked for, M is known, and m > 0. */
@@ -134,9 +134,9 @@ ga_status ga_dae_damping(ga_dae *dae, const ga_point *at, double *C);
  * look at whether K, C and Z are finite. */
 ga_status ga_dae_fill_tangents(ga_dae *dae, const ga_point *at, bool velocities,
                                const ga_tangents *tangents);
-ga_status ga_dae_look_at_tangents(ga_dae *dae, const ga_tangents *tangents);
+ga_status ga_dae_check_tangents(ga_dae *dae, const ga_tangents *tangents);
 /* At Z alone; at its second part where holonomic is false. */
-ga_status ga_dae_look_at_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z);
+ga_status ga_dae_check_velocity_stiffness(ga_dae *dae, bool holonomic, const double *Z);
 /* Z; only its second part where holonomic is false. */
 ga_status ga_dae_velocity_stiffness(ga_dae *dae, const ga_point *at, bool holonomic, double *Z);
 ga_status ga_dae_force_multipliers(ga_dae *dae, const ga_point *at, double *L);

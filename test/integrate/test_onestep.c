@@ -103,7 +103,7 @@ static void error(ga_onestep *m, ga_error *e)
     midpoint *p = of(m);
     memcpy(e->q, p->error_q, sizeof p->error_q);
     memcpy(e->v, p->error_v, sizeof p->error_v);
-    e->local = e->share = ga_tolerance_weigh(m, e->q, e->v);
+    e->local = e->contribution = ga_tolerance_weigh(m, e->q, e->v);
     e->excess = e->local / ((p->trial.t - p->now.t) / m->tolerance->duration);
     e->power = 1; /* the error of Euler's method is O(h^2), per unit of time O(h) */
     e->change = ga_tolerance_change(m, p->now.vd, p->trial.vd);
@@ -165,7 +165,7 @@ static void create(midpoint *p, const ga_system *system)
                            .kind = p->kind,
                            .velocity_level = true,
                            .max_halvings = 4,
-                           .jump_share = 0.1,
+                           .jump_part = 0.1,
                            .stats = &p->stats,
                            .now = {.q = p->now.q,
                                    .v = p->now.v,
