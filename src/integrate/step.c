@@ -65,8 +65,10 @@ static double extent(const ga_stepper *s)
  * accident, far from a solution. */
 static ga_status check_residuals(ga_stepper *s, double position, double velocity)
 {
-    const double size = extent(s), speed = s->policy.scale.v[0] + s->policy.scale.v[1];
+    const double speed = s->policy.scale.v[0] + s->policy.scale.v[1];
     const double relative = ga_larger(1e-9, s->def.relative);
+    if (position <= relative && velocity <= relative * speed) return GA_OK; /* size >= 1 */
+    const double size = extent(s);
     const double most = relative * size + s->def.absolute_q;
     const double most_w = relative * (speed + size / s->step.h) + s->def.absolute_v;
     const int first = s->form->velocity_level ? 0 : s->m; /* of the rows in w */
