@@ -141,12 +141,13 @@ static void mix(ga_redundancy *g)
     }
 }
 
-/* Takes null vectors out: when the inverse makes them grow they are to be below a/eps, and a
- * pass leaves round-off/eps of them. */
+/* Takes null vectors out: when the inverse makes them grow they are to be below eps/a, and a pass
+ * leaves round-off/eps of them. The block solver's round-off is up to a thousand times that of
+ * partial pivoting. */
 static void take_null_out(ga_redundancy *g, ga_solve_rows *solve, void *user,
                           const double *diagonal, double eps)
 {
-    const int n = g->dae->mp, passes = eps > 0 ? (eps > 1e-9 ? 1 : 2) : 0;
+    const int n = g->dae->mp, passes = eps > 0 ? (eps > 1e-9 ? 2 : 3) : 0;
     for (int pass = 0; pass < passes; ++pass) {
         for (int i = 0; i < n; ++i) g->rows[i] = diagonal[i] * g->weakest[i];
         const double *null = solve(user, g->rows);
