@@ -395,7 +395,7 @@ simulate: {t_end: 0.1}
         self.assertIn("unknown name", said)
         said = self.run_it("check", "lever.yaml", "--set",
                            'motions={m1: {joint: h, value: "a.position.x"}}', code=2).err
-        self.assertIn("function of the time t and of parameters", said)
+        self.assertIn("function of the time t, of inputs and of parameters", said)
 
     def test_ground_has_no_channels(self):
         for name in ("ground", "ground.pin", "ground.pin.position"):
