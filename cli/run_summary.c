@@ -106,8 +106,12 @@ void cli_run_print_summary(const cli_run_state *r)
         fprintf(out, ", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
     if (s.control.events) fprintf(out, ", %ld events", s.control.events);
     print_methods(out, r->def.integrator.method, &s.methods);
-    fprintf(out, "\n  Newton       %ld iterations, %ld factorizations, %ld evaluations",
-            s.statistics.iterations, s.statistics.factorizations, s.statistics.evaluations);
+    if (s.statistics.iterations)
+        fprintf(out, "\n  Newton       %ld iterations, ", s.statistics.iterations);
+    else
+        fprintf(out, "\n  solver       "); /* the explicit method iterates nothing */
+    fprintf(out, "%ld factorizations, %ld evaluations", s.statistics.factorizations,
+            s.statistics.evaluations);
     fprintf(out,
             "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",
             shown(e->kinetic, &s), shown(e->potential, &s), shown(e->dissipated, &s),

@@ -577,6 +577,13 @@ output: {channels: [bead.position, bead.velocity, rail.displacement, energy.kine
 
 
 class Results(Case):
+    def test_iterations_of_methods_that_have_any(self):
+        words = ["run", "pendulum.yaml", "--no-results", "--set", "simulate.step=null"]
+        self.assertIn("\n  Newton  ", self.run_it(*words).out)
+        explicit = self.run_it(*words, "--set", "simulate.method=explicit").out
+        self.assertIn("\n  solver  ", explicit)
+        self.assertNotIn("Newton", explicit)
+
     def test_effort_of_motors_is_output(self):
         said = self.summary(os.path.join(EXAMPLES, "robot_arm.yaml"), "--set",
                             "output.channels=null", "--set", "simulate.t_end=0.01")
