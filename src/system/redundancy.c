@@ -141,9 +141,9 @@ static void mix(ga_redundancy *g)
     }
 }
 
-/* Takes null vectors out: when the inverse makes them grow they are to be below eps/a, and a pass
- * leaves round-off/eps of them. The block solver's round-off is up to a thousand times that of
- * partial pivoting. */
+/* Takes null vectors out: when the inverse makes them grow they are to be below eps/a, and a
+ * pass leaves round-off/eps of them. One pass is not enough for the round-off of the block
+ * solver: two hinges on one axis seemed to be near a singular position. */
 static void take_null_out(ga_redundancy *g, ga_solve_rows *solve, void *user,
                           const double *diagonal, double eps)
 {
