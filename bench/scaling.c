@@ -167,10 +167,12 @@ static void draw(bench *b, int first, int count)
         setup[points] = row->outcome.setup;
         step[points++] = (bench_median(row) - row->outcome.setup) / (double)row->outcome.steps;
     }
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.title = "Chain with hinges in space", .width = 560});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                                          .title = "Chain with hinges in space",
+                                                          .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "bodies", .scale = GA_SCALE_LOG},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "bodies", .scale = GA_SCALE_LOG},
                                  .y = {.label = "time", .unit = "s", .scale = GA_SCALE_LOG},
                                  .legend = GA_LEGEND_TOP_LEFT});
     const struct {
@@ -179,7 +181,8 @@ static void draw(bench *b, int first, int count)
     } curves[] = {{"reading", read}, {"set-up and start", setup}, {"one step", step}};
     for (int k = 0; k < BENCH_COUNT(curves); ++k)
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = curves[k].label,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = curves[k].label,
                                            .count = points,
                                            .x = n,
                                            .y = curves[k].y,

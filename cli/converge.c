@@ -312,7 +312,8 @@ static void draw_component(ga_figure *figure, int panel, const ga_converge_resul
     snprintf(label, sizeof label, "%s", ga_component_name((ga_component)component));
     for (char *p = label; *p; ++p)
         if (*p == '_') *p = ' ';
-    ga_plot_series series = {.label = label,
+    ga_plot_series series = {.struct_size = sizeof(ga_plot_series),
+                             .label = label,
                              .count = (size_t)r->level_count,
                              .x = step,
                              .y = error,
@@ -333,17 +334,20 @@ static ga_status draw(const converge *c, ga_report *report)
     char title[160];
     snprintf(title, sizeof title, "%s, %s: %s", cli_input_name(&c->input),
              formulations[c->def.sim.integrator.formulation], ga_verdict_name(r->verdict));
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 520, .title = title});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 520, .title = title});
     const int panel = ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = c->def.tolerances ? "mean step" : "step",
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = c->def.tolerances ? "mean step" : "step",
                                .unit = "s",
                                .scale = GA_SCALE_LOG},
                          .y = {.label = "largest error / largest value", .scale = GA_SCALE_LOG},
                          .legend = GA_LEGEND_OUTSIDE});
     for (int i = 0; i < GA_COMPONENT_COUNT; ++i)
         if (is_present(r, i) && !r->zero[i]) draw_component(figure, panel, r, i);
-    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+    ga_figure_slope(figure, panel,
+                    &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     const ga_status status = ga_figure_write(figure, c->picture, report);
     ga_figure_destroy(figure);
     return status;

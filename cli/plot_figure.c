@@ -227,6 +227,7 @@ static void draw_curve(ga_figure *figure, const group *g, int k, int number, boo
         const char *name = file_name(plot->files[r]);
         ga_figure_series(figure, g->at.panel,
                          &(ga_plot_series){
+                             .struct_size = sizeof(ga_plot_series),
                              .label = by_file  ? plain(name, strlen(name), file)
                                       : r == 0 ? curve_label(g, curve, alone, label)
                                                : NULL,
@@ -251,7 +252,8 @@ static void explain_dashes(ga_figure *figure, const cli_picture *plot, int panel
     for (int r = 0; r < plot->result_count; ++r) {
         const char *name = file_name(plot->files[r]);
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = plain(name, strlen(name), label),
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = plain(name, strlen(name), label),
                                            .count = 1,
                                            .x = &x,
                                            .y = &nowhere,
@@ -279,6 +281,7 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
     if (!one) one = other;
     const bool lengths = plot->phase && is_length(plot->x.unit) && is_length(one->unit);
     ga_plot_panel panel = {
+        .struct_size = sizeof(ga_plot_panel),
         .x = {.label =
                   plot->x_label ? plot->x_label : plain(plot->x.name, strlen(plot->x.name), x),
               .unit = plot->x_label ? NULL : unit_text(plot->x.unit),
@@ -339,7 +342,8 @@ ga_status cli_plot_draw(const cli_picture *plot, ga_report *report)
     double height = plot->height;
     if (height == 0 && panels > 1) height = 60 + PANEL_HEIGHT * panels;
     ga_figure *figure = ga_figure_create(
-        &(ga_figure_def){.title = plot->title ? text : plain(text, strlen(text), title),
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                         .title = plot->title ? text : plain(text, strlen(text), title),
                          .width = plot->width > 0 ? plot->width : 520,
                          .height = height,
                          .share_x = panels > 1});

@@ -60,6 +60,7 @@ static void draw_panel(ga_figure *figure, const cli_study *study, int which)
     const range r = range_of(study, which);
     const int panel = ga_figure_panel(
         figure, &(ga_plot_panel){
+                    .struct_size = sizeof(ga_plot_panel),
                     .x = {.label = "h/T", .scale = r.scale, .low = r.low, .high = r.high},
                     .y = {.label = names[which]},
                     .legend = which ? GA_LEGEND_NONE : GA_LEGEND_AUTOMATIC,
@@ -69,6 +70,7 @@ static void draw_panel(ga_figure *figure, const cli_study *study, int which)
         compute(study, &study->methods[k], &r, &c);
         ga_figure_series(figure, panel,
                          &(ga_plot_series){
+                             .struct_size = sizeof(ga_plot_series),
                              .label = *study->methods[k].label ? study->methods[k].label : NULL,
                              .count = SAMPLES,
                              .x = c.ratio,
@@ -82,8 +84,8 @@ int cli_study_plot(const cli_study *study, const char *path, char message[CLI_MI
     const int n = snprintf(title, sizeof title, "%s", study->title);
     if (study->damping > 0)
         snprintf(title + n, sizeof title - (size_t)n, ", ζ = %g", study->damping);
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.title = title, .columns = PANELS, .width = 960});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .title = title, .columns = PANELS, .width = 960});
     for (int which = 0; which < PANELS; ++which) draw_panel(figure, study, which);
     ga_report report;
     const ga_status status = ga_figure_write(figure, path, &report);

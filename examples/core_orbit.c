@@ -28,8 +28,11 @@ int main(void)
 {
     const double eccentricity = 0.5, pi = 3.14159265358979323846;
     const ga_node plane = {GA_GROUP_RN, 2};
-    const ga_system planet = {
-        .node_count = 1, .nodes = &plane, .mass = mass, .force = attraction};
+    const ga_system planet = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
+                              .nodes = &plane,
+                              .mass = mass,
+                              .force = attraction};
     const double q0[2] = {1 - eccentricity, 0};
     const double v0[2] = {0, sqrt((1 + eccentricity) / (1 - eccentricity))};
     const ga_integrator_def def = ga_integrator_def_default();

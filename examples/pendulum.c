@@ -13,7 +13,8 @@ static ga_eval rod(void *user, const ga_point *at, double *Phi)
 int main(void)
 {
     ga_node plane = {GA_GROUP_RN, 2};
-    ga_system pendulum = {.node_count = 1, .nodes = &plane, .mass = mass, .force = force,
+    ga_system pendulum = {.struct_size = sizeof pendulum, .node_count = 1, .nodes = &plane,
+                          .mass = mass, .force = force,
                           .constraint_count = 1, .constraint = rod};
     ga_integrator_def def = ga_integrator_def_default();
     ga_integrator *run = NULL;

@@ -331,6 +331,7 @@ ga_status pb_andrews_relative_create(pb_problem **out)
     problem->reference_count = 2;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &relative_node;
     s->constraint_count = 6;
@@ -643,6 +644,7 @@ ga_status pb_andrews_absolute_create(pb_problem **out)
     problem->reference_count = 2;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &absolute_node;
     s->constraint_count = NC;

@@ -186,6 +186,7 @@ ga_status pb_chain_create(int n, pb_problem **out)
     problem->v0 = p->v0;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = n;
     s->nodes = p->nodes;
     s->constraint_count = 2 * n;

@@ -87,6 +87,7 @@ ga_status pb_free_top_create(pb_problem **out)
     problem->exact = exact;
 
     ga_system *system = &problem->system;
+    system->struct_size = sizeof *system;
     system->node_count = 1;
     system->nodes = &node;
     system->mass = mass;

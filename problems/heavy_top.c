@@ -236,6 +236,7 @@ ga_status pb_heavy_top_create(ga_group group, pb_problem **out)
     problem->reference_count = 2;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &nodes[se3];
     s->constraint_count = 3;

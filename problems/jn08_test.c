@@ -170,6 +170,7 @@ ga_status pb_jn08_test_create(pb_problem **out)
     problem->psi_guess = &psi0;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 1;

@@ -140,6 +140,7 @@ ga_status pb_jump_create(double t_jump, pb_problem **out)
     exact(problem, 0, p->q0, p->v0, NULL, NULL);
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 1;

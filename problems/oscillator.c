@@ -90,6 +90,7 @@ ga_status pb_oscillator_create(double k, double kc, double d, pb_problem **out)
     problem->exact = exact;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->mass = mass;

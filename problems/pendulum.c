@@ -147,6 +147,7 @@ ga_status pb_pendulum_create(double x0, pb_problem **out)
     if (x0 == 0.2) set_references(problem, p, 1);
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 1;

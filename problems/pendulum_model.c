@@ -138,6 +138,7 @@ ga_status pb_pendulum_model_create(const pb_pendulum_model_def *def, pb_problem 
     }
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 2;

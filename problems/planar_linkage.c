@@ -218,6 +218,7 @@ static void finish(pb_problem *problem)
     linkage *p = problem->data;
     fill_patterns(p);
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = p->rods;
     s->nodes = p->nodes;
     s->constraint_count = 2 * p->pins;

@@ -212,6 +212,7 @@ ga_status pb_planar_slider_crank_create(pb_problem **out)
     p->references[1] = (pb_reference){0.5, 1e-14, q_t1, v_t1, vd_t1, lambda_t1, NULL};
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = NC;

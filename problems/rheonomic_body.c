@@ -348,6 +348,7 @@ ga_status pb_rheonomic_body_create(pb_problem **out)
     problem->exact = exact;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 4;

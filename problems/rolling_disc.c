@@ -284,6 +284,7 @@ ga_status pb_rolling_disc_create(double tilt, pb_problem **out)
     }
 
     ga_system *sys = &problem->system;
+    sys->struct_size = sizeof *sys;
     sys->node_count = 1;
     sys->nodes = &node;
     sys->constraint_count = 1;

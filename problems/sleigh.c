@@ -209,6 +209,7 @@ ga_status pb_sleigh_create(ga_group group, pb_problem **out)
     problem->exact_psi = exact_psi;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &p->node;
     s->mass = mass;

@@ -195,6 +195,7 @@ ga_status pb_slider_crank_create(pb_problem **out)
     problem->reference_count = 2;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = NC;

@@ -263,6 +263,7 @@ static void finish(pb_problem *problem)
     problem->q0 = p->q0;
     problem->v0 = p->v0;
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = p->bodies;
     s->nodes = p->nodes;
     s->constraint_count = p->rows;

@@ -230,6 +230,7 @@ ga_status pb_stick_slip_create(const pb_stick_slip_def *def, pb_problem **out)
     if (slides(p)) problem->exact = exact;
 
     ga_system *s = &problem->system;
+    s->struct_size = sizeof *s;
     s->node_count = 1;
     s->nodes = &node;
     s->constraint_count = 1;

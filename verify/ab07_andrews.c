@@ -179,26 +179,43 @@ static void draw_mechanism(ga_figure *figure, int panel, const double *q)
 {
     const double *e = q + E;
     draw_line(figure, panel,
-              (ga_plot_series){.color = GA_COLOR_GRAY, .line = GA_LINE_DOTTED, .width = 1.2}, 2,
-              (const double *const[]){q + D, point_C});
-    draw_line(figure, panel, (ga_plot_series){.color = GA_COLOR_GREEN, .width = 1.8}, 4,
-              (const double *const[]){point_B, q + D, e, point_B});
-    draw_line(figure, panel, (ga_plot_series){.color = GA_COLOR_PURPLE, .width = 1.8}, 3,
-              (const double *const[]){point_A, q + G, e});
-    draw_line(figure, panel, (ga_plot_series){.color = GA_COLOR_ORANGE, .width = 1.8}, 3,
-              (const double *const[]){point_A, q + H, e});
-    draw_line(figure, panel, (ga_plot_series){.color = GA_COLOR_BLUE, .width = 1.8}, 2,
-              (const double *const[]){q + F, e});
-    draw_line(figure, panel, (ga_plot_series){.color = GA_COLOR_RED, .width = 2.4}, 2,
-              (const double *const[]){point_O, q + F});
+              (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                               .color = GA_COLOR_GRAY,
+                               .line = GA_LINE_DOTTED,
+                               .width = 1.2},
+              2, (const double *const[]){q + D, point_C});
     draw_line(figure, panel,
-              (ga_plot_series){.color = GA_COLOR_BLACK,
+              (ga_plot_series){
+                  .struct_size = sizeof(ga_plot_series), .color = GA_COLOR_GREEN, .width = 1.8},
+              4, (const double *const[]){point_B, q + D, e, point_B});
+    draw_line(figure, panel,
+              (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                               .color = GA_COLOR_PURPLE,
+                               .width = 1.8},
+              3, (const double *const[]){point_A, q + G, e});
+    draw_line(figure, panel,
+              (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                               .color = GA_COLOR_ORANGE,
+                               .width = 1.8},
+              3, (const double *const[]){point_A, q + H, e});
+    draw_line(figure, panel,
+              (ga_plot_series){
+                  .struct_size = sizeof(ga_plot_series), .color = GA_COLOR_BLUE, .width = 1.8},
+              2, (const double *const[]){q + F, e});
+    draw_line(figure, panel,
+              (ga_plot_series){
+                  .struct_size = sizeof(ga_plot_series), .color = GA_COLOR_RED, .width = 2.4},
+              2, (const double *const[]){point_O, q + F});
+    draw_line(figure, panel,
+              (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                               .color = GA_COLOR_BLACK,
                                .line = GA_LINE_NONE,
                                .marker = GA_MARKER_SQUARE,
                                .marker_size = 4},
               4, (const double *const[]){point_O, point_A, point_B, point_C});
     draw_line(figure, panel,
-              (ga_plot_series){.color = GA_COLOR_BLACK,
+              (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                               .color = GA_COLOR_BLACK,
                                .line = GA_LINE_NONE,
                                .marker = GA_MARKER_CIRCLE,
                                .marker_size = 3},
@@ -213,11 +230,15 @@ static void plot_snapshots(vf_run *run, const vf_states *states)
     } shots[] = {{0, "t = 0"},       {20, "t = 6 ms"},    {28, "t = 8.4 ms"},
                  {32, "t = 9.6 ms"}, {36, "t = 10.8 ms"}, {40, "t = 12 ms"}};
     enum { SHOTS = sizeof shots / sizeof *shots };
-    ga_figure *figure = ga_figure_create(
-        &(ga_figure_def){.width = 700, .columns = 3, .share_x = true, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                                          .width = 700,
+                                                          .columns = 3,
+                                                          .share_x = true,
+                                                          .share_y = true});
     for (int k = 0; k < SHOTS; ++k) {
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = shots[k].title,
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = shots[k].title,
                                      .x = {.label = "x", .unit = "mm", .low = -82, .high = 44},
                                      .y = {.label = "y", .unit = "mm", .low = -35, .high = 80},
                                      .equal_aspect = true});
@@ -248,22 +269,27 @@ static const ga_plot_axis time_axis = {.label = "time", .unit = "ms", .low = 0, 
 
 static void plot_point(vf_run *run, const vf_states *s)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 700, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 700, .columns = 2});
     double *t = in_milliseconds(run, s);
     if (t) {
         int panel =
-            ga_figure_panel(figure, &(ga_plot_panel){.title = "point P",
+            ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .title = "point P",
                                                      .x = time_axis,
                                                      .y = {.label = "position", .unit = "mm"}});
-        vf_curve(figure, panel, (ga_plot_series){.label = "x"}, s->count, t,
-                 in_millimeters(run, s, E));
-        vf_curve(figure, panel, (ga_plot_series){.label = "y"}, s->count, t,
-                 in_millimeters(run, s, E + 1));
-        panel = ga_figure_panel(figure, &(ga_plot_panel){.title = "crank",
+        vf_curve(figure, panel,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "x"},
+                 s->count, t, in_millimeters(run, s, E));
+        vf_curve(figure, panel,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "y"},
+                 s->count, t, in_millimeters(run, s, E + 1));
+        panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                         .title = "crank",
                                                          .x = time_axis,
                                                          .y = {.label = "β", .unit = "rad"}});
-        vf_curve(figure, panel, (ga_plot_series){0}, s->count, t,
-                 vf_column(run, s->count, s->q, s->nq, 0));
+        vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)},
+                 s->count, t, vf_column(run, s->count, s->q, s->nq, 0));
     }
     free(t);
     vf_figure(run, figure,
@@ -276,13 +302,16 @@ static void plot_point(vf_run *run, const vf_states *s)
 static void plot_forces(vf_run *run, const vf_states *s, const vf_states *exact,
                         const char *caption)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 700, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 700, .columns = 2});
     double *t = in_milliseconds(run, s), *fine = in_milliseconds(run, exact);
-    const ga_plot_series solution = {.color = GA_COLOR_LIGHT, .width = 3};
+    const ga_plot_series solution = {
+        .struct_size = sizeof(ga_plot_series), .color = GA_COLOR_LIGHT, .width = 3};
     for (int which = 0; t && fine && which < 2; ++which) {
         const bool force = which == 1;
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = force ? "multipliers of body 1" : "point P",
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = force ? "multipliers of body 1" : "point P",
                                      .x = time_axis,
                                      .y = {.label = force ? "λ" : "acceleration",
                                            .unit = force ? "N" : "m/s²"},
@@ -296,7 +325,8 @@ static void plot_forces(vf_run *run, const vf_states *s, const vf_states *exact,
         for (int i = 0; i < 2; ++i)
             vf_curve(
                 figure, panel,
-                (ga_plot_series){.label = force ? (i ? "λ_{2}" : "λ_{1}") : (i ? "y" : "x"),
+                (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                 .label = force ? (i ? "λ_{2}" : "λ_{1}") : (i ? "y" : "x"),
                                  .color = i ? GA_COLOR_RED : GA_COLOR_BLUE,
                                  .width = 1.2},
                 s->count, t, vf_column(run, s->count, rows, width, first + i));
@@ -318,9 +348,11 @@ static void convergence(vf_run *run, pb_problem *const models[2])
         {"order of beta, relative", "order of lambda_1, relative"},
         {"order of beta, absolute", "order of lambda_1, absolute"}};
     const int levels = vf_is_quick(run) ? QUICK_LEVELS : LEVELS;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 520});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 520});
     int panel = ga_figure_panel(
         figure, &(ga_plot_panel){
+                    .struct_size = sizeof(ga_plot_panel),
                     .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                     .y = {.label = "relative error at t = 0.03 s", .scale = GA_SCALE_LOG}});
     for (int model = 0; model < 2; ++model) {
@@ -341,7 +373,8 @@ static void convergence(vf_run *run, pb_problem *const models[2])
                            "second order, between h = 3.75e-5 and 1.875e-5");
             ga_figure_series(
                 figure, panel,
-                &(ga_plot_series){.label = labels[model][i],
+                &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                  .label = labels[model][i],
                                   .count = (size_t)done,
                                   .x = h,
                                   .y = error[i],
@@ -350,7 +383,8 @@ static void convergence(vf_run *run, pb_problem *const models[2])
                                   .marker = model == 0 ? GA_MARKER_CIRCLE : GA_MARKER_RING});
         }
     }
-    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+    ga_figure_slope(figure, panel,
+                    &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     vf_figure(
         run, figure,
         "[AB07] figure 9. Relative errors of beta and of the first multiplier at t = 0.03 "

@@ -88,8 +88,8 @@ static void check_limit(vf_run *run, const ending *coarse, const ending *fine)
 
 static void plot_motion(vf_run *run, const pb_problem *crank)
 {
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 560, .share_x = true, .height = 420});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 560, .share_x = true, .height = 420});
     static const struct {
         int index;
         ga_plot_axis axis;
@@ -100,12 +100,17 @@ static void plot_motion(vf_run *run, const pb_problem *crank)
     if (vf_steps(run, &job, &states) && vf_solution(run, crank, &states, &exact)) {
         for (int k = 0; k < 2; ++k) {
             int panel = ga_figure_panel(
-                figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 1},
+                figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                         .x = {.label = "time", .unit = "s", .high = 1},
                                          .y = panels[k].axis});
-            vf_curve(figure, panel, (ga_plot_series){.label = "solution"}, exact.count, exact.t,
-                     vf_column(run, exact.count, exact.q, exact.nq, panels[k].index));
+            vf_curve(
+                figure, panel,
+                (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "solution"},
+                exact.count, exact.t,
+                vf_column(run, exact.count, exact.q, exact.nq, panels[k].index));
             vf_curve(figure, panel,
-                     (ga_plot_series){.label = "index 3, h = 5·10^{-3} s",
+                     (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                      .label = "index 3, h = 5·10^{-3} s",
                                       .line = GA_LINE_NONE,
                                       .marker = GA_MARKER_RING,
                                       .marker_size = 4,
@@ -125,10 +130,12 @@ static void plot_motion(vf_run *run, const pb_problem *crank)
 
 static void plot_convergence(vf_run *run, int levels, double errors[2][2][FINE_LEVELS])
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int panel = ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                          .y = {.label = "relative error at t = 1 s", .scale = GA_SCALE_LOG}});
     static const char *const names[2][2] = {{"θ_{1}, index 3", "λ_{1}, index 3"},
                                             {"θ_{1}, index 2", "λ_{1}, index 2"}};
@@ -136,14 +143,16 @@ static void plot_convergence(vf_run *run, int levels, double errors[2][2][FINE_L
         for (int i = 0; i < 2; ++i)
             ga_figure_series(
                 figure, panel,
-                &(ga_plot_series){.label = names[which][i],
+                &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                  .label = names[which][i],
                                   .count = (size_t)levels,
                                   .x = h,
                                   .y = errors[which][i],
                                   .color = i == 0 ? GA_COLOR_BLUE : GA_COLOR_RED,
                                   .line = which == 0 ? GA_LINE_SOLID : GA_LINE_DASHED,
                                   .marker = which == 0 ? GA_MARKER_CIRCLE : GA_MARKER_RING});
-    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+    ga_figure_slope(figure, panel,
+                    &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     vf_figure(
         run, figure,
         "[AB07] figure 3. Relative errors of the crank angle and of the first multiplier "

@@ -65,7 +65,8 @@ static const double q0[1] = {0.125}, v0[1] = {0.75}; /* at t = 1/2 */
 static pb_problem cubic(void)
 {
     return (pb_problem){.name = "cubic",
-                        .system = {.node_count = 1,
+                        .system = {.struct_size = sizeof(ga_system),
+                                   .node_count = 1,
                                    .nodes = &node,
                                    .constraint_count = 1,
                                    .mass = mass,
@@ -182,24 +183,29 @@ static void plot_errors(vf_run *run)
     static const char *const titles[2] = {"ρ_{∞} = 0.9", "ρ_{∞} = 0.6"};
     double n[STEPS + 1], seen[STEPS + 1], said[STEPS + 1];
     for (int k = 0; k <= STEPS; ++k) n[k] = k;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2});
     for (int k = 0; k < 2; ++k) {
         int shown = k == 0 ? STEPS : 30;
-        int panel = ga_figure_panel(figure, &(ga_plot_panel){.title = titles[k],
-                                                             .x = {.label = "step n"},
-                                                             .y = {.label = "e_{λ}"}});
+        int panel =
+            ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .title = titles[k],
+                                                     .x = {.label = "step n"},
+                                                     .y = {.label = "e_{λ}"}});
         if (!observe(run, rho[k], SHIFTED, h, seen) ||
             !predict(run, rho[k], GA_START_SHIFTED, h, said))
             break;
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = "matrix powers",
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = "matrix powers",
                                            .count = (size_t)shown + 1,
                                            .x = n,
                                            .y = said,
                                            .width = 0.8,
                                            .color = GA_COLOR_GRAY});
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = "index 3",
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = "index 3",
                                            .count = (size_t)shown + 1,
                                            .x = n,
                                            .y = seen,

@@ -61,17 +61,21 @@ static double energy(const double *q, const double *v)
 static void plot_motion(vf_run *run, const vf_states *s)
 {
     static const char *const labels[] = {"λ_{1}", "λ_{2}", "λ_{3}"};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2});
     const ga_plot_axis time = {.label = "time", .unit = "s", .low = 0, .high = 1};
-    int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = time, .y = {.label = "x_{3}", .unit = "m"}});
-    vf_curve(figure, panel, (ga_plot_series){0}, s->count, s->t,
-             vf_column(run, s->count, s->q, s->nq, 2));
-    panel =
-        ga_figure_panel(figure, &(ga_plot_panel){.x = time, .y = {.label = "λ", .unit = "N"}});
+    int panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                         .x = time,
+                                                         .y = {.label = "x_{3}", .unit = "m"}});
+    vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)}, s->count,
+             s->t, vf_column(run, s->count, s->q, s->nq, 2));
+    panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .x = time,
+                                                     .y = {.label = "λ", .unit = "N"}});
     for (int i = 0; i < 3; ++i)
-        vf_curve(figure, panel, (ga_plot_series){.label = labels[i]}, s->count, s->t,
-                 vf_column(run, s->count, s->lambda, s->m, i));
+        vf_curve(figure, panel,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = labels[i]},
+                 s->count, s->t, vf_column(run, s->count, s->lambda, s->m, i));
     vf_figure(run, figure,
               "[ABC14] figure 3: height of the centre of mass and multipliers. The top sinks "
               "below the horizontal plane, where it started, and precesses; the reactions turn "
@@ -80,16 +84,23 @@ static void plot_motion(vf_run *run, const vf_states *s)
 
 static void plot_path(vf_run *run, const vf_states *s)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
-    int panel = ga_figure_panel(figure, &(ga_plot_panel){.x = {.label = "x_{1}", .unit = "m"},
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
+    int panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                         .x = {.label = "x_{1}", .unit = "m"},
                                                          .y = {.label = "x_{2}", .unit = "m"},
                                                          .equal_aspect = true});
     double *x = vf_column(run, s->count, s->q, s->nq, 0);
     if (x)
-        vf_curve(figure, panel, (ga_plot_series){0}, s->count, x,
-                 vf_column(run, s->count, s->q, s->nq, 1));
+        vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)},
+                 s->count, x, vf_column(run, s->count, s->q, s->nq, 1));
     ga_figure_note(figure, panel,
-                   &(ga_plot_note){.x = 0, .y = 1, .text = "t = 0", .right = 28, .up = 6});
+                   &(ga_plot_note){.struct_size = sizeof(ga_plot_note),
+                                   .x = 0,
+                                   .y = 1,
+                                   .text = "t = 0",
+                                   .right = 28,
+                                   .up = 6});
     free(x);
     vf_figure(run, figure, "The path of the centre of mass from above, t from 0 to 1.");
 }

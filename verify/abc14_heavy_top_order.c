@@ -156,19 +156,23 @@ static void plot_figure_6(vf_run *run, const vf_ladder ladders[CASES])
                                                   GA_MARKER_TRIANGLE};
     static const vf_kind kinds[2] = {VF_Q, VF_LAMBDA};
     static const char *const labels[2] = {"max ||e^{q}||", "max ||e^{λ}||"};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2});
     for (int k = 0; k < 2; ++k) {
         int panel = ga_figure_panel(
             figure,
-            &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+            &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                             .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                              .y = {.label = labels[k], .scale = GA_SCALE_LOG},
                              .legend = k == 0 ? GA_LEGEND_TOP_LEFT : GA_LEGEND_NONE});
         for (int which = 0; which < CASES; ++which)
-            vf_plot_ladder(
-                figure, panel,
-                (ga_plot_series){.label = cases[which].label, .marker = markers[which]},
-                &ladders[which], kinds[k]);
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+            vf_plot_ladder(figure, panel,
+                           (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                            .label = cases[which].label,
+                                            .marker = markers[which]},
+                           &ladders[which], kinds[k]);
+        ga_figure_slope(figure, panel,
+                        &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     }
     vf_figure(run, figure,
               "[ABC14] figure 6: largest errors of q and λ on [0.5, 1], beyond the transient. "

@@ -187,23 +187,32 @@ static void plot_lambda(vf_run *run, ga_figure *figure, int panel, const vf_stat
 static const ga_plot_axis time_axis = {.label = "time", .unit = "s", .low = 0, .high = 0.1};
 static const ga_plot_axis lambda_axis = {
     .label = "λ_{3}", .unit = "N", .low = -450, .high = -180};
-static const ga_plot_series solution_line = {
-    .label = "solution", .color = GA_COLOR_BLACK, .line = GA_LINE_DASHED, .width = 1};
+static const ga_plot_series solution_line = {.struct_size = sizeof(ga_plot_series),
+                                             .label = "solution",
+                                             .color = GA_COLOR_BLACK,
+                                             .line = GA_LINE_DASHED,
+                                             .width = 1};
 
 static void plot_figure_4(vf_run *run, const top_runs *r)
 {
     static const char *const titles[2] = {"plain start", "perturbed start"};
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2, .share_y = true});
     for (int which = PLAIN; which <= PERTURBED; ++which) {
-        int panel = ga_figure_panel(figure, &(ga_plot_panel){.title = titles[which],
-                                                             .x = time_axis,
-                                                             .y = lambda_axis,
-                                                             .legend = GA_LEGEND_BOTTOM_RIGHT});
+        int panel =
+            ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .title = titles[which],
+                                                     .x = time_axis,
+                                                     .y = lambda_axis,
+                                                     .legend = GA_LEGEND_BOTTOM_RIGHT});
         plot_lambda(run, figure, panel, &r->of[RHO_9][which],
-                    (ga_plot_series){.label = "ρ_{∞} = 0.9", .width = 0.8});
+                    (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                     .label = "ρ_{∞} = 0.9",
+                                     .width = 0.8});
         plot_lambda(run, figure, panel, &r->of[RHO_6][which],
-                    (ga_plot_series){.label = "ρ_{∞} = 0.6", .width = 1.2});
+                    (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                     .label = "ρ_{∞} = 0.6",
+                                     .width = 1.2});
         plot_lambda(run, figure, panel, &r->exact, solution_line);
     }
     vf_figure(run, figure,
@@ -216,21 +225,27 @@ static void plot_figure_5(vf_run *run, const top_runs *r)
 {
     const vf_states *const runs[2] = {&r->of[RHO_9][INDEX2], &r->fine};
     static const char *const labels[2] = {"h = 10^{-3} s", "h = 5·10^{-4} s"};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .low = 0, .high = 0.2},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "time", .unit = "s", .low = 0, .high = 0.2},
                                  .y = {.label = "||η||", .low = 0, .high = 0.014}});
     for (int k = 0; k < 2; ++k) {
         double *eta = vf_numbers(run, (size_t)runs[k]->count);
         for (int n = 0; eta && n < runs[k]->count; ++n) eta[n] = length(runs[k]->eta + 3 * n);
         if (eta) eta[0] = NAN; /* there is none before the first step */
-        vf_curve(figure, panel, (ga_plot_series){.label = labels[k]}, runs[k]->count,
-                 runs[k]->t, eta);
+        vf_curve(figure, panel,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = labels[k]},
+                 runs[k]->count, runs[k]->t, eta);
     }
-    panel = ga_figure_panel(
-        figure,
-        &(ga_plot_panel){.x = time_axis, .y = lambda_axis, .legend = GA_LEGEND_BOTTOM_RIGHT});
-    plot_lambda(run, figure, panel, runs[0], (ga_plot_series){.label = "index 2, ρ_{∞} = 0.9"});
+    panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .x = time_axis,
+                                                     .y = lambda_axis,
+                                                     .legend = GA_LEGEND_BOTTOM_RIGHT});
+    plot_lambda(run, figure, panel, runs[0],
+                (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                 .label = "index 2, ρ_{∞} = 0.9"});
     plot_lambda(run, figure, panel, &r->exact, solution_line);
     vf_figure(run, figure,
               "[ABC14] figure 5: stabilised index 2. On the left the auxiliary variable η for "

@@ -110,19 +110,27 @@ static void check_orders(vf_run *run, vf_ladder ladders[2][CASES])
 
 static void plot_orders(vf_run *run, const vf_ladder ladders[CASES])
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int panel = ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                          .y = {.label = "max |e_{λ}| on [0, 2]", .scale = GA_SCALE_LOG}});
     static const ga_plot_marker markers[CASES] = {GA_MARKER_CIRCLE, GA_MARKER_SQUARE,
                                                   GA_MARKER_TRIANGLE};
     for (int which = 0; which < CASES; ++which)
         vf_plot_ladder(figure, panel,
-                       (ga_plot_series){.label = cases[which].label, .marker = markers[which]},
+                       (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                        .label = cases[which].label,
+                                        .marker = markers[which]},
                        &ladders[which], VF_LAMBDA);
-    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 1});
-    ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2, .x = 6e-3, .y = 1.2e-4});
+    ga_figure_slope(figure, panel,
+                    &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 1});
+    ga_figure_slope(
+        figure, panel,
+        &(ga_plot_slope){
+            .struct_size = sizeof(ga_plot_slope), .order = 2, .x = 6e-3, .y = 1.2e-4});
     vf_figure(run, figure,
               "Largest error of λ on [0, 2] for x0 = 0.2 against the step size: first order "
               "with the plain start, second order with perturbed start values or in index 2.");
@@ -150,21 +158,24 @@ static void plot_error(vf_run *run, ga_figure *figure, int panel, double x0, sta
 static void plot_figure_1(vf_run *run)
 {
     static const char *const titles[2] = {"h = 2·10^{-2} s", "h = 1·10^{-2} s"};
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 640, .columns = 2, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 640, .columns = 2, .share_y = true});
     for (int k = 0; k < 2; ++k) {
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = titles[k],
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = titles[k],
                                      .x = {.label = "time", .unit = "s", .low = 0, .high = 1.5},
                                      .y = {.label = "e_{λ}"}});
         plot_error(run, figure, panel, 0.2, PLAIN, h[k], false,
-                   (ga_plot_series){.label = "x_{0} = 0.2",
+                   (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                    .label = "x_{0} = 0.2",
                                     .marker = GA_MARKER_PLUS,
                                     .marker_every = 1,
                                     .width = 0.5,
                                     .marker_size = 4});
         plot_error(run, figure, panel, 0, PLAIN, h[k], false,
-                   (ga_plot_series){.label = "x_{0} = 0",
+                   (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                    .label = "x_{0} = 0",
                                     .marker = GA_MARKER_DOT,
                                     .marker_every = 1,
                                     .line = GA_LINE_NONE});
@@ -178,14 +189,18 @@ static void plot_figure_1(vf_run *run)
 
 static void plot_cure(vf_run *run)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
         figure, &(ga_plot_panel){
+                    .struct_size = sizeof(ga_plot_panel),
                     .x = {.label = "time", .unit = "s", .low = 0, .high = 2},
                     .y = {.label = "|e_{λ}|", .scale = GA_SCALE_LOG, .low = 1e-6, .high = 1}});
     for (int which = 0; which < CASES; ++which)
         plot_error(run, figure, panel, 0.2, (start_case)which, 1e-2, true,
-                   (ga_plot_series){.label = cases[which].label, .width = 1});
+                   (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                    .label = cases[which].label,
+                                    .width = 1});
     vf_figure(run, figure,
               "x0 = 0.2, h = 1e-2: the error of λ over time, plain against perturbed start "
               "values (56), (57), and stabilised index 2. After the transient all three have "

@@ -202,20 +202,25 @@ static void plot_norms(vf_run *run, const powers index3[DAMPINGS], const powers 
                                                  "ρ_{∞} = 0.99"};
     double n[STEPS + 1];
     for (int k = 0; k <= STEPS; ++k) n[k] = k;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "step n"},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "step n"},
                                  .y = {.label = "||(T_{+}^{-1} T_{0})^{n}||_{2}",
                                        .scale = GA_SCALE_LOG,
                                        .low = 1e-2,
                                        .high = 1e3}});
     for (int k = 0; k < DAMPINGS; ++k)
-        ga_figure_series(
-            figure, panel,
-            &(ga_plot_series){
-                .label = labels[k], .count = STEPS + 1, .x = n, .y = index3[k].norm});
+        ga_figure_series(figure, panel,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = labels[k],
+                                           .count = STEPS + 1,
+                                           .x = n,
+                                           .y = index3[k].norm});
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.label = "index 2, ρ_{∞} = 0.9",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "index 2, ρ_{∞} = 0.9",
                                        .count = STEPS + 1,
                                        .x = n,
                                        .y = index2->norm,

@@ -22,24 +22,30 @@ static double largest_force_error(const vf_history *history)
 
 static void plot_motion(vf_run *run, const vf_history *history)
 {
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 560, .height = 400, .share_x = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 560, .height = 400, .share_x = true});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 10},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "time", .unit = "s", .high = 10},
                                  .y = {.label = "position", .unit = "m"},
                                  .legend = GA_LEGEND_OUTSIDE});
-    vf_curve(figure, panel, (ga_plot_series){.label = "x"}, history->count, history->t,
-             vf_history_column(run, history, X));
-    vf_curve(figure, panel, (ga_plot_series){.label = "y"}, history->count, history->t,
-             vf_history_column(run, history, Y));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "x"},
+             history->count, history->t, vf_history_column(run, history, X));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "y"},
+             history->count, history->t, vf_history_column(run, history, Y));
     panel = ga_figure_panel(figure,
-                            &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 10},
+                            &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                             .x = {.label = "time", .unit = "s", .high = 10},
                                              .y = {.label = "force of the bar", .unit = "N"},
                                              .legend = GA_LEGEND_OUTSIDE});
-    vf_curve(figure, panel, (ga_plot_series){.label = "x"}, history->count, history->t,
-             vf_history_column(run, history, FORCE));
-    vf_curve(figure, panel, (ga_plot_series){.label = "y"}, history->count, history->t,
-             vf_history_column(run, history, FORCE + 1));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "x"},
+             history->count, history->t, vf_history_column(run, history, FORCE));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "y"},
+             history->count, history->t, vf_history_column(run, history, FORCE + 1));
     vf_figure(run, figure,
               "Position of the mass and force of the bar on it. The tension of the bar is 3 m "
               "g = 29.43 N at the lowest point and zero at the turning points.");

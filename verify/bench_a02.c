@@ -29,7 +29,8 @@ static void draw(ga_figure *figure, int panel, const double *tip)
             y[i] = ends[i] * tip[1];
         }
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.count = 2,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .count = 2,
                                            .x = x,
                                            .y = y,
                                            .color = GA_COLOR_BLUE,
@@ -41,7 +42,8 @@ static void draw(ga_figure *figure, int panel, const double *tip)
         y[k] = tip[1];
     }
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.count = 3,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .count = 3,
                                        .x = x,
                                        .y = y,
                                        .color = GA_COLOR_ORANGE,
@@ -56,15 +58,20 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
         double angle;
         const char *title;
     } shots[] = {{0, "start"}, {0.8, "on the way"}, {1.45, "nearly aligned"}, {2.6, "beyond"}};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){
-        .width = 640, .height = 430, .columns = 2, .share_x = true, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                                          .width = 640,
+                                                          .height = 430,
+                                                          .columns = 2,
+                                                          .share_x = true,
+                                                          .share_y = true});
     for (size_t k = 0; k < sizeof shots / sizeof *shots; ++k) {
         int at = 0;
         while (at < history->count - 1 &&
                -history->values[at * history->width + ANGLE] < shots[k].angle - 1e-9)
             ++at;
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = shots[k].title,
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = shots[k].title,
                                      .x = {.label = "x", .unit = "m", .low = -0.5, .high = 3.5},
                                      .y = {.label = "y", .unit = "m", .low = -1.2, .high = 1.2},
                                      .equal_aspect = true});
@@ -78,16 +85,22 @@ static void plot_snapshots(vf_run *run, const vf_history *history)
 
 static void plot_motion(vf_run *run, const vf_history *history)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 10},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "time", .unit = "s", .high = 10},
                                  .y = {.label = "tip of the first crank", .unit = "m"},
                                  .legend = GA_LEGEND_OUTSIDE});
-    vf_curve(figure, panel, (ga_plot_series){.label = "x"}, history->count, history->t,
-             vf_history_column(run, history, TIP));
-    vf_curve(figure, panel, (ga_plot_series){.label = "y"}, history->count, history->t,
-             vf_history_column(run, history, TIP + 1));
-    ga_figure_rule(figure, panel, &(ga_plot_rule){.direction = GA_ALONG_X, .at = 0});
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "x"},
+             history->count, history->t, vf_history_column(run, history, TIP));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "y"},
+             history->count, history->t, vf_history_column(run, history, TIP + 1));
+    ga_figure_rule(
+        figure, panel,
+        &(ga_plot_rule){.struct_size = sizeof(ga_plot_rule), .direction = GA_ALONG_X, .at = 0});
     vf_figure(run, figure,
               "N = 2: the tip of the first crank. The cranks go round five times and, where y "
               "is zero, ten times through the singular position.");

@@ -32,9 +32,11 @@ static void check_angles(vf_run *run, const double *end)
 static void plot_paths(vf_run *run, const vf_history *h)
 {
     static const char *const labels[BODIES] = {"K1", "K2", "K3", "K4", "K5", "K6", "K7"};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560, .height = 330});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560, .height = 330});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "x", .unit = "mm"},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "x", .unit = "mm"},
                                  .y = {.label = "y", .unit = "mm", .low = -20, .high = 25},
                                  .equal_aspect = true,
                                  .legend = GA_LEGEND_OUTSIDE});
@@ -45,7 +47,11 @@ static void plot_paths(vf_run *run, const vf_history *h)
             x[i] *= 1e3;
             y[i] *= 1e3;
         }
-        if (x) vf_curve(figure, panel, (ga_plot_series){.label = labels[k]}, h->count, x, y);
+        if (x)
+            vf_curve(
+                figure, panel,
+                (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = labels[k]},
+                h->count, x, y);
         free(x);
     }
     vf_figure(run, figure,
@@ -55,10 +61,11 @@ static void plot_paths(vf_run *run, const vf_history *h)
 
 static void plot_drift(vf_run *run, const vf_history *h)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = vf_drift_panel(figure, 0.03);
-    vf_curve(figure, panel, (ga_plot_series){.width = 1}, h->count, h->t,
-             vf_history_drift(run, h, ENERGY));
+    vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series), .width = 1},
+             h->count, h->t, vf_history_drift(run, h, ENERGY));
     vf_figure(run, figure,
               "Energy balance, kinetic + potential - work of the torque, relative to the "
               "largest kinetic energy. The error is controlled per step, so the drift grows in "

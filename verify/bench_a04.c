@@ -9,23 +9,28 @@ static const double steps[LEVELS] = {1e-2, 5e-3, 2.5e-3};
 static void plot_motion(vf_run *run, const vf_history *h)
 {
     static const char *const labels[3] = {"x", "y", "z"};
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 560, .height = 400, .share_x = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 560, .height = 400, .share_x = true});
     const ga_plot_axis time = {.label = "time", .unit = "s", .high = 10};
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = time,
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = time,
                                  .y = {.label = "end of the third bar", .unit = "m"},
                                  .legend = GA_LEGEND_OUTSIDE});
     for (int i = 0; i < 3; ++i)
-        vf_curve(figure, panel, (ga_plot_series){.label = labels[i]}, h->count, h->t,
-                 vf_history_column(run, h, END_POINT + i));
-    panel = ga_figure_panel(figure, &(ga_plot_panel){.x = time,
+        vf_curve(figure, panel,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = labels[i]},
+                 h->count, h->t, vf_history_column(run, h, END_POINT + i));
+    panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .x = time,
                                                      .y = {.label = "energy", .unit = "J"},
                                                      .legend = GA_LEGEND_OUTSIDE});
-    vf_curve(figure, panel, (ga_plot_series){.label = "kinetic"}, h->count, h->t,
-             vf_history_column(run, h, ENERGY));
-    vf_curve(figure, panel, (ga_plot_series){.label = "potential"}, h->count, h->t,
-             vf_history_column(run, h, ENERGY + 1));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "kinetic"},
+             h->count, h->t, vf_history_column(run, h, ENERGY));
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "potential"},
+             h->count, h->t, vf_history_column(run, h, ENERGY + 1));
     vf_figure(run, figure,
               "Motion of the point where the third and the fourth bar meet, and the energies. "
               "The mechanism falls from rest and returns to its initial position.");

@@ -10,18 +10,22 @@ static const char *const coarser[] = {"simulate={t_end: 10, tolerance: 1e-3}", N
 
 static void plot_motion(vf_run *run, const vf_history *h)
 {
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 560, .height = 400, .share_x = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 560, .height = 400, .share_x = true});
     const ga_plot_axis time = {.label = "time", .unit = "s", .high = 10};
-    int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = time, .y = {.label = "slider", .unit = "m"}});
-    vf_curve(figure, panel, (ga_plot_series){0}, h->count, h->t,
-             vf_history_column(run, h, SLIDE));
+    int panel =
+        ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                 .x = time,
+                                                 .y = {.label = "slider", .unit = "m"}});
+    vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)}, h->count,
+             h->t, vf_history_column(run, h, SLIDE));
     panel = ga_figure_panel(
-        figure,
-        &(ga_plot_panel){.x = time, .y = {.label = "speed of the shaft", .unit = "rad/s"}});
-    vf_curve(figure, panel, (ga_plot_series){.color = GA_COLOR_RED}, h->count, h->t,
-             vf_history_column(run, h, RATE));
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = time,
+                                 .y = {.label = "speed of the shaft", .unit = "rad/s"}});
+    vf_curve(figure, panel,
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series), .color = GA_COLOR_RED},
+             h->count, h->t, vf_history_column(run, h, RATE));
     vf_figure(run, figure,
               "Displacement of the slider and speed of the shaft. When the balls rise, the "
               "shaft slows down: angular momentum is conserved.");
@@ -29,10 +33,11 @@ static void plot_motion(vf_run *run, const vf_history *h)
 
 static void plot_drift(vf_run *run, const vf_history *h)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = vf_drift_panel(figure, 10);
-    vf_curve(figure, panel, (ga_plot_series){.width = 1}, h->count, h->t,
-             vf_history_drift(run, h, ENERGY));
+    vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series), .width = 1},
+             h->count, h->t, vf_history_drift(run, h, ENERGY));
     vf_figure(run, figure,
               "Energy balance, including the energy dissipated by the dampers, relative to the "
               "largest kinetic energy.");

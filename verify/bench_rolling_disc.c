@@ -14,22 +14,25 @@ static void plot_motion(vf_run *run)
     static const char *const set[] = {"simulate={t_end: 4, tolerance: 1e-6}", NULL};
     vf_history h;
     if (!vf_record(run, "rolling_disc", set, channels, WIDTH, &h)) return;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 700, .columns = 2});
-    int panel = ga_figure_panel(figure, &(ga_plot_panel){.title = "seen from above",
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 700, .columns = 2});
+    int panel = ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                         .title = "seen from above",
                                                          .x = {.label = "x", .unit = "m"},
                                                          .y = {.label = "y", .unit = "m"},
                                                          .equal_aspect = true});
     double *x = vf_history_column(run, &h, POSITION);
     if (x)
-        vf_curve(figure, panel, (ga_plot_series){0}, h.count, x,
-                 vf_history_column(run, &h, POSITION + 1));
+        vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)},
+                 h.count, x, vf_history_column(run, &h, POSITION + 1));
     free(x);
     panel =
-        ga_figure_panel(figure, &(ga_plot_panel){.title = "height",
+        ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                 .title = "height",
                                                  .x = {.label = "time", .unit = "s", .high = 4},
                                                  .y = {.label = "z", .unit = "m"}});
-    vf_curve(figure, panel, (ga_plot_series){0}, h.count, h.t,
-             vf_history_column(run, &h, POSITION + 2));
+    vf_curve(figure, panel, (ga_plot_series){.struct_size = sizeof(ga_plot_series)}, h.count,
+             h.t, vf_history_column(run, &h, POSITION + 2));
     vf_history_free(&h);
     vf_figure(
         run, figure,

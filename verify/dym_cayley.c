@@ -67,7 +67,10 @@ static void run_case(vf_run *run, const pb_problem *top, int k, vf_states *exact
         vf_check(run, cases[k].end, cases[k].last, e[STEPS], cases[k].tolerance, WHY);
     }
     vf_curve(figure, panel,
-             (ga_plot_series){.label = cases[k].label, .color = cases[k].color, .width = 1.2},
+             (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                              .label = cases[k].label,
+                              .color = cases[k].color,
+                              .width = 1.2},
              states.count, states.t, e);
     vf_states_free(&states);
 }
@@ -77,9 +80,11 @@ static void run_cayley(vf_run *run)
     pb_problem *top = NULL;
     vf_states exact = {0};
     if (!vf_ok(run, pb_heavy_top_create(GA_GROUP_R3SO3, &top), NULL)) return;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = 0.2},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "time", .unit = "s", .high = 0.2},
                                  .y = {.label = "|e_{λ}|",
                                        .unit = "N",
                                        .scale = GA_SCALE_LOG,

@@ -238,10 +238,12 @@ static double condition_of(vf_run *run, const pb_problem *pendulum, double h, fo
 static void check_conditions(vf_run *run, const pb_problem *pendulum)
 {
     double steps[POWERS], got[FORMS][POWERS];
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 600, .height = 330});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 600, .height = 330});
     int panel = ga_figure_panel(
         figure,
         &(ga_plot_panel){
+            .struct_size = sizeof(ga_plot_panel),
             .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
             .y = {.label = "condition number", .scale = GA_SCALE_LOG, .low = 1, .high = 1e16},
             .legend = GA_LEGEND_OUTSIDE});
@@ -259,7 +261,8 @@ static void check_conditions(vf_run *run, const pb_problem *pendulum)
                               "round-off of a singular value, eps times the condition number");
         }
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = forms[which].label,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = forms[which].label,
                                            .count = POWERS,
                                            .x = steps,
                                            .y = got[which],

@@ -112,7 +112,8 @@ static void plot(vf_run *run, const ga_plot_panel *panel, get_value *value, cons
     static const ga_plot_marker markers[METHODS] = {GA_MARKER_CIRCLE,   GA_MARKER_SQUARE,
                                                     GA_MARKER_TRIANGLE, GA_MARKER_DIAMOND,
                                                     GA_MARKER_RING,     GA_MARKER_CROSS};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int at = ga_figure_panel(figure, panel);
     const bool log_axis = panel->x.scale == GA_SCALE_LOG;
     const double low = log_axis ? panel->x.low : 1e-3, high = panel->x.high;
@@ -126,7 +127,8 @@ static void plot(vf_run *run, const ga_plot_panel *panel, get_value *value, cons
             y[i] = value(&point);
         }
         ga_figure_series(figure, at,
-                         &(ga_plot_series){.label = label[k],
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = label[k],
                                            .count = CURVE,
                                            .x = x,
                                            .y = y,
@@ -145,7 +147,8 @@ static void run_spectral(vf_run *run)
     const ga_plot_axis ratio = {.label = "h/T", .low = 0, .high = 0.4};
     plot(
         run,
-        &(ga_plot_panel){.x = {.label = "h/T", .scale = GA_SCALE_LOG, .low = 0.01, .high = 1e3},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "h/T", .scale = GA_SCALE_LOG, .low = 0.01, .high = 1e3},
                          .y = {.label = "spectral radius", .low = 0, .high = 1.05},
                          .legend_title = "ρ_{∞}"},
         radius_of,
@@ -153,14 +156,18 @@ static void run_spectral(vf_run *run)
         "small steps, falling to the chosen spectral radius at infinity. With 0 an unresolved "
         "oscillation decays within a few steps, with 1 it persists.");
     plot(run,
-         &(ga_plot_panel){
-             .x = ratio, .y = {.label = "period elongation"}, .legend_title = "ρ_{∞}"},
+         &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                          .x = ratio,
+                          .y = {.label = "period elongation"},
+                          .legend_title = "ρ_{∞}"},
          elongation_of,
          "[DYM] figure 2. Period elongation: of second order for every method, and less for "
          "larger spectral radius at infinity.");
     plot(run,
-         &(ga_plot_panel){
-             .x = ratio, .y = {.label = "algorithmic damping"}, .legend_title = "ρ_{∞}"},
+         &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                          .x = ratio,
+                          .y = {.label = "algorithmic damping"},
+                          .legend_title = "ρ_{∞}"},
          damping_of,
          "[DYM] figure 3. Damping ratio of the undamped oscillator: zero for 1; the price of "
          "damping at infinity is some damping of resolved oscillations.");

@@ -86,7 +86,8 @@ int vf_drift_panel(ga_figure *figure, double t_end)
 {
     return ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = "time", .unit = "s", .high = t_end},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "time", .unit = "s", .high = t_end},
                          .y = {.label = "energy drift, relative", .scale = GA_SCALE_LOG}});
 }
 
@@ -109,7 +110,8 @@ static bool record_fixed(vf_run *run, const vf_bench *bench, double step, vf_his
 bool vf_bench_climb(vf_run *run, const vf_bench *bench, int levels, const double *steps,
                     vf_bench_result *result, const char *caption)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = vf_drift_panel(figure, bench->t_end);
     bool done = true;
     *result = (vf_bench_result){.levels = levels};
@@ -122,9 +124,11 @@ bool vf_bench_climb(vf_run *run, const vf_bench *bench, int levels, const double
                (size_t)bench->width * sizeof(double));
         result->drift[k] = vf_energy_error(&result->finest);
         snprintf(label, sizeof label, "h = %g s", steps[k]);
-        vf_curve(figure, panel, (ga_plot_series){.label = label, .width = 1},
-                 result->finest.count, result->finest.t,
-                 vf_history_drift(run, &result->finest, bench->energy));
+        vf_curve(
+            figure, panel,
+            (ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = label, .width = 1},
+            result->finest.count, result->finest.t,
+            vf_history_drift(run, &result->finest, bench->energy));
     }
     vf_figure(run, figure, caption);
     return done;

@@ -219,7 +219,8 @@ static void plot_phase(vf_run *run, const pb_problem *crank)
         {GA_HHT_I3, "HHT-I3", 1e6, "pin velocity, x (10^{-6} m/s)", "y (10^{-6} m/s)"},
         {GA_SOI2, "HHT-SOI2", 1e16, "pin velocity, x (10^{-16} m/s)", "y (10^{-16} m/s)"},
     };
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 620, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 620, .columns = 2});
     for (int k = 0; k < 2; ++k) {
         vf_job job = job_of(crank, cases[k].formulation, GA_START_PLAIN, -0.3, 0x1p-10);
         vf_states s = {0};
@@ -232,11 +233,14 @@ static void plot_phase(vf_run *run, const pb_problem *crank)
         double *y = w ? vf_column(run, count, w + first * M, M, 1) : NULL;
         for (int n = 0; x && y && n < count; ++n)
             x[n] *= cases[k].scale, y[n] *= cases[k].scale;
-        int panel = ga_figure_panel(figure, &(ga_plot_panel){.title = cases[k].title,
-                                                             .x = {.label = cases[k].x},
-                                                             .y = {.label = cases[k].y}});
+        int panel =
+            ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .title = cases[k].title,
+                                                     .x = {.label = cases[k].x},
+                                                     .y = {.label = cases[k].y}});
         vf_curve(figure, panel,
-                 (ga_plot_series){.line = k ? GA_LINE_NONE : GA_LINE_SOLID,
+                 (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                  .line = k ? GA_LINE_NONE : GA_LINE_SOLID,
                                   .width = 0.8,
                                   .marker = k ? GA_MARKER_PLUS : GA_MARKER_NONE,
                                   .marker_size = 3,
@@ -255,9 +259,11 @@ static void plot_phase(vf_run *run, const pb_problem *crank)
 
 static void plot_law(vf_run *run, const pb_problem *crank)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
         figure, &(ga_plot_panel){
+                    .struct_size = sizeof(ga_plot_panel),
                     .x = {.label = "time", .unit = "s", .low = 0, .high = 0.5},
                     .y = {.label = "pin velocity, y (10^{-6} m/s)", .low = -7, .high = 3}});
     vf_job job = job_of(crank, GA_HHT_I3, GA_START_PLAIN, -0.3, 0x1p-10);
@@ -267,11 +273,15 @@ static void plot_law(vf_run *run, const pb_problem *crank)
         for (int i = 0; w && l && i < s.count * M; ++i) w[i] *= 1e6, l[i] *= 1e6;
         if (w && l) {
             vf_curve(figure, panel,
-                     (ga_plot_series){.label = "HHT-I3, plain start", .width = 1}, s.count, s.t,
-                     vf_column(run, s.count, w, M, 1));
+                     (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                      .label = "HHT-I3, plain start",
+                                      .width = 1},
+                     s.count, s.t, vf_column(run, s.count, w, M, 1));
             vf_curve(figure, panel,
-                     (ga_plot_series){
-                         .label = "law", .line = GA_LINE_DASHED, .color = GA_COLOR_BLACK},
+                     (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                      .label = "law",
+                                      .line = GA_LINE_DASHED,
+                                      .color = GA_COLOR_BLACK},
                      s.count - 2, s.t + 1, vf_column(run, s.count - 2, l + M, M, 1));
         }
         free(w);

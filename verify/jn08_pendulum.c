@@ -106,22 +106,28 @@ static void plot_motion(vf_run *run, const pb_problem *problem, const vf_job *jo
     vf_job coarse = *job;
     coarse.h = 0.025;
     for (int k = 0; k < SAMPLES; ++k) t[k] = k * 2.0 / (SAMPLES - 1);
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 520, .share_x = true});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 520, .share_x = true});
     if (vf_solution_at(run, problem, SAMPLES, t, &exact) && vf_steps(run, &coarse, &states)) {
-        const ga_plot_series line = {.label = "solution", .color = GA_COLOR_GRAY};
-        const ga_plot_series dots = {.label = "SOI2, h = 0.025",
+        const ga_plot_series line = {
+            .struct_size = sizeof(ga_plot_series), .label = "solution", .color = GA_COLOR_GRAY};
+        const ga_plot_series dots = {.struct_size = sizeof(ga_plot_series),
+                                     .label = "SOI2, h = 0.025",
                                      .line = GA_LINE_NONE,
                                      .marker = GA_MARKER_DOT,
                                      .marker_every = 1,
                                      .color = GA_COLOR_BLUE};
-        int panel = ga_figure_panel(figure, &(ga_plot_panel){.y = {.label = "θ", .unit = "rad"},
-                                                             .x = {.low = 0, .high = 2}});
+        int panel =
+            ga_figure_panel(figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                     .y = {.label = "θ", .unit = "rad"},
+                                                     .x = {.low = 0, .high = 2}});
         vf_curve(figure, panel, line, exact.count, exact.t,
                  vf_column(run, exact.count, exact.q, 3, THETA));
         vf_curve(figure, panel, dots, states.count, states.t,
                  vf_column(run, states.count, states.q, 3, THETA));
         panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .low = 0, .high = 2},
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .x = {.label = "time", .unit = "s", .low = 0, .high = 2},
                                      .y = {.label = "λ_{1}", .unit = "N"},
                                      .legend = GA_LEGEND_NONE});
         vf_curve(figure, panel, line, exact.count, exact.t,
@@ -138,17 +144,20 @@ static void plot_motion(vf_run *run, const pb_problem *problem, const vf_job *jo
 
 static void plot_orders(vf_run *run, const vf_ladder *ladders)
 {
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 620, .columns = 2, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 620, .columns = 2, .share_y = true});
     for (int which = 0; which < VARIANTS; ++which) {
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = variants[which].title,
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = variants[which].title,
                                      .x = {.label = "h", .unit = "s", .scale = GA_SCALE_LOG},
                                      .y = {.label = "error at t = 2", .scale = GA_SCALE_LOG},
                                      .legend = which == ADJUSTED ? GA_LEGEND_AUTOMATIC
                                                                  : GA_LEGEND_NONE});
         vf_plot_soi2(figure, panel, &ladders[which]);
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = which == ADJUSTED ? 2 : 1});
+        ga_figure_slope(figure, panel,
+                        &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope),
+                                         .order = which == ADJUSTED ? 2 : 1});
     }
     vf_figure(run, figure,
               "Left: [JN08] figure 4, errors at t = 2 with steps h/3, 2h/3 and the adjustment, "

@@ -99,8 +99,8 @@ static void run_test_problem(vf_run *run)
     vf_ladder ladders[VARIANTS];
     if (!vf_ok(run, pb_jn08_test_create(&problem), NULL)) return;
     check_solution(run, problem);
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 620, .columns = 2, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 620, .columns = 2, .share_y = true});
     for (int which = 0; which < VARIANTS; ++which) {
         vf_job job = {.problem = problem,
                       .def = vf_soi2(0.2, variants[which].change),
@@ -109,14 +109,18 @@ static void run_test_problem(vf_run *run)
         if (!vf_climb_soi2(run, &job, LEVELS, h, &ladders[which])) break;
         check_variant(run, (variant)which, &ladders[which]);
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = variants[which].title,
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = variants[which].title,
                                      .x = {.label = "h", .scale = GA_SCALE_LOG},
                                      .y = {.label = "error at t = 1", .scale = GA_SCALE_LOG},
                                      .legend = which == ADJUSTED ? GA_LEGEND_AUTOMATIC
                                                                  : GA_LEGEND_NONE});
         vf_plot_soi2(figure, panel, &ladders[which]);
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
-        if (which == PLAIN) ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 1});
+        ga_figure_slope(figure, panel,
+                        &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
+        if (which == PLAIN)
+            ga_figure_slope(figure, panel,
+                            &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 1});
     }
     vf_figure(run, figure,
               "[JN08] figures 1 and 2. Errors at t = 1 with steps h/3, 2h/3, h/3, ... Left: "

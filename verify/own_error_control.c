@@ -181,7 +181,8 @@ static void check_problem(vf_run *run, int k, int digits, ga_figure *figure, int
     vf_between(run, problems[k].richardson, 0.99, 1.01, richardson(run, p, 1e-4),
                "tolerance 1e-4; what is left is of third order");
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.label = problems[k].label,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = problems[k].label,
                                        .marker = problems[k].marker,
                                        .count = (size_t)digits - 1,
                                        .x = tolerance,
@@ -194,13 +195,16 @@ static void check_tolerances(vf_run *run)
 {
     const int digits = vf_is_quick(run) ? 4 : MAX_DIGITS;
     static const double line[2] = {1e-7, 1e-1};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "tolerance", .scale = GA_SCALE_LOG},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "tolerance", .scale = GA_SCALE_LOG},
                                  .y = {.label = "error at the end", .scale = GA_SCALE_LOG}});
     for (int k = 0; k < PROBLEMS; ++k) check_problem(run, k, digits, figure, panel);
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.label = "as asked for",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "as asked for",
                                        .count = 2,
                                        .x = line,
                                        .y = line,
@@ -232,9 +236,11 @@ static void check_work(vf_run *run)
     const int digits = vf_is_quick(run) ? 4 : MAX_DIGITS;
     pb_problem *p = NULL;
     if (!vf_ok(run, top(&p), NULL)) return;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "steps", .scale = GA_SCALE_LOG},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "steps", .scale = GA_SCALE_LOG},
                                  .y = {.label = "error at the end", .scale = GA_SCALE_LOG}});
     for (int k = 0; k < 2; ++k) {
         double steps[MAX_DIGITS], error[MAX_DIGITS];
@@ -249,7 +255,8 @@ static void check_work(vf_run *run)
                        log(steps[count - 1] / steps[count - 2]),
                    k ? "third order" : "second order");
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = modes[k].label,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = modes[k].label,
                                            .marker = modes[k].marker,
                                            .count = (size_t)count,
                                            .x = steps,
@@ -317,15 +324,18 @@ static void check_stiffness(vf_run *run)
         run->out_of_memory = true;
         return;
     }
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 560});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "time", .unit = "s", .low = 0, .high = 2},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "time", .unit = "s", .low = 0, .high = 2},
                                  .y = {.label = "θ - 3π/2", .unit = "rad"}});
     vf_check(run, "stiff pendulum: steps, k = 3000, positions", 443,
              steps_of(run, 3000, GA_ERROR_POSITIONS, 2, r), 20,
              "borderline decisions may differ between machines");
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.label = "k = 3000",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "k = 3000",
                                        .marker = GA_MARKER_CIRCLE,
                                        .marker_every = 1,
                                        .count = (size_t)r->count,
@@ -336,7 +346,8 @@ static void check_stiffness(vf_run *run)
              steps_of(run, 1e9, GA_ERROR_POSITIONS, 2, r), 2,
              "borderline decisions may differ between machines");
     ga_figure_series(figure, panel,
-                     &(ga_plot_series){.label = "k = 10^{9}",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "k = 10^{9}",
                                        .marker = GA_MARKER_SQUARE,
                                        .marker_every = 1,
                                        .count = (size_t)r->count,

@@ -120,11 +120,12 @@ static void plot(vf_run *run, const vf_ladder *reduced, const vf_ladder *full)
     static const vf_kind shown[] = {VF_Q, VF_VD, VF_PSI};
     static const char *const labels[2][3] = {{"y, full", "a, full", "ψ, full"},
                                              {"y, reduced", "a, reduced", "ψ, reduced"}};
-    ga_figure *figure =
-        ga_figure_create(&(ga_figure_def){.width = 680, .columns = 2, .share_y = true});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 680, .columns = 2, .share_y = true});
     for (int steps = 0; steps < PATTERNS; ++steps) {
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = titles[steps],
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = titles[steps],
                                      .x = {.label = "h", .scale = GA_SCALE_LOG},
                                      .y = {.label = "error at t = 1", .scale = GA_SCALE_LOG},
                                      .legend = steps ? GA_LEGEND_OUTSIDE : GA_LEGEND_NONE});
@@ -132,13 +133,15 @@ static void plot(vf_run *run, const vf_ladder *reduced, const vf_ladder *full)
             for (int variant = 0; variant < 2; ++variant)
                 vf_plot_ladder(
                     figure, panel,
-                    (ga_plot_series){.label = labels[variant][k],
+                    (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                     .label = labels[variant][k],
                                      .color = (unsigned)(GA_COLOR_BLUE + k),
                                      .line = variant ? GA_LINE_DASHED : GA_LINE_SOLID,
                                      .marker = variant ? GA_MARKER_RING : GA_MARKER_CIRCLE,
                                      .width = 1},
                     variant ? &reduced[steps] : &full[steps], shown[k]);
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2});
+        ga_figure_slope(figure, panel,
+                        &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     }
     vf_figure(run, figure,
               "Test problem (15) of [JN08], rho_inf 0.2: the reduced variant, dashed, has the "

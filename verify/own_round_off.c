@@ -343,16 +343,19 @@ static void plot_scatter(vf_run *run)
     pb_problem *problem = NULL;
     double most[2][LEVELS];
     if (!vf_ok(run, pendulum(&problem), NULL)) return;
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int panel = ga_figure_panel(
         figure,
-        &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                          .y = {.label = "round-off in λ", .scale = GA_SCALE_LOG}});
     for (int k = 0; k < 2; ++k) {
         for (int i = 0; i < LEVELS; ++i)
             most[k][i] = scatter(run, problem, k ? GA_INDEX2 : GA_INDEX3, h[i]);
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = labels[k],
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = labels[k],
                                            .marker = k ? GA_MARKER_SQUARE : GA_MARKER_CIRCLE,
                                            .count = LEVELS,
                                            .x = h,

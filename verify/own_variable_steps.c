@@ -255,23 +255,31 @@ static void check_model(vf_run *run)
 static void plot_orders(vf_run *run, const vf_ladder *pendulums, const vf_ladder *tops)
 {
     static const char *const titles[2] = {"pendulum", "heavy top, R^{3}×SO(3)"};
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 680, .columns = 2});
+    ga_figure *figure = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 680, .columns = 2});
     for (int k = 0; k < 2; ++k) {
         int panel = ga_figure_panel(
-            figure, &(ga_plot_panel){.title = titles[k],
+            figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                     .title = titles[k],
                                      .x = {.label = "h", .unit = "s", .scale = GA_SCALE_LOG},
                                      .y = {.label = "max |e_{λ}|", .scale = GA_SCALE_LOG},
                                      .legend = k ? GA_LEGEND_OUTSIDE : GA_LEGEND_NONE});
         for (int which = 0; which < STRATEGIES; ++which)
             vf_plot_ladder(figure, panel,
-                           (ga_plot_series){.label = strategies[which].label,
+                           (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                            .label = strategies[which].label,
                                             .color = strategies[which].color,
                                             .marker = strategies[which].marker,
                                             .width = 1},
                            k ? &tops[which] : &pendulums[which], VF_LAMBDA);
         const double x = k ? 8e-4 : 8e-3, y = k ? 50 : 0.03;
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 2, .x = x, .y = y});
-        ga_figure_slope(figure, panel, &(ga_plot_slope){.order = 1, .x = x, .y = 6 * y});
+        ga_figure_slope(
+            figure, panel,
+            &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2, .x = x, .y = y});
+        ga_figure_slope(
+            figure, panel,
+            &(ga_plot_slope){
+                .struct_size = sizeof(ga_plot_slope), .order = 1, .x = x, .y = 6 * y});
     }
     vf_figure(run, figure,
               "Largest error of λ with steps h/3, 2h/3, h/3, ... Index 3 without the right "
@@ -281,9 +289,11 @@ static void plot_orders(vf_run *run, const vf_ladder *pendulums, const vf_ladder
 
 static void plot_time(vf_run *run, const pb_problem *problem)
 {
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 620});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 620});
     int panel = ga_figure_panel(
         figure, &(ga_plot_panel){
+                    .struct_size = sizeof(ga_plot_panel),
                     .x = {.label = "time", .unit = "s", .low = 0, .high = 2},
                     .y = {.label = "|e_{λ}|", .scale = GA_SCALE_LOG, .low = 1e-6, .high = 10},
                     .legend = GA_LEGEND_OUTSIDE});
@@ -295,7 +305,8 @@ static void plot_time(vf_run *run, const pb_problem *problem)
             double *e = vf_lambda_error(run, &s, &exact, 0);
             for (int n = 0; e && n < s.count; ++n) e[n] = fabs(e[n]);
             vf_curve(figure, panel,
-                     (ga_plot_series){.label = strategies[shown[k]].label,
+                     (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                      .label = strategies[shown[k]].label,
                                       .color = strategies[shown[k]].color,
                                       .width = 1},
                      s.count, s.t, e);
@@ -315,9 +326,11 @@ static void plot_model(vf_run *run)
     enum { POINTS = 60 };
     static const strategy shown[] = {NONE, ADJUST, INDEX2_NONE};
     double ratio[POINTS], error[POINTS];
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.width = 520});
+    ga_figure *figure =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 520});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.x = {.label = "ratio of the two steps", .low = 1, .high = 3},
+        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                 .x = {.label = "ratio of the two steps", .low = 1, .high = 3},
                                  .y = {.label = "max |e_{λ}| / (mean step · |B v''|)",
                                        .scale = GA_SCALE_LOG,
                                        .low = 1e-3,
@@ -328,7 +341,8 @@ static void plot_model(vf_run *run)
             error[i] = growth(run, shown[k], ratio[i]).lambda_error;
         }
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.label = strategies[shown[k]].label,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = strategies[shown[k]].label,
                                            .color = strategies[shown[k]].color,
                                            .count = POINTS,
                                            .x = ratio,

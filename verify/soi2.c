@@ -68,7 +68,8 @@ void vf_plot_soi2(ga_figure *figure, int panel, const vf_ladder *ladder)
     for (int kind = 0; kind < VF_KINDS; ++kind)
         if (ladder->error[kind][0] > 0)
             vf_plot_ladder(figure, panel,
-                           (ga_plot_series){.label = vf_soi2_letter[kind],
+                           (ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                            .label = vf_soi2_letter[kind],
                                             .marker = markers[kind],
                                             .color = (unsigned)(GA_COLOR_BLUE + kind),
                                             /* y and z often have the same errors */

@@ -1,16 +1,20 @@
 /* Figures: curves in panels with axes, written as SVG, PNG or PDF.
  *
- *     ga_figure *figure = ga_figure_create(&(ga_figure_def){.title = "Heavy top"});
+ *     ga_figure *figure = ga_figure_create(&(ga_figure_def){
+ *         .struct_size = sizeof(ga_figure_def), .title = "Heavy top"});
  *     int panel = ga_figure_panel(figure, &(ga_plot_panel){
+ *         .struct_size = sizeof(ga_plot_panel),
  *         .x = {.label = "time", .unit = "s"},
  *         .y = {.label = "error", .unit = "m", .scale = GA_SCALE_LOG}});
- *     ga_figure_series(figure, panel, &(ga_plot_series){.label = "index 3", .count = n,
- *                                                       .x = t, .y = error});
+ *     ga_figure_series(figure, panel, &(ga_plot_series){
+ *         .struct_size = sizeof(ga_plot_series), .label = "index 3", .count = n,
+ *         .x = t, .y = error});
  *     status = ga_figure_write(figure, "top.svg", &report);
  *     ga_figure_destroy(figure);
  *
- * Members that are 0 have their default. Lengths are in points, 1/72 inch. Data are copied. If
- * memory runs out, or a panel does not exist, the figure remembers the error and
+ * Other members that are 0 have their default. Lengths are in points, 1/72 inch. Data are
+ * copied. If memory runs out, a panel does not exist, or a struct has the size of another
+ * version, the figure remembers the error and
  * ga_figure_write reports it, so intermediate calls need no checks; a null figure counts as out
  * of memory.
  *
@@ -83,6 +87,7 @@ typedef enum ga_plot_legend {
 } ga_plot_legend;
 
 typedef struct ga_figure_def {
+    size_t struct_size;   /* sizeof(ga_figure_def) */
     double width, height; /* 0: 460 wide, as high as the panels need */
     const char *title;    /* above all panels */
     int columns;          /* panels fill rows from the left; 0: 1 */
@@ -98,6 +103,7 @@ typedef struct ga_plot_axis {
 } ga_plot_axis;
 
 typedef struct ga_plot_panel {
+    size_t struct_size; /* sizeof(ga_plot_panel) */
     const char *title;
     ga_plot_axis x, y, right; /* right: shown if a curve belongs to it */
     bool equal_aspect;        /* equal scales in x and y, for plane motions */
@@ -106,7 +112,8 @@ typedef struct ga_plot_panel {
 } ga_plot_panel;
 
 typedef struct ga_plot_series {
-    const char *label; /* in the legend; null: no entry */
+    size_t struct_size; /* sizeof(ga_plot_series) */
+    const char *label;  /* in the legend; null: no entry */
     size_t count;
     const double *x,
         *y; /* values that are not finite, or not positive on a log axis, leave a gap */
@@ -124,6 +131,7 @@ typedef enum ga_plot_direction { GA_ALONG_X, GA_ALONG_Y } ga_plot_direction;
 
 /* A line across the panel: GA_ALONG_X is horizontal, at y = `at`. */
 typedef struct ga_plot_rule {
+    size_t struct_size; /* sizeof(ga_plot_rule) */
     ga_plot_direction direction;
     double at;
     const char *label; /* beside the line; null: none */
@@ -133,6 +141,7 @@ typedef struct ga_plot_rule {
 
 /* A shaded band over the whole panel: GA_ALONG_X from x = low to high. */
 typedef struct ga_plot_span {
+    size_t struct_size; /* sizeof(ga_plot_span) */
     ga_plot_direction direction;
     double low, high;
     const char *label; /* at its upper edge; null: none */
@@ -141,6 +150,7 @@ typedef struct ga_plot_span {
 
 /* A slope triangle in a log-log panel: y ~ x^order. */
 typedef struct ga_plot_slope {
+    size_t struct_size; /* sizeof(ga_plot_slope) */
     double order;
     double x, y; /* its lower left corner; 0: placed automatically beside the curves */
     unsigned color;
@@ -148,6 +158,7 @@ typedef struct ga_plot_slope {
 
 /* Text at a point, with an arrow if it is offset. */
 typedef struct ga_plot_note {
+    size_t struct_size; /* sizeof(ga_plot_note) */
     double x, y;
     const char *text;
     double right, up; /* offset of the text from the point; both 0: beside it, no arrow */

@@ -15,15 +15,18 @@
  * Derivatives with respect to q are left-trivialised: column j of D g is d/ds g(q o exp(s e_j))
  * at s = 0. On R^n this is the ordinary derivative.
  *
- * Initialise a ga_system with {0}; members that stay zero are absent. The arrays it points to
- * are borrowed and must outlive the integrator. Callbacks are called from the thread that calls
- * the integrator, possibly many times per step, and with states that are never accepted.
+ * Initialise a ga_system with {.struct_size = sizeof(ga_system)}; members that stay zero are
+ * absent. A struct of another size, of a program compiled with other headers, is refused. The
+ * arrays it points to are borrowed and must outlive the integrator. Callbacks are called from
+ * the thread that calls the integrator, possibly many times per step, and with states that are
+ * never accepted.
  */
 #ifndef GALPHA_SYSTEM_H
 #define GALPHA_SYSTEM_H
 
 #include <galpha/lie.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +82,7 @@ typedef enum ga_reactions {
 } ga_reactions;
 
 typedef struct ga_system {
+    size_t struct_size; /* sizeof(ga_system) */
     void *user;
 
     int node_count; /* configuration space, then states; nq and nv follow from it */

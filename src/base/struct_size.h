@@ -1,4 +1,5 @@
-/* Structs that users fill begin with their size, which the functions that give defaults set. A
+/* Structs that users fill begin with their size, which the functions that give defaults set, or
+ * the users where there are none. A
  * program compiled with the headers of another version, or one that did without defaults, is
  * refused instead of being misread. */
 #ifndef GA_BASE_STRUCT_SIZE_H
@@ -16,6 +17,18 @@ static inline ga_status ga_check_size(const char *name, size_t given, size_t own
                    "%s.struct_size is %zu, expected %zu: it must come from the function that "
                    "gives its defaults, with the headers of this version of galpha",
                    name, given, own);
+}
+
+/* Without such a function. */
+static inline ga_status ga_check_own_size(const char *name, size_t given, size_t own,
+                                          ga_report *report)
+{
+    if (given == own) return GA_OK;
+    return ga_fail(
+        report, GA_ERR_ARGUMENT,
+        "%s.struct_size is %zu, expected %zu: set it to sizeof(%s), with the headers "
+        "of this version of galpha",
+        name, given, own, name);
 }
 
 #endif

@@ -886,6 +886,7 @@ static void define_system(ga_assembly *a)
         hosted = hosted || model->elements[e]->host;
     }
     a->system = (ga_system){
+        .struct_size = sizeof(ga_system),
         .user = a,
         .node_count = model->node_count,
         .nodes = a->nodes,

@@ -1,6 +1,7 @@
 #include "plot/figure.h"
 
 #include "base/memory.h"
+#include "base/struct_size.h"
 
 #include <string.h>
 
@@ -69,10 +70,19 @@ static ga_panel *find_panel(ga_figure *f, int panel)
     return NULL;
 }
 
+/* A struct of another size is not read: the figure cannot be written, and says why. */
+static bool is_whole(ga_figure *f, const char *name, size_t given, size_t own)
+{
+    f->status = ga_check_own_size(name, given, own, &f->refused);
+    return f->status == GA_OK;
+}
+
+#define IS_WHOLE(figure, type, def) is_whole(figure, #type, (def)->struct_size, sizeof(type))
+
 ga_figure *ga_figure_create(const ga_figure_def *def)
 {
     ga_figure *f = GA_NEW(ga_figure, 1);
-    if (!f) return NULL;
+    if (!f || !IS_WHOLE(f, ga_figure_def, def)) return f;
     f->def = *def;
     f->def.title = keep_text(f, def->title);
     if (f->def.columns < 1) f->def.columns = 1;
@@ -88,7 +98,7 @@ static void keep_axis(ga_figure *f, ga_plot_axis *axis)
 
 int ga_figure_panel(ga_figure *f, const ga_plot_panel *def)
 {
-    if (!f || f->status) return 0;
+    if (!f || f->status || !IS_WHOLE(f, ga_plot_panel, def)) return 0;
     ga_panel panel = {.def = *def};
     panel.def.title = keep_text(f, def->title);
     panel.def.legend_title = keep_text(f, def->legend_title);
@@ -102,7 +112,7 @@ int ga_figure_panel(ga_figure *f, const ga_plot_panel *def)
 void ga_figure_series(ga_figure *f, int panel, const ga_plot_series *series)
 {
     ga_panel *p = find_panel(f, panel);
-    if (!p) return;
+    if (!p || !IS_WHOLE(f, ga_plot_series, series)) return;
     ga_plot_series s = *series;
     s.label = keep_text(f, s.label);
     s.x = keep_numbers(f, s.x, s.count);
@@ -122,7 +132,7 @@ void ga_figure_series(ga_figure *f, int panel, const ga_plot_series *series)
 void ga_figure_rule(ga_figure *f, int panel, const ga_plot_rule *rule)
 {
     ga_panel *p = find_panel(f, panel);
-    if (!p) return;
+    if (!p || !IS_WHOLE(f, ga_plot_rule, rule)) return;
     ga_plot_rule r = *rule;
     r.label = keep_text(f, r.label);
     r.color = rgb_of(r.color, GA_COLOR_GRAY);
@@ -132,7 +142,7 @@ void ga_figure_rule(ga_figure *f, int panel, const ga_plot_rule *rule)
 void ga_figure_span(ga_figure *f, int panel, const ga_plot_span *span)
 {
     ga_panel *p = find_panel(f, panel);
-    if (!p) return;
+    if (!p || !IS_WHOLE(f, ga_plot_span, span)) return;
     ga_plot_span s = *span;
     s.label = keep_text(f, s.label);
     s.color = rgb_of(s.color, GA_COLOR_LIGHT);
@@ -142,7 +152,7 @@ void ga_figure_span(ga_figure *f, int panel, const ga_plot_span *span)
 void ga_figure_slope(ga_figure *f, int panel, const ga_plot_slope *slope)
 {
     ga_panel *p = find_panel(f, panel);
-    if (!p) return;
+    if (!p || !IS_WHOLE(f, ga_plot_slope, slope)) return;
     ga_plot_slope s = *slope;
     s.color = rgb_of(s.color, GA_COLOR_BLACK);
     APPEND(f, p->slopes, p->slope_count, s);
@@ -151,7 +161,7 @@ void ga_figure_slope(ga_figure *f, int panel, const ga_plot_slope *slope)
 void ga_figure_note(ga_figure *f, int panel, const ga_plot_note *note)
 {
     ga_panel *p = find_panel(f, panel);
-    if (!p) return;
+    if (!p || !IS_WHOLE(f, ga_plot_note, note)) return;
     ga_plot_note n = *note;
     n.text = keep_text(f, n.text);
     n.color = rgb_of(n.color, GA_COLOR_BLACK);

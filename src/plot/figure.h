@@ -23,7 +23,8 @@ struct ga_figure {
     ga_figure_def def;
     int panel_count;
     ga_panel *panels;
-    ga_status status; /* of what was added */
+    ga_status status;  /* of what was added */
+    ga_report refused; /* why, if a struct had another size */
 };
 
 /* Draws the figure; GA_OK or GA_ERR_MEMORY. */

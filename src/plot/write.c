@@ -52,6 +52,7 @@ static ga_status check(const ga_figure *f, double *width, double *height, ga_rep
 {
     if (!f || f->status == GA_ERR_MEMORY)
         return ga_fail(report, GA_ERR_MEMORY, "no memory for a figure");
+    if (f->refused.status) return ga_fail(report, GA_ERR_ARGUMENT, "%s", f->refused.message);
     if (f->status)
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "something was added to a panel that is not there");

@@ -1,5 +1,6 @@
 /* A system definition is checked once, before anything is built from it. */
 #include "base/report.h"
+#include "base/struct_size.h"
 
 #include <galpha/system.h>
 #include <limits.h>
@@ -190,6 +191,7 @@ static ga_status check_callbacks(const ga_system *sys, ga_report *report)
 ga_status ga_system_validate(const ga_system *system, ga_report *report)
 {
     if (!system) return ga_fail(report, GA_ERR_ARGUMENT, "system is null");
+    GA_TRY(ga_check_own_size("ga_system", system->struct_size, sizeof *system, report));
     GA_TRY(check_nodes(system, report));
     GA_TRY(check_callbacks(system, report));
     int n = ga_system_nv(system), m = system->constraint_count, p = system->nonholonomic_count;

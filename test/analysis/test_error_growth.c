@@ -167,7 +167,8 @@ static void compare(double rho_inf, ga_formulation formulation, ga_step_change c
                     int count, const double *steps)
 {
     const ga_node node = {GA_GROUP_RN, 1};
-    const ga_system system = {.node_count = 1,
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
                               .nodes = &node,
                               .constraint_count = 1,
                               .mass = one,

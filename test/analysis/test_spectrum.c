@@ -217,7 +217,8 @@ static void compare(const ga_coefficients *m, double damping, double ratio)
 {
     oscillator o = {damping, 2};
     const ga_node node = {GA_GROUP_RN, 1};
-    const ga_system system = {.node_count = 1,
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
                               .nodes = &node,
                               .user = &o,
                               .mass = unit_mass,
@@ -266,7 +267,8 @@ static void test_integrator_pattern(void **state)
     const double steps[] = {1, 2, 1, 0.5};
     oscillator o = {0.02, 2};
     const ga_node node = {GA_GROUP_RN, 1};
-    const ga_system system = {.node_count = 1,
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
                               .nodes = &node,
                               .user = &o,
                               .mass = unit_mass,

@@ -4,6 +4,7 @@
 
 #include <galpha/converge.h>
 #include <galpha/page.h>
+#include <galpha/plot.h>
 #include <string.h>
 
 static void expect_refusal(ga_status status, const ga_report *report, const char *name)
@@ -51,7 +52,11 @@ static void test_integrator(void **state)
 {
     (void)state;
     const ga_node line = {GA_GROUP_RN, 1};
-    const ga_system system = {.node_count = 1, .nodes = &line, .mass = one, .force = one};
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
+                              .nodes = &line,
+                              .mass = one,
+                              .force = one};
     const double q = 0, v = 0;
     for (int k = 0; k < 3; ++k) {
         ga_report report = {0};
@@ -68,7 +73,54 @@ static void test_integrator(void **state)
         expect_refusal(ga_integrator_simulate(g, 0, &q, &v, &run, &report), &report,
                        "ga_simulation");
         ga_integrator_destroy(g);
+        ga_system other = system;
+        other.struct_size = sizes[k];
+        def = ga_integrator_def_default();
+        expect_refusal(ga_integrator_create(&other, &def, &g, &report), &report, "ga_system");
+        assert_null(g);
+        expect_refusal(ga_system_validate(&other, &report), &report, "sizeof(ga_system)");
     }
+}
+
+/* Of a figure whose structs, one after the other, have a size that is none. */
+static void test_figures(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",
+                                        "ga_figure_def",
+                                        "ga_plot_panel",
+                                        "ga_plot_series",
+                                        "ga_plot_rule",
+                                        "ga_plot_span",
+                                        "ga_plot_slope",
+                                        "ga_plot_note"};
+    const double x[] = {1, 2};
+    for (int wrong = 0; wrong < 8; ++wrong)
+        for (int k = 0; k < 3; ++k) {
+#define SIZE(place, type) (wrong == (place) ? sizes[k] : sizeof(type))
+            ga_figure *f =
+                ga_figure_create(&(ga_figure_def){.struct_size = SIZE(1, ga_figure_def)});
+            const int panel =
+                ga_figure_panel(f, &(ga_plot_panel){.struct_size = SIZE(2, ga_plot_panel)});
+            ga_figure_series(
+                f, panel,
+                &(ga_plot_series){
+                    .struct_size = SIZE(3, ga_plot_series), .count = 2, .x = x, .y = x});
+            ga_figure_rule(f, panel, &(ga_plot_rule){.struct_size = SIZE(4, ga_plot_rule)});
+            ga_figure_span(f, panel,
+                           &(ga_plot_span){.struct_size = SIZE(5, ga_plot_span), .high = 1});
+            ga_figure_slope(f, panel, &(ga_plot_slope){.struct_size = SIZE(6, ga_plot_slope)});
+            ga_figure_note(f, panel, &(ga_plot_note){.struct_size = SIZE(7, ga_plot_note)});
+            ga_report report = {0};
+            char *text = NULL;
+            const ga_status status = ga_figure_svg(f, &text, &report);
+            if (wrong)
+                expect_refusal(status, &report, names[wrong]);
+            else
+                assert_int_equal(status, GA_OK);
+            ga_text_free(text);
+            ga_figure_destroy(f);
+        }
 }
 
 static void test_model(void **state)
@@ -121,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sim), cmocka_unit_test(test_integrator),
-        cmocka_unit_test(test_model), cmocka_unit_test(test_files)};
+        cmocka_unit_test(test_model), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_figures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

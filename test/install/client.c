@@ -23,7 +23,11 @@ static ga_eval weight(void *user, const ga_point *at, double *f)
 int main(void)
 {
     const ga_node height = {GA_GROUP_RN, 1};
-    const ga_system stone = {.node_count = 1, .nodes = &height, .mass = mass, .force = weight};
+    const ga_system stone = {.struct_size = sizeof(ga_system),
+                             .node_count = 1,
+                             .nodes = &height,
+                             .mass = mass,
+                             .force = weight};
     const double q0 = 10, v0 = 0;
     ga_integrator_def def = ga_integrator_def_default();
     ga_integrator *run = NULL;

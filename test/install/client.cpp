@@ -13,6 +13,7 @@ int main()
 {
     ga_node line = {GA_GROUP_RN, 1};
     ga_system system = ga_system();
+    system.struct_size = sizeof system;
     system.node_count = 1;
     system.nodes = &line;
     system.mass = mass;

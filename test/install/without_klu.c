@@ -28,7 +28,11 @@ static ga_eval springs(void *user, const ga_point *at, double *f)
 static int run(ga_solver solver, double *end, ga_report *report)
 {
     const ga_node line = {GA_GROUP_RN, N};
-    const ga_system system = {.node_count = 1, .nodes = &line, .mass = mass, .force = springs};
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
+                              .nodes = &line,
+                              .mass = mass,
+                              .force = springs};
     double q[N] = {0}, v[N] = {1};
     ga_integrator_def def = ga_integrator_def_default();
     def.solver = solver;

@@ -124,7 +124,8 @@ static const ga_node plane = {GA_GROUP_RN, 2};
 
 static ga_system spring_system(const reference *r)
 {
-    return (ga_system){.node_count = 1,
+    return (ga_system){.struct_size = sizeof(ga_system),
+                       .node_count = 1,
                        .nodes = &plane,
                        .mass = mass,
                        .mass_is_constant = true,
@@ -215,7 +216,8 @@ static void alpha_goes_on_where_the_explicit_method_cannot(void **state)
 {
     (void)state;
     const double gap[2] = {0.5, 0.9}, none[2] = {3, 3};
-    ga_system system = {.node_count = 1,
+    ga_system system = {.struct_size = sizeof(ga_system),
+                        .node_count = 1,
                         .nodes = &plane,
                         .mass = mass,
                         .mass_is_constant = true,

@@ -45,7 +45,8 @@ static const ga_node plane = {GA_GROUP_RN, 2};
 
 static ga_system circle_system(circle *c)
 {
-    return (ga_system){.user = c,
+    return (ga_system){.struct_size = sizeof(ga_system),
+                       .user = c,
                        .node_count = 1,
                        .nodes = &plane,
                        .mass = mass,

@@ -69,7 +69,8 @@ static ga_eval zero_matrix(void *user, const ga_point *at, double *K)
 static ga_system body(diary *d)
 {
     static const ga_node line = {GA_GROUP_RN, 1};
-    return (ga_system){.user = d,
+    return (ga_system){.struct_size = sizeof(ga_system),
+                       .user = d,
                        .node_count = 1,
                        .nodes = &line,
                        .mass = body_mass,

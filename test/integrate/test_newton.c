@@ -494,7 +494,8 @@ static void test_nan_that_does_not_spread(void **state)
         for (int entry = 0; entry < ALONE; ++entry)
             for (int k = 0; k < 2; ++k) {
                 lonely wrong = {entry, values[k], 0.035};
-                const ga_system system = {.user = &wrong,
+                const ga_system system = {.struct_size = sizeof(ga_system),
+                                          .user = &wrong,
                                           .node_count = 2,
                                           .nodes = nodes,
                                           .mass = unit_mass,
@@ -1105,7 +1106,8 @@ static void test_rank_lost_on_the_way(void **state)
 {
     (void)state;
     const ga_node node = {GA_GROUP_RN, 2};
-    const ga_system s = {.node_count = 1,
+    const ga_system s = {.struct_size = sizeof(ga_system),
+                         .node_count = 1,
                          .nodes = &node,
                          .constraint_count = 2,
                          .mass = identity_mass,
@@ -1166,7 +1168,8 @@ static void test_rank_lost_for_good(void **state)
 {
     (void)state;
     const ga_node node = {GA_GROUP_RN, 2};
-    const ga_system s = {.node_count = 1,
+    const ga_system s = {.struct_size = sizeof(ga_system),
+                         .node_count = 1,
                          .nodes = &node,
                          .constraint_count = 2,
                          .mass = identity_mass,
@@ -1211,8 +1214,11 @@ static void test_singular_matrix_on_the_way(void **state)
 {
     (void)state;
     const ga_node node = {GA_GROUP_RN, 2};
-    const ga_system s = {
-        .node_count = 1, .nodes = &node, .mass = fading_mass, .force = no_force};
+    const ga_system s = {.struct_size = sizeof(ga_system),
+                         .node_count = 1,
+                         .nodes = &node,
+                         .mass = fading_mass,
+                         .force = no_force};
     const double q0[2] = {1, 0}, v0[2] = {-1, 0};
     for (int form = 0; form < 2; ++form)
         for (int solver = GA_SOLVER_DENSE; solver <= GA_SOLVER_BLOCK; ++solver) {

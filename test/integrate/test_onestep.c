@@ -224,7 +224,8 @@ static const ga_node node = {GA_GROUP_RN, N};
 
 static ga_system system_with(ga_callback *force)
 {
-    return (ga_system){.node_count = 1,
+    return (ga_system){.struct_size = sizeof(ga_system),
+                       .node_count = 1,
                        .nodes = &node,
                        .mass = unit_mass,
                        .mass_is_constant = true,

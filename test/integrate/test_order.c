@@ -184,8 +184,11 @@ static void factors_of_changing_steps(void **state)
     static const ga_node node = {GA_GROUP_RN, 1};
     static const double damping[] = {0, 0.3, 0.9};
     for (int d = 0; d < 3; ++d) {
-        const ga_system system = {
-            .node_count = 1, .nodes = &node, .mass = unit_mass, .force = parabola};
+        const ga_system system = {.struct_size = sizeof(ga_system),
+                                  .node_count = 1,
+                                  .nodes = &node,
+                                  .mass = unit_mass,
+                                  .force = parabola};
         ga_integrator *run = with_damping(&system, damping[d]);
         const double q0 = 0, v0 = 1;
         ga_report report;
@@ -258,7 +261,8 @@ static ga_control_statistics run_stiff(const stiff *p, double off, ga_error_mode
                                        double *error)
 {
     static const ga_node node = {GA_GROUP_RN, 1};
-    const ga_system system = {.node_count = 1,
+    const ga_system system = {.struct_size = sizeof(ga_system),
+                              .node_count = 1,
                               .nodes = &node,
                               .mass = unit_mass,
                               .force = stiff_force,

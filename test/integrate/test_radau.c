@@ -240,7 +240,8 @@ static void stiff_springs(void **state)
     const ga_node node = {GA_GROUP_RN, 2};
     for (size_t i = 0; i < sizeof references / sizeof *references; ++i)
         for (double relative = 1e-3; relative > 5e-7; relative *= 0.1) {
-            const ga_system system = {.node_count = 1,
+            const ga_system system = {.struct_size = sizeof(ga_system),
+                                      .node_count = 1,
                                       .nodes = &node,
                                       .mass = mass,
                                       .mass_is_constant = true,
@@ -345,7 +346,8 @@ static void redundant_rows_cost_nothing(void **state)
     (void)state;
     pb_problem *p = NULL;
     assert_int_equal(pb_pendulum_create(0.2, &p), GA_OK);
-    const ga_system doubled = {.node_count = p->system.node_count,
+    const ga_system doubled = {.struct_size = sizeof(ga_system),
+                               .node_count = p->system.node_count,
                                .nodes = p->system.nodes,
                                .mass = pendulum_mass,
                                .force = pendulum_force,

@@ -507,7 +507,8 @@ static ga_eval block_lock(void *user, const ga_point *at, double *k)
 static ga_system block_system(block *b)
 {
     static const ga_node plane = {GA_GROUP_RN, 2};
-    return (ga_system){.user = b,
+    return (ga_system){.struct_size = sizeof(ga_system),
+                       .user = b,
                        .node_count = 1,
                        .nodes = &plane,
                        .mass = block_mass,

@@ -67,7 +67,11 @@ static ga_eval attraction(void *user, const ga_point *at, double *f)
 static ga_system plane(ga_callback *force, double *k)
 {
     static const ga_node node = {GA_GROUP_RN, 2};
-    ga_system system = {.user = k, .node_count = 1, .nodes = &node, .mass = mass};
+    ga_system system = {.struct_size = sizeof(ga_system),
+                        .user = k,
+                        .node_count = 1,
+                        .nodes = &node,
+                        .mass = mass};
     system.force = force;
     system.mass_is_constant = true;
     system.damping = no_damping;

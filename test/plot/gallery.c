@@ -28,9 +28,11 @@ static void fill(int n, double from, double to)
 
 static ga_figure *convergence(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){.title = "Heavy top: error at t = 1 s"});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                                     .title = "Heavy top: error at t = 1 s"});
     int p = ga_figure_panel(
-        f, &(ga_plot_panel){.x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
+        f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                            .x = {.label = "step size h", .unit = "s", .scale = GA_SCALE_LOG},
                             .y = {.label = "relative error", .scale = GA_SCALE_LOG}});
     static const char *names[] = {"position q", "velocity v",
                                   "multiplier \xce\xbb, perturbed start",
@@ -44,20 +46,24 @@ static ga_figure *convergence(void)
     for (int s = 0; s < 4; ++s) {
         for (int k = 0; k < N; ++k)
             ys[s][k] = scale[s] * pow(xs[k] * 10, order[s]) * (1 + 0.1 * noise(&seed));
-        ga_figure_series(
-            f, p,
-            &(ga_plot_series){
-                .label = names[s], .count = N, .x = xs, .y = ys[s], .marker = markers[s]});
+        ga_figure_series(f, p,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = names[s],
+                                           .count = N,
+                                           .x = xs,
+                                           .y = ys[s],
+                                           .marker = markers[s]});
     }
-    ga_figure_slope(f, p, &(ga_plot_slope){.order = 2});
+    ga_figure_slope(f, p, &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = 2});
     return f;
 }
 
 static ga_figure *transient(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int p = ga_figure_panel(
         f, &(ga_plot_panel){
+               .struct_size = sizeof(ga_plot_panel),
                .title = "Multiplier error after a plain start",
                .x = {.label = "time", .unit = "s"},
                .y = {.label = "error of \xce\xbb_{1}", .unit = "N", .scale = GA_SCALE_LOG},
@@ -70,27 +76,42 @@ static ga_figure *transient(void)
             double decay = pow(rho[s], 0.6 * k);
             ys[s][k] = 30 * decay * (1 + k * 0.3) + 3e-4 * (1 + 0.3 * sin(40 * xs[k]));
         }
-        ga_figure_series(
-            f, p, &(ga_plot_series){.label = names[s], .count = SOME, .x = xs, .y = ys[s]});
+        ga_figure_series(f, p,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = names[s],
+                                           .count = SOME,
+                                           .x = xs,
+                                           .y = ys[s]});
     }
-    ga_figure_span(
-        f, p,
-        &(ga_plot_span){.direction = GA_ALONG_X, .low = 0, .high = 0.04, .label = "transient"});
-    ga_figure_rule(
-        f, p,
-        &(ga_plot_rule){
-            .direction = GA_ALONG_X, .at = 1e-3, .line = GA_LINE_DASHED, .label = "tolerance"});
-    ga_figure_note(
-        f, p,
-        &(ga_plot_note){.x = xs[25], .y = ys[0][25], .text = "hump", .right = 30, .up = 12});
+    ga_figure_span(f, p,
+                   &(ga_plot_span){.struct_size = sizeof(ga_plot_span),
+                                   .direction = GA_ALONG_X,
+                                   .low = 0,
+                                   .high = 0.04,
+                                   .label = "transient"});
+    ga_figure_rule(f, p,
+                   &(ga_plot_rule){.struct_size = sizeof(ga_plot_rule),
+                                   .direction = GA_ALONG_X,
+                                   .at = 1e-3,
+                                   .line = GA_LINE_DASHED,
+                                   .label = "tolerance"});
+    ga_figure_note(f, p,
+                   &(ga_plot_note){.struct_size = sizeof(ga_plot_note),
+                                   .x = xs[25],
+                                   .y = ys[0][25],
+                                   .text = "hump",
+                                   .right = 30,
+                                   .up = 12});
     return f;
 }
 
 static ga_figure *phase(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){.width = 380, .height = 330});
+    ga_figure *f = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 380, .height = 330});
     int p = ga_figure_panel(
-        f, &(ga_plot_panel){.title = "Damped pendulum",
+        f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                            .title = "Damped pendulum",
                             .x = {.label = "angle", .unit = "rad"},
                             .y = {.label = "angular velocity", .unit = "rad/s"}});
     double angle = 2.6, rate = 0, h = 1e-3;
@@ -100,9 +121,15 @@ static ga_figure *phase(void)
         rate += h * (-9.81 * sin(angle) - 0.12 * rate);
         angle += h * rate;
     }
-    ga_figure_series(f, p, &(ga_plot_series){.count = MANY, .x = xs, .y = ys[0], .width = 1});
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "start",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .count = MANY,
+                                       .x = xs,
+                                       .y = ys[0],
+                                       .width = 1});
+    ga_figure_series(f, p,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "start",
                                        .count = 1,
                                        .x = xs,
                                        .y = ys[0],
@@ -115,9 +142,10 @@ static ga_figure *phase(void)
 
 static ga_figure *spectral(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int p = ga_figure_panel(
-        f, &(ga_plot_panel){.title = "Spectral radius of the generalized-\xce\xb1 method",
+        f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                            .title = "Spectral radius of the generalized-\xce\xb1 method",
                             .x = {.label = "h / T", .scale = GA_SCALE_LOG},
                             .y = {.label = "spectral radius \xcf\x81"},
                             .legend_title = "\xcf\x81_{\xe2\x88\x9e}"});
@@ -131,21 +159,28 @@ static ga_figure *spectral(void)
             ys[0][k] = 1 - (1 - rho) * z;
         }
         ga_figure_series(f, p,
-                         &(ga_plot_series){.label = name, .count = SOME, .x = xs, .y = ys[0]});
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = name,
+                                           .count = SOME,
+                                           .x = xs,
+                                           .y = ys[0]});
     }
     return f;
 }
 
 static ga_figure *time_series(void)
 {
-    ga_figure *f = ga_figure_create(
-        &(ga_figure_def){.title = "Slider-crank, crank at 100 rad/s", .share_x = true});
+    ga_figure *f =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                          .title = "Slider-crank, crank at 100 rad/s",
+                                          .share_x = true});
     fill(SOME, 0, 0.15);
     const char *labels[] = {"slider", "crank pin force", "energy drift"};
     const char *units[] = {"m", "N", "J"};
     for (int row = 0; row < 3; ++row) {
         int p = ga_figure_panel(
-            f, &(ga_plot_panel){.x = {.label = "time", .unit = "s"},
+            f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                .x = {.label = "time", .unit = "s"},
                                 .y = {.label = labels[row], .unit = units[row]}});
         const int curves = row == 1 ? 2 : 1;
         for (int s = 0; s < curves; ++s) {
@@ -158,7 +193,8 @@ static ga_figure *time_series(void)
             }
             ga_figure_series(
                 f, p,
-                &(ga_plot_series){.label = row == 1 ? (s ? "F_{y}" : "F_{x}") : NULL,
+                &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                  .label = row == 1 ? (s ? "F_{y}" : "F_{x}") : NULL,
                                   .count = SOME,
                                   .x = xs,
                                   .y = ys[s]});
@@ -169,13 +205,17 @@ static ga_figure *time_series(void)
 
 static ga_figure *snapshots(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){
-        .title = "Four-bar linkage", .columns = 3, .height = 250, .share_y = true});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                                                     .title = "Four-bar linkage",
+                                                     .columns = 3,
+                                                     .height = 250,
+                                                     .share_y = true});
     for (int n = 0; n < 3; ++n) {
         char title[32];
         snprintf(title, sizeof title, "t = %.1f s", 0.5 * n);
         int p = ga_figure_panel(
-            f, &(ga_plot_panel){.title = title,
+            f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                .title = title,
                                 .equal_aspect = true,
                                 .x = {.label = "x", .unit = "m", .low = -0.6, .high = 1.6},
                                 .y = {.label = "y", .unit = "m", .low = -0.7, .high = 1.3}});
@@ -184,7 +224,8 @@ static ga_figure *snapshots(void)
             xs[k] = 0.4 * cos(a), ys[0][k] = 0.4 * sin(a);
         }
         ga_figure_series(f, p,
-                         &(ga_plot_series){.count = SOME,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .count = SOME,
                                            .x = xs,
                                            .y = ys[0],
                                            .color = GA_COLOR_LIGHT,
@@ -198,7 +239,8 @@ static ga_figure *snapshots(void)
                      by = ay - along * ay / d + up * dx / d;
         const double x[] = {0, ax, bx, 1}, y[] = {0, ay, by, 0};
         ga_figure_series(f, p,
-                         &(ga_plot_series){.count = 4,
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .count = 4,
                                            .x = x,
                                            .y = y,
                                            .width = 2.5,
@@ -211,9 +253,10 @@ static ga_figure *snapshots(void)
 
 static ga_figure *dense(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int p =
-        ga_figure_panel(f, &(ga_plot_panel){.title = "120,000 points with one spike",
+        ga_figure_panel(f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                            .title = "120,000 points with one spike",
                                             .x = {.label = "time", .unit = "s"},
                                             .y = {.label = "acceleration", .unit = "m/s^{2}"}});
     unsigned seed = 7;
@@ -222,21 +265,29 @@ static ga_figure *dense(void)
         ys[0][k] = exp(-xs[k] / 200) * sin(3 * xs[k]) + 0.3 * noise(&seed);
     ys[0][77777] = 3;
     for (int k = 0; k < MANY; ++k) ys[1][k] = 1.2 * exp(-xs[k] / 200);
-    ga_figure_series(
-        f, p,
-        &(ga_plot_series){
-            .label = "measured", .count = MANY, .x = xs, .y = ys[0], .width = 0.6});
-    ga_figure_series(
-        f, p, &(ga_plot_series){.label = "envelope", .count = MANY, .x = xs, .y = ys[1]});
+    ga_figure_series(f, p,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "measured",
+                                       .count = MANY,
+                                       .x = xs,
+                                       .y = ys[0],
+                                       .width = 0.6});
+    ga_figure_series(f, p,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "envelope",
+                                       .count = MANY,
+                                       .x = xs,
+                                       .y = ys[1]});
     return f;
 }
 
 static ga_figure *twin(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     int p = ga_figure_panel(
         f,
-        &(ga_plot_panel){.x = {.label = "time", .unit = "s"},
+        &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                         .x = {.label = "time", .unit = "s"},
                          .y = {.label = "position of P", .unit = "mm"},
                          .right = {.label = "step size", .unit = "s", .scale = GA_SCALE_LOG}});
     fill(SOME, 0, 0.03);
@@ -245,9 +296,14 @@ static ga_figure *twin(void)
         ys[1][k] = 1e-5 * pow(10, 1.5 * sin(600 * xs[k]));
     }
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "x_{P}", .count = SOME, .x = xs, .y = ys[0]});
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "x_{P}",
+                                       .count = SOME,
+                                       .x = xs,
+                                       .y = ys[0]});
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "step size (right)",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "step size (right)",
                                        .count = SOME,
                                        .x = xs,
                                        .y = ys[1],
@@ -258,8 +314,9 @@ static ga_figure *twin(void)
 
 static ga_figure *crowded(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
-    int p = ga_figure_panel(f, &(ga_plot_panel){.title = "Ten curves, no free corner",
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
+    int p = ga_figure_panel(f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                .title = "Ten curves, no free corner",
                                                 .x = {.label = "x"},
                                                 .y = {.label = "y"}});
     fill(SOME, 0, 10);
@@ -268,32 +325,43 @@ static ga_figure *crowded(void)
         snprintf(name, sizeof name, "curve number %d", s + 1);
         for (int k = 0; k < SOME; ++k) ys[0][k] = sin(xs[k] * (1 + 0.1 * s) + s);
         ga_figure_series(f, p,
-                         &(ga_plot_series){.label = name, .count = SOME, .x = xs, .y = ys[0]});
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = name,
+                                           .count = SOME,
+                                           .x = xs,
+                                           .y = ys[0]});
     }
     return f;
 }
 
 static ga_figure *offsets(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){.columns = 2});
+    ga_figure *f =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .columns = 2});
     const double center[] = {101325, 0, 2.5e-7, 6.4e8};
     const double size[] = {0.02, 0, 1e-7, 2e8};
     const char *titles[] = {"large number, small change", "constant zero", "small", "large"};
     for (int n = 0; n < 4; ++n) {
-        int p = ga_figure_panel(f, &(ga_plot_panel){.title = titles[n],
+        int p = ga_figure_panel(f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                    .title = titles[n],
                                                     .x = {.label = "time", .unit = "s"},
                                                     .y = {.label = "pressure", .unit = "Pa"}});
         fill(SOME, 0, n == 2 ? 2e-6 : 20);
         for (int k = 0; k < SOME; ++k) ys[0][k] = center[n] + size[n] * sin(0.03 * k);
-        ga_figure_series(f, p, &(ga_plot_series){.count = SOME, .x = xs, .y = ys[0]});
+        ga_figure_series(
+            f, p,
+            &(ga_plot_series){
+                .struct_size = sizeof(ga_plot_series), .count = SOME, .x = xs, .y = ys[0]});
     }
     return f;
 }
 
 static ga_figure *styles(void)
 {
-    ga_figure *f = ga_figure_create(&(ga_figure_def){.height = 340});
-    int p = ga_figure_panel(f, &(ga_plot_panel){.title = "Lines and markers",
+    ga_figure *f =
+        ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def), .height = 340});
+    int p = ga_figure_panel(f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                .title = "Lines and markers",
                                                 .x = {.label = "x", .low = 0, .high = 10},
                                                 .y = {.label = "y"},
                                                 .legend = GA_LEGEND_OUTSIDE});
@@ -303,7 +371,8 @@ static ga_figure *styles(void)
         const double x[] = {0, 2, 4, 6, 8, 10},
                      y[] = {s, s + 0.5, s + 0.3, s + 0.6, s + 0.2, s + 0.5};
         ga_figure_series(f, p,
-                         &(ga_plot_series){.label = names[s],
+                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                           .label = names[s],
                                            .count = 6,
                                            .x = x,
                                            .y = y,
@@ -316,21 +385,29 @@ static ga_figure *styles(void)
 static ga_figure *difficult(void)
 {
     ga_figure *f = ga_figure_create(
-        &(ga_figure_def){.title = "A very long title that would not fit on the paper if it "
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def),
+                         .title = "A very long title that would not fit on the paper if it "
                                   "were not made smaller than others"});
     int p = ga_figure_panel(
         f, &(ga_plot_panel){
+               .struct_size = sizeof(ga_plot_panel),
                .x = {.label = "<script>alert(1)</script> & more", .unit = "\xc2\xb0"},
                .y = {.label = "body_1.position.x", .unit = "m", .scale = GA_SCALE_LOG}});
     const double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {1, 3, INFINITY, 2, -1, 0, 1.5, 1e-200};
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "gaps \"quoted\" \xff\x01",
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "gaps \"quoted\" \xff\x01",
                                        .count = 8,
                                        .x = x,
                                        .y = y,
                                        .marker = GA_MARKER_CIRCLE});
     const double huge[] = {1e-3, 1e300, 1e-300, 1e300, 1, 1, 1, 1};
-    ga_figure_series(f, p, &(ga_plot_series){.label = "huge", .count = 8, .x = x, .y = huge});
+    ga_figure_series(f, p,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "huge",
+                                       .count = 8,
+                                       .x = x,
+                                       .y = huge});
     return f;
 }
 

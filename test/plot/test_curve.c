@@ -56,7 +56,9 @@ static void extremes_survive(void **state)
     for (int k = 0; k < MANY; ++k) x[k] = 400.0 * k / MANY, y[k] = 150 + 50 * sin(k);
     y[123457] = 290;
     y[77] = 3;
-    const seen s = trace(&(ga_plot_series){.count = MANY, .x = x, .y = y}, &unit_x, &unit_y);
+    const seen s = trace(
+        &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .count = MANY, .x = x, .y = y},
+        &unit_x, &unit_y);
     assert_int_equal(s.moves, 1);
     assert_true(s.low == 3 && s.high == 290);
     assert_true(s.left == 0 && s.right == x[MANY - 1]);
@@ -71,7 +73,9 @@ static void circles_stay_round(void **state)
     double *x = calloc(MANY, sizeof *x), *y = calloc(MANY, sizeof *y);
     for (int k = 0; k < MANY; ++k)
         x[k] = 200 + 100 * cos(k * 0.001), y[k] = 150 + 100 * sin(k * 0.001);
-    const seen s = trace(&(ga_plot_series){.count = MANY, .x = x, .y = y}, &unit_x, &unit_y);
+    const seen s = trace(
+        &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .count = MANY, .x = x, .y = y},
+        &unit_x, &unit_y);
     /* The columns' width and the cone's tolerance, both in points. */
     assert_true(s.worst < 0.1 + 0.04);
     assert_true(s.lines < MANY / 40);
@@ -83,7 +87,9 @@ static void straight_lines_are_one_stroke(void **state)
     (void)state;
     double x[1000], y[1000];
     for (int k = 0; k < 1000; ++k) x[k] = 0.3 * k, y[k] = 0.2 * k;
-    const seen s = trace(&(ga_plot_series){.count = 1000, .x = x, .y = y}, &unit_x, &unit_y);
+    const seen s = trace(
+        &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .count = 1000, .x = x, .y = y},
+        &unit_x, &unit_y);
     assert_int_equal(s.lines, 1);
     assert_true(fabs(s.last_x - x[999]) <= 1e-12);
 }
@@ -92,19 +98,30 @@ static void gaps_and_cuts(void **state)
 {
     (void)state;
     const double x[] = {10, 20, 30, 40, NAN, 60, 70, 80}, y[] = {1, 2, NAN, 4, 5, 6, -1e9, 8};
-    const seen s = trace(&(ga_plot_series){.count = 8, .x = x, .y = y}, &unit_x, &unit_y);
+    const seen s = trace(
+        &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .count = 8, .x = x, .y = y},
+        &unit_x, &unit_y);
     assert_int_equal(s.moves, 4); /* 10-20, a dot at 40, 60 down, 80 up */
     assert_true(s.low >= -40);
     const ga_axis log_y = {GA_SCALE_LOG, 1, 10, 300, 0};
     const double ly[] = {1, 2, 0, 3, -1, 4, 5, 6};
     const double lx[] = {10, 20, 30, 40, 50, 60, 70, 80};
-    assert_int_equal(
-        trace(&(ga_plot_series){.count = 8, .x = lx, .y = ly}, &unit_x, &log_y).moves, 3);
+    assert_int_equal(trace(&(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                             .count = 8,
+                                             .x = lx,
+                                             .y = ly},
+                           &unit_x, &log_y)
+                         .moves,
+                     3);
     /* A segment that passes the box though both ends are outside. */
     const double ax[] = {-1e12, 1e12}, ay[] = {150, 150};
-    const seen a = trace(&(ga_plot_series){.count = 2, .x = ax, .y = ay}, &unit_x, &unit_y);
+    const seen a = trace(
+        &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .count = 2, .x = ax, .y = ay},
+        &unit_x, &unit_y);
     assert_true(a.moves == 1 && a.left == -40 && a.right == 440);
-    assert_int_equal(trace(&(ga_plot_series){0}, &unit_x, &unit_y).moves, 0);
+    assert_int_equal(
+        trace(&(ga_plot_series){.struct_size = sizeof(ga_plot_series)}, &unit_x, &unit_y).moves,
+        0);
 }
 
 static void legends_avoid_curves(void **state)

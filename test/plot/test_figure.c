@@ -55,13 +55,14 @@ static void refusals(void **state)
     assert_non_null(strstr(report.message, "no/such/folder/picture.svg: "));
     assert_int_equal(ga_figure_write(f, "/dev/full/a.svg", NULL), GA_ERR_FILE);
     assert_int_equal(ga_figure_write(NULL, "picture.svg", &report), GA_ERR_MEMORY);
-    ga_figure_series(f, 7, &(ga_plot_series){0});
+    ga_figure_series(f, 7, &(ga_plot_series){.struct_size = sizeof(ga_plot_series)});
     assert_int_equal(ga_figure_svg(f, &text, &report), GA_ERR_ARGUMENT);
     assert_null(text);
     ga_figure_destroy(f);
     ga_figure_destroy(NULL);
 
-    f = ga_figure_create(&(ga_figure_def){.width = 1e6, .height = 10});
+    f = ga_figure_create(
+        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 1e6, .height = 10});
     assert_int_equal(ga_figure_svg(f, &text, &report), GA_ERR_ARGUMENT);
     ga_figure_destroy(f);
 }
@@ -70,27 +71,46 @@ static void refusals(void **state)
 static void little(void **state)
 {
     (void)state;
-    ga_figure *f = ga_figure_create(&(ga_figure_def){0});
+    ga_figure *f = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def)});
     ga_text_free(svg_of(f));
-    int p = ga_figure_panel(f, &(ga_plot_panel){.x = {.scale = GA_SCALE_LOG}});
+    int p = ga_figure_panel(f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
+                                                .x = {.scale = GA_SCALE_LOG}});
     ga_text_free(svg_of(f));
     const double nothing = NAN, zero = 0;
-    ga_figure_series(f, p, &(ga_plot_series){.label = "none"});
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "nan", .count = 1, .x = &nothing, .y = &zero});
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series), .label = "none"});
     ga_figure_series(f, p,
-                     &(ga_plot_series){.label = "log", .count = 1, .x = &zero, .y = &zero});
-    ga_figure_rule(f, p, &(ga_plot_rule){.at = NAN, .label = "none"});
-    ga_figure_span(f, p, &(ga_plot_span){.low = NAN, .high = NAN, .label = "none"});
-    ga_figure_note(f, p, &(ga_plot_note){.x = NAN, .y = 0, .text = "none"});
-    ga_figure_slope(f, p, &(ga_plot_slope){.order = NAN});
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "nan",
+                                       .count = 1,
+                                       .x = &nothing,
+                                       .y = &zero});
+    ga_figure_series(f, p,
+                     &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
+                                       .label = "log",
+                                       .count = 1,
+                                       .x = &zero,
+                                       .y = &zero});
+    ga_figure_rule(
+        f, p, &(ga_plot_rule){.struct_size = sizeof(ga_plot_rule), .at = NAN, .label = "none"});
+    ga_figure_span(
+        f, p,
+        &(ga_plot_span){
+            .struct_size = sizeof(ga_plot_span), .low = NAN, .high = NAN, .label = "none"});
+    ga_figure_note(
+        f, p,
+        &(ga_plot_note){.struct_size = sizeof(ga_plot_note), .x = NAN, .y = 0, .text = "none"});
+    ga_figure_slope(f, p, &(ga_plot_slope){.struct_size = sizeof(ga_plot_slope), .order = NAN});
     char *text = svg_of(f);
     assert_null(strstr(text, "nan\""));
     ga_text_free(text);
     ga_figure_destroy(f);
 
-    f = ga_figure_create(&(ga_figure_def){.width = 30, .height = 20, .columns = 5});
-    for (int k = 0; k < 7; ++k) ga_figure_panel(f, &(ga_plot_panel){.title = "small"});
+    f = ga_figure_create(&(ga_figure_def){
+        .struct_size = sizeof(ga_figure_def), .width = 30, .height = 20, .columns = 5});
+    for (int k = 0; k < 7; ++k)
+        ga_figure_panel(
+            f, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel), .title = "small"});
     ga_text_free(svg_of(f));
     ga_figure_destroy(f);
 }

@@ -125,7 +125,8 @@ static inline ga_status friction_create(bool in_force, pb_problem **out)
                             .v0 = p->v0,
                             .data = p};
     problem->system =
-        (ga_system){.user = p,
+        (ga_system){.struct_size = sizeof(ga_system),
+                    .user = p,
                     .node_count = 1,
                     .nodes = &node,
                     .constraint_count = 1,

@@ -291,6 +291,7 @@ static inline ga_status states_create(pb_problem *inner, const states_def *def,
     const bool given = !def->differences;
     const bool uses = in->force_uses_multipliers || (def->multipliers && s->m + s->p);
     problem->system = (ga_system){
+        .struct_size = sizeof(ga_system),
         .user = s,
         .node_count = in->node_count + 1,
         .nodes = s->nodes,

@@ -111,7 +111,8 @@ static void adds_inertia(void **state)
     }
     for (int round = 0; round < 4; ++round) {
         masses m = {round % 2 ? 0.7 : 0, 0};
-        const ga_system system = {.user = &m,
+        const ga_system system = {.struct_size = sizeof(ga_system),
+                                  .user = &m,
                                   .node_count = 2,
                                   .nodes = nodes,
                                   .mass = mass,

@@ -27,6 +27,7 @@ static const int wide_row[4] = {0, 0, 1, 1}, wide_col[4] = {0, 5, 1, 5};
 static ga_system valid(void)
 {
     return (ga_system){
+        .struct_size = sizeof(ga_system),
         .node_count = 2,
         .nodes = nodes,
         .constraint_count = NC,
@@ -82,8 +83,11 @@ static void test_valid(void **state)
     assert_int_equal(ga_system_nq(&s), 7);
     assert_int_equal(ga_system_nv(&s), NV);
 
-    const ga_system least = {
-        .node_count = 1, .nodes = nodes, .mass = nothing, .force = nothing};
+    const ga_system least = {.struct_size = sizeof(ga_system),
+                             .node_count = 1,
+                             .nodes = nodes,
+                             .mass = nothing,
+                             .force = nothing};
     accepted(&least);
 
     s = valid();
@@ -150,7 +154,11 @@ static void test_huge(void **state)
 {
     (void)state;
     ga_node huge[3] = {{GA_GROUP_RN, INT_MAX}, {GA_GROUP_RN, INT_MAX}, {GA_GROUP_RN, INT_MAX}};
-    ga_system s = {.node_count = 3, .nodes = huge, .mass = nothing, .force = nothing};
+    ga_system s = {.struct_size = sizeof(ga_system),
+                   .node_count = 3,
+                   .nodes = huge,
+                   .mass = nothing,
+                   .force = nothing};
     refused(&s, "coordinates", "too many");
 
     huge[0].n = 100000; /* fits, but a full matrix of this order does not */
@@ -197,8 +205,11 @@ static void test_callbacks(void **state)
 static void test_constraints_that_are_not_counted(void **state)
 {
     (void)state;
-    const ga_system least = {
-        .node_count = 1, .nodes = nodes, .mass = nothing, .force = nothing};
+    const ga_system least = {.struct_size = sizeof(ga_system),
+                             .node_count = 1,
+                             .nodes = nodes,
+                             .mass = nothing,
+                             .force = nothing};
     ga_system s[6] = {least, least, least, least, least, least};
     s[0].constraint = nothing;
     s[1].gradient = nothing;
@@ -222,7 +233,8 @@ static void test_lambda_in_force(void **state)
     refused(&s, "reactions", "2");
     s.reactions = (ga_reactions)-1;
     refused(&s, "reactions", "-1");
-    s = (ga_system){.node_count = 1,
+    s = (ga_system){.struct_size = sizeof(ga_system),
+                    .node_count = 1,
                     .nodes = nodes,
                     .mass = nothing,
                     .force = nothing,
