@@ -13,7 +13,7 @@
  *     ga_figure_destroy(figure);
  *
  * Other members that are 0 have their default. Lengths are in points, 1/72 inch. Data are
- * copied. If memory runs out, a panel does not exist, or a struct has the size of another
+ * copied. If memory runs out, a panel does not exist, or a definition has the size of another
  * version, the figure remembers the error and
  * ga_figure_write reports it, so intermediate calls need no checks; a null figure counts as out
  * of memory.
