@@ -16,7 +16,7 @@
  * at s = 0. On R^n this is the ordinary derivative.
  *
  * Initialise a ga_system with {.struct_size = sizeof(ga_system)}; members that stay zero are
- * absent. A struct of another size, of a program compiled with other headers, is refused. The
+ * absent. One of another size, of a program compiled with other headers, is refused. The
  * arrays it points to are borrowed and must outlive the integrator. Callbacks are called from
  * the thread that calls the integrator, possibly many times per step, and with states that are
  * never accepted.
