@@ -114,13 +114,17 @@ static void print_redundancies(const check *c)
 {
     const ga_sim_check *found = &c->found;
     if (found->redundant_count == 0) return;
-    puts(
-        "redundant constraints; the reactions are not unique, those of minimum norm are shown");
+    puts(found->is_singular
+             ? "singular position: constraints that depend on others here, though "
+               "not elsewhere"
+             : "redundant constraints; the reactions are not unique, those of "
+               "minimum norm are shown");
     for (int k = 0; k < found->redundant_count; ++k) {
         const ga_sim_redundancy *r = &found->redundant[k];
-        printf("    %s.%s: %s is redundant", section_of(c, r->element), r->element,
-               r->direction);
-        for (int i = 0; i < r->with_count; ++i) printf("%s%s", i ? ", " : " with ", r->with[i]);
+        printf("    %s.%s: %s is %s", section_of(c, r->element), r->element, r->direction,
+               found->is_singular ? "dependent" : "redundant");
+        for (int i = 0; i < r->with_count; ++i)
+            printf("%s%s", i ? ", " : found->is_singular ? " on " : " with ", r->with[i]);
         puts("");
     }
 }
@@ -270,17 +274,44 @@ static int count_motion_rows(const check *c)
     return rows;
 }
 
+/* Constraints of stops and stiction, and those of them that do not hold at the start. */
+static int count_locks(const check *c)
+{
+    int rows = 0;
+    ga_sim_element e;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k)
+        if (e.type && strcmp(e.type, "friction or stop") == 0) rows += e.rows;
+    return rows;
+}
+
+static int count_open(const ga_sim_check *f)
+{
+    return f->grubler - (f->coordinates - f->constraints);
+}
+
 static void print_freedom(const check *c)
 {
     const ga_sim_check *f = &c->found;
     const int driven = count_motion_rows(c);
-    const bool counts = f->grubler != f->degrees_of_freedom;
+    const int held = count_locks(c) - count_open(f);
+    const char *between = " (";
     printf("degrees of freedom  %d", f->degrees_of_freedom);
-    if (driven > 0 || counts) printf(" (");
-    if (driven > 0) printf("%d without motions", f->degrees_of_freedom + driven);
-    if (driven > 0 && counts) printf("; ");
-    if (counts) printf("%d by counting", f->grubler);
-    puts(driven > 0 || counts ? ")" : "");
+    if (driven > 0) {
+        printf("%s%d without motions", between, f->degrees_of_freedom + driven);
+        between = "; ";
+    }
+    if (held > 0) {
+        printf("%s%d when stops and stiction release", between, f->degrees_of_freedom + held);
+        between = "; ";
+    }
+    if (f->grubler != f->degrees_of_freedom) {
+        printf("%s%d by counting", between, f->grubler);
+        between = "; ";
+    }
+    puts(strcmp(between, "; ") == 0 ? ")" : "");
+    if (f->is_singular)
+        puts("                    of this position alone, which is singular: other positions "
+             "have fewer");
 }
 
 static void print_report(const check *c)
@@ -289,7 +320,10 @@ static void print_report(const check *c)
     cli_print_line(stdout, "", cli_input_name(&c->input));
     printf("bodies              %d\n", f->bodies);
     printf("coordinates         %d\n", f->coordinates);
-    printf("constraints         %d\n", f->constraints);
+    printf("constraints         %d", f->constraints);
+    if (count_open(f) > 0)
+        printf(" (%d open: stops not reached, friction that slips)", count_open(f));
+    puts("");
     print_elements(c);
     print_freedom(c);
     print_redundancies(c);
@@ -403,6 +437,7 @@ static void print_json(const check *c)
     print_elements_json(&json, c);
     cli_json_integer(&json, "degrees_of_freedom", f->degrees_of_freedom);
     cli_json_integer(&json, "grubler", f->grubler);
+    cli_json_boolean(&json, "singular", f->is_singular);
     print_redundancies_json(&json, f);
     print_moved_json(&json, f, ga_model_dimension(c->input.model));
     print_joints_json(&json, c);

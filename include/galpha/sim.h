@@ -296,6 +296,7 @@ typedef struct ga_sim_check {
     int bodies, coordinates, constraints;
     int degrees_of_freedom; /* coordinates - rank */
     int grubler;            /* coordinates - constraints that hold at the start */
+    int is_singular;        /* constraints depend on each other only at the start */
     int redundant_count;
     const ga_sim_redundancy *redundant;
     int moved_count; /* bodies moved by assembly */

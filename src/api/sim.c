@@ -190,6 +190,14 @@ static ga_status forget(ga_sim *sim, ga_report *report)
     return GA_OK;
 }
 
+/* Whether the solution has nothing to do with the motion any more. */
+static bool has_lost_balance(const ga_sim *sim)
+{
+    static const double lost = 0.5;
+    return sim->balance.drift_max >
+           lost * fmax(sim->balance.exchanged, sim->balance.largest_kinetic);
+}
+
 static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
     if (status == GA_OK || !report) return status;
@@ -204,6 +212,20 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
         ga_assembly_state(sim->assembly, sim->balance.last_t, ga_integrator_q(sim->integrator),
                           ga_integrator_v(sim->integrator), NULL, NULL);
     ga_sim_explain_step(sim->assembly, &state, &sim->def, report);
+    if (report->remedy) return status;
+    if (ga_warnings_have(&sim->warnings, GA_WARN_SINGULAR_START)) {
+        ga_message_add(report->message, "; the start is a singular position");
+        report->remedy =
+            "start a few degrees beside the singular position; if the joints do not "
+            "allow another, the mechanism cannot move";
+    } else if (sim->def.step > 0 && has_lost_balance(sim)) {
+        ga_message_add(report->message,
+                       "; simulate.step = %.6g s is too large: the energy balance was off by "
+                       "%.3g J at t = %.6g s, before the failure",
+                       sim->def.step, sim->balance.drift_max, sim->balance.drift_time);
+        report->remedy = "a smaller simulate.step, or error control: --set simulate.step=null "
+                         "--set simulate.tolerance=1e-6";
+    }
     return status;
 }
 

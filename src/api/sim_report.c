@@ -153,7 +153,16 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
     warn_locked(warnings, a, integrator);
     char redundant[GA_MESSAGE_SIZE];
     const char *element = ga_redundant_text(a, integrator, redundant);
-    if (redundant[0]) ga_warn(warnings, GA_WARN_REDUNDANT, element, NAN, "%s", redundant);
+    if (!redundant[0]) return;
+    if (ga_integrator_is_singular(integrator))
+        ga_warn(
+            warnings, GA_WARN_SINGULAR_START, element, NAN,
+            "the mechanism starts in a singular position (stretched, folded or flat): "
+            "constraints of %.60s depend on others there, though not elsewhere, so a motion "
+            "from there may not be unique, or may not exist",
+            element);
+    else
+        ga_warn(warnings, GA_WARN_REDUNDANT, element, NAN, "%s", redundant);
 }
 
 /* --- warnings of a run -------------------------------------------------------------------- */
@@ -604,7 +613,8 @@ static const ga_element *find_overdriven(const ga_assembly *a, const ga_element_
     double rate = 0, size = 0, speed = 0, turning = 0;
     for (int e = 0; e < a->model->element_count; ++e) {
         ga_given given;
-        for (int k = 0; given = ga_given_of(a->model->elements[e], k), given.function; ++k) {
+        for (int k = 0; given = ga_given_at_all(a->model->elements[e], k), given.function;
+             ++k) {
             double f[3];
             if (given.level == GA_GIVEN_FORCE || ga_function_variables(given.function) > 1)
                 continue;
@@ -621,7 +631,7 @@ static const ga_element *find_overdriven(const ga_assembly *a, const ga_element_
         turning = fmax(turning, length(frame->w));
     }
     *ratio = fmin(turning, speed / size) / (rate / fmin(1, size));
-    return motion && *ratio > far_faster ? motion : NULL;
+    return rate > 0 && *ratio > far_faster ? motion : NULL;
 }
 
 /* Whether the user's min_step stood in the way of a shorter step. One that still allows a
@@ -648,24 +658,22 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
     ga_given jumping;
     const ga_element *element = find_singular(a, state, &regularity);
     const ga_element *motion = find_overdriven(a, state, &ratio);
-    char what[GA_MESSAGE_SIZE];
-    memcpy(what, report->message, sizeof what);
-    if (element || motion) report->message[0] = '\0'; /* the reason comes first */
+    if (element || motion) report->message[0] = '\0'; /* time and step are in the report */
     if (element) {
-        ga_message_add(report->message, "%s.%.60s: at t = %.9g s %s; %.120s",
-                       section_of(element), element->name, state->t, element->type->singular,
-                       what);
+        ga_message_add(report->message, "%s.%.60s: at t = %.9g s %s", section_of(element),
+                       element->name, state->t, element->type->singular);
         report->remedy = element->type->remedy;
         if (element->rows) report->row = element->row;
     } else if (motion) {
         ga_message_add(
             report->message,
-            "%s.%.60s: at t = %.9g s it may lead beyond the reach of the mechanism: bodies "
-            "move "
-            "%.2g times as fast as it prescribes; %.120s",
-            section_of(motion), motion->name, state->t, ratio, what);
-        report->remedy = "a motion that the mechanism can follow: not beyond its reach, not "
-                         "across a dead point";
+            "%s.%.60s: at t = %.9g s it leads to a dead point, or beyond the reach of "
+            "the mechanism: bodies move %.2g times as fast as it prescribes",
+            section_of(motion), motion->name, state->t, ratio);
+        report->remedy =
+            "a motion that the mechanism can follow: not beyond its reach, not "
+            "across a dead point; drive another joint, such as the crank instead of "
+            "the slider";
     } else if (remoteness(a, state, &size, &farthest) > remote) {
         ga_message_add(report->message,
                        ": body %.60s is %.3g m from the origin, the mechanism measures %.3g m, "

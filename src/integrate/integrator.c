@@ -304,6 +304,15 @@ int ga_integrator_rank(const ga_integrator *g)
     return g->method->consistent->redundancy.rank;
 }
 
+int ga_integrator_is_singular(const ga_integrator *g)
+{
+    bool singular = false;
+    if (ga_integrator_redundant_count(g) == 0) return 0;
+    const ga_status status = ga_consistent_is_singular(
+        g->method->consistent->dae, g->method->now.t, g->method->now.q, &singular);
+    return status == GA_OK && singular;
+}
+
 double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
 const double *ga_integrator_q(const ga_integrator *g) { return g->method->now.q; }
 const double *ga_integrator_v(const ga_integrator *g) { return g->method->now.v; }

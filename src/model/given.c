@@ -19,7 +19,7 @@ static bool is_met(const ga_field *fields, const ga_field *last, size_t offset)
     return false;
 }
 
-ga_given ga_given_of(const ga_element *element, int k)
+static ga_given find(const ga_element *element, int k, bool constants)
 {
     for (const ga_field *f = element->type->fields; f && f->name; ++f) {
         const bool vector = f->kind == GA_KIND_FUNCTIONS;
@@ -28,7 +28,7 @@ ga_given ga_given_of(const ga_element *element, int k)
             const size_t offset = f->offset + (size_t)c * sizeof(ga_function *);
             const ga_function *function =
                 *(ga_function *const *)((const char *)element + offset);
-            if (!function || ga_function_is_constant(function)) continue;
+            if (!function || (!constants && ga_function_is_constant(function))) continue;
             if (is_met(element->type->fields, f, offset)) continue;
             if (k-- == 0)
                 return (ga_given){element, f, vector ? c : -1, level_of(element), function};
@@ -36,3 +36,6 @@ ga_given ga_given_of(const ga_element *element, int k)
     }
     return (ga_given){.function = NULL};
 }
+
+ga_given ga_given_of(const ga_element *element, int k) { return find(element, k, false); }
+ga_given ga_given_at_all(const ga_element *element, int k) { return find(element, k, true); }

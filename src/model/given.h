@@ -22,5 +22,6 @@ typedef struct ga_given {
 
 /* The functions of an element that are not constant, k-th; function null past the last. */
 ga_given ga_given_of(const ga_element *element, int k);
+ga_given ga_given_at_all(const ga_element *element, int k); /* constants, too */
 
 #endif

@@ -507,6 +507,44 @@ ga_status ga_consistent_velocity(ga_consistent *c, double t, const double *q, do
     return status;
 }
 
+/* --- singular positions ------------------------------------------------------------------- */
+
+/* The part of c that G y cannot reach, relative to the largest entry of c. */
+static double unreachable(ga_consistent *k)
+{
+    const ga_dae *dae = k->dae;
+    const double size = ga_norm_max(dae->mp, k->c);
+    ga_consistent_lift(k, k->c, k->x);
+    memcpy(k->residual, k->c, (size_t)dae->mp * sizeof *k->c);
+    ga_coords_multiply(&dae->G, k->saddle.G, -1, k->x, k->residual);
+    return ga_norm_max(dae->mp, k->residual) / size;
+}
+
+static ga_status probe(ga_consistent *k, double t, const double *q, bool *singular)
+{
+    /* Regularisation and round-off leave far less than the first part of c; v of size 1 may be
+     * nothing but round-off where nothing can move, and c where nothing turns. */
+    static const double clearly = 1e-4, nothing = 1e-10;
+    double *v = k->v0;
+    for (int i = 0; i < k->dae->nv; ++i) v[i] = cos(1 + 7.3 * i); /* any velocities */
+    GA_TRY(ga_consistent_velocity(k, t, q, v));
+    GA_TRY(ga_consistent_factor(k, t, q, v, GA_SADDLE_ALL));
+    GA_TRY(ga_dae_acceleration_rhs(k->dae, t, q, v, k->c));
+    const double speed = ga_norm_max(k->dae->nv, v), size = ga_norm_max(k->dae->mp, k->c);
+    *singular = speed > nothing && size > nothing * speed * speed && unreachable(k) > clearly;
+    return GA_OK;
+}
+
+ga_status ga_consistent_is_singular(ga_dae *dae, double t, const double *q, bool *singular)
+{
+    ga_consistent k = {0};
+    *singular = false;
+    ga_status status = ga_consistent_create(dae, GA_SOLVER_AUTO, &k);
+    if (status == GA_OK) status = probe(&k, t, q, singular);
+    ga_consistent_destroy(&k);
+    return status;
+}
+
 /* --- a start ------------------------------------------------------------------------------ */
 
 static ga_status check_projection(const ga_projection *p, double limit, ga_report *report)

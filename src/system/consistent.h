@@ -118,6 +118,12 @@ ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q
  * false if that does not converge. */
 bool ga_consistent_correct(ga_consistent *c, double t, double *q, double *v, ga_levels levels);
 
+/* Whether rows that depend on each other at q do so only there: a singular position, such as
+ * rods stretched straight. y^T G = 0 on all of a motion implies y^T (G' v) = 0, so
+ * accelerations exist for every velocity that satisfies the constraints; at a singular position
+ * they do not. Has its own workspace. */
+ga_status ga_consistent_is_singular(ga_dae *dae, double t, const double *q, bool *singular);
+
 /* Evaluates M and G at a point, and factors. */
 ga_status ga_consistent_factor(ga_consistent *c, double t, const double *q, const double *v,
                                ga_saddle_parts parts);

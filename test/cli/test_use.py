@@ -789,6 +789,117 @@ class Set(Case):
             self.assertIn("did you mean", said.err)
 
 
+DRIVEN_SLIDER = """\
+galpha: 1
+name: slider-crank driven at the slider
+dimension: 2
+bodies:
+  crank: {mass: 1, inertia: 0.01, position: [0.05, 0.0866025403784], rotation: 60 deg}
+  rod: {mass: 1, inertia: 0.03, position: [0.25, 0.0866025403784]}
+  slider: {mass: 1, inertia: 0.01, position: [0.4, 0]}
+joints:
+  main: {type: revolute, between: [ground, crank], at: [0, 0]}
+  pin: {type: revolute, between: [crank, rod], at: [0.1, 0.1732050807568]}
+  wrist: {type: revolute, between: [rod, slider], at: [0.4, 0]}
+  guide: {type: prismatic, between: [ground, slider], at: [0.4, 0], axis: [1, 0]}
+motions:
+  push: {joint: guide, value: "0.2*t"}
+simulate: {t_end: 2}
+"""
+
+# the motor turns the crank to where rod and rocker are in line
+SHORT_ROCKER = """\
+galpha: 1
+name: four-bar whose crank cannot turn fully
+dimension: 2
+bodies:
+  crank: {mass: 1, inertia: 0.1, position: [0, 0.5], rotation: 90 deg}
+  rod: {mass: 1, inertia: 0.1, position: [0.5, 1]}
+  rocker: {mass: 1, inertia: 0.1, position: [1.25, 0.5]}
+joints:
+  a: {type: revolute, between: [ground, crank], at: [0, 0]}
+  b: {type: revolute, between: [crank, rod], at: [0, 1]}
+  c: {type: revolute, between: [rod, rocker], at: [1, 1]}
+  d: {type: revolute, between: [rocker, ground], at: [1.5, 0]}
+motions:
+  motor: {joint: a, velocity: -1}
+simulate: {t_end: 10}
+"""
+
+STRAIGHT = """\
+galpha: 1
+name: two rods stretched straight
+dimension: 2
+gravity: [0, -9.81]
+bodies:
+  a: {mass: 1, inertia: 0.1, position: [0.5, 0]}
+  b: {mass: 1, inertia: 0.1, position: [1.5, 0]}
+joints:
+  p: {type: revolute, between: [ground, a], at: [0, 0]}
+  q: {type: revolute, between: [a, b], at: [1, 0]}
+  r: {type: revolute, between: [b, ground], at: [2, 0]}
+simulate: {t_end: 1}
+"""
+
+
+class Singular(Case):
+    def test_motor_into_a_dead_point(self):
+        for text, name in ((DRIVEN_SLIDER, "push"), (SHORT_ROCKER, "motor")):
+            self.write("dead.yaml", text)
+            for setting in ("method=auto", "step=1e-2", "method=radau", "tolerance=1e-4"):
+                said = self.run_it("run", "dead.yaml", "-q", "--no-results", "--set",
+                                   "simulate." + setting, code=1).err
+                self.assertIn(f"motions.{name}: at t = ", said)
+                self.assertIn("dead point", said.splitlines()[0])
+                self.assertIn("try: a motion that the mechanism can follow", said)
+                self.assertNotIn("tolerance", said.splitlines()[-1])
+
+    def test_start(self):
+        self.write("straight.yaml", STRAIGHT)
+        said = self.run_it("check", "straight.yaml")
+        self.assertRegex(said.out, r"degrees of freedom  1 .*\n +of this position alone")
+        self.assertIn("singular position", said.err)
+        self.assertNotIn("redundant", said.out + said.err)
+        self.assertTrue(self.json_of("check", "straight.yaml", "--json")["singular"])
+        said = self.run_it("run", "straight.yaml", "-q", "--no-results", code=1).err
+        self.assertIn("try: start a few degrees beside", said)
+        # small or large, the same
+        self.write("small.yaml", STRAIGHT.replace("0.5, 0]", "0.5e-4, 0]")
+                   .replace("1.5, 0]", "1.5e-4, 0]").replace("[1, 0]", "[1e-4, 0]")
+                   .replace("[2, 0]", "[2e-4, 0]").replace("inertia: 0.1", "inertia: 1e-9"))
+        self.assertTrue(self.json_of("check", "small.yaml", "--json")["singular"])
+
+    def test_redundancy_is_not_singular(self):
+        self.write("loop.yaml", LOOP)
+        self.assertFalse(self.json_of("check", "loop.yaml", "--json")["singular"])
+        for name in ("screw_jack", "four_bar_spatial", "bricard", "scotch_yoke"):
+            said = self.json_of("check", os.path.join(EXAMPLES, name + ".yaml"), "--json")
+            self.assertFalse(said["singular"], name)
+
+    def test_freedom_at_stops(self):
+        self.write("rest.yaml", """\
+galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+bodies: {a: {mass: 1, inertia: 0.1, position: [0, 1]}}
+joints:
+  g: {type: prismatic, between: [ground, a], axis: [0, 1], limits: {min: 0}}
+simulate: {t_end: 1}
+""")
+        said = self.run_it("check", "rest.yaml").out
+        self.assertIn("degrees of freedom  0 (1 when stops and stiction release)", said)
+        said = self.run_it("check", "rest.yaml", "--set", "joints.g.limits.min=-1").out
+        self.assertIn("degrees of freedom  1\n", said)
+        self.assertIn("constraints         3 (1 open", said)
+
+    def test_step_far_too_large(self):
+        said = self.run_it("run", os.path.join(EXAMPLES, "slider_crank.yaml"), "--no-results",
+                           "-q", "--set", "simulate.formulation=hht-i3", "--set",
+                           "simulate.step=0.05", code=1).err
+        self.assertIn("simulate.step = 0.05 s is too large", said)
+        self.assertIn("try: a smaller simulate.step, or error control", said)
+
+
 class Elements(Case):
     def test_other_words(self):
         words = {"ball": "spherical", "hinge": "revolute", "weld": "fixed",
