@@ -1,3 +1,5 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "cli/page.h"
 
 #include "cli/command.h"
@@ -7,12 +9,29 @@
 #include <galpha/galpha.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 int cli_page_check(void)
 {
     if (ga_page_is_built_in()) return EXIT_DONE;
     cli_error("this galpha was built without the viewer; building it needs Node.js");
     return EXIT_INPUT;
+}
+
+bool cli_page_is_name(const char *path)
+{
+    static const char *const pictures[] = {".png", ".svg", ".pdf", ".jpg",
+                                           ".gif", ".mp4", ".webp"};
+    const char *dot = strrchr(path, '.');
+    for (size_t k = 0; dot && k < sizeof pictures / sizeof *pictures; ++k)
+        if (strcasecmp(dot, pictures[k]) == 0) {
+            cli_error(
+                "%s: pages are HTML, expected a name that ends in .html; pictures are saved "
+                "from the page in a browser, plots by `galpha plot`",
+                path);
+            return false;
+        }
+    return true;
 }
 
 static bool has_positions(const ga_result_reader *result)

@@ -17,5 +17,7 @@ typedef struct cli_page {
 int cli_page_write(const cli_page *page);
 /* EXIT_DONE, or EXIT_INPUT after saying that this build has no viewer. */
 int cli_page_check(void);
+/* Whether a page may have this name, not that of a picture or video; otherwise says so. */
+bool cli_page_is_name(const char *path);
 
 #endif

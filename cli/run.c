@@ -561,7 +561,8 @@ int cli_run_check_options(const char *command, const cli_arguments *arguments)
         wrong = output;
         cli_error("%s: -o writes HDF5; for CSV, use --csv %s", command, output);
     }
-    return wrong ? EXIT_INPUT : EXIT_DONE;
+    const char *page = cli_value(arguments, "view");
+    return wrong || (page && !cli_page_is_name(page)) ? EXIT_INPUT : EXIT_DONE;
 }
 
 /* dir/top.yaml becomes top.h5, in the current folder; standard input model.h5. */

@@ -65,6 +65,7 @@ static int view_results(const cli_arguments *arguments, const char *path)
 
 static int view(const cli_arguments *arguments, const char *path)
 {
+    if (!cli_page_is_name(path)) return EXIT_INPUT;
     bool model;
     int code = check_operands(arguments, &model);
     if (code != EXIT_DONE) return code;

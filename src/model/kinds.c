@@ -485,8 +485,13 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
         for (int k = 0, used = 0; k < points->count && used < 120; ++k)
             used += snprintf(list + used, sizeof list - (size_t)used, "%s%.24s", k ? ", " : "",
                              points->points[k].name);
+        if (!list[0])
+            return ga_reader_error(READER(b), value->place,
+                                   "%s`%s` has no points; define them by `%s: {points: {%s: "
+                                   "[...]}}`",
+                                   ground ? "" : "body ", head, head, dot + 1);
         return ga_reader_error(READER(b), value->place, "%s`%s` has no point `%s`; it has: %s",
-                               ground ? "" : "body ", head, dot + 1, list[0] ? list : "none");
+                               ground ? "" : "body ", head, dot + 1, list);
     }
     const char *near = ga_suggest(head, b->model, body_name);
     return ga_reader_error(READER(b), value->place,

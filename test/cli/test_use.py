@@ -900,6 +900,15 @@ simulate: {t_end: 1}
         self.assertIn("try: a smaller simulate.step, or error control", said)
 
 
+class Pages(Case):
+    def test_names_of_pictures(self):
+        self.run_it("run", "pendulum.yaml", "-q")
+        for words in (["view", "pendulum.h5", "-o", "x.png"], ["view", "pendulum.yaml", "-o", "x.SVG"],
+                      ["run", "pendulum.yaml", "--view", "x.mp4"]):
+            self.assertIn("ends in .html", self.run_it(*words, code=2).err)
+        self.assertEqual(self.files(), ["pendulum.h5", "pendulum.yaml"])
+
+
 class Elements(Case):
     def test_other_words(self):
         words = {"ball": "spherical", "hinge": "revolute", "weld": "fixed",
