@@ -487,9 +487,9 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
                              points->points[k].name);
         if (!list[0])
             return ga_reader_error(READER(b), value->place,
-                                   "%s`%s` has no points; define them by `%s: {points: {%s: "
+                                   "%s`%s` has no point `%s`; define it by `%s: {points: {%s: "
                                    "[...]}}`",
-                                   ground ? "" : "body ", head, head, dot + 1);
+                                   ground ? "" : "body ", head, dot + 1, head, dot + 1);
         return ga_reader_error(READER(b), value->place, "%s`%s` has no point `%s`; it has: %s",
                                ground ? "" : "body ", head, dot + 1, list);
     }
