@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,24 @@ static void add_number(text *t, const char *key, double x)
     add_pair(t, key, number);
 }
 
+static void add_sum(text *t, const char *key, uint64_t sum)
+{
+    char number[40];
+    snprintf(number, sizeof number, "%" PRIu64, sum);
+    add_pair(t, key, number);
+}
+
+uint64_t cli_channels_sum(const ga_sim *sim)
+{
+    ga_result_sums sums = {0};
+    for (int k = 0; k < ga_sim_channel_count(sim); ++k) {
+        const ga_channel channel = ga_sim_channel(sim, k);
+        for (const char *c = channel.name; *c; ++c) ga_result_sums_add(&sums, *c, NULL, 0);
+        ga_result_sums_add(&sums, -channel.count, NULL, 0);
+    }
+    return sums.times;
+}
+
 ga_status cli_checkpoint_write(const char *path, const ga_sim *sim, const cli_note *note,
                                ga_report *report)
 {
@@ -74,6 +93,9 @@ ga_status cli_checkpoint_write(const char *path, const ga_sim *sim, const cli_no
     add_pair(&t, "output", note->output);
     add_pair(&t, "page", note->page);
     add_number(&t, "rows", (double)note->rows);
+    add_sum(&t, "times", note->sums.times);
+    add_sum(&t, "values", note->sums.values);
+    add_sum(&t, "channels", note->channels);
     add_number(&t, "t_end", note->t_end);
     add_number(&t, "every", note->every);
     ga_status status = GA_ERR_MEMORY;
@@ -102,6 +124,9 @@ static void take(cli_note *note, const char *key, const char *value)
     if (strcmp(key, "include-anywhere") == 0) note->include_anywhere = atoi(value) != 0;
     if (strcmp(key, "allow-plugins") == 0) note->allow_plugins = atoi(value) != 0;
     if (strcmp(key, "rows") == 0) note->rows = atol(value);
+    if (strcmp(key, "times") == 0) note->sums.times = strtoull(value, NULL, 10);
+    if (strcmp(key, "values") == 0) note->sums.values = strtoull(value, NULL, 10);
+    if (strcmp(key, "channels") == 0) note->channels = strtoull(value, NULL, 10);
     if (strcmp(key, "t_end") == 0) note->t_end = atof(value);
     if (strcmp(key, "every") == 0) note->every = atof(value);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_CHECKPOINT_H
 #define CLI_CHECKPOINT_H
 
+#include <galpha/result.h>
 #include <galpha/sim.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +16,8 @@ typedef struct cli_note {
     bool include_anywhere, allow_plugins;
     const char *csv, *output, *page; /* absolute, or "-" for csv; null: none */
     long rows;
+    ga_result_sums sums; /* of these rows, */
+    uint64_t channels;   /* of channels with these names */
     double t_end, every;
     char *own; /* texts, if it was read */
 } cli_note;
@@ -25,6 +28,8 @@ int cli_checkpoint_read(const char *path, ga_checkpoint **state, cli_note *note)
 void cli_note_free(cli_note *note);
 ga_status cli_checkpoint_write(const char *path, const ga_sim *sim, const cli_note *note,
                                ga_report *report);
+/* A number that stands for the names of the channels of a simulation. */
+uint64_t cli_channels_sum(const ga_sim *sim);
 /* The same path from the root; null: memory is out. To be freed. */
 char *cli_absolute(const char *path);
 

@@ -33,6 +33,8 @@ static void choose_earlier(cli_run_state *r, const cli_note *from, const cli_arg
     r->earlier[CLI_CSV] = csv ? csv : from->output;
     r->earlier[CLI_HDF5] = from->output ? from->output : csv;
     r->earlier_rows = from->rows;
+    r->earlier_sums = from->sums;
+    r->earlier_channels = from->channels;
     r->out = cli_is_stdout(r->file[CLI_CSV].path) ? stderr : stdout;
 }
 
@@ -64,6 +66,8 @@ void cli_run_find_earlier(cli_run_state *r)
                 "warning: %s begins at t = %.9g s: the results of the earlier run are missing",
                 r->file[k].path, ga_sim_time(r->sim));
     r->rows = 0;
+    r->sums = (ga_result_sums){0};
+    r->other_channels = false;
 }
 
 static int resume(cli_run_state *r, const cli_arguments *arguments)

@@ -53,6 +53,7 @@ static ga_eval output(void *user, const ga_sim *sim)
     }
     if (r->write_status != GA_OK || is_over(r)) return GA_EVAL_FATAL;
     ++r->rows;
+    ga_result_sums_add(&r->sums, ga_sim_time(sim), ga_sim_values(sim), ga_sim_value_count(sim));
     return go_on(r);
 }
 
@@ -94,6 +95,9 @@ static void write_checkpoint(cli_run_state *r)
     }
     if (r->write_status != GA_OK) return;
     r->note.rows = r->rows;
+    r->note.sums = r->sums;
+    if (r->other_channels) r->note.sums.values = 0;
+    r->note.channels = cli_channels_sum(r->sim);
     r->checkpoint_status =
         cli_checkpoint_write(r->checkpoint, r->sim, &r->note, &r->checkpoint_report);
     if (r->checkpoint_status != GA_OK && before == GA_OK)
@@ -169,8 +173,10 @@ static void take_rows(cli_run_state *r, int k, ga_result_format format,
 {
     ga_report report;
     const char *path = r->file[k].path;
+    ga_result_sums sums = r->sums;
+    if (r->other_channels) sums.values = 0;
     const ga_status status = ga_result_create_after(
-        path, format, def, r->earlier[k], (size_t)r->rows, &r->file[k].result, &report);
+        path, format, def, r->earlier[k], (size_t)r->rows, &sums, &r->file[k].result, &report);
     note_write(r, k, status, &report);
     if (status != GA_ERR_INPUT) return;
     cli_error("the rows before t = %.9g s cannot be kept: %s", ga_sim_time(r->sim),
@@ -451,6 +457,8 @@ static int load(cli_run_state *r)
         return EXIT_INPUT;
     }
     r->rows = r->earlier_rows;
+    r->sums = r->earlier_sums;
+    r->other_channels = !r->sums.values || r->earlier_channels != cli_channels_sum(r->sim);
     return EXIT_DONE;
 }
 

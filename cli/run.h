@@ -31,6 +31,8 @@ typedef struct cli_run_state {
     FILE *out;          /* the summary: stdout, unless results go there */
     cli_progress progress;
     long rows;
+    ga_result_sums sums; /* of them */
+    bool other_channels; /* than those of the rows before: sums of values are not known */
     double began, wall;
     ga_status write_status; /* of result files */
     ga_report write_report;
@@ -53,7 +55,9 @@ typedef struct cli_run_state {
     const ga_checkpoint *state;     /* null: a run from the start */
     const char *earlier[CLI_FILES]; /* where its results are; null: nowhere */
     long earlier_rows;              /* so many were written before */
-    bool page_added;                /* a page that the earlier run did not make */
+    ga_result_sums earlier_sums;    /* of these */
+    uint64_t earlier_channels;
+    bool page_added; /* a page that the earlier run did not make */
 } cli_run_state;
 
 static inline bool cli_is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }

@@ -18,6 +18,7 @@
 #include <galpha/channel.h>
 #include <galpha/status.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,14 +61,25 @@ GA_API ga_status ga_result_create(const char *path, ga_result_format format, int
 GA_API ga_status ga_result_create_with(const char *path, ga_result_format format,
                                        const ga_result_def *def, ga_result **result,
                                        ga_report *report);
+/* Checksums of rows, to know them again: of their times, and of all their numbers. Zero: of no
+ * rows, or not known. */
+typedef struct ga_result_sums {
+    uint64_t times, values;
+} ga_result_sums;
+
+/* One more row, with `count` values. */
+GA_API void ga_result_sums_add(ga_result_sums *sums, double t, const double *values, int count);
+
 /* The same, beginning with the first `rows` rows of an earlier result of these channels: what
  * an interrupted run has left as EARLIER.part, or EARLIER itself. They are copied number by
- * number. If both results have the same path, EARLIER.part becomes EARLIER.before until they
- * are; there they are found, too, if that is interrupted. GA_ERR_INPUT: there is no such
- * result, or it has fewer rows or not all channels; nothing has changed then. */
+ * number. `sums` (null: none) are those of the rows expected. If both results have the same
+ * path, EARLIER.part becomes EARLIER.before until they are; there they are found, too, if that
+ * is interrupted. GA_ERR_INPUT: there is no such result, it has fewer rows or not all channels,
+ * or they are those of another run; nothing has changed then. */
 GA_API ga_status ga_result_create_after(const char *path, ga_result_format format,
                                         const ga_result_def *def, const char *earlier,
-                                        size_t rows, ga_result **result, ga_report *report);
+                                        size_t rows, const ga_result_sums *sums,
+                                        ga_result **result, ga_report *report);
 /* values: all channels, concatenated. A full disk is reported here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);

@@ -6,12 +6,14 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/archive.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "base/struct_size.h"
 
 #include <galpha/result.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +112,25 @@ static ga_status read_rows(copying *c, size_t first, size_t count, ga_report *re
     return GA_OK;
 }
 
+/* Are these the rows of the run that goes on, and not of another of the same name? */
+static ga_status check_rows(copying *c, const char *path, size_t rows,
+                            const ga_result_sums *expected, ga_report *report)
+{
+    ga_result_sums sums = {0};
+    const double *times = ga_result_reader_times(c->reader);
+    for (size_t first = 0; expected && first < rows; first += AT_ONCE) {
+        const size_t count = rows - first < AT_ONCE ? rows - first : AT_ONCE;
+        GA_TRY(read_rows(c, first, count, report));
+        for (size_t i = 0; i < count; ++i)
+            ga_result_sums_add(&sums, times[first + i], c->rows + i * (size_t)c->count,
+                               c->count);
+    }
+    if (!expected || ((!expected->times || sums.times == expected->times) &&
+                      (!expected->values || sums.values == expected->values)))
+        return GA_OK;
+    return ga_fail(report, GA_ERR_INPUT, "%s: its rows are those of another run", path);
+}
+
 static ga_status copy_rows(copying *c, size_t rows, ga_result *result, ga_report *report)
 {
     const double *times = ga_result_reader_times(c->reader);
@@ -138,16 +159,41 @@ static ga_status set_aside(const char *part, const char *before, ga_report *repo
 
 typedef struct names {
     char *part, *before;
-    const char *found; /* one of them, or the path itself */
+    const char *earlier;
+    const char *found; /* one of them */
     bool same;         /* the new result replaces it */
 } names;
 
+/* In the first of these files that has the rows. A .part without them was begun by a resume
+ * that was killed before it had copied them from the result. */
+static ga_status find_rows(copying *c, names *n, const ga_result_def *def, size_t rows,
+                           const ga_result_sums *sums, ga_report *report)
+{
+    const char *candidates[] = {n->before, n->part, n->earlier};
+    ga_report first = {0};
+    for (int k = 0; k < 3; ++k) {
+        ga_report own = {0};
+        if (access(candidates[k], F_OK) != 0) continue;
+        ga_status status = begin_copying(c, candidates[k], def, rows, &own);
+        if (status == GA_OK) status = check_rows(c, candidates[k], rows, sums, &own);
+        n->found = candidates[k];
+        if (status == GA_OK) return GA_OK;
+        own.status = status;
+        if (first.status == GA_OK) first = own;
+        end_copying(c);
+    }
+    if (first.status == GA_OK)
+        return ga_fail(report, GA_ERR_INPUT, "%s: there is no such file", n->part);
+    if (report) *report = first;
+    return first.status;
+}
+
 static ga_status create_from(const char *path, ga_result_format format,
                              const ga_result_def *def, names *n, size_t rows,
-                             ga_result **result, ga_report *report)
+                             const ga_result_sums *sums, ga_result **result, ga_report *report)
 {
     copying c = {0};
-    ga_status status = begin_copying(&c, n->found, def, rows, report);
+    ga_status status = find_rows(&c, n, def, rows, sums, report);
     if (status == GA_OK && n->same && n->found == n->part) {
         status = set_aside(n->part, n->before, report); /* the reader has it open */
     }
@@ -160,31 +206,37 @@ static ga_status create_from(const char *path, ga_result_format format,
         }
     }
     end_copying(&c);
-    if (status == GA_OK && n->same && n->found != path) unlink(n->before);
+    if (status == GA_OK && n->same && n->found != n->earlier) unlink(n->before);
     return status;
+}
+
+static uint64_t add_number(uint64_t sum, double x)
+{
+    if (isnan(x)) x = NAN; /* text has one only */
+    return ga_checksum(sum ? sum : GA_CHECKSUM_EMPTY, &x, sizeof x);
+}
+
+void ga_result_sums_add(ga_result_sums *sums, double t, const double *values, int count)
+{
+    sums->times = add_number(sums->times, t);
+    sums->values = add_number(sums->values, t);
+    for (int k = 0; k < count; ++k) sums->values = add_number(sums->values, values[k]);
 }
 
 ga_status ga_result_create_after(const char *path, ga_result_format format,
                                  const ga_result_def *def, const char *earlier, size_t rows,
-                                 ga_result **result, ga_report *report)
+                                 const ga_result_sums *sums, ga_result **result,
+                                 ga_report *report)
 {
     *result = NULL;
     GA_TRY(ga_check_size("ga_result_def", def->struct_size, sizeof *def, report));
     names n = {.part = join(earlier, ".part"),
                .before = join(earlier, ".before"),
+               .earlier = earlier,
                .same = strcmp(path, earlier) == 0};
-    ga_status status = GA_ERR_INPUT;
-    if (!n.part || !n.before) {
-        status = ga_fail(report, GA_ERR_MEMORY, "out of memory");
-    } else {
-        const char *candidates[] = {n.before, n.part, earlier};
-        for (int k = 0; k < 3 && !n.found; ++k)
-            if (access(candidates[k], F_OK) == 0) n.found = candidates[k];
-        if (n.found)
-            status = create_from(path, format, def, &n, rows, result, report);
-        else
-            ga_fail(report, status, "%s: there is no such file", n.part);
-    }
+    const ga_status status =
+        n.part && n.before ? create_from(path, format, def, &n, rows, sums, result, report)
+                           : ga_fail(report, GA_ERR_MEMORY, "out of memory");
     ga_free(n.part);
     ga_free(n.before);
     return status;

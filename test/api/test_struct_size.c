@@ -159,7 +159,7 @@ static void test_files(void **state)
                                              &result, &report),
                        &report, "ga_result_def");
         expect_refusal(ga_result_create_after("no_folder/r.csv", GA_RESULT_CSV, &contents,
-                                              "no_folder/s.csv", 1, &result, &report),
+                                              "no_folder/s.csv", 1, NULL, &result, &report),
                        &report, "ga_result_def");
         assert_null(result);
         ga_page_def page = ga_page_def_default();

@@ -234,6 +234,59 @@ class Resumed(Case):
         self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
         self.check_whole()
 
+    def test_rows_of_another_run(self):
+        """A result of the same name, of the same model with another value, is not taken for the rows
+        before the checkpoint; nor is one with a number changed."""
+        kept = self.content("cut.csv"), self.content("cut.h5")
+        self.run_it("run", "pendulum.yaml", "--set", "bodies.bob.velocity=[0, 0, 0.5]", "--csv",
+                    "cut.csv", "-o", "cut.h5", "-q")
+        self.assertIn("its rows are those of another run", self.check_refused())
+        self.write_bytes("cut.h5", kept[1])
+        lines = kept[0].splitlines(keepends=True)
+        lines[4] = lines[4].replace(b"1", b"2", 1)
+        self.write_bytes("cut.csv", b"".join(lines))
+        self.assertIn("its rows are those of another run", self.check_refused())
+
+    def test_symbolic_link(self):
+        """A result that is a link: the file it points to is replaced, the link stays."""
+        self.whole("pendulum.yaml")
+        os.mkdir(self.path("far"))
+        for name in ("cut.csv", "cut.h5"):
+            os.rename(self.path(name), self.path("far/" + name))
+            os.symlink("far/" + name, self.path(name))
+        self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
+        self.check_whole()
+        self.assertTrue(os.path.islink(self.path("cut.csv")) and os.path.islink(self.path("cut.h5")))
+        self.assertEqual(sorted(os.listdir(self.path("far"))), ["cut.csv", "cut.h5"])
+
+    def test_mutants(self):
+        """Bytes changed, cut off, added: refused with a sentence, and nothing is written."""
+        good = self.content("c.ga")
+        mutate = random.Random(7)
+        for k in range(60):
+            bad = bytearray(good)
+            if k % 3 == 0:
+                del bad[mutate.randrange(len(bad)) :]
+            elif k % 3 == 1:
+                bad[mutate.randrange(len(bad))] ^= 1 << mutate.randrange(8)
+            else:
+                at = mutate.randrange(len(bad))
+                bad[at : at + mutate.randrange(64)] = mutate.randbytes(mutate.randrange(1, 64))
+            if bytes(bad) == good:
+                continue
+            self.write_bytes("c.ga", bytes(bad))
+            said = self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q", code=2)
+            self.assertTrue(said.err.strip(), f"mutant {k} is refused without a word")
+
+    def test_killed_after_the_end(self):
+        """The result is complete, a resume from an earlier checkpoint was killed before it had copied
+        its rows: the empty part is not taken for them."""
+        self.whole("pendulum.yaml")
+        for name in ("cut.csv.part", "cut.h5.part"):
+            self.write_bytes(name, b"")
+        self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
+        self.check_whole()
+
     def test_damaged_rows(self):
         rows = self.content("cut.csv").splitlines(keepends=True)
         self.write_bytes("cut.csv", b"".join(rows[:5]))
