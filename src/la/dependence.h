@@ -10,7 +10,7 @@
  *     A_row[k] = sum of weight[i] A_with[i]
  *
  * Of a set of rows that depend on each other the last one is named, unless its part in it is
- * tiny. Rows and partners ascend. Rows that are zero are counted apart. */
+ * tiny. Rows and partners ascend. Rows that are zero are counted separately. */
 typedef struct ga_dependence {
     int rank, zeros;
     int count;

@@ -1,6 +1,6 @@
 /* A front: a small dense matrix, of which the first k rows and columns are eliminated.
  *
- *            k    r          by columns, ld numbers apart; m = k + r, and ld is m rounded up to
+ *            k    r          by columns of ld numbers; m = k + r, and ld is m rounded up to
  *     k   [  A    U  ]       a multiple of four. Rows and columns from m on are zero.
  *     r   [  L    S  ]
  *

@@ -11,13 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static int column_start(const ga_matrix *m, int j) { return m->full ? j * m->n : m->colptr[j]; }
-
-static int row_of(const ga_matrix *m, int j, int k)
-{
-    return m->full ? k - j * m->n : m->rowind[k];
-}
-
 /* --- pattern ------------------------------------------------------------------------------ */
 
 /* Of a term, for the pattern alone. */
@@ -137,8 +130,8 @@ static void find_slots(ga_matrix *m, const layout *l, int *slot_of)
 {
     int from, end;
     for (int j = 0; j < m->n; ++j) {
-        for (int k = column_start(m, j), last = column_start(m, j + 1); k < last; ++k)
-            slot_of[row_of(m, j, k)] = k;
+        for (int k = ga_matrix_start(m, j), last = ga_matrix_start(m, j + 1); k < last; ++k)
+            slot_of[ga_matrix_row(m, j, k)] = k;
         for (int t = 0; t < m->terms; ++t) {
             if (!has_blocks(&l[t], j, &from, &end)) continue;
             const ga_coords *c = l[t].term.coords;
@@ -160,7 +153,7 @@ static int cut_ranges(const ga_matrix *m, const bool *inside, int *range)
     enum { RANGE = 8192 };
     int count = 0;
     for (int j = 1, from = 0; j <= m->n; ++j) {
-        if (j < m->n && (inside[j] || column_start(m, j) - column_start(m, from) < RANGE))
+        if (j < m->n && (inside[j] || ga_matrix_start(m, j) - ga_matrix_start(m, from) < RANGE))
             continue;
         ++count;
         from = j;
@@ -474,7 +467,7 @@ static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term
 static double scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
 {
     static const uint64_t magnitude = UINT64_MAX >> 1;
-    const int from = column_start(m, j), count = column_start(m, j + 1) - from;
+    const int from = ga_matrix_start(m, j), count = ga_matrix_start(m, j + 1) - from;
     const int *restrict row = m->full ? NULL : m->rowind + from;
     double *restrict x = m->values + from, largest;
     uint64_t most = 0;
@@ -497,10 +490,10 @@ static void work_on_range(void *data, int range)
     const task *t = data;
     const ga_matrix *m = t->matrix;
     const int from = m->range[range], end = m->range[range + 1];
-    double *values = m->values + column_start(m, from);
+    double *values = m->values + ga_matrix_start(m, from);
     if (t->clear)
         memset(values, 0,
-               (size_t)(column_start(m, end) - column_start(m, from)) * sizeof *values);
+               (size_t)(ga_matrix_start(m, end) - ga_matrix_start(m, from)) * sizeof *values);
     for (int k = 0; t->term && k < m->terms; ++k)
         if (t->number < 0)
             add_part(&m->part[k], range, &t->term[k], m->values);
@@ -556,72 +549,6 @@ bool ga_matrix_measure(ga_matrix *matrix)
     return matrix->n == 0 || matrix->largest < INFINITY;
 }
 
-/* --- products and scaling ----------------------------------------------------------------- */
-
-void ga_matrix_multiply(const ga_matrix *matrix, double alpha, const double *x, double *y)
-{
-    for (int j = 0; j < matrix->n; ++j) {
-        const double s = alpha * x[j];
-        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
-            y[row_of(matrix, j, k)] += matrix->values[k] * s;
-    }
-}
-
-void ga_matrix_multiply_transposed(const ga_matrix *matrix, double alpha, const double *x,
-                                   double *y)
-{
-    for (int j = 0; j < matrix->n; ++j) {
-        double sum = 0;
-        for (int k = column_start(matrix, j), end = column_start(matrix, j + 1); k < end; ++k)
-            sum += matrix->values[k] * x[row_of(matrix, j, k)];
-        y[j] += alpha * sum;
-    }
-}
-
-/* The power of two nearest to 1/sqrt(largest), in the logarithm; 1 for 0, Inf, NaN and what is
- * denormalised. Taken from the bits of an IEEE number, as frexp and ldexp would, but inline. */
-static double ruiz_factor(double largest)
-{
-    enum { BIAS = 1022, MANTISSA = 52, SPECIAL = 0x7ff };
-    uint64_t bits;
-    memcpy(&bits, &largest, sizeof bits);
-    int e = (int)(bits >> MANTISSA & SPECIAL);
-    if (e == 0 || e == SPECIAL) return 1;
-    e -= BIAS; /* 2^(e-1) <= largest < 2^e */
-    const int half = -(e >= 0 ? e / 2 : -((1 - e) / 2));
-    bits = (uint64_t)(half + BIAS + 1) << MANTISSA;
-    memcpy(&largest, &bits, sizeof bits);
-    return largest;
-}
-
-/* The largest entry of column j, after scaling; raises those of rows. No branches: which entry
- * is the largest cannot be foreseen. */
-static double raise_column(const ga_matrix *m, int j, const double *restrict r, double c,
-                           double *restrict row_max)
-{
-    double most = 0;
-    for (int k = column_start(m, j), end = column_start(m, j + 1); k < end; ++k) {
-        const int i = row_of(m, j, k);
-        const double a = fabs(m->values[k]) * r[i] * c;
-        row_max[i] = a > row_max[i] ? a : row_max[i];
-        most = a > most ? a : most;
-    }
-    return most;
-}
-
-void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
-                           double *work)
-{
-    const int n = matrix->n;
-    double *row_max = work, *col_max = work + n;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-        memset(work, 0, 2 * (size_t)n * sizeof *work);
-        for (int j = 0; j < n; ++j) col_max[j] = raise_column(matrix, j, r, c[j], row_max);
-        for (int i = 0; i < n; ++i) r[i] *= ruiz_factor(row_max[i]);
-        for (int j = 0; j < n; ++j) c[j] *= ruiz_factor(col_max[j]);
-    }
-}
-
 int ga_matrix_column(const ga_matrix *matrix, int slot)
 {
     if (matrix->full) return slot / matrix->n;
@@ -641,6 +568,6 @@ void ga_matrix_to_full(const ga_matrix *matrix, double *full)
     const size_t n = (size_t)matrix->n;
     memset(full, 0, n * n * sizeof *full);
     for (int j = 0; j < matrix->n; ++j)
-        for (int k = column_start(matrix, j); k < column_start(matrix, j + 1); ++k)
-            full[(size_t)j * n + (size_t)row_of(matrix, j, k)] = matrix->values[k];
+        for (int k = ga_matrix_start(matrix, j); k < ga_matrix_start(matrix, j + 1); ++k)
+            full[(size_t)j * n + (size_t)ga_matrix_row(matrix, j, k)] = matrix->values[k];
 }

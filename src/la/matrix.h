@@ -59,6 +59,17 @@ typedef struct ga_matrix {
     double largest; /* of these; NaN if one is */
 } ga_matrix;
 
+/* The first slot of column j, and the row of its slot k. */
+static inline int ga_matrix_start(const ga_matrix *m, int j)
+{
+    return m->full ? j * m->n : m->colptr[j];
+}
+
+static inline int ga_matrix_row(const ga_matrix *m, int j, int k)
+{
+    return m->full ? k - j * m->n : m->rowind[k];
+}
+
 /* A matrix that is not full gets every diagonal place as a slot, even if no term fills it. */
 ga_status ga_matrix_create(int n, int terms, const ga_summand *summand, bool full,
                            ga_matrix *matrix);

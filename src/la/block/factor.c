@@ -65,7 +65,7 @@ static inline void add_rows(int count, const double *restrict x, double *restric
     for (int i = 0; i < count; ++i) y[i] += x[i];
 }
 
-/* Adds the contribution block of child c, whose columns are `stride` apart, to its parent. */
+/* Adds the contribution block of child c, whose columns have this stride, to its parent. */
 static void take_over(const solver *s, const front *c, const double *from, int stride,
                       const front *f, double *F)
 {

@@ -33,8 +33,8 @@ static double operations(double k, double r)
 /* Fronts t, a child of p, and p as one, if that saves time. */
 static void join(int t, int p, int *pivots, const int *rest, int *into)
 {
-    const double apart = operations(pivots[t], rest[t]) + operations(pivots[p], rest[p]);
-    if (operations(pivots[t] + pivots[p], rest[p]) > apart + FRONT_COST) return;
+    const double separate = operations(pivots[t], rest[t]) + operations(pivots[p], rest[p]);
+    if (operations(pivots[t] + pivots[p], rest[p]) > separate + FRONT_COST) return;
     into[t] = p;
     pivots[p] += pivots[t];
 }
