@@ -171,7 +171,8 @@ int main(void)
         }
     }
     const ga_pattern none = {0, M.row, M.col, M.height, M.width};
-    ga_system chain = {.node_count = N,
+    ga_system chain = {.struct_size = sizeof(ga_system),
+                       .node_count = N,
                        .nodes = nodes,
                        .constraint_count = N,
                        .mass = mass,
