@@ -87,7 +87,7 @@ asan:
 	ctest --preset asan --parallel $(JOBS)
 
 # folder/name of the tests that use threads
-THREADED = base/pool la/matrix la/coords la/block/block model/assembly element/reaction api/threads
+THREADED = base/pool la/matrix la/coords la/block/block model/assembly element/reaction api/threads api/repeat
 empty =
 tsan:
 	$(call need,build test)
