@@ -274,8 +274,9 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
     ga_explicit_copy(k, now->v, nv);
     ga_explicit_copy(k + nv, now->vd, nv);
     ga_explicit_copy(k + 2 * nv, now->multipliers, x->dae.mp);
-    for (int i = 1; i < GA_DOP853_STAGES; ++i)
-        GA_TRY(ga_explicit_evaluate(x, next, i, t1, ga_explicit_solve_step));
+    GA_TRY(ga_explicit_evaluate(x, next, 1, t1, ga_explicit_solve_step));
+    for (int i = 2; i < GA_DOP853_STAGES; ++i)
+        GA_TRY(ga_explicit_evaluate(x, next, i, t1, ga_explicit_solve_nearby));
     ga_explicit_combine(x, next, GA_DOP853_STAGES, ga_dop853_table.b, next->xi, next->v);
     const bool charted = ga_explicit_turning(x, next->xi) <= GA_EXPLICIT_MOST_TURNED;
     return charted ? GA_OK : GA_ERR_STEP_SIZE;

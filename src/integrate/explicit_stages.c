@@ -41,12 +41,11 @@ static void regularise(ga_explicit *x, bool near)
     g->eps = near ? EPS : 0;
 }
 
-ga_status ga_explicit_solve_step(ga_explicit *x, double t, const double *q, const double *v,
-                                 double *vd, double *multipliers)
+static ga_status after_solve(ga_explicit *x, ga_status status, double t, const double *q,
+                             const double *v, double *vd, double *multipliers)
 {
-    ++x->stats.evaluations;
-    ga_status status = ga_consistent_acceleration(&x->consistent, t, q, v, vd, multipliers);
     const bool near = status == GA_ERR_SINGULAR || (status == GA_OK && is_singular(x));
+    ++x->stats.evaluations;
     if (near && !x->near && !x->redundant && x->dae.mp) {
         regularise(x, true);
         status = ga_consistent_acceleration(&x->consistent, t, q, v, vd, multipliers);
@@ -54,6 +53,22 @@ ga_status ga_explicit_solve_step(ga_explicit *x, double t, const double *q, cons
         regularise(x, false);
     }
     return status;
+}
+
+ga_status ga_explicit_solve_step(ga_explicit *x, double t, const double *q, const double *v,
+                                 double *vd, double *multipliers)
+{
+    const ga_status status =
+        ga_consistent_acceleration(&x->consistent, t, q, v, vd, multipliers);
+    return after_solve(x, status, t, q, v, vd, multipliers);
+}
+
+ga_status ga_explicit_solve_nearby(ga_explicit *x, double t, const double *q, const double *v,
+                                   double *vd, double *multipliers)
+{
+    const ga_status status =
+        ga_consistent_acceleration_nearby(&x->consistent, t, q, v, vd, multipliers);
+    return after_solve(x, status, t, q, v, vd, multipliers);
 }
 
 ga_status ga_explicit_solve_output(ga_explicit *x, double t, const double *q, const double *v,

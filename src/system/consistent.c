@@ -119,7 +119,7 @@ static void find_masses(const ga_saddle *k, double *mass)
  * each other within f, as where a body is let go by what held it: its round-off is that of
  * accelerations and reactions met before. */
 static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, const double *v,
-                                 double *vd, double *multipliers)
+                                 ga_saddle_parts parts, double *vd, double *multipliers)
 {
     ga_saddle *k = &c->saddle;
     ga_dae *dae = c->dae;
@@ -133,7 +133,7 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
         for (int i = 0; i < dae->mp; ++i) k->rhs[dae->nv + i] = -c->c[i];
         ga_coords_multiply(&dae->G, k->G, 1, vd, k->rhs + dae->nv);
         GA_TRY(ga_dae_force_multipliers(dae, &at, k->L));
-        GA_TRY(ga_saddle_factor(k, GA_SADDLE_FORCES));
+        GA_TRY(ga_saddle_factor(k, parts | GA_SADDLE_FORCES));
         ga_saddle_solve(k, 2);
         for (int i = 0; i < dae->nv; ++i) vd[i] -= k->x[i];
         for (int i = 0; i < dae->mp; ++i) multipliers[i] -= k->x[dae->nv + i];
@@ -152,8 +152,8 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
     return GA_ERR_NO_CONVERGE;
 }
 
-ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q,
-                                     const double *v, double *vd, double *multipliers)
+static ga_status accelerate(ga_consistent *c, double t, const double *q, const double *v,
+                            ga_saddle_parts parts, int sweeps, double *vd, double *multipliers)
 {
     ga_saddle *k = &c->saddle;
     ga_dae *dae = c->dae;
@@ -162,16 +162,31 @@ ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q
         GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
     }
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, c->c));
-    if (dae->sys.force_uses_multipliers) return solve_nonlinear(c, t, q, v, vd, multipliers);
+    if (dae->sys.force_uses_multipliers)
+        return solve_nonlinear(c, t, q, v, parts, vd, multipliers);
     ga_point at = {.t = t, .q = q, .v = v};
     GA_TRY(ga_dae_force(dae, &at, c->f));
-    if (!c->holds) GA_TRY(ga_saddle_factor(k, GA_SADDLE_ALL));
+    if (!c->holds) GA_TRY(ga_saddle_factor(k, parts));
     memcpy(k->rhs, c->f, (size_t)dae->nv * sizeof *k->rhs);
     memcpy(k->rhs + dae->nv, c->c, (size_t)dae->mp * sizeof *k->rhs);
-    ga_saddle_solve(k, 2);
+    ga_saddle_solve(k, sweeps);
     memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
     memcpy(multipliers, k->x + dae->nv, (size_t)dae->mp * sizeof *multipliers);
     return GA_OK;
+}
+
+ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q,
+                                     const double *v, double *vd, double *multipliers)
+{
+    return accelerate(c, t, q, v, GA_SADDLE_ALL, 2, vd, multipliers);
+}
+
+/* Scales take longer than the factors of a small matrix. A regularised one needs its sweeps. */
+ga_status ga_consistent_acceleration_nearby(ga_consistent *c, double t, const double *q,
+                                            const double *v, double *vd, double *multipliers)
+{
+    const int sweeps = c->redundancy.active ? 2 : 1;
+    return accelerate(c, t, q, v, GA_SADDLE_SAME_SCALES, sweeps, vd, multipliers);
 }
 
 /* --- messages ----------------------------------------------------------------------------- */

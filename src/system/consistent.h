@@ -48,7 +48,8 @@ typedef struct ga_redundancy {
 typedef enum ga_saddle_parts {
     GA_SADDLE_ALL = 0,
     GA_SADDLE_HOLONOMIC = 1, /* without N: psi = 0 */
-    GA_SADDLE_FORCES = 2     /* G^T - L in place of G^T, where forces depend on multipliers */
+    GA_SADDLE_FORCES = 2,    /* G^T - L in place of G^T, where forces depend on multipliers */
+    GA_SADDLE_SAME_SCALES = 4 /* those of the last factorisation, at a point nearby */
 } ga_saddle_parts;
 
 /* The saddle matrix at one point, and its factors. */
@@ -113,6 +114,11 @@ ga_status ga_consistent_move_velocity(ga_consistent *c, double t, const double *
  * first guess of the multipliers, used where forces depend on them. */
 ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q,
                                      const double *v, double *vd, double *multipliers);
+
+/* The same for one of several points that are close to each other, with the scales of the last
+ * factorisation and without refinement where constraints are independent. */
+ga_status ga_consistent_acceleration_nearby(ga_consistent *c, double t, const double *q,
+                                            const double *v, double *vd, double *multipliers);
 
 /* Moves q and v, which are close, onto constraints of these levels with one factorization;
  * false if that does not converge. */

@@ -148,8 +148,10 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
     fill_diagonal(k);
     if (holonomic || k->redundancy->active)
         ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
-    scale_by_mass(k);
-    ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
+    if (!(parts & GA_SADDLE_SAME_SCALES)) {
+        scale_by_mass(k);
+        ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
+    }
     if (k->factorizations) ++*k->factorizations;
     ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     const ga_status status = ga_factor_numeric(k->factor);
