@@ -24,15 +24,16 @@ enum { MEMBERS = GA_METHOD_AUTO }; /* the methods before it */
 
 /* What was learned. */
 typedef struct ga_auto_policy {
-    ga_choice choice;         /* in use */
-    ga_reason reason;         /* of the last change, trials that failed included */
-    long steps[MEMBERS];      /* of each */
-    long since;               /* steps since the one in use took over */
-    long next_look;           /* when `since` is that */
-    int trials, stuck;        /* so far */
+    ga_choice choice;    /* in use, and why: of the last change, trials that failed included */
+    long steps[MEMBERS]; /* of each */
+    long since;          /* steps since the one in use took over */
+    long next_look;      /* when `since` is that */
+    int trials, stuck;   /* so far, from the explicit method */
+    int compared;        /* radau with generalized-alpha */
     double mark, mark_before; /* times of the last two looks, or of the change */
     long mark_steps;          /* `since` at the last look */
-    double h_explicit;        /* before a trial */
+    ga_method before;         /* a trial */
+    double h_before;          /* its steps */
     double t_begin;           /* of the last restart */
 } ga_auto_policy;
 
@@ -161,9 +162,8 @@ static ga_status prepare(ga_onestep *m, const ga_simulation *def)
 static void take(ga_auto *x, ga_choice choice)
 {
     ga_auto_policy *p = &x->policy;
-    const int count = choice.method == GA_METHOD_EXPLICIT ? p->trials : p->stuck - 1;
+    const int count = (choice.method == GA_METHOD_EXPLICIT ? p->trials : p->stuck) - 1;
     p->choice = choice;
-    p->reason = choice.reason;
     p->since = p->mark_steps = 0;
     p->next_look = ga_choice_wait(choice.method, choice.trial, count);
     show(x);
@@ -200,6 +200,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     ga_onestep *first = x->member[choice.method];
     const ga_status status = first->type->begin(first, t0, q0, v0, guess, report);
     take(x, choice);
+    x->policy.next_look = ga_choice_first_look();
     return status;
 }
 
@@ -249,7 +250,8 @@ static double larger_rate(double omega, double rho)
     return ga_larger(omega / undamped, rho / damped);
 }
 
-static ga_standing look(ga_auto *x, ga_status failure)
+/* *step: their average size since the last look. */
+static ga_standing look(ga_auto *x, ga_status failure, double *step)
 {
     ga_onestep *m = &x->base;
     ga_auto_policy *p = &x->policy;
@@ -259,11 +261,15 @@ static ga_standing look(ga_auto *x, ga_status failure)
     const double h_before = p->mark - p->mark_before;
     ga_standing now = {.method = p->choice.method,
                        .trial = p->choice.trial,
+                       .before = p->before,
+                       .reason = p->choice.reason,
+                       .tolerance = x->task.tolerance,
+                       .lost = p->compared,
                        .failure = failure,
                        .steps = p->since,
                        .steps_to_end = (x->run.t_end - t) / h};
     if (now.trial) {
-        now.gain = h / p->h_explicit;
+        now.gain = h / p->h_before;
         now.growth = h_before > 0 ? h * count / h_before : now.gain;
     } else if (failure == GA_OK && now.method != GA_METHOD_GENERALIZED_ALPHA) {
         const ga_stiffness s = ga_stiffness_measure(member(m), &x->probe);
@@ -274,23 +280,31 @@ static ga_standing look(ga_auto *x, ga_status failure)
     p->mark_before = p->mark;
     p->mark = t;
     p->mark_steps = p->since;
-    if (now.method == GA_METHOD_EXPLICIT) p->h_explicit = h;
+    *step = h;
     return now;
 }
 
-/* Is it time? A run that began with generalized-alpha stays with it. */
 static bool is_due(const ga_auto *x)
 {
     const ga_auto_policy *p = &x->policy;
-    if (p->choice.method == GA_METHOD_GENERALIZED_ALPHA && p->stuck == 0) return false;
-    return p->since >= p->next_look;
+    return !ga_choice_is_final(p->choice) && p->since >= p->next_look;
 }
 
-/* The first step of the next member. */
-static double first_step(const ga_auto *x, ga_choice next, double h)
+/* The first step of the next member, if those of this one have the size `step` on average, and
+ * would go on with h. */
+static double first_step(const ga_auto *x, ga_choice next, double step, double h)
 {
-    if (next.method == GA_METHOD_RADAU || x->policy.choice.trial) return x->policy.h_explicit;
+    if (x->policy.choice.trial && !next.trial) return x->policy.h_before; /* back */
+    if (next.method == GA_METHOD_RADAU) return step;
     return next.reason == GA_REASON_RESOLVED ? h : 0; /* 0: chosen */
+}
+
+/* It goes on with the same method: nothing changes, or a trial was won. */
+static void go_on(ga_auto *x, ga_choice next)
+{
+    ga_auto_policy *p = &x->policy;
+    if (next.reason != GA_REASON_NONE) p->choice = next;
+    p->next_look = ga_choice_next_look(next.method, next.trial, p->since);
 }
 
 static ga_status hand_over(ga_onestep *m, ga_status failure, bool *handed, double *h,
@@ -300,25 +314,25 @@ static ga_status hand_over(ga_onestep *m, ga_status failure, bool *handed, doubl
     ga_auto_policy *p = &x->policy;
     *handed = false;
     if (failure == GA_OK && !is_due(x)) return GA_OK;
-    const ga_standing progress = look(x, failure);
+    double step;
+    const ga_standing progress = look(x, failure, &step);
     const ga_choice next = ga_choose_next(&progress);
-    if (next.reason == GA_REASON_NONE) {
-        p->next_look = p->since + ga_choice_wait(next.method, next.trial, 0);
+    if (next.method == progress.method) {
+        go_on(x, next);
         return GA_OK;
     }
-    const double first = first_step(x, next, *h);
-    p->trials += next.trial;
+    const double first = first_step(x, next, step, *h);
+    p->trials += next.trial && progress.method == GA_METHOD_EXPLICIT;
+    p->compared += next.trial && progress.method != GA_METHOD_EXPLICIT;
     p->stuck += next.reason == GA_REASON_STUCK;
-    if (!next.trial && next.method == progress.method) { /* a trial that was won */
-        p->choice = next;
-        p->reason = next.reason;
-        p->next_look = p->since + ga_choice_wait(next.method, false, 0);
-        return GA_OK;
-    }
     const ga_status status = begin_member(x, next.method, report);
     if (status != GA_OK) { /* it goes on as it was */
         p->next_look = 2 * p->since + 1;
         return ga_step_may_retry(status) && failure == GA_OK ? GA_OK : status;
+    }
+    if (next.trial) {
+        p->before = progress.method;
+        p->h_before = step;
     }
     take(x, next);
     *h = first;
@@ -383,7 +397,7 @@ static void go_back(ga_onestep *m)
     ga_auto *x = of(m);
     if (x->kept != x->policy.choice.method) {
         const ga_statistics stats = *m->stats;
-        take(x, (ga_choice){x->kept, false, x->policy.reason});
+        take(x, (ga_choice){x->kept, false, x->policy.choice.reason});
         *m->stats = stats;
     }
     ga_onestep *in_use = member(m);
@@ -468,7 +482,7 @@ ga_method_use ga_auto_use(const ga_onestep *m)
 {
     const ga_auto *x = (const ga_auto *)m;
     ga_method_use use = {.method = x->policy.choice.method,
-                         .reason = ga_reason_text(x->policy.reason)};
+                         .reason = ga_reason_text(x->policy.choice.reason)};
     for (int k = 0; k < MEMBERS; ++k) use.steps[k] = x->policy.steps[k];
     return use;
 }

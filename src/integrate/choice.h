@@ -15,6 +15,8 @@ typedef enum ga_reason {
     GA_REASON_TRY,       /* whether steps of radau are long enough */
     GA_REASON_STIFF,     /* they are */
     GA_REASON_NO_GAIN,   /* they are not */
+    GA_REASON_COMPARE,   /* radau with generalized-alpha, whose steps cost less */
+    GA_REASON_COARSE,    /* its steps are long enough for the tolerance */
     GA_REASON_RESOLVED,  /* radau follows the fastest modes */
     GA_REASON_TOO_STIFF, /* for the explicit method, which has given up */
     GA_REASON_STUCK,     /* no step could be made: a singular position, or a failure */
@@ -24,7 +26,7 @@ typedef enum ga_reason {
 
 typedef struct ga_choice {
     ga_method method;
-    bool trial; /* of radau */
+    bool trial; /* of radau, or of generalized-alpha after radau */
     ga_reason reason;
 } ga_choice;
 
@@ -41,19 +43,28 @@ ga_choice ga_choose_first(const ga_task *task);
 typedef struct ga_standing {
     ga_method method; /* in use */
     bool trial;
+    ga_method before;           /* trial: the method to go back to */
+    ga_reason reason;           /* of the method in use */
+    double tolerance;           /* relative */
+    int lost;                   /* trials so far of what could take its place */
     ga_status failure;          /* GA_OK: none */
     long steps;                 /* with this method, since it took over */
     double steps_to_end;        /* if all were like the last ones */
     double steps_for_stability; /* the fewest explicit ones for the whole time */
     double h_omega, h_rho;      /* step times frequency and times rate of the fastest modes */
-    double gain;   /* trial: the last steps by those of the explicit method before */
-    double growth; /* trial: the last steps by those before */
+    double gain;                /* trial: the last steps by those of the method before */
+    double growth;              /* trial: the last steps by those before */
 } ga_standing;
 
 ga_choice ga_choose_next(const ga_standing *p);
 
-/* Steps until the next look at a method that has just taken over, for the count-th time. */
+/* Steps until the first look of a run; until that at a method that has just taken over, for the
+ * count-th time; and until the next, `since` steps later, at one that goes on. */
+long ga_choice_first_look(void);
+long ga_choice_next_look(ga_method method, bool trial, long since);
 long ga_choice_wait(ga_method method, bool trial, int count);
+/* Is the choice final? */
+bool ga_choice_is_final(ga_choice choice);
 
 /* In plain words: "the motion is stiff". */
 const char *ga_reason_text(ga_reason reason);

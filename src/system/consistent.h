@@ -47,8 +47,8 @@ typedef struct ga_redundancy {
 /* What the saddle matrix is made of besides M and G. */
 typedef enum ga_saddle_parts {
     GA_SADDLE_ALL = 0,
-    GA_SADDLE_HOLONOMIC = 1, /* without N: psi = 0 */
-    GA_SADDLE_FORCES = 2,    /* G^T - L in place of G^T, where forces depend on multipliers */
+    GA_SADDLE_HOLONOMIC = 1,  /* without N: psi = 0 */
+    GA_SADDLE_FORCES = 2,     /* G^T - L in place of G^T, where forces depend on multipliers */
     GA_SADDLE_SAME_SCALES = 4 /* those of the last factorisation, at a point nearby */
 } ga_saddle_parts;
 

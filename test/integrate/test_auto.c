@@ -145,8 +145,8 @@ static ga_simulation two_seconds(double relative)
 
 static const double at_side[2] = {1, 0}, at_rest[2] = {0, 0};
 
-/* Steps of radau are at most those of radau alone; before, there are a hundred explicit ones,
- * and what a trial takes. A stiff spring with few steps is no reason for a trial. */
+/* Steps of radau are at most those of radau alone; before, there are a few explicit ones, and
+ * what trials take. */
 static void stiff_springs(void **state)
 {
     (void)state;
@@ -166,11 +166,9 @@ static void stiff_springs(void **state)
             assert_below(fabs(ga_integrator_q(a)[1] - references[i].y), relative, "y");
             const ga_method_use use = ga_integrator_method_use(a);
             const long most = ga_integrator_statistics(b).steps;
-            if (references[i].k >= 1e6)
-                assert_true(use.steps[GA_METHOD_EXPLICIT] >= 100 || most < 100);
             if (references[i].k >= 1e8) {
                 assert_int_equal(use.method, GA_METHOD_RADAU);
-                assert_true(use.steps[GA_METHOD_EXPLICIT] == 100);
+                assert_true(use.steps[GA_METHOD_EXPLICIT] <= 40);
                 assert_non_null(strstr(use.reason, "stiff"));
             }
             assert_true((double)ga_integrator_statistics(a).steps < 1.3 * (double)most + 150);
