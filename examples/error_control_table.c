@@ -1,6 +1,6 @@
 /* Error at the end compared with the tolerance: the tables of docs/error_control.md.
  *
- *     error_control_table [--all] [--second-order | --explicit | --radau]
+ *     error_control_table [--all] [--second-order | --explicit | --radau | --auto]
  *
  * Tolerances 1e-2 ... 1e-5, or down to 1e-8 (1e-10 with the methods of higher order), by
  * GA_ERROR_AUTO or GA_ERROR_FULL. Five published
@@ -112,7 +112,9 @@ int main(int argc, char **argv)
         if (!strcmp(argv[k], "--all")) all = true;
         if (!strcmp(argv[k], "--explicit")) method = GA_METHOD_EXPLICIT;
         if (!strcmp(argv[k], "--radau")) method = GA_METHOD_RADAU;
-        if (!strcmp(argv[k], "--second-order") || method) mode = GA_ERROR_FULL;
+        if (!strcmp(argv[k], "--auto")) method = GA_METHOD_AUTO;
+        if (!strcmp(argv[k], "--second-order") || (method && method != GA_METHOD_AUTO))
+            mode = GA_ERROR_FULL;
     }
     if (all) last = method ? 10 : 8;
     int failures = 0;

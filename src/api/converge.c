@@ -374,6 +374,10 @@ static ga_status study(ga_converge *s, ga_report *report)
             report, GA_ERR_ARGUMENT,
             "reference has the value %d: expected generalized-alpha, explicit or radau",
             (int)s->def.reference);
+    ga_integrator_def *integrator = &s->def.sim.integrator;
+    if (!s->def.tolerances && integrator->method == GA_METHOD_AUTO)
+        integrator->method = GA_METHOD_GENERALIZED_ALPHA; /* steps of fixed size */
+    ga_sim_settings_choose(&s->def.sim);
     s->duration = s->def.sim.t_end - s->def.sim.t_start;
     GA_TRY(choose_channels(s, report));
     GA_TRY(climb(s, 1, report));

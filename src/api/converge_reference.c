@@ -175,14 +175,18 @@ static ga_status make_references(ga_converge *s, ga_formulation formulation, ga_
 {
     const double *sizes = reference_sizes[s->def.tolerances];
     const double finest = s->sizes[s->size_count - 1];
+    const ga_method studied = s->def.sim.integrator.method;
+    const ga_method method = studied == GA_METHOD_AUTO ? GA_METHOD_GENERALIZED_ALPHA
+                                                       : studied; /* has formulations */
     for (int k = 0; k < GA_STUDY_REFERENCES && sizes[k] > 0; ++k) {
         const double size = fmin(sizes[k] * finest, s->duration);
         ga_sim_def def = s->def.sim;
         ga_study_set_size(s, &def, size);
+        def.integrator.method = method;
         def.integrator.formulation = formulation;
         GA_TRY(make_reference(s, k, 1 / size, &def, report));
     }
-    s->result.reference_method = s->def.sim.integrator.method;
+    s->result.reference_method = method;
     s->result.reference_formulation = formulation;
     return GA_OK;
 }

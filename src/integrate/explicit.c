@@ -164,7 +164,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     x->consistent.largest = x->output.largest = 0;
     forget(x);
     x->stable = 0;
-    x->alarms = 0;
+    x->alarms = x->tiny = 0;
     x->stiff = false;
     ga_dae_forget_sizes(&x->dae);
     GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->end.q, v0, x->def.max_projection,
@@ -322,6 +322,20 @@ static double embedded_error(const ga_explicit *x, const double *weights, ga_err
     return ga_tolerance_weigh(&x->base, e->q, e->v);
 }
 
+/* What the round-off of time leaves in the estimate where forces change with time: without it
+ * the steps through a pulse of a microsecond collapse. Of systems that do not depend on time it
+ * is no part, so it counts only where shorter steps have not helped. */
+static double time_noise(const ga_explicit *x)
+{
+    const ga_onestep *m = &x->base;
+    double change = 0;
+    for (int i = 1; i < GA_DOP853_STAGES; ++i)
+        change = ga_larger(
+            change,
+            ga_tolerance_change(m, x->now.vd, ga_explicit_stage(x, &x->next, i) + x->dae.nv));
+    return 4 * DBL_EPSILON * fabs(x->t1) * change;
+}
+
 static void error(ga_onestep *m, ga_error *e)
 {
     ga_explicit *x = of(m);
@@ -334,15 +348,17 @@ static void error(ga_onestep *m, ga_error *e)
     }
     e->local = est;
     e->contribution = SHARE * est / order_factor(m);
-    e->excess = est / allowed(m, x->h);
+    /* a jump, or round-off: the error of a second rejected attempt has hardly become smaller */
+    const double ratio = x->h / x->failed_h;
+    x->futile = x->failed_h > 0 && est > x->failed_local * ratio * ratio;
+    double most = allowed(m, x->h);
+    if (x->futile && est > most) most = ga_larger(most, time_noise(x));
+    e->excess = est / most;
     e->power = 1.0 / 8;
     e->amplification = 0;
     e->positions_only = false;
     e->change = -1;
     x->excess = e->excess;
-    /* a jump: the error of a second rejected attempt has hardly become smaller */
-    const double ratio = x->h / x->failed_h;
-    x->futile = x->failed_h > 0 && est > x->failed_local * ratio * ratio;
     if (!(e->excess <= 1) && x->futile && !x->near)
         e->change = ga_tolerance_change(
             m, x->now.vd, ga_explicit_stage(x, &x->next, GA_DOP853_STAGES - 1) + nv);
@@ -432,12 +448,23 @@ static void advance(ga_explicit *x)
     show(x);
 }
 
+/* So many steps in a row, each so small a part of the whole time, lead nowhere: into a pole. */
+enum { MOST_TINY = 1000 };
+static const double TINY = 1e-10;
+
+static bool leads_nowhere(ga_explicit *x)
+{
+    const ga_tolerance *tol = x->base.tolerance;
+    x->tiny = tol && x->h < TINY * tol->duration ? x->tiny + 1 : 0;
+    return x->tiny > MOST_TINY;
+}
+
 static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
 {
     (void)e;
     ga_explicit *x = of(m);
     *shorter = 0;
-    if (ga_explicit_is_too_stiff(x)) return GA_ERR_STEP_SIZE;
+    if (ga_explicit_is_too_stiff(x) || leads_nowhere(x)) return GA_ERR_STEP_SIZE;
     ga_status status = finish(x);
     if (status == GA_OK) status = record(x);
     if (status != GA_OK) {
@@ -508,6 +535,7 @@ static void list(ga_explicit *x, ga_pieces *p)
     GA_PIECE(p, x->stable);
     GA_PIECE(p, x->alarms);
     GA_PIECE(p, x->stiff);
+    GA_PIECE(p, x->tiny);
     GA_PIECE(p, x->stats);
     GA_PIECE(p, x->base.iterations);
 }

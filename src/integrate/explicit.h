@@ -72,6 +72,7 @@ typedef struct ga_explicit {
     double stable;                 /* longest stable step; 0: not known */
     int alarms;                    /* looks in a row that found it stiff */
     bool stiff;                    /* too stiff to go on */
+    int tiny;                      /* steps in a row that lead nowhere */
 } ga_explicit;
 
 extern const ga_onestep_type ga_explicit_type;
