@@ -645,9 +645,10 @@ static bool correct_position(ga_consistent *c, double t, double *q, const double
         if (evaluate_position(c, t, q) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
         const double change = ga_norm_max(dae->nm, c->step);
-        if (is_last(change, before, ga_norm_max(dae->nq, q), &good)) break;
+        const bool last = is_last(change, before, ga_norm_max(dae->nq, q), &good);
+        if (good || !last) ga_dae_update(dae, GA_MAP_EXP, q, c->step, q);
+        if (last) break;
         before = change;
-        ga_dae_update(dae, GA_MAP_EXP, q, c->step, q);
     }
     return good;
 }
@@ -665,9 +666,11 @@ static bool correct_velocity(ga_consistent *c, double t, const double *q, double
         if (evaluate_velocity(c, t, q, v) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
         const double change = ga_norm_max(dae->nm, c->step);
-        if (is_last(change, before, ga_norm_max(dae->nm, v), &good)) break;
+        const bool last = is_last(change, before, ga_norm_max(dae->nm, v), &good);
+        if (good || !last)
+            for (int i = 0; i < dae->nv; ++i) v[i] += c->step[i];
+        if (last) break;
         before = change;
-        for (int i = 0; i < dae->nv; ++i) v[i] += c->step[i];
     }
     return good;
 }

@@ -378,8 +378,7 @@ static ga_eval compare(void *user, const ga_sample *at)
 }
 
 /* Between steps output is nearly as good as at steps, where errors are well below the
- * tolerance; multipliers of the interpolation included. A correction of less than 32 eps of the
- * size of q is not made, and Phi differs by |B| times as much: |q| < 1.5, |B|_1 < 1.7 here. */
+ * tolerance; multipliers of the interpolation included. */
 static void dense_output_is_accurate(void **state)
 {
     (void)state;
@@ -408,7 +407,7 @@ static void dense_output_is_accurate(void **state)
             assert_below(outputs.worst_lambda,
                          fmax((hat ? 1e-8 : 1e-7) * outputs.lambda, 30 * steps.worst_lambda),
                          p->name);
-            assert_below(outputs.Phi, 32 * DBL_EPSILON * 1.5 * 1.7, p->name);
+            assert_below(outputs.Phi, 1e-14, p->name);
             ga_integrator_destroy(run);
             pb_destroy(p);
         }
