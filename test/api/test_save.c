@@ -1,12 +1,19 @@
-/* A simulation that is saved after some steps and loaded into a fresh one, of a model that is
- * read again, goes on with the same bits as if nothing had happened: outputs, statistics,
+/* A simulation that is saved after some steps and loaded by another process, which reads the
+ * model again, goes on with the same bits as if nothing had happened: outputs, statistics,
  * energies, warnings. Saved bytes that are damaged or not its own are refused.
+ *
+ * The other process is this program, called as
+ *
+ *   test_save --continue EXAMPLE T_END FILE [PATH=VALUE ...]
  */
+#define _POSIX_C_SOURCE 200809L /* fork, mkstemp, fdopen */
 #include "test/api/examples.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* What a run put out. */
 typedef struct trace {
@@ -39,7 +46,7 @@ static ga_eval look(void *user, const ga_sim *sim)
 }
 
 /* What is set in the file of an example, up to null. */
-enum { MOST_SET = 6 };
+enum { MOST_SET = 8 };
 typedef struct variant {
     const char *set[MOST_SET];
 } variant;
@@ -83,83 +90,158 @@ static void *save(const ga_sim *sim, size_t *size)
     return bytes;
 }
 
-static void check_summaries(const char *name, const ga_sim *a, const ga_sim *b)
+/* What is left of a run: its output, and checksums of its summary. */
+typedef struct outcome {
+    trace output;
+    trace statistics, control, energies, warnings; /* only their sums */
+} outcome;
+
+static outcome judge(const ga_sim *sim, const trace *output)
 {
-    const ga_sim_summary x = ga_sim_get_summary(a), y = ga_sim_get_summary(b);
-    if (memcmp(&x.statistics, &y.statistics, sizeof x.statistics))
-        fail_msg("%s: other statistics: %ld and %ld factorizations, %ld and %ld iterations",
-                 name, x.statistics.factorizations, y.statistics.factorizations,
-                 x.statistics.iterations, y.statistics.iterations);
-    if (memcmp(&x.control, &y.control, sizeof x.control))
-        fail_msg("%s: other statistics of error control", name);
-    if (memcmp(&x.final, &y.final, sizeof x.final) ||
-        x.energy_drift_max != y.energy_drift_max || x.energy_scale != y.energy_scale)
-        fail_msg("%s: other energies", name);
-    for (int k = 0;; ++k) {
-        const ga_warning v = ga_sim_get_warning(a, k), w = ga_sim_get_warning(b, k);
-        assert_int_equal(!v.code, !w.code);
-        if (!v.code) break;
-        assert_string_equal(v.code, w.code);
-        assert_string_equal(v.message, w.message);
-        assert_int_equal(!v.element, !w.element);
-        if (v.element) assert_string_equal(v.element, w.element);
+    outcome o = {.output = *output};
+    const ga_sim_summary x = ga_sim_get_summary(sim);
+    add(&o.statistics, &x.statistics, sizeof x.statistics);
+    add(&o.control, &x.control, sizeof x.control);
+    add(&o.energies, &x.final, sizeof x.final);
+    add(&o.energies, &x.energy_drift_max, sizeof x.energy_drift_max);
+    add(&o.energies, &x.energy_scale, sizeof x.energy_scale);
+    for (int k = 0; ga_sim_get_warning(sim, k).code; ++k) {
+        const ga_warning w = ga_sim_get_warning(sim, k);
+        add(&o.warnings, w.code, strlen(w.code));
+        add(&o.warnings, w.message, strlen(w.message));
+        if (w.element) add(&o.warnings, w.element, strlen(w.element));
     }
+    return o;
 }
 
-/* The rest of a run: a fresh simulation loads the bytes, is saved again, and a third one goes
- * on. */
-static ga_sim *go_on(const char *name, const ga_model *model, const void *bytes, size_t size,
-                     trace *x)
+static void check_outcome(const char *name, long steps, const outcome *whole,
+                          const outcome *pieces)
+{
+    const trace *a = &whole->output, *b = &pieces->output;
+    if (a->steps != b->steps || a->rows != b->rows)
+        fail_msg("%s: saved after %ld steps: %ld steps, %ld rows instead of %ld, %ld", name,
+                 steps, b->steps, b->rows, a->steps, a->rows);
+    if (a->sum != b->sum)
+        fail_msg("%s: saved after %ld of %ld steps: other bits", name, steps, a->steps);
+    if (whole->statistics.sum != pieces->statistics.sum)
+        fail_msg("%s: saved after %ld steps: other statistics", name, steps);
+    if (whole->control.sum != pieces->control.sum)
+        fail_msg("%s: saved after %ld steps: other statistics of error control", name, steps);
+    if (whole->energies.sum != pieces->energies.sum)
+        fail_msg("%s: saved after %ld steps: other energies", name, steps);
+    if (whole->warnings.sum != pieces->warnings.sum)
+        fail_msg("%s: saved after %ld steps: other warnings", name, steps);
+}
+
+/* The rest of a run, by two more simulations: one loads the bytes and is saved again, the other
+ * goes on from there, with two threads. */
+static outcome go_on(const ga_model *model, const void *bytes, size_t size, trace *x)
 {
     ga_report report;
     size_t size_again;
     ga_sim *sim = create(model, 1, x);
-    if (ga_sim_load(sim, bytes, size, &report)) fail_msg("%s: %s", name, report.message);
+    if (ga_sim_load(sim, bytes, size, &report)) fail_msg("%s", report.message);
     void *again = save(sim, &size_again);
     assert_int_equal(size, size_again);
     ga_sim_destroy(sim);
     sim = create(model, 2, x);
-    if (ga_sim_load(sim, again, size, &report)) fail_msg("%s: %s", name, report.message);
+    if (ga_sim_load(sim, again, size, &report)) fail_msg("%s", report.message);
     free(again);
-    if (ga_sim_continue(sim, &report)) fail_msg("%s: %s", name, report.message);
-    return sim;
+    if (ga_sim_continue(sim, &report)) fail_msg("%s", report.message);
+    const outcome o = judge(sim, x);
+    ga_sim_destroy(sim);
+    return o;
 }
 
-/* A run in one go, and one that is saved after a part of its steps and continued by another. */
+/* --- in another process: a file has the output so far and the bytes, then the outcome ------
+ */
+
+static void continue_elsewhere(int argc, char **argv)
+{
+    assert_true(argc >= 5 && argc <= 5 + MOST_SET);
+    variant v = {{NULL}};
+    for (int k = 5; k < argc; ++k) v.set[k - 5] = argv[k];
+    FILE *file = fopen(argv[4], "rb");
+    assert_non_null(file);
+    trace x;
+    size_t size;
+    assert_int_equal(fread(&x, sizeof x, 1, file), 1);
+    assert_int_equal(fread(&size, sizeof size, 1, file), 1);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, size, file), size);
+    fclose(file);
+
+    ga_model *model = read_variant(argv[2], atof(argv[3]), &v);
+    const outcome o = go_on(model, bytes, size, &x);
+    ga_model_destroy(model);
+    free(bytes);
+    file = fopen(argv[4], "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(&o, sizeof o, 1, file), 1);
+    fclose(file);
+}
+
+static outcome go_on_elsewhere(const char *name, const char *example, double t_end,
+                               const variant *v, const trace *x, const void *bytes, size_t size)
+{
+    char path[] = "/tmp/galpha_save_XXXXXX", end[64];
+    FILE *file = fdopen(mkstemp(path), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(x, sizeof *x, 1, file), 1);
+    assert_int_equal(fwrite(&size, sizeof size, 1, file), 1);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+
+    snprintf(end, sizeof end, "%.17g", t_end);
+    char *words[6 + MOST_SET] = {"test_save", "--continue", (char *)example, end, path};
+    for (int k = 0; k < MOST_SET && v->set[k]; ++k) words[5 + k] = (char *)v->set[k];
+    const pid_t child = fork();
+    if (child == 0) {
+        execv("/proc/self/exe", words);
+        _exit(127);
+    }
+    int status = 0;
+    outcome o;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) fail_msg("%s: did not go on", name);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(&o, sizeof o, 1, file), 1);
+    fclose(file);
+    remove(path);
+    return o;
+}
+
+/* A run in one go, and one that is saved after a part of its steps and continued by another
+ * process. */
 static void compare(const char *example, double t_end, const variant *v, double part)
 {
-    char name[200];
+    char name[400];
     int length = snprintf(name, sizeof name, "%s", example);
     for (int k = 0; k < MOST_SET && v->set[k]; ++k)
         length += snprintf(name + length, sizeof name - (size_t)length, " %s", v->set[k]);
     ga_report report;
-    trace whole = {.pause_after = -1}, pieces = {0};
+    trace x = {.pause_after = -1}, y = {0};
     ga_model *model = read_variant(example, t_end, v);
-    ga_sim *a = create(model, 1, &whole), *b = create(model, 1, &pieces);
+    ga_sim *a = create(model, 1, &x), *b = create(model, 1, &y);
     if (ga_sim_run(a, &report)) fail_msg("%s: %s", name, report.message);
 
-    const long steps = 1 + (long)(part * (double)whole.steps);
-    pieces.pause_after = steps;
+    const long steps = 1 + (long)(part * (double)x.steps);
+    y.pause_after = steps;
     if (ga_sim_run(b, &report)) fail_msg("%s: %s", name, report.message);
     size_t size, size_again;
     void *bytes = save(b, &size), *again = save(b, &size_again);
     assert_int_equal(size, size_again);
     assert_memory_equal(bytes, again, size);
-    ga_sim_destroy(b);
 
-    ga_model *read_again = read_variant(example, t_end, v);
-    pieces.pause_after = -1;
-    b = go_on(name, read_again, bytes, size, &pieces);
-    if (pieces.steps != whole.steps || pieces.rows != whole.rows)
-        fail_msg("%s: saved after %ld steps: %ld steps, %ld rows instead of %ld, %ld", name,
-                 steps, pieces.steps, pieces.rows, whole.steps, whole.rows);
-    if (pieces.sum != whole.sum)
-        fail_msg("%s: saved after %ld of %ld steps: other bits", name, steps, whole.steps);
-    check_summaries(name, a, b);
+    y.pause_after = -1;
+    const outcome whole = judge(a, &x);
+    const outcome pieces = go_on_elsewhere(name, example, t_end, v, &y, bytes, size);
+    check_outcome(name, steps, &whole, &pieces);
     ga_sim_destroy(a);
     ga_sim_destroy(b);
     ga_model_destroy(model);
-    ga_model_destroy(read_again);
     free(bytes);
     free(again);
 }
@@ -214,17 +296,26 @@ static void test_fixed_steps(void **state)
     compare_all(4, variants);
 }
 
+/* Extrapolation is of index 2 alone. */
 static void test_error_modes(void **state)
 {
     (void)state;
     static const variant variants[] = {
         {{"simulate.formulation=index2", "simulate.tolerance=1e-4", "simulate.error=auto"}},
+        {{"simulate.formulation=index3", "simulate.tolerance=1e-3", "simulate.error=auto"}},
+        {{"simulate.formulation=soi2", "simulate.tolerance=1e-3", "simulate.error=auto"}},
         {{"simulate.formulation=index2", "simulate.tolerance=1e-3", "simulate.error=full"}},
         {{"simulate.formulation=index3", "simulate.tolerance=1e-3", "simulate.error=full"}},
         {{"simulate.formulation=soi2", "simulate.tolerance=1e-3", "simulate.error=full"}},
-        {{"simulate.tolerance=1e-4", "simulate.error=extrapolate", "simulate.kinematics=se3"}},
-        {{"simulate.tolerance=1e-3", "simulate.error=positions", "simulate.rho_inf=0.5"}}};
-    compare_all(6, variants);
+        {{"simulate.formulation=index2", "simulate.tolerance=1e-4",
+          "simulate.error=extrapolate", "simulate.kinematics=se3"}},
+        {{"simulate.formulation=index2", "simulate.tolerance=1e-3", "simulate.error=positions",
+          "simulate.rho_inf=0.5"}},
+        {{"simulate.formulation=index3", "simulate.tolerance=1e-3", "simulate.error=positions",
+          "simulate.rho_inf=0.5"}},
+        {{"simulate.formulation=soi2", "simulate.tolerance=1e-3", "simulate.error=positions",
+          "simulate.rho_inf=0.5"}}};
+    compare_all(sizeof variants / sizeof *variants, variants);
 }
 
 static void test_other_methods(void **state)
@@ -238,6 +329,16 @@ static void test_other_methods(void **state)
         {{"simulate.formulation=null", "simulate.rho_inf=null", "simulate.error=null",
           "simulate.method=explicit", "simulate.tolerance=1e-4"}}};
     compare_all(3, variants);
+}
+
+/* As large as threads are used for: the rest has two, the run in one go has one. */
+static void test_threads(void **state)
+{
+    (void)state;
+    static const variant variants[] = {
+        {{"parameters.n=600", "simulate.formulation=index2"}},
+        {{"parameters.n=600", "simulate.formulation=index2", "simulate.tolerance=1e-3"}}};
+    for (int k = 0; k < 2; ++k) compare("chain_swing", 0.05, variants + k, random_part());
 }
 
 /* --- refusal ------------------------------------------------------------------------------ */
@@ -347,12 +448,20 @@ static void test_later_end(void **state)
     ga_model_destroy(model);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "--continue") == 0) {
+        continue_elsewhere(argc, argv);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fixed_steps),        cmocka_unit_test(test_error_modes),
-        cmocka_unit_test(test_other_methods),      cmocka_unit_test(test_damage_is_refused),
-        cmocka_unit_test(test_another_is_refused), cmocka_unit_test(test_later_end),
+        cmocka_unit_test(test_fixed_steps),
+        cmocka_unit_test(test_error_modes),
+        cmocka_unit_test(test_other_methods),
+        cmocka_unit_test(test_damage_is_refused),
+        cmocka_unit_test(test_another_is_refused),
+        cmocka_unit_test(test_later_end),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
