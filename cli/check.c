@@ -173,7 +173,7 @@ static double scale_of(const check *c, const char *unit)
     const double *values = ga_sim_values(c->sim);
     double scale = 1;
     for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
-        const ga_channel channel = ga_sim_channel(c->sim, k);
+        const ga_channel channel = ga_sim_get_channel(c->sim, k);
         for (int i = 0; i < channel.count; ++i, ++values)
             if (strcmp(channel.unit, unit) == 0) scale = fmax(scale, fabs(*values));
     }
@@ -231,7 +231,7 @@ static void print_channels(const check *c, kind which, const char *title)
     const double *values = ga_sim_values(c->sim);
     bool any = false;
     for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
-        const ga_channel channel = ga_sim_channel(c->sim, k);
+        const ga_channel channel = ga_sim_get_channel(c->sim, k);
         if (is_kind(which, channel.name)) {
             if (!any) puts(title);
             any = true;
@@ -249,7 +249,7 @@ static bool moves(const check *c)
 {
     const double *values = ga_sim_values(c->sim);
     for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
-        const ga_channel channel = ga_sim_channel(c->sim, k);
+        const ga_channel channel = ga_sim_get_channel(c->sim, k);
         const double scale = scale_of(c, channel.unit);
         for (int i = 0; i < channel.count && is_kind(VELOCITIES, channel.name); ++i)
             if (cli_without_round_off(values[i], scale) != 0) return true;
@@ -347,7 +347,7 @@ static void print_channels_json(cli_json *json, const check *c, kind which, cons
     const double *values = ga_sim_values(c->sim);
     cli_json_object(json, key);
     for (int k = 0; k < ga_sim_channel_count(c->sim); ++k) {
-        const ga_channel channel = ga_sim_channel(c->sim, k);
+        const ga_channel channel = ga_sim_get_channel(c->sim, k);
         if (is_kind(which, channel.name))
             cli_json_numbers(json, channel.name, channel.count, values);
         values += channel.count;

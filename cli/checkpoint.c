@@ -73,7 +73,7 @@ uint64_t cli_channels_sum(const ga_sim *sim)
 {
     ga_result_sums sums = {0};
     for (int k = 0; k < ga_sim_channel_count(sim); ++k) {
-        const ga_channel channel = ga_sim_channel(sim, k);
+        const ga_channel channel = ga_sim_get_channel(sim, k);
         for (const char *c = channel.name; *c; ++c) ga_result_sums_add(&sums, *c, NULL, 0);
         ga_result_sums_add(&sums, -channel.count, NULL, 0);
     }

@@ -189,7 +189,7 @@ static void print_settings(const info *i)
 static bool is_own(const info *i, const char *name)
 {
     for (int k = 0; k < ga_sim_channel_count(i->own); ++k) {
-        const char *own = ga_sim_channel(i->own, k).name;
+        const char *own = ga_sim_get_channel(i->own, k).name;
         const size_t n = strlen(name);
         if (strncmp(own, name, n) == 0 && (own[n] == '\0' || own[n] == '.')) return true;
     }
@@ -201,7 +201,7 @@ static void print_channels(const info *i)
     const int count = ga_sim_channel_count(i->all);
     printf("channels (%d; those output are marked *)\n", count);
     for (int k = 0; k < count && k < CLI_INFO_MOST; ++k) {
-        const ga_channel c = ga_sim_channel(i->all, k);
+        const ga_channel c = ga_sim_get_channel(i->all, k);
         printf("  %c %-36s %-8s %s\n", is_own(i, c.name) ? '*' : ' ', c.name, c.unit,
                c.description);
     }
@@ -276,7 +276,7 @@ static void print_channels_json(cli_json *json, const info *i)
 {
     cli_json_list(json, "channels");
     for (int k = 0; k < ga_sim_channel_count(i->all); ++k) {
-        const ga_channel c = ga_sim_channel(i->all, k);
+        const ga_channel c = ga_sim_get_channel(i->all, k);
         cli_json_object(json, NULL);
         cli_json_text(json, "name", c.name);
         cli_json_text(json, "unit", c.unit);

@@ -267,7 +267,7 @@ static void announce_size(const cli_run_state *r)
     const double rows = floor((r->def.t_end - r->def.t_start) / spacing) + 1;
     double numbers = 1;
     for (int k = 0; k < ga_sim_channel_count(r->sim); ++k)
-        numbers += ga_sim_channel(r->sim, k).count;
+        numbers += ga_sim_get_channel(r->sim, k).count;
     for (int k = 0; k < CLI_FILES; ++k) {
         struct stat about;
         if (!r->file[k].path || !strcmp(r->file[k].path, "-")) continue;
@@ -488,7 +488,7 @@ int cli_run_simulate(cli_run_state *r)
     const int count = ga_sim_channel_count(r->sim);
     ga_channel *channels = calloc((size_t)count + 1, sizeof *channels);
     if (!channels) return cli_out_of_memory();
-    for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(r->sim, k);
+    for (int k = 0; k < count; ++k) channels[k] = ga_sim_get_channel(r->sim, k);
     cli_interrupt_watch(); /* from here on there are files to close */
     char *scene = r->file[CLI_HDF5].path ? ga_model_scene(r->input.model) : NULL;
     if (r->file[CLI_HDF5].path && !scene) {

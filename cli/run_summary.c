@@ -157,7 +157,7 @@ static void print_final_json(cli_json *json, const cli_run_state *r)
     const double *values = ga_sim_values(r->sim);
     cli_json_object(json, "final");
     for (int k = 0; k < ga_sim_channel_count(r->sim) && r->rows; ++k) {
-        const ga_channel channel = ga_sim_channel(r->sim, k);
+        const ga_channel channel = ga_sim_get_channel(r->sim, k);
         cli_json_numbers(json, channel.name, channel.count, values);
         values += channel.count;
     }

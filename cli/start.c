@@ -68,7 +68,7 @@ static ga_status write_frame(start *s, const ga_sim *sim, const char *label, con
                                       {"model", cli_input_name(&s->input), 0},
                                       {"status", status, 0},
                                       {NULL, NULL, 0}};
-        for (int k = 0; k < count; ++k) channels[k] = ga_sim_channel(sim, k);
+        for (int k = 0; k < count; ++k) channels[k] = ga_sim_get_channel(sim, k);
         snprintf(path, size, "%s.%ld.%d.h5", s->page, (long)getpid(), s->count);
         ga_result_def def = ga_result_def_default();
         def.channel_count = count;
@@ -147,7 +147,7 @@ static bool is_finite(const ga_sim *sim)
 {
     const double *values = ga_sim_values(sim);
     for (int k = 0; k < ga_sim_channel_count(sim); ++k) {
-        const ga_channel channel = ga_sim_channel(sim, k);
+        const ga_channel channel = ga_sim_get_channel(sim, k);
         for (int i = 0; i < channel.count && strncmp(channel.name, "solver.", 7); ++i)
             if (!isfinite(values[i])) return false;
         values += channel.count;

@@ -41,8 +41,8 @@ int main(void)
     if (ga_sim_start(sim, &report)) return fail(&report);
 
     const int torque = ga_sim_input(sim, "torque");
-    const double *angle = ga_sim_channel_values(sim, ga_sim_find_channel(sim, "hinge.angle"));
-    const double *rate = ga_sim_channel_values(sim, ga_sim_find_channel(sim, "hinge.rate"));
+    const double *angle = ga_sim_channel_values(sim, ga_sim_channel(sim, "hinge.angle"));
+    const double *rate = ga_sim_channel_values(sim, ga_sim_channel(sim, "hinge.rate"));
     for (int k = 1; k <= 3000; ++k) {
         if (ga_sim_set_input(sim, torque, kp * (target - *angle) - kd * *rate, &report) ||
             ga_sim_advance(sim, k * period, &report))

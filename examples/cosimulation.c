@@ -62,7 +62,7 @@ static ga_sim *make(const char *text, size_t length, ga_model **model)
 
 static const double *channel(const ga_sim *sim, const char *name)
 {
-    return ga_sim_channel_values(sim, ga_sim_find_channel(sim, name));
+    return ga_sim_channel_values(sim, ga_sim_channel(sim, name));
 }
 
 /* The angle of the load at the end, with communication steps H = 1/points; NaN: failed. */

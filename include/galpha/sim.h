@@ -115,7 +115,7 @@ GA_API int ga_sim_velocity_count(const ga_sim *sim);
 GA_API const double *ga_sim_positions(const ga_sim *sim);
 GA_API const double *ga_sim_velocities(const ga_sim *sim);
 /* The index of a channel that was chosen; -1: none. */
-GA_API int ga_sim_find_channel(const ga_sim *sim, const char *name);
+GA_API int ga_sim_channel(const ga_sim *sim, const char *name);
 /* Its numbers at the point reached; the pointer stays valid. */
 GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 
@@ -230,7 +230,7 @@ GA_API ga_warning_code ga_warning_code_get(int k);
 /* --- channels ----------------------------------------------------------------------------- */
 
 GA_API int ga_sim_channel_count(const ga_sim *sim);
-GA_API ga_channel ga_sim_channel(const ga_sim *sim, int k);
+GA_API ga_channel ga_sim_get_channel(const ga_sim *sim, int k);
 /* All values of the last output, channel by channel. */
 GA_API const double *ga_sim_values(const ga_sim *sim);
 GA_API int ga_sim_value_count(const ga_sim *sim);

@@ -29,7 +29,10 @@ ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
 
 int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }
 
-ga_channel ga_sim_channel(const ga_sim *sim, int k) { return sim->channels.items[k].channel; }
+ga_channel ga_sim_get_channel(const ga_sim *sim, int k)
+{
+    return sim->channels.items[k].channel;
+}
 
 const double *ga_sim_values(const ga_sim *sim) { return sim->channels.values; }
 

@@ -240,7 +240,7 @@ const double *ga_sim_velocities(const ga_sim *sim) { return sim->now_v; }
 
 int ga_sim_is_over(const ga_sim *sim) { return sim->stepped && !sim->running; }
 
-int ga_sim_find_channel(const ga_sim *sim, const char *name)
+int ga_sim_channel(const ga_sim *sim, const char *name)
 {
     for (int k = 0; k < sim->channels.count; ++k)
         if (strcmp(sim->channels.items[k].channel.name, name) == 0) return k;

@@ -171,9 +171,8 @@ static void changes(void **state)
         ga_model *model = parse(texts[k]);
         ga_sim *sim = make(model);
         double unit = 1;
-        const double *x =
-            ga_sim_channel_values(sim, ga_sim_find_channel(sim, "stone.position"));
-        const double *F = ga_sim_channel_values(sim, ga_sim_find_channel(sim, "tip.force"));
+        const double *x = ga_sim_channel_values(sim, ga_sim_channel(sim, "stone.position"));
+        const double *F = ga_sim_channel_values(sim, ga_sim_channel(sim, "tip.force"));
         DONE(ga_sim_advance(sim, 0.7, &report));
         assert_near(x[0], 0, 1e-12);
         set_force(sim, "forces.tip", one, &unit);

@@ -43,7 +43,7 @@ static ga_sim *make(const ga_model *model, const ga_sim_def *def)
 
 static double value(const ga_sim *sim, const char *channel)
 {
-    const int k = ga_sim_find_channel(sim, channel);
+    const int k = ga_sim_channel(sim, channel);
     if (k < 0) fail_msg("no channel %s", channel);
     return *ga_sim_channel_values(sim, k);
 }

@@ -192,12 +192,12 @@ static void held_inputs(void **state)
         assert_near(ga_sim_values(sim)[0], 2, 1e-9);
         ga_sim_reset(sim);
         const int u = ga_sim_input(sim, "u"), w = ga_sim_input(sim, "w");
-        const int position = ga_sim_find_channel(sim, "stone.position");
+        const int position = ga_sim_channel(sim, "stone.position");
         const double *x = ga_sim_channel_values(sim, position);
         assert_int_equal(u, 0);
         assert_int_equal(w, 1);
         assert_int_equal(ga_sim_input(sim, "v"), -1);
-        assert_int_equal(ga_sim_find_channel(sim, "stone.spin"), -1);
+        assert_int_equal(ga_sim_channel(sim, "stone.spin"), -1);
         assert_int_equal(ga_sim_advance(sim, 0.7, &report), GA_OK);
         assert_near(x[0], 0.245, 1e-9);
         assert_int_equal(ga_sim_set_input(sim, w, 3, &report), GA_OK);

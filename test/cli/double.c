@@ -182,7 +182,7 @@ static const ga_channel channels[] = {{"top.acceleration", "m/s2", "of the cente
                                       {"pivot.force", "N", "reaction", 3, parts},
                                       {"energy.total", "J", "", 1, NULL}};
 int ga_sim_channel_count(const ga_sim *sim) { return (void)sim, 3; }
-ga_channel ga_sim_channel(const ga_sim *sim, int k) { return (void)sim, channels[k]; }
+ga_channel ga_sim_get_channel(const ga_sim *sim, int k) { return (void)sim, channels[k]; }
 const double *ga_sim_values(const ga_sim *sim) { return sim->values; }
 int ga_sim_value_count(const ga_sim *sim) { return (void)sim, 7; }
 

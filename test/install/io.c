@@ -31,7 +31,7 @@ int main(void)
     double z[3] = {0};
     int code = 2;
     if (ga_sim_create(model, &def, &sim, NULL, &report) == GA_OK) {
-        const ga_channel channel = ga_sim_channel(sim, 0);
+        const ga_channel channel = ga_sim_get_channel(sim, 0);
         contents.channel_count = 1;
         contents.channels = &channel;
         code = ga_result_create_with("stone.h5", GA_RESULT_HDF5, &contents, &result, &report);

@@ -91,7 +91,7 @@ static void a_start_that_fails(void **unused)
     assert_null(ga_sim_get_gap(r.sim, 2).element);
     assert_null(ga_sim_get_gap(r.sim, -1).element);
     /* channels are those of the file */
-    assert_string_equal(ga_sim_channel(r.sim, 0).name, "a.position");
+    assert_string_equal(ga_sim_get_channel(r.sim, 0).name, "a.position");
     check_near(ga_sim_values(r.sim)[0], 1, 0);
     tear_down(&r);
 }
