@@ -173,8 +173,9 @@ GA_API int ga_integrator_redundant_count(const ga_integrator *integrator);
 GA_API ga_redundant_row ga_integrator_redundant_row(const ga_integrator *integrator, int k);
 /* Rank of G at the last start. */
 GA_API int ga_integrator_rank(const ga_integrator *integrator);
-/* Whether rows of G depend on each other only here: a singular position. */
-GA_API int ga_integrator_is_singular(const ga_integrator *integrator);
+/* Whether rows of G depend on each other only here: a singular position. Fails only for want of
+ * memory. */
+GA_API ga_status ga_integrator_is_singular(const ga_integrator *integrator, int *singular);
 
 /* One step of the size given to start. Step n ends at t0 + n h, also after halving; but if the
  * constraints are singular there, or nearly so, it ends at t0 + (n - 0.2) h, and the next one

@@ -248,7 +248,8 @@ ga_status ga_sim_start(ga_sim *sim, ga_report *report)
                     .vd = sim->work.vd,
                     .lambda = sim->work.multipliers,
                     .psi = sim->work.multipliers + sim->model->rows};
-    ga_sim_warn_begin(sim);
+    if (ga_sim_warn_begin(sim))
+        return ga_fail(report, GA_ERR_MEMORY, "no memory to judge the start");
     ga_sim_account(sim, &at);
     ga_sim_stand_at(sim, &at);
     return GA_OK;
@@ -275,7 +276,8 @@ double ga_sim_max_step(const ga_sim *sim)
 static ga_eval accepted(void *user, const ga_sample *at)
 {
     ga_sim *sim = user;
-    if (!sim->started) ga_sim_warn_begin(sim);
+    if (!sim->started) sim->begin = ga_sim_warn_begin(sim);
+    if (sim->begin != GA_OK) return GA_EVAL_FATAL;
     ga_sim_account(sim, at);
     ga_element_state state =
         ga_assembly_look(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
@@ -312,6 +314,9 @@ ga_simulation ga_sim_describe_run(ga_sim *sim)
 
 ga_status ga_sim_conclude(ga_sim *sim, ga_status status, ga_report *report)
 {
+    if (sim->begin != GA_OK)
+        status = ga_fail(report, sim->begin, "no memory to judge the start");
+    sim->begin = GA_OK;
     if (status == GA_OK && !ga_integrator_run_over(sim->integrator)) return GA_OK;
     sim->running = false;
     ga_sim_warn_over(sim);

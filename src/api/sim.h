@@ -109,6 +109,7 @@ struct ga_sim {
     bool fed;              /* an input or a callback has changed where the last step ended, */
     double fed_from;       /* here */
     bool started;          /* the first sample has been accepted */
+    ga_status begin;       /* of the warnings about the start, for the call that made them */
     bool locked;           /* something sticks or rests; its events depend on multipliers */
     ga_balance balance;
     ga_warnings warnings;
@@ -173,9 +174,9 @@ void ga_sim_stand_at(ga_sim *sim, const ga_sample *at);
 ga_eval ga_sim_put_out(void *sim, const ga_sample *at);
 
 /* sim_warn.c */
-void ga_sim_warn_begin(ga_sim *sim);
-void ga_sim_warn_step(ga_sim *sim); /* after an accepted step */
-void ga_sim_warn_over(ga_sim *sim); /* when a run is over, or has failed */
+ga_status ga_sim_warn_begin(ga_sim *sim); /* fails only for want of memory */
+void ga_sim_warn_step(ga_sim *sim);       /* after an accepted step */
+void ga_sim_warn_over(ga_sim *sim);       /* when a run is over, or has failed */
 
 static inline double ga_sim_dot(int n, const double *x, const double *y)
 {

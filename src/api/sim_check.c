@@ -181,7 +181,8 @@ ga_status ga_sim_check_model(ga_sim *sim, ga_sim_check *check, ga_report *report
         check->coordinates - check->constraints + ga_sim_count_switched(sim, &state, false);
     warn_unused(sim);
     check->degrees_of_freedom = check->coordinates - ga_integrator_rank(sim->integrator);
-    check->is_singular = ga_integrator_is_singular(sim->integrator);
+    if (ga_integrator_is_singular(sim->integrator, &check->is_singular))
+        return ga_fail(report, GA_ERR_MEMORY, "no memory to judge the start");
     GA_TRY(find_redundancies(sim, check, report));
     GA_TRY(find_moved(sim, check, report));
     GA_TRY(find_joints(sim, check, report));

@@ -142,8 +142,9 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_ch
     ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
 }
 
-void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
-                       const ga_integrator *integrator, int count, const ga_sim_initial *start)
+ga_status ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
+                            const ga_integrator *integrator, int count,
+                            const ga_sim_initial *start)
 {
     for (int k = 0; k < count; ++k)
         ga_warn(warnings, GA_WARN_METHOD, NULL, NAN, "%s",
@@ -153,8 +154,10 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
     warn_locked(warnings, a, integrator);
     char redundant[GA_MESSAGE_SIZE];
     const char *element = ga_redundant_text(a, integrator, redundant);
-    if (!redundant[0]) return;
-    if (ga_integrator_is_singular(integrator))
+    if (!redundant[0]) return GA_OK;
+    int singular = 0;
+    GA_TRY(ga_integrator_is_singular(integrator, &singular));
+    if (singular)
         ga_warn(
             warnings, GA_WARN_SINGULAR_START, element, NAN,
             "the mechanism starts in a singular position (stretched, folded or flat): "
@@ -163,6 +166,7 @@ void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
             element);
     else
         ga_warn(warnings, GA_WARN_REDUNDANT, element, NAN, "%s", redundant);
+    return GA_OK;
 }
 
 /* --- warnings of a run -------------------------------------------------------------------- */

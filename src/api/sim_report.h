@@ -18,9 +18,10 @@ typedef struct ga_sim_initial {
 } ga_sim_initial;
 
 /* Adds the warnings of a start: `count` sentences of the integrator, then which bodies it moved
- * and which constraints are redundant. */
-void ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
-                       const ga_integrator *integrator, int count, const ga_sim_initial *start);
+ * and which constraints are redundant. Fails only for want of memory. */
+ga_status ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *assembly,
+                            const ga_integrator *integrator, int count,
+                            const ga_sim_initial *start);
 /* What a run was like at its end, or where it failed. */
 typedef struct ga_sim_end {
     double t, duration;

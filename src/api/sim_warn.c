@@ -2,6 +2,7 @@
 #include "api/sim.h"
 #include "api/sim_joints.h"
 #include "api/sim_report.h"
+#include "base/report.h"
 
 #include <string.h>
 
@@ -106,17 +107,18 @@ static void warn_cost(ga_sim *sim)
     warn_chattering(sim, &stats);
 }
 
-void ga_sim_warn_begin(ga_sim *sim)
+ga_status ga_sim_warn_begin(ga_sim *sim)
 {
     const ga_sim_initial start = {.q0 = sim->q0,
                                   .v0 = sim->v0,
                                   .q = ga_integrator_q(sim->integrator),
                                   .v = ga_integrator_v(sim->integrator)};
-    ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator, sim->method_warnings,
-                      &start);
+    GA_TRY(ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator,
+                             sim->method_warnings, &start));
     ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
     warn_assumptions(sim);
     warn_damping(sim);
+    return GA_OK;
 }
 
 static void warn_end(ga_sim *sim)

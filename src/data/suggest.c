@@ -47,8 +47,6 @@ const char *ga_suggest(const char *word, void *user,
 {
     const size_t n = strlen(word);
     if (n > LONGEST) return NULL;
-    const char *meant = ga_synonym(word, user, candidate);
-    if (meant) return meant;
     /* a third of the letters may be wrong; one always, but not the only one */
     const int allowed = n < 2 ? 0 : n < 6 ? 1 : (int)n / 3;
     const char *best = NULL, *name = NULL;
@@ -62,5 +60,7 @@ const char *ga_suggest(const char *word, void *user,
             best = name;
         }
     }
-    return best;
+    if (least == 0) return best; /* the same but for case, hyphens and the like */
+    const char *synonym = ga_synonym(word, user, candidate);
+    return synonym ? synonym : best;
 }

@@ -304,13 +304,16 @@ int ga_integrator_rank(const ga_integrator *g)
     return g->method->consistent->redundancy.rank;
 }
 
-int ga_integrator_is_singular(const ga_integrator *g)
+ga_status ga_integrator_is_singular(const ga_integrator *g, int *singular)
 {
-    bool singular = false;
-    if (ga_integrator_redundant_count(g) == 0) return 0;
+    bool found = false;
+    *singular = 0;
+    if (ga_integrator_redundant_count(g) == 0) return GA_OK;
     const ga_status status = ga_consistent_is_singular(
-        g->method->consistent->dae, g->method->now.t, g->method->now.q, &singular);
-    return status == GA_OK && singular;
+        g->method->consistent->dae, g->method->now.t, g->method->now.q, &found);
+    if (status == GA_ERR_MEMORY) return status;
+    *singular = status == GA_OK && found;
+    return GA_OK;
 }
 
 double ga_integrator_time(const ga_integrator *g) { return g->method->now.t; }
