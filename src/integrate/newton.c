@@ -120,6 +120,20 @@ static double floor_of_q(const ga_stepper *s, int kind, double remote)
     return kind == 1 ? ga_larger(own, GA_ROUND_OFF * remote) : own;
 }
 
+/* Velocities of one kind, translation or rotation, that are no more than the round-off of the
+ * other at the arms of the constraints are not known better than that: as the rotations of a
+ * chain in free fall. In units of round-off. */
+static const double NOISE_OF_OTHERS = 64;
+
+static double floor_through_others(const ga_stepper *s, int kind)
+{
+    const double arm = s->tangent.arm;
+    if (!(arm > 0)) return 0;
+    const double other = kind == 1 ? s->policy.scale.v[0] / arm : s->policy.scale.v[1] * arm;
+    const double floor = GA_ROUND_OFF * other;
+    return s->policy.scale.v[kind] <= NOISE_OF_OTHERS * floor ? floor : 0;
+}
+
 /* Round-off of v by kind: its own, and that through q. */
 static double floor_of_v(const ga_stepper *s, int kind, double remote, double *through_q)
 {
@@ -127,6 +141,7 @@ static double floor_of_v(const ga_stepper *s, int kind, double remote, double *t
     /* of a coordinate at rest: moves that add up to round-off of q in 1/eps steps */
     const double rest = GA_ROUND_OFF * floor_q / s->step.h;
     double own = ga_larger(GA_ROUND_OFF * remote * s->policy.scale.v[kind], rest);
+    own = ga_larger(own, floor_through_others(s, kind));
     if (s->form->velocity_level && s->dae.noise > 0) /* w itself is not known better */
         own += s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
     *through_q = v_inherits_round_off_of_q(s) ? floor_q * s->step.c_v / s->step.c_q : 0;
