@@ -87,15 +87,16 @@ int cli_input_refuse(cli_input *input, ga_status status, const ga_report *report
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* All of standard input; null if it cannot be read or memory is out. */
+/* All of standard input, and a zero; null if it cannot be read or memory is out. */
 static char *read_stdin(size_t *length)
 {
     size_t size = 1 << 16;
     char *text = malloc(size);
     *length = 0;
     while (text) {
-        *length += fread(text + *length, 1, size - *length, stdin);
-        if (*length < size) break;
+        *length += fread(text + *length, 1, size - 1 - *length, stdin);
+        text[*length] = 0;
+        if (*length < size - 1) break;
         char *more = realloc(text, size *= 2);
         if (!more) free(text);
         text = more;

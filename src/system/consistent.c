@@ -621,12 +621,14 @@ ga_status ga_consistent_start(ga_consistent *c, double t, double *q, double *v,
 
 /* Of Newton's method with a fixed matrix, from a good guess. */
 enum { MOST_CORRECTIONS = 6 };
+/* Its increments are smaller than those of a start, whose values may be far off. */
+static const double nearby_round_off = 8 * DBL_EPSILON;
 
 /* Is the correction the last one? Progress slower than by a factor of ten is the end, too: it
  * is a good one (*good) if what is left is round-off of constants in the constraints. */
 static bool is_last(double change, double before, double size, bool *good)
 {
-    *good = change <= round_off * size;
+    *good = change <= nearby_round_off * size;
     if (*good) return true;
     *good = change <= 1e-11 * ga_larger(size, 1);
     return !(change <= 0.1 * before);
@@ -645,10 +647,9 @@ static bool correct_position(ga_consistent *c, double t, double *q, const double
         if (evaluate_position(c, t, q) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
         const double change = ga_norm_max(dae->nm, c->step);
-        const bool last = is_last(change, before, ga_norm_max(dae->nq, q), &good);
-        if (good || !last) ga_dae_update(dae, GA_MAP_EXP, q, c->step, q);
-        if (last) break;
+        if (is_last(change, before, ga_norm_max(dae->nq, q), &good)) break;
         before = change;
+        ga_dae_update(dae, GA_MAP_EXP, q, c->step, q);
     }
     return good;
 }
@@ -666,11 +667,9 @@ static bool correct_velocity(ga_consistent *c, double t, const double *q, double
         if (evaluate_velocity(c, t, q, v) != GA_OK) return false;
         ga_consistent_lift(c, c->c, c->step);
         const double change = ga_norm_max(dae->nm, c->step);
-        const bool last = is_last(change, before, ga_norm_max(dae->nm, v), &good);
-        if (good || !last)
-            for (int i = 0; i < dae->nv; ++i) v[i] += c->step[i];
-        if (last) break;
+        if (is_last(change, before, ga_norm_max(dae->nm, v), &good)) break;
         before = change;
+        for (int i = 0; i < dae->nv; ++i) v[i] += c->step[i];
     }
     return good;
 }

@@ -4,7 +4,7 @@ was never stopped, to the last digit.
 
     test_checkpoint.py PROGRAM EXAMPLES [KILL]
 
-KILL is to be preloaded, see test/io/kill.c; without it nothing is killed.
+KILL is to be preloaded, see test/io/kill.c; without it, or if it is empty, nothing is killed.
 """
 import os
 import random
@@ -15,7 +15,8 @@ import time
 
 import support
 
-KILL = os.path.abspath(sys.argv.pop(3)) if len(sys.argv) > 3 else None
+KILL = sys.argv.pop(3) if len(sys.argv) > 3 else ""
+KILL = KILL and os.path.abspath(KILL)
 EXAMPLES = os.path.abspath(sys.argv.pop(2))
 
 PENDULUM = """\
