@@ -227,6 +227,7 @@ static const struct {
     {"variables", "channels"},
     /* sections */
     {"constraints", "joints"},
+    {"bodys", "bodies"},
     {"links", "bodies"},
     {"parts", "bodies"},
     {"drivers", "motions"},

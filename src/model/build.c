@@ -436,6 +436,28 @@ static const ga_element_type *find_elsewhere(const char *word)
     return NULL;
 }
 
+static const char *only_type(void *user, int k)
+{
+    (void)user;
+    return k == 0 ? "type" : NULL;
+}
+
+static void ask_for_type(ga_builder *b, type_names *names, const ga_value *map)
+{
+    char list[300];
+    for (int k = 0; k < map->count; ++k) {
+        const ga_entry *entry = map->entries + k;
+        if (!ga_suggest(entry->key, NULL, only_type)) continue;
+        const size_t here = ga_reader_enter(&b->reader, entry->key);
+        ga_reader_error(&b->reader, entry->place, "unknown key `%s`, did you mean `type`?",
+                        entry->key);
+        ga_reader_leave(&b->reader, here);
+        return;
+    }
+    list_types(names, list, sizeof list);
+    ga_reader_error(&b->reader, map->place, "needs `type`, one of: %s", list);
+}
+
 static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_value *map)
 {
     type_names names = {in, b->model->dimension};
@@ -444,8 +466,7 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
     const char *text;
     char list[300];
     if (!value) {
-        list_types(&names, list, sizeof list);
-        ga_reader_error(&b->reader, map->place, "needs `type`, one of: %s", list);
+        ask_for_type(b, &names, map);
         return NULL;
     }
     size_t here = ga_reader_enter(&b->reader, "type");

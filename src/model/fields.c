@@ -97,12 +97,28 @@ bool ga_build_defaults(ga_builder *b, const ga_field *fields, void *out)
     return good;
 }
 
-static bool check_required(ga_builder *b, const ga_value *map, const ga_field *fields)
+/* Whether an unknown key was answered with "did you mean `name`?", so that the key itself need
+ * not be asked for. */
+static bool is_misspelt(const ga_value *map, field_names *names, const char *name)
+{
+    for (int k = 0; k < map->count; ++k) {
+        const char *key = map->entries[k].key;
+        if (find(names->fields, key, names->dimension) || is_in_list(names->also, key))
+            continue;
+        const char *near = ga_suggest(key, names, field_name);
+        if (near && strcmp(near, name) == 0) return true;
+    }
+    return false;
+}
+
+static bool check_required(ga_builder *b, const ga_value *map, const ga_field *fields,
+                           const char *const *also)
 {
     bool good = true;
+    field_names names = {fields, b->model->dimension, also};
     for (const ga_field *f = fields; f->name; ++f)
         if (f->required && ga_field_is_in(f, b->model->dimension) &&
-            !ga_value_get(map, f->name))
+            !ga_value_get(map, f->name) && !is_misspelt(map, &names, f->name))
             good = ga_reader_error(&b->reader, map->place, "needs `%s`: %s", f->name, f->help);
     return good;
 }
@@ -128,7 +144,7 @@ bool ga_build_fields(ga_builder *b, const ga_value *map, const ga_field *fields,
         good = read && good;
         ga_reader_leave(&b->reader, here);
     }
-    return check_required(b, map, fields) && good;
+    return check_required(b, map, fields, also) && good;
 }
 
 void ga_build_release(const ga_field *fields, void *out)

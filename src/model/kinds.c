@@ -152,11 +152,32 @@ static void vector_fallback(const ga_field *field, void *out)
     memcpy(out, field->fallback, sizeof field->fallback);
 }
 
+/* The vector that `y` or `-y` means in place of a direction; null: the text is no such word. */
+static const char *named_direction(const ga_value *value, int dimension)
+{
+    static const char *const spatial[2][3] = {{"[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]"},
+                                              {"[-1, 0, 0]", "[0, -1, 0]", "[0, 0, -1]"}};
+    static const char *const planar[2][3] = {{"[1, 0]", "[0, 1]"}, {"[-1, 0]", "[0, -1]"}};
+    static const char letters[] = "xyzXYZ";
+    if (value->kind != GA_VALUE_SCALAR) return NULL;
+    const char *text = value->text;
+    const int sign = *text == '-';
+    if (*text == '-' || *text == '+') ++text;
+    if (!text[0] || text[1]) return NULL;
+    const char *letter = strchr(letters, text[0]);
+    return letter ? (dimension == 2 ? planar : spatial)[sign][(letter - letters) % 3] : NULL;
+}
+
 static bool read_direction(ga_builder *b, const ga_value *value, const ga_field *field,
                            void *out)
 {
     (void)field;
     double x[3];
+    const char *meant = named_direction(value, b->model->dimension);
+    if (meant)
+        return ga_reader_error(READER(b), value->place,
+                               "a direction is a vector: write %s instead of `%s`", meant,
+                               value->text);
     if (!ga_read_vector(READER(b), value, x)) return false;
     double length = hypot(hypot(x[0], x[1]), x[2]);
     if (!(length > 0))

@@ -751,6 +751,31 @@ class WrongFiles(Case):
                           ["plot", "result.h5", "--compare", file]):
                 self.refused(words, "not a result", *parts)
 
+    def test_names_without_their_ending(self):
+        os.rename(self.path("result.csv"), self.path("table.csv"))
+        os.rename(self.path("result.h5"), self.path("broken.h5.part"))
+        cases = [([command, "pendulum"], "pendulum.yaml") for command in
+                 ("run", "check", "converge", "info", "view", "plot")]
+        cases += [([command, name], file) for command in ("plot", "view", "repair")
+                  for name, file in (("table", "table.csv"), ("broken", "broken.h5.part"),
+                                     ("broken.h5", "broken.h5.part"))]
+        cases.append((["plot", "table.csv", "--compare", "broken.h5"], "broken.h5.part"))
+        for words, file in cases:
+            said = self.run_it(*words, code=3)
+            self.assertEqual(said.out, "")
+            self.assertIn(f"there is no such file; did you mean {file}?", said.err)
+        self.assertIn("did you mean pendulum.yaml?",
+                      json.loads(self.run_it("run", "pendulum", "--json", code=3).out)["message"])
+        for command in ("run", "plot"):
+            self.assertNotIn("did you mean", self.run_it(command, "nothing", code=3).err)
+
+    def test_channel_before_result(self):
+        for words in ([], ["--stats"], ["--list"]):
+            self.refused(["plot", "hinge.angle", "result.h5", *words],
+                         "the result comes first: galpha plot result.h5 hinge.angle")
+        said = self.run_it("plot", "missing.h5", "result.h5", code=3).err
+        self.assertNotIn("comes first", said)
+
     def test_checkpoint_expected(self):
         kinds = {"result.h5": ("HDF5",), "result.csv": ("CSV",), "program": ("binary",),
                  "pendulum.yaml": ("model", "--checkpoint")}
@@ -907,6 +932,23 @@ class Pages(Case):
                       ["run", "pendulum.yaml", "--view", "x.mp4"]):
             self.assertIn("ends in .html", self.run_it(*words, code=2).err)
         self.assertEqual(self.files(), ["pendulum.h5", "pendulum.yaml"])
+
+
+class MisspeltKeys(Case):
+    def test_one_message_for_each(self):
+        """A required key with a slip is not asked for a second time."""
+        for right, wrong in (("mass: 2", "mas: 2"), ("inertia:", "inertai:"), ("type:", "typ:"),
+                             ("between:", "betwen:"), ("t_end:", "tend:"), ("galpha:", "galpah:"),
+                             ("bodies:", "bodys:")):
+            self.write("slip.yaml", PENDULUM.replace(right, wrong))
+            said = self.run_it("check", "slip.yaml", code=2).err
+            name = wrong.split(":")[0]
+            self.assertIn(f"unknown key `{name}`, did you mean `{right.split(':')[0]}`?", said)
+            self.assertNotIn("needs", said)
+        self.write("slip.yaml", PENDULUM.replace("mass: 2", "massss: 2, mss: 1"))
+        self.assertEqual(self.run_it("check", "slip.yaml", code=2).err.count("\n"), 2)
+        self.write("slip.yaml", PENDULUM.replace("mass: 2, ", ""))
+        self.assertIn("needs `mass`", self.run_it("check", "slip.yaml", code=2).err)
 
 
 class Elements(Case):
