@@ -2,8 +2,12 @@
 
 #include "cli/content.h"
 
+#include "cli/command.h"
+#include "cli/input.h"
 #include "cli/text.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -95,8 +99,27 @@ static bool refuse(cli_content content, const char *expected, ga_report *report)
     return false;
 }
 
+/* There is no such file, but one whose name goes on: `run crank` beside crank.yaml. */
+static bool refuse_missing(const char *path, const char *const *endings, ga_report *report)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) == 0 || errno != ENOENT) return false;
+    for (; *endings; ++endings) {
+        char longer[4096];
+        const int n = snprintf(longer, sizeof longer, "%s%s", path, *endings);
+        if (n >= (int)sizeof longer || stat(longer, &about) != 0) continue;
+        *report = (ga_report){.status = GA_ERR_FILE};
+        snprintf(report->message, sizeof report->message,
+                 "there is no such file; did you mean %.200s?", longer);
+        return true;
+    }
+    return false;
+}
+
 bool cli_expect_model(const char *path, ga_report *report)
 {
+    static const char *const endings[] = {".yaml", ".yml", ".json", NULL};
+    if (refuse_missing(path, endings, report)) return false;
     const cli_content content = cli_content_of(path);
     if (content == CLI_CONTENT_OTHER || content == CLI_CONTENT_MODEL) return true;
     return refuse(content,
@@ -116,15 +139,19 @@ bool cli_expect_checkpoint(const char *path, ga_report *report)
     return false;
 }
 
-bool cli_expect_results(int count, const char *const *paths)
+int cli_expect_results(int count, const char *const *paths)
 {
+    static const char *const endings[] = {".h5", ".csv", ".part", ".h5.part", ".yaml", NULL};
     for (int k = 0; k < count; ++k) {
         const cli_content content = cli_content_of(paths[k]);
         ga_report report;
-        if (content == CLI_CONTENT_OTHER || cli_content_is_result(content)) continue;
-        refuse(content, "a result", &report);
+        if (cli_content_is_result(content)) continue;
+        if (content != CLI_CONTENT_OTHER)
+            refuse(content, "a result", &report);
+        else if (!refuse_missing(paths[k], endings, &report))
+            continue;
         cli_error("%s: %s", paths[k], report.message);
-        return false;
+        return cli_exit_code(report.status);
     }
-    return true;
+    return EXIT_DONE;
 }

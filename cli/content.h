@@ -19,11 +19,11 @@ typedef enum cli_content {
 cli_content cli_content_of(const char *path);
 bool cli_content_is_result(cli_content content);
 
-/* Whether the file may be what is expected. Otherwise the message says what it is and which
- * command takes it. */
+/* Whether the file may be what is expected. Otherwise the report says what it is and which
+ * command takes it, or which file may have been meant. */
 bool cli_expect_model(const char *path, ga_report *report);
 bool cli_expect_checkpoint(const char *path, ga_report *report);
-/* The same for all of these files; prints the message. */
-bool cli_expect_results(int count, const char *const *paths);
+/* The same for all of these files; prints the message and returns an exit code. */
+int cli_expect_results(int count, const char *const *paths);
 
 #endif

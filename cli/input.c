@@ -126,7 +126,7 @@ int cli_input_load(cli_input *input, const char *path, const char *text, bool js
     if (!input->messages) return cli_out_of_memory();
     ga_report report;
     if (!text && !cli_expect_model(path, &report))
-        return cli_input_refuse(input, GA_ERR_INPUT, &report);
+        return cli_input_refuse(input, report.status, &report);
     const ga_status status = read_model(input, text, options);
     if (status != GA_OK) return cli_input_refuse(input, status, NULL);
     cli_input_print_messages(input);

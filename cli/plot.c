@@ -562,12 +562,32 @@ static int print_table(const void *user)
     return cli_plot_table(arguments, list ? CLI_TABLE_LIST : CLI_TABLE_STATS);
 }
 
+/* `plot CHANNEL RESULT`, the wrong way round, gets a plain answer. */
+static int check_files(const cli_arguments *arguments, int count, const char *const *files)
+{
+    if (count == 0) return EXIT_INPUT;
+    const char *first = arguments->operands[0];
+    const bool is_named_result =
+        strstr(first, ".h5") || strstr(first, ".csv") || strstr(first, ".part");
+    for (int k = 1; k < arguments->operand_count && !is_named_result; ++k) {
+        const char *other = arguments->operands[k];
+        if (cli_content_of(first) != CLI_CONTENT_OTHER ||
+            !cli_content_is_result(cli_content_of(other)))
+            continue;
+        cli_error("%s is no result; the result comes first: galpha plot %s %s", first, other,
+                  first);
+        return EXIT_INPUT;
+    }
+    return cli_expect_results(count, files);
+}
+
 static int draw_guarded(cli_picture *plot, const cli_arguments *arguments)
 {
     const char *files[CLI_PLOT_RESULTS];
     const int count = cli_plot_files(arguments, files);
     const drawing d = {plot, arguments};
-    if (count == 0 || !cli_expect_results(count, files)) return EXIT_INPUT;
+    const int code = check_files(arguments, count, files);
+    if (code != EXIT_DONE) return code;
     return cli_guard(count, files, draw_and_clear, &d);
 }
 
@@ -575,7 +595,8 @@ static int table_guarded(const cli_arguments *arguments)
 {
     const char *files[CLI_PLOT_RESULTS];
     const int count = cli_plot_files(arguments, files);
-    if (count == 0 || !cli_expect_results(count, files)) return EXIT_INPUT;
+    const int code = check_files(arguments, count, files);
+    if (code != EXIT_DONE) return code;
     return cli_guard(count, files, print_table, arguments);
 }
 

@@ -23,13 +23,14 @@ static int repair(const char *path)
 {
     ga_report report;
     int repaired = 0;
-    if (!cli_expect_results(1, &path)) return EXIT_INPUT;
+    int code = cli_expect_results(1, &path);
+    if (code != EXIT_DONE) return code;
     const ga_status status = ga_result_repair(path, &repaired, &report);
     if (status != GA_OK) {
         cli_error("%s", report.message);
         return cli_exit_code(status);
     }
-    const int code = cli_guard(1, &path, try_to_read, path);
+    code = cli_guard(1, &path, try_to_read, path);
     if (code != EXIT_DONE) return code;
     cli_print_text(stdout, path);
     printf("%s\n", repaired ? ": repaired" : ": nothing to repair");

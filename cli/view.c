@@ -39,8 +39,9 @@ static int check_operands(const cli_arguments *arguments, bool *model)
                   arguments->operand_count, models);
         return EXIT_INPUT;
     }
-    if (models == 0 && !cli_expect_results(arguments->operand_count, arguments->operands))
-        return EXIT_INPUT;
+    const int code =
+        models ? EXIT_DONE : cli_expect_results(arguments->operand_count, arguments->operands);
+    if (code != EXIT_DONE) return code;
     for (int k = 0; k < arguments->given_count && models == 0; ++k) {
         const char *name = arguments->given[k].option->name;
         if (strcmp(name, "set") != 0 && strcmp(name, "include-anywhere") != 0 &&
