@@ -39,25 +39,25 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     return status;
 }
 
-/* A matrix is singular only if KLU says so. It has done better if its pivots are larger. */
 static ga_status factor_by_klu(ga_fronts *s, double *rcond, int *column)
 {
     if (!s->klu) GA_TRY(ga_solver_klu.analyse(s->matrix, NULL, &s->klu));
-    const double before = *rcond;
     s->use_klu = true;
-    GA_TRY(ga_solver_klu.factor(s->klu, rcond, column));
-    if (*rcond > 100 * before) ++s->failures;
-    return GA_OK;
+    return ga_solver_klu.factor(s->klu, rcond, column);
 }
 
+/* A matrix is singular only if KLU says so. KLU has done better if its pivots are much larger;
+ * where the fronts have no pivots, or grown ones, their rcond is 0. */
 static ga_status factor(void *data, double *rcond, int *column)
 {
     ga_fronts *s = data;
-    if (s->failures < PATIENCE) {
-        s->use_klu = false;
-        if (ga_fronts_factor(s, rcond, column)) return GA_OK;
-    }
-    return factor_by_klu(s, rcond, column);
+    if (s->failures >= PATIENCE) return factor_by_klu(s, rcond, column);
+    s->use_klu = false;
+    if (ga_fronts_factor(s, rcond, column)) return GA_OK;
+    const double by_fronts = *rcond;
+    GA_TRY(factor_by_klu(s, rcond, column));
+    if (*rcond > 100 * by_fronts) ++s->failures;
+    return GA_OK;
 }
 
 static void forget(void *data)
