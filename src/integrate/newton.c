@@ -181,8 +181,7 @@ static void find_limits(ga_stepper *s)
     ga_increment_limits *l = &s->newton.limits;
     const ga_integrator_def *def = &s->def;
     const double relative = newton_relative(s);
-    const double relative_lambda =
-        relative == s->mode.enough ? s->mode.enough_lambda : relative;
+    const double relative_lambda = newton_is_asked(s) ? relative : s->mode.enough_lambda;
     const double level = ga_newton_is_tolerant(s) ? s->policy.newton.round_off : 1;
     const double remote = remoteness(s);
     l->noise = 0;

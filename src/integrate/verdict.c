@@ -4,9 +4,7 @@
 
 #include <math.h>
 
-/* A rate without credit: what is left is as large as the increment. */
-static const double NO_CREDIT = 0.5;
-/* Old tangents of unknown rate are given none either. */
+/* Assumed of old tangents of unknown rate: what is left is as large as the increment. */
 static const double UNKNOWN_RATE = 0.5;
 /* An increment larger than this part of the one before is no progress. */
 static const double NO_PROGRESS = 0.5;
@@ -82,14 +80,19 @@ static double least_rate(const ga_newton_goal *goal, const ga_newton_memory *mem
     return ga_larger(rate, goal->hidden_rate);
 }
 
-/* What is left of the error after this increment, in units of the tolerance. */
+/* What is left of the error after this increment, in units of the tolerance. Round-off does not
+ * contract: increments below their tolerance that may be round-off are taken as they are, and
+ * others are given the rate at which an attempt ends, if theirs is worse. */
 static double left(const ga_newton_goal *goal, const ga_newton_memory *memory,
                    const ga_progress *before, const ga_increment *now, int kind)
 {
     const double norm = now->norm[kind];
     if (now->iteration == 1) return ga_smaller(norm, foreseen(goal, memory, now, kind));
     double rate = ga_larger(contraction(before, now, kind), least_rate(goal, memory, now));
-    if (norm <= 1) rate = NO_CREDIT;
+    if (norm <= 1) {
+        if (goal->round_off || norm <= now->noise[kind]) return norm;
+        rate = ga_smaller(rate, GIVE_UP_RATE_LATE);
+    }
     return rate < 1 ? norm * rate / (1 - rate) : INFINITY;
 }
 

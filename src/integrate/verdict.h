@@ -2,7 +2,8 @@
  *
  * Increments of q, v and lambda are given in units of their tolerances. With the contraction
  * rate th, what is left after an increment d is th/(1 - th) |d|; the iteration has converged
- * when that is at most one for each of them.
+ * when that is at most one for each of them. Increments below their tolerance that may be
+ * round-off need not contract.
  *
  * The rate. Within an attempt it is the quotient of successive increments. Tangents that are
  * some steps old contract the first increment, which is mostly the error of the prediction,
@@ -12,9 +13,9 @@
  *
  * Round-off. It is measured, not computed from sizes: an iteration with new tangents that makes
  * no progress near round-off, twice or after it had contracted well, has arrived there, and its
- * increments show the level. An attempt
- * whose increments of q and v are at that level has converged even if lambda still changes: in
- * index 3 the round-off of Phi enters lambda magnified by 1/h^2.
+ * increments show the level. An attempt whose increments of q and v are at that level has
+ * converged even if lambda still changes: in index 3 the round-off of Phi enters lambda
+ * magnified by 1/h^2.
  *
  * Nothing here depends on the number of unknowns. */
 #ifndef GA_INTEGRATE_VERDICT_H

@@ -23,6 +23,7 @@ typedef struct row {
     double rate_per_step; /* remembered, from the last step */
     double foreseen;      /* coefficient of q and v remembered; 0: none */
     double round_off;     /* remembered level; 0: 1 */
+    double noise;         /* round-off of q, v and lambda */
 } row;
 
 static ga_increment increment(const row *r, int which)
@@ -32,6 +33,7 @@ static ga_increment increment(const row *r, int which)
         .fresh = r->flags & FRESH,
         .age = r->flags & FRESH ? 0 : r->age,
         .norm = {r->q[which], r->v[which], r->lambda[which]},
+        .noise = {r->noise, r->noise, r->noise},
         .units = r->units,
         .lambda = r->lambda[which],
         .near_round_off = r->flags & NEAR,
@@ -104,6 +106,15 @@ static const row rows[] = {
      GA_GO_ON, 2, {5000, 50}, {1, 0.5}, {1, 0.5}, BEYOND, 0, 5, .tolerance = 1},
     {"two systems that do not see each other's errors: at least 0.05",
      GA_GO_ON, 2, {5000, 50}, {1, 0.5}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1, .hidden_rate = 0.05},
+
+    {"below its tolerance, but rate 0.9 leaves nine times as much",
+     GA_GO_ON, 3, {1, 0.5}, {1.05, 0.945}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1},
+    {"... which is round-off, and does not contract",
+     GA_CONVERGED, 3, {1, 0.5}, {1.05, 0.945}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1, .noise = 1},
+    {"so far below its tolerance that any rate will do",
+     GA_CONVERGED, 2, {1, 0.5}, {0.01, 0.02}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1},
+    {"the goal is round-off: no contraction is expected below it",
+     GA_CONVERGED, 2, {0.9, 0.95}, {0.9, 0.95}, {0.9, 0.95}, BEYOND, FRESH, .age = 0},
 
     /* new tangents, or the end */
     {"old tangents: three more of these would not do",
