@@ -157,4 +157,11 @@ double bench_distance(int n, const double *x, const double *y);
 
 #define BENCH_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
+/* First member of the structs of figures, where the library has it. */
+#ifdef BENCH_FIGURE_SIZES
+#define BENCH_SIZED(type) .struct_size = sizeof(type),
+#else
+#define BENCH_SIZED(type)
+#endif
+
 #endif

@@ -142,12 +142,12 @@ void bench_figure_precision(bench *b, int first, int count, const char *title)
 {
     enum { MOST = 64 };
     ga_figure *figure = ga_figure_create(
-        &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .title = title, .width = 620});
+        &(ga_figure_def){BENCH_SIZED(ga_figure_def).title = title, .width = 620});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
-                                 .x = {.label = "error", .scale = GA_SCALE_LOG},
-                                 .y = {.label = "time", .unit = "s", .scale = GA_SCALE_LOG},
-                                 .legend = GA_LEGEND_OUTSIDE});
+        figure, &(ga_plot_panel){
+                    BENCH_SIZED(ga_plot_panel).x = {.label = "error", .scale = GA_SCALE_LOG},
+                    .y = {.label = "time", .unit = "s", .scale = GA_SCALE_LOG},
+                    .legend = GA_LEGEND_OUTSIDE});
     for (int k = first; k < first + count;) {
         const bench_case *c = &b->rows[k].c;
         double x[MOST], y[MOST];
@@ -164,11 +164,8 @@ void bench_figure_precision(bench *b, int first, int count, const char *title)
         }
         if (points)
             ga_figure_series(figure, panel,
-                             &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
-                                               .label = label,
-                                               .count = points,
-                                               .x = x,
-                                               .y = y,
+                             &(ga_plot_series){BENCH_SIZED(ga_plot_series).label = label,
+                                               .count = points, .x = x, .y = y,
                                                .marker = GA_MARKER_CIRCLE,
                                                .line = c->who == BENCH_GALPHA ? GA_LINE_SOLID
                                                        : c->who == BENCH_IDA  ? GA_LINE_DASHED

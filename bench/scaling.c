@@ -167,25 +167,21 @@ static void draw(bench *b, int first, int count)
         setup[points] = row->outcome.setup;
         step[points++] = (bench_median(row) - row->outcome.setup) / (double)row->outcome.steps;
     }
-    ga_figure *figure = ga_figure_create(&(ga_figure_def){.struct_size = sizeof(ga_figure_def),
-                                                          .title = "Chain with hinges in space",
-                                                          .width = 560});
+    ga_figure *figure = ga_figure_create(&(ga_figure_def){
+        BENCH_SIZED(ga_figure_def).title = "Chain with hinges in space", .width = 560});
     int panel = ga_figure_panel(
-        figure, &(ga_plot_panel){.struct_size = sizeof(ga_plot_panel),
-                                 .x = {.label = "bodies", .scale = GA_SCALE_LOG},
-                                 .y = {.label = "time", .unit = "s", .scale = GA_SCALE_LOG},
-                                 .legend = GA_LEGEND_TOP_LEFT});
+        figure, &(ga_plot_panel){
+                    BENCH_SIZED(ga_plot_panel).x = {.label = "bodies", .scale = GA_SCALE_LOG},
+                    .y = {.label = "time", .unit = "s", .scale = GA_SCALE_LOG},
+                    .legend = GA_LEGEND_TOP_LEFT});
     const struct {
         const char *label;
         const double *y;
     } curves[] = {{"reading", read}, {"set-up and start", setup}, {"one step", step}};
     for (int k = 0; k < BENCH_COUNT(curves); ++k)
         ga_figure_series(figure, panel,
-                         &(ga_plot_series){.struct_size = sizeof(ga_plot_series),
-                                           .label = curves[k].label,
-                                           .count = points,
-                                           .x = n,
-                                           .y = curves[k].y,
+                         &(ga_plot_series){BENCH_SIZED(ga_plot_series).label = curves[k].label,
+                                           .count = points, .x = n, .y = curves[k].y,
                                            .marker = GA_MARKER_CIRCLE});
     bench_figure(b, figure,
                  "Time to read the model, to set it up and start, and for one step (index 2), "
