@@ -97,9 +97,10 @@ ga_status ga_cache_check_tangents(ga_stepper *s)
 
 /* Mean of the diagonal, [DYM] section 4.1: a mass, damping or stiffness typical of the system,
  * without its states. */
-static double mean_diagonal(const ga_stepper *s, const ga_coords *A, const double *values)
+static double mean_diagonal(const ga_stepper *s, const ga_coords *A, const double *values,
+                            double *diagonal)
 {
-    double sum = 0, *diagonal = s->jacobian.scale_work;
+    double sum = 0;
     ga_coords_take_diagonal(A, values, diagonal);
     for (int i = 0; i < s->dae.nm; ++i) sum += diagonal[i];
     return s->dae.nm ? sum / s->dae.nm : 0;
@@ -128,9 +129,10 @@ static double longest_arm(const ga_stepper *s)
  */
 static double dymore_scale(const ga_stepper *s)
 {
-    double m = mean_diagonal(s, &s->dae.M, s->tangent.M);
-    double d = mean_diagonal(s, &s->dae.C, s->tangent.C),
-           k = mean_diagonal(s, &s->dae.K, s->tangent.K);
+    double *work = s->jacobian.scale_work;
+    double m = mean_diagonal(s, &s->dae.M, s->tangent.M, work),
+           d = mean_diagonal(s, &s->dae.C, s->tangent.C, work),
+           k = mean_diagonal(s, &s->dae.K, s->tangent.K, work);
     double scale = k + d / s->step.h + m / (s->step.h * s->step.h);
     double least = 1e-3 * m / (s->step.h * s->step.h);
     return scale > least ? scale : (least > 0 ? least : 1 / (s->step.h * s->step.h));
@@ -180,8 +182,7 @@ static ga_status factor_second(ga_stepper *s)
 static ga_status complete_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    s->tangent.mean_mass = fabs(mean_diagonal(s, &dae->M, s->tangent.M));
-    ga_trust_measure(s);
+    s->tangent.mean_mass = fabs(mean_diagonal(s, &dae->M, s->tangent.M, s->tangent.mass));
     s->tangent.typical_reaction = typical_reaction(s);
     s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {

@@ -137,7 +137,7 @@ typedef struct ga_array {
     int count;
 } ga_array;
 
-enum { MAX_ARRAYS = 64, SELDOM = 16 };
+enum { MAX_ARRAYS = 64, SELDOM = 15 };
 
 /* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
  * pages when they are needed. */
@@ -168,6 +168,7 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->point.U, nv},
         {&s->point.multipliers, mp},
         {&s->tangent.M, dae->M.count},
+        {&s->tangent.mass, nv},
         {&s->tangent.G, dae->G.count},
         {&s->tangent.B_eta, dae->B.count},
         {&s->tangent.C, dae->C.count},
@@ -203,7 +204,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->newton.trust.u, nv},
         {&s->newton.trust.u_v, nv},
         {&s->newton.trust.force, nv},
-        {&s->newton.trust.mass, nv},
         {&s->newton.trust.K, dae->K.count},
         {&s->newton.trust.C, dae->C.count},
     };

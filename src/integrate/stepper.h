@@ -221,7 +221,8 @@ typedef struct ga_tangent {
     double *B_eta;           /* B_n of the terms with eta */
     ga_coords Bt, Gt;        /* transposed views */
     bool flat;               /* T is the identity */
-    double mean_mass;        /* of the diagonal of M */
+    double *mass;            /* the diagonal of M, */
+    double mean_mass;        /* and its mean */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
     double arm;              /* longest, between rotations and what they move; 0: none */
     double penalty;          /* p in use */
@@ -278,9 +279,8 @@ typedef struct ga_newton_attempt {
     double norm_q, norm_v, norm_lambda; /* by their tolerances */
     double units;                       /* q and v by round-off */
     struct ga_trust {
-        double *u, *u_v, *force, *mass, *K, *C;
-        double of_K[2][2], of_C[2][2]; /* largest row sums of M^-1 K and M^-1 C, by kind */
-    } trust;                           /* of trust.c */
+        double *u, *u_v, *force, *K, *C;
+    } trust;            /* of trust.c */
     int unmet;          /* the constraint that a converged trial does not satisfy, or -1 */
     bool near_singular; /* the trial ends where the constraints are singular, nearly */
 } ga_newton_attempt;
@@ -374,10 +374,7 @@ double ga_newton_raise(const ga_stepper *s, const double *x, double factor, doub
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
 /* trust.c */
-/* Sizes of M^-1 K and M^-1 C of new tangents. */
-void ga_trust_measure(ga_stepper *s);
-/* M^-1 S u of an increment u in units of the tolerances, with the tangents in use; 0 where no u
- * could matter. */
+/* M^-1 S u of the last increment u in units of the tolerances, with the tangents in use. */
 double ga_trust_withheld(ga_stepper *s);
 /* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
 ga_status ga_trust_undone(ga_stepper *s, double *undone);

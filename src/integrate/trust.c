@@ -9,34 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest row sums of |M^-1 A|, by the kinds of rows and columns. */
-static void measure_rows(const ga_stepper *s, const ga_coords *A, const double *values,
-                         double most[2][2])
-{
-    double *rows[2] = {s->newton.trust.u, s->newton.trust.force};
-    memset(most, 0, sizeof(double[2][2]));
-    if (A->count == 0) return;
-    ga_coords_row_sums(A, values, s->dae.kind, rows);
-    for (int i = 0; i < s->nv; ++i) {
-        const double by_mass = 1 / fabs(s->newton.trust.mass[i]);
-        double *largest = most[s->dae.kind[i]];
-        for (int k = 0; k < 2; ++k) largest[k] = ga_larger(largest[k], rows[k][i] * by_mass);
-    }
-}
-
-/* Coordinates without mass of their own move with bodies that have one: the mean stands for it.
- */
-void ga_trust_measure(ga_stepper *s)
-{
-    const ga_dae *dae = &s->dae;
-    struct ga_trust *x = &s->newton.trust;
-    ga_coords_take_diagonal(&dae->M, s->tangent.M, x->mass);
-    for (int i = 0; i < s->nv; ++i)
-        if (x->mass[i] == 0) x->mass[i] = s->tangent.mean_mass;
-    measure_rows(s, &dae->K, s->tangent.K, x->of_K);
-    measure_rows(s, &dae->C, s->tangent.C, x->of_C);
-}
-
 static double unit_of(const ga_stepper *s, int kind)
 {
     return ga_smaller(s->newton.limits.q[kind] / s->step.c_q,
@@ -51,22 +23,6 @@ static double unit_of_row(const ga_stepper *s, int i)
     return s->newton.limits.v[GA_STATES] * s->newton.unit[state] / s->step.c_v;
 }
 
-/* |M^-1 S u| by |u| at most, both in units of the tolerances. Rows of T may double an entry.
- * Where states have units of their own, nothing is known. */
-static double largest_ratio(const ga_stepper *s)
-{
-    const struct ga_trust *x = &s->newton.trust;
-    double largest = s->dae.nx ? INFINITY : 0;
-    for (int i = 0; i < 2; ++i) {
-        double sum = 0;
-        for (int k = 0; k < 2; ++k)
-            sum +=
-                unit_of(s, k) * (2 * s->step.c_q * x->of_K[i][k] + s->step.c_v * x->of_C[i][k]);
-        if (sum != 0) largest = ga_larger(largest, s->step.weight * sum / unit_of(s, i));
-    }
-    return largest;
-}
-
 /* force += alpha (c_q K T u + c_v C u). */
 static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const double *C)
 {
@@ -75,15 +31,16 @@ static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const 
     ga_coords_multiply(&s->dae.C, C, alpha * s->step.weight * s->step.c_v, x->u_v, x->force);
 }
 
-/* Largest M^-1 force in units of the tolerances. */
+/* Largest M^-1 force in units of the tolerances. Coordinates without mass of their own move
+ * with bodies that have one: the mean stands for it. */
 static double weigh_force(const ga_stepper *s)
 {
-    const struct ga_trust *x = &s->newton.trust;
     double largest = 0;
     for (int i = 0; i < s->nv; ++i) {
-        if (x->force[i] == 0) continue;
-        const double unit = unit_of_row(s, i);
-        largest = ga_larger(largest, fabs(x->force[i]) / (fabs(x->mass[i]) * unit));
+        const double force = fabs(s->newton.trust.force[i]), own = fabs(s->tangent.mass[i]);
+        if (force == 0) continue;
+        const double mass = own > 0 ? own : s->tangent.mean_mass;
+        largest = ga_larger(largest, force / (mass * unit_of_row(s, i)));
     }
     return largest;
 }
@@ -93,7 +50,6 @@ double ga_trust_withheld(ga_stepper *s)
     struct ga_trust *x = &s->newton.trust;
     const size_t size = (size_t)s->nv * sizeof *x->u;
     if (s->dae.K.count == 0 && s->dae.C.count == 0) return 0;
-    if (largest_ratio(s) <= GA_TRUST_SOFT) return 0; /* no need to know more */
     memcpy(x->u_v, s->newton.increment_v, size);
     if (s->tangent.flat) {
         memcpy(x->u, s->newton.increment_q, size);
