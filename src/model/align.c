@@ -14,6 +14,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const double LARGEST = 1e-5;   /* rad: what is further off is meant */
@@ -58,13 +59,18 @@ static void prune(const ga_model *model, int count, ga_joint *const *joints, int
     }
 }
 
-/* True for joints whose only direction is `axis`. */
+/* True for joints whose only direction is `axis`, in world axes: that of a rolling disc is in
+ * body axes, and elsewhere. */
 static bool has_one_axis(const ga_joint *joint)
 {
     int directions = 0;
+    bool is_axis = false;
     for (const ga_field *f = joint->element.type->fields; f && f->name; ++f)
-        if (f->kind == GA_KIND_DIRECTION && f->where != GA_PLANAR) ++directions;
-    return directions == 1 && isfinite(joint->axis[0]);
+        if (f->kind == GA_KIND_DIRECTION && f->where != GA_PLANAR) {
+            ++directions;
+            is_axis = f->offset == offsetof(ga_joint, axis);
+        }
+    return directions == 1 && is_axis && isfinite(joint->axis[0]);
 }
 
 typedef struct direction {
