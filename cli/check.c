@@ -129,22 +129,29 @@ static void print_redundancies(const check *c)
     }
 }
 
-static void print_numbers(int count, const double *x)
+/* All digits, but those of numbers that are round-off of `scale`. */
+static const char *whole_number(double x, double scale, char text[CLI_NUMBER_SIZE])
+{
+    return cli_number(fabs(x) <= 1e-15 * scale ? 0 : x, text);
+}
+
+static void print_numbers(int count, const double *x, double scale)
 {
     char text[CLI_NUMBER_SIZE];
-    for (int i = 0; i < count; ++i) printf("%s%s", i ? ", " : "[", cli_number(x[i], text));
+    for (int i = 0; i < count; ++i)
+        printf("%s%s", i ? ", " : "[", whole_number(x[i], scale, text));
     printf("]");
 }
 
-static void print_assembled(const ga_sim_moved *m, int dimension)
+static void print_assembled(const ga_sim_moved *m, int dimension, double size)
 {
     char text[CLI_NUMBER_SIZE];
     printf("    %-20s position: ", m->body);
-    print_numbers(dimension, m->position);
-    if (m->rotation_count == 1) printf(", rotation: %s", cli_number(m->rotation[0], text));
+    print_numbers(dimension, m->position, size);
+    if (m->rotation_count == 1) printf(", rotation: %s", whole_number(m->rotation[0], 1, text));
     if (m->rotation_count == 4) {
         printf(", rotation: {quaternion: ");
-        print_numbers(4, m->rotation);
+        print_numbers(4, m->rotation, 1);
         printf("}");
     }
     puts("");
@@ -162,8 +169,13 @@ static void print_moved(const ga_sim_check *found, int dimension)
             printf("%s rotated by %.3g rad", m->distance > 0 ? "," : "", m->angle);
         puts("");
     }
+    double size = 0;
+    for (int k = 0; k < found->moved_count; ++k)
+        for (int i = 0; i < dimension; ++i)
+            size = fmax(size, fabs(found->moved[k].position[i]));
     puts("assembled positions, to be copied into the file");
-    for (int k = 0; k < found->moved_count; ++k) print_assembled(&found->moved[k], dimension);
+    for (int k = 0; k < found->moved_count; ++k)
+        print_assembled(&found->moved[k], dimension, size);
 }
 
 /* The largest number in this unit, at least 1: what is smaller by the precision of doubles is

@@ -64,12 +64,15 @@ static void print_files(const cli_run_state *r)
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }
 
-/* Work that was put in and taken out again leaves the round-off of its sum. */
-static const double SUM_ROUND_OFF = 1e-12;
+/* Work that was put in and taken out again leaves the round-off of its sum, and a small part of
+ * the error of the balance. */
+static const double SUM_ROUND_OFF = 1e-12, SMALL_PART = 1e-9;
 
 static double shown(double energy, const ga_sim_summary *s)
 {
-    const double least = fmax(s->energy_round_off, SUM_ROUND_OFF * s->energy_scale);
+    const double error = fmin(s->energy_drift_max, SMALL_PART * s->energy_scale);
+    const double least =
+        fmax(fmax(s->energy_round_off, SUM_ROUND_OFF * s->energy_scale), error);
     return fabs(energy) <= least ? 0 : energy;
 }
 

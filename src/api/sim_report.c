@@ -131,7 +131,7 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_ch
         ga_message_add(text, "%s body %.40s was", k ? "," : "", name);
         if (most[k].distance > 0) ga_message_add(text, " moved by %.3g m", most[k].distance);
         if (most[k].distance > 0 && most[k].angle > 0) ga_message_add(text, " and");
-        if (most[k].angle > 0) ga_message_add(text, " turned by %.3g rad", most[k].angle);
+        if (most[k].angle > 0) ga_message_add(text, " rotated by %.3g rad", most[k].angle);
     }
     if (total > count) ga_message_add(text, ", and %d more", total - count);
     if (fastest.node >= 0) {

@@ -444,6 +444,43 @@ simulate: {t_end: 5}
             said = self.run_it("plot", "rest.h5", *words).out
             self.assertNotRegex(said, r"\de-(1[6-9]|[2-9]\d)\b")
 
+    def test_assembled_positions(self):
+        """What turns about one axis has a quaternion with zeros, a parallelogram no rotation."""
+        self.write("crank.yaml", """\
+galpha: 1
+bodies:
+  crank: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], position: [0, 0, 0.05], points: {ball: [0, 0, 0.05]}}
+  rod: {mass: 0.5, inertia: [1e-4, 7e-3, 7e-3], position: [0.2, 0.1, 0.15], points: {a: [-0.2, 0, 0]}}
+  rocker: {mass: 1, inertia: [5e-3, 5e-3, 1e-3], position: [0.4, 0.2, 0.12], points: {ball: [0, 0, 0.12]}}
+joints:
+  bearing: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [1, 0, 0]}
+  s1: {type: spherical, between: [crank.ball, rod.a]}
+  s2: {type: distance, between: [rod, rocker.ball], length: 0.2}
+  pivot: {type: revolute, between: [ground, rocker], at: [0.4, 0.2, 0], axis: [0, 1, 0]}
+""")
+        self.write("parallel.yaml", """\
+galpha: 1
+dimension: 2
+bodies:
+  left: {mass: 1, inertia: 0.1, position: [0, 0.5], points: {pin: [0, 0.5]}}
+  bar: {mass: 0.7, inertia: 0.3, position: [1.1, 1.2], points: {a: [-1, 0], b: [1, 0]}}
+  right: {mass: 1, inertia: 0.1, position: [2, 0.5], points: {pin: [0, 0.5]}}
+joints:
+  p: {type: revolute, between: [ground, left], at: [0, 0]}
+  q: {type: revolute, between: [left.pin, bar.a]}
+  r: {type: revolute, between: [bar.b, right.pin]}
+  s: {type: revolute, between: [ground, right], at: [2, 0]}
+""")
+        for model, row in ("crank.yaml", "quaternion: "), ("parallel.yaml", "rotation: 0"):
+            said = self.run_it("check", model).out
+            said = said[said.index("assembled positions"):said.index("joints at the start")]
+            self.assertIn(row, said)
+            self.assertNotRegex(said, r"e-(1[6-9]|[2-9]\d)\b")
+
+    def test_work_of_a_closed_cycle(self):
+        said = self.run_it("run", os.path.join(EXAMPLES, "four_bar.yaml"), "--no-results").out
+        self.assertIn("dissipated 0, work 0 J", said)
+
     def test_residuals_are_data(self):
         self.run_it("run", "pendulum.yaml", "-q", "-o", "p.h5", "--set",
                     "output.channels=[bob.position, solver]")
