@@ -74,7 +74,8 @@ static const ga_rule lobatto = {3,
  * step of generalized-alpha is the cubic with slopes of the acceleration level: those of the
  * scheme leave an error of O(h^3) in it. */
 static bool powers_between(ga_sim *sim, double part, double t, const double *v,
-                           const double *vd, bool cubic, ga_powers *powers)
+                           const double *vd, bool cubic, ga_reactions_at *reactions,
+                           ga_powers *powers)
 {
     double *lambda = sim->work.multipliers, *psi = sim->work.multipliers + sim->model->rows;
     const double h = t - sim->balance.last_t, between = sim->balance.last_t + part * h;
@@ -86,7 +87,7 @@ static bool powers_between(ga_sim *sim, double part, double t, const double *v,
             (sim->balance.last_v[k] + v[k]) / 2 + h / 8 * (sim->balance.last_vd[k] - vd[k]);
     ga_sample at = {
         .t = between, .q = sim->work.q, .v = sim->work.v, .lambda = lambda, .psi = psi};
-    exact_powers_at(sim, &at, ga_integrator_reactions_near, sim->work.vd, powers);
+    exact_powers_at(sim, &at, reactions, sim->work.vd, powers);
     return true;
 }
 
@@ -102,12 +103,18 @@ void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *
     const bool alpha =
         ga_integrator_method_use(sim->integrator).method == GA_METHOD_GENERALIZED_ALPHA;
     const ga_rule *rule = alpha ? &simpson : &lobatto;
+    /* The matrix was factored at t; but dense output may have factored it elsewhere since, at
+     * points that depend on what was output before, and the scheme has no need of it. */
+    bool near = alpha && sim->def.multipliers != GA_MULTIPLIERS_SCHEME;
     double dissipated = rule->ends * (last->dissipation + now->dissipation);
     double work = rule->ends * (last->work + now->work);
     for (int k = 0; k < rule->count; ++k) {
         const double part = rule->at[k];
         ga_powers between;
-        if (!powers_between(sim, part, t, v, vd, alpha, &between)) {
+        ga_reactions_at *reactions =
+            near ? ga_integrator_reactions_near : ga_integrator_reactions;
+        near = true;
+        if (!powers_between(sim, part, t, v, vd, alpha, reactions, &between)) {
             between.dissipation =
                 last->dissipation + part * (now->dissipation - last->dissipation);
             between.work = last->work + part * (now->work - last->work);

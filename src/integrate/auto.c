@@ -70,6 +70,7 @@ static void show(ga_auto *x)
     const ga_onestep *from = x->member[x->policy.choice.method];
     m->dae = from->dae;
     m->consistent = from->consistent;
+    m->output = from->output;
     m->kind = from->kind;
     m->velocity_level = from->velocity_level;
     m->max_halvings = from->max_halvings;

@@ -45,6 +45,7 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, ga_consisten
     *m = (ga_onestep){.type = type,
                       .dae = c->dae,
                       .consistent = c,
+                      .output = c,
                       .kind = c->dae->kind,
                       .velocity_level = true,
                       .max_halvings = max_halvings,

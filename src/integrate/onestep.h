@@ -159,6 +159,7 @@ struct ga_onestep {
     const ga_onestep_type *type;
     ga_dae *dae;               /* the equations and their sizes */
     ga_consistent *consistent; /* consistent values: redundancy, projections, impulses */
+    ga_consistent *output;     /* that of `accelerate` and `project` */
     const int *kind;           /* of each velocity: 0 translation, 1 rotation */
     bool velocity_level;       /* v is on its constraints at the ends of steps */
     int max_halvings;          /* of a step of fixed size */

@@ -275,7 +275,7 @@ ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double 
     enum { SWEEPS = 5 };
     static const double small = 1e-10;
     ga_dae *dae = g->method->dae;
-    ga_consistent *c = g->method->consistent;
+    ga_consistent *c = g->method->output;
     ga_saddle *k = &c->saddle;
     const bool linear = !dae->sys.force_uses_multipliers && !c->redundancy.active;
     if (!linear || k->parts != GA_SADDLE_ALL || k->singular >= 0 || c->holds)

@@ -86,6 +86,54 @@ static void test_copies(void **state)
     }
 }
 
+static void advance(ga_sim *sim, const char *name, double t)
+{
+    ga_report report;
+    if (ga_sim_advance(sim, t, &report)) fail_msg("%s: %s", name, report.message);
+}
+
+/* In the middle of a step a motor has done a part of its work. */
+static void check_inside_a_step(const char *example, const char *method,
+                                ga_multipliers multipliers)
+{
+    char name[100];
+    snprintf(name, sizeof name, "%s, %s, %d", example, method, (int)multipliers);
+    const char *const set[] = {"simulate.t_end=0.3", "simulate.step=null",
+                               "simulate.tolerance=1e-4", method};
+    ga_model *model = read_example(example, 4, set);
+    ga_sim_def def = ga_sim_def_of(model);
+    def.multipliers = multipliers;
+    ga_sim *sim = NULL, *copy = NULL;
+    ga_report report;
+    if (ga_sim_create(model, &def, &sim, NULL, &report)) fail_msg("%s", report.message);
+    const size_t size = (size_t)ga_sim_value_count(sim) * sizeof(double);
+    for (int k = 1; k < 10; ++k) {
+        advance(sim, name, 0.0271 * k);
+        if (ga_sim_copy(sim, &copy, &report)) fail_msg("%s: %s", name, report.message);
+        advance(sim, name, 0.0271 * k + 0.019);
+        advance(copy, name, 0.0271 * k + 0.019);
+        if (memcmp(ga_sim_values(sim), ga_sim_values(copy), size))
+            fail_msg("%s: the copy of t = %g has other values", name, 0.0271 * k);
+        ga_sim_destroy(copy);
+    }
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
+static void test_inside_a_step(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"scotch_yoke", "stewart_platform", "suspension_corner"};
+    static const char *const methods[] = {"simulate.method=generalized-alpha",
+                                          "simulate.method=explicit", "simulate.method=radau",
+                                          "simulate.method=auto"};
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 4; ++i) {
+            check_inside_a_step(names[k], methods[i], GA_MULTIPLIERS_HAT);
+            check_inside_a_step(names[k], methods[i], GA_MULTIPLIERS_SCHEME);
+        }
+}
+
 /* A ball between two stops: as many impacts as a run has events, all told. */
 static void test_events(void **state)
 {
@@ -209,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_inside_a_step),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_other_values),
         cmocka_unit_test(test_draft_with_other_values),
