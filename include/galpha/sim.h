@@ -105,13 +105,14 @@ GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback
 GA_API void ga_sim_reset(ga_sim *sim);
 /* Continues from another state, at the current time: coordinates and velocities as in
  * ga_sim_positions, which are made consistent with the constraints first. What elements
- * remember, such as sticking, and the energy balance are reset. */
+ * remember, such as sticking, and the energy balance are reset. If that fails, because there is
+ * no consistent state nearby, the simulation continues as if nothing had been asked. */
 GA_API ga_status ga_sim_set_state(ga_sim *sim, const double *positions,
                                   const double *velocities, ga_report *report);
 GA_API int ga_sim_position_count(const ga_sim *sim);
 GA_API int ga_sim_velocity_count(const ga_sim *sim);
 /* Of the point reached, body by body: the position of the centre of mass and the rotation (a
- * unit quaternion, w first; planar: cosine and sine); velocity and angular velocity. */
+ * unit quaternion, w first; planar: an angle); velocity and angular velocity. */
 GA_API const double *ga_sim_positions(const ga_sim *sim);
 GA_API const double *ga_sim_velocities(const ga_sim *sim);
 /* The index of a channel that was chosen; -1: none. */

@@ -352,10 +352,19 @@ ga_status ga_sim_run_step(ga_sim *sim, ga_report *report)
     return GA_OK;
 }
 
+/* Where the last step has ended; channels keep the values of the last output. */
+static void take_state(ga_sim *sim)
+{
+    const size_t nq = (size_t)sim->assembly->nq, nv = (size_t)sim->assembly->nv;
+    memcpy(sim->now_q, ga_integrator_q(sim->integrator), nq * sizeof *sim->now_q);
+    memcpy(sim->now_v, ga_integrator_v(sim->integrator), nv * sizeof *sim->now_v);
+}
+
 ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 {
     ga_sim_reset(sim);
     GA_TRY(ga_sim_run_begin(sim, report));
+    take_state(sim);
     return ga_sim_continue(sim, report);
 }
 
@@ -365,6 +374,7 @@ ga_status ga_sim_continue(ga_sim *sim, ga_report *report)
     ga_integrator_run_look_to(sim->integrator, INFINITY);
     while (sim->running) {
         GA_TRY(ga_sim_run_step(sim, report));
+        take_state(sim);
         if (sim->def.pause && sim->def.pause(sim->def.user, sim) != GA_EVAL_OK) break;
     }
     return GA_OK;

@@ -1,5 +1,6 @@
 /* A simulation step by step, its inputs, and forces of the program that runs it. */
 #include "api/sim.h"
+#include "base/memory.h"
 #include "base/report.h"
 #include "data/read.h"
 #include "element/observe.h"
@@ -98,6 +99,15 @@ ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
     return GA_OK;
 }
 
+static ga_status start_from(ga_sim *sim, const double *q, const double *v, ga_report *report)
+{
+    sim->from_t = fmax(sim->t, sim->given.begin);
+    memcpy(sim->from_q, q, (size_t)sim->assembly->nq * sizeof *q);
+    memcpy(sim->from_v, v, (size_t)sim->assembly->nv * sizeof *v);
+    sim->stepped = false;
+    return ga_sim_start(sim, report);
+}
+
 ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_report *report)
 {
     const int nq = sim->assembly->nq, nv = sim->assembly->nv;
@@ -106,11 +116,17 @@ ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_rep
             return ga_fail(report, GA_ERR_ARGUMENT, "the state is not finite");
     if (!(sim->t < sim->given.end))
         return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
-    sim->from_t = fmax(sim->t, sim->given.begin);
-    memcpy(sim->from_q, q, (size_t)nq * sizeof *q);
-    memcpy(sim->from_v, v, (size_t)nv * sizeof *v);
-    sim->stepped = false;
-    return ga_sim_start(sim, report);
+    const size_t size = ga_sim_save_size(sim);
+    unsigned char *before = GA_NEW(unsigned char, size);
+    if (!before) return ga_fail(report, GA_ERR_MEMORY, "no memory to keep the state");
+    ga_status status = ga_sim_save(sim, before, size, report);
+    if (status == GA_OK) {
+        status = start_from(sim, q, v, report);
+        /* if that fails, too, the simulation is at its initial state */
+        if (status != GA_OK) (void)ga_sim_load(sim, before, size, NULL);
+    }
+    ga_free(before);
+    return status;
 }
 
 int ga_sim_input(const ga_sim *sim, const char *name)

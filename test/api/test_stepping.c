@@ -69,6 +69,10 @@ static void steps_are_the_run(void **state)
         const int count = ga_sim_value_count(sim);
         double *end = calloc((size_t)count, sizeof *end);
         copy_values(sim, end);
+        const size_t nq = (size_t)ga_sim_position_count(sim) * sizeof *end;
+        double *q = malloc(nq);
+        assert_non_null(q);
+        memcpy(q, ga_sim_positions(sim), nq);
         const long steps = ga_sim_get_summary(sim).statistics.steps;
         const double drift = ga_sim_get_summary(sim).energy_drift_max;
         const double t_end = ga_sim_time(sim);
@@ -92,8 +96,10 @@ static void steps_are_the_run(void **state)
             assert_int_equal(all.count, first_rows);
             assert_true(ga_sim_time(sim) == t_end);
             assert_memory_equal(ga_sim_values(sim), end, (size_t)count * sizeof *end);
+            assert_memory_equal(ga_sim_positions(sim), q, nq);
             assert_int_equal(ga_sim_step(sim, &report), GA_ERR_STATE);
         }
+        free(q);
         free(end);
         ga_sim_destroy(sim);
         ga_model_destroy(model);
@@ -302,6 +308,39 @@ static void state_is_made_consistent(void **state)
     ga_model_destroy(model);
 }
 
+/* A state that cannot be taken, in the middle of a step: what follows is what would have
+ * followed. */
+static void state_is_refused(void **state)
+{
+    (void)state;
+    ga_model *model = read_example("rolling_disc", 0, NULL);
+    ga_sim_def def = ga_sim_def_of(model);
+    ga_sim *sim = make(model, &def), *other = NULL;
+    ga_report report;
+    assert_int_equal(ga_sim_advance(sim, 0.1777, &report), GA_OK);
+    assert_int_equal(ga_sim_copy(sim, &other, &report), GA_OK);
+    const size_t nq = (size_t)ga_sim_position_count(sim),
+                 nv = (size_t)ga_sim_velocity_count(sim);
+    double *q = calloc(nq, sizeof *q), *v = calloc(nv, sizeof *v);
+    assert_true(q && v);
+    /* rotations of length zero */
+    assert_int_equal(ga_sim_set_state(sim, q, v, &report), GA_ERR_ARGUMENT);
+    memcpy(q, ga_sim_positions(sim), nq * sizeof *q);
+    for (size_t k = 0; k < nv; ++k) v[k] = 1e300;
+    assert_true(ga_sim_set_state(sim, q, v, &report) != GA_OK);
+    assert_true(ga_sim_time(sim) == 0.1777);
+    assert_memory_equal(ga_sim_positions(sim), q, nq * sizeof *q);
+    assert_int_equal(ga_sim_advance(sim, 0.5, &report), GA_OK);
+    assert_int_equal(ga_sim_advance(other, 0.5, &report), GA_OK);
+    assert_memory_equal(ga_sim_values(sim), ga_sim_values(other),
+                        (size_t)ga_sim_value_count(sim) * sizeof(double));
+    free(q);
+    free(v);
+    ga_sim_destroy(other);
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
 /* Created, stepped and destroyed again and again. */
 static void nothing_is_left(void **state)
 {
@@ -325,7 +364,7 @@ int main(void)
         cmocka_unit_test(steps_are_the_run),    cmocka_unit_test(advance_is_output),
         cmocka_unit_test(held_inputs),          cmocka_unit_test(linear_inputs),
         cmocka_unit_test(inputs_that_are_none), cmocka_unit_test(state_is_made_consistent),
-        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(state_is_refused),     cmocka_unit_test(nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
