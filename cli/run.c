@@ -199,6 +199,25 @@ static void remove_set_aside(const cli_run_state *r, const char *path)
     free(name);
 }
 
+/* What an interrupted run leaves is beside the file, not beside a link to it: there a resume
+ * has to look. */
+static void note_part(cli_run_state *r, int k)
+{
+    static const char ending[] = ".part";
+    const char *part = ga_result_path(r->file[k].result);
+    const size_t n = strlen(part), m = sizeof ending - 1;
+    r->file[k].part = copy(part);
+    char *path = copy(part);
+    if (!path || n <= m || strcmp(part + n - m, ending) != 0) {
+        free(path);
+        return;
+    }
+    path[n - m] = '\0';
+    remove_set_aside(r, path);
+    *(k == CLI_CSV ? &r->note.csv : &r->note.output) = note_path(r, k, path);
+    free(path);
+}
+
 static ga_status open_files(cli_run_state *r, const ga_channel *channels, const char *scene)
 {
     static const ga_result_format formats[CLI_FILES] = {GA_RESULT_CSV, GA_RESULT_HDF5};
@@ -224,9 +243,7 @@ static ga_status open_files(cli_run_state *r, const ga_channel *channels, const 
                        ga_result_create_with(def.descriptor ? "standard output" : path,
                                              formats[k], &def, &r->file[k].result, &report),
                        &report);
-        if (r->file[k].result && !def.descriptor) remove_set_aside(r, path);
-        if (r->file[k].result && !def.descriptor)
-            r->file[k].part = copy(ga_result_path(r->file[k].result));
+        if (r->file[k].result && !def.descriptor) note_part(r, k);
     }
     return r->write_status;
 }

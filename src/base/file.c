@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,15 +46,61 @@ static char *copy_text(const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
+/* a, up to its length, and b; null: no memory. */
+static char *join(const char *a, size_t length, const char *b)
+{
+    const size_t size = strlen(b) + 1;
+    char *text = GA_NEW(char, length + size);
+    if (!text) return NULL;
+    memcpy(text, a, length);
+    memcpy(text + length, b, size);
+    return text;
+}
+
+/* Length of the folder of a path, with its slash. */
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
 /* The path with symbolic links followed, so that renaming replaces the file and not a link to
- * it. A file that does not exist yet keeps its path. */
+ * it. The last of them may lead to a file that does not exist yet. */
 static char *follow_links(const char *path)
 {
-    char *real = realpath(path, NULL);
-    if (!real) return errno == ENOMEM ? NULL : copy_text(path);
-    char *copy = copy_text(real);
-    free(real);
-    return copy;
+    enum { MOST_LINKS = 40 };
+    char target[PATH_MAX];
+    char *at = realpath(path, target) ? copy_text(target) : copy_text(path);
+    for (int k = 0; at && k < MOST_LINKS; ++k) {
+        const ssize_t n = readlink(at, target, sizeof target - 1);
+        if (n <= 0) break;
+        target[n] = '\0';
+        char *next = join(at, target[0] == '/' ? 0 : folder_length(at), target);
+        ga_free(at);
+        at = next;
+    }
+    return at;
+}
+
+char *ga_file_real_path(const char *path)
+{
+    char folder[PATH_MAX];
+    char *at = follow_links(path);
+    if (!at) return NULL;
+    const size_t length = folder_length(at);
+    char *name = copy_text(at + length);
+    at[length] = '\0';
+    char *real = NULL;
+    if (name && realpath(length ? at : ".", folder)) {
+        const size_t n = strlen(folder);
+        if (n + 1 < sizeof folder && folder[n - 1] != '/') strcpy(folder + n, "/");
+        real = join(folder, strlen(folder), name);
+    } else if (name) {
+        real = join(at, length, name);
+    }
+    ga_free(name);
+    ga_free(at);
+    return real;
 }
 
 /* A new file next to the path. The name has the process in it: two runs with the same output do
@@ -236,7 +283,7 @@ bool ga_file_resize(ga_file *file, uint64_t size)
     return file->error == 0;
 }
 
-bool ga_file_sync(ga_file *file)
+static bool sync_bytes(ga_file *file)
 {
     int result;
     if (file->error || !file->regular) return file->error == 0;
@@ -248,15 +295,26 @@ bool ga_file_sync(ga_file *file)
 }
 
 /* Makes a new name in the folder of `path` last: a folder is a file, too. That it cannot is no
- * reason to fail. Cuts the path. */
-static void sync_folder(char *path)
+ * reason to fail. */
+static void sync_folder(const char *path)
 {
-    char *slash = strrchr(path, '/');
-    if (slash) slash[1] = '\0';
-    const int descriptor = open(slash ? path : ".", O_RDONLY | O_CLOEXEC);
+    const size_t length = folder_length(path);
+    char folder[PATH_MAX] = ".";
+    if (length >= sizeof folder) return;
+    if (length) memcpy(folder, path, length);
+    if (length) folder[length] = '\0';
+    const int descriptor = open(folder, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return;
     (void)!fsync(descriptor);
     close(descriptor);
+}
+
+bool ga_file_sync(ga_file *file)
+{
+    if (!sync_bytes(file)) return false;
+    if (file->temporary && !file->named) sync_folder(file->temporary);
+    file->named = true;
+    return true;
 }
 
 static const char gone[] = "was removed or replaced while it was being written";
@@ -280,7 +338,7 @@ ga_status ga_file_check(const ga_file *file, ga_report *report)
 ga_status ga_file_keep(ga_file *file, ga_report *report)
 {
     if (!file->temporary) return GA_OK;
-    if (ga_file_sync(file)) GA_TRY(ga_file_check(file, report));
+    if (sync_bytes(file)) GA_TRY(ga_file_check(file, report));
     if (file->error == 0 && rename(file->temporary, file->path) != 0) file->error = errno;
     GA_TRY(ga_file_status(file, report));
     sync_folder(file->temporary); /* the same folder */

@@ -15,9 +15,13 @@ typedef struct ga_file {
     int descriptor;
     bool regular;
     bool leave; /* under its temporary name, when it is closed */
+    bool named; /* its temporary name is on the disk, too */
     int error;  /* errno of the first failure; 0: none */
 } ga_file;
 
+/* The one path of a file that need not exist: absolute, with links followed. Null: no memory;
+ * else to be freed by ga_free. */
+char *ga_file_real_path(const char *path);
 /* What exists and is no regular file, a pipe or a device, is opened as it is. */
 ga_status ga_file_create(ga_file *file, const char *path, bool must_be_regular,
                          ga_report *report);

@@ -230,14 +230,18 @@ ga_status ga_result_create_after(const char *path, ga_result_format format,
 {
     *result = NULL;
     GA_TRY(ga_check_size("ga_result_def", def->struct_size, sizeof *def, report));
-    names n = {.part = join(earlier, ".part"),
-               .before = join(earlier, ".before"),
-               .earlier = earlier,
-               .same = strcmp(path, earlier) == 0};
+    char *real = ga_file_real_path(path), *from = ga_file_real_path(earlier);
+    names n = {.part = from ? join(from, ".part") : NULL,
+               .before = from ? join(from, ".before") : NULL,
+               .earlier = from,
+               .same = real && from && strcmp(real, from) == 0};
     const ga_status status =
-        n.part && n.before ? create_from(path, format, def, &n, rows, sums, result, report)
-                           : ga_fail(report, GA_ERR_MEMORY, "out of memory");
+        real && n.part && n.before
+            ? create_from(path, format, def, &n, rows, sums, result, report)
+            : ga_fail(report, GA_ERR_MEMORY, "out of memory");
     ga_free(n.part);
     ga_free(n.before);
+    ga_free(from);
+    ga_free(real);
     return status;
 }

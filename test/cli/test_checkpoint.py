@@ -261,6 +261,38 @@ class Resumed(Case):
         self.assertTrue(os.path.islink(self.path("cut.csv")) and os.path.islink(self.path("cut.h5")))
         self.assertEqual(sorted(os.listdir(self.path("far"))), ["cut.csv", "cut.h5"])
 
+    def interrupt(self, folder=""):
+        """As if the run of setUp had been interrupted at its end."""
+        for name in ("cut.csv", "cut.h5"):
+            os.rename(self.path(folder + name), self.path(folder + name + ".part"))
+
+    def test_same_file_by_another_name(self):
+        """The checkpoint has its absolute path: the part is set aside, not overwritten."""
+        self.whole("pendulum.yaml")
+        kept = [self.content(name) for name in ("cut.csv", "cut.h5", "c.ga")]
+        for csv, h5 in (("cut.csv", "cut.h5"), ("./cut.csv", "./cut.h5")):
+            for name, bytes_ in zip(("cut.csv", "cut.h5", "c.ga"), kept):
+                self.write_bytes(name, bytes_)
+            self.interrupt()
+            self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q", "-o", h5, "--csv", csv)
+            self.check_whole(h5)
+
+    def test_links_to_files_that_are_not_there_yet(self):
+        """Results and checkpoint go where links lead, also what an interrupted run leaves."""
+        self.whole("pendulum.yaml")
+        os.mkdir(self.path("far"))
+        names = ("c.ga", "cut.csv", "cut.h5")
+        for name in names:
+            os.remove(self.path(name))
+            os.symlink("far/" + name, self.path(name))
+        self.run_it("run", "pendulum.yaml", "-q", "--set", "simulate.t_end=0.009765625", *CUT)
+        self.assertEqual(sorted(os.listdir(self.path("far"))), sorted(names))
+        self.interrupt("far/")
+        self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
+        self.check_whole()
+        self.assertTrue(all(os.path.islink(self.path(name)) for name in names))
+        self.assertEqual(sorted(os.listdir(self.path("far"))), sorted(names))
+
     def test_mutants(self):
         """Bytes changed, cut off, added: refused with a sentence, and nothing is written."""
         good = self.content("c.ga")
