@@ -60,7 +60,7 @@ const cli_command cli_repair = {
         "command. The file keeps its name. Nothing else is changed, and a file that a run is\n"
         "still writing is refused.\n"
         "\n"
-        "Exit codes: 0 done, 2 the file is damaged beyond that, or bad usage, 3 the file "
+        "Exit codes: 0 done, 2 the file is damaged beyond repair, or bad usage, 3 the file\n"
         "cannot be read or written.\n",
     .options = options,
     .run = repair_command,
