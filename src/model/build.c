@@ -782,7 +782,8 @@ static bool build_head(ga_builder *b)
     const ga_value *version = ga_value_get(root, "galpha");
     const ga_value *dimension = ga_value_get(root, "dimension");
     model->dimension = b->reader.dimension = 3;
-    model->name = model->document->name;
+    const char *path = model->document->name, *slash = strrchr(path, '/');
+    model->name = slash && slash[1] ? slash + 1 : path;
     if (dimension) {
         long n = 0;
         size_t here = ga_reader_enter(&b->reader, "dimension");

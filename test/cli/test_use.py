@@ -67,6 +67,13 @@ class Messages(Case):
         self.run_it("info", "short.yaml")
         self.run_it("view", "short.yaml")
 
+    def test_name_of_the_file(self):
+        """A model without a name has that of its file, without the folder."""
+        os.mkdir(self.path("sub"))
+        self.write("sub/bare.yaml", PENDULUM.replace("name: pendulum\n", ""))
+        self.assertEqual(self.summary("sub/bare.yaml")["model"], "bare.yaml")
+        self.assertTrue(self.run_it("check", self.path("sub/bare.yaml")).out.startswith("bare.yaml\n"))
+
     def test_channel_named_twice(self):
         for names in ("hinge.force, hinge.force", "hinge, hinge.force", "bob.position, bob",
                       "'*.force', hinge.force", "energy, energy.total"):
