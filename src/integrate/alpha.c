@@ -373,7 +373,7 @@ static bool evade(ga_onestep *m, ga_status status)
 }
 
 /* Steps this many times longer would do for the slow motion: then stiff modes choose them. */
-static const double STIFF = 10;
+static const double STIFF = 10, ACTS = 0.05;
 enum { INTERVAL = 10 }; /* the check is made every so many steps */
 
 /* Before an accepted step is finished: what `error: positions` would allow for it. */
@@ -391,8 +391,11 @@ static void look_for_stiffness(ga_alpha *a, ga_error *e)
     const double slow = ga_alpha_weigh(a, x, s->work.zero);
     const double by_all = cbrt(1 / all);
     const double by_slow = sqrt(slow_part(a) * allowed(a, s->step.h) / slow);
-    const bool acts = slow < 0.999 * all; /* else something other than stiffness is fast */
-    if (acts && ga_smaller(by_all, by_slow) > STIFF) e->stiff = INTERVAL;
+    const double longer = ga_smaller(by_all, by_slow);
+    /* what stiffness, which acts by the square of the step, would take from the error there; if
+     * it is little, something other than stiffness is fast */
+    const double filtered = (1 - slow / all) * longer * longer;
+    if (longer > STIFF && filtered > ACTS) e->stiff = INTERVAL;
 }
 
 /* Takes the estimated error away, [exact minus computed]. */
