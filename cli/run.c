@@ -136,6 +136,24 @@ static int read_every(cli_run_state *r, const cli_arguments *arguments)
     return EXIT_DONE;
 }
 
+/* Told before the run rather than when the first checkpoint is due. */
+static int check_checkpoint(const char *path)
+{
+    struct stat about;
+    const char *slash = strrchr(path, '/');
+    const bool exists = stat(path, &about) == 0;
+    char folder[4096] = ".";
+    if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
+    if (exists && !S_ISREG(about.st_mode))
+        cli_error("%s: %s: a checkpoint is a file", path,
+                  S_ISDIR(about.st_mode) ? "is a folder" : "is not a regular file");
+    else if (access(exists ? path : folder, W_OK) != 0)
+        cli_error("%s: no checkpoint can be written: %s", path, strerror(errno));
+    else
+        return EXIT_DONE;
+    return EXIT_FILES;
+}
+
 int cli_run_prepare_checkpoints(cli_run_state *r, const cli_arguments *arguments)
 {
     const int code = read_every(r, arguments);
@@ -150,6 +168,7 @@ int cli_run_prepare_checkpoints(cli_run_state *r, const cli_arguments *arguments
                   "--no-results, or give -o");
         return EXIT_INPUT;
     }
+    if (!r->state && check_checkpoint(r->checkpoint) != EXIT_DONE) return EXIT_FILES;
     const char *csv = r->file[CLI_CSV].path, *h5 = r->file[CLI_HDF5].path;
     r->note.csv = cli_is_stdout(csv) ? csv : note_path(r, 0, csv);
     r->note.output = note_path(r, 1, h5);

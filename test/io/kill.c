@@ -110,6 +110,14 @@ int rename(const char *from, const char *to)
     return REAL(rename)(from, to);
 }
 
+/* A program that is killed loses nothing that it has written: the disk need not be waited for.
+ */
+int fsync(int descriptor)
+{
+    (void)descriptor;
+    return 0;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     static double ahead = 1000;
