@@ -104,10 +104,14 @@ static moved most_accelerated(const ga_assembly *a, const ga_sim_initial *start)
 
 static void add_velocity(char text[GA_MESSAGE_SIZE], const char *name, const moved *most)
 {
+    const double round_off =
+        1e-12; /* of one kind against the other, in mechanisms of any size */
+    const bool moves = most->distance > round_off * most->angle;
+    const bool turns = most->angle > round_off * most->distance;
     ga_message_add(text, " velocities were changed, that of body %.40s by", name);
-    if (most->distance > 0) ga_message_add(text, " %.3g m/s", most->distance);
-    if (most->distance > 0 && most->angle > 0) ga_message_add(text, " and");
-    if (most->angle > 0) ga_message_add(text, " %.3g rad/s", most->angle);
+    if (moves) ga_message_add(text, " %.3g m/s", most->distance);
+    if (moves && turns) ga_message_add(text, " and");
+    if (turns) ga_message_add(text, " %.3g rad/s", most->angle);
 }
 
 static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_changed,

@@ -484,6 +484,27 @@ joints:
             self.assertIn(row, said)
             self.assertNotRegex(said, r"e-(1[6-9]|[2-9]\d)\b")
 
+    def test_changed_velocity(self):
+        """The first of two coupled shafts is slowed down, and hardly moved."""
+        self.write("shafts.yaml", """\
+galpha: 1
+bodies:
+  input: {mass: 1, inertia: [0.01, 0.02, 0.02], angular_velocity: [5, 0, 0]}
+  middle: {mass: 1, inertia: [0.01, 0.02, 0.02], position: [0.5, 0, 0]}
+  output: {mass: 1, inertia: [0.01, 0.02, 0.02], position: [1, 0, 0]}
+  nut: {mass: 0.5, inertia: [0.001, 0.001, 0.001], position: [1.2, 0, 0]}
+joints:
+  bearing: {type: revolute, between: [ground, input], at: [-0.1, 0, 0], axis: [1, 0, 0]}
+  u: {type: universal, between: [input, middle], at: [0.2, 0, 0], axis: [0, 1, 0], second_axis: [0, 0, 1]}
+  cv: {type: constant-velocity, between: [middle, output], at: [0.8, 0, 0], axis: [1, 0, 0], second_axis: [1, 0, 0]}
+  far: {type: cylindrical, between: [ground, output], at: [1, 0, 0], axis: [1, 0, 0]}
+  thread: {type: screw, between: [output, nut], at: [1.2, 0, 0], axis: [1, 0, 0], pitch: 0.02}
+  guide: {type: prismatic, between: [ground, nut], at: [1.2, 0, 0], axis: [1, 0, 0]}
+simulate: {t_end: 0.1}
+""")
+        said = self.run_it("check", "shafts.yaml").err
+        self.assertRegex(said, r"that of body input by [\d.]+ rad/s\n")
+
     def test_work_of_a_closed_cycle(self):
         said = self.run_it("run", os.path.join(EXAMPLES, "four_bar.yaml"), "--no-results").out
         self.assertIn("dissipated 0, work 0 J", said)
