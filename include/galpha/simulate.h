@@ -113,6 +113,10 @@ typedef struct ga_events {
      * value is an event, even right after a start or restart; becoming positive is not.
      * `happen` should ensure that they are not negative afterwards. Null: none. */
     const bool *unilateral;
+    /* Called where a unilateral function turns back at a value g > 0, near enough to zero for
+     * the search to have looked for an event there; curvature: its second derivative, size: its
+     * largest value so far. Null: nobody wants to know. */
+    void (*turned)(void *user, int which, double t, double g, double curvature, double size);
 } ga_events;
 
 /* --- simulation --------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ static ga_status take_memory(ga_sim *sim)
         (sim->event_element = GA_NEW(int, model->event_count)) &&
         (sim->work.contacts = GA_NEW(ga_contact, model->event_count)) &&
         (sim->unilateral = GA_NEW(bool, model->event_count)) &&
+        (sim->impact_errors = GA_NEW(ga_impact_errors, model->event_count)) &&
         (sim->work.inputs = GA_NEW(ga_input_line, model->inputs.count)) &&
         (sim->found.row_text = GA_NEW(char, GA_ROW_TEXT));
     if (!memory) return GA_ERR_MEMORY;
@@ -150,6 +151,7 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->event_element,
                       sim->work.contacts,
                       sim->unilateral,
+                      sim->impact_errors,
                       sim->work.inputs,
                       sim->found.redundancies,
                       sim->found.moved,
@@ -182,6 +184,8 @@ static ga_status forget(ga_sim *sim, ga_report *report)
     sim->balance.largest_kinetic = sim->balance.largest_potential = 0;
     sim->warnings = sim->lasting;
     sim->balance.next_break = 0;
+    for (int k = 0; k < sim->model->event_count; ++k)
+        ga_impact_errors_begin(sim->impact_errors + k, sim->from_t);
     sim->t = ga_sim_shown_time(sim, sim->from_t);
     sim->step = 0;
     ga_assembly_remember(sim->assembly, sim->from_t, sim->from_q, sim->from_v);

@@ -3,6 +3,7 @@
  *     sim.c          creation, starts, runs
  *     sim_step.c     stepping, inputs, forces by callback
  *     sim_events.c   event functions, impacts
+ *     impact_errors.c  by how much impacts multiply errors
  *     sim_locks.c    which locks may close
  *     sim_energy.c   the energy balance
  *     sim_output.c   channels
@@ -16,6 +17,7 @@
 
 #include "api/channels.h"
 #include "api/given.h"
+#include "api/impact_errors.h"
 #include "api/row_text.h"
 #include "api/warnings.h"
 #include "integrate/integrator_use.h"
@@ -112,6 +114,7 @@ struct ga_sim {
     ga_status begin;       /* of the warnings about the start, for the call that made them */
     bool locked;           /* something sticks or rests; its events depend on multipliers */
     ga_balance balance;
+    ga_impact_errors *impact_errors; /* of each element, at its first event function */
     ga_warnings warnings;
 
     ga_sim_work work;

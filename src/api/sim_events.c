@@ -250,6 +250,47 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
     return true;
 }
 
+/* The rate of a contact's gap, or its negative, in ds from (q, v) with v' = vd. */
+static double rate_ahead(ga_sim *sim, const ga_contact *c, double ds, const ga_sample *at,
+                         const double *q, const double *v)
+{
+    const int nv = sim->assembly->nv;
+    const size_t size = (size_t)c->element->memory_count * sizeof(double);
+    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
+    for (int i = 0; i < nv; ++i) {
+        sim->work.jump[i] = ds * (v[i] + 0.5 * ds * at->vd[i]);
+        sim->work.vd[i] = v[i] + ds * at->vd[i];
+    }
+    ga_nodes_update(sim->model->node_count, sim->assembly->nodes, GA_MAP_EXP, q, sim->work.jump,
+                    sim->work.q);
+    const ga_element_state state =
+        ga_assembly_state(sim->assembly, at->t, sim->work.q, sim->work.vd, NULL, NULL);
+    memcpy(sim->work.memory, memory_of(sim, c->element), size);
+    c->element->type->unlock(c->element, &state, sim->work.memory, gradient);
+    memset(sim->work.direction, 0, (size_t)nv * sizeof *sim->work.direction);
+    ga_assembly_add_row(sim->assembly, c->element, gradient, sim->work.direction);
+    return ga_sim_dot(nv, sim->work.direction, sim->work.vd);
+}
+
+/* What the impact makes of errors; v: velocities before it. Difference quotients are short
+ * against the step that has led here. */
+static void multiply_errors(ga_sim *sim, int count, const ga_sample *at, const double *q,
+                            const double *v)
+{
+    const double ds = 1e-3 * at->step, duration = sim->def.t_end - sim->def.t_start;
+    for (int k = 0; k < count && ds > 0; ++k) {
+        const ga_contact *c = sim->work.contacts + k;
+        ga_impact_errors *errors = sim->impact_errors + c->element->event;
+        if (!(c->before < 0) || !c->element->type->unlock) continue;
+        const double ahead = rate_ahead(sim, c, ds, at, q, v),
+                     back = rate_ahead(sim, c, -ds, at, q, v);
+        const double sign = ahead + back > 0 ? -1 : 1; /* the gap closes */
+        ga_impact_errors_fly(errors, at->t, duration);
+        ga_impact_errors_strike(errors, c->before, sign * (ahead - back) / (2 * ds),
+                                c->restitution, duration);
+    }
+}
+
 /* Which contacts stay closed; true: some open. Against the impulses of the others, a rate below
  * 1e-9 is none. */
 static bool part_contacts(ga_sim *sim, int count, double t, const double *q, const double *v)
@@ -324,6 +365,7 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
             impulsive_work(sim, contacts, at->t, q, v, v, work);
             sim->balance.impact = true;
             sim->balance.impact_loss += -work[0];
+            multiply_errors(sim, contacts, at, q, sim->work.v);
         }
         if (part_contacts(sim, contacts, at->t, q, v)) {
             hold_again(sim, contacts, at->t, q, v);
@@ -331,6 +373,42 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
         }
     }
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
+}
+
+/* Errors of positions that must be expected: so many tolerances. Of fixed steps nothing is
+ * known; there it is what the acceleration does in so many steps, but not more than this part
+ * of the largest gap. */
+static const double EXPECTED = 10, UNKNOWN = 1e-4;
+/* Of the largest gap: what is farther away is not close, whatever the tolerance. */
+static const double CLOSE = 1e-2;
+
+/* A gap has closed almost, and opens again. */
+static void turned(void *user, int which, double t, double gap, double curvature, double range)
+{
+    ga_sim *sim = user;
+    const ga_element *element = sim->model->elements[sim->event_element[which]];
+    ga_impact_errors *errors = sim->impact_errors + element->event;
+    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES], tolerance[2], error = 0, size[2] = {0};
+    if (which - element->event < element->type->first_gap) return;
+    if (gap > errors->graze || gap > CLOSE * range) return;
+    const ga_element_state state =
+        ga_assembly_state(sim->assembly, t, ga_integrator_q(sim->integrator),
+                          ga_integrator_v(sim->integrator), NULL, NULL);
+    memcpy(sim->work.memory, memory_of(sim, element),
+           (size_t)element->memory_count * sizeof(double));
+    element->type->unlock(element, &state, sim->work.memory, gradient);
+    for (int i = 0; i < GA_TWIST * element->node_count; ++i) {
+        double *most = size + (i % GA_TWIST >= 3);
+        *most = fmax(*most, fabs(gradient[i]));
+    }
+    ga_integrator_position_tolerances(sim->integrator, tolerance);
+    for (int k = 0; k < 2; ++k) error = fmax(error, size[k] * tolerance[k]);
+    if (sim->def.step > 0)
+        error = fmin(curvature * sim->def.step * sim->def.step, UNKNOWN * range);
+    if (!(gap <= EXPECTED * error)) return;
+    errors->graze = gap;
+    errors->graze_at = t;
+    errors->angular = size[0] == 0;
 }
 
 int ga_sim_count_switched(ga_sim *sim, const ga_element_state *state, bool on)
@@ -376,6 +454,7 @@ void ga_sim_describe_events(ga_sim *sim, ga_events *events)
     events->function = any ? event_functions : NULL;
     events->happen = any ? happen : NULL;
     events->settled = any ? settled : NULL;
+    events->turned = any ? turned : NULL;
     events->user = sim;
     events->unilateral = sim->unilateral;
     events->max_count = MOST_EVENTS;

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 typedef struct heading {
     char name[16];
@@ -213,6 +213,7 @@ static void archive_state(ga_sim *sim, ga_archive *a)
     GA_ARCHIVE(a, sim->locked);
     archive_assembly(sim->assembly, a);
     archive_balance(&sim->balance, nv, a);
+    for (int k = 0; k < sim->model->event_count; ++k) GA_ARCHIVE(a, sim->impact_errors[k]);
     archive_warnings(sim, a);
     archive_channels(&sim->channels, a);
 }

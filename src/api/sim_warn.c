@@ -69,6 +69,47 @@ static void warn_tolerance(ga_sim *sim)
             sim->def.control.relative, stats.error_sum);
 }
 
+static void warn_grazing(ga_sim *sim)
+{
+    const ga_impact_errors *least = NULL;
+    const ga_element *element = NULL;
+    for (int k = 0; k < sim->model->event_count; ++k) {
+        const ga_impact_errors *errors = sim->impact_errors + k;
+        if (errors->graze == INFINITY || (least && least->graze <= errors->graze)) continue;
+        least = errors;
+        element = sim->model->elements[sim->event_element[k]];
+    }
+    if (!least) return;
+    ga_warn(
+        &sim->warnings, GA_WARN_GRAZING, element->name, least->graze_at,
+        "joints.%.60s grazes its stop: at t = %.6g s it turns back %.2g %s before it, which "
+        "is less than the errors that must be expected; whether it strikes is not certain",
+        element->name, least->graze_at, least->graze, least->angular ? "rad" : "m");
+}
+
+/* Errors are within ten tolerances where nothing multiplies them. */
+static const double SENSITIVE = 10;
+
+static void warn_impacts(ga_sim *sim)
+{
+    const double duration = sim->def.t_end - sim->def.t_start;
+    const ga_element *element = NULL;
+    ga_impact_errors most = {.most = SENSITIVE};
+    for (int k = 0; k < sim->model->event_count; ++k) {
+        ga_impact_errors errors = sim->impact_errors[k];
+        if (!(errors.impacts > 0)) continue;
+        ga_impact_errors_fly(&errors, sim->t, duration);
+        if (!(errors.most > most.most)) continue;
+        most = errors;
+        element = sim->model->elements[sim->event_element[k]];
+    }
+    if (!element) return;
+    ga_warn(&sim->warnings, GA_WARN_SENSITIVE_IMPACTS, element->name, most.when,
+            "impacts at the stop of joints.%.60s multiply earlier errors by about %.2g until "
+            "t = %.6g s",
+            element->name, most.most, most.when);
+}
+
 /* Runs that take more steps than this and might take far fewer say so. */
 static const long MANY_STEPS = 10000;
 
@@ -152,5 +193,7 @@ void ga_sim_warn_over(ga_sim *sim)
 {
     if (sim->started) warn_end(sim);
     warn_tolerance(sim);
+    warn_grazing(sim);
+    warn_impacts(sim);
     warn_cost(sim);
 }

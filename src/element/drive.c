@@ -795,6 +795,7 @@ const ga_element_type ga_drive = {
     .follow = follow,
     .commit = commit,
     .events = events,
+    .first_gap = EVENT_MAX,
     .happen = happen,
     .touch = touch,
     .loosen = loosen,

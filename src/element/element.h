@@ -249,6 +249,7 @@ struct ga_element_type {
     /* Event functions, event_count numbers: an event is where one becomes negative. What
      * `happen` and the impact leave is not negative. */
     void (*events)(const void *element, const ga_element_state *state, double *g);
+    int first_gap; /* for elements with impacts: from this one on they are gaps */
     ga_switch (*happen)(const void *element, int event, const ga_element_state *state,
                         double *memory, ga_impact *impact);
     /* For elements with impacts, after happen: is there contact? Then its row keeps the gap

@@ -84,6 +84,12 @@ static void find_weights(const ga_tolerance *tol, double of_q[2], double of_v[2]
     of_v[1] = def->absolute_angular_velocity + def->relative * tol->size_v[1];
 }
 
+void ga_tolerance_positions(const ga_tolerance *tol, double of_q[2])
+{
+    double of_v[2];
+    find_weights(tol, of_q, of_v);
+}
+
 /* Of state i. A state that was zero is as large as the attempt may have made it; in the first
  * few steps, as large as its rate makes it in this part of the duration. The few steps add no
  * more than a few per cent to the error at the end, since they are shorter than the time in

@@ -420,6 +420,14 @@ static bool is_near(const ga_watch *w, int i, double a, double b)
     return !(fmin(fabs(ga), fabs(gb)) > 10 * curvature * length * length / 8);
 }
 
+/* Function i has turned back at t, without an event: g there, g_from at the time `from`. */
+static void tell_turn(const ga_watch *w, int i, double t, double g, double from, double g_from)
+{
+    if (!w->def.turned || !is_unilateral(w, i) || !(g > 0) || t == from) return;
+    w->def.turned(w->def.user, i, t, g, 2 * (g_from - g) / ((t - from) * (t - from)),
+                  w->size[i]);
+}
+
 /* A time in (a, b) at which function i is on the other side, by golden sections towards its
  * extremum; or infinity. */
 static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_report *report)
@@ -428,6 +436,7 @@ static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_
     const double golden = 0.3819660112501051;
     const double noise = 8 * DBL_EPSILON * w->size[i], width = 1e-9 * (b - a);
     double at[2] = {a + golden * (b - a), b - golden * (b - a)}, g[2];
+    const double from[2] = {a, b}, g_from[2] = {w->g[1][i], w->g[2][i]};
     *t = INFINITY;
     for (int k = 0; k < 2; ++k) {
         GA_TRY(survey(w, at[k], w->g[3], report));
@@ -442,7 +451,13 @@ static ga_status find_dip(ga_watch *w, int i, double a, double b, double *t, ga_
         GA_TRY(survey(w, at[!left], w->g[3], report));
         g[!left] = w->side[i] * w->g[3][i];
     }
-    if (fmin(g[0], g[1]) < -noise) *t = at[g[1] < g[0]];
+    const int lowest = g[1] < g[0];
+    if (g[lowest] < -noise) {
+        *t = at[lowest];
+    } else {
+        const int far = at[lowest] - from[0] < from[1] - at[lowest];
+        tell_turn(w, i, at[lowest], g[lowest], from[far], g_from[far]);
+    }
     return GA_OK;
 }
 
@@ -482,6 +497,9 @@ static ga_status search(ga_watch *w, double a, double *b, bool *found, double *t
     for (int i = 0; i < w->def.count; ++i) {
         int there = sign(w->g[2][i]);
         if (there != 0) w->side[i] = there; /* also where the direction does not count */
+        const double old = w->before[i], g = w->g[1][i];
+        if (a > w->t_before && g < old && g < w->g[2][i])
+            tell_turn(w, i, a, g, w->t_before, old);
     }
     const size_t size = (size_t)w->def.count * sizeof *w->before;
     memcpy(w->before, w->g[1], size);

@@ -32,6 +32,9 @@ double ga_output_smallest(double t_start, double t_end);
 /* Smallest relative tolerance that can be met in double precision. */
 double ga_control_smallest(ga_method method, ga_error_mode mode);
 
+/* What the tolerance of the run makes of translations and of rotations, 0 with fixed steps. */
+void ga_integrator_position_tolerances(const ga_integrator *integrator, double of_q[2]);
+
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
 typedef ga_status ga_reactions_at(ga_integrator *integrator, double t, const double *q,

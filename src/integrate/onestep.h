@@ -196,6 +196,8 @@ double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const doub
 /* Size of position or velocity i; of a state, which has no position. */
 double ga_tolerance_size(const ga_onestep *m, int i, bool of_q);
 /* The largest size by its tolerance. */
+/* Of translations and of rotations. */
+void ga_tolerance_positions(const ga_tolerance *tolerance, double of_q[2]);
 double ga_tolerance_largest(const ga_onestep *m);
 /* Largest difference of two v' by the tolerance of v. */
 double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd);

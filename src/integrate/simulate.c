@@ -204,6 +204,12 @@ ga_status ga_integrator_run_cut(ga_integrator *g, ga_report *report)
     return leave_run(g, ga_run_cut(&g->run, report), report);
 }
 
+void ga_integrator_position_tolerances(const ga_integrator *g, double of_q[2])
+{
+    of_q[0] = of_q[1] = 0;
+    if (g->run.adaptive) ga_tolerance_positions(&g->run.control.tolerance, of_q);
+}
+
 ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
 {
     return ga_run_sample(&g->run, t);

@@ -243,6 +243,8 @@ typedef struct track {
     double speed, h;
     double error, error_end, outside; /* of x */
     double x;                         /* the last */
+    double scale;                     /* of positions, which tolerances are relative to */
+    bool warned; /* that impacts multiply errors, or that a stop is grazed */
 } track;
 
 static void follow(track *k, point *p, double t)
@@ -254,13 +256,16 @@ static void follow(track *k, point *p, double t)
 }
 
 /* The twins tell how much the problem itself amplifies errors: a body that just touches a stop
- * may bounce or not, and bounces under a changing force part from each other. */
+ * may bounce or not, and bounces under a changing force part from each other. Velocities are
+ * disturbed by what the tolerance allows in them: it is relative to the largest so far, which
+ * counts as at least the size of positions over the duration. */
 static void follow_twins(track *k, double t)
 {
     for (int i = 0; i < 2; ++i) {
         point *p = k->twin + i;
         follow(k, p, t);
-        p->v *= 1 + (i ? -1 : 1) * k->disturbance / OUTPUTS;
+        const double size = fmax(k->speed, k->scale / k->c->t_end);
+        if (!p->at) p->v += (i ? -1 : 1) * k->disturbance / OUTPUTS * size;
         k->spread = fmax(i ? k->spread : 0, fabs(p->x - k->p.x));
     }
 }
@@ -376,6 +381,14 @@ static void scale_control(const scenario *c, ga_control *control)
     control->absolute_angular_velocity = 1e-2 * c->tolerance / c->time;
 }
 
+static bool has_warning(const ga_sim *sim, const char *code)
+{
+    ga_warning warning;
+    for (int i = 0; (warning = ga_sim_get_warning(sim, i)).code; ++i)
+        if (strcmp(warning.code, code) == 0) return true;
+    return false;
+}
+
 static ga_status simulate(const scenario *c, track *k, ga_report *report)
 {
     char text[8000];
@@ -392,7 +405,10 @@ static ga_status simulate(const scenario *c, track *k, ga_report *report)
     def.output = compare;
     def.user = k;
     ga_status status = ga_sim_create(model, &def, &sim, NULL, report);
-    if (status == GA_OK) status = ga_sim_run(sim, report);
+    if (status == GA_OK) {
+        status = ga_sim_run(sim, report);
+        k->warned = has_warning(sim, "sensitive-impacts") || has_warning(sim, "grazing");
+    }
     ga_sim_destroy(sim);
     ga_model_destroy(model);
     return status;
@@ -408,13 +424,15 @@ static double leeway(const scenario *c)
 }
 
 /* Error of steps of second order, in radians or units of length: of a body that turns, by the
- * angle of a step; of an oscillating force, by its phase. A constant force on a slider is
- * integrated exactly. */
+ * angle of a step; of an oscillating force, by its phase; of a pendulum, by its own phase and
+ * the angle that it has swung through. A constant force on a slider is integrated exactly. */
 static double by_steps(const scenario *c, double speed)
 {
     const double turn = c->revolute ? c->step * speed : 0, phase = c->step * c->w;
     const double turned = c->revolute ? speed * c->t_end : 0;
-    const double error = 1e-9 + 2 * turn * turn * (1 + turned) + 20 * phase * phase;
+    const double swing = c->step * sqrt(c->c);
+    const double error =
+        1e-9 + 2 * turn * turn * (1 + turned) + 20 * phase * phase + 2 * swing * swing * turned;
     return error < 0.05 ? error : INFINITY; /* too coarse to be judged */
 }
 
@@ -472,32 +490,34 @@ static int judge(uint64_t seed, const char *method, double worst[3])
     }
     k.twin[0] = k.twin[1] = k.p;
     k.disturbance = c.tolerance > 0 ? c.tolerance : fmin(0.1 * by_steps(&c, k.speed), 1e-3);
-    const ga_status status = simulate(&c, &k, &report);
     double size = unit;
     if (!isnan(c.min)) size = fmax(size, -c.min);
     if (!isnan(c.max)) size = fmax(size, c.max);
+    const double scale = k.scale = fmax(size, world_size(&c));
+    const ga_status status = simulate(&c, &k, &report);
     const double h = c.step / c.time;
-    const double scale = fmax(size, world_size(&c)); /* which tolerances are relative to */
     const double allowed =
         c.tolerance > 0 ? 10 * c.tolerance * leeway(&c) : by_steps(&c, k.speed);
     const double amplified = fmax(1, k.spread / scale / k.disturbance);
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
-    int wrong = 0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances */
+    int wrong =
+        0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances, with a warning */
     if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
-    if (worst[1] > 1) wrong |= worst[1] > amplified ? 4 : 8;
+    if (worst[1] > 1) wrong |= worst[1] > amplified || !k.warned ? 4 : 8;
     if (wrong || getenv("STOPS_CASE"))
         print_message(
-            "case %lu: %s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
+            "case %lu: %s%s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
             "what is allowed; %s %dD %s %s %s %s tolerance %.2g h %.2g e %.3g t_end %.3g, "
             "x = %.6g, expected %.6g, size %.3g %s\n",
             (unsigned long)seed, wrong ? "" : "good", wrong & 1 ? "FAILED " : "",
             wrong & 2 ? "OUTSIDE " : "", wrong & 4 ? "WRONG" : "", wrong & 8 ? "SENSITIVE" : "",
-            worst[0], worst[1], worst[2], c.revolute ? "revolute" : "prismatic", c.dimension,
-            method ? method : "", c.formulation, c.kinematics, c.error, c.tolerance, h, c.e,
-            c.t_end / c.time, k.x, k.p.x, size, report.message);
+            k.warned ? " (warned)" : "", worst[0], worst[1], worst[2],
+            c.revolute ? "revolute" : "prismatic", c.dimension, method ? method : "",
+            c.formulation, c.kinematics, c.error, c.tolerance, h, c.e, c.t_end / c.time, k.x,
+            k.p.x, size, report.message);
     return wrong;
 }
 
@@ -533,6 +553,20 @@ static void random_stops(void **state)
     check_cases(NULL, CASES);
 }
 
+/* Cases in which impacts multiply errors, by 3000 in the first: they are told. The others graze
+ * a stop in fixed steps, and fly in slow swings of a pendulum. */
+static void cases_that_once_failed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t seed;
+        int verdict;
+    } cases[] = {{31415905, 8}, {52900193, 8}, {52900408, 8}, {771118359, 8}, {52900240, 0}};
+    double worst[3];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
+        assert_int_equal(judge(cases[k].seed, NULL, worst), cases[k].verdict);
+}
+
 static void stops_by_other_methods(void **state)
 {
     (void)state;
@@ -543,6 +577,7 @@ static void stops_by_other_methods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_stops),
+                                       cmocka_unit_test(cases_that_once_failed),
                                        cmocka_unit_test(stops_by_other_methods)};
     return cmocka_run_group_tests_name("stops", tests, NULL, NULL);
 }
