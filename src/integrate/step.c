@@ -1,5 +1,7 @@
 /* One step t_n -> t_n + h, [ABC14] eqs. (9) and (58), solved by Newton's method (newton.c). The
  * update formulas (9a)-(9d) and (58a) are in collocated.c, those of [JN08] (13) in weighted.c.
+ * Start values (57) and those after a change of the step, [JN08] (14), are in start.c; the
+ * matrix of [DYM] (24) is in terms.c, its scaling in cache.c.
  *
  * A step that fails is repeated with new tangents in every iteration. If that fails too, grid.c
  * halves it (fixed steps).
