@@ -29,7 +29,8 @@ static int list_arrays(ga_radau *x, ga_radau_array list[MAX_ARRAYS])
     const ga_dae *dae = &x->dae;
     const size_t nq = (size_t)dae->nq, nv = (size_t)dae->nv, m = (size_t)dae->m,
                  mp = (size_t)dae->mp, n = (size_t)x->n, all = GA_RADAU_STAGES * n,
-                 count = (size_t)x->matrix.count, room = (size_t)x->turning * GA_RADAU_BLOCK;
+                 count = (size_t)x->jacobian.matrix.count,
+                 room = (size_t)x->tangent.turning * GA_RADAU_BLOCK;
     const ga_radau_array arrays[] = {{&x->y, all},
                                      {&x->r, all},
                                      {&x->z, all},
@@ -37,25 +38,25 @@ static int list_arrays(ga_radau *x, ga_radau_array list[MAX_ARRAYS])
                                      {&x->trial_v, nv},
                                      {&x->trial_vd, nv},
                                      {&x->trial_l, mp},
-                                     {&x->M, (size_t)dae->M.count},
-                                     {&x->G, (size_t)dae->G.count},
-                                     {&x->K, (size_t)dae->K.count},
-                                     {&x->C, (size_t)dae->C.count},
-                                     {&x->Z, (size_t)dae->Z.count},
-                                     {&x->L, (size_t)dae->L.count},
-                                     {&x->one, nv},
-                                     {&x->X, (size_t)x->chart.count},
-                                     {&x->diagonal, mp},
-                                     {&x->eta_weight, m},
-                                     {&x->T, room},
-                                     {&x->Tinv, room},
-                                     {&x->constant, count},
-                                     {&x->rates, count},
-                                     {&x->re, count},
-                                     {&x->im, count},
-                                     {&x->row_scale, n},
-                                     {&x->col_scale, n},
-                                     {&x->scale_work, 2 * n},
+                                     {&x->tangent.M, (size_t)dae->M.count},
+                                     {&x->tangent.G, (size_t)dae->G.count},
+                                     {&x->tangent.K, (size_t)dae->K.count},
+                                     {&x->tangent.C, (size_t)dae->C.count},
+                                     {&x->tangent.Z, (size_t)dae->Z.count},
+                                     {&x->tangent.L, (size_t)dae->L.count},
+                                     {&x->tangent.one, nv},
+                                     {&x->tangent.X, (size_t)x->tangent.chart.count},
+                                     {&x->tangent.diagonal, mp},
+                                     {&x->tangent.eta_weight, m},
+                                     {&x->tangent.T, room},
+                                     {&x->tangent.Tinv, room},
+                                     {&x->jacobian.constant, count},
+                                     {&x->jacobian.rates, count},
+                                     {&x->jacobian.re, count},
+                                     {&x->jacobian.im, count},
+                                     {&x->jacobian.row_scale, n},
+                                     {&x->jacobian.col_scale, n},
+                                     {&x->jacobian.scale_work, 2 * n},
                                      {&x->q, nq},
                                      {&x->v, nv},
                                      {&x->vd, nv},
@@ -78,12 +79,12 @@ static void destroy(ga_onestep *m)
     ga_ends_destroy(&x->now);
     ga_ends_destroy(&x->saved);
     ga_free(x->flat);
-    ga_complex_destroy(x->complex);
-    ga_factor_destroy(x->real);
-    ga_matrix_destroy(&x->matrix);
-    ga_coords_destroy(&x->eye);
-    ga_coords_destroy(&x->chart);
-    ga_coords_destroy(&x->eta_diagonal);
+    ga_complex_destroy(x->jacobian.complex);
+    ga_factor_destroy(x->jacobian.real);
+    ga_matrix_destroy(&x->jacobian.matrix);
+    ga_coords_destroy(&x->tangent.eye);
+    ga_coords_destroy(&x->tangent.chart);
+    ga_coords_destroy(&x->tangent.eta_diagonal);
     ga_consistent_destroy(&x->consistent);
     ga_consistent_destroy(&x->output);
     ga_dae_destroy(&x->dae);
@@ -101,7 +102,7 @@ static ga_status create_memory(ga_radau *x)
                   (x->flat = GA_NEW(bool, x->dae.sys.node_count));
     for (int k = 0; memory && k < count; ++k)
         memory = (*list[k].array = GA_NEW(double, list[k].count)) != NULL;
-    for (int i = 0; memory && i < x->dae.nv; ++i) x->one[i] = 1;
+    for (int i = 0; memory && i < x->dae.nv; ++i) x->tangent.one[i] = 1;
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
@@ -185,8 +186,8 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     memmove(x->trial_q, q0, (size_t)x->dae.nq * sizeof *q0);
     GA_TRY(ga_dae_normalise(&x->dae, x->trial_q, report));
     for (int i = 0; i < x->dae.mp; ++i) x->now.multipliers[i] = guess ? guess[i] : 0;
-    ga_factor_forget(x->real);
-    ga_complex_forget(x->complex);
+    ga_factor_forget(x->jacobian.real);
+    ga_complex_forget(x->jacobian.complex);
     ga_factor_forget(x->consistent.saddle.factor);
     ga_factor_forget(x->output.saddle.factor);
     m->tolerance = NULL;
@@ -242,8 +243,8 @@ static void find_least_sizes(ga_radau *x)
                                .x = dae->state_size,
                                .multipliers = ga_norm_max(dae->mp, x->now.multipliers),
                                .rate = x->now.vd + dae->nm};
-    const ga_tangents tangents = {x->K, x->C, x->L, x->Z};
-    ga_dae_state_changes(dae, x->M, &tangents, x->h, &from, dae->state_least);
+    const ga_tangents tangents = {x->tangent.K, x->tangent.C, x->tangent.L, x->tangent.Z};
+    ga_dae_state_changes(dae, x->tangent.M, &tangents, x->h, &from, dae->state_least);
 }
 
 static ga_status find_stages(ga_onestep *m, double h, double t1)
@@ -319,8 +320,8 @@ static ga_status record_residuals(ga_radau *x)
     ga_dae *dae = &x->dae;
     if (!dae->mp) return GA_OK;
     GA_TRY(ga_dae_constraint(dae, x->t1, x->trial_q, x->Phi));
-    GA_TRY(ga_dae_gradient(dae, x->t1, x->trial_q, x->trial_v, x->G));
-    GA_TRY(ga_dae_velocity(dae, x->t1, x->trial_q, x->trial_v, x->G, x->w));
+    GA_TRY(ga_dae_gradient(dae, x->t1, x->trial_q, x->trial_v, x->tangent.G));
+    GA_TRY(ga_dae_velocity(dae, x->t1, x->trial_q, x->trial_v, x->tangent.G, x->w));
     ga_statistics *s = &x->stats;
     s->position_residual_max = ga_larger(s->position_residual_max, ga_norm_max(dae->m, x->Phi));
     s->velocity_residual_max = ga_larger(s->velocity_residual_max, ga_norm_max(dae->mp, x->w));
@@ -460,9 +461,9 @@ static void list(ga_radau *x, ga_pieces *p)
     ga_ends_list(&x->now, p);
     ga_pieces_add_consistent(p, &x->consistent);
     ga_pieces_add_factor(p, x->output.saddle.factor);
-    ga_pieces_add_factor(p, x->real);
+    ga_pieces_add_factor(p, x->jacobian.real);
     int count;
-    double *pivots = ga_complex_pivots(x->complex, &count);
+    double *pivots = ga_complex_pivots(x->jacobian.complex, &count);
     ga_pieces_add_numbers(p, pivots, count);
     GA_PIECE(p, x->output.largest);
     GA_PIECE(p, x->size_v);
@@ -487,7 +488,7 @@ static ga_status load(ga_onestep *m, const void *bytes, size_t size)
     ga_pieces p;
     list(x, &p);
     GA_TRY(ga_pieces_load(&p, m, 0, bytes, size));
-    GA_TRY(ga_complex_recall(x->complex));
+    GA_TRY(ga_complex_recall(x->jacobian.complex));
     x->end_steps = -1;
     show(x);
     return GA_OK;

@@ -29,20 +29,24 @@ typedef struct ga_radau {
     double size_v[2]; /* of fixed steps: largest velocities, by kind */
     int iterations;
 
-    /* tangents, in the order of the matrix above */
-    double *M, *G, *K, *C, *Z, *L;
-    ga_coords eye, chart, eta_diagonal;
-    int turning;      /* nodes that have a block in T */
-    ga_coords Gt, Bt; /* views */
-    double *one, *X;
-    double *diagonal, *eta_weight;
-    double *T, *Tinv; /* of nodes with rotations, n x n each; see block_of */
-    ga_matrix matrix;
-    ga_factor *real;
-    ga_complex *complex;
-    double *constant, *rates; /* values of the matrix without mu, and of what mu/h multiplies */
-    double *re, *im;          /* of the complex matrix */
-    double *row_scale, *col_scale, *scale_work;
+    struct ga_radau_tangent { /* in the order of the matrix above */
+        double *M, *G, *K, *C, *Z, *L;
+        ga_coords eye, chart, eta_diagonal;
+        int turning;      /* nodes that have a block in T */
+        ga_coords Gt, Bt; /* views */
+        double *one, *X;
+        double *diagonal, *eta_weight;
+        double *T, *Tinv; /* of nodes with rotations, n x n each; see block_of */
+    } tangent;
+    struct ga_radau_jacobian { /* the real and the complex one */
+        ga_matrix matrix;
+        ga_factor *real;
+        ga_complex *complex;
+        double *constant; /* values of the matrix without mu */
+        double *rates;    /* values of what mu/h multiplies */
+        double *re, *im;  /* of the complex matrix */
+        double *row_scale, *col_scale, *scale_work;
+    } jacobian;
 
     /* policy */
     double pivot;  /* smallest of the saddle matrix at starts, the largest of these */

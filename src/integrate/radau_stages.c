@@ -137,12 +137,13 @@ static void chart_rate(const ga_radau *x, const double *xi, const double *v, dou
 static void chart_tangents(ga_radau *x, const double *xi, const double *rate)
 {
     const ga_system *sys = &x->dae.sys;
-    double DT[GA_RADAU_BLOCK], X[GA_RADAU_BLOCK], *value = x->X;
+    double DT[GA_RADAU_BLOCK], X[GA_RADAU_BLOCK], *value = x->tangent.X;
     for (int k = 0, at = 0, block = 0; k < sys->node_count; ++k) {
         const ga_node node = sys->nodes[k];
         const int n = ga_node_nv(node);
         if (!ga_radau_is_flat(node)) {
-            double *T = x->T + GA_RADAU_BLOCK * block, *Tinv = x->Tinv + GA_RADAU_BLOCK * block;
+            double *T = x->tangent.T + GA_RADAU_BLOCK * block,
+                   *Tinv = x->tangent.Tinv + GA_RADAU_BLOCK * block;
             ga_lie_tangent(node, GA_MAP_EXP, xi + at, T);
             ga_lie_tangent_inverse(node, GA_MAP_EXP, xi + at, Tinv);
             for (int j = 0; j < n; ++j) {
@@ -165,10 +166,10 @@ static void chart_tangents(ga_radau *x, const double *xi, const double *rate)
 static ga_status create_chart(ga_radau *x)
 {
     const ga_system *sys = &x->dae.sys;
-    ga_coords *chart = &x->chart;
+    ga_coords *chart = &x->tangent.chart;
     for (int k = 0; k < sys->node_count; ++k)
-        if (!ga_radau_is_flat(sys->nodes[k])) ++x->turning;
-    GA_TRY(ga_coords_reserve(x->dae.nv, x->dae.nv, x->turning, chart));
+        if (!ga_radau_is_flat(sys->nodes[k])) ++x->tangent.turning;
+    GA_TRY(ga_coords_reserve(x->dae.nv, x->dae.nv, x->tangent.turning, chart));
     for (int k = 0, at = 0, b = 0; k < sys->node_count; ++k) {
         const int n = ga_node_nv(sys->nodes[k]);
         if (!ga_radau_is_flat(sys->nodes[k])) {
@@ -186,29 +187,30 @@ ga_status ga_radau_create_matrix(ga_radau *x)
     const ga_dae *dae = &x->dae;
     const int nv = dae->nv, l = 2 * nv, eta = l + dae->mp;
     GA_TRY(create_chart(x));
-    GA_TRY(ga_coords_diagonal(nv, &x->eye));
-    GA_TRY(ga_coords_diagonal(dae->m, &x->eta_diagonal));
-    x->Gt = ga_coords_transposed(&dae->G);
-    x->Bt = ga_coords_transposed(&dae->B);
+    GA_TRY(ga_coords_diagonal(nv, &x->tangent.eye));
+    GA_TRY(ga_coords_diagonal(dae->m, &x->tangent.eta_diagonal));
+    x->tangent.Gt = ga_coords_transposed(&dae->G);
+    x->tangent.Bt = ga_coords_transposed(&dae->B);
     const ga_summand terms[BLOCK_COUNT] = {
-        [BLOCK_EYE] = {&x->eye, 0, 0, NULL},
-        [BLOCK_CHART] = {&x->chart, 0, 0, NULL},
-        [BLOCK_MINUS] = {&x->eye, 0, nv, NULL},
-        [BLOCK_ETA] = {&x->Bt, 0, eta, NULL},
+        [BLOCK_EYE] = {&x->tangent.eye, 0, 0, NULL},
+        [BLOCK_CHART] = {&x->tangent.chart, 0, 0, NULL},
+        [BLOCK_MINUS] = {&x->tangent.eye, 0, nv, NULL},
+        [BLOCK_ETA] = {&x->tangent.Bt, 0, eta, NULL},
         [BLOCK_STIFFNESS] = {&dae->K, nv, 0, NULL},
         [BLOCK_MASS] = {&dae->M, nv, nv, NULL},
         [BLOCK_DAMPING] = {&dae->C, nv, nv, NULL},
-        [BLOCK_REACTION] = {&x->Gt, nv, l, NULL},
+        [BLOCK_REACTION] = {&x->tangent.Gt, nv, l, NULL},
         [BLOCK_FORCES] = {&dae->L, nv, l, NULL},
         [BLOCK_VELOCITY_STIFFNESS] = {&dae->Z, l, 0, NULL},
         [BLOCK_VELOCITY] = {&dae->G, l, nv, NULL},
         [BLOCK_DIAGONAL] = {&x->consistent.redundancy.diagonal, l, l, NULL},
         [BLOCK_POSITION] = {&dae->B, eta, 0, NULL},
-        [BLOCK_ETA_DIAGONAL] = {&x->eta_diagonal, eta, eta, NULL}};
+        [BLOCK_ETA_DIAGONAL] = {&x->tangent.eta_diagonal, eta, eta, NULL}};
     const bool full = ga_linear_backend(x->def.solver, x->n) == GA_BACKEND_DENSE;
-    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, full, &x->matrix));
-    GA_TRY(ga_factor_create(&x->matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU, &x->real));
-    return ga_complex_create(&x->matrix, &x->complex);
+    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, full, &x->jacobian.matrix));
+    GA_TRY(ga_factor_create(&x->jacobian.matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU,
+                            &x->jacobian.real));
+    return ga_complex_create(&x->jacobian.matrix, &x->jacobian.complex);
 }
 
 /* --- the stages --------------------------------------------------------------------------- */
@@ -326,47 +328,47 @@ static void fill_diagonals(ga_radau *x)
 {
     ga_redundancy *g = &x->consistent.redundancy;
     const double part = x->h / GAMMA, eps = ga_larger(g->eps, 1e-12);
-    ga_redundancy_diagonal(g, x->G, eps, x->diagonal);
-    const double *length = ga_redundancy_lengths(g, x->G);
+    ga_redundancy_diagonal(g, x->tangent.G, eps, x->tangent.diagonal);
+    const double *length = ga_redundancy_lengths(g, x->tangent.G);
     for (int i = 0; i < x->dae.mp; ++i)
-        if (length[i] > 0) x->diagonal[i] *= part;
+        if (length[i] > 0) x->tangent.diagonal[i] *= part;
     for (int i = 0; i < x->dae.m; ++i)
-        x->eta_weight[i] = length[i] > 0 ? -1e-12 * part * length[i] : -1;
+        x->tangent.eta_weight[i] = length[i] > 0 ? -1e-12 * part * length[i] : -1;
 }
 
 /* The values of the matrix: what does not depend on mu, and what mu/h multiplies. */
 static void assemble(ga_radau *x)
 {
-    ga_matrix *A = &x->matrix;
+    ga_matrix *A = &x->jacobian.matrix;
     const size_t size = (size_t)A->count * sizeof *A->values;
     ga_matrix_clear(A);
-    ga_matrix_add(A, BLOCK_EYE, 1, x->one);
-    ga_matrix_add(A, BLOCK_MASS, 1, x->M);
-    memcpy(x->rates, A->values, size);
+    ga_matrix_add(A, BLOCK_EYE, 1, x->tangent.one);
+    ga_matrix_add(A, BLOCK_MASS, 1, x->tangent.M);
+    memcpy(x->jacobian.rates, A->values, size);
     ga_matrix_clear(A);
-    ga_matrix_add(A, BLOCK_CHART, 1, x->X);
-    ga_matrix_add(A, BLOCK_MINUS, -1, x->one);
-    ga_matrix_add(A, BLOCK_ETA, 1, x->G);
-    ga_matrix_add(A, BLOCK_STIFFNESS, 1, x->K);
-    ga_matrix_add(A, BLOCK_DAMPING, 1, x->C);
-    if (x->dae.reactions_added) ga_matrix_add(A, BLOCK_REACTION, 1, x->G);
-    if (x->dae.L.count) ga_matrix_add(A, BLOCK_FORCES, -1, x->L);
-    ga_matrix_add(A, BLOCK_VELOCITY_STIFFNESS, 1, x->Z);
-    ga_matrix_add(A, BLOCK_VELOCITY, 1, x->G);
-    ga_matrix_add(A, BLOCK_POSITION, 1, x->G);
+    ga_matrix_add(A, BLOCK_CHART, 1, x->tangent.X);
+    ga_matrix_add(A, BLOCK_MINUS, -1, x->tangent.one);
+    ga_matrix_add(A, BLOCK_ETA, 1, x->tangent.G);
+    ga_matrix_add(A, BLOCK_STIFFNESS, 1, x->tangent.K);
+    ga_matrix_add(A, BLOCK_DAMPING, 1, x->tangent.C);
+    if (x->dae.reactions_added) ga_matrix_add(A, BLOCK_REACTION, 1, x->tangent.G);
+    if (x->dae.L.count) ga_matrix_add(A, BLOCK_FORCES, -1, x->tangent.L);
+    ga_matrix_add(A, BLOCK_VELOCITY_STIFFNESS, 1, x->tangent.Z);
+    ga_matrix_add(A, BLOCK_VELOCITY, 1, x->tangent.G);
+    ga_matrix_add(A, BLOCK_POSITION, 1, x->tangent.G);
     if (x->consistent.redundancy.active) {
         fill_diagonals(x);
-        ga_matrix_add(A, BLOCK_DIAGONAL, 1, x->diagonal);
-        ga_matrix_add(A, BLOCK_ETA_DIAGONAL, 1, x->eta_weight);
+        ga_matrix_add(A, BLOCK_DIAGONAL, 1, x->tangent.diagonal);
+        ga_matrix_add(A, BLOCK_ETA_DIAGONAL, 1, x->tangent.eta_weight);
     }
-    memcpy(x->constant, A->values, size);
+    memcpy(x->jacobian.constant, A->values, size);
 }
 
 /* matrix = a constant + b rates */
 static void combine(ga_radau *x, double a, double b)
 {
-    for (int k = 0; k < x->matrix.count; ++k)
-        x->matrix.values[k] = a * x->constant[k] + b * x->rates[k];
+    for (int k = 0; k < x->jacobian.matrix.count; ++k)
+        x->jacobian.matrix.values[k] = a * x->jacobian.constant[k] + b * x->jacobian.rates[k];
 }
 
 ga_status ga_radau_factor(ga_radau *x)
@@ -374,8 +376,9 @@ ga_status ga_radau_factor(ga_radau *x)
     ga_dae *dae = &x->dae;
     const double t = ga_radau_stage_point(x, 1), *y = ga_radau_stage(x, x->y, 1);
     const ga_point at = ga_dae_point(dae, t, x->q, x->v, x->vd, y + 2 * dae->nv);
-    const ga_values values = {.M = x->M, .G = x->G};
-    const ga_tangents tangents = {.K = x->K, .C = x->C, .L = x->L, .Z = x->Z};
+    const ga_values values = {.M = x->tangent.M, .G = x->tangent.G};
+    const ga_tangents tangents = {
+        .K = x->tangent.K, .C = x->tangent.C, .L = x->tangent.L, .Z = x->tangent.Z};
     GA_TRY(ga_dae_evaluate(dae, &at, &values));
     GA_TRY(ga_dae_fill_tangents(dae, &at, true, &tangents));
     GA_TRY(ga_dae_check_tangents(dae, &tangents));
@@ -383,19 +386,21 @@ ga_status ga_radau_factor(ga_radau *x)
     ++x->stats.jacobians;
     assemble(x);
     combine(x, 1, GAMMA / x->h);
-    for (int i = 0; i < x->n; ++i) x->row_scale[i] = x->col_scale[i] = 1;
-    ga_matrix_equilibrate(&x->matrix, 3, x->row_scale, x->col_scale, x->scale_work);
-    const size_t size = (size_t)x->matrix.count * sizeof(double);
+    for (int i = 0; i < x->n; ++i) x->jacobian.row_scale[i] = x->jacobian.col_scale[i] = 1;
+    ga_matrix_equilibrate(&x->jacobian.matrix, 3, x->jacobian.row_scale, x->jacobian.col_scale,
+                          x->jacobian.scale_work);
+    const size_t size = (size_t)x->jacobian.matrix.count * sizeof(double);
     combine(x, 1, ALPHA / x->h);
-    ga_matrix_scale(&x->matrix, x->row_scale, x->col_scale);
-    memcpy(x->re, x->matrix.values, size);
+    ga_matrix_scale(&x->jacobian.matrix, x->jacobian.row_scale, x->jacobian.col_scale);
+    memcpy(x->jacobian.re, x->jacobian.matrix.values, size);
     combine(x, 0, BETA / x->h);
-    ga_matrix_scale(&x->matrix, x->row_scale, x->col_scale);
-    memcpy(x->im, x->matrix.values, size);
+    ga_matrix_scale(&x->jacobian.matrix, x->jacobian.row_scale, x->jacobian.col_scale);
+    memcpy(x->jacobian.im, x->jacobian.matrix.values, size);
     x->stats.factorizations += 2;
-    GA_TRY(ga_complex_factor(x->complex, x->re, x->im));
+    GA_TRY(ga_complex_factor(x->jacobian.complex, x->jacobian.re, x->jacobian.im));
     combine(x, 1, GAMMA / x->h);
-    return ga_factor_numeric_scaled(x->real, &x->matrix, x->row_scale, x->col_scale);
+    return ga_factor_numeric_scaled(x->jacobian.real, &x->jacobian.matrix,
+                                    x->jacobian.row_scale, x->jacobian.col_scale);
 }
 
 /* --- Newton's method ---------------------------------------------------------------------- */
@@ -409,13 +414,13 @@ static ga_status residual(ga_radau *x, int i)
     const double t = ga_radau_stage_point(x, i), *l = y + 2 * nv, *eta = l + dae->mp;
     const ga_point at = ga_dae_point(dae, t, x->q, x->v, x->vd, l);
     double *w = r + 2 * nv, *Phi = w + dae->mp;
-    const ga_values values = {.M = x->M, .G = x->G, .Phi = Phi};
+    const ga_values values = {.M = x->tangent.M, .G = x->tangent.G, .Phi = Phi};
     GA_TRY(ga_dae_evaluate(dae, &at, &values));
-    GA_TRY(ga_dae_dynamics(dae, &at, x->M, x->G, r + nv));
-    if (dae->mp) GA_TRY(ga_dae_velocity(dae, t, x->q, x->v, x->G, w));
+    GA_TRY(ga_dae_dynamics(dae, &at, x->tangent.M, x->tangent.G, r + nv));
+    if (dae->mp) GA_TRY(ga_dae_velocity(dae, t, x->q, x->v, x->tangent.G, w));
     chart_velocity(x, y, x->rate, r);
     for (int k = 0; k < nv; ++k) r[k] -= x->v[k];
-    ga_coords_multiply_transposed(&dae->B, x->G, 1, eta, r);
+    ga_coords_multiply_transposed(&dae->B, x->tangent.G, 1, eta, r);
     for (int k = 0; k < x->n; ++k) r[k] = -r[k];
     ++x->stats.evaluations;
     return GA_OK;
@@ -430,14 +435,14 @@ static void solve(ga_radau *x)
         r[i] = ga_radau_stage(x, x->r, i), z[i] = ga_radau_stage(x, x->z, i);
     for (int i = 0; i < GA_RADAU_STAGES; ++i)
         for (int k = 0; k < n; ++k)
-            z[i][k] = x->row_scale[k] *
+            z[i][k] = x->jacobian.row_scale[k] *
                       (SINV[i][0] * r[0][k] + SINV[i][1] * r[1][k] + SINV[i][2] * r[2][k]);
-    ga_factor_solve(x->real, z[0]);
-    ga_complex_solve(x->complex, z[1], z[2]);
+    ga_factor_solve(x->jacobian.real, z[0]);
+    ga_complex_solve(x->jacobian.complex, z[1], z[2]);
     for (int i = 0; i < GA_RADAU_STAGES; ++i)
         for (int k = 0; k < n; ++k)
-            r[i][k] =
-                x->col_scale[k] * (S[i][0] * z[0][k] + S[i][1] * z[1][k] + S[i][2] * z[2][k]);
+            r[i][k] = x->jacobian.col_scale[k] *
+                      (S[i][0] * z[0][k] + S[i][1] * z[1][k] + S[i][2] * z[2][k]);
 }
 
 /* Largest increment by what is asked for: the tolerance, or the sizes of q and v. */
@@ -483,7 +488,7 @@ static double correct(ga_radau *x)
     double largest = 0;
     for (int i = 0; i < GA_RADAU_STAGES; ++i) {
         double *y = ga_radau_stage(x, x->y, i), *d = ga_radau_stage(x, x->r, i);
-        apply_blocks(x, x->Tinv, d, x->rate);
+        apply_blocks(x, x->tangent.Tinv, d, x->rate);
         memcpy(d, x->rate, (size_t)nv * sizeof *d);
         for (int k = 0; k < x->n; ++k) y[k] += d[k];
         const double size = weigh(x, d, d + nv);
@@ -541,12 +546,13 @@ static void solve_estimate(ga_radau *x, const double *rate, const double *moment
     double *b = x->error;
     memset(b, 0, (size_t)x->n * sizeof *b);
     for (int k = 0; k < nv; ++k) x->v[k] = rate[k] + embedded(x, k);
-    apply_blocks(x, x->T, x->v, b);
+    apply_blocks(x, x->tangent.T, x->v, b);
     for (int k = 0; k < nv; ++k) x->v[k] = embedded(x, nv + k);
     for (int k = 0; k < nv; ++k) b[nv + k] = momentum[k];
-    ga_dae_add_inertia(&x->dae, x->M, x->v, b + nv);
-    ga_factor_solve_scaled(x->real, false, x->row_scale, b, x->col_scale, b);
-    apply_blocks(x, x->Tinv, b, x->v);
+    ga_dae_add_inertia(&x->dae, x->tangent.M, x->v, b + nv);
+    ga_factor_solve_scaled(x->jacobian.real, false, x->jacobian.row_scale, b,
+                           x->jacobian.col_scale, b);
+    apply_blocks(x, x->tangent.Tinv, b, x->v);
     memcpy(b, x->v, (size_t)nv * sizeof *b);
 }
 
@@ -560,9 +566,9 @@ ga_status ga_radau_filter_estimate(ga_radau *x)
     for (int k = 0; k < nv; ++k) x->v[k] = now->v[k] + x->error[nv + k];
     memset(zero, 0, (size_t)nv * sizeof *zero);
     const ga_point at = ga_dae_point(dae, now->t, x->q, x->v, zero, now->multipliers);
-    const ga_values values = {.G = x->G};
+    const ga_values values = {.G = x->tangent.G};
     GA_TRY(ga_dae_evaluate(dae, &at, &values));
-    GA_TRY(ga_dae_dynamics(dae, &at, x->M, x->G, p));
+    GA_TRY(ga_dae_dynamics(dae, &at, x->tangent.M, x->tangent.G, p));
     for (int k = 0; k < nv; ++k) p[k] = -p[k];
     chart_rate(x, x->error, x->v, rate);
     solve_estimate(x, rate, p);
@@ -573,6 +579,6 @@ void ga_radau_estimate(ga_radau *x)
 {
     double *p = x->z;
     memset(p, 0, (size_t)x->dae.nv * sizeof *p);
-    ga_dae_add_inertia(&x->dae, x->M, x->now.vd, p);
+    ga_dae_add_inertia(&x->dae, x->tangent.M, x->now.vd, p);
     solve_estimate(x, x->now.v, p);
 }
