@@ -130,6 +130,8 @@ static const struct {
     {"free-length", "length"},
     {"natural-length", "length"},
     {"bodies", "between"},
+    {"parent", "between"},
+    {"child", "between"},
     {"connects", "between"},
     {"connect", "between"},
     {"pos", "position"},

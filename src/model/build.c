@@ -263,6 +263,33 @@ static bool is_consequence(const char *channel)
     return last && strcmp(last, "_effort") == 0;
 }
 
+/* What can be used of a body or an element, where a name that begins right goes on wrong. */
+static const char *available(const ga_builder *b, int found)
+{
+    if (found % 2 == GA_NAMED_BODY)
+        return b->model->dimension == 2
+                   ? "of a body, position.x, velocity.x and so on, rotation and "
+                     "angular_velocity are available"
+                   : "of a body, position.x, velocity.x, angular_velocity.x and so on are "
+                     "available";
+    const ga_element *element = b->model->named[found / 2];
+    if (!element->type->is_joint)
+        return element->type->measures ? "of a spring, length and rate are available; of a "
+                                         "torsion spring, angle and rate"
+                                       : "it has nothing that a force may depend on";
+    const ga_joint *joint = (const ga_joint *)element;
+    const int count = ga_joint_coordinates(joint);
+    if (count == 0) return "this joint has no coordinate";
+    if (count > 1)
+        return "of a joint with several coordinates, these and their rates are available, such "
+               "as angle and angle_rate; `galpha elements` lists them";
+    const char *coordinate = ga_joint_coordinate_type(joint, 0)->name;
+    return strcmp(coordinate, "angle") == 0 ? "of this joint, angle and rate are available"
+           : strcmp(coordinate, "displacement") == 0
+               ? "of this joint, displacement and rate are available"
+               : "of this joint, length and rate are available";
+}
+
 const char *ga_build_reason(const ga_builder *b, const char *name, size_t length)
 {
     const char *dot = memchr(name, '.', length);
@@ -284,7 +311,7 @@ const char *ga_build_reason(const ga_builder *b, const char *name, size_t length
         strncmp(dot + 1, "rotation", 8) == 0)
         return "in spatial models a rotation is not a single angle; use the coordinate of a "
                "joint";
-    return NULL;
+    return available(b, found);
 }
 
 const char *ga_build_variable(const ga_builder *b, int k)
