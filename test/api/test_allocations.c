@@ -98,6 +98,18 @@ static ga_status save_and_load(const ga_sim *sim, const ga_model *model)
     return status;
 }
 
+/* A copy in the middle of a run, which is given a state. */
+static ga_status copy_and_set(ga_sim *sim)
+{
+    ga_sim *copy = NULL;
+    ga_status status = ga_sim_step(sim, NULL);
+    if (status == GA_OK) status = ga_sim_copy(sim, &copy, NULL);
+    if (status == GA_OK)
+        status = ga_sim_set_state(copy, ga_sim_positions(sim), ga_sim_velocities(sim), NULL);
+    ga_sim_destroy(copy);
+    return status;
+}
+
 static ga_status whole_life(void)
 {
     ga_model *model = NULL;
@@ -106,6 +118,7 @@ static ga_status whole_life(void)
     ga_status status = ga_model_parse("m.yaml", text, strlen(text), NULL, &model, NULL);
     if (status == GA_OK) status = ga_sim_create(model, NULL, &sim, NULL, NULL);
     if (status == GA_OK) status = ga_sim_start(sim, NULL);
+    if (status == GA_OK) status = copy_and_set(sim);
     if (status == GA_OK) status = ga_sim_run(sim, NULL);
     if (status == GA_OK) status = save_and_load(sim, model);
     if (status == GA_OK) status = ga_sim_check_model(sim, &check, NULL);
