@@ -307,7 +307,6 @@ static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
     s->newton.norm_q = now.norm[GA_POSITION];
     s->newton.norm_v = now.norm[GA_VELOCITY];
     s->newton.norm_lambda = now.norm[GA_MULTIPLIERS];
-    s->newton.units = now.units;
     const ga_newton_decision verdict =
         ga_newton_verdict(goal, &s->policy.newton, progress, &now);
     ga_newton_learn(goal, progress, &now, &s->policy.newton);

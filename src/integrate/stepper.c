@@ -182,7 +182,6 @@ static int list_arrays(ga_stepper *s, ga_array *list)
         {&s->newton.r, n},
         {&s->newton.x, n},
         {&s->newton.unit, s->dae.nx},
-        {&s->work.f, nv},
         {&s->work.c, mp},
         {&s->work.step, nv},
         {&s->work.q, s->nq},

@@ -277,7 +277,6 @@ typedef struct ga_newton_attempt {
     double *unit;                                                        /* of each state */
     const double *increment_q, *increment_v;                             /* u and dv/c_v, nv */
     double norm_q, norm_v, norm_lambda; /* by their tolerances */
-    double units;                       /* q and v by round-off */
     struct ga_trust {
         double *u, *u_v, *force, *K, *C;
     } trust;            /* of trust.c */
@@ -286,8 +285,8 @@ typedef struct ga_newton_attempt {
 } ga_newton_attempt;
 
 typedef struct ga_workspace {
-    double *one, *two, *zero;                                    /* nv */
-    double *f, *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat; /* of starts */
+    double *one, *two, *zero;                                /* nv */
+    double *c, *step, *q, *v, *vd[2], *guess, *vdd, *vd_hat; /* of starts */
 } ga_workspace;
 
 struct ga_stepper {
