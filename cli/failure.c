@@ -102,9 +102,10 @@ static bool has_norms(const ga_report *r)
 }
 
 /* Initial values could not be found, so that `check` would fail as well. */
-static bool could_not_start(const ga_report *r)
+static bool could_not_start(const cli_failure *f)
 {
-    return r->status == GA_ERR_INCONSISTENT && r->step == 0;
+    const ga_report *r = f->report;
+    return r->status == GA_ERR_INCONSISTENT && r->step == 0 && r->time <= f->def->t_start;
 }
 
 void cli_failure_print(const cli_failure *f)
@@ -125,7 +126,7 @@ void cli_failure_print(const cli_failure *f)
     const char *text;
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);
     if (f->examined) return;
-    if (could_not_start(r))
+    if (could_not_start(f))
         cli_error("  galpha view %s shows the model at the start, with open joints in red",
                   f->path);
     else if (!r->remedy && (r->status == GA_ERR_NO_CONVERGE || r->status == GA_ERR_SINGULAR))

@@ -79,7 +79,8 @@ typedef struct ga_sample {
 typedef enum ga_action {
     GA_ACTION_CONTINUE, /* nothing changed */
     GA_ACTION_RESTART,  /* q, v or the user's parameters changed: restart here */
-    GA_ACTION_STOP      /* end the simulation here */
+    GA_ACTION_STOP,     /* end the simulation here */
+    GA_ACTION_FAIL      /* no state satisfies the constraints: fail, GA_ERR_INCONSISTENT */
 } ga_action;
 
 /* An event occurs where a function g_i of the state crosses zero. Zero at the start is not an

@@ -27,6 +27,7 @@ static ga_status take_memory(ga_sim *sim)
         (sim->work.jump = GA_NEW(double, nv)) &&
         (sim->work.residual = GA_NEW(double, mp + gradient)) &&
         (sim->work.memory = GA_NEW(double, model->memory_count)) &&
+        (sim->work.kept_memory = GA_NEW(double, model->memory_count)) &&
         (sim->work.locks = GA_NEW(ga_lock_finding, model->element_count)) &&
         (sim->event_element = GA_NEW(int, model->event_count)) &&
         (sim->work.contacts = GA_NEW(ga_contact, model->event_count)) &&
@@ -147,6 +148,7 @@ void ga_sim_destroy(ga_sim *sim)
                       sim->work.jump,
                       sim->work.residual,
                       sim->work.memory,
+                      sim->work.kept_memory,
                       sim->work.locks,
                       sim->event_element,
                       sim->work.contacts,
@@ -176,6 +178,7 @@ static bool has_stiction(const ga_model *model)
 static ga_status forget(ga_sim *sim, ga_report *report)
 {
     sim->started = sim->balance.impact = false;
+    sim->forbidden.stop = NULL;
     sim->balance.impact_loss = 0;
     sim->balance.energy = sim->balance.initial = (ga_energy){0};
     sim->balance.drift_max = sim->balance.drift_time = sim->balance.scale =
@@ -205,6 +208,10 @@ static bool has_lost_balance(const ga_sim *sim)
 static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
 {
     if (status == GA_OK || !report) return status;
+    if (status == GA_ERR_INCONSISTENT && sim->forbidden.stop) {
+        ga_sim_explain_forbidden(&sim->forbidden, report);
+        return status;
+    }
     ga_sim_explain(sim->assembly, sim->event_element, status, report);
     if (status == GA_ERR_INCONSISTENT) {
         ga_sim_explain_contradiction(sim->assembly, sim->integrator, sim->q0, sim->started,

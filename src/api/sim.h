@@ -19,6 +19,7 @@
 #include "api/given.h"
 #include "api/impact_errors.h"
 #include "api/row_text.h"
+#include "api/sim_report.h"
 #include "api/warnings.h"
 #include "integrate/integrator_use.h"
 #include "model/assembly.h"
@@ -37,6 +38,7 @@ typedef struct ga_contact {
     double ease;                                      /* rate by impulse */
     double impulse;                                   /* so far; never pulls */
     double full;                                      /* impulse with full restitution */
+    double alone; /* ease if nothing held the bodies, without products of inertia */
 } ga_contact;
 
 /* What a start without locks tells about an element. */
@@ -54,6 +56,7 @@ typedef struct ga_sim_work {
     double *direction, *jump; /* of an impact */
     double *residual;
     double *memory;         /* of all elements */
+    double *kept_memory;    /* as it was before an event */
     ga_lock_finding *locks; /* of each */
     ga_contact *contacts;
     ga_input_line *inputs;
@@ -105,14 +108,15 @@ struct ga_sim {
     double from_t; /* where a run begins: at t_start, or where a state was set */
     double *from_q, *from_v;
     double t, step;
-    double *now_q, *now_v; /* where stepping stands */
-    bool stepped;          /* a run has begun since the start was set */
-    bool running;          /* and is not over */
-    bool fed;              /* an input or a callback has changed where the last step ended, */
-    double fed_from;       /* here */
-    bool started;          /* the first sample has been accepted */
-    ga_status begin;       /* of the warnings about the start, for the call that made them */
-    bool locked;           /* something sticks or rests; its events depend on multipliers */
+    double *now_q, *now_v;  /* where stepping stands */
+    bool stepped;           /* a run has begun since the start was set */
+    bool running;           /* and is not over */
+    bool fed;               /* an input or a callback has changed where the last step ended, */
+    double fed_from;        /* here */
+    bool started;           /* the first sample has been accepted */
+    ga_status begin;        /* of the warnings about the start, for the call that made them */
+    bool locked;            /* something sticks or rests; its events depend on multipliers */
+    ga_forbidden forbidden; /* why the run failed */
     ga_balance balance;
     ga_impact_errors *impact_errors; /* of each element, at its first event function */
     ga_warnings warnings;
@@ -160,6 +164,12 @@ int ga_sim_count_switched(ga_sim *sim, const ga_element_state *state, bool on);
 double ga_sim_mobility(ga_sim *sim, const ga_element *element, const double *row, double t,
                        const double *q, const double *v);
 /* Would a lock of the element's rate contradict others? */
+/* The mobility of a rate that nothing but round-off moves. */
+bool ga_sim_is_immobile(double mobility);
+/* What an impulse along the row would do to its rate if its bodies were alone. */
+double ga_sim_ease_alone(const ga_sim *sim, const ga_element *element, const double *row);
+/* Motions that take part in what the last impulse met. */
+int ga_sim_find_motions(const ga_sim *sim, int room, const ga_element **motions);
 bool ga_sim_is_determined(ga_sim *sim, const ga_element *element, double t, const double *q,
                           const double *v);
 /* Which locks are closed at the start; the elements remember. Fails only for want of memory. */

@@ -1,5 +1,6 @@
 /* Events of elements: stops and stiction, and the impacts of all contacts together. */
 #include "api/sim.h"
+#include "element/joint.h"
 
 #include <string.h>
 
@@ -87,6 +88,9 @@ static bool aim(ga_sim *sim, int count, double t, const double *q, const double 
         c->before = ga_sim_dot(nv, sim->work.direction, v);
         c->ease = ga_sim_dot(nv, sim->work.direction, sim->work.jump);
         c->target = c->restitution * fmax(-c->before, 0);
+        c->alone = ga_sim_ease_alone(sim, c->element, c->gradient);
+        if (ga_sim_is_immobile(c->ease / c->alone) && ga_sim_find_motions(sim, 0, NULL) > 0)
+            c->ease = 0; /* round-off: what an impulse did would be noise */
     }
     return true;
 }
@@ -319,6 +323,51 @@ static bool part_contacts(ga_sim *sim, int count, double t, const double *q, con
     return any;
 }
 
+static double gap_rate_of(ga_sim *sim, const ga_contact *c, double t, const double *q,
+                          const double *v, double *size)
+{
+    const int nv = sim->assembly->nv;
+    memset(sim->work.direction, 0, (size_t)nv * sizeof *sim->work.direction);
+    ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+    ga_assembly_add_row(sim->assembly, c->element, c->gradient, sim->work.direction);
+    const double fastest = ga_sim_largest(nv, v);
+    *size = 0;
+    for (int i = 0; i < nv; ++i) *size += fabs(sim->work.direction[i]) * fastest;
+    return ga_sim_dot(nv, sim->work.direction, v);
+}
+
+/* Motions do not yield. Where they drive a coordinate through its stop, alone or by way of
+ * other contacts, no impulses leave a velocity that respects all stops: true, and
+ * sim->forbidden says which. Rates are compared as those of equal energy, and with the
+ * fastest of them; iterations of `strike` leave far less than a thousandth. */
+static bool is_forbidden(ga_sim *sim, int count, double t, const double *q, const double *v)
+{
+    static const double left_over = 1e-3, round_off = 1e-9;
+    double fastest = 0, size;
+    if (!ga_sim_is_driven(sim->model)) return false;
+    for (int k = 0; k < count; ++k) {
+        const ga_contact *c = sim->work.contacts + k;
+        fastest = fmax(fastest, fabs(c->before) / sqrt(c->alone));
+    }
+    for (int k = 0; k < count; ++k) {
+        const ga_contact *c = sim->work.contacts + k;
+        ga_forbidden *found = &sim->forbidden;
+        const double rate = gap_rate_of(sim, c, t, q, v, &size);
+        if (rate >= -round_off * size || rate >= -left_over * fastest * sqrt(c->alone))
+            continue;
+        if (!push(sim, c, t, q, v)) continue;
+        found->count = ga_sim_find_motions(sim, 3, found->motions);
+        if (!found->count) continue;
+        found->stop = c->element;
+        found->speed = -rate;
+        const ga_element_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
+        found->limit =
+            ga_drive_limit((const struct ga_drive_element *)c->element, &state, &found->unit);
+        return true;
+    }
+    return false;
+}
+
 /* Contacts that open begin elsewhere than those that rest. */
 static void hold_again(ga_sim *sim, int count, double t, const double *q, const double *v)
 {
@@ -334,9 +383,11 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
                         double *v)
 {
     ga_sim *sim = user;
+    const size_t memory_size = (size_t)sim->model->memory_count * sizeof(double);
     bool changed = false;
     int struck = 0;
     ga_element_state state;
+    memcpy(sim->work.kept_memory, sim->assembly->memory, memory_size);
     for (int k = 0; k < count; ++k) {
         const ga_element *element = sim->model->elements[sim->event_element[which[k]]];
         ga_impact impact = {.determined = element->host &&
@@ -361,6 +412,10 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
         const int contacts = gather_contacts(sim, struck, &state);
         place_contacts(sim, contacts, at->t, q, v);
         if (collide(sim, contacts, at->t, q, v)) {
+            if (is_forbidden(sim, contacts, at->t, q, v)) {
+                memcpy(sim->assembly->memory, sim->work.kept_memory, memory_size);
+                return GA_ACTION_FAIL;
+            }
             double work[3];
             impulsive_work(sim, contacts, at->t, q, v, v, work);
             sim->balance.impact = true;

@@ -24,8 +24,9 @@
  * Next to it is only that of bodies tied to others a billion times as heavy. */
 static const double immobile = 1e-9;
 
-double ga_sim_mobility(ga_sim *sim, const ga_element *element, const double *row, double t,
-                       const double *q, const double *v)
+bool ga_sim_is_immobile(double mobility) { return fabs(mobility) <= immobile; }
+
+double ga_sim_ease_alone(const ga_sim *sim, const ga_element *element, const double *row)
 {
     const ga_assembly *a = sim->assembly;
     const bool planar = a->model->dimension == 2;
@@ -39,12 +40,20 @@ double ga_sim_mobility(ga_sim *sim, const ga_element *element, const double *row
         alone += ga_sim_dot(3, x, x) / a->mass[node];
         if (turned > 0) alone += ga_sim_dot(3, x + 3, x + 3) / turned;
     }
+    return alone;
+}
+
+double ga_sim_mobility(ga_sim *sim, const ga_element *element, const double *row, double t,
+                       const double *q, const double *v)
+{
+    const ga_assembly *a = sim->assembly;
     memset(sim->work.direction, 0, (size_t)a->nv * sizeof *sim->work.direction);
     ga_assembly_add_row(a, element, row, sim->work.direction);
     if (ga_integrator_impulse(sim->integrator, t, q, v, sim->work.direction, sim->work.jump,
                               NULL) != GA_OK)
         return 0;
-    return ga_sim_dot(a->nv, sim->work.direction, sim->work.jump) / alone;
+    return ga_sim_dot(a->nv, sim->work.direction, sim->work.jump) /
+           ga_sim_ease_alone(sim, element, row);
 }
 
 bool ga_sim_is_driven(const ga_model *model)
@@ -54,9 +63,9 @@ bool ga_sim_is_driven(const ga_model *model)
     return false;
 }
 
-/* Do motions take part in what the last impulse met? */
-static bool meets_motions(const ga_sim *sim)
+int ga_sim_find_motions(const ga_sim *sim, int room, const ga_element **motions)
 {
+    int count = 0;
     const ga_model *model = sim->model;
     const double *mu = ga_integrator_impulse_multipliers(sim->integrator);
     const double size = ga_sim_largest(model->rows + model->speed_rows, mu);
@@ -66,10 +75,14 @@ static bool meets_motions(const ga_sim *sim)
         const double most =
             fmax(ga_sim_largest(element->rows, mu + element->row),
                  ga_sim_largest(element->speed_rows, mu + model->rows + element->speed_row));
-        if (most > immobile * size) return true;
+        if (!(most > immobile * size)) continue;
+        if (count < room) motions[count] = element;
+        ++count;
     }
-    return false;
+    return count;
 }
+
+static bool meets_motions(const ga_sim *sim) { return ga_sim_find_motions(sim, 0, NULL) > 0; }
 
 static bool can_lock(const ga_element *element)
 {
@@ -98,7 +111,7 @@ static bool is_immobile(ga_sim *sim, const ga_element *element, double t, const 
     double row[GA_TWIST * GA_ELEMENT_MAX_NODES];
     const ga_element_state state = ga_assembly_state(sim->assembly, t, q, v, NULL, NULL);
     element->type->unlock(element, &state, memory_of(sim, element), row);
-    return fabs(ga_sim_mobility(sim, element, row, t, q, v)) <= immobile;
+    return ga_sim_is_immobile(ga_sim_mobility(sim, element, row, t, q, v));
 }
 
 bool ga_sim_is_determined(ga_sim *sim, const ga_element *element, double t, const double *q,

@@ -462,6 +462,39 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
               "`point-on-line`)";
 }
 
+/* The joint that a motion drives; null: it is a constraint that moves by itself. */
+static const ga_joint *driven_joint(const ga_element *motion)
+{
+    for (const ga_field *f = motion->type->fields; f && f->name; ++f)
+        if (f->kind == GA_KIND_JOINT)
+            return *(const ga_joint *const *)((const char *)motion + f->offset);
+    return NULL;
+}
+
+void ga_sim_explain_forbidden(const ga_forbidden *f, ga_report *report)
+{
+    const int most = (int)(sizeof f->motions / sizeof *f->motions);
+    report->row = f->stop->row;
+    report->column = -1;
+    report->message[0] = '\0';
+    ga_message_add(report->message, "at t = %.9g s ", report->time);
+    for (int k = 0; k < f->count && k < most; ++k) {
+        const ga_joint *joint = driven_joint(f->motions[k]);
+        ga_message_add(report->message, "%s%s.%.40s", k ? ", " : "", section_of(f->motions[k]),
+                       f->motions[k]->name);
+        if (joint && strcmp(joint->element.name, f->stop->name) != 0)
+            ga_message_add(report->message, " (of %.40s)", joint->element.name);
+    }
+    if (f->count > most) ga_message_add(report->message, ", ...");
+    ga_message_add(report->message,
+                   " %s joints.%.40s through its stop at %.6g %s, at %.3g %s/s: a stop does "
+                   "not yield, and neither does a motion",
+                   f->count > 1 ? "drive" : "drives", f->stop->name, f->limit, f->unit,
+                   f->speed, f->unit);
+    report->remedy = "wider `limits`, a stop that yields (`limits: {model: buffer}`), or a "
+                     "force or torque instead of the motion";
+}
+
 /* A function that is not a finite number, or has no finite rates, at the time of the failure.
  */
 static bool find_undefined(const ga_model *model, double t, ga_given *out)

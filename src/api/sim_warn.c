@@ -165,7 +165,7 @@ ga_status ga_sim_warn_begin(ga_sim *sim)
 static void warn_end(ga_sim *sim)
 {
     const ga_integrator *integrator = sim->integrator;
-    const ga_sample at = {.t = sim->balance.last_t,
+    const ga_sample at = {.t = ga_integrator_time(integrator), /* before what failed */
                           .q = ga_integrator_q(integrator),
                           .v = ga_integrator_v(integrator)};
     ga_moment moment = {.model = sim->model};

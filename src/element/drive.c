@@ -387,6 +387,18 @@ double ga_drive_effort(const struct ga_drive_element *d, const ga_element_state 
     return locked(mode_of(d, state)) ? Q + lock_effort(d, state) : Q;
 }
 
+double ga_drive_limit(const struct ga_drive_element *d, const ga_element_state *state,
+                      const char **unit)
+{
+    const ga_limits *limits = &d->a->limits;
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    *unit = d->coordinate->angular ? "rad" : "m";
+    const bool is_max =
+        !isfinite(limits->min) || fabs(l.s.value - limits->max) < fabs(l.s.value - limits->min);
+    return is_max ? limits->max : limits->min;
+}
+
 /* --- switching -----------------------------------------------------------------------------
  */
 

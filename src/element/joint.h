@@ -158,6 +158,9 @@ extern const ga_element_type ga_drive;
 void ga_drive_init(void *drive, const ga_joint *joint, int k);
 /* What a drive exerts along its coordinate in all. Reads lambda and psi. */
 double ga_drive_effort(const struct ga_drive_element *drive, const ga_element_state *state);
+/* The limit that its coordinate is nearest to, and the unit. */
+double ga_drive_limit(const struct ga_drive_element *drive, const ga_element_state *state,
+                      const char **unit);
 
 /* --- for joints ----------------------------------------------------------------------------
  */

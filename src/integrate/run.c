@@ -246,6 +246,15 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
     return status;
 }
 
+/* GA_ACTION_FAIL of the user. */
+static ga_status refuse(double t, ga_report *report)
+{
+    ga_fail(report, GA_ERR_INCONSISTENT,
+            "after an event at t = %.9g no state satisfies the constraints", t);
+    if (report) report->time = t;
+    return GA_ERR_INCONSISTENT;
+}
+
 ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, bool *stopped,
                         ga_report *report)
 {
@@ -260,6 +269,7 @@ ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, 
                                   .lambda = now->multipliers,
                                   .psi = now->multipliers + m->dae->m};
         ga_action action = events->settled(events->user, &sample);
+        if (action == GA_ACTION_FAIL) return refuse(now->t, report);
         if (action == GA_ACTION_STOP) *stopped = true;
         if (action != GA_ACTION_RESTART) return GA_OK;
         ga_projection *moved = &m->consistent->projection, before = *moved;
@@ -320,6 +330,7 @@ static ga_status happen(ga_run *run, double t, bool *changed, ga_report *report)
     ga_action action =
         events->happen(events->user, w->count, w->which, &sample, run->q, run->v);
     if (action == GA_ACTION_CONTINUE) return GA_OK;
+    if (action == GA_ACTION_FAIL) return refuse(t, report);
     for (int i = 0; i < m->dae->nq; ++i)
         if (!isfinite(run->q[i]) || (i < m->dae->nv && !isfinite(run->v[i])))
             return ga_fail(report, GA_ERR_NOT_FINITE,
