@@ -502,11 +502,13 @@ static int judge(uint64_t seed, const char *method, double worst[3])
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
-    int wrong =
-        0; /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances, with a warning */
+    /* errors that grow without stops, as those of pendulums do, are none of theirs */
+    const bool struck = k.p.since > 0 || k.p.at || k.p.leap < INFINITY;
+    /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances, with a warning */
+    int wrong = 0;
     if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
-    if (worst[1] > 1) wrong |= worst[1] > amplified || !k.warned ? 4 : 8;
+    if (worst[1] > 1) wrong |= worst[1] > amplified || (struck && !k.warned) ? 4 : 8;
     if (wrong || getenv("STOPS_CASE"))
         print_message(
             "case %lu: %s%s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
@@ -554,14 +556,15 @@ static void random_stops(void **state)
 }
 
 /* Cases in which impacts multiply errors, by 3000 in the first: they are told. The others graze
- * a stop in fixed steps, and fly in slow swings of a pendulum. */
+ * a stop in fixed steps, or are pendulums, one of which never strikes. */
 static void cases_that_once_failed(void **state)
 {
     (void)state;
     static const struct {
         uint64_t seed;
         int verdict;
-    } cases[] = {{31415905, 8}, {52900193, 8}, {52900408, 8}, {771118359, 8}, {52900240, 0}};
+    } cases[] = {{660900089, 8}, {31415905, 8},  {52900193, 8},
+                 {52900408, 8},  {771118359, 8}, {52900240, 0}};
     double worst[3];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
         assert_int_equal(judge(cases[k].seed, NULL, worst), cases[k].verdict);
