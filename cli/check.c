@@ -176,6 +176,11 @@ static void print_moved(const ga_sim_check *found, int dimension)
     puts("assembled positions, to be copied into the file");
     for (int k = 0; k < found->moved_count; ++k)
         print_assembled(&found->moved[k], dimension, size);
+    puts("    with these in the file, joint coordinates are zero at the assembled position: "
+         "then\n"
+         "    subtract their values at the start (`galpha run`, row t = 0) from `limits`, "
+         "`rest`,\n"
+         "    angles of torsion springs and values of motions");
 }
 
 /* The largest number in this unit, at least 1: what is smaller by the precision of doubles is
