@@ -9,28 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#if defined(__GNUC__)
 #define KERNEL static inline __attribute__((always_inline))
-#define PICK __builtin_shufflevector
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef double vec4_half __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long long vec4_mask __attribute__((vector_size(32), aligned(8), may_alias));
+#if defined(__clang__)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (vec4_mask){__VA_ARGS__})
+#endif
 KERNEL void load(vec4 *x, const double *from) { *x = *(const vec4 *)from; }
 KERNEL void store(double *to, const vec4 *x) { *(vec4 *)to = *x; }
-/* By halves: GCC writes a list of four to memory and reads it again. */
-KERNEL void set(vec4 *x, double a, double b, double c, double d)
-{
-    *x = PICK(((vec4_half){a, b}), ((vec4_half){c, d}), 0, 1, 2, 3);
-}
 /* The first count < 4 numbers, and zeros; and back. */
 KERNEL void load_first(vec4 *x, const double *from, int count)
 {
     if (count > 2)
-        set(x, from[0], from[1], from[2], 0);
+        *x = (vec4){from[0], from[1], from[2], 0};
     else if (count > 1)
-        set(x, from[0], from[1], 0, 0);
+        *x = (vec4){from[0], from[1], 0, 0};
     else
-        set(x, from[0], 0, 0, 0);
+        *x = (vec4){from[0], 0, 0, 0};
 }
 KERNEL void store_first(double *to, const vec4 *x, int count)
 {
@@ -38,14 +36,17 @@ KERNEL void store_first(double *to, const vec4 *x, int count)
     if (count > 1) to[1] = (*x)[1];
     if (count > 2) to[2] = (*x)[2];
 }
+/* As one store: processors are slow to read as a vector what was not written as one. */
+KERNEL void put(double *to, double a, double b, double c, double d)
+{
+    *(vec4 *)to = (vec4){a, b, c, d};
+}
 KERNEL void set_zero(vec4 *x) { *x = (vec4){0}; }
 KERNEL void scale(vec4 *x, double a) { *x *= a; }
 KERNEL void minus(vec4 *x, const vec4 *y) { *x -= *y; }
 KERNEL void add(vec4 *x, const vec4 *y, double a) { *x += *y * a; }
 KERNEL void subtract(vec4 *x, const vec4 *y, double a) { *x -= *y * a; }
-KERNEL void multiply_by(vec4 *x, const vec4 *y) { *x *= *y; }
 KERNEL void add_products(vec4 *x, const vec4 *y, const vec4 *z) { *x += *y * *z; }
-KERNEL void subtract_products(vec4 *x, const vec4 *y, const vec4 *z) { *x -= *y * *z; }
 /* x := max(x, |y|) each; a NaN in y is left out. */
 KERNEL void raise_by(vec4 *x, const vec4 *y)
 {
@@ -57,25 +58,6 @@ KERNEL void raise_by(vec4 *x, const vec4 *y)
     const vec4_mask more = size > *x;
     *x = (vec4)(((vec4_mask)size & more) | ((vec4_mask)*x & ~more));
 #endif
-}
-/* Number p, four times. */
-KERNEL void spread(vec4 *y, const vec4 *x, const int p)
-{
-    if (p == 0)
-        *y = PICK(*x, *x, 0, 0, 0, 0);
-    else if (p == 1)
-        *y = PICK(*x, *x, 1, 1, 1, 1);
-    else if (p == 2)
-        *y = PICK(*x, *x, 2, 2, 2, 2);
-    else
-        *y = PICK(*x, *x, 3, 3, 3, 3);
-}
-/* All but the first count numbers become those of y. */
-KERNEL void replace_from(vec4 *x, const vec4 *y, const int count)
-{
-    const vec4_mask number = {0, 1, 2, 3}, end = {count, count, count, count};
-    const vec4_mask first = number < end;
-    *x = (vec4)(((vec4_mask)*x & first) | ((vec4_mask)*y & ~first));
 }
 /* Rows become columns. */
 KERNEL void transpose(vec4 x[4])
@@ -103,33 +85,23 @@ KERNEL void store_first(double *to, const vec4 *x, int count)
 {
     for (int v = 0; v < count; ++v) to[v] = x->at[v];
 }
-KERNEL void set(vec4 *x, double a, double b, double c, double d) { *x = (vec4){{a, b, c, d}}; }
+KERNEL void put(double *to, double a, double b, double c, double d)
+{
+    const double all[4] = {a, b, c, d};
+    memcpy(to, all, sizeof all);
+}
 KERNEL void set_zero(vec4 *x) { memset(x, 0, sizeof *x); }
 KERNEL void scale(vec4 *x, double a) { EACH x->at[v] *= a; }
 KERNEL void minus(vec4 *x, const vec4 *y) { EACH x->at[v] -= y->at[v]; }
 KERNEL void add(vec4 *x, const vec4 *y, double a) { EACH x->at[v] += y->at[v] * a; }
 KERNEL void subtract(vec4 *x, const vec4 *y, double a) { EACH x->at[v] -= y->at[v] * a; }
-KERNEL void multiply_by(vec4 *x, const vec4 *y) { EACH x->at[v] *= y->at[v]; }
 KERNEL void add_products(vec4 *x, const vec4 *y, const vec4 *z)
 {
     EACH x->at[v] += y->at[v] * z->at[v];
 }
-KERNEL void subtract_products(vec4 *x, const vec4 *y, const vec4 *z)
-{
-    EACH x->at[v] -= y->at[v] * z->at[v];
-}
 KERNEL void raise_by(vec4 *x, const vec4 *y)
 {
     EACH x->at[v] = fabs(y->at[v]) > x->at[v] ? fabs(y->at[v]) : x->at[v];
-}
-KERNEL void spread(vec4 *y, const vec4 *x, const int p)
-{
-    const double all = x->at[p];
-    EACH y->at[v] = all;
-}
-KERNEL void replace_from(vec4 *x, const vec4 *y, const int count)
-{
-    for (int v = count; v < 4; ++v) x->at[v] = y->at[v];
 }
 KERNEL void transpose(vec4 x[4])
 {

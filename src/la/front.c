@@ -149,133 +149,62 @@ KERNEL double factor(int k, int m, double keep, double *F, int *swap)
 
 static inline int panel_width(int k, int c) { return k - c < 4 ? k - c : 4; }
 
-KERNEL void take(double **to, const vec4 *x)
+KERNEL void take(double **to, const double *from)
 {
-    store(*to, x);
+    vec4 x;
+    load(&x, from);
+    store(*to, &x);
     *to += 4;
-}
-
-/* The reciprocals of the pivots c .. c+w-1. */
-KERNEL void take_pivots(const int w, int c, int ld, const double *F, vec4 *d)
-{
-    const double *x = F + (ptrdiff_t)c * (ld + 1);
-    const int next = ld + 1;
-    set(d, x[0], w > 1 ? x[next] : 0, w > 2 ? x[2 * next] : 0, w > 3 ? x[3 * next] : 0);
-}
-
-/* The panel from column c on, for the way forth. The tile on the diagonal has zeros on and
- * above the diagonal, but the reciprocals of the pivots in the last column. */
-KERNEL double *pack_lower(const int w, int c, int ld, const double *F, double *forth)
-{
-    const double *x = F + (ptrdiff_t)c * ld;
-    vec4 l, first;
-    for (int p = 0; p < w; ++p) {
-        set_zero(&first);
-        if (p == w - 1) take_pivots(w, c, ld, F, &first);
-        load(&l, x + p * ld + c);
-        replace_from(&first, &l, p + 1);
-        take(&forth, &first);
-    }
-    for (int i = c + 4; i < ld; i += 4)
-        for (int p = 0; p < w; ++p) {
-            load(&l, x + p * ld + i);
-            take(&forth, &l);
-        }
-    return forth;
-}
-
-/* Rows i .. i+3 of the columns from .. end-1, by the pivots of these rows. */
-KERNEL double *pack_rows(const vec4 *d, int i, int from, int end, int ld, const double *F,
-                         double *back)
-{
-    vec4 u;
-    for (int j = from; j < end; ++j) {
-        load(&u, F + (ptrdiff_t)j * ld + i);
-        multiply_by(&u, d);
-        take(&back, &u);
-    }
-    return back;
-}
-
-/* The tile on the diagonal has no first column, and zeros on and below the diagonal. */
-KERNEL double *pack_upper(const int w, int c, int ld, const double *F, double *back)
-{
-    const double *x = F + (ptrdiff_t)c * ld;
-    vec4 d, u, zero;
-    set_zero(&zero);
-    take_pivots(w, c, ld, F, &d);
-    for (int p = 1; p < w; ++p) {
-        load(&u, x + p * ld + c);
-        multiply_by(&u, &d);
-        replace_from(&u, &zero, p);
-        take(&back, &u);
-    }
-    for (int i = 0; i < c; i += 4) {
-        take_pivots(4, i, ld, F, &d);
-        back = pack_rows(&d, i, c, c + w, ld, F, back);
-    }
-    return back;
-}
-
-/* A panel of L_A, and its rows of U. */
-KERNEL void pack_panel(const int w, int c, int k, int m, const double *F, double **forth,
-                       double **back)
-{
-    const int ld = ga_front_padded(m);
-    vec4 d;
-    take_pivots(w, c, ld, F, &d);
-    *forth = pack_lower(w, c, ld, F, *forth);
-    *back = pack_rows(&d, c, k, m, ld, F, *back);
 }
 
 KERNEL void pack(int k, int m, const double *F, double *forth, double *back)
 {
-    const int ld = ga_front_padded(m);
-    int c = 0;
-    for (; c + 4 <= k; c += 4) pack_panel(4, c, k, m, F, &forth, &back);
-    if (k - c == 3) pack_panel(3, c, k, m, F, &forth, &back);
-    if (k - c == 2) pack_panel(2, c, k, m, F, &forth, &back);
-    if (k - c == 1) pack_panel(1, c, k, m, F, &forth, &back);
-    if (k - c == 3) back = pack_upper(3, c, ld, F, back);
-    if (k - c == 2) back = pack_upper(2, c, ld, F, back);
-    if (k - c == 1) back = pack_upper(1, c, ld, F, back);
-    for (c -= 4; c >= 0; c -= 4) back = pack_upper(4, c, ld, F, back);
+    const int ld = ga_front_padded(m), last = (k - 1) & ~3;
+    for (int c = 0; c < k; c += 4)
+        for (int i = c; i < ld; i += 4)
+            for (int p = c; p < c + panel_width(k, c); ++p)
+                take(&forth, F + (ptrdiff_t)p * ld + i);
+    for (int i = 0; i < k; i += 4)
+        for (int j = k; j < m; ++j) take(&back, F + (ptrdiff_t)j * ld + i);
+    for (int c = last; c >= 0; c -= 4) {
+        const int end = c + panel_width(k, c);
+        for (int p = c; p < end; ++p) take(&back, F + (ptrdiff_t)p * ld + c);
+        for (int i = 0; i < c; i += 4)
+            for (int p = c; p < end; ++p) take(&back, F + (ptrdiff_t)p * ld + i);
+    }
 }
 
-/* z -= a tile of w columns times the first of a. */
-KERNEL void subtract_tile(const int w, const double *x, const vec4 *a, double *z)
+/* z -= a tile of w columns times a. */
+KERNEL void subtract_tile(const int w, const double *restrict x, const double *restrict a,
+                          double *restrict z)
 {
-    vec4 y, l, u, s, t;
+    vec4 y, s, t;
     load(&y, z);
     load(&s, x);
-    spread(&u, a, 0);
-    multiply_by(&s, &u);
-    if (w > 1) {
-        load(&l, x + 4);
-        spread(&u, a, 1);
-        add_products(&s, &l, &u);
-    }
+    scale(&s, a[0]);
+    if (w > 1) add_at(&s, x + 4, a[1]);
     if (w > 2) {
         load(&t, x + 8);
-        spread(&u, a, 2);
-        multiply_by(&t, &u);
-        if (w > 3) {
-            load(&l, x + 12);
-            spread(&u, a, 3);
-            add_products(&t, &l, &u);
-        }
+        scale(&t, a[2]);
+        if (w > 3) add_at(&t, x + 12, a[3]);
         add(&s, &t, 1);
     }
     minus(&y, &s);
     store(z, &y);
 }
 
-/* Substitution: a -= x a_p, where x is zero in row p. */
-KERNEL void substitute(const vec4 *x, const int p, vec4 *a)
+/* The tile on the diagonal by substitution, then the rows below it; the next panel. */
+KERNEL const double *forward_panel(const int w, int c, int ld, const double *restrict x,
+                                   double *restrict z)
 {
-    vec4 u;
-    spread(&u, a, p);
-    subtract_products(a, x, &u);
+    double a[4];
+    for (int p = 0; p < 4; ++p) a[p] = z[c + p];
+    for (int p = 0; p < w; ++p)
+        for (int i = p + 1; i < 4; ++i) a[i] -= x[4 * p + i] * a[p];
+    put(z + c, a[0], a[1], a[2], a[3]);
+    x += 4 * w;
+    for (int i = c + 4; i < ld; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
+    return x;
 }
 
 /* A tile of which only the first numbers are there, or all four. */
@@ -295,30 +224,6 @@ KERNEL void store_tile(double *z, const vec4 *x, int count)
         store_first(z, x, count);
 }
 
-/* The tile on the diagonal by substitution, then the rows below it; the next panel. */
-KERNEL const double *forward_panel(const int w, int c, int ld, const double *restrict x,
-                                   double *restrict z, double *restrict own)
-{
-    vec4 a, l, d, zero;
-    set_zero(&zero);
-    load(&a, z + c);
-    for (int p = 0; p < w - 1; ++p) {
-        load(&l, x + 4 * p);
-        substitute(&l, p, &a);
-    }
-    load(&d, x + 4 * (w - 1));
-    if (w < 4) { /* rows of L */
-        replace_from(&zero, &d, w);
-        substitute(&zero, w - 1, &a);
-        store(z + c, &a);
-    }
-    multiply_by(&d, &a);
-    store_tile(own + c, &d, w);
-    x += 4 * w;
-    for (int i = c + 4; i < ld; i += 4, x += 4 * w) subtract_tile(w, x, &a, z + i);
-    return x;
-}
-
 KERNEL void forward(int k, int m, const double *x, double *own, double *z)
 {
     const int ld = ga_front_padded(m);
@@ -330,25 +235,32 @@ KERNEL void forward(int k, int m, const double *x, double *own, double *z)
     }
     set_zero(&y);
     for (; c < ld; c += 4) store(z + c, &y);
-    for (c = 0; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z, own);
-    if (k - c == 3) forward_panel(3, c, ld, x, z, own);
-    if (k - c == 2) forward_panel(2, c, ld, x, z, own);
-    if (k - c == 1) forward_panel(1, c, ld, x, z, own);
+    for (c = 0; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z);
+    if (k - c == 3) forward_panel(3, c, ld, x, z);
+    if (k - c == 2) forward_panel(2, c, ld, x, z);
+    if (k - c == 1) forward_panel(1, c, ld, x, z);
+    for (c = 0; c < k; c += 4) {
+        load(&y, z + c);
+        store_tile(own + c, &y, k - c);
+    }
 }
 
 /* The same, with the rows above. */
 KERNEL const double *backward_panel(const int w, int c, const double *restrict x,
                                     double *restrict z)
 {
-    vec4 a, u;
-    load_tile(&a, z + c, w);
-    for (int p = w - 1; p > 0; --p) {
-        load(&u, x + 4 * (p - 1));
-        substitute(&u, p, &a);
+    double a[4] = {0};
+    for (int p = 0; p < w; ++p) a[p] = z[c + p];
+    for (int p = w - 1; p >= 0; --p) {
+        a[p] *= x[4 * p + p];
+        for (int i = 0; i < p; ++i) a[i] -= x[4 * p + i] * a[p];
     }
-    store_tile(z + c, &a, w);
-    x += 4 * (w - 1);
-    for (int i = 0; i < c; i += 4, x += 4 * w) subtract_tile(w, x, &a, z + i);
+    if (w == 4)
+        put(z + c, a[0], a[1], a[2], a[3]);
+    else
+        for (int p = 0; p < w; ++p) z[c + p] = a[p];
+    x += 4 * w;
+    for (int i = 0; i < c; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
     return x;
 }
 
@@ -437,7 +349,7 @@ static size_t back_before(int k, int r, int c)
 {
     size_t size = (size_t)ga_front_padded(k) * (size_t)r;
     for (int q = (k - 1) & ~3; q > c; q -= 4)
-        size += (size_t)panel_width(k, q) * (size_t)(q + 4) - 4;
+        size += (size_t)panel_width(k, q) * (size_t)(q + 4);
     return size;
 }
 
@@ -452,11 +364,11 @@ void ga_front_forward_transposed(int k, int m, const double *back, double *x, do
 {
     const int r = m - k;
     for (int c = 0; c < k; ++c) {
-        const int first = c & ~3, w = panel_width(k, first), p = c - first;
-        const double *panel = back + back_before(k, r, first);
-        for (int i = first; i < c; ++i) z[c] -= panel[4 * (p - 1) + i - first] * z[i];
-        for (int i = 0; i < first; ++i)
-            z[c] -= panel[4 * (p - 1 + w * (1 + i / 4)) + i % 4] * z[i];
+        const int first = c & ~3, w = panel_width(k, first);
+        const double *tile = back + back_before(k, r, first) + 4 * (c - first);
+        for (int i = 0; i < first; ++i) z[c] -= tile[4 * w * (1 + i / 4) + i % 4] * z[i];
+        for (int i = first; i < c; ++i) z[c] -= tile[i - first] * z[i];
+        z[c] *= tile[c - first];
     }
     for (int j = 0; j < r; ++j)
         for (int i = 0; i < k; ++i) x[j] -= back[4 * (i / 4 * r + j) + i % 4] * z[i];
@@ -465,12 +377,12 @@ void ga_front_forward_transposed(int k, int m, const double *back, double *x, do
 void ga_front_backward_transposed(int k, int m, const double *forth, const double *x, double *z)
 {
     for (int c = k - 1; c >= 0; --c) {
-        const int first = c & ~3, w = panel_width(k, first), p = c - first;
-        const double *panel = forth + forth_before(k, ga_front_padded(m), first);
-        z[c] *= panel[4 * (w - 1) + p];
+        const int first = c & ~3, w = panel_width(k, first);
+        const double *tile =
+            forth + forth_before(k, ga_front_padded(m), first) + 4 * (c - first);
         for (int i = c + 1; i < m; ++i) {
             const int at = i - first;
-            z[c] -= panel[4 * (p + w * (at / 4)) + at % 4] * (i < k ? z[i] : x[i - k]);
+            z[c] -= tile[4 * w * (at / 4) + at % 4] * (i < k ? z[i] : x[i - k]);
         }
     }
 }

@@ -9,13 +9,10 @@
  *
  * Pivots are chosen in the rows of A alone. The last block is the contribution block, which the
  * parent of the front takes over. The rest is kept in two pieces, in tiles of four rows and up
- * to four columns, by columns each, in the order in which solutions read them. With D, the
- * reciprocals of the pivots:
- *   forth   panel by panel, from the first: its tile on the diagonal of L_A, with D in the last
- *           column, where L_A has nothing left; the tiles below it
- *   back    the r columns of D L_A^-1 P U, four rows after four; then panel by panel, from the
- *           last: its tile on the diagonal of D U_A, without its first column, of which only
- *           the diagonal is not zero; the tiles above it */
+ * to four columns, by columns each, in the order in which solutions read them:
+ *   forth   panel by panel, from the first: its tile on the diagonal, those below it
+ *   back    the r columns of L_A^-1 P U, four rows after four; then panel by panel, from the
+ *           last: its tile on the diagonal, those above it */
 #ifndef GA_LA_FRONT_H
 #define GA_LA_FRONT_H
 
@@ -33,10 +30,10 @@ typedef struct ga_front_kernels {
      * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
     double (*factor)(int k, int m, double keep, double *F, int *swap);
     void (*pack)(int k, int m, const double *F, double *forth, double *back);
-    /* The k numbers of own become D L_A^-1 P own, and z, of ld numbers, gets
-     * -L U_A^-1 L_A^-1 P own from k to m. */
+    /* The k numbers of own become L_A^-1 P own, those of z from k to m -L U_A^-1 times that; z
+     * has ld. */
     void (*forward)(int k, int m, const double *forth, double *own, double *z);
-    /* own, as forward left it, becomes U_A^-1 (D^-1 own - L_A^-1 P U x), x of r numbers. */
+    /* own: k numbers, which become U_A^-1 (own - L_A^-1 P U x), x of r numbers. */
     void (*backward)(int k, int m, const double *back, const double *x, double *own);
 } ga_front_kernels;
 
@@ -44,8 +41,8 @@ typedef struct ga_front_kernels {
 const ga_front_kernels *ga_front_kernels_get(void);
 const ga_front_kernels *ga_front_kernels_plain(void);
 
-/* The transposed matrix, for whom speed is of no importance: z = D^-1 U_A^-T z, x -= U^T P^T
- * L_A^-T D z; and z = L_A^-T (D z - U_A^-T L^T x). */
+/* The transposed matrix, for whom speed is of no importance: z = U_A^-T z, x -= U^T P^T L_A^-T
+ * z; and z = L_A^-T (z - U_A^-T L^T x). */
 void ga_front_forward_transposed(int k, int m, const double *back, double *x, double *z);
 void ga_front_backward_transposed(int k, int m, const double *forth, const double *x,
                                   double *z);
