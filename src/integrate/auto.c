@@ -269,8 +269,8 @@ static ga_standing look(ga_auto *x, ga_status failure, double *step)
                        .failure = failure,
                        .steps = p->since,
                        .steps_to_end = (x->run.t_end - t) / h};
+    if (now.trial || now.reason == GA_REASON_COARSE) now.gain = h / p->h_before;
     if (now.trial) {
-        now.gain = h / p->h_before;
         now.growth = h_before > 0 ? h * count / h_before : now.gain;
     } else if (failure == GA_OK && now.method != GA_METHOD_GENERALIZED_ALPHA) {
         const ga_stiffness s = ga_stiffness_measure(member(m), &x->probe);

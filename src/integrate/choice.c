@@ -45,6 +45,10 @@ static const double GROWTH = 1.2;
  * short steps. */
 enum { FIRST_LOOK = 10, VERDICT = 20, FIRST_LOOK_ALPHA = 20, VERDICT_ALPHA = 40 };
 
+/* Generalized-alpha has won a trial and then its steps become so short, by those of the method
+ * before: radau is tried at once. (Steps of 1e-3 s on a spring of 1e10 N/m became 2e-6 s.) */
+static const double COLLAPSED = 0.1;
+
 /* Below these the explicit method is stable with the steps of radau. */
 static const double RESOLVED_OMEGA = 2, RESOLVED_RHO = 3;
 
@@ -143,6 +147,8 @@ ga_choice ga_choose_next(const ga_standing *p)
     default:
         if (p->reason == GA_REASON_STUCK)
             return (ga_choice){GA_METHOD_EXPLICIT, false, GA_REASON_PASSED};
+        if (p->gain > 0 && p->gain < COLLAPSED)
+            return (ga_choice){GA_METHOD_RADAU, true, GA_REASON_TRY};
         return may_try_again(p) ? (ga_choice){GA_METHOD_RADAU, true, GA_REASON_TRY} : stay(p);
     }
 }

@@ -52,7 +52,8 @@ typedef struct ga_standing {
     double steps_to_end;        /* if all were like the last ones */
     double steps_for_stability; /* the fewest explicit ones for the whole time */
     double h_omega, h_rho;      /* step times frequency and times rate of the fastest modes */
-    double gain;                /* trial: the last steps by those of the method before */
+    double gain;                /* trial: the last steps by those of the method before; also of
+                                 * generalized-alpha that has won one. 0: unknown */
     double growth;              /* trial: the last steps by those before */
 } ga_standing;
 
