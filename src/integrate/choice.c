@@ -52,8 +52,10 @@ static const double COLLAPSED = 0.1;
 /* Below these the explicit method is stable with the steps of radau. */
 static const double RESOLVED_OMEGA = 2, RESOLVED_RHO = 3;
 
-/* Steps between looks, and before a trial that was lost is repeated. */
+/* Steps between looks, and before a trial that was lost is repeated: the first one soon, since
+ * the first steps of a run tell little about the others. */
 enum { EARLY = 10, WAIT_EXPLICIT = 100, WAIT_RADAU = 50, WAIT_ALPHA = 30, LONGER = 3 };
+enum { WAIT_LOST = 30 };
 enum { MOST_LONGER = 12, AGAIN = 200 };
 
 ga_choice ga_choose_first(const ga_task *task)
@@ -157,15 +159,16 @@ long ga_choice_first_look(void) { return EARLY; }
 
 long ga_choice_next_look(ga_method method, bool trial, long since)
 {
-    const long wait = ga_choice_wait(method, trial, 0);
-    return since + (method == GA_METHOD_EXPLICIT && since < wait ? since : wait);
+    if (method == GA_METHOD_EXPLICIT)
+        return since + (since < WAIT_EXPLICIT ? since : WAIT_EXPLICIT);
+    return since + ga_choice_wait(method, trial, 0);
 }
 
 long ga_choice_wait(ga_method method, bool trial, int count)
 {
     if (method == GA_METHOD_RADAU) return trial ? FIRST_LOOK : WAIT_RADAU;
     if (method == GA_METHOD_GENERALIZED_ALPHA && trial) return FIRST_LOOK_ALPHA;
-    return (long)times_longer(method == GA_METHOD_EXPLICIT ? WAIT_EXPLICIT : WAIT_ALPHA, count);
+    return (long)times_longer(method == GA_METHOD_EXPLICIT ? WAIT_LOST : WAIT_ALPHA, count);
 }
 
 bool ga_choice_is_final(ga_choice choice)
