@@ -493,17 +493,6 @@ static void go_back(ga_onestep *m)
     ga_alpha_show(a);
 }
 
-static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
-{
-    return ga_consistent_correct(&ga_alpha_stepper(m)->start, t, q, v, levels);
-}
-
-static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers)
-{
-    return ga_consistent_acceleration(&ga_alpha_stepper(m)->start, t, q, v, vd, multipliers);
-}
-
 /* --- reports ------------------------------------------------------------------------------ */
 
 /* In index 3 round-off of positions enters velocities divided by h, so a tolerance has a
@@ -557,8 +546,6 @@ const ga_onestep_type ga_alpha_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = ga_cubic_interpolate,
-    .project = project,
-    .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,
     .save = ga_alpha_save,

@@ -415,19 +415,6 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
     in_use->type->interpolate(in_use, t, q, v, vd, multipliers);
 }
 
-static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
-{
-    ga_onestep *in_use = member(m);
-    return in_use->type->project(in_use, t, q, v, levels);
-}
-
-static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers)
-{
-    ga_onestep *in_use = member(m);
-    return in_use->type->accelerate(in_use, t, q, v, vd, multipliers);
-}
-
 static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *report)
 {
     const ga_auto *x = (const ga_auto *)m;
@@ -509,8 +496,6 @@ const ga_onestep_type ga_auto_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = interpolate,
-    .project = project,
-    .accelerate = accelerate,
     .explain = explain,
     .linearise = linearise,
     .save = save,

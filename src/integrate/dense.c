@@ -120,7 +120,15 @@ void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
     m->type->interpolate(m, t, q, v, vd, multipliers);
     if (now->steps == 0 || t == now->t || t == now->t_old || !m->dae->mp) return;
     /* where this does not converge, near a singular position, the interpolated values stay */
-    if (!m->type->project(m, t, q, v, levels)) m->type->interpolate(m, t, q, v, NULL, NULL);
+    if (!ga_consistent_correct(ga_onestep_output(m), t, q, v, levels))
+        m->type->interpolate(m, t, q, v, NULL, NULL);
+}
+
+void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
+                           double *vd, double *multipliers)
+{
+    if (ga_onestep_accelerate(m, t, q, v, vd, multipliers) != GA_OK)
+        m->type->interpolate(m, t, NULL, NULL, vd, multipliers);
 }
 
 void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
@@ -128,6 +136,6 @@ void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *
 {
     ga_dense_output(m, t, q, v, vd, multipliers);
     if (m->now.steps == 0 || m->velocity_level || !m->dae->m) return;
-    if (!m->type->project(m, t, q, v, GA_VELOCITY_LEVEL))
+    if (!ga_consistent_correct(ga_onestep_output(m), t, q, v, GA_VELOCITY_LEVEL))
         m->type->interpolate(m, t, NULL, v, NULL, NULL);
 }

@@ -88,9 +88,8 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
 /* At the state in w->q, v, vd, multipliers, the latter on the acceleration level if wanted. */
 static ga_status call_exactly(ga_watch *w, double t, double *g, ga_report *report)
 {
-    if (w->def.exact && w->def.exact(w->def.user) &&
-        w->m->type->accelerate(w->m, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
-        w->m->type->interpolate(w->m, t, NULL, NULL, w->vd, w->multipliers);
+    if (w->def.exact && w->def.exact(w->def.user))
+        ga_dense_acceleration(w->m, t, w->q, w->v, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 
@@ -127,7 +126,7 @@ static ga_status evaluate_ahead(ga_watch *w, double ds, double *g, ga_report *re
     if (ds == 0)
         memcpy(w->vd, now->vd, (size_t)dae->nv * sizeof *w->vd);
     else
-        GA_TRY(w->m->type->accelerate(w->m, now->t + ds, w->q, w->v, w->vd, w->multipliers));
+        GA_TRY(ga_onestep_accelerate(w->m, now->t + ds, w->q, w->v, w->vd, w->multipliers));
     return call(w, now->t + ds, g, report);
 }
 
@@ -236,8 +235,7 @@ static ga_status evaluate_at(ga_watch *w, double t, const double *q, const doubl
     m->type->interpolate(m, t, NULL, NULL, w->vd, w->multipliers);
     memcpy(w->q, q, (size_t)m->dae->nq * sizeof *q);
     memcpy(w->v, v, (size_t)m->dae->nv * sizeof *v);
-    if (m->type->accelerate(m, t, w->q, w->v, w->vd, w->multipliers) != GA_OK)
-        m->type->interpolate(m, t, NULL, NULL, w->vd, w->multipliers);
+    ga_dense_acceleration(m, t, w->q, w->v, w->vd, w->multipliers);
     return call(w, t, g, report);
 }
 

@@ -253,7 +253,7 @@ static ga_status warm(ga_onestep *m)
 {
     const ga_solution *now = &m->now;
     const ga_status status =
-        ga_consistent_factor(ga_explicit_output(of(m)), now->t, now->q, now->v, GA_SADDLE_ALL);
+        ga_consistent_factor(ga_onestep_output(m), now->t, now->q, now->v, GA_SADDLE_ALL);
     return status == GA_ERR_MEMORY ? status : GA_OK;
 }
 
@@ -509,19 +509,6 @@ static void go_back(ga_onestep *m)
     show(x);
 }
 
-/* --- output and events -------------------------------------------------------------------- */
-
-static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
-{
-    return ga_consistent_correct(ga_explicit_output(of(m)), t, q, v, levels);
-}
-
-static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers)
-{
-    return ga_explicit_solve_output(of(m), t, q, v, vd, multipliers);
-}
-
 /* --- save and load ------------------------------------------------------------------------ */
 
 /* Nothing that was factored serves the next step; the dense output follows from the stages. */
@@ -617,8 +604,6 @@ const ga_onestep_type ga_explicit_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = ga_explicit_interpolate,
-    .project = project,
-    .accelerate = accelerate,
     .explain = explain,
     .save = save,
     .load = load,

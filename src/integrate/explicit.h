@@ -89,8 +89,6 @@ typedef ga_status ga_explicit_solve(ga_explicit *x, double t, const double *q, c
                                     double *vd, double *multipliers);
 /* For the first new stage of a step, and for its end; for stages between; for output. */
 ga_explicit_solve ga_explicit_solve_step, ga_explicit_solve_nearby, ga_explicit_solve_output;
-/* Consistent values for output, with the redundancy that is known to the steps. */
-ga_consistent *ga_explicit_output(ga_explicit *x);
 /* At a start, whose factors are there. */
 void ga_explicit_look_at_constraints(ga_explicit *x);
 

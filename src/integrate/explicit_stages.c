@@ -8,12 +8,6 @@
 
 /* --- the equations ------------------------------------------------------------------------ */
 
-ga_consistent *ga_explicit_output(ga_explicit *x)
-{
-    ga_redundancy_copy(&x->output.redundancy, &x->consistent.redundancy);
-    return &x->output;
-}
-
 void ga_explicit_look_at_constraints(ga_explicit *x)
 {
     x->pivot = ga_factor_rcond(x->consistent.saddle.factor);
@@ -74,7 +68,7 @@ ga_status ga_explicit_solve_nearby(ga_explicit *x, double t, const double *q, co
 ga_status ga_explicit_solve_output(ga_explicit *x, double t, const double *q, const double *v,
                                    double *vd, double *multipliers)
 {
-    return ga_consistent_acceleration(ga_explicit_output(x), t, q, v, vd, multipliers);
+    return ga_consistent_acceleration(ga_onestep_output(&x->base), t, q, v, vd, multipliers);
 }
 
 /* --- charts ------------------------------------------------------------------------------- */

@@ -54,6 +54,19 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, ga_consisten
                       .stats = stats};
 }
 
+ga_consistent *ga_onestep_output(ga_onestep *m)
+{
+    if (m->output != m->consistent)
+        ga_redundancy_copy(&m->output->redundancy, &m->consistent->redundancy);
+    return m->output;
+}
+
+ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const double *v,
+                                double *vd, double *multipliers)
+{
+    return ga_consistent_acceleration(ga_onestep_output(m), t, q, v, vd, multipliers);
+}
+
 bool ga_step_may_retry(ga_status status)
 {
     return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;

@@ -126,13 +126,6 @@ typedef struct ga_onestep_type {
     /* Within the last step; any output may be null. */
     void (*interpolate)(ga_onestep *m, double t, double *q, double *v, double *vd,
                         double *multipliers);
-    /* Moves q and v, which are close, onto constraints of these levels; false if that fails.
-     * Not called without constraints. */
-    bool (*project)(ga_onestep *m, double t, double *q, double *v, ga_levels levels);
-    /* v' and multipliers from the dynamics and the constraints on acceleration level. Given:
-     * guesses of the multipliers. */
-    ga_status (*accelerate)(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers);
 
     /* One sentence about a step of size h that failed; false: nothing to add. Optional. */
     bool (*explain)(const ga_onestep *m, ga_status status, double h, ga_report *report);
@@ -159,7 +152,7 @@ struct ga_onestep {
     const ga_onestep_type *type;
     ga_dae *dae;               /* the equations and their sizes */
     ga_consistent *consistent; /* consistent values: redundancy, projections, impulses */
-    ga_consistent *output;     /* that of `accelerate` and `project` */
+    ga_consistent *output;     /* the same between steps, may be another: ga_onestep_output */
     const int *kind;           /* of each velocity: 0 translation, 1 rotation */
     bool velocity_level;       /* v is on its constraints at the ends of steps */
     int max_halvings;          /* of a step of fixed size */
@@ -185,6 +178,12 @@ ga_status ga_onestep_check(const ga_system *system, const ga_integrator_def *def
  * at the ends of steps. */
 void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, struct ga_consistent *c,
                         ga_statistics *stats, int max_halvings, ga_solution now);
+/* Consistent values between steps, with the redundancy that is known to the steps. */
+ga_consistent *ga_onestep_output(ga_onestep *m);
+/* v' and multipliers from the dynamics and the constraints on acceleration level. Given:
+ * guesses of the multipliers. */
+ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const double *v,
+                                double *vd, double *multipliers);
 /* May a smaller step, or another linearisation, help? */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step of size h that failed. */
@@ -223,6 +222,10 @@ void ga_cubic_interpolate(ga_onestep *m, double t, double *q, double *v, double 
  * as at the ends of steps. */
 void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
                      double *multipliers);
+/* v' and multipliers of that solution on the acceleration level; where there are none, the
+ * interpolated ones. */
+void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
+                           double *vd, double *multipliers);
 /* The same with v on its constraints always. */
 void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
                          double *multipliers);

@@ -408,19 +408,6 @@ static void go_back(ga_onestep *m)
 
 /* --- output ------------------------------------------------------------------------------ */
 
-/* With the redundancy that is known to the steps. */
-static ga_consistent *output_of(ga_radau *x)
-{
-    ga_redundancy_copy(&x->output.redundancy, &x->consistent.redundancy);
-    return &x->output;
-}
-
-static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers)
-{
-    return ga_consistent_acceleration(output_of(of(m)), t, q, v, vd, multipliers);
-}
-
 /* Multipliers from the acceleration level; linear where that cannot be solved. */
 static void interpolate(ga_onestep *m, double t, double *q, double *v, double *vd,
                         double *multipliers)
@@ -443,13 +430,8 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
             now->multipliers_old[i] + s * (now->multipliers[i] - now->multipliers_old[i]);
     memcpy(x->trial_l, multipliers, mp * sizeof *multipliers);
     ga_radau_interpolate(x, s, x->trial_q, x->trial_v, NULL);
-    if (accelerate(m, t, x->trial_q, x->trial_v, x->trial_vd, x->trial_l) == GA_OK)
+    if (ga_onestep_accelerate(m, t, x->trial_q, x->trial_v, x->trial_vd, x->trial_l) == GA_OK)
         memcpy(multipliers, x->trial_l, mp * sizeof *multipliers);
-}
-
-static bool project(ga_onestep *m, double t, double *q, double *v, ga_levels levels)
-{
-    return ga_consistent_correct(output_of(of(m)), t, q, v, levels);
 }
 
 /* --- save and load ------------------------------------------------------------------------ */
@@ -532,8 +514,6 @@ const ga_onestep_type ga_radau_type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = interpolate,
-    .project = project,
-    .accelerate = accelerate,
     .explain = explain,
     .save = save,
     .load = load,

@@ -70,10 +70,8 @@ ga_sample ga_run_sample(ga_run *run, double t)
 {
     ga_onestep *m = run->m;
     ga_dense_output(m, t, run->q, run->v, run->vd, run->multipliers);
-    /* where the acceleration level has no solution, the scheme's own values stand */
-    if (run->def.multipliers != GA_MULTIPLIERS_SCHEME &&
-        m->type->accelerate(m, t, run->q, run->v, run->vd, run->multipliers) != GA_OK)
-        m->type->interpolate(m, t, NULL, NULL, run->vd, run->multipliers);
+    if (run->def.multipliers != GA_MULTIPLIERS_SCHEME)
+        ga_dense_acceleration(m, t, run->q, run->v, run->vd, run->multipliers);
     return sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
 }
 

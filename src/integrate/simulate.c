@@ -247,8 +247,7 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     const ga_solution *now = &g->method->now;
     double *hat = g->hat;
     memcpy(hat, now->multipliers, (size_t)dae->mp * sizeof *hat);
-    ga_status status =
-        g->method->type->accelerate(g->method, now->t, now->q, now->v, g->vd_hat, hat);
+    ga_status status = ga_onestep_accelerate(g->method, now->t, now->q, now->v, g->vd_hat, hat);
     if (status != GA_OK) {
         ga_onestep_explain(g->method, status, now->h, report);
         return status;
@@ -266,7 +265,7 @@ ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, c
     double *hat = g->hat;
     memcpy(hat, lambda, (size_t)dae->m * sizeof *hat);
     memcpy(hat + dae->m, psi, (size_t)dae->p * sizeof *hat);
-    GA_TRY(g->method->type->accelerate(g->method, t, q, v, g->vd_hat, hat));
+    GA_TRY(ga_onestep_accelerate(g->method, t, q, v, g->vd_hat, hat));
     memcpy(vd, g->vd_hat, (size_t)dae->nv * sizeof *vd);
     memcpy(lambda, hat, (size_t)dae->m * sizeof *hat);
     memcpy(psi, hat + dae->m, (size_t)dae->p * sizeof *hat);

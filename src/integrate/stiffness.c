@@ -63,7 +63,7 @@ static ga_status accelerations(ga_onestep *m, ga_probe *p, double *vd)
 {
     const ga_solution *now = &m->now;
     memcpy(p->multipliers, now->multipliers, (size_t)m->dae->mp * sizeof *p->multipliers);
-    return m->type->accelerate(m, now->t, p->q, p->v, vd, p->multipliers);
+    return ga_onestep_accelerate(m, now->t, p->q, p->v, vd, p->multipliers);
 }
 
 static void reset(ga_onestep *m, ga_probe *p)

@@ -19,7 +19,7 @@ typedef struct point {
 typedef struct midpoint {
     ga_onestep base;
     ga_dae dae;
-    int kind[N];
+    ga_consistent consistent;
     point now, old, trial;
     point kept_now, kept_old;
     ga_solution kept_view;
@@ -37,14 +37,6 @@ static void show(midpoint *p)
     view->t_old = p->old.t;
 }
 
-static ga_status accelerate(ga_onestep *m, double t, const double *q, const double *v,
-                            double *vd, double *multipliers)
-{
-    (void)multipliers;
-    const ga_point at = {.t = t, .q = q, .v = v};
-    return ga_dae_force(m->dae, &at, vd); /* the mass is 1 */
-}
-
 static ga_status restart(ga_onestep *m, double t, const double *q, const double *v,
                          double t_begin, ga_report *report)
 {
@@ -59,7 +51,7 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     m->now.h = 0;
     m->cubic.steps = -1;
     show(p);
-    return accelerate(m, t, p->now.q, p->now.v, p->now.vd, NULL);
+    return ga_onestep_accelerate(m, t, p->now.q, p->now.v, p->now.vd, of(m)->no_multipliers);
 }
 
 static ga_status begin(ga_onestep *m, double t0, const double *q0, const double *v0,
@@ -87,7 +79,7 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
         q[i] = p->now.q[i] + 0.5 * h * p->now.v[i];
         v[i] = p->now.v[i] + 0.5 * h * p->now.vd[i];
     }
-    GA_TRY(accelerate(m, p->now.t + 0.5 * h, q, v, vd, NULL));
+    GA_TRY(ga_onestep_accelerate(m, p->now.t + 0.5 * h, q, v, vd, of(m)->no_multipliers));
     p->trial.t = t1;
     for (int i = 0; i < N; ++i) {
         p->trial.q[i] = p->now.q[i] + h * v[i];
@@ -95,7 +87,8 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
         p->error_q[i] = h * (v[i] - p->now.v[i]);
         p->error_v[i] = h * (vd[i] - p->now.vd[i]);
     }
-    return accelerate(m, t1, p->trial.q, p->trial.v, p->trial.vd, NULL);
+    return ga_onestep_accelerate(m, t1, p->trial.q, p->trial.v, p->trial.vd,
+                                 of(m)->no_multipliers);
 }
 
 static void error(ga_onestep *m, ga_error *e)
@@ -150,7 +143,6 @@ static const ga_onestep_type type = {
     .keep = keep,
     .go_back = go_back,
     .interpolate = ga_cubic_interpolate,
-    .accelerate = accelerate,
 };
 
 static void create(midpoint *p, const ga_system *system)
@@ -160,28 +152,24 @@ static void create(midpoint *p, const ga_system *system)
     assert_status(ga_system_validate(system, &report), GA_OK, report);
     assert_int_equal(ga_dae_create(system, &p->dae), GA_OK);
     assert_int_equal(p->dae.nv, N);
-    p->base = (ga_onestep){.type = &type,
-                           .dae = &p->dae,
-                           .kind = p->kind,
-                           .velocity_level = true,
-                           .max_halvings = 4,
-                           .jump_part = 0.1,
-                           .stats = &p->stats,
-                           .now = {.q = p->now.q,
-                                   .v = p->now.v,
-                                   .vd = p->now.vd,
-                                   .multipliers = p->no_multipliers,
-                                   .multipliers_old = p->no_multipliers,
-                                   .q_old = p->old.q,
-                                   .v_old = p->old.v,
-                                   .vd_old = p->old.vd,
-                                   .v_start = p->now.v}};
+    assert_int_equal(ga_consistent_create(&p->dae, GA_SOLVER_AUTO, &p->consistent), GA_OK);
+    const ga_solution view = {.q = p->now.q,
+                              .v = p->now.v,
+                              .vd = p->now.vd,
+                              .multipliers = p->no_multipliers,
+                              .multipliers_old = p->no_multipliers,
+                              .q_old = p->old.q,
+                              .v_old = p->old.v,
+                              .vd_old = p->old.vd,
+                              .v_start = p->now.v};
+    ga_onestep_connect(&p->base, &type, &p->consistent, &p->stats, 4, view);
     assert_int_equal(ga_cubic_create(&p->base), GA_OK);
 }
 
 static void destroy(midpoint *p)
 {
     ga_cubic_destroy(&p->base);
+    ga_consistent_destroy(&p->consistent);
     ga_dae_destroy(&p->dae);
 }
 
