@@ -1,29 +1,29 @@
 /* The state at both ends of the last step. */
 #include "integrate/ends.h"
 
+#include "base/arrays.h"
 #include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
 
-bool ga_ends_create(const ga_dae *dae, size_t own, ga_ends *e)
+static size_t lay_out(ga_ends *e, const ga_dae *dae, int own, double *memory)
 {
-    const size_t nq = (size_t)dae->nq, nv = (size_t)dae->nv, mp = (size_t)dae->mp;
-    e->size = 2 * (nq + 2 * nv + mp) + nv + own;
+    const ga_arrays list[] = {
+        {dae->nq, {&e->q, &e->q_old}},
+        {dae->nv, {&e->v, &e->vd, &e->v_old, &e->vd_old, &e->v_start}},
+        {dae->mp, {&e->multipliers, &e->multipliers_old}},
+        {own, {&e->own}},
+    };
+    return ga_arrays_place(sizeof list / sizeof *list, list, memory);
+}
+
+bool ga_ends_create(const ga_dae *dae, int own, ga_ends *e)
+{
+    e->size = lay_out(e, dae, own, NULL);
     e->memory = GA_NEW(double, e->size);
-    if (!e->memory) return false;
-    double *p = e->memory;
-    e->q = p, p += nq;
-    e->v = p, p += nv;
-    e->vd = p, p += nv;
-    e->multipliers = p, p += mp;
-    e->q_old = p, p += nq;
-    e->v_old = p, p += nv;
-    e->vd_old = p, p += nv;
-    e->multipliers_old = p, p += mp;
-    e->v_start = p, p += nv;
-    e->own = p;
-    return true;
+    if (e->memory) lay_out(e, dae, own, e->memory);
+    return e->memory;
 }
 
 void ga_ends_destroy(ga_ends *e)

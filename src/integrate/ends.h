@@ -18,7 +18,7 @@ typedef struct ga_ends {
     size_t size;
 } ga_ends;
 
-bool ga_ends_create(const ga_dae *dae, size_t own, ga_ends *e);
+bool ga_ends_create(const ga_dae *dae, int own, ga_ends *e);
 void ga_ends_destroy(ga_ends *e);
 void ga_ends_copy(ga_ends *to, const ga_ends *from);
 /* Consistent values at t from q and v, which may be those of e, at most so far away; guesses of

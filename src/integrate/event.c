@@ -19,6 +19,7 @@
  * through a floor unannounced. */
 #include "integrate/event.h"
 
+#include "base/arrays.h"
 #include "base/memory.h"
 #include "base/report.h"
 
@@ -26,34 +27,37 @@
 #include <math.h>
 #include <string.h>
 
+static bool for_arrays(ga_watch *w, ga_arrays_do *act)
+{
+    const ga_dae *dae = w->m->dae;
+    const ga_arrays list[] = {
+        {w->def.count, {&w->end, &w->slope, &w->size, &w->shift, &w->before}},
+        {w->def.count, {&w->g[0], &w->g[1], &w->g[2], &w->g[3]}},
+        {w->def.max_count, {&w->times}},
+        {dae->nq, {&w->q, &w->q_given}},
+        {dae->nv, {&w->v, &w->vd, &w->path, &w->v_given}},
+        {dae->mp, {&w->multipliers}},
+    };
+    return act(sizeof list / sizeof *list, list);
+}
+
 ga_status ga_watch_create(ga_onestep *m, const ga_events *def, ga_watch *w)
 {
     memset(w, 0, sizeof *w);
     w->m = m;
     w->def = *def;
     if (w->def.max_count < 1) w->def.max_count = 100;
-    const int n = def->count, nq = m->dae->nq, nv = m->dae->nv;
-    bool memory =
-        (w->side = GA_NEW(int, n)) && (w->which = GA_NEW(int, n)) &&
-        (w->end = GA_NEW(double, n)) && (w->slope = GA_NEW(double, n)) &&
-        (w->size = GA_NEW(double, n)) && (w->shift = GA_NEW(double, n)) &&
-        (w->before = GA_NEW(double, n)) && (w->times = GA_NEW(double, w->def.max_count)) &&
-        (w->q = GA_NEW(double, nq)) && (w->v = GA_NEW(double, nv)) &&
-        (w->vd = GA_NEW(double, nv)) && (w->multipliers = GA_NEW(double, m->dae->mp)) &&
-        (w->path = GA_NEW(double, nv)) && (w->q_given = GA_NEW(double, nq)) &&
-        (w->v_given = GA_NEW(double, nv));
-    for (int k = 0; k < 4 && memory; ++k) memory = (w->g[k] = GA_NEW(double, n)) != NULL;
+    const bool memory = (w->side = GA_NEW(int, def->count)) &&
+                        (w->which = GA_NEW(int, def->count)) && for_arrays(w, ga_arrays_create);
     if (!memory) ga_watch_destroy(w);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
 
 void ga_watch_destroy(ga_watch *w)
 {
-    void *memory[] = {w->side,  w->which,       w->end,     w->slope,   w->size,
-                      w->shift, w->times,       w->q,       w->v,       w->vd,
-                      w->path,  w->multipliers, w->q_given, w->v_given, w->g[0],
-                      w->g[1],  w->g[2],        w->g[3],    w->before};
-    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    if (w->m) for_arrays(w, ga_arrays_destroy);
+    ga_free(w->side);
+    ga_free(w->which);
     memset(w, 0, sizeof *w);
 }
 

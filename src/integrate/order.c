@@ -31,6 +31,7 @@
  */
 #include "integrate/alpha.h"
 
+#include "base/arrays.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 
@@ -68,15 +69,15 @@ static const double NEWTON_PART = 0.1, NEWTON_MOST = 1e-3;
 ga_status ga_order_create(ga_alpha *a, ga_error_mode mode)
 {
     ga_order_choice *order = &a->order;
-    const size_t n = (size_t)a->s.nv;
     *order = (ga_order_choice){.chosen = mode == GA_ERROR_AUTO && a->s.form->has_eta &&
                                          a->s.properties.second_order};
     if (!order->chosen) return GA_OK;
-    order->memory = GA_NEW(double, 6 * n);
+    order->memory = GA_NEW(double, 6 * a->s.nv);
     if (!order->memory) return GA_ERR_MEMORY;
-    double **arrays[] = {&order->q,     &order->v,        &order->old_q,
-                         &order->old_v, &order->change_q, &order->change_v};
-    for (size_t k = 0; k < 6; ++k) *arrays[k] = order->memory + k * n;
+    const ga_arrays list = {a->s.nv,
+                            {&order->q, &order->v, &order->old_q, &order->old_v,
+                             &order->change_q, &order->change_v}};
+    ga_arrays_place(1, &list, order->memory);
     return GA_OK;
 }
 

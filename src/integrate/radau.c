@@ -1,5 +1,6 @@
 /* Radau IIA as a one-step method; see radau_stages.c for its equations. */
 #include "integrate/radau.h"
+#include "base/arrays.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -16,66 +17,40 @@ static ga_radau *of(ga_onestep *m) { return (ga_radau *)m; }
 
 static void show(ga_radau *x) { x->base.now = ga_ends_view(&x->now); }
 
-typedef struct ga_radau_array {
-    double **array;
-    size_t count;
-} ga_radau_array;
-
-enum { MAX_ARRAYS = 40 };
-
 /* Everything but the state. The matrix is there. */
-static int list_arrays(ga_radau *x, ga_radau_array list[MAX_ARRAYS])
+static bool for_arrays(ga_radau *x, ga_arrays_do *act)
 {
     const ga_dae *dae = &x->dae;
-    const size_t nq = (size_t)dae->nq, nv = (size_t)dae->nv, m = (size_t)dae->m,
-                 mp = (size_t)dae->mp, n = (size_t)x->n, all = GA_RADAU_STAGES * n,
-                 count = (size_t)x->jacobian.matrix.count,
-                 room = (size_t)x->tangent.turning * GA_RADAU_BLOCK;
-    const ga_radau_array arrays[] = {{&x->y, all},
-                                     {&x->r, all},
-                                     {&x->z, all},
-                                     {&x->trial_q, nq},
-                                     {&x->trial_v, nv},
-                                     {&x->trial_vd, nv},
-                                     {&x->trial_l, mp},
-                                     {&x->tangent.M, (size_t)dae->M.count},
-                                     {&x->tangent.G, (size_t)dae->G.count},
-                                     {&x->tangent.K, (size_t)dae->K.count},
-                                     {&x->tangent.C, (size_t)dae->C.count},
-                                     {&x->tangent.Z, (size_t)dae->Z.count},
-                                     {&x->tangent.L, (size_t)dae->L.count},
-                                     {&x->tangent.one, nv},
-                                     {&x->tangent.X, (size_t)x->tangent.chart.count},
-                                     {&x->tangent.diagonal, mp},
-                                     {&x->tangent.eta_weight, m},
-                                     {&x->tangent.T, room},
-                                     {&x->tangent.Tinv, room},
-                                     {&x->jacobian.constant, count},
-                                     {&x->jacobian.rates, count},
-                                     {&x->jacobian.re, count},
-                                     {&x->jacobian.im, count},
-                                     {&x->jacobian.row_scale, n},
-                                     {&x->jacobian.col_scale, n},
-                                     {&x->jacobian.scale_work, 2 * n},
-                                     {&x->q, nq},
-                                     {&x->v, nv},
-                                     {&x->vd, nv},
-                                     {&x->rate, nv},
-                                     {&x->error, n},
-                                     {&x->Phi, m},
-                                     {&x->w, mp},
-                                     {&x->end, 3 * nv}};
-    memcpy(list, arrays, sizeof arrays);
-    return (int)(sizeof arrays / sizeof *arrays);
+    struct ga_radau_tangent *tangent = &x->tangent;
+    struct ga_radau_jacobian *jacobian = &x->jacobian;
+    const ga_arrays list[] = {
+        {GA_RADAU_STAGES * x->n, {&x->y, &x->r, &x->z}},
+        {dae->nq, {&x->trial_q, &x->q}},
+        {dae->nv, {&x->trial_v, &x->trial_vd, &tangent->one, &x->v, &x->vd, &x->rate}},
+        {3 * dae->nv, {&x->end}},
+        {dae->mp, {&x->trial_l, &tangent->diagonal, &x->w}},
+        {dae->m, {&tangent->eta_weight, &x->Phi}},
+        {dae->M.count, {&tangent->M}},
+        {dae->G.count, {&tangent->G}},
+        {dae->K.count, {&tangent->K}},
+        {dae->C.count, {&tangent->C}},
+        {dae->Z.count, {&tangent->Z}},
+        {dae->L.count, {&tangent->L}},
+        {tangent->chart.count, {&tangent->X}},
+        {tangent->turning * GA_RADAU_BLOCK, {&tangent->T, &tangent->Tinv}},
+        {jacobian->matrix.count,
+         {&jacobian->constant, &jacobian->rates, &jacobian->re, &jacobian->im}},
+        {x->n, {&jacobian->row_scale, &jacobian->col_scale, &x->error}},
+        {2 * x->n, {&jacobian->scale_work}},
+    };
+    return act(sizeof list / sizeof *list, list);
 }
 
 static void destroy(ga_onestep *m)
 {
     if (!m) return;
     ga_radau *x = of(m);
-    ga_radau_array list[MAX_ARRAYS];
-    const int count = list_arrays(x, list);
-    for (int k = 0; k < count; ++k) ga_free(*list[k].array);
+    for_arrays(x, ga_arrays_destroy);
     ga_ends_destroy(&x->now);
     ga_ends_destroy(&x->saved);
     ga_free(x->flat);
@@ -94,14 +69,10 @@ static void destroy(ga_onestep *m)
 static ga_status create_memory(ga_radau *x)
 {
     GA_TRY(ga_radau_create_matrix(x));
-    ga_radau_array list[MAX_ARRAYS];
-    const int count = list_arrays(x, list);
-    const size_t own = GA_RADAU_STAGES * (size_t)x->n;
-    bool memory = ga_ends_create(&x->dae, own, &x->now) &&
-                  ga_ends_create(&x->dae, own, &x->saved) &&
-                  (x->flat = GA_NEW(bool, x->dae.sys.node_count));
-    for (int k = 0; memory && k < count; ++k)
-        memory = (*list[k].array = GA_NEW(double, list[k].count)) != NULL;
+    const int own = GA_RADAU_STAGES * x->n;
+    bool memory =
+        ga_ends_create(&x->dae, own, &x->now) && ga_ends_create(&x->dae, own, &x->saved) &&
+        (x->flat = GA_NEW(bool, x->dae.sys.node_count)) && for_arrays(x, ga_arrays_create);
     for (int i = 0; memory && i < x->dae.nv; ++i) x->tangent.one[i] = 1;
     return memory ? GA_OK : GA_ERR_MEMORY;
 }

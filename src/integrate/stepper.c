@@ -1,5 +1,6 @@
 /* Creation and destruction of a stepper. */
 #include "integrate/stepper.h"
+#include "base/arrays.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/report.h"
@@ -9,51 +10,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Hands out consecutive parts of one array; first pass with memory == NULL only counts. */
-typedef struct carver {
-    double *memory;
-    size_t used;
-} carver;
-
-static double *carve(carver *c, int n)
+/* One piece of memory, so that a copy is one copy; first what a start sets. */
+static size_t lay_out(ga_state *x, const ga_problem *of, double *memory)
 {
-    double *part = c->memory ? c->memory + c->used : NULL;
-    c->used += (size_t)n;
-    return part;
-}
-
-/* One piece of memory, so that a copy is one copy. */
-static void lay_out(ga_state *state, const ga_problem *of, double *memory)
-{
-    carver c = {memory, 0};
-    const int weighted_nv = of->form->weighted ? of->nv : 0;
-    state->q = carve(&c, of->nq);
-    state->v = carve(&c, of->nv);
-    state->vd = carve(&c, of->nv);
-    state->a = carve(&c, of->nv);
-    state->lambda = carve(&c, of->mp);
-    state->v_exact = carve(&c, of->nv);
-    state->vd_old[0] = carve(&c, of->nv);
-    state->Ma = carve(&c, weighted_nv);
-    state->F = carve(&c, weighted_nv);
-    state->G = carve(&c, of->dae.G.count);
-    state->q_old = carve(&c, of->nq);
-    state->v_old = carve(&c, of->nv);
-    state->eta = carve(&c, of->m);
-    state->a_used = carve(&c, of->nv);
-    state->lambda_old[0] = carve(&c, of->mp);
-    state->vd_old[1] = carve(&c, of->nv);
-    state->lambda_old[1] = carve(&c, of->mp);
-    state->Ma_used = carve(&c, weighted_nv);
-    state->a_tilde = carve(&c, weighted_nv);
-    state->l_tilde = carve(&c, of->mp); /* a guess of multipliers in the others */
-    state->minimal = carve(&c, of->nv);
-    state->memory_size = c.used;
+    const int nq = of->nq, nv = of->nv, mp = of->mp, weighted_nv = of->form->weighted ? nv : 0;
+    const ga_arrays list[] = {
+        {nq, {&x->q}},
+        {nv, {&x->v, &x->vd, &x->a, &x->v_exact, &x->vd_old[0]}},
+        {mp, {&x->lambda}},
+        {weighted_nv, {&x->Ma, &x->F}},
+        {of->dae.G.count, {&x->G}},
+        {nq, {&x->q_old}},
+        {nv, {&x->v_old, &x->a_used, &x->vd_old[1], &x->minimal}},
+        {mp, {&x->lambda_old[0], &x->lambda_old[1]}},
+        {of->m, {&x->eta}},
+        {weighted_nv, {&x->Ma_used, &x->a_tilde}},
+        {mp, {&x->l_tilde}}, /* a guess of multipliers in formulations that are not weighted */
+    };
+    return ga_arrays_place(sizeof list / sizeof *list, list, memory);
 }
 
 static ga_status create_state(ga_state *state, const ga_problem *of)
 {
-    lay_out(state, of, NULL);
+    state->memory_size = lay_out(state, of, NULL);
     state->memory = GA_NEW(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
     lay_out(state, of, state->memory);
@@ -132,83 +111,57 @@ static ga_status check_definition(const ga_integrator_def *def, ga_report *repor
     return GA_OK;
 }
 
-typedef struct ga_array {
-    double **array;
-    int count;
-} ga_array;
-
-enum { MAX_ARRAYS = 64, SELDOM = 15 };
-
-/* Every working array and its length; also what destroy frees. The last ones, SELDOM, get their
- * pages when they are needed. */
-static int list_arrays(ga_stepper *s, ga_array *list)
+/* The working arrays. */
+static bool for_arrays(ga_stepper *s, ga_arrays_do *act)
 {
     const ga_dae *dae = &s->dae;
-    const int nv = s->nv, mp = s->mp, n = s->n;
-    const int weighted_nv = s->form && s->form->weighted ? nv : 0;
-    const ga_array all[] = {
-        {&s->known.v, nv},
-        {&s->known.a, nv},
-        {&s->known.Ma, weighted_nv},
-        {&s->known.U, nv},
-        {&s->known.v0, nv},
-        {&s->known.rest, weighted_nv},
-        {&s->at.Ma, weighted_nv},
-        {&s->at.F, weighted_nv},
-        {&s->at.U, nv},
-        {&s->at.v_tilde, weighted_nv},
-        {&s->at.M, dae->M.count},
-        {&s->at.Phi, s->m},
-        {&s->at.rate, mp},
-        {&s->at.w, mp},
-        {&s->work.one, nv},
-        {&s->point.q, s->nq},
-        {&s->point.v, nv},
-        {&s->point.vd, nv},
-        {&s->point.U, nv},
-        {&s->point.multipliers, mp},
-        {&s->tangent.M, dae->M.count},
-        {&s->tangent.mass, nv},
-        {&s->tangent.G, dae->G.count},
-        {&s->tangent.B_eta, dae->B.count},
-        {&s->tangent.C, dae->C.count},
-        {&s->tangent.K, dae->K.count},
-        {&s->tangent.Z, dae->Z.count},
-        {&s->tangent.L, dae->L.count},
-        {&s->tangent.T, dae->T.count},
-        {&s->jacobian.row_scale, n},
-        {&s->jacobian.col_scale, n},
-        {&s->jacobian.scale_work, 2 * n},
-        {&s->newton.r, n},
-        {&s->newton.x, n},
-        {&s->newton.unit, s->dae.nx},
-        {&s->work.c, mp},
-        {&s->work.step, nv},
-        {&s->work.q, s->nq},
-        {&s->work.v, nv},
-        {&s->work.vd[0], nv},
-        {&s->work.vd[1], nv},
-        {&s->work.vdd, nv},
-        /* many runs do not write to these */
-        {&s->at.mu, mp},
-        {&s->at.f, nv},
-        {&s->work.guess, mp},
-        {&s->work.two, nv},
-        {&s->work.zero, nv},
-        {&s->work.vd_hat, nv},
-        {&s->regular.value, mp},
-        {&s->regular.eta_value, s->m},
-        {&s->regular.rows, mp},
-        {&s->regular.minimal, nv},
-        {&s->newton.trust.u, nv},
-        {&s->newton.trust.u_v, nv},
-        {&s->newton.trust.force, nv},
-        {&s->newton.trust.K, dae->K.count},
-        {&s->newton.trust.C, dae->C.count},
+    ga_known *known = &s->known;
+    ga_evaluation *at = &s->at;
+    ga_tangent_point *point = &s->point;
+    ga_tangent *tangent = &s->tangent;
+    ga_jacobian *jacobian = &s->jacobian;
+    ga_newton_attempt *newton = &s->newton;
+    ga_workspace *work = &s->work;
+    const int nv = s->nv, mp = s->mp, weighted_nv = s->form && s->form->weighted ? nv : 0;
+    const ga_arrays list[] = {
+        {nv, {&known->v, &known->a, &known->U, &known->v0, &at->U, &tangent->mass}},
+        {weighted_nv, {&known->Ma, &known->rest, &at->Ma, &at->F, &at->v_tilde}},
+        {s->m, {&at->Phi}},
+        {mp, {&at->rate, &at->w, &point->multipliers, &work->c}},
+        {s->nq, {&point->q, &work->q}},
+        {nv, {&point->v, &point->vd, &point->U}},
+        {nv, {&work->one, &work->step, &work->v, &work->vd[0], &work->vd[1], &work->vdd}},
+        {dae->M.count, {&at->M, &tangent->M}},
+        {dae->G.count, {&tangent->G}},
+        {dae->B.count, {&tangent->B_eta}},
+        {dae->C.count, {&tangent->C}},
+        {dae->K.count, {&tangent->K}},
+        {dae->Z.count, {&tangent->Z}},
+        {dae->L.count, {&tangent->L}},
+        {dae->T.count, {&tangent->T}},
+        {s->n, {&jacobian->row_scale, &jacobian->col_scale, &newton->r, &newton->x}},
+        {2 * s->n, {&jacobian->scale_work}},
+        {dae->nx, {&newton->unit}},
     };
-    _Static_assert(sizeof all / sizeof *all <= MAX_ARRAYS, "MAX_ARRAYS is too small");
-    memcpy(list, all, sizeof all);
-    return (int)(sizeof all / sizeof *all);
+    return act(sizeof list / sizeof *list, list);
+}
+
+/* Those that many runs do not write to. */
+static bool for_rare_arrays(ga_stepper *s, ga_arrays_do *act)
+{
+    const ga_dae *dae = &s->dae;
+    ga_workspace *work = &s->work;
+    ga_regular *regular = &s->regular;
+    struct ga_trust *trust = &s->newton.trust;
+    const ga_arrays list[] = {
+        {s->mp, {&s->at.mu, &work->guess, &regular->value, &regular->rows}},
+        {s->nv, {&s->at.f, &work->two, &work->zero, &work->vd_hat, &regular->minimal}},
+        {s->nv, {&trust->u, &trust->u_v, &trust->force}},
+        {s->m, {&regular->eta_value}},
+        {dae->K.count, {&trust->K}},
+        {dae->C.count, {&trust->C}},
+    };
+    return act(sizeof list / sizeof *list, list);
 }
 
 static ga_status create(ga_stepper *s, const ga_system *system)
@@ -229,13 +182,8 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     GA_TRY(create_state(&s->trial, &s->problem));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
     ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
-    ga_array list[MAX_ARRAYS];
-    int count = list_arrays(s, list);
-    for (int k = 0; k < count; ++k) {
-        *list[k].array = k < count - SELDOM ? GA_NEW_WHOLE(double, list[k].count)
-                                            : GA_NEW(double, list[k].count);
-        if (!*list[k].array) return GA_ERR_MEMORY;
-    }
+    if (!for_arrays(s, ga_arrays_create_whole) || !for_rare_arrays(s, ga_arrays_create))
+        return GA_ERR_MEMORY;
     GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));
     s->start.saddle.factorizations = s->second.factorizations = &s->stats.factorizations;
     GA_TRY(ga_regular_create(s));
@@ -286,9 +234,8 @@ void ga_stepper_destroy(ga_stepper *s)
     ga_consistent_destroy(&s->start);
     ga_terms_destroy(s);
     ga_regular_destroy(s);
-    ga_array list[MAX_ARRAYS];
-    int count = list_arrays(s, list);
-    for (int k = 0; k < count; ++k) ga_free(*list[k].array);
+    for_arrays(s, ga_arrays_destroy);
+    for_rare_arrays(s, ga_arrays_destroy);
     ga_free(s->now.memory);
     ga_free(s->saved.memory);
     ga_free(s->trial.memory);
