@@ -23,7 +23,9 @@
  * exerts along s, and H = r mu_static (N + preload), or 0 without friction:
  *
  *     slipping +-   Q = -+ r mu_slide (N + preload); until s' comes back to zero, then sticking
- *     sticking      while |P| <= H; then slipping in the direction P resisted
+ *     sticking      while |P| <= H; then slipping in the direction P resisted. Friction has no
+ *                   impulses, so an impact, of any contact, releases what sticks; behind it a
+ *                   joint sticks if it is at rest, or slips in the direction of s'
  *     resting       at max while P <= H, at min while -P <= H; then free or slipping inward
  *     free          no friction of this kind; at a stop an impact: s' to -restitution s', or
  *                   to rest
@@ -65,7 +67,8 @@ typedef enum mode {
     RESTING_MIN = 4,
     LANDING_MAX = 5, /* about to rest: struck, but not held yet while the impact is computed */
     LANDING_MIN = 6,
-    TOUCHING = 7 /* held while the position at an impact is made consistent */
+    TOUCHING = 7, /* held while the position at an impact is made consistent */
+    YIELDING = 8  /* was sticking before an impact: sticks again if that leaves it at rest */
 } mode;
 
 /* Memory: the mode; where s is held; how far the gaps may be negative before there is an
@@ -667,6 +670,7 @@ static bool touch(const void *element, const ga_element_state *state, double *me
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     meet(d, &l, memory);
     const stop *at = stop_at(d, &l, memory);
+    if (mode_in(memory) == STICKING) memory[MODE] = YIELDING;
     if (!at) return false;
     const bool closes = gap_rate(at, &l) < -round_off * l.rate_size;
     if (impact && closes && !locked(mode_in(memory)))
@@ -724,9 +728,14 @@ static bool settle(const void *element, const ga_element_state *state, double *m
         const bool moves = fabs(l.rate) > still(memory);
         return moves && follow_rate(d, &l, memory);
     }
-    if (!locked(m)) return false;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    if (margin(d, m, state, &l) >= 0) return false;
+    if (m == YIELDING && fabs(l.rate) <= still(memory)) {
+        memory[MODE] = STICKING;
+        return true;
+    }
+    if (m == YIELDING || (slipping(m) && (int)m * l.rate < -still(memory)))
+        return follow_rate(d, &l, memory);
+    if (!locked(m) || margin(d, m, state, &l) >= 0) return false;
     release(d, m, state, &l, memory);
     return true;
 }

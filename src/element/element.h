@@ -255,7 +255,7 @@ struct ga_element_type {
     /* For elements with impacts, after happen: is there contact? Then its row keeps the gap
      * while the position is made consistent; until loosen, after which velocities may jump. The
      * gap's rate is gradient . (twists), 6 n numbers. One that closes, but has not happened
-     * yet, is struck, too, if impact is given. */
+     * yet, is struck, too, if impact is given. What sticks by friction gives way. */
     bool (*touch)(const void *element, const ga_element_state *state, double *memory,
                   ga_impact *impact);
     void (*loosen)(const void *element, const ga_element_state *state, double *memory,

@@ -858,6 +858,44 @@ class WrongFiles(Case):
             self.assertIn("nothing to repair", said.out)
 
 
+# a puck in a carriage strikes its stop there
+CARRIAGE = """\
+galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+bodies:
+  carriage: {mass: 5, inertia: 0.01}
+  puck: {mass: 0.5, inertia: 1e-4, position: [0, 0.1], velocity: [10, 0]}
+joints:
+  slide: {type: prismatic, between: [ground, carriage], axis: [1, 0], friction: {coefficient: 0.2, model: stiction}}
+  slot: {type: prismatic, between: [carriage, puck], axis: [1, 0], limits: {max: 0.05, restitution: 0.8}}
+simulate: {t_end: 0.03}
+output: {channels: [slide.rate]}
+"""
+
+
+class Impacts(Case):
+    def test_friction_has_no_impulses(self):
+        """An impact reverses the sliding of a joint with stiction, and releases one that sticks;
+        both had been held, and momentum was lost."""
+        self.write("carriage.yaml", CARRIAGE)
+        friction = 0.2 * 5.5 * 9.81
+        for before in -0.5, 0:
+            # the gap closes at 10 - s', where s'' = friction / 5 while the carriage slides back
+            slows = friction / 5 if before else 0
+            u = 10 - before
+            t = (u - (u * u - 4 * 0.5 * slows * 0.05) ** 0.5) / slows if slows else 0.05 / u
+            rate = before + slows * t
+            after = rate + 1.8 * 0.5 * (10 - rate) / 5.5
+            expected = after - friction / 5 * (0.03 - t)
+            for setting in "method=generalized-alpha", "method=radau", "method=explicit", "step=1e-4":
+                said = self.summary("carriage.yaml", "--set", f"bodies.carriage.velocity=[{before}, 0]",
+                                    "--set", "simulate." + setting)
+                self.assertAlmostEqual(said["final"]["slide.rate"], expected, 7, setting)
+                self.assertLess(said["energy"]["drift_max"], 1e-10)
+                self.assertEqual(said["warnings"], [])
+
+
 class Set(Case):
     def test_values_that_nothing_reads(self):
         """A misspelt parameter would leave the model as it is."""
