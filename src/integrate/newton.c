@@ -11,7 +11,6 @@
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
-#include "integrate/trust.h"
 
 #include <float.h>
 #include <math.h>
@@ -315,7 +314,7 @@ static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
     return verdict;
 }
 
-/* An increment that passes may still be one that the tangents hold back: trust.h. Where that
+/* An increment that passes may still be one that the tangents hold back: trust.c. Where that
  * cannot be ruled out, because masses are tiny or friction is steep, the increment must pass
  * with tangents made anew each time. False stiffness comes from a stretch at the point of the
  * tangents; the first new ones remove the stretch, the second show what it held back. */

@@ -231,10 +231,11 @@ ga_status ga_step_warm(ga_stepper *s)
 
 /* --- one attempt -------------------------------------------------------------------------- */
 
-/* v_n and a_n for a step of size h. */
+/* v_n and a_n for a step of size h; that of the last step, but for round-off, needs no change.
+ */
 static ga_status set_known(ga_stepper *s, double h)
 {
-    if (ga_step_is_same(h, s->now.h)) {
+    if (fabs(h - s->now.h) <= 1e-12 * fabs(s->now.h)) {
         keep_known(s);
         return GA_OK;
     }

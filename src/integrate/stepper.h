@@ -350,7 +350,7 @@ static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
  * iteration; in every iteration. */
 typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAYS } ga_renewing;
 /* Newton iterations from the prediction. Where the tangents turn out to be stiffer than the
- * solution (trust.h), they are made anew in every iteration that follows. */
+ * solution (trust.c), they are made anew in every iteration that follows. */
 ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
 /* Relative tolerances of increments where the user asks for none. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
@@ -378,13 +378,6 @@ double ga_trust_withheld(ga_stepper *s);
 /* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
 ga_status ga_trust_undone(ga_stepper *s, double *undone);
 
-/* extrapolate.c */
-/* But for round-off. */
-bool ga_step_is_same(double h, double other);
-/* x at t1 by the polynomial through up to three values. */
-void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
-                         double *result);
-
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);
 void ga_collocated_predict(ga_stepper *s);
@@ -400,7 +393,10 @@ ga_status ga_weighted_dynamics(ga_stepper *s, const double *a, const double *mul
                                double *r);
 void ga_weighted_finish(ga_stepper *s);
 
-/* blocks.c: shared by the formulations; all at the trial */
+/* formulation.c: shared by the formulations; all at the trial */
+/* x at t1 by the polynomial through up to three values. */
+void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *const *old,
+                         double *result);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
 /* w, or only k, the latter for any v. */

@@ -1,7 +1,17 @@
-/* M^-1 S u and M^-1 (S' - S) u of the last increment; see trust.h. M is replaced by its
- * diagonal. */
-#include "integrate/trust.h"
-
+/* May a small increment of Newton's method be taken for a small error?
+ *
+ * The increment solves J u = r with J = M + S + ..., S = c_q K T + c_v C. The stiffness of a
+ * spring has a part k (stretch/length) across it. Tangents made at the prediction, where the
+ * stretch is that of a step along a straight line, may have a million times the stiffness of
+ * the solution there. The residual in that direction is then divided by a million: increments
+ * shrink, and nothing is solved. The same happens where friction or a damper is much softer at
+ * the solution than where the tangents were made.
+ *
+ * An increment u underestimates the error by at most M^-1 S u. Where that is below the
+ * tolerance, or small against u itself, S does not matter, and u tells the error. Elsewhere
+ * tangents S' are made at the end of the increment: M^-1 (S' - S) u is what is still unsolved.
+ *
+ * M is replaced by its diagonal. */
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"

@@ -280,3 +280,16 @@ void ga_newton_forget_increments(ga_newton_memory *memory)
 {
     for (int fresh = 0; fresh < 2; ++fresh) memory->second[fresh].steps_left = 0;
 }
+
+/* --- trust ------------------------------------------------------------------------------- */
+
+/* What is withheld relative to the increment up to which mass outweighs stiffness, so that
+ * contraction rates are those of the error. */
+static const double SOFT = 0.3;
+
+bool ga_trust_is_soft(double norm, double withheld)
+{
+    return withheld <= 1 || withheld <= SOFT * norm;
+}
+
+bool ga_trust_is_solved(double undone) { return undone <= 1; }

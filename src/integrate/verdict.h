@@ -97,4 +97,10 @@ void ga_newton_fade(ga_newton_memory *memory, bool fresh);
 /* Tolerances have changed, and with them the units of increments. */
 void ga_newton_forget_increments(ga_newton_memory *memory);
 
+/* May a small increment be taken for a small error, whatever stiffness the tangents had? Of an
+ * increment of this norm they withhold so much, of which so much turned out to be undone, in
+ * units of the tolerances; see trust.c. */
+bool ga_trust_is_soft(double norm, double withheld);
+bool ga_trust_is_solved(double undone); /* infinite or NaN: no */
+
 #endif

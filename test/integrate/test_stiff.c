@@ -5,7 +5,7 @@
  * Positions at t = 2 up to k = 1e8 are from scipy's DOP853 with rtol 1e-12; beyond, from the
  * slow motion, an equation for the angle with r = 1 + (w^2 + g cos)/k, by DOP853 with rtol
  * 1e-13. At k = 1e8 the two differ by 1.4e-13. */
-#include "integrate/trust.h"
+#include "integrate/verdict.h"
 #include "test/integrate/accuracy.h"
 
 static const double g = 9.81;
