@@ -48,18 +48,6 @@ void ga_controller_forget_errors(ga_controller *c)
     memset(c->trial.v, 0, size);
 }
 
-void ga_controller_save(const ga_controller *c, void *bytes) { memcpy(bytes, c, sizeof *c); }
-
-void ga_controller_load(ga_controller *c, const void *bytes)
-{
-    const ga_controller own = *c;
-    memcpy(c, bytes, sizeof *c);
-    c->m = own.m;
-    c->trial.q = own.trial.q;
-    c->trial.v = own.trial.v;
-    c->m->tolerance = &c->tolerance;
-}
-
 /* --- weights ------------------------------------------------------------------------------ */
 
 static void observe_sizes(ga_controller *c)

@@ -31,10 +31,4 @@ void ga_controller_forget_errors(ga_controller *c);
  * the integration should start anew. */
 ga_status ga_controller_step(ga_controller *c, double t_stop, bool *jumped, ga_report *report);
 
-/* The numbers of a controller as bytes, and back into one of the same method and definition,
- * which continues where the other was. */
-enum { GA_CONTROLLER_BYTES = sizeof(ga_controller) };
-void ga_controller_save(const ga_controller *c, void *bytes);
-void ga_controller_load(ga_controller *c, const void *bytes);
-
 #endif

@@ -143,6 +143,17 @@ static void start_anew(integration *x)
     if (x->adaptive) assert_int_equal(ga_controller_start(&x->control, 0), GA_OK);
 }
 
+/* All that a controller has but its method and its memory. */
+static void take_numbers(ga_controller *to, const ga_controller *from)
+{
+    const ga_controller own = *to;
+    *to = *from;
+    to->m = own.m;
+    to->trial.q = own.trial.q;
+    to->trial.v = own.trial.v;
+    to->m->tolerance = &to->tolerance;
+}
+
 /* Saved after some steps, loaded into a fresh object. If there were any, only the first has
  * output then. (The last digits of output may depend on that of other times, by the pivots of
  * KLU.) */
@@ -162,15 +173,13 @@ static void compare(const setting *set)
     if (set->restarts) start_anew(&x);
 
     const size_t size = x.m->type->save(x.m, NULL);
-    void *bytes = malloc(size), *numbers = malloc(GA_CONTROLLER_BYTES);
+    void *bytes = malloc(size);
     assert_non_null(bytes);
-    assert_non_null(numbers);
     assert_int_equal(x.m->type->save(x.m, bytes), size);
-    ga_controller_save(&x.control, numbers);
 
     create(p, set, &y);
     assert_int_equal(y.m->type->load(y.m, bytes, size), GA_OK);
-    if (y.adaptive) ga_controller_load(&y.control, numbers);
+    if (y.adaptive) take_numbers(&y.control, &x.control);
     y.grid = x.grid;
     y.grid.m = y.m;
     assert_same(&x, &y, name, 0);
@@ -186,7 +195,6 @@ static void compare(const setting *set)
     destroy(&x);
     destroy(&y);
     free(bytes);
-    free(numbers);
     pb_destroy(p);
 }
 
