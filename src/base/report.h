@@ -9,6 +9,10 @@
 ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of a failure at time t, in this row; -1: in none. */
+ga_status ga_fail_at(ga_report *report, double t, int row, ga_status status, const char *format,
+                     ...) __attribute__((format(printf, 5, 6)));
+
 /* Appends to a text of GA_MESSAGE_SIZE; what does not fit is cut off. */
 void ga_message_add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -22,17 +22,36 @@ const char *ga_status_text(ga_status status)
     return k < sizeof texts / sizeof *texts ? texts[k] : "unknown status";
 }
 
-ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static void fill(ga_report *report, ga_status status,
+                                                       const char *format, va_list args)
 {
-    if (!report) return status;
     memset(report, 0, sizeof *report);
     report->status = status;
     report->row = report->column = -1;
-    if (status == GA_OK) return status; /* nothing to say, at every step */
+    if (status == GA_OK) return; /* nothing to say, at every step */
+    vsnprintf(report->message, sizeof report->message, format, args);
+}
+
+ga_status ga_fail(ga_report *report, ga_status status, const char *format, ...)
+{
+    if (!report) return status;
     va_list args;
     va_start(args, format);
-    vsnprintf(report->message, sizeof report->message, format, args);
+    fill(report, status, format, args);
     va_end(args);
+    return status;
+}
+
+ga_status ga_fail_at(ga_report *report, double t, int row, ga_status status, const char *format,
+                     ...)
+{
+    if (!report) return status;
+    va_list args;
+    va_start(args, format);
+    fill(report, status, format, args);
+    va_end(args);
+    report->time = t;
+    report->row = row;
     return status;
 }
 

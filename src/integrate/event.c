@@ -72,20 +72,13 @@ static ga_status call(ga_watch *w, double t, double *g, ga_report *report)
                     .vd = w->vd,
                     .lambda = w->multipliers,
                     .psi = w->multipliers + w->m->dae->m};
-    if (w->def.function(w->def.user, &at, g) != GA_EVAL_OK) {
-        ga_fail(report, GA_ERR_CALLBACK, "the event functions failed at t = %.9g", t);
-        if (report) report->time = t;
-        return GA_ERR_CALLBACK;
-    }
-    for (int i = 0; i < w->def.count; ++i) {
-        if (!isnan(g[i])) continue;
-        ga_fail(report, GA_ERR_NOT_FINITE, "event function %d returned NaN at t = %.9g", i, t);
-        if (report) {
-            report->time = t;
-            report->row = i;
-        }
-        return GA_ERR_NOT_FINITE;
-    }
+    if (w->def.function(w->def.user, &at, g) != GA_EVAL_OK)
+        return ga_fail_at(report, t, -1, GA_ERR_CALLBACK,
+                          "the event functions failed at t = %.9g", t);
+    for (int i = 0; i < w->def.count; ++i)
+        if (isnan(g[i]))
+            return ga_fail_at(report, t, i, GA_ERR_NOT_FINITE,
+                              "event function %d returned NaN at t = %.9g", i, t);
     return GA_OK;
 }
 
@@ -371,15 +364,10 @@ static ga_status gather(ga_watch *w, double t, ga_report *report)
     w->times[k] = t;
     ++w->happened;
     if (!storm) return GA_OK;
-    ga_fail(report, GA_ERR_EVENTS,
-            "event %d at t = %.9g is the last of more than %d in a millionth of the simulated "
-            "time",
-            w->which[0], t, w->def.max_count);
-    if (report) {
-        report->time = t;
-        report->row = w->which[0];
-    }
-    return GA_ERR_EVENTS;
+    return ga_fail_at(report, t, w->which[0], GA_ERR_EVENTS,
+                      "event %d at t = %.9g is the last of more than %d in a millionth of the "
+                      "simulated time",
+                      w->which[0], t, w->def.max_count);
 }
 
 /* The earliest crossing in (a, b], whose values are in g[1] and g[2], with all that are the

@@ -247,10 +247,8 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
 /* GA_ACTION_FAIL of the user. */
 static ga_status refuse(double t, ga_report *report)
 {
-    ga_fail(report, GA_ERR_INCONSISTENT,
-            "after an event at t = %.9g no state satisfies the constraints", t);
-    if (report) report->time = t;
-    return GA_ERR_INCONSISTENT;
+    return ga_fail_at(report, t, -1, GA_ERR_INCONSISTENT,
+                      "after an event at t = %.9g no state satisfies the constraints", t);
 }
 
 ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, bool *stopped,
@@ -276,11 +274,10 @@ ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, 
         moved->q = ga_larger(moved->q, before.q);
         moved->v = ga_larger(moved->v, before.v);
     }
-    ga_fail(report, GA_ERR_EVENTS,
-            "at t = %.9g no consistent state of the contacts was found in %d restarts", now->t,
-            MOST + 1);
-    if (report) report->time = now->t;
-    return GA_ERR_EVENTS;
+    return ga_fail_at(
+        report, now->t, -1, GA_ERR_EVENTS,
+        "at t = %.9g no consistent state of the contacts was found in %d restarts", now->t,
+        MOST + 1);
 }
 
 static ga_status settle(ga_run *run, ga_report *report)

@@ -307,11 +307,9 @@ static ga_status explain_impulse(const ga_dae *dae, ga_status status, double t,
     if (status == GA_OK) return ga_fail(report, GA_OK, "%s", "");
     if (status == GA_ERR_MEMORY) return ga_fail(report, status, "out of memory");
     if (status == GA_ERR_SINGULAR)
-        ga_fail(report, status, "the matrix [M G^T; G 0] of an impulse at t = %.9g is singular",
-                t);
-    else
-        ga_dae_explain(dae, t, report);
-    if (report) report->time = t;
+        return ga_fail_at(report, t, -1, status,
+                          "the matrix [M G^T; G 0] of an impulse at t = %.9g is singular", t);
+    ga_dae_explain(dae, t, report);
     return status;
 }
 

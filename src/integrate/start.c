@@ -62,10 +62,7 @@ ga_status ga_start_consistent(ga_stepper *s, double t0, const double *q0, const 
     status = ga_dae_gradient(&s->dae, t0, now->q, now->v, s->trial.G);
     if (status == GA_OK) ga_pool_copy(s->pool, now->G, s->trial.G, s->dae.G.count);
     if (status == GA_OK && s->form->weighted) status = start_force(s);
-    if (status != GA_OK) {
-        ga_dae_explain(&s->dae, t0, report);
-        if (report) report->time = t0;
-    }
+    if (status != GA_OK) ga_dae_explain(&s->dae, t0, report);
     return status;
 }
 

@@ -265,22 +265,17 @@ static ga_status inconsistent(const ga_consistent *c, double t, const char *what
 {
     const int k = contradiction(c, residual);
     int row = worst_row(c->dae->mp, residual);
-    ga_fail(
-        report, GA_ERR_INCONSISTENT,
-        "the %s at t = %.9g cannot be made consistent: constraint %d keeps a residual of %.3g",
-        what, t, row, residual[row]);
-    if (k >= 0) {
-        row = c->redundancy.found.row[k];
-        ga_fail(report, GA_ERR_INCONSISTENT,
-                "redundant constraints contradict each other: the %s at t = %.9g cannot "
-                "satisfy constraint %d together with",
-                what, t, row);
-        name_partners(&c->redundancy.found, k, report);
-    }
-    if (report) {
-        report->time = t;
-        report->row = row;
-    }
+    if (k < 0)
+        return ga_fail_at(report, t, row, GA_ERR_INCONSISTENT,
+                          "the %s at t = %.9g cannot be made consistent: constraint %d keeps a "
+                          "residual of %.3g",
+                          what, t, row, residual[row]);
+    row = c->redundancy.found.row[k];
+    ga_fail_at(report, t, row, GA_ERR_INCONSISTENT,
+               "redundant constraints contradict each other: the %s at t = %.9g cannot satisfy "
+               "constraint %d together with",
+               what, t, row);
+    name_partners(&c->redundancy.found, k, report);
     return GA_ERR_INCONSISTENT;
 }
 
