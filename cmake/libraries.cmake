@@ -49,7 +49,7 @@ function(galpha_library name)
     endforeach()
     # What takes KLU or its helpers, and what takes its place.
     if(GALPHA_KLU)
-        list(FILTER sources EXCLUDE REGEX "/(klu|complex_klu|row_order)_plain\\.c$")
+        list(FILTER sources EXCLUDE REGEX "/(klu|complex|row_order)_plain\\.c$")
     else()
         list(FILTER sources EXCLUDE REGEX "/(klu|complex_klu|row_order_colamd)\\.c$")
     endif()

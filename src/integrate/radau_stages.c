@@ -206,9 +206,9 @@ ga_status ga_radau_create_matrix(ga_radau *x)
         [BLOCK_DIAGONAL] = {&x->consistent.redundancy.diagonal, l, l, NULL},
         [BLOCK_POSITION] = {&dae->B, eta, 0, NULL},
         [BLOCK_ETA_DIAGONAL] = {&x->tangent.eta_diagonal, eta, eta, NULL}};
-    const bool full = ga_linear_backend(x->def.solver, x->n) == GA_BACKEND_DENSE;
-    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, full, &x->jacobian.matrix));
-    GA_TRY(ga_factor_create(&x->jacobian.matrix, full ? GA_BACKEND_DENSE : GA_BACKEND_KLU,
+    const bool dense = ga_linear_backend(x->def.solver, x->n) == GA_BACKEND_DENSE;
+    GA_TRY(ga_matrix_create(x->n, BLOCK_COUNT, terms, false, &x->jacobian.matrix));
+    GA_TRY(ga_factor_create(&x->jacobian.matrix, dense ? GA_BACKEND_DENSE : GA_BACKEND_KLU,
                             &x->jacobian.real));
     return ga_complex_create(&x->jacobian.matrix, &x->jacobian.complex);
 }

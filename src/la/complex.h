@@ -1,8 +1,6 @@
 /* Complex matrices A + i B, with real A and B of one pattern, and their LU factors: for
- * implicit Runge-Kutta methods and for damped vibrations.
- *
- * The pattern is that of a ga_matrix, and values come in its slots. A full pattern gets an LU
- * factorisation with partial pivoting, a sparse one KLU. */
+ * implicit Runge-Kutta methods and for damped vibrations. KLU does it, or, where the library is
+ * built without it, the solver of full matrices. */
 #ifndef GA_LA_COMPLEX_H
 #define GA_LA_COMPLEX_H
 
@@ -10,12 +8,12 @@
 
 typedef struct ga_complex ga_complex;
 
-/* The pattern is borrowed; its values are not looked at. */
+/* The pattern is borrowed, and not full; its values are not looked at. */
 ga_status ga_complex_create(const ga_matrix *pattern, ga_complex **factor);
 void ga_complex_destroy(ga_complex *factor); /* null is fine */
-/* Factors real + i imaginary. GA_ERR_SINGULAR if a pivot vanishes or a value is not finite;
- * then there is nothing to solve with. Sparse factors keep their pivots while these are
- * accurate, and allocate only when pivots are chosen anew. */
+/* Factors real + i imaginary, values in the slots of the pattern. GA_ERR_SINGULAR if a pivot
+ * vanishes or a value is not finite; then there is nothing to solve with. Pivots are kept while
+ * they are accurate; to choose new ones allocates. */
 ga_status ga_complex_factor(ga_complex *factor, const double *real, const double *imaginary);
 /* The next factorisation chooses pivots anew. */
 void ga_complex_forget(ga_complex *factor);

@@ -1,10 +1,12 @@
-/* KLU chooses pivots once. Later matrices reuse the choice (klu_z_refactor) if a solve with it
+/* LU factors of complex matrices by KLU; numbers are pairs (real, imaginary).
+ *
+ * KLU chooses pivots once. Later matrices reuse the choice (klu_z_refactor) if a solve with it
  * is accurate: the residual of A x = b for one b is measured, because neither the growth of U
- * nor its smallest pivot tells (klu.c). */
-#include "la/complex_klu.h"
-
+ * nor its smallest pivot tells (klu.c). Real matrices of twice the order, which would need no
+ * file of their own, take up to 1.9 times as long. */
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/complex.h"
 
 #include <klu.h>
 #include <math.h>
@@ -13,10 +15,11 @@
 /* Residual of a solve, relative to the sizes of its terms, up to which old pivots serve. */
 static const double ACCURATE = 1e-10;
 
-struct ga_complex_klu {
+struct ga_complex {
     const ga_matrix *pattern;
     int n;
-    double *x, *b; /* for the measured residual */
+    double *values;
+    double *x, *b; /* a right-hand side and its solution; the defect */
     /* Are pivots chosen (1, else 0)? Then the values of the matrix they were chosen for. */
     double *chosen_for;
     klu_common common;
@@ -24,21 +27,23 @@ struct ga_complex_klu {
     klu_numeric *numeric;
 };
 
-void ga_complex_klu_destroy(ga_complex_klu *f)
+void ga_complex_destroy(ga_complex *f)
 {
     if (!f) return;
     klu_z_free_numeric(&f->numeric, &f->common);
     klu_free_symbolic(&f->symbolic, &f->common);
+    ga_free(f->values);
     ga_free(f->x);
     ga_free(f->b);
     ga_free(f->chosen_for);
     ga_free(f);
 }
 
-ga_status ga_complex_klu_create(const ga_matrix *pattern, ga_complex_klu **klu)
+ga_status ga_complex_create(const ga_matrix *pattern, ga_complex **factor)
 {
-    *klu = NULL;
-    ga_complex_klu *f = GA_NEW(ga_complex_klu, 1);
+    *factor = NULL;
+    if (pattern->full) return GA_ERR_ARGUMENT;
+    ga_complex *f = GA_NEW(ga_complex, 1);
     if (!f) return GA_ERR_MEMORY;
     f->pattern = pattern;
     f->n = pattern->n;
@@ -46,40 +51,34 @@ ga_status ga_complex_klu_create(const ga_matrix *pattern, ga_complex_klu **klu)
     enum { COLAMD = 1 }; /* bounds the fill whatever the pivots are */
     f->common.ordering = COLAMD;
     f->common.scale = -1; /* matrices come scaled; a valid pattern needs no check */
-    const size_t n = (size_t)f->n;
+    const size_t n = (size_t)f->n, count = (size_t)pattern->count;
     bool memory =
-        (f->x = GA_NEW(double, 2 * n)) && (f->b = GA_NEW(double, 2 * n)) &&
-        (f->chosen_for = GA_NEW(double, 1 + 2 * (size_t)pattern->count)) &&
+        (f->values = GA_NEW(double, 2 * count)) && (f->x = GA_NEW(double, 2 * n)) &&
+        (f->b = GA_NEW(double, 2 * n)) && (f->chosen_for = GA_NEW(double, 1 + 2 * count)) &&
         (f->symbolic = klu_analyze(f->n, pattern->colptr, pattern->rowind, &f->common));
     if (!memory) {
-        ga_complex_klu_destroy(f);
+        ga_complex_destroy(f);
         return GA_ERR_MEMORY;
     }
-    *klu = f;
+    *factor = f;
     return GA_OK;
 }
 
 static double size(const double *z) { return fabs(z[0]) + fabs(z[1]); }
 
-/* y -= a x */
-static void subtract(const double *a, const double *x, double *y)
-{
-    y[0] -= a[0] * x[0] - a[1] * x[1];
-    y[1] -= a[0] * x[1] + a[1] * x[0];
-}
-
 /* Largest residual of A x = b with b = 1 + i, by the sizes of what is added up. */
-static double measure(ga_complex_klu *f, const double *values)
+static double measure(ga_complex *f)
 {
     const ga_matrix *A = f->pattern;
-    double *b = f->b, largest = 0;
+    double *b = f->b, largest = 0, most = 1;
     for (int i = 0; i < 2 * f->n; ++i) f->x[i] = b[i] = 1;
     klu_z_solve(f->symbolic, f->numeric, f->n, 1, f->x, &f->common);
-    double most = 1;
     for (int j = 0; j < f->n; ++j)
         for (int k = A->colptr[j]; k < A->colptr[j + 1]; ++k) {
-            const double *a = values + 2 * k, *x = f->x + 2 * j;
-            subtract(a, x, b + 2 * A->rowind[k]);
+            const double *a = f->values + 2 * k, *x = f->x + 2 * j;
+            double *y = b + 2 * A->rowind[k];
+            y[0] -= a[0] * x[0] - a[1] * x[1];
+            y[1] -= a[0] * x[1] + a[1] * x[0];
             most = fmax(most, size(a) * size(x));
         }
     for (int i = 0; i < f->n; ++i)
@@ -87,16 +86,17 @@ static double measure(ga_complex_klu *f, const double *values)
     return largest / most;
 }
 
-static bool refactor(ga_complex_klu *f, double *values)
+static bool refactor(ga_complex *f)
 {
     const ga_matrix *A = f->pattern;
     return f->numeric &&
-           klu_z_refactor(A->colptr, A->rowind, values, f->symbolic, f->numeric, &f->common) &&
-           f->common.status == KLU_OK && measure(f, values) <= ACCURATE;
+           klu_z_refactor(A->colptr, A->rowind, f->values, f->symbolic, f->numeric,
+                          &f->common) &&
+           f->common.status == KLU_OK && measure(f) <= ACCURATE;
 }
 
 /* Pivots for the values that are kept, and the factors. */
-static ga_status choose(ga_complex_klu *f)
+static ga_status choose(ga_complex *f)
 {
     const ga_matrix *A = f->pattern;
     klu_z_free_numeric(&f->numeric, &f->common);
@@ -106,42 +106,62 @@ static ga_status choose(ga_complex_klu *f)
     return f->common.status == KLU_SINGULAR ? GA_ERR_SINGULAR : GA_ERR_MEMORY;
 }
 
-ga_status ga_complex_klu_factor(ga_complex_klu *f, double *values)
+static void join(int count, const double *real, const double *imaginary, double *z)
 {
-    const ga_matrix *A = f->pattern;
-    if (refactor(f, values)) return GA_OK;
-    memcpy(f->chosen_for + 1, values, 2 * (size_t)A->count * sizeof *values);
-    GA_TRY(choose(f));
-    return measure(f, values) <= ACCURATE ? GA_OK : GA_ERR_SINGULAR;
+    for (int k = 0; k < count; ++k) {
+        z[2 * k] = real[k];
+        z[2 * k + 1] = imaginary[k];
+    }
 }
 
-void ga_complex_klu_forget(ga_complex_klu *f)
+static void part(int count, const double *z, double *real, double *imaginary)
+{
+    for (int k = 0; k < count; ++k) {
+        real[k] = z[2 * k];
+        imaginary[k] = z[2 * k + 1];
+    }
+}
+
+ga_status ga_complex_factor(ga_complex *f, const double *real, const double *imaginary)
+{
+    join(f->pattern->count, real, imaginary, f->values);
+    if (refactor(f)) return GA_OK;
+    memcpy(f->chosen_for + 1, f->values, 2 * (size_t)f->pattern->count * sizeof *f->values);
+    GA_TRY(choose(f));
+    return measure(f) <= ACCURATE ? GA_OK : GA_ERR_SINGULAR;
+}
+
+void ga_complex_forget(ga_complex *f)
 {
     klu_z_free_numeric(&f->numeric, &f->common);
     f->chosen_for[0] = 0;
 }
 
-double *ga_complex_klu_pivots(ga_complex_klu *f, int *count)
+double *ga_complex_pivots(ga_complex *f, int *count)
 {
     *count = 1 + 2 * f->pattern->count;
     return f->chosen_for;
 }
 
-ga_status ga_complex_klu_recall(ga_complex_klu *f)
+ga_status ga_complex_recall(ga_complex *f)
 {
     if (f->chosen_for[0] != 0) return choose(f);
-    ga_complex_klu_forget(f);
+    ga_complex_forget(f);
     return GA_OK;
 }
 
-void ga_complex_klu_solve(const ga_complex_klu *f, double *x)
+void ga_complex_solve(const ga_complex *f, double *real, double *imaginary)
 {
     klu_common common = f->common;
-    klu_z_solve(f->symbolic, f->numeric, f->n, 1, x, &common);
+    join(f->n, real, imaginary, f->x);
+    klu_z_solve(f->symbolic, f->numeric, f->n, 1, f->x, &common);
+    part(f->n, f->x, real, imaginary);
 }
 
-void ga_complex_klu_solve_transposed(const ga_complex_klu *f, double *x)
+void ga_complex_solve_transposed(const ga_complex *f, double *real, double *imaginary)
 {
     klu_common common = f->common;
-    klu_z_tsolve(f->symbolic, f->numeric, f->n, 1, x, 0, &common);
+    join(f->n, real, imaginary, f->x);
+    klu_z_tsolve(f->symbolic, f->numeric, f->n, 1, f->x, 0, &common);
+    part(f->n, f->x, real, imaginary);
 }
