@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 20, OTHERS = 13, ORDER = MOST + OTHERS, ROOM = ORDER + 3 };
+enum { MOST = 20, OTHERS = 16, ORDER = MOST + OTHERS, ROOM = ORDER + 3 };
 
 typedef struct problem {
     int k, m, ld;
