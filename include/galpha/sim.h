@@ -58,6 +58,8 @@ typedef struct ga_sim_def {
     /* Called at an event of an element, in the order of time: a stop is hit or left, a joint
      * begins to stick or to slip. */
     void (*event)(void *user, const ga_sim *sim, const ga_sim_event *event);
+    /* Within callbacks other than pause, whatever would change or save the simulation returns
+     * GA_ERR_STATE, and ga_sim_reset does nothing. */
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
      * its channels), *.position (of all bodies), energy; count 0: positions and rotations of
@@ -80,7 +82,8 @@ GA_API ga_status ga_sim_copy(const ga_sim *sim, ga_sim **copy, ga_report *report
 GA_API void ga_sim_destroy(ga_sim *sim);
 
 /* Makes the initial state consistent and computes its accelerations and reactions and all
- * channels. What rests at a stop and what sticks is decided as at the start of a run. */
+ * channels. A run that has begun is given up; the next one begins here. What rests at a stop
+ * and what sticks is decided as at the start of a run. */
 GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
 /* --- step by step ------------------------------------------------------------------------- *
  *
@@ -117,14 +120,15 @@ GA_API const double *ga_sim_positions(const ga_sim *sim);
 GA_API const double *ga_sim_velocities(const ga_sim *sim);
 /* The index of a channel that was chosen; -1: none. */
 GA_API int ga_sim_channel(const ga_sim *sim, const char *name);
-/* Its numbers at the point reached; the pointer stays valid. */
+/* Its numbers at the point reached; the pointer stays valid. Null: there is no such channel. */
 GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 
 /* Inputs: numbers that expressions of forces, motions and lengths use, `inputs: {u: {start:
  * 0}}`. A change takes effect at the current time, where the integration restarts, as it does
  * where a force jumps. The index of an input; -1: none. */
 GA_API int ga_sim_input(const ga_sim *sim, const char *name);
-GA_API double ga_sim_input_value(const ga_sim *sim, int input);
+GA_API double ga_sim_input_value(const ga_sim *sim,
+                                 int input); /* NaN: there is no such input */
 /* Held at this value from now on. GA_ERR_ARGUMENT: in the middle of a run, where a prescribed
  * position would jump; prescribed velocities may, that is an impact. */
 GA_API ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report);
@@ -154,7 +158,8 @@ GA_API ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *c
 
 /* From the start to t_end. On failure everything up to the last good step was output. */
 GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
-/* From where it stands to t_end: after a pause, after single steps, or after a load. */
+/* From where it stands to t_end: after a pause, after single steps, or after a load.
+ * GA_ERR_STATE: it has failed before. */
 GA_API ga_status ga_sim_continue(ga_sim *sim, ga_report *report);
 
 /* --- saving ------------------------------------------------------------------------------- *
@@ -170,8 +175,7 @@ GA_API ga_status ga_sim_continue(ga_sim *sim, ga_report *report);
  * original duration. */
 
 GA_API size_t ga_sim_save_size(const ga_sim *sim);
-/* `size` must be that of ga_sim_save_size. Not to be called from within a callback other than
- * pause. */
+/* `size` must be that of ga_sim_save_size. */
 GA_API ga_status ga_sim_save(const ga_sim *sim, void *bytes, size_t size, ga_report *report);
 /* GA_ERR_INPUT: bytes that are damaged, of another model, of other settings or of another
  * version of galpha. The simulation is then at its initial state, or as it was. If its channels

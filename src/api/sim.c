@@ -240,10 +240,19 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
     return status;
 }
 
+ga_status ga_sim_check_outside(const ga_sim *sim, ga_report *report)
+{
+    if (!sim->busy) return GA_OK;
+    return ga_fail(report, GA_ERR_STATE,
+                   "a simulation cannot be changed or saved within one of its callbacks other "
+                   "than pause");
+}
+
 ga_status ga_sim_start(ga_sim *sim, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     GA_TRY(forget(sim, report));
-    sim->running = false;
+    sim->running = sim->stepped = false;
     double h = sim->def.step > 0 ? sim->def.step : 1e-3;
     ga_events events = {0};
     ga_sim_describe_events(sim, &events);
@@ -328,21 +337,28 @@ ga_status ga_sim_conclude(ga_sim *sim, ga_status status, ga_report *report)
     if (sim->begin != GA_OK)
         status = ga_fail(report, sim->begin, "no memory to judge the start");
     sim->begin = GA_OK;
+    sim->busy = false;
     if (status == GA_OK && !ga_integrator_run_over(sim->integrator)) return GA_OK;
     sim->running = false;
+    sim->failed = status != GA_OK;
     ga_sim_warn_over(sim);
     return explain(sim, status, report);
 }
 
+ga_status ga_sim_check_end(const ga_sim *sim, ga_report *report)
+{
+    if (!isnan(sim->def.t_end)) return GA_OK;
+    return ga_fail(report, GA_ERR_INPUT,
+                   "the model has no end time: add `simulate: {t_end: ...}`");
+}
+
 ga_status ga_sim_run_begin(ga_sim *sim, ga_report *report)
 {
-    if (isnan(sim->def.t_end))
-        return ga_fail(report, GA_ERR_INPUT,
-                       "the model has no end time: add `simulate: {t_end: ...}`");
+    GA_TRY(ga_sim_check_end(sim, report));
     GA_TRY(forget(sim, report));
     const ga_simulation run = ga_sim_describe_run(sim);
-    sim->running = true;
-    sim->stepped = true;
+    sim->running = sim->stepped = sim->busy = true;
+    sim->failed = false;
     return ga_sim_conclude(sim,
                            ga_integrator_run_begin(sim->integrator, sim->from_t, sim->from_q,
                                                    sim->from_v, &run, report),
@@ -355,6 +371,7 @@ ga_status ga_sim_run_step(ga_sim *sim, ga_report *report)
     if (!sim->running) return GA_OK;
     const double corner = ga_sim_next_corner(sim);
     ga_integrator_run_limit(sim->integrator, corner);
+    sim->busy = true;
     GA_TRY(ga_sim_conclude(sim, ga_integrator_run_step(sim->integrator, report), report));
     if (ga_integrator_time(sim->integrator) >= corner - ga_sim_time_slack(sim, corner)) {
         sim->fed = true;
@@ -373,6 +390,7 @@ static void take_state(ga_sim *sim)
 
 ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     ga_sim_reset(sim);
     GA_TRY(ga_sim_run_begin(sim, report));
     take_state(sim);
@@ -381,9 +399,11 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
 
 ga_status ga_sim_continue(ga_sim *sim, ga_report *report)
 {
-    if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
-    ga_integrator_run_look_to(sim->integrator, INFINITY);
-    while (sim->running) {
+    GA_TRY(ga_sim_check_outside(sim, report));
+    if (sim->stepped && sim->failed) return ga_sim_has_ended(sim, report);
+    while (!ga_sim_is_over(sim)) { /* in a pause another state may be set */
+        if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
+        ga_integrator_run_look_to(sim->integrator, INFINITY);
         GA_TRY(ga_sim_run_step(sim, report));
         take_state(sim);
         if (sim->def.pause && sim->def.pause(sim->def.user, sim) != GA_EVAL_OK) break;

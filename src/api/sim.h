@@ -111,6 +111,8 @@ struct ga_sim {
     double *now_q, *now_v;  /* where stepping stands */
     bool stepped;           /* a run has begun since the start was set */
     bool running;           /* and is not over */
+    bool failed;            /* it is over because of a failure */
+    bool busy;              /* callbacks may be running, which must not change the simulation */
     bool fed;               /* an input or a callback has changed where the last step ended, */
     double fed_from;        /* here */
     bool started;           /* the first sample has been accepted */
@@ -126,18 +128,24 @@ struct ga_sim {
 };
 
 /* sim.c */
+/* GA_ERR_STATE within a callback, from where nothing may be changed. */
+ga_status ga_sim_check_outside(const ga_sim *sim, ga_report *report);
+/* GA_ERR_INPUT if nobody has said when the run ends. */
+ga_status ga_sim_check_end(const ga_sim *sim, ga_report *report);
 /* What the integrator is asked for. */
 ga_simulation ga_sim_describe_run(ga_sim *sim);
 /* Begins a run, and takes a step of it. */
 ga_status ga_sim_run_begin(ga_sim *sim, ga_report *report);
 ga_status ga_sim_run_step(ga_sim *sim, ga_report *report);
-/* After each call of the integrator: what there is to say when the run is over or has failed.
- */
+/* After each call of the integrator, which made the simulation busy: what there is to say when
+ * the run is over or has failed. */
 ga_status ga_sim_conclude(ga_sim *sim, ga_status status, ga_report *report);
 
 /* sim_step.c */
 /* Begins the run if there is none, and anew where an input or a callback has changed. */
 ga_status ga_sim_go_on(ga_sim *sim, ga_report *report);
+/* GA_ERR_STATE, for what a run that is over cannot do. */
+ga_status ga_sim_has_ended(const ga_sim *sim, ga_report *report);
 /* Times that differ by this much are one. */
 double ga_sim_time_slack(const ga_sim *sim, double t);
 /* Where the next ramp of an input ends; infinite: there is none. */

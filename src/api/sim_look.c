@@ -31,6 +31,7 @@ int ga_sim_channel_count(const ga_sim *sim) { return sim->channels.count; }
 
 ga_channel ga_sim_get_channel(const ga_sim *sim, int k)
 {
+    if (k < 0 || k >= sim->channels.count) return (ga_channel){0};
     return sim->channels.items[k].channel;
 }
 
@@ -75,7 +76,7 @@ const char *ga_sim_coordinate_body(const ga_sim *sim, int k)
 
 ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
 {
-    if (k >= sim->model->element_count) return (ga_sim_element){NULL, NULL, 0};
+    if (k < 0 || k >= sim->model->element_count) return (ga_sim_element){NULL, NULL, 0};
     const ga_element *element = sim->model->elements[k];
     return (ga_sim_element){element->name, element->type->name,
                             element->rows + element->speed_rows};
@@ -85,6 +86,7 @@ ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
 
 ga_status ga_sim_look(ga_sim *sim, ga_sim_pose pose, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     const ga_model *model = sim->model;
     const double *q = pose == GA_POSE_GIVEN ? sim->q0 : ga_integrator_q(sim->integrator);
     if (!sim->found.gaps) sim->found.gaps = GA_NEW(ga_gap, model->element_count);

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 3 };
+enum { FORMAT = 4 };
 
 typedef struct heading {
     char name[16];
@@ -207,6 +207,7 @@ static void archive_state(ga_sim *sim, ga_archive *a)
     ga_archive_numbers(a, nv, sim->now_v);
     GA_ARCHIVE(a, sim->stepped);
     GA_ARCHIVE(a, sim->running);
+    GA_ARCHIVE(a, sim->failed);
     GA_ARCHIVE(a, sim->fed);
     GA_ARCHIVE(a, sim->fed_from);
     GA_ARCHIVE(a, sim->started);
@@ -245,6 +246,7 @@ static uint64_t find_checksum(heading h, const unsigned char *rest)
 
 ga_status ga_sim_save(const ga_sim *sim, void *bytes, size_t size, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     if (!ga_integrator_can_save(sim->integrator))
         return ga_fail(report, GA_ERR_METHOD, "simulations with this method cannot be saved");
     const size_t needed = ga_sim_save_size(sim);
@@ -312,6 +314,7 @@ static ga_status read_all(ga_sim *sim, ga_archive *a, ga_report *report)
 
 ga_status ga_sim_load(ga_sim *sim, const void *bytes, size_t size, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     GA_TRY(check_heading(sim, bytes, size, report));
     if (!ga_integrator_can_save(sim->integrator))
         return ga_fail(report, GA_ERR_METHOD, "simulations with this method cannot be saved");
@@ -340,6 +343,7 @@ static ga_status load_from(ga_sim *to, const ga_sim *from, ga_report *report)
 ga_status ga_sim_copy(const ga_sim *sim, ga_sim **copy, ga_report *report)
 {
     *copy = NULL;
+    GA_TRY(ga_sim_check_outside(sim, report));
     ga_sim_def def = sim->def;
     const char **names = GA_NEW(const char *, sim->channels.count);
     if (!names) return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");

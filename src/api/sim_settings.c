@@ -134,7 +134,11 @@ void ga_sim_settings_choose(ga_sim_def *def)
 ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
 {
     bool known = !isnan(def->t_end); /* run asks for it */
-    if (!isfinite(def->t_start) || isinf(def->t_end) || (known && !(def->t_end > def->t_start)))
+    if (!isfinite(def->t_start) || isinf(def->t_end))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "t_start = %g and t_end = %g: expected finite times", def->t_start,
+                       def->t_end);
+    if (known && !(def->t_end > def->t_start))
         return ga_fail(report, GA_ERR_ARGUMENT, "t_end = %g is not after t_start = %g",
                        def->t_end, def->t_start);
     if (!(def->output_every >= 0))
@@ -149,6 +153,12 @@ ga_status ga_sim_settings_check(const ga_sim_def *def, ga_report *report)
     if (def->threads < 0 || def->threads > GA_SIM_MAX_THREADS)
         return ga_fail(report, GA_ERR_ARGUMENT, "threads = %d: expected 0 to %d", def->threads,
                        GA_SIM_MAX_THREADS);
+    if ((unsigned)def->kinematics > GA_KINEMATICS_SE3)
+        return ga_fail(report, GA_ERR_ARGUMENT, "kinematics has the unknown value %d",
+                       (int)def->kinematics);
+    if (def->channel_count < 0)
+        return ga_fail(report, GA_ERR_ARGUMENT, "channel_count = %d: expected 0 or more",
+                       def->channel_count);
     return GA_OK;
 }
 

@@ -10,12 +10,13 @@
 
 void ga_sim_reset(ga_sim *sim)
 {
+    if (sim->busy) return;
     sim->from_t = sim->given.begin;
     memcpy(sim->from_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
     memcpy(sim->from_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
     memcpy(sim->now_q, sim->q0, (size_t)sim->assembly->nq * sizeof *sim->q0);
     memcpy(sim->now_v, sim->v0, (size_t)sim->assembly->nv * sizeof *sim->v0);
-    sim->running = sim->stepped = sim->fed = false;
+    sim->running = sim->stepped = sim->failed = sim->fed = false;
     sim->fed_from = sim->from_t;
     sim->t = ga_sim_shown_time(sim, sim->from_t);
     sim->step = 0;
@@ -29,13 +30,23 @@ double ga_sim_time_slack(const ga_sim *sim, double t)
     return 1e-12 * fmax(fabs(t), sim->def.t_end - sim->def.t_start);
 }
 
+/* What is left of the last step is told first. If an event in it came before the end of a ramp,
+ * that end is still ahead. */
+static bool is_to_be_renewed(ga_sim *sim)
+{
+    const double now = ga_integrator_time(sim->integrator);
+    if (!sim->stepped || !sim->running || !sim->fed) return sim->fed = false;
+    if (ga_integrator_run_reached(sim->integrator) < now) return false;
+    sim->fed = false;
+    return sim->fed_from - now < 2 * ga_sim_time_slack(sim, now);
+}
+
 ga_status ga_sim_go_on(ga_sim *sim, ga_report *report)
 {
-    const bool renew = sim->stepped && sim->running && sim->fed;
-    sim->fed = false;
+    const bool renew = is_to_be_renewed(sim);
     if (!sim->stepped) return ga_sim_run_begin(sim, report);
     if (!renew) return GA_OK;
-    sim->balance.renewed = true;
+    sim->balance.renewed = sim->busy = true;
     const ga_status status = ga_integrator_run_renew(sim->integrator, sim->fed_from, report);
     sim->balance.renewed = false;
     return ga_sim_conclude(sim, status, report);
@@ -53,12 +64,17 @@ double ga_sim_next_corner(const ga_sim *sim)
     return next;
 }
 
+ga_status ga_sim_has_ended(const ga_sim *sim, ga_report *report)
+{
+    return ga_fail(report, GA_ERR_STATE, "the simulation has %s, at t = %.9g s",
+                   sim->failed ? "failed" : "ended", sim->t);
+}
+
 /* Ready for a step. */
 static ga_status be_ready(ga_sim *sim, ga_report *report)
 {
     if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
-    if (sim->running) return GA_OK;
-    return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
+    return sim->running ? GA_OK : ga_sim_has_ended(sim, report);
 }
 
 /* The state and the channels at a time up to which all has been told. */
@@ -70,6 +86,7 @@ static void stand(ga_sim *sim, double t)
 
 ga_status ga_sim_step(ga_sim *sim, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     GA_TRY(be_ready(sim, report));
     ga_integrator_run_look_to(sim->integrator, INFINITY);
     if (sim->running) GA_TRY(ga_sim_run_step(sim, report));
@@ -79,7 +96,9 @@ ga_status ga_sim_step(ga_sim *sim, ga_report *report)
 
 ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
 {
-    const double slack = ga_sim_time_slack(sim, t);
+    GA_TRY(ga_sim_check_outside(sim, report));
+    GA_TRY(ga_sim_check_end(sim, report));
+    const double slack = ga_sim_time_slack(sim, sim->def.t_end);
     if (!(t >= sim->t - slack && t <= sim->def.t_end + slack))
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "cannot advance from t = %.9g s to %.9g s: only forward, within the run "
@@ -93,8 +112,7 @@ ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
         GA_TRY(ga_sim_run_step(sim, report));
     stand(sim, fmin(ga_integrator_run_reached(sim->integrator),
                     ga_integrator_time(sim->integrator)));
-    if (sim->t < t - slack)
-        return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
+    if (sim->t < t - slack) return ga_sim_has_ended(sim, report);
     sim->t = t;
     return GA_OK;
 }
@@ -111,11 +129,12 @@ static ga_status start_from(ga_sim *sim, const double *q, const double *v, ga_re
 ga_status ga_sim_set_state(ga_sim *sim, const double *q, const double *v, ga_report *report)
 {
     const int nq = sim->assembly->nq, nv = sim->assembly->nv;
+    GA_TRY(ga_sim_check_outside(sim, report));
     for (int k = 0; k < nq + nv; ++k)
         if (!isfinite(k < nq ? q[k] : v[k - nq]))
             return ga_fail(report, GA_ERR_ARGUMENT, "the state is not finite");
-    if (!(sim->t < sim->given.end))
-        return ga_fail(report, GA_ERR_STATE, "the simulation has ended, at t = %.9g s", sim->t);
+    GA_TRY(ga_sim_check_end(sim, report));
+    if (!(sim->t < sim->given.end)) return ga_sim_has_ended(sim, report);
     const size_t size = ga_sim_save_size(sim);
     unsigned char *before = GA_NEW(unsigned char, size);
     if (!before) return ga_fail(report, GA_ERR_MEMORY, "no memory to keep the state");
@@ -138,6 +157,7 @@ int ga_sim_input(const ga_sim *sim, const char *name)
 
 double ga_sim_input_value(const ga_sim *sim, int input)
 {
+    if (input < 0 || input >= sim->model->inputs.count) return NAN;
     return ga_input_value(sim->assembly->inputs + input, sim->t);
 }
 
@@ -149,6 +169,7 @@ static ga_status end_step_here(ga_sim *sim, ga_report *report)
         ga_integrator_run_reached(sim->integrator) == ga_integrator_time(sim->integrator))
         return GA_OK;
     const double t = sim->t;
+    sim->busy = true;
     GA_TRY(ga_sim_conclude(sim, ga_integrator_run_cut(sim->integrator, report), report));
     stand(sim, ga_integrator_time(sim->integrator));
     sim->t = t;
@@ -203,6 +224,7 @@ static ga_status check_inputs(ga_sim *sim, const ga_input_line *before, ga_repor
 
 static ga_status set_line(ga_sim *sim, int input, ga_input_line line, ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     const int count = sim->model->inputs.count;
     ga_input_line *all = sim->assembly->inputs, *now = all + input, before = *now;
     const bool same = ga_input_value(now, sim->t) == line.value && line.rate == 0 &&
@@ -234,9 +256,9 @@ ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
 {
     if (input < 0 || input >= sim->model->inputs.count || !isfinite(value))
         return ga_fail(report, GA_ERR_ARGUMENT, "no such input, or its value is not finite");
-    if (!(until > sim->t))
-        return ga_fail(report, GA_ERR_ARGUMENT, "a ramp from t = %.9g s ends at %.9g s", sim->t,
-                       until);
+    if (!(until - sim->t > ga_sim_time_slack(sim, sim->t) && isfinite(until)))
+        return ga_fail(report, GA_ERR_ARGUMENT, "a ramp from t = %.9g s cannot end at %.9g s",
+                       sim->t, until);
     const double now = ga_sim_input_value(sim, input);
     return set_line(sim, input,
                     (ga_input_line){.value = now,
@@ -265,6 +287,7 @@ int ga_sim_channel(const ga_sim *sim, const char *name)
 
 const double *ga_sim_channel_values(const ga_sim *sim, int k)
 {
+    if (k < 0 || k >= sim->channels.count) return NULL;
     return sim->channels.values + sim->channels.items[k].at;
 }
 
@@ -311,6 +334,7 @@ static ga_status refuse_force(const ga_sim *sim, const char *name, const char *b
 ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *callback, void *user,
                            ga_report *report)
 {
+    GA_TRY(ga_sim_check_outside(sim, report));
     static const char section[] = "forces.";
     const bool full = strncmp(name, section, strlen(section)) == 0;
     const char *bare = full ? name + strlen(section) : name;
