@@ -193,14 +193,20 @@ KERNEL void subtract_tile(const int w, const double *restrict x, const double *r
     store(z, &y);
 }
 
-/* The tile on the diagonal by substitution, then the rows below it; the next panel. */
+/* The tile on the diagonal by substitution, then the rows below it; the next panel. No loops in
+ * tiles, here and on the way back: GCC would turn them into vectors by way of memory. */
 KERNEL const double *forward_panel(const int w, int c, int ld, const double *restrict x,
                                    double *restrict z)
 {
-    double a[4];
-    for (int p = 0; p < 4; ++p) a[p] = z[c + p];
-    for (int p = 0; p < w; ++p)
-        for (int i = p + 1; i < 4; ++i) a[i] -= x[4 * p + i] * a[p];
+    double a[4] = {z[c], z[c + 1], z[c + 2], z[c + 3]};
+    a[1] -= x[1] * a[0];
+    a[2] -= x[2] * a[0];
+    a[3] -= x[3] * a[0];
+    if (w > 1) {
+        a[2] -= x[6] * a[1];
+        a[3] -= x[7] * a[1];
+    }
+    if (w > 2) a[3] -= x[11] * a[2];
     put(z + c, a[0], a[1], a[2], a[3]);
     x += 4 * w;
     for (int i = c + 4; i < ld; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
@@ -249,12 +255,23 @@ KERNEL void forward(int k, int m, const double *x, double *own, double *z)
 KERNEL const double *backward_panel(const int w, int c, const double *restrict x,
                                     double *restrict z)
 {
-    double a[4] = {0};
-    for (int p = 0; p < w; ++p) a[p] = z[c + p];
-    for (int p = w - 1; p >= 0; --p) {
-        a[p] *= x[4 * p + p];
-        for (int i = 0; i < p; ++i) a[i] -= x[4 * p + i] * a[p];
+    double a[4] = {z[c], w > 1 ? z[c + 1] : 0, w > 2 ? z[c + 2] : 0, w > 3 ? z[c + 3] : 0};
+    if (w > 3) {
+        a[3] *= x[15];
+        a[0] -= x[12] * a[3];
+        a[1] -= x[13] * a[3];
+        a[2] -= x[14] * a[3];
     }
+    if (w > 2) {
+        a[2] *= x[10];
+        a[0] -= x[8] * a[2];
+        a[1] -= x[9] * a[2];
+    }
+    if (w > 1) {
+        a[1] *= x[5];
+        a[0] -= x[4] * a[1];
+    }
+    a[0] *= x[0];
     if (w == 4)
         put(z + c, a[0], a[1], a[2], a[3]);
     else
