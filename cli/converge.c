@@ -126,14 +126,14 @@ static bool is_present(const ga_converge_result *r, int component)
 
 /* "1.23e-05 2.01": an error and the order from the level before; in brackets where it is not
  * above that of the reference or of rounding. */
-static void print_cell(const ga_converge_level *level, int component)
+static void print_cell(const ga_converge_level *level, bool has_order, int component)
 {
     char text[32], order[16] = "";
     if (level->failed) {
         printf("  %16s", "failed");
         return;
     }
-    if (!isnan(level->order[component]))
+    if (has_order && level->used[component] && !isnan(level->order[component]))
         snprintf(order, sizeof order, "%5.2f", level->order[component]);
     snprintf(text, sizeof text, level->used[component] ? "%.2e" : "(%.2e)",
              level->error[component]);
@@ -146,7 +146,11 @@ static void print_row(const ga_converge_result *r, int component)
     snprintf(name, sizeof name, "%s, %s", ga_component_name((ga_component)component),
              ga_component_unit((ga_component)component));
     printf("  %-29s", name);
-    for (int k = 0; k < r->level_count; ++k) print_cell(r->levels + k, component);
+    bool follows = false; /* on a level that counts */
+    for (int k = 0; k < r->level_count; ++k) {
+        print_cell(r->levels + k, follows, component);
+        if (!r->levels[k].failed) follows = r->levels[k].used[component];
+    }
     if (isnan(r->order[component]))
         printf("       -");
     else
@@ -172,6 +176,14 @@ static void print_reference(const ga_converge_result *r)
                : extrapolated          ? ", extrapolated where that is more accurate"
                                        : "");
     puts("; last column: its own error");
+}
+
+static void print_reactions(const converge *c)
+{
+    puts(c->def.hat
+             ? "  accelerations and reactions: recomputed, as in results"
+             : "  accelerations and reactions: those of the scheme; --hat: recomputed, as "
+               "in results");
 }
 
 /* Text in lines of about 80 characters. */
@@ -200,6 +212,7 @@ static void print_table(const converge *c)
     cli_print_text(stdout, cli_input_name(&c->input));
     puts(line);
     print_reference(r);
+    if (c->def.sim.integrator.method == GA_METHOD_GENERALIZED_ALPHA) print_reactions(c);
     printf("\n  %-29s",
            c->def.tolerances ? "largest errors; mean step, s" : "largest errors; step, s");
     for (int k = 0; k < r->level_count; ++k) printf("  %10.3g order", r->levels[k].step);

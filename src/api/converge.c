@@ -299,6 +299,7 @@ static void sum_up(ga_converge *s)
     s->ladder.rungs = s->rungs;
     s->ladder.t_start = s->def.sim.t_start;
     s->ladder.t_end = s->def.sim.t_end;
+    s->ladder.tolerances = s->def.tolerances;
     s->ladder.high_order = s->def.sim.integrator.method != GA_METHOD_GENERALIZED_ALPHA;
     const ga_study_events *events = ga_study_reference_events(s);
     s->ladder.events = events->count;

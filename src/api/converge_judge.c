@@ -13,7 +13,7 @@
  *     chaotic growth   second order at first, errors as large as the solution later, of
  *                      positions or velocities too
  *     round-off        errors no longer fall, and are as small as rounding makes them
- *     not asymptotic   errors still large, or orders still changing
+ *     not asymptotic   errors still large, orders still changing, or steps that do not differ
  */
 #include "api/converge_judge.h"
 
@@ -83,9 +83,17 @@ typedef struct curve {
     double floor[GA_MOST_LEVELS]; /* of rounding */
     bool zero;                    /* there is nothing but rounding in this component */
     bool used[GA_MOST_LEVELS];
+    double least_ratio; /* of two steps that count as different */
     double pair[GA_MOST_LEVELS];
     double order; /* NAN: cannot be told */
 } curve;
+
+/* Nearly the same steps say nothing about an order. Mean steps of a tolerance, where something
+ * else limits most of them, say little; those of order 8 differ by 1.33 for each digit. */
+static double least_ratio(const ga_ladder *ladder)
+{
+    return ladder->tolerances && !ladder->high_order ? 1.3 : 1.05;
+}
 
 /* Of a component that is not there: of no importance in a minimum. */
 static double ratio(double x, double by) { return by > 0 ? x / by : 1e300; }
@@ -142,6 +150,7 @@ static void take_curve(const ga_ladder *ladder, int component, int first, int en
     memset(c, 0, sizeof *c);
     c->count = ladder->count;
     c->scale = ladder->scale[component];
+    c->least_ratio = least_ratio(ladder);
     for (int w = first; w < end; ++w)
         c->reference = larger(c->reference, ladder->reference[component][w]);
     for (int k = 0; k < c->count; ++k) {
@@ -204,7 +213,9 @@ static void find_pairs(curve *c)
 {
     for (int k = 0; k < c->count; ++k) {
         c->pair[k] = NAN;
-        if (k > 0 && c->error[k] > 0 && c->error[k - 1] > 0) c->pair[k] = slope(c, k - 1, k);
+        if (k > 0 && c->error[k] > 0 && c->error[k - 1] > 0 &&
+            c->h[k - 1] > c->least_ratio * c->h[k])
+            c->pair[k] = slope(c, k - 1, k);
     }
 }
 
@@ -228,7 +239,7 @@ static void find_order(curve *c)
     find_pairs(c);
     const int last = find_used(c);
     c->order = NAN;
-    if (last < 1 || !c->used[last - 1]) return;
+    if (last < 1 || !c->used[last - 1] || isnan(c->pair[last])) return;
     /* back as long as orders agree with the last one */
     const double agreement = 0.15;
     int first = last - 1;
@@ -330,7 +341,7 @@ static void name_failing(court *c)
         snprintf(name, sizeof name, "%s", component_names[i]);
         for (char *p = name; *p; ++p)
             if (*p == '_') *p = ' ';
-        if (isnan(c->curves[i].order))
+        if (!(c->curves[i].order < second))
             say(c, "%s%s", comma, name);
         else
             say(c, "%s%s (%.2f)", comma, name, c->curves[i].order);
@@ -501,18 +512,63 @@ static void blame_step(court *c)
     say(c, ": the steps are too large for the fastest motion. Try smaller ones.");
 }
 
+static void name_events(court *c)
+{
+    const int count = c->ladder->events;
+    say(c,
+        " The integration restarts %d time%s (first at t = %.6g s), at impacts, switches or "
+        "discontinuous forces.",
+        count, count == 1 ? "" : "s", c->ladder->first_event);
+}
+
 static void blame_jump(court *c)
 {
     say(c,
-        "Second order until about t = %.6g s; then the error rises suddenly and the order is "
-        "too low in ",
+        "Second order until about t = %.6g s; then the error rises suddenly, and second order "
+        "is not observed in ",
         c->judgement->at);
     name_failing(c);
-    say(c, ": probably a force has a jump or a kink there.");
+    if (c->ladder->events) {
+        say(c, ".");
+        name_events(c);
+    } else {
+        say(c, ": probably a force has a jump or a kink there.");
+    }
+}
+
+/* Too few levels whose steps differ. */
+static bool has_equal_steps(const ga_ladder *ladder)
+{
+    int different = 0;
+    for (int k = 1; k < ladder->count; ++k)
+        different += ladder->rungs[k - 1].h > least_ratio(ladder) * ladder->rungs[k].h;
+    return different < ladder->count - 1 && different < 2;
+}
+
+static void blame_equal_steps(court *c)
+{
+    say(c,
+        "Most of these levels take nearly the same steps (mean: %.3g to %.3g s), so no order "
+        "can be measured: something other than the tolerance limits them, such as `max_step`, "
+        "which has a default in driven models. Use --steps, or tighter tolerances.",
+        c->ladder->rungs[0].h, c->ladder->rungs[c->ladder->count - 1].h);
+}
+
+static void blame_growth(court *c)
+{
+    say(c,
+        "Second order at first, but then errors grow until they are as large as the "
+        "solution: the motion is chaotic or unstable%s. A shorter run will show the order.",
+        c->ladder->events ? ", or impacts amplify errors" : "");
+    if (c->ladder->events) name_events(c);
 }
 
 static ga_verdict find_reason(court *c)
 {
+    if (has_equal_steps(c->ladder)) {
+        blame_equal_steps(c);
+        return GA_VERDICT_NOT_ASYMPTOTIC;
+    }
     if (c->ladder->events > 0 && for_some_failing(c, fails_at_events_only)) {
         blame_events(c);
         return GA_VERDICT_DISCONTINUITY;
@@ -531,9 +587,7 @@ static ga_verdict find_reason(court *c)
         return GA_VERDICT_DISCONTINUITY;
     }
     if (is_motion_lost(c) && for_some_failing(c, grows)) {
-        say(c,
-            "Second order at first, but then errors grow until they are as large as the "
-            "solution: the motion is chaotic or unstable. A shorter run will show the order.");
+        blame_growth(c);
         return GA_VERDICT_CHAOS;
     }
     if (for_some_failing(c, is_large)) {

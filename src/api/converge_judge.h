@@ -22,6 +22,7 @@ typedef struct ga_ladder {
     double scale[GA_COMPONENT_COUNT];
     double reference[GA_COMPONENT_COUNT][GA_WINDOWS]; /* error of the reference */
     double t_start, t_end;
+    bool tolerances; /* steps by error control; h is their mean */
     bool high_order; /* the method may have an order above 2, or change its order */
     int redundant;   /* constraints; then forces and torques are not unique */
     int events;
