@@ -259,6 +259,10 @@ void cli_arguments_free(cli_arguments *arguments)
 const char *cli_operand_text(const cli_command *command, char text[CLI_OPERAND_SIZE])
 {
     const bool optional = command->operand_optional;
+    if (command->further) {
+        snprintf(text, CLI_OPERAND_SIZE, " %s [%s ...]", command->operand, command->further);
+        return text;
+    }
     snprintf(text, CLI_OPERAND_SIZE, "%s%s%s%s%s", command->operand ? " " : "",
              optional ? "[" : "", command->operand ? command->operand : "",
              command->operand_repeats ? " ..." : "", optional ? "]" : "");

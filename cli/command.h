@@ -37,6 +37,7 @@ typedef struct cli_command {
     const char *operand; /* MODEL; null: none */
     bool operand_optional;
     bool operand_repeats;      /* one or more of them */
+    const char *further;       /* what may follow the first one; null: more of its kind */
     const char *summary;       /* one line */
     const char *details;       /* paragraphs */
     const cli_option *options; /* ends with a null name */

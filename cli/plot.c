@@ -20,7 +20,6 @@ static int refuse(const ga_report *report)
     return cli_exit_code(report->status);
 }
 
-/* "did you mean": a name that is near, or where to look. */
 /* Whether the model has a channel of this name, as far as the model in the results can be
  * read. */
 static bool is_of_model(const ga_result_reader *result, const char *file, const char *name)
@@ -40,13 +39,14 @@ static bool is_of_model(const ga_result_reader *result, const char *file, const 
     return found;
 }
 
+/* A name that is near, or where to look. */
 static int unknown_channel(const ga_result_reader *result, const char *file, const char *name)
 {
     char near[GA_RESULT_NAME_SIZE];
     if (is_of_model(result, file, name))
         cli_error("%s: '%s' is a channel of the model, but it is not in the results; add it to "
-                  "`output.channels` and run again",
-                  file, name);
+                  "`output.channels` and run again (`[default, %s]`: beside the default ones)",
+                  file, name, name);
     else if (ga_result_suggest(result, name, near))
         cli_error("%s: there is no channel '%s'; did you mean '%s'?", file, name, near);
     else if (ga_result_reader_channel_count(result) > 0)
@@ -102,9 +102,12 @@ static int add_columns(cli_picture *plot, const char *name, int operand)
     return code;
 }
 
-/* A lone name that is none gets a better message than the compiler's. */
+/* A lone name that is none gets a better message than the compiler's; so does a pattern. */
 static bool looks_like_name(const char *text)
 {
+    const char *star = strchr(text, '*');
+    if (star && (star == text || star[1] == '.') && !strpbrk(text, "+-/^()<>=!&|?:, "))
+        return true;
     return !strpbrk(text, "+-*/^()<>=!&|?:, ") && !(text[0] >= '0' && text[0] <= '9');
 }
 
@@ -144,6 +147,17 @@ static int add_word(cli_picture *plot, const char *word, int operand)
     if (!curve) return EXIT_INPUT;
     curve->operand = operand;
     return set_expression(plot, curve, word);
+}
+
+/* Radians have no unit: an expression without one may be drawn beside angles. */
+static void join_angles(cli_picture *plot)
+{
+    bool angles = false;
+    for (int k = 0; k < plot->curve_count; ++k)
+        angles = angles || strcmp(plot->curves[k].unit, "rad") == 0;
+    for (int k = 0; k < plot->curve_count && angles; ++k)
+        if (plot->curves[k].expression && !*plot->curves[k].unit)
+            set_unit(&plot->curves[k], "rad");
 }
 
 /* The horizontal axis: one column, or an expression. */
@@ -283,15 +297,16 @@ static int add_usual(cli_picture *plot)
     static const struct {
         const char *name;
         int most; /* that move */
-    } usual[] = {{"*.angle", 4},        {"*.displacement", 4},
-                 {"*.position", 6},     {"*.*.position", 6},
-                 {"energy.kinetic", 1}, {"energy.potential", 1},
-                 {"energy.total", 1},   {"*", 6}};
+    } usual[] = {{"*.angle", 4},           {"*.displacement", 4},
+                 {"*.position", 6},        {"*.*.position", 6},
+                 {"energy.kinetic", 1},    {"energy.potential", 1},
+                 {"energy.dissipated", 1}, {"energy.work", 1},
+                 {"energy.total", 1},      {"*", 6}};
     for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k) {
         if (k > 1 && k < 4 && plot->curve_count >= 4) continue;
-        if (k == 7 && plot->curve_count > 0) break;
+        if (k == 9 && plot->curve_count > 0) break;
         /* alone it only shows what integration leaves of a constant */
-        if (k == 6 && (plot->curve_count == 0 ||
+        if (k == 8 && (plot->curve_count == 0 ||
                        strncmp(plot->curves[plot->curve_count - 1].name, "energy.", 7) != 0))
             continue;
         const int before = plot->curve_count;
@@ -491,6 +506,7 @@ static int choose_curves(cli_picture *plot, const cli_arguments *arguments)
     } else {
         for (int k = 1; k < arguments->operand_count && code == EXIT_DONE; ++k)
             code = add_word(plot, arguments->operands[k], k);
+        join_angles(plot);
         for (int k = 0; k < plot->curve_count && code == EXIT_DONE; ++k)
             code = read_curve(plot, &plot->curves[k]);
     }
@@ -509,19 +525,46 @@ static bool any_number(const cli_picture *plot)
     return false;
 }
 
+static void tell_of_selection(const cli_picture *plot)
+{
+    const int all = ga_result_reader_channel_count(plot->results[0]);
+    if (all > plot->curve_count)
+        cli_error("%s: this is a selection of %d channels; galpha plot %s --list shows all",
+                  plot->files[0], all, plot->files[0]);
+}
+
+static int check_times(const cli_picture *plot)
+{
+    if (!plot->time.given) return EXIT_DONE;
+    double low = INFINITY, high = -INFINITY;
+    for (int r = 0; r < plot->result_count; ++r) {
+        const double *t = ga_result_reader_times(plot->results[r]);
+        low = fmin(low, t[0]);
+        high = fmax(high, t[ga_result_reader_frames(plot->results[r]) - 1]);
+    }
+    if (plot->time.low <= high && plot->time.high >= low) return EXIT_DONE;
+    cli_error("--range %g:%g: the results are from %g to %g s", plot->time.low, plot->time.high,
+              low, high);
+    return EXIT_INPUT;
+}
+
 static int draw(cli_picture *plot, const cli_arguments *arguments)
 {
     int code = open_results(plot, arguments);
+    if (code == EXIT_DONE) code = check_times(plot);
     if (code == EXIT_DONE) code = choose_curves(plot, arguments);
     if (code == EXIT_DONE && plot->fft) code = cli_plot_transform(plot);
     if (code != EXIT_DONE) return code;
     if (!any_number(plot)) {
         cli_error("there is nothing to draw: %s",
-                  plot->log_y ? "no number is above 0" : "no number is finite");
+                  plot->log_y ? "the axis is logarithmic, and no number is above 0"
+                              : "no number is finite");
         return EXIT_INPUT;
     }
     ga_report report;
-    return cli_plot_draw(plot, &report) == GA_OK ? EXIT_DONE : refuse(&report);
+    if (cli_plot_draw(plot, &report) != GA_OK) return refuse(&report);
+    if (arguments->operand_count == 1) tell_of_selection(plot);
+    return EXIT_DONE;
 }
 
 /* What runs in a process of its own. */
@@ -677,24 +720,26 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .operand = "RESULT CHANNEL",
+    .operand = "RESULT",
     .operand_repeats = true,
+    .further = "CHANNEL",
     .summary = "plot curves or spectra of a result, or print statistics",
     .details =
         "RESULT is an HDF5 or CSV file written by galpha. A CHANNEL is a name, such as\n"
         "top.position.x; a group of names (top.position, energy); a pattern in which * "
-        "matches\n"
-        "one word (*.position.z); or an expression of names and `time`, such as\n"
-        "\"sqrt(top.velocity.x^2 + top.velocity.y^2)\". Without any, joint coordinates,\n"
-        "positions and energies that change are drawn.\n"
+        "stands\n"
+        "for any text without a dot (*.position.z, hinge*.angle); or an expression of names\n"
+        "and `time`, such as \"sqrt(top.velocity.x^2 + top.velocity.y^2)\". If none is given,\n"
+        "up to four joint coordinates, a few positions and the energies are drawn.\n"
         "\n"
         "Curves with two units share a panel with two axes; with more units, or many curves,\n"
         "each unit has its own panel. With --x, both axes have the same scale if both are\n"
         "lengths. In labels, x_{1} and x^{2} set subscripts and superscripts.\n"
         "\n"
         "--fft shows a sine by its amplitude; the mean is removed. Rows that are not uniform\n"
-        "in time are resampled by cubic polynomials. --stats weights rows by time. --list and\n"
-        "--stats without a CHANNEL print all.\n"
+        "in time are resampled by cubic polynomials. The frequency axis ends where amplitudes\n"
+        "have fallen below a thousandth of the largest. --stats weights rows by their time\n"
+        "intervals. --list and --stats without a CHANNEL print all.\n"
         "\n"
         "Exit codes: 0 done, 2 bad input or usage, 3 a file cannot be read or written.\n",
     .options = options,

@@ -199,7 +199,8 @@ static const char *curve_label(const group *g, const cli_curve *curve, bool alon
 {
     if (alone) return NULL;
     if (curve->label) return curve->label;
-    const cuts c = find_cuts(g);
+    /* on the right the whole name: the label of that axis is far from the legend */
+    const cuts c = g->at.right ? (cuts){0} : find_cuts(g);
     const size_t length = strlen(curve->name) - c.start - c.end;
     plain(curve->name + c.start, length, out);
     const size_t n = strlen(out);

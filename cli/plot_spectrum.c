@@ -132,6 +132,35 @@ static int choose_grid(cli_picture *plot, int r, cli_fft_grid *grid)
     return EXIT_DONE;
 }
 
+/* The frequency from which on all amplitudes are below a thousandth of the largest. */
+static double highest_frequency(const cli_picture *plot)
+{
+    static const double small = 1e-3;
+    double highest = 0;
+    for (int r = 0; r < plot->result_count; ++r)
+        for (int k = 0; k < plot->curve_count; ++k) {
+            const double *y = plot->curves[k].y[r];
+            size_t last = plot->curves[k].count[r];
+            double most = 0;
+            for (size_t i = 0; i < last; ++i) most = fmax(most, y[i]);
+            while (last > 1 && y[last - 1] <= small * most) --last;
+            highest = fmax(highest, plot->x.y[r][last - 1]);
+        }
+    return highest;
+}
+
+/* Rows at every step reach frequencies far beyond all that moves. */
+static void cut_axis(cli_picture *plot)
+{
+    double end = 0;
+    for (int r = 0; r < plot->result_count; ++r)
+        end = fmax(end, plot->x.y[r][plot->x.count[r] - 1]);
+    const double highest = 1.1 * highest_frequency(plot);
+    if (plot->x_range.given || plot->log_x || plot->log_y || highest <= 0 || highest > end / 2)
+        return;
+    plot->x_range = (cli_plot_range){.given = true, .low = 0, .high = highest};
+}
+
 int cli_plot_transform(cli_picture *plot)
 {
     for (int r = 0; r < plot->result_count; ++r) {
@@ -144,5 +173,6 @@ int cli_plot_transform(cli_picture *plot)
     strcpy(plot->x.name, "frequency");
     strcpy(plot->x.unit, "Hz");
     plot->phase = true;
+    cut_axis(plot);
     return EXIT_DONE;
 }

@@ -62,8 +62,9 @@ typedef struct ga_sim_def {
      * GA_ERR_STATE, and ga_sim_reset does nothing. */
     void *user;
     /* Channels to compute: names such as top.position, top.position.x, pivot.force, top (all of
-     * its channels), *.position (of all bodies), energy; count 0: positions and rotations of
-     * bodies, coordinates and reactions of joints, forces, efforts of motors, energy. */
+     * its channels), *.position (of all bodies), energy; `default`, or count 0: positions and
+     * rotations of bodies, coordinates and reactions of joints, forces, efforts of motors,
+     * energy. */
     int channel_count;
     const char *const *channels;
     /* Also compute positions and rotations of all bodies and solver.step, for viewers. */

@@ -503,10 +503,14 @@ ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
     memset(channels, 0, sizeof *channels);
     selection s = {.channels = channels, .model = model};
     ga_status status = GA_OK;
-    for (int k = 0; k < def->count; ++k)
-        if (!select_name(&s, def->names[k]))
+    for (int k = 0; k < def->count; ++k) {
+        if (select_name(&s, def->names[k])) continue;
+        if (strcmp(def->names[k], "default") == 0)
+            select_standard(&s);
+        else
             status = unknown(model, def->names[k], def->places ? def->places + k : NULL,
                              messages, report);
+    }
     if (def->count == 0) select_standard(&s);
     if (def->motion) {
         select_motion(&s);

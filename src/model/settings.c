@@ -120,7 +120,8 @@ const ga_field ga_simulate_fields[] = {
 const ga_field ga_output_fields[] = {
     GA_FIELD(ga_output_settings, NUMBER, every, "time between outputs; 0: at every step",
              .unit = "s", .range = GA_NOT_NEGATIVE),
-    GA_FIELD(ga_output_settings, CHANNELS, channels, "channels to output",
+    GA_FIELD(ga_output_settings, CHANNELS, channels,
+             "channels to output; `default`: the default ones",
              .absent = "positions and rotations of bodies, coordinates and reactions of "
                        "joints, efforts, forces, energy"),
     {0},

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+/* Beside a panel a legend takes at most this part of its width. */
+static const double WIDEST_BESIDE = 0.4;
 static const double SAMPLE = 20, SPACE = 6, PAD = 5, LEADING = 1.5, BETWEEN = 16;
 
 void ga_legend_measure(const ga_panel *p, ga_legend_view *legend)
@@ -56,6 +58,9 @@ void ga_legend_leave(const ga_panel *p, double width, ga_legend_view *legend)
         legend->columns = (cells + 1) / 2;
         legend->width = legend->columns * (legend->entry + BETWEEN) - BETWEEN;
         legend->height = 2 * LEADING * legend->size + 3;
+    } else if (legend->entry > WIDEST_BESIDE * width) {
+        legend->width = legend->entry;
+        legend->height = cells * LEADING * legend->size + 3;
     } else
         legend->side = GA_LEGEND_RIGHT;
 }

@@ -119,6 +119,37 @@ class Plot(Picture):
         self.assertIn("rod.position.z (m)", said)
         self.assertIn("rod.velocity.z (m/s)", [re.sub("s2", "s^2", s) for s in said])
 
+    def test_text_in_words(self):
+        for pattern, found in (("hin*.force.x", "hinge.force.x (N)"),
+                               ("*inge.forc*.x", "hinge.force.x (N)"),
+                               ("r*d.pos*.z", "rod.position.z (m)")):
+            self.assertIn(found, self.drawn("a.h5", pattern))
+        said = self.plot("a.h5", "zz*.angle", code=2).err
+        self.assertIn("there is no channel 'zz*.angle'", said)
+
+    def test_numbers_beside_angles(self):
+        self.run_it("run", "model.yaml", "-o", "b.h5", "-q", "--set",
+                    "output.channels=[hinge, energy]", "--set", "joints.hinge.type=revolute")
+        said = self.drawn("b.h5", "hinge.angle", "0.3*sin(time)")
+        self.assertEqual(said.count("angle (rad)"), 1)
+        self.assertNotIn("0.3*sin(time) (right)", said)
+
+    def test_right_axis_has_whole_names(self):
+        said = self.drawn("a.h5", "rod.position.x", "hinge.force")
+        self.assertIn("hinge.force.x (right)", said)
+
+    def test_times_without_rows(self):
+        said = self.plot("a.h5", "rod.position.x", "--range", "50:60", code=2).err
+        self.assertIn("--range 50:60: the results are from 0 to ", said)
+
+    def test_long_names_stand_above(self):
+        long = "energy.kinetic + energy.potential + energy.dissipated - energy.work"
+        self.plot("a.h5", long, "hinge.force.x", "-o", "out.svg")
+        root = xml.parse(self.path("out.svg")).getroot()
+        x = [float(t.get("x")) for t in root.iter() if t.tag.endswith("text") and t.get("x")
+             and "".join(t.itertext()).strip() == "hinge.force.x (right)"]
+        self.assertTrue(x and x[0] < 260, x)
+
     def test_expression_with_its_unit(self):
         said = self.drawn("a.h5", "hypot(rod.velocity.x, rod.velocity.z)*time")
         self.assertIn("hypot(rod.velocity.x, rod.velocity.z)*time (m)", said)
@@ -129,7 +160,9 @@ class Plot(Picture):
         self.assertIn("3.0", said)
 
     def test_no_channels(self):
-        said = self.drawn("a.h5")
+        done = self.run_it("plot", "a.h5", "-o", "out.svg")
+        self.assertIn("a selection of", done.err)
+        said = texts(self.path("out.svg"))
         self.assertIn("energy (J)", said)
         self.assertTrue(any(s.startswith("rod.position") for s in said), said)
 
@@ -417,6 +450,14 @@ class Spectra(Picture):
         self.assertIn("two_rods <&>: amplitude spectrum, Hann window", said)
         said = self.drawn("a.h5", "rod.position", "--fft", "--window", "flat-top", "--log-y")
         self.assertIn("two_rods <&>: amplitude spectrum, flat-top window", said)
+
+    def test_axis_ends_behind_the_last_amplitude(self):
+        self.write("fast.yaml", MODEL)
+        self.run_it("run", "fast.yaml", "-q", "-o", "fast.h5", "--set", "simulate.step=1e-4",
+                    "--set", "output.every=0")
+        said = self.drawn("fast.h5", "rod.position.z", "--fft")
+        numbers = [float(s) for s in said if re.fullmatch(r"\d+(\.\d+)?", s)]
+        self.assertLess(max(numbers), 2000)  # of 5000 Hz
 
     def test_peaks(self):
         """Two sines: one twice as high as the other, at half its frequency."""

@@ -80,6 +80,15 @@ class Messages(Case):
             said = self.summary("pendulum.yaml", "--set", f"output.channels=[{names}]")
             self.assertEqual(len(said["final"]), len(set(said["final"])))
 
+    def test_default_channels_and_more(self):
+        usual = self.summary("pendulum.yaml")["final"]
+        said = self.summary("pendulum.yaml", "--set",
+                            "output.channels=[default, bob.tip.position, energy]")["final"]
+        self.assertEqual(list(said), list(usual) + ["bob.tip.position"])
+        self.run_it("run", "pendulum.yaml", "-q")
+        said = self.run_it("plot", "pendulum.h5", "bob.velocity", code=2).err
+        self.assertIn("`[default, bob.velocity]`", said)
+
     def test_null_removes(self):
         words = ["--set", "simulate.step=null", "--set", "simulate.tolerance=1e-5"]
         self.assertNotEqual(self.summary("pendulum.yaml", *words)["steps"]["accepted"], 1000)
