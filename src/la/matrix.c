@@ -1,6 +1,7 @@
 /* Square matrices as sums of terms; see matrix.h. */
 #include "la/matrix.h"
 
+#include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
@@ -8,7 +9,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* --- pattern ------------------------------------------------------------------------------ */
@@ -462,27 +462,33 @@ static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term
     }
 }
 
-/* Scales a column, unless r is null. Returns its largest entry; NaN if one is not finite: as
- * integers, numbers without their sign ascend likewise, with Inf and NaN above all others. */
+/* Scales a column, unless r is null. Returns its largest entry, where all are finite. */
 static double scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
 {
-    static const uint64_t magnitude = UINT64_MAX >> 1;
     const int from = ga_matrix_start(m, j), count = ga_matrix_start(m, j + 1) - from;
     const int *restrict row = m->full ? NULL : m->rowind + from;
-    double *restrict x = m->values + from, largest;
-    uint64_t most = 0;
-    if (r && row)
-        for (int k = 0; k < count; ++k) x[k] *= r[row[k]] * c;
-    else if (r)
+    double *restrict x = m->values + from, largest = 0;
+    if (r && !row)
         for (int k = 0; k < count; ++k) x[k] *= r[k] * c;
     for (int k = 0; k < count; ++k) {
-        uint64_t bits;
-        memcpy(&bits, &x[k], sizeof bits);
-        bits &= magnitude;
-        most = bits > most ? bits : most;
+        if (r && row) x[k] *= r[row[k]] * c;
+        const double size = fabs(x[k]);
+        largest = size > largest ? size : largest;
     }
-    memcpy(&largest, &most, sizeof largest);
-    return largest < INFINITY ? largest : NAN;
+    return largest;
+}
+
+/* Columns from .. end-1: scaled and measured. Sizes are NaN where an entry is not finite. */
+static void scale_columns(const ga_matrix *m, int from, int end, const double *r,
+                          const double *c)
+{
+    for (int j = from; j < end; ++j) m->size[j] = scale_column(m, j, r, r ? c[j] : 1);
+    const int first = ga_matrix_start(m, from);
+    if (ga_all_finite(ga_matrix_start(m, end) - first, m->values + first)) return;
+    for (int j = from; j < end; ++j) {
+        const int own = ga_matrix_start(m, j);
+        if (!ga_all_finite(ga_matrix_start(m, j + 1) - own, m->values + own)) m->size[j] = NAN;
+    }
 }
 
 static void work_on_range(void *data, int range)
@@ -499,8 +505,7 @@ static void work_on_range(void *data, int range)
             add_part(&m->part[k], range, &t->term[k], m->values);
         else if (t->number == k)
             add_part(&m->part[k], range, t->term, m->values);
-    for (int j = from; t->measure && j < end; ++j)
-        m->size[j] = scale_column(m, j, t->r, t->r ? t->c[j] : 1);
+    if (t->measure) scale_columns(m, from, end, t->r, t->c);
 }
 
 static void work_on_all(task *t)
