@@ -97,35 +97,10 @@ static void weigh_solution(ga_stepper *s, const double *x)
         if (!g->zero[i]) g->rhs[eta + i] = g->eta_value[i] * x[eta + i];
 }
 
-/* Are multipliers l in proportion to accelerations u, as those of a solution are? Then there is
- * nothing to filter. */
-static bool is_clean_lambda(const ga_stepper *s, const double *u, const double *l)
-{
-    return ga_norm_max(s->mp, l) <= s->tangent.typical_reaction * ga_norm_max(s->dae.nm, u);
-}
-
-/* What it needs of eta, to the velocities it stands for: B_n^T x. */
-static bool is_clean_eta(ga_stepper *s, const double *u, const double *x)
-{
-    enum { MARGIN = 8 };
-    const double size = ga_norm_max(s->m, x) * s->regular.row_length;
-    double *moved = s->regular.part;
-    if (size <= ga_norm_max(s->dae.nm, u)) return true;
-    memset(moved, 0, (size_t)s->nv * sizeof *moved);
-    ga_coords_multiply_transposed(&s->dae.B, s->tangent.B_eta, 1, x, moved);
-    return size <= MARGIN * ga_norm_max(s->dae.nm, moved);
-}
-
-static bool is_clean(ga_stepper *s, const double *x)
-{
-    if (!is_clean_lambda(s, x, x + s->terms.place[GA_AT_MULT])) return false;
-    return !s->form->has_eta || is_clean_eta(s, x, x + s->terms.place[GA_AT_ETA]);
-}
-
 void ga_regular_filter(ga_stepper *s, double *x)
 {
     ga_regular *g = &s->regular;
-    if (!(g->eps > 0) || is_clean(s, x)) return;
+    if (!(g->eps > 0)) return;
     weigh_solution(s, x);
     ga_cache_solve_once(s, g->rhs, g->part);
     for (int i = 0; i < s->n; ++i) x[i] -= g->part[i];
@@ -192,7 +167,6 @@ void ga_regular_minimise(ga_stepper *s, bool keep)
     if (!s->form->second_system || keep) return;
     for (int i = 0; i < s->nv; ++i) s->work.one[i] = s->trial.a_tilde[i] - s->trial.vd[i];
     for (int i = 0; i < s->mp; ++i) z[i] = s->trial.l_tilde[i] - s->trial.lambda[i];
-    if (is_clean_lambda(s, s->work.one, z)) return;
     const double *l = apply_filter(s, z);
     for (int i = 0; i < s->mp; ++i) s->trial.l_tilde[i] -= l[i];
 }
