@@ -46,8 +46,8 @@ static const double MULTIPLIER_LIMIT = 1e6;
 
 typedef struct sparse {
     const ga_matrix *matrix;
-    double *rhs, *defect; /* for refinement */
-    bool refine;          /* the pivots in use are only half good */
+    double *defect; /* for refinement */
+    bool refine;    /* the pivots in use are only half good */
     int n;
     int *colptr, *rowind; /* borrowed from the matrix */
     double *chosen_for;   /* values of the matrix that the pivots were chosen for */
@@ -61,7 +61,6 @@ static void destroy(void *data)
     sparse *s = data;
     klu_free_numeric(&s->numeric, &s->common);
     klu_free_symbolic(&s->symbolic, &s->common);
-    ga_free(s->rhs);
     ga_free(s->defect);
     ga_free(s->chosen_for);
     ga_free(s);
@@ -101,7 +100,6 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     if (!s) return GA_ERR_MEMORY;
     s->n = matrix->n;
     s->matrix = matrix;
-    s->rhs = GA_NEW(double, s->n);
     s->defect = GA_NEW(double, s->n);
     s->chosen_for = GA_NEW(double, matrix->colptr[s->n]);
     s->colptr = matrix->colptr;
@@ -109,7 +107,7 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     klu_defaults(&s->common);
     s->common.tol = PIVOT_TOLERANCE;
     s->common.scale = -1; /* no scaling, no checking of the pattern at each call */
-    if (!s->rhs || !s->defect || !s->chosen_for) {
+    if (!s->defect || !s->chosen_for) {
         destroy(s);
         return GA_ERR_MEMORY;
     }
@@ -210,11 +208,9 @@ static void solve_once(sparse *s, bool transposed, double *x)
 
 static void solve_either(sparse *s, bool transposed, double *x)
 {
-    const size_t size = (size_t)s->n * sizeof *x;
-    if (s->refine) memcpy(s->rhs, x, size);
+    if (s->refine) memcpy(s->defect, x, (size_t)s->n * sizeof *x);
     solve_once(s, transposed, x);
     if (!s->refine) return;
-    memcpy(s->defect, s->rhs, size);
     (transposed ? ga_matrix_multiply_transposed : ga_matrix_multiply)(s->matrix, -1, x,
                                                                       s->defect);
     solve_once(s, transposed, s->defect);

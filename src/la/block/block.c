@@ -15,9 +15,9 @@ static void destroy(void *data)
 {
     ga_fronts *s = data;
     for (int p = 0; s->part && p <= s->parts; ++p) ga_free(s->part[p].memory);
-    void *memory[] = {s->front, s->child_start, s->child, s->row,  s->col,     s->others,
-                      s->run,   s->runs,        s->joins, s->swap, s->factors, s->stack,
-                      s->part,  s->above,       s->y,     s->rhs,  s->defect};
+    void *memory[] = {s->front,  s->child_start, s->child, s->row,  s->col,
+                      s->others, s->run,         s->joins, s->swap, s->factors,
+                      s->stack,  s->part,        s->above, s->y,    s->defect};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     if (s->klu) ga_solver_klu.destroy(s->klu);
     ga_free(s);
@@ -99,9 +99,8 @@ static void solve_once(ga_fronts *s, bool transposed, double *x)
 
 static void solve_refined(ga_fronts *s, bool transposed, double *x)
 {
-    memcpy(s->rhs, x, (size_t)s->n * sizeof *x);
+    memcpy(s->defect, x, (size_t)s->n * sizeof *x);
     solve_once(s, transposed, x);
-    memcpy(s->defect, s->rhs, (size_t)s->n * sizeof *x);
     (transposed ? ga_matrix_multiply_transposed : ga_matrix_multiply)(s->matrix, -1, x,
                                                                       s->defect);
     solve_once(s, transposed, s->defect);

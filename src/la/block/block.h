@@ -11,13 +11,8 @@ enum { GA_FRONTS_PARTS = 8 };
 
 /* Consecutive values of the matrix, from `from` on, go to consecutive places of a front. */
 typedef struct ga_fronts_run {
-    int from, to;
+    int from, to, length;
 } ga_fronts_run;
-
-/* Runs of one length, from .. end-1 in the list of runs. */
-typedef struct ga_fronts_runs {
-    int length, from, end;
-} ga_fronts_runs;
 
 /* Consecutive rows of a contribution block, and which row of the parent the first is. */
 typedef struct ga_fronts_join {
@@ -28,7 +23,7 @@ typedef struct ga_front {
     int k, m, ld;       /* pivots, all rows, rounded up */
     int first;          /* number of the first pivot in the order of elimination */
     int others;         /* where its m - k other unknowns begin in the list of others */
-    int runs, joins;    /* where its runs by length, and its joins to the parent begin */
+    int runs, joins;    /* where its runs, by length, and its joins to the parent begin */
     bool passes;        /* its contribution goes straight to the next front, its parent */
     bool swapped;       /* rows, by the last factorisation */
     size_t forth, back; /* in factors: front.h */
@@ -63,7 +58,6 @@ typedef struct ga_fronts {
     int *row, *col;           /* of the matrix, by the order of elimination */
     int *others;              /* places in y: of unknowns, or n + slot */
     ga_fronts_run *run;
-    ga_fronts_runs *runs;
     ga_fronts_join *joins;
     double *factors, *stack;
     int *swap;
@@ -74,7 +68,7 @@ typedef struct ga_fronts {
     int slots;            /* of all parts; they follow the unknowns in y */
     int *above;           /* the unknown of each slot */
     double *y;            /* for solving */
-    double *rhs, *defect;
+    double *defect;       /* for refinement */
     bool refine, refine_rough;
     void *klu; /* created when it is needed first */
     bool use_klu;

@@ -35,11 +35,14 @@ static const double GROWTH_LIMIT = 1e9;
 /* Smaller pivots, by the size of their column, are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
-GA_UNROLLED copy_runs(const int length, const ga_fronts_run *r, const ga_fronts_run *end,
+/* The next runs, which have this length. */
+GA_UNROLLED copy_runs(const int length, const ga_fronts_run **run, const ga_fronts_run *end,
                       const double *restrict x, double *restrict F)
 {
-    for (; r < end; ++r)
+    const ga_fronts_run *r = *run;
+    for (; r < end && r->length == length; ++r)
         for (int v = 0; v < length; ++v) F[r->to + v] = x[r->from + v];
+    *run = r;
 }
 
 /* Entries of the matrix into a front. Scalar stores defeat store-to-load forwarding to vector
@@ -50,8 +53,8 @@ static void assemble(const solver *s, int i, part *p)
     const double *restrict x = s->matrix->values;
     double *restrict F = p->buffer[i & 1];
     memset(F, 0, (size_t)f->ld * (size_t)f->ld * sizeof *F);
-    for (const ga_fronts_runs *r = s->runs + f->runs, *end = s->runs + f[1].runs; r < end; ++r)
-        GA_UNROLL(r->length, copy_runs, s->run + r->from, s->run + r->end, x, F)
+    for (const ga_fronts_run *r = s->run + f->runs, *end = s->run + f[1].runs; r < end;)
+        GA_UNROLL(r->length, copy_runs, &r, end, x, F)
 }
 
 static inline void add_rows(int count, const double *restrict x, double *restrict y)

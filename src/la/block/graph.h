@@ -2,7 +2,7 @@
 #ifndef GA_LA_BLOCK_GRAPH_H
 #define GA_LA_BLOCK_GRAPH_H
 
-#include "la/factor.h"
+#include "la/block/tree.h"
 
 typedef struct ga_graph {
     int blocks, groups;
@@ -43,6 +43,9 @@ ga_status ga_graph_create(const ga_matrix *matrix, ga_graph *g);
 /* Marks what goes last so that a large graph falls into two. */
 ga_status ga_graph_cut(ga_graph *g, int n);
 void ga_graph_destroy(ga_graph *g);
+/* tree.c: fronts, from the order and what each group in it reaches. Fills in e, but for blocks
+ * and size, which are there. GA_OK or GA_ERR_MEMORY; then e is to be destroyed. */
+ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e);
 
 static inline int ga_graph_first(const ga_graph *g, int group)
 {

@@ -29,7 +29,6 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/block/graph.h"
-#include "la/block/order.h"
 
 #include <limits.h>
 #include <string.h>
@@ -390,11 +389,7 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
     if (status == GA_OK) status = ga_graph_cut(&g, matrix->n);
     if (status == GA_OK) status = order_groups(&g);
     e->size = g.size;
-    if (status == GA_OK)
-        status = ga_order_fronts(
-            &(ga_elimination_order){g.groups, g.blocks, partition->block_start, g.group, g.size,
-                                    g.order, g.reach_start, g.reach, g.weight},
-            e);
+    if (status == GA_OK) status = ga_graph_fronts(&g, e);
     g.size = NULL;
     ga_graph_destroy(&g);
     if (status != GA_OK) ga_elimination_destroy(e);
@@ -403,7 +398,7 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
 
 void ga_elimination_destroy(ga_elimination *e)
 {
-    void *memory[] = {e->size, e->block,  e->start,       e->front, e->rest_start,
+    void *memory[] = {e->size, e->block,  e->start,       e->rest_start,
                       e->rest, e->parent, e->child_start, e->child};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     *e = (ga_elimination){0};

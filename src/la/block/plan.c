@@ -307,135 +307,104 @@ static ga_status plan_joins(solver *s, const ga_elimination *e)
 
 /* --- entries of the matrix ---------------------------------------------------------------- */
 
-typedef struct numbers {
-    int *row, *col;     /* of the matrix: its number in the order of elimination */
-    int *front;         /* of each number */
-    int *local;         /* of each number: its row in the front at hand */
-    ga_buckets entries; /* by front */
-} numbers;
+typedef struct entries {
+    int *row, *col; /* of the matrix: its number in the order of elimination */
+    int *front;     /* of each number */
+    /* runs as columns have them, what they belong to, and their order by both */
+    ga_fronts_run *run;
+    int *length, *owner; /* keys */
+    ga_buckets by_length, by_front;
+} entries;
 
-static void destroy_numbers(numbers *x)
+static void destroy_entries(entries *x)
 {
     ga_free(x->row);
     ga_free(x->col);
     ga_free(x->front);
-    ga_free(x->local);
-    ga_buckets_destroy(&x->entries);
+    ga_free(x->run);
+    ga_free(x->length);
+    ga_free(x->owner);
+    ga_buckets_destroy(&x->by_length);
+    ga_buckets_destroy(&x->by_front);
 }
 
-/* An entry belongs to the front of that one of its pivots which comes first. key: of each. */
-static void assign_entries(const solver *s, const numbers *x, int *key)
-{
-    const ga_matrix *m = s->matrix;
-    for (int j = 0; j < m->n; ++j) {
-        const int col = x->front[x->col[j]];
-        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-            const int row = x->front[x->row[m->rowind[k]]];
-            key[k] = row < col ? row : col;
-        }
-    }
-}
-
-static ga_status create_numbers(const solver *s, numbers *x)
+static ga_status number_entries(const solver *s, entries *x)
 {
     const int n = s->n;
     if (!(x->row = GA_NEW(int, n)) || !(x->col = GA_NEW(int, n)) ||
-        !(x->front = GA_NEW(int, n)) || !(x->local = GA_NEW(int, n)))
+        !(x->front = GA_NEW(int, n)))
         return GA_ERR_MEMORY;
     for (int i = 0; i < n; ++i) x->row[s->row[i]] = x->col[s->col[i]] = i;
     for (int i = 0; i < s->fronts; ++i)
         for (int k = s->front[i].first; k < s->front[i + 1].first; ++k) x->front[k] = i;
-    int *key = GA_NEW_WHOLE(int, s->matrix->count);
-    if (!key) return GA_ERR_MEMORY;
-    assign_entries(s, x, key);
-    const ga_status status =
-        ga_buckets_create(s->fronts, s->matrix->count, key, NULL, &x->entries);
-    ga_free(key);
-    return status;
+    return GA_OK;
 }
 
-/* A run that is not yet with those of its length. */
-typedef struct found {
-    ga_fronts_run run;
-    int length;
-} found;
+/* The row of front f that has this number: a pivot, or one of the others, which ascend. */
+static int place_of(const solver *s, const front *f, int number)
+{
+    if (number < f[1].first) return number - f->first;
+    int from = f->others, end = f[1].others;
+    while (end - from > 1) {
+        const int middle = from + (end - from) / 2;
+        if (s->others[middle] <= number)
+            from = middle;
+        else
+            end = middle;
+    }
+    return f->k + from - f->others;
+}
 
-/* The runs of the entries of front i, which ascend as the columns do; each in one column. */
-static int find_runs(const solver *s, const numbers *x, int i, found *list)
+/* Runs, each in one column, and how many there are; counts only, if there is no room yet. An
+ * entry belongs to the front of that one of its pivots which comes first. */
+static int find_runs(const solver *s, entries *x)
 {
     const ga_matrix *m = s->matrix;
-    const front *f = &s->front[i];
-    found *last = NULL;
-    for (int k = 0; k < f->k; ++k) x->local[f->first + k] = k;
-    for (int k = f->k; k < f->m; ++k) x->local[s->others[f->others + k - f->k]] = k;
-    for (int e = x->entries.start[i], j = 0; e < x->entries.start[i + 1]; ++e) {
-        const int k = x->entries.item[e];
-        if (m->colptr[j + 1] <= k || m->colptr[j] > k) j = ga_matrix_column(m, k);
-        const int row = x->local[x->row[m->rowind[k]]], col = x->local[x->col[j]];
-        const int to = row + col * f->ld;
-        if (last && row > 0 && last->run.from + last->length == k &&
-            last->run.to + last->length == to) {
-            ++last->length;
-        } else {
-            last = last ? last + 1 : list;
-            *last = (found){{k, to}, 1};
+    int count = 0;
+    for (int j = 0; j < m->n; ++j)
+        for (int k = m->colptr[j], last = -1, next = -1; k < m->colptr[j + 1]; ++k) {
+            const int row = x->row[m->rowind[k]], col = x->col[j];
+            const int owner = x->front[row < col ? row : col];
+            const front *f = &s->front[owner];
+            const int to = place_of(s, f, row) + place_of(s, f, col) * f->ld;
+            const bool goes_on = owner == last && to == next;
+            last = owner;
+            next = to + 1;
+            count += !goes_on;
+            if (!x->run) continue;
+            ga_fronts_run *run = &x->run[count - 1];
+            if (!goes_on) *run = (ga_fronts_run){k, to, 0};
+            x->length[count - 1] = ++run->length;
+            x->owner[count - 1] = owner;
         }
-    }
-    return last ? (int)(last - list) + 1 : 0;
+    return count;
 }
 
-/* Appends the runs of a front by their lengths; of: how many there are of each, zeros again at
- * the end. Counts only, if there is no room yet. */
-static void sort_runs(solver *s, int count, const found *list, int longest, int *of, int *run,
-                      int *runs)
+/* By fronts, those of a front by their lengths. */
+static ga_status list_runs(solver *s, entries *x)
 {
-    for (int k = 0; k < count; ++k) ++of[list[k].length];
-    for (int length = 1; length <= longest; ++length) {
-        const int own = of[length];
-        of[length] = *run;
-        if (own == 0) continue;
-        if (s->runs) s->runs[*runs] = (ga_fronts_runs){length, *run, *run + own};
-        *run += own;
-        ++*runs;
-    }
-    for (int k = 0; s->run && k < count; ++k) s->run[of[list[k].length]++] = list[k].run;
-    for (int length = 1; length <= longest; ++length) of[length] = 0;
-}
-
-static ga_status list_runs(solver *s, const numbers *x)
-{
-    int most = 0, longest = 0;
-    for (int i = 0; i < s->fronts; ++i) {
-        const int entries = x->entries.start[i + 1] - x->entries.start[i];
-        if (entries > most) most = entries;
+    GA_TRY(number_entries(s, x));
+    const int count = find_runs(s, x);
+    if (!(s->run = GA_NEW_WHOLE(ga_fronts_run, count)) ||
+        !(x->length = GA_NEW_WHOLE(int, count)) || !(x->owner = GA_NEW_WHOLE(int, count)) ||
+        !(x->run = GA_NEW_WHOLE(ga_fronts_run, count)))
+        return GA_ERR_MEMORY;
+    find_runs(s, x);
+    int longest = 0;
+    for (int i = 0; i < s->fronts; ++i)
         if (s->front[i].m > longest) longest = s->front[i].m;
-    }
-    found *list = GA_NEW(found, most);
-    int *of = GA_NEW(int, (size_t)longest + 1);
-    for (int pass = 0; list && of && pass < 2; ++pass) {
-        int run = 0, runs = 0;
-        for (int i = 0; i < s->fronts; ++i) {
-            s->front[i].runs = runs;
-            const int count = find_runs(s, x, i, list);
-            sort_runs(s, count, list, s->front[i].m, of, &run, &runs);
-        }
-        s->front[s->fronts].runs = runs;
-        if (pass > 0) break;
-        s->run = GA_NEW_WHOLE(ga_fronts_run, run);
-        s->runs = GA_NEW(ga_fronts_runs, runs);
-        if (!s->run || !s->runs) break;
-    }
-    ga_free(list);
-    ga_free(of);
-    return list && of && s->run && s->runs ? GA_OK : GA_ERR_MEMORY;
+    GA_TRY(ga_buckets_create(longest + 1, count, x->length, NULL, &x->by_length));
+    GA_TRY(ga_buckets_create(s->fronts, count, x->owner, x->by_length.item, &x->by_front));
+    for (int k = 0; k < count; ++k) s->run[k] = x->run[x->by_front.item[k]];
+    for (int i = 0; i <= s->fronts; ++i) s->front[i].runs = x->by_front.start[i];
+    return GA_OK;
 }
 
 static ga_status plan_runs(solver *s)
 {
-    numbers x = {0};
-    ga_status status = create_numbers(s, &x);
-    if (status == GA_OK) status = list_runs(s, &x);
-    destroy_numbers(&x);
+    entries x = {0};
+    const ga_status status = list_runs(s, &x);
+    destroy_entries(&x);
     return status;
 }
 
@@ -448,8 +417,7 @@ static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
     s->flops = e->flops;
     const bool memory = (s->front = GA_NEW(front, (size_t)s->fronts + 1)) &&
                         (s->row = GA_NEW(int, s->n)) && (s->col = GA_NEW(int, s->n)) &&
-                        (s->swap = GA_NEW(int, s->n)) && (s->rhs = GA_NEW(double, s->n)) &&
-                        (s->defect = GA_NEW(double, s->n));
+                        (s->swap = GA_NEW(int, s->n)) && (s->defect = GA_NEW(double, s->n));
     int *at = memory ? GA_NEW(int, e->blocks) : NULL;
     ga_status status = at ? number_unknowns(s, p, e, at) : GA_ERR_MEMORY;
     if (status == GA_OK) status = size_fronts(s, e, at);

@@ -6,7 +6,7 @@
  *
  * Cutting index-2 systems at a level of their graph, for threads, was tried: pivots are stable
  * only if a body is eliminated after all of its joints. */
-#include "la/block/order.h"
+#include "la/block/graph.h"
 
 #include "base/memory.h"
 #include "base/report.h"
@@ -14,15 +14,6 @@
 
 /* What a front costs besides its arithmetic, in operations. */
 static const double FRONT_COST = 100;
-
-static int blocks_from(const ga_elimination_order *o, int group)
-{
-    return o->block_start[group];
-}
-static int blocks_end(const ga_elimination_order *o, int group)
-{
-    return o->block_start[group + 1];
-}
 
 /* LU of k pivots, two times the rest by k, and the update of the rest. */
 static double operations(double k, double r)
@@ -41,14 +32,14 @@ static void join(int t, int p, int *pivots, const int *rest, int *into)
 
 /* Joins groups t (in the order of elimination) to their parents. into[t]: what it is part of,
  * t itself for a front. */
-static void join_fronts(const ga_elimination_order *o, const int *parent, int *pivots,
-                        const int *rest, int *into)
+static void join_fronts(const ga_graph *g, const int *parent, int *pivots, const int *rest,
+                        int *into)
 {
-    for (int t = 0; t < o->groups; ++t) {
+    for (int t = 0; t < g->groups; ++t) {
         into[t] = t;
         if (parent[t] >= 0) join(t, parent[t], pivots, rest, into);
     }
-    for (int t = o->groups - 1; t >= 0; --t) into[t] = into[into[t]];
+    for (int t = g->groups - 1; t >= 0; --t) into[t] = into[into[t]];
 }
 
 /* Numbers the fronts so that children come before parents, and all below a front just before
@@ -91,50 +82,48 @@ static ga_status number_fronts(int groups, const int *parent, const int *into, i
 }
 
 /* The last group of a front knows its rest. */
-static ga_status fill_fronts(const ga_elimination_order *o, const int *parent, const int *into,
+static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *into,
                              const int *number, ga_elimination *e)
 {
-    int *key = GA_NEW(int, o->groups), *block_front = NULL, *list = NULL, *owner = NULL;
+    int *key = GA_NEW(int, g->groups), *block_front = NULL, *list = NULL, *owner = NULL;
     ga_buckets groups = {0}, rest = {0}, sorted = {0}, children = {0};
     ga_status status = key ? GA_OK : GA_ERR_MEMORY;
     e->fronts = 0;
-    for (int t = 0; status == GA_OK && t < o->groups; ++t) {
+    for (int t = 0; status == GA_OK && t < g->groups; ++t) {
         key[t] = number[into[t]];
         e->fronts += into[t] == t;
     }
-    if (status == GA_OK) status = ga_buckets_create(e->fronts, o->groups, key, NULL, &groups);
-    size_t fronts = (size_t)e->fronts, blocks = (size_t)o->blocks;
+    if (status == GA_OK) status = ga_buckets_create(e->fronts, g->groups, key, NULL, &groups);
+    size_t fronts = (size_t)e->fronts, blocks = (size_t)g->blocks;
     e->block = GA_NEW(int, blocks);
     e->start = GA_NEW(int, fronts + 1);
-    e->front = GA_NEW(int, blocks);
     e->parent = GA_NEW(int, fronts);
     block_front = GA_NEW(int, blocks);
-    if (!e->block || !e->start || !e->front || !e->parent || !block_front)
-        status = GA_ERR_MEMORY;
+    if (!e->block || !e->start || !e->parent || !block_front) status = GA_ERR_MEMORY;
     int count = 0, length = 0;
     for (int f = 0; status == GA_OK && f < e->fronts; ++f) {
         int t = -1;
         for (int k = groups.start[f]; k < groups.start[f + 1]; ++k) {
             t = groups.item[k];
-            for (int b = blocks_from(o, o->order[t]); b < blocks_end(o, o->order[t]); ++b) {
-                e->front[b] = f;
+            for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]);
+                 ++b) {
                 block_front[b] = count; /* its place in the order */
                 e->block[count++] = b;
             }
         }
         e->start[f + 1] = count;
         e->parent[f] = parent[t] < 0 ? -1 : number[into[parent[t]]];
-        length += o->reach_start[t + 1] - o->reach_start[t];
+        length += g->reach_start[t + 1] - g->reach_start[t];
     }
     list = GA_NEW(int, length), owner = GA_NEW(int, length);
     if (!list || !owner) status = GA_ERR_MEMORY;
     length = 0;
-    for (int t = 0; status == GA_OK && t < o->groups; ++t)
-        for (int k = o->reach_start[t]; into[t] == t && k < o->reach_start[t + 1]; ++k) {
-            list[length] = block_front[o->reach[k]];
+    for (int t = 0; status == GA_OK && t < g->groups; ++t)
+        for (int k = g->reach_start[t]; into[t] == t && k < g->reach_start[t + 1]; ++k) {
+            list[length] = block_front[g->reach[k]];
             owner[length++] = number[t];
         }
-    if (status == GA_OK) status = ga_buckets_create(o->blocks, length, list, NULL, &sorted);
+    if (status == GA_OK) status = ga_buckets_create(g->blocks, length, list, NULL, &sorted);
     if (status == GA_OK)
         status = ga_buckets_create(e->fronts, length, owner, sorted.item, &rest);
     for (int k = 0; status == GA_OK && k < length; ++k)
@@ -164,26 +153,26 @@ static void count_operations(ga_elimination *e)
     }
 }
 
-ga_status ga_order_fronts(const ga_elimination_order *o, ga_elimination *e)
+ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e)
 {
-    int groups = o->groups;
+    int groups = g->groups;
     int *at = GA_NEW(int, groups), *parent = GA_NEW(int, groups), *pivots = GA_NEW(int, groups);
     int *rest = GA_NEW(int, groups), *into = GA_NEW(int, groups), *number = GA_NEW(int, groups);
     ga_status status = at && parent && pivots && rest && into && number ? GA_OK : GA_ERR_MEMORY;
-    for (int t = 0; status == GA_OK && t < groups; ++t) at[o->order[t]] = t;
+    for (int t = 0; status == GA_OK && t < groups; ++t) at[g->order[t]] = t;
     for (int t = 0; status == GA_OK && t < groups; ++t) {
         parent[t] = -1;
-        for (int k = o->reach_start[t]; k < o->reach_start[t + 1]; ++k) {
-            int other = at[o->group[o->reach[k]]];
+        for (int k = g->reach_start[t]; k < g->reach_start[t + 1]; ++k) {
+            int other = at[g->group[g->reach[k]]];
             if (parent[t] < 0 || other < parent[t]) parent[t] = other;
         }
-        rest[t] = o->weight[blocks_from(o, o->order[t])];
-        for (int b = blocks_from(o, o->order[t]); b < blocks_end(o, o->order[t]); ++b)
-            pivots[t] += o->size[b];
+        rest[t] = g->weight[ga_graph_first(g, g->order[t])];
+        for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]); ++b)
+            pivots[t] += g->size[b];
     }
-    if (status == GA_OK) join_fronts(o, parent, pivots, rest, into);
+    if (status == GA_OK) join_fronts(g, parent, pivots, rest, into);
     if (status == GA_OK) status = number_fronts(groups, parent, into, number);
-    if (status == GA_OK) status = fill_fronts(o, parent, into, number, e);
+    if (status == GA_OK) status = fill_fronts(g, parent, into, number, e);
     ga_free(at);
     ga_free(parent);
     ga_free(pivots);

@@ -16,7 +16,6 @@ typedef struct ga_elimination {
     int *size;                /* unknowns of each block */
     int *block;               /* blocks in the order of elimination */
     int *start;               /* fronts + 1: front f has the pivots block[start[f]] .. */
-    int *front;               /* of each block */
     int *rest_start, *rest;   /* blocks that front f reaches, in the order of elimination */
     int *parent;              /* the front of the first of them, > f; -1 for a root */
     int *child_start, *child; /* of front f; a front and all below it are consecutive */
