@@ -117,6 +117,7 @@ struct ga_sim {
     double fed_from;        /* here */
     bool started;           /* the first sample has been accepted */
     ga_status begin;        /* of the warnings about the start, for the call that made them */
+    bool lost;              /* steps fail, and the energy balance is lost: to no purpose */
     bool locked;            /* something sticks or rests; its events depend on multipliers */
     ga_forbidden forbidden; /* why the run failed */
     ga_balance balance;

@@ -379,6 +379,23 @@ static void hold_again(ga_sim *sim, int count, double t, const double *q, const 
     }
 }
 
+/* Events find a coordinate at its stop. One that is beyond it, by more than this part of the
+ * positions, has been put there, or its turns were not counted. */
+static const double FAR_BEYOND = 1e-3;
+
+static bool is_far_beyond(ga_sim *sim, const ga_element *element, const ga_element_state *state)
+{
+    if (element->type != &ga_drive || !element->event_count) return false;
+    const struct ga_drive_element *drive = (const struct ga_drive_element *)element;
+    double relative;
+    const double beyond = ga_drive_beyond(drive, state, memory_of(sim, element), &relative);
+    if (!(relative > FAR_BEYOND)) return false;
+    sim->forbidden = (ga_forbidden){
+        .stop = element, .beyond = beyond, .from_start = !(state->t > sim->from_t)};
+    sim->forbidden.limit = ga_drive_limit(drive, state, &sim->forbidden.unit);
+    return true;
+}
+
 static ga_action happen(void *user, int count, const int *which, const ga_sample *at, double *q,
                         double *v)
 {
@@ -394,6 +411,10 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
                                           ga_sim_is_determined(sim, element, at->t, q, v)};
         state = ga_assembly_state(sim->assembly, at->t, q, v, at->lambda, at->psi);
         state.interval = at->step;
+        if (is_far_beyond(sim, element, &state)) {
+            memcpy(sim->assembly->memory, sim->work.kept_memory, memory_size);
+            return GA_ACTION_FAIL;
+        }
         ga_switch what = element->type->happen(element, which[k] - element->event, &state,
                                                memory_of(sim, element), &impact);
         if (what != GA_SWITCH_NOTHING && sim->def.event) {
@@ -489,6 +510,7 @@ static ga_action settled(void *user, const ga_sample *at)
     bool changed = false;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
+        if (is_far_beyond(sim, element, &state)) return GA_ACTION_FAIL;
         /* without events it has no memory: what is there is another's */
         if (element->event_count && element->type->settle &&
             element->type->settle(element, &state, memory_of(sim, element)))

@@ -471,12 +471,32 @@ static const ga_joint *driven_joint(const ga_element *motion)
     return NULL;
 }
 
+static void explain_beyond(const ga_forbidden *f, ga_report *report)
+{
+    if (f->from_start) {
+        ga_message_add(report->message,
+                       "joints.%.60s starts %.3g %s beyond its stop at %.6g %s", f->stop->name,
+                       f->beyond, f->unit, f->limit, f->unit);
+        report->remedy = "initial positions that assembly need not change so much (`galpha "
+                         "check` shows them), or wider `limits`";
+        return;
+    }
+    ga_message_add(report->message,
+                   "at t = %.9g s joints.%.60s is %.3g %s beyond its stop at %.6g %s: it turns "
+                   "so far in a step that its turns cannot be counted",
+                   report->time, f->stop->name, f->beyond, f->unit, f->limit, f->unit);
+}
+
 void ga_sim_explain_forbidden(const ga_forbidden *f, ga_report *report)
 {
     const int most = (int)(sizeof f->motions / sizeof *f->motions);
-    report->row = f->stop->row;
+    report->row = f->beyond > 0 ? -1 : f->stop->row; /* else it would be resting there */
     report->column = -1;
     report->message[0] = '\0';
+    if (f->beyond > 0) {
+        explain_beyond(f, report);
+        return;
+    }
     ga_message_add(report->message, "at t = %.9g s ", report->time);
     for (int k = 0; k < f->count && k < most; ++k) {
         const ga_joint *joint = driven_joint(f->motions[k]);

@@ -37,10 +37,12 @@ typedef struct ga_sim_end {
  * the energy of a model at rest, in which every body moves by less than 1e-7 of the model's
  * size in the time of the run. */
 double ga_sim_energy_round_off(const ga_assembly *assembly, double energy, double duration);
-/* An impact that motions forbid: they drive a coordinate through its stop. */
+/* A coordinate that motions drive through its stop, or that is far beyond it. */
 typedef struct ga_forbidden {
     const ga_element *stop; /* null: there is none */
     double limit, speed;    /* of the coordinate */
+    double beyond;          /* the stop, if it is that */
+    bool from_start;        /* it is there where the run starts */
     const char *unit;       /* m or rad */
     const ga_element *motions[3];
     int count; /* of motions that take part; more than three are only counted */
@@ -56,7 +58,7 @@ void ga_sim_explain(const ga_assembly *assembly, const int *event_element, ga_st
  * apart in q0, the position as given. started: it is not about the start. */
 void ga_sim_explain_contradiction(ga_assembly *assembly, const ga_integrator *integrator,
                                   const double *q0, bool started, ga_report *report);
-/* Motions that drive a coordinate through its stop. */
+/* Whatever it is of these. */
 void ga_sim_explain_forbidden(const ga_forbidden *forbidden, ga_report *report);
 /* Adds axes of a loop that are nearly parallel, if there are any. */
 void ga_sim_explain_misaligned(const ga_assembly *assembly, ga_report *report);

@@ -479,6 +479,18 @@ static double still(const double *memory)
     return fmax(least, tolerance(memory) / memory[LONGEST_STEP]);
 }
 
+double ga_drive_beyond(const struct ga_drive_element *d, const ga_element_state *state,
+                       const double *memory, double *relative)
+{
+    look l;
+    look_at(d, state, GA_ORDER_GRADIENT, &l);
+    double least = INFINITY;
+    if (exists(d, &stop_max)) least = fmin(least, gap(d, &stop_max, &l));
+    if (exists(d, &stop_min)) least = fmin(least, gap(d, &stop_min, &l));
+    *relative = memory[SIZE] > 0 ? -least / memory[SIZE] : 0;
+    return -least;
+}
+
 /* From here on an impact is where the gap gets below what it is now, if it is negative. */
 static void open_gap(const drive *d, const stop *at, const look *l, double *memory)
 {

@@ -161,6 +161,10 @@ double ga_drive_effort(const struct ga_drive_element *drive, const ga_element_st
 /* The limit that its coordinate is nearest to, and the unit. */
 double ga_drive_limit(const struct ga_drive_element *drive, const ga_element_state *state,
                       const char **unit);
+/* How far it is beyond a rigid limit, and that relative to the largest position met; <= 0: not
+ * at all. memory: the drive's. */
+double ga_drive_beyond(const struct ga_drive_element *drive, const ga_element_state *state,
+                       const double *memory, double *relative);
 
 /* --- for joints ----------------------------------------------------------------------------
  */

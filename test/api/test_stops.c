@@ -422,6 +422,73 @@ static void start_tells_what_it_moved(void **state)
     ga_model_destroy(model);
 }
 
+/* --- runs that end for a reason ----------------------------------------------------------- */
+
+static void fails_with(const char *text, bool at_start, ga_status expected, const char *words)
+{
+    ga_report report = {0};
+    ga_model *model = parse(text);
+    ga_sim_def def = ga_sim_def_of(model);
+    ga_sim *sim = NULL;
+    assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
+    const ga_status status = at_start ? ga_sim_start(sim, &report) : ga_sim_run(sim, &report);
+    if (status != expected || !strstr(report.message, words) || !report.remedy)
+        fail_msg("%d: %s (%s)", (int)status, report.message, report.remedy);
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+}
+
+/* Assembly puts a joint beyond its stop: it jumped back to it, as if it had struck. A gap of a
+ * millionth of the size still does. */
+static void starts_beyond_the_stop(void **state)
+{
+    (void)state;
+    static const char *const model =
+        "galpha: 1\ndimension: 2\nbodies:\n"
+        "  a: {mass: 1, inertia: 1, position: [1, 0], points: {p: [0.5, 0]}}\n"
+        "  b: {mass: 1, inertia: 1, position: [2, 0], points: {p: [%.9g, 0]}}\n"
+        "joints:\n"
+        "  s: {type: prismatic, between: [ground, a], at: [1, 0], limits: {%s}}\n"
+        "  pin: {type: revolute, between: [a.p, b.p]}\n"
+        "  u: {type: prismatic, between: [ground, b], at: [2, 0]}\n"
+        "simulate: {t_end: 1, tolerance: 1e-5}\n"
+        "output: {channels: [s.displacement]}\n";
+    char text[1000];
+    snprintf(text, sizeof text, model, -0.2, "max: 0.1");
+    for (int k = 0; k < 2; ++k)
+        fails_with(text, k == 0, GA_ERR_INCONSISTENT,
+                   "joints.s starts 0.05 m beyond its stop at 0.1 m");
+    snprintf(text, sizeof text, model, -0.8, "min: -0.1, max: 1");
+    fails_with(text, false, GA_ERR_INCONSISTENT,
+               "joints.s starts 0.05 m beyond its stop at -0.1 m");
+    snprintf(text, sizeof text, model, -0.5 + 2e-6, "min: -0.1, max: 0");
+    run(parse(text), &r);
+    assert_true(fabs(last(&r)[0]) <= 1e-12);
+}
+
+/* In index 3 a body that is compact against its arm is unstable with an eighth of a radian in
+ * each step. Its energy grows a thousand times and more, and steps fail and are cut: that ended
+ * as a run that was done. */
+static void steps_are_not_cut_in_vain(void **state)
+{
+    (void)state;
+    static const char *const formulations[] = {"index3", "hht-i3"};
+    for (int k = 0; k < 2; ++k) {
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "galpha: 1\nbodies:\n"
+            "  b: {mass: 1, inertia: [0.03, 0.03, 0.03], position: [31, 0, 0],\n"
+            "    velocity: [0, -0.604, 0], angular_velocity: [0, 0, -0.604]}\n"
+            "joints:\n"
+            "  j: {type: revolute, between: [ground, b], at: [30, 0, 0], axis: [0, 0, 1]}\n"
+            "simulate: {t_end: 80, step: 0.1978, formulation: %s}\n",
+            formulations[k]);
+        fails_with(text, false, GA_ERR_NO_CONVERGE,
+                   "simulate.step = 0.1978 s is too large: the energy balance was off");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +503,8 @@ int main(void)
         cmocka_unit_test(output_between_steps_is_consistent),
         cmocka_unit_test(start_decides_as_a_run),
         cmocka_unit_test(start_tells_what_it_moved),
+        cmocka_unit_test(starts_beyond_the_stop),
+        cmocka_unit_test(steps_are_not_cut_in_vain),
     };
     return cmocka_run_group_tests_name("stops", tests, NULL, NULL);
 }

@@ -237,9 +237,7 @@ static point advance(const scenario *c, point p, double h, double speed)
 typedef struct track {
     const scenario *c;
     point p;
-    point twin[2];      /* disturbed */
-    double disturbance; /* of them, relative to the speed, in the whole time */
-    double spread;      /* of x between reference and twins, at the end */
+    double disturbance; /* of twins, relative to the speed */
     double speed, h;
     double error, error_end, outside; /* of x */
     double x;                         /* the last */
@@ -255,19 +253,26 @@ static void follow(track *k, point *p, double t)
     }
 }
 
-/* The twins tell how much the problem itself amplifies errors: a body that just touches a stop
- * may bounce or not, and bounces under a changing force part from each other. Velocities are
- * disturbed by what the tolerance allows in them: it is relative to the largest so far, which
- * counts as at least the size of positions over the duration. */
-static void follow_twins(track *k, double t)
+/* How much the problem itself amplifies errors: a body that just touches a stop may bounce or
+ * not, and bounces under a changing force part from each other. Twins of the reference are
+ * disturbed in their velocity once each, by all that the tolerance allows: it is relative to
+ * the largest so far, which counts as at least the size of positions over the duration. What
+ * the tolerance allows in many steps does no more at the end than it does in the worst one. */
+static double amplification(const track *k, point start)
 {
-    for (int i = 0; i < 2; ++i) {
-        point *p = k->twin + i;
-        follow(k, p, t);
-        const double size = fmax(k->speed, k->scale / k->c->t_end);
-        if (!p->at) p->v += (i ? -1 : 1) * k->disturbance / OUTPUTS * size;
-        k->spread = fmax(i ? k->spread : 0, fabs(p->x - k->p.x));
+    const scenario *c = k->c;
+    double spread = 0;
+    for (int i = 0; i < 2 * OUTPUTS; ++i) {
+        track twin = *k;
+        point p = start;
+        follow(&twin, &p, c->t_end * (i / 2) / OUTPUTS);
+        const double size = fmax(k->speed, k->scale / c->t_end);
+        if (p.at) continue;
+        p.v += (i % 2 ? -1 : 1) * k->disturbance * size;
+        follow(&twin, &p, c->t_end);
+        spread = fmax(spread, fabs(p.x - k->p.x));
     }
+    return fmax(1, spread / k->scale / k->disturbance);
 }
 
 static ga_eval compare(void *user, const ga_sim *sim)
@@ -276,7 +281,6 @@ static ga_eval compare(void *user, const ga_sim *sim)
     const scenario *c = k->c;
     const double t = ga_sim_time(sim), x = ga_sim_values(sim)[0];
     follow(k, &k->p, t);
-    if (k->disturbance > 0) follow_twins(k, t);
     k->error_end = fabs(x - k->p.x);
     k->error = fmax(k->error, k->error_end);
     k->outside = fmax(k->outside, fmax(x - c->max, 0)); /* false for NaN */
@@ -488,7 +492,7 @@ static int judge(uint64_t seed, const char *method, double worst[3])
         if (c.max == 0 && force(&c, 0, 0) >= 0) k.p.at = 1;
         if (c.min == 0 && force(&c, 0, 0) <= 0) k.p.at = -1;
     }
-    k.twin[0] = k.twin[1] = k.p;
+    const point start = k.p;
     k.disturbance = c.tolerance > 0 ? c.tolerance : fmin(0.1 * by_steps(&c, k.speed), 1e-3);
     double size = unit;
     if (!isnan(c.min)) size = fmax(size, -c.min);
@@ -498,7 +502,6 @@ static int judge(uint64_t seed, const char *method, double worst[3])
     const double h = c.step / c.time;
     const double allowed =
         c.tolerance > 0 ? 10 * c.tolerance * leeway(&c) : by_steps(&c, k.speed);
-    const double amplified = fmax(1, k.spread / scale / k.disturbance);
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
@@ -508,7 +511,10 @@ static int judge(uint64_t seed, const char *method, double worst[3])
     int wrong = 0;
     if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
-    if (worst[1] > 1) wrong |= worst[1] > amplified || (struck && !k.warned) ? 4 : 8;
+    if (worst[1] > 1) {
+        const bool amplified = k.disturbance > 0 && worst[1] <= amplification(&k, start);
+        wrong |= !amplified || (struck && !k.warned) ? 4 : 8;
+    }
     if (wrong || getenv("STOPS_CASE"))
         print_message(
             "case %lu: %s%s%s%s%s%s, outside %.2g, error %.2g at the end, %.2g at most of "
@@ -556,15 +562,16 @@ static void random_stops(void **state)
 }
 
 /* Cases in which impacts multiply errors, by 3000 in the first: they are told. The others graze
- * a stop in fixed steps, or are pendulums, one of which never strikes. */
+ * a stop in fixed steps, or are pendulums, one of which never strikes. The last is unstable in
+ * index 3, and turned so fast at the end that it passed its stop. */
 static void cases_that_once_failed(void **state)
 {
     (void)state;
     static const struct {
         uint64_t seed;
         int verdict;
-    } cases[] = {{660900089, 8}, {31415905, 8},  {52900193, 8},
-                 {52900408, 8},  {771118359, 8}, {52900240, 0}};
+    } cases[] = {{660900089, 8}, {31415905, 8}, {52900193, 8}, {52900408, 8},
+                 {771118359, 8}, {19112755, 8}, {52900240, 0}, {24680916, 0}};
     double worst[3];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
         assert_int_equal(judge(cases[k].seed, NULL, worst), cases[k].verdict);
