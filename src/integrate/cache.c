@@ -228,14 +228,6 @@ static void fill(double *x, int n, double value)
     for (int i = 0; i < n; ++i) x[i] = value;
 }
 
-/* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
- * so many matrices are scaled alike. The number itself is of no importance: 1, 8, 32 and 64
- * differ by round-off, which decided between them in tests whose bounds are there. */
-enum { SCALING_LIFE = 64 };
-
-/* ratio: c_q of this step by c_q at the last equilibration. */
-static bool keeps_scaling(double ratio) { return ratio > 0.1 && ratio < 10; }
-
 /* Row and column factors relative to the units of the matrix (stepper.h), in which rows are
  * already (r, w/c_v, Phi/c_q). */
 static void choose_scaling(ga_stepper *s, ga_scaling scaling)
@@ -261,10 +253,6 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];
-    if (scaling == GA_SCALING_AUTO && s->jacobian.scaled_for > 0) {
-        const double ratio = s->step.c_q / s->jacobian.scaled_c_q;
-        if (--s->jacobian.scaled_for > 0 && keeps_scaling(ratio)) return;
-    }
     fill(s->jacobian.row_scale, s->nv, row[0]);
     fill(s->jacobian.row_scale + s->nv, s->n - s->nv, row[1]);
     fill(s->jacobian.row_scale + position, s->m, row[2]);
@@ -274,8 +262,6 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     if (scaling == GA_SCALING_AUTO)
         ga_matrix_equilibrate(&s->jacobian.matrix, 3, s->jacobian.row_scale,
                               s->jacobian.col_scale, s->jacobian.scale_work);
-    s->jacobian.scaled_for = scaling == GA_SCALING_AUTO ? SCALING_LIFE : 0;
-    s->jacobian.scaled_c_q = s->step.c_q;
 }
 
 /* One for each term of the formulation; scale 0 for those that are empty. */
@@ -290,41 +276,41 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
     }
 }
 
-/* The matrix, not scaled; and the scaling. */
-static void sum_terms(ga_stepper *s, ga_scaling scaling)
+/* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
+ * so many matrices are scaled alike, if c_q stays near that of the first. The number itself is
+ * of no importance: 1, 8, 32 and 64 differ by round-off, which decided between them in tests
+ * whose bounds are there. */
+enum { SCALING_LIFE = 64 };
+
+/* Can the matrix be made with the scales of the last one, in one go? */
+static bool knows_scaling(const ga_stepper *s, ga_scaling scaling)
 {
-    ga_matrix_term terms[GA_TERM_COUNT];
-    ga_regular_prepare(s);
-    collect_terms(s, terms);
-    ga_matrix_sum(&s->jacobian.matrix, terms, NULL, NULL);
-    choose_scaling(s, scaling);
+    const double ratio = s->step.c_q / s->jacobian.scaled_c_q;
+    return scaling == GA_SCALING_AUTO && s->jacobian.scaled_for > 1 && ratio > 0.1 &&
+           ratio < 10;
 }
 
 void ga_cache_assemble(ga_stepper *s, ga_scaling scaling)
 {
-    sum_terms(s, scaling);
-    ga_matrix_scale(&s->jacobian.matrix, s->jacobian.row_scale, s->jacobian.col_scale);
-}
-
-/* Whether scales are not chosen anew, and a matrix can be made with them in one go. Large ones
- * come from memory: once is enough. */
-static bool knows_scaling(const ga_stepper *s)
-{
-    if (s->def.scaling != GA_SCALING_AUTO) return false;
-    return s->jacobian.scaled_for > 1 && keeps_scaling(s->step.c_q / s->jacobian.scaled_c_q);
+    ga_jacobian *j = &s->jacobian;
+    ga_matrix_term terms[GA_TERM_COUNT];
+    ga_regular_prepare(s);
+    collect_terms(s, terms);
+    if (knows_scaling(s, scaling)) {
+        --j->scaled_for;
+        ga_matrix_sum(&j->matrix, terms, j->row_scale, j->col_scale);
+        return;
+    }
+    ga_matrix_sum(&j->matrix, terms, NULL, NULL);
+    choose_scaling(s, scaling);
+    j->scaled_for = scaling == GA_SCALING_AUTO ? SCALING_LIFE : 0;
+    j->scaled_c_q = s->step.c_q;
+    ga_matrix_scale(&j->matrix, j->row_scale, j->col_scale);
 }
 
 static ga_status assemble_and_factor(ga_stepper *s)
 {
-    if (knows_scaling(s)) {
-        ga_matrix_term terms[GA_TERM_COUNT];
-        --s->jacobian.scaled_for;
-        ga_regular_prepare(s);
-        collect_terms(s, terms);
-        ga_matrix_sum(&s->jacobian.matrix, terms, s->jacobian.row_scale, s->jacobian.col_scale);
-    } else {
-        ga_cache_assemble(s, s->def.scaling);
-    }
+    ga_cache_assemble(s, s->def.scaling);
     return ga_factor_numeric(s->jacobian.factor);
 }
 
