@@ -46,7 +46,6 @@ void ga_run_destroy(ga_run *run)
     ga_free(run->v);
     ga_free(run->vd);
     ga_free(run->multipliers);
-    ga_free(run->steps);
     memset(run, 0, sizeof *run);
 }
 
@@ -223,8 +222,7 @@ static double first_of_grid(const ga_run *run, bool anew)
 }
 
 /* Start values from a consistent state. In the middle of a run derivatives must not look back
- * to where forces were others; and a run that is to be repeated starts as the repetitions do.
- */
+ * to where forces were others. */
 static ga_status start_here(ga_run *run, bool anew, ga_report *report)
 {
     ga_onestep *m = run->m;
@@ -235,7 +233,7 @@ static ga_status start_here(ga_run *run, bool anew, ga_report *report)
         status = ga_controller_start(&run->control, anew ? 0 : run->def.control.first_step);
     } else {
         ga_grid_begin(&run->grid, run->def.step);
-        status = m->type->start(m, first_of_grid(run, anew), anew || run->record);
+        status = m->type->start(m, first_of_grid(run, anew), anew);
     }
     ga_controller_forget_errors(&run->control); /* the first step was chosen with them */
     if (status == GA_OK && m->type->warm && m->now.t < run->def.t_end)
@@ -371,22 +369,6 @@ static ga_status look_back(ga_run *run, ga_report *report)
 
 /* --- the loop ----------------------------------------------------------------------------- */
 
-static ga_status record_step(ga_run *run, ga_report *report)
-{
-    if (!run->record) return GA_OK;
-    if (run->step_count == run->step_room) {
-        long room = run->step_room ? 2 * run->step_room : 1024;
-        double *more = GA_NEW(double, room);
-        if (!more) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
-        if (run->step_count) memcpy(more, run->steps, (size_t)run->step_count * sizeof *more);
-        ga_free(run->steps);
-        run->steps = more;
-        run->step_room = room;
-    }
-    run->steps[run->step_count++] = run->m->now.h;
-    return GA_OK;
-}
-
 static void count_step(ga_control_statistics *stats, double h)
 {
     ++stats->accepted;
@@ -398,7 +380,6 @@ static void count_step(ga_control_statistics *stats, double h)
 static ga_status follow_up(void *user, ga_followed *done, ga_report *report)
 {
     ga_run *run = user;
-    GA_TRY(record_step(run, report));
     const ga_taken before = run->taken;
     run->taken = (ga_taken){.step = run->m->now.h,
                             .error = run->adaptive ? run->control.error : 0,
@@ -508,7 +489,7 @@ ga_status ga_run_begin(ga_run *run, ga_report *report)
     run->t0 = run->last_event = m->now.t;
     run->pause = -INFINITY;
     run->control.tolerance.duration = duration > 0 ? duration : run->def.t_end - run->t0;
-    run->grid.keeps = run->record || run->def.events.count > 0; /* what follows may fail */
+    run->grid.keeps = run->def.events.count > 0; /* what follows may fail */
     m->type->keep(m);
     ga_status status = start_first(run, report);
     if (status == GA_OK) {
@@ -585,26 +566,5 @@ ga_status ga_run_simulate(ga_run *run, ga_report *report)
 {
     GA_TRY(ga_run_begin(run, report));
     while (!ga_run_over(run)) GA_TRY(ga_run_step(run, report));
-    return GA_OK;
-}
-
-ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report)
-{
-    ga_onestep *m = run->m;
-    ga_grid grid = {.m = m};
-    if (run->step_count == 0) return GA_OK;
-    const double h = run->steps[0] / parts;
-    ga_status status = m->type->start(m, h, true);
-    if (status != GA_OK) {
-        ga_onestep_explain(m, status, h, report);
-        return status;
-    }
-    double t = m->now.t;
-    for (long k = 0; k < run->step_count; ++k) {
-        for (int part = 1; part <= parts; ++part)
-            GA_TRY(ga_grid_step_to(&grid, run->steps[k] / parts,
-                                   t + run->steps[k] * part / parts, report));
-        t = m->now.t;
-    }
     return GA_OK;
 }

@@ -37,10 +37,6 @@ typedef struct ga_run {
     bool changed;                     /* the last step ended in a restart */
     ga_taken taken;                   /* the last step */
     double *q, *v, *vd, *multipliers; /* of a sample */
-    /* the step sizes, if they are to be recorded */
-    bool record;
-    double *steps;
-    long step_count, step_room;
 } ga_run;
 
 /* The definition has been checked. */
@@ -74,7 +70,5 @@ ga_status ga_run_settle(ga_onestep *m, const ga_events *events, double t_begin, 
 /* From the consistent state at its time to t_end. On failure the state is that of the last step
  * in which everything went well. */
 ga_status ga_run_simulate(ga_run *run, ga_report *report);
-/* The recorded steps again, each in `parts` pieces, from the consistent state at its time. */
-ga_status ga_run_repeat(ga_run *run, int parts, ga_report *report);
 
 #endif

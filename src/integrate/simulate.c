@@ -359,9 +359,13 @@ ga_control_statistics ga_integrator_control_statistics(const ga_integrator *g)
 
 /* --- Richardson --------------------------------------------------------------------------- */
 
+/* The same mesh of steps, then with each step in two and in four pieces. */
 typedef struct levels {
-    double *q[3], *v[3]; /* at t_end with steps h, h/2, h/4 */
+    double *q[3], *v[3]; /* at t_end */
     double *x, *y;       /* nv */
+    double t, *mesh;     /* the last time met, and the sizes of steps up to there */
+    long steps, room;
+    bool out_of_memory;
 } levels;
 
 static ga_status create_levels(const ga_stepper *s, levels *l)
@@ -380,6 +384,47 @@ static void destroy_levels(levels *l)
     }
     ga_free(l->x);
     ga_free(l->y);
+    ga_free(l->mesh);
+}
+
+/* Notes the step that has been accepted. */
+static ga_eval note_step(void *user, const ga_sample *sample)
+{
+    levels *l = user;
+    if (!(sample->t > l->t)) return GA_EVAL_OK; /* a start */
+    if (l->steps == l->room) {
+        const long room = l->room ? 2 * l->room : 1024;
+        double *more = GA_NEW(double, room);
+        if ((l->out_of_memory = !more)) return GA_EVAL_FATAL;
+        if (l->steps) memcpy(more, l->mesh, (size_t)l->steps * sizeof *more);
+        ga_free(l->mesh);
+        l->mesh = more;
+        l->room = room;
+    }
+    l->t = sample->t;
+    l->mesh[l->steps++] = sample->step;
+    return GA_EVAL_OK;
+}
+
+/* The mesh again, each step in `parts` pieces, from the consistent state at its beginning. */
+static ga_status repeat(ga_integrator *g, const levels *l, int parts, ga_report *report)
+{
+    ga_onestep *m = g->method;
+    if (l->steps == 0) return GA_OK;
+    const double h = l->mesh[0] / parts;
+    const ga_status status = m->type->start(m, h, true);
+    if (status != GA_OK) {
+        ga_onestep_explain(m, status, h, report);
+        return status;
+    }
+    double t = m->now.t;
+    for (long k = 0; k < l->steps; ++k) {
+        for (int part = 1; part <= parts; ++part)
+            GA_TRY(ga_grid_step_to(&g->grid, l->mesh[k] / parts, t + l->mesh[k] * part / parts,
+                                   report));
+        t = m->now.t;
+    }
+    return GA_OK;
 }
 
 /* q[count-1], v[count-1] := the extrapolated solution; the errors are of the coarsest level. On
@@ -401,25 +446,26 @@ static void extrapolate(const ga_stepper *s, levels *l, int count)
     }
 }
 
+/* Each level from the same start values, error control having left Newton's method unfinished.
+ */
 static ga_status run_levels(ga_integrator *g, double t0, const double *q0, const double *v0,
                             const ga_simulation *def, int count, levels *l, ga_report *report)
 {
-    ga_stepper *s = g->stepper;
+    const ga_solution *now = &g->method->now;
+    ga_simulation silent = *def;
+    silent.output = NULL;
+    silent.accepted = note_step;
+    silent.user = l;
+    if (silent.control.mode == GA_ERROR_AUTO) silent.control.mode = GA_ERROR_FULL;
+    l->t = t0;
+    GA_TRY(ga_integrator_simulate(g, t0, q0, v0, &silent, report));
+    if (l->out_of_memory) return ga_fail(report, GA_ERR_MEMORY, "out of memory");
     for (int k = 0; k < count; ++k) {
-        if (k == 0) {
-            GA_TRY(prepare(g, t0, q0, v0, def, report));
-            g->run.record = true;
-            g->started = true;
-            GA_TRY(ga_run_simulate(&g->run, report));
-        }
-        /* error control leaves Newton's method unfinished: once more on the same mesh */
-        if (k > 0 || g->run.adaptive) {
-            GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
-            g->started = true;
-            GA_TRY(ga_run_repeat(&g->run, 1 << k, report));
-        }
-        memcpy(l->q[k], s->now.q, (size_t)s->nq * sizeof *s->now.q);
-        memcpy(l->v[k], s->now.v, (size_t)s->nv * sizeof *s->now.v);
+        GA_TRY(ga_integrator_begin(g, t0, q0, v0, report));
+        g->started = true;
+        GA_TRY(repeat(g, l, 1 << k, report));
+        memcpy(l->q[k], now->q, (size_t)g->method->dae->nq * sizeof *now->q);
+        memcpy(l->v[k], now->v, (size_t)g->method->dae->nv * sizeof *now->v);
     }
     return GA_OK;
 }
@@ -444,13 +490,10 @@ ga_status ga_integrator_richardson(ga_integrator *g, double t0, const double *q0
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "Richardson extrapolation cannot be combined with GA_ERROR_EXTRAPOLATE");
     const ga_stepper *s = g->stepper;
-    ga_simulation silent = *def;
-    silent.output = silent.accepted = NULL;
-    if (silent.control.mode == GA_ERROR_AUTO) silent.control.mode = GA_ERROR_FULL;
-    levels l = {{0}, {0}, NULL, NULL};
+    levels l = {.room = 0};
     ga_status status = create_levels(s, &l);
     if (status != GA_OK) ga_fail(report, status, "out of memory");
-    if (status == GA_OK) status = run_levels(g, t0, q0, v0, &silent, count, &l, report);
+    if (status == GA_OK) status = run_levels(g, t0, q0, v0, def, count, &l, report);
     if (status == GA_OK) {
         memcpy(g->stepper->trial.q, l.q[0], (size_t)s->nq * sizeof *l.q[0]);
         memcpy(l.y, l.v[0], (size_t)s->nv * sizeof *l.y);
