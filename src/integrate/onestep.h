@@ -194,9 +194,9 @@ void ga_onestep_explain(const ga_onestep *m, ga_status status, double h, ga_repo
 double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v);
 /* Size of position or velocity i; of a state, which has no position. */
 double ga_tolerance_size(const ga_onestep *m, int i, bool of_q);
-/* The largest size by its tolerance. */
-/* Of translations and of rotations. */
+/* Tolerances of translations and of rotations. */
 void ga_tolerance_positions(const ga_tolerance *tolerance, double of_q[2]);
+/* The largest size by its tolerance. */
 double ga_tolerance_largest(const ga_onestep *m);
 /* Largest difference of two v' by the tolerance of v. */
 double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd);
@@ -222,12 +222,12 @@ void ga_cubic_interpolate(ga_onestep *m, double t, double *q, double *v, double 
  * as at the ends of steps. */
 void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
                      double *multipliers);
+/* The same with v on its constraints always. */
+void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
+                         double *multipliers);
 /* v' and multipliers of that solution on the acceleration level; where there are none, the
  * interpolated ones. */
 void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
                            double *vd, double *multipliers);
-/* The same with v on its constraints always. */
-void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
-                         double *multipliers);
 
 #endif

@@ -385,12 +385,9 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
 {
     ga_radau *x = of(m);
     const ga_ends *now = &x->now;
-    const size_t nq = (size_t)x->dae.nq, nv = (size_t)x->dae.nv, mp = (size_t)x->dae.mp;
+    const size_t mp = (size_t)x->dae.mp;
     if (now->steps == 0 || t == now->t) {
-        if (q) memcpy(q, now->q, nq * sizeof *q);
-        if (v) memcpy(v, now->v, nv * sizeof *v);
-        if (vd) memcpy(vd, now->vd, nv * sizeof *vd);
-        if (multipliers) memcpy(multipliers, now->multipliers, mp * sizeof *multipliers);
+        ga_cubic_interpolate(m, t, q, v, vd, multipliers);
         return;
     }
     const double s = (t - now->t_old) / now->h;
