@@ -87,7 +87,8 @@ asan:
 	ctest --preset asan --parallel $(JOBS)
 
 # folder/name of the tests that use threads
-THREADED = base/pool la/matrix la/coords la/block/block model/assembly element/reaction api/threads api/repeat
+THREADED = base/pool la/matrix la/coords la/block/block model/assembly element/reaction api/threads api/repeat \
+           api/schedule
 empty =
 tsan:
 	$(call need,build test)

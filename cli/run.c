@@ -557,6 +557,17 @@ int cli_run_simulate(cli_run_state *r)
     return exit_code(r);
 }
 
+/* Is the first where the second is written until it is complete? */
+static bool is_part_of(const char *path, const char *result)
+{
+    const size_t size = strlen(result) + sizeof ".part";
+    char *part = malloc(size);
+    if (part) snprintf(part, size, "%s.part", result);
+    const bool same = part && cli_same_file(path, part);
+    free(part);
+    return same;
+}
+
 /* Two outputs in one file, or an output in place of the model, are slips. */
 static int check_paths(const cli_run_state *r)
 {
@@ -574,6 +585,11 @@ static int check_paths(const cli_run_state *r)
                     cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
             }
+    for (int k = 0; k < CLI_FILES; ++k)
+        if (r->checkpoint && r->file[k].path && is_part_of(r->checkpoint, r->file[k].path)) {
+            cli_error("%s would be overwritten by results", r->checkpoint);
+            return EXIT_INPUT;
+        }
     return EXIT_DONE;
 }
 

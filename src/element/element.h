@@ -23,6 +23,8 @@
 #include "data/function.h"
 #include "element/field.h"
 
+#include <stdint.h>
+
 typedef struct ga_frame {
     double x[3];
     double R[9]; /* column-major, body to world axes */
@@ -92,6 +94,9 @@ typedef struct ga_setup {
     const ga_frame *frames; /* as given for t = 0, [GA_GROUND] too */
     int node_count;
     const double *mass; /* of each node */
+    /* what tells the model from others: `load` adds what the element takes from other files;
+     * null: nobody asks */
+    uint64_t *fingerprint;
 } ga_setup;
 
 /* An error (returns false) or a warning about a field of an element, friction.radius, at the

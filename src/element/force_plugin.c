@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 #include <galpha/plugin.h>
 #include <math.h>
+#include <stdio.h>
 
+#include "base/archive.h"
 #include "data/file.h"
 #include "element/native.h"
 
@@ -128,10 +130,25 @@ static bool prepare(void *element, ga_setup *setup)
     return ga_native_prepare(&p->element, &p->bodies, setup) && admit(p, setup);
 }
 
+/* A saved simulation is not that of a model whose plug-in has changed since. */
+static bool add_fingerprint(const plugin *p, const ga_setup *setup)
+{
+    unsigned char bytes[4096];
+    if (!setup->fingerprint) return true;
+    FILE *file = fopen(p->library, "rb");
+    if (!file) return error(setup, p, "library", "%s", "cannot be read");
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        *setup->fingerprint = ga_checksum(*setup->fingerprint, bytes, n);
+    const bool read = !ferror(file);
+    fclose(file);
+    return read || error(setup, p, "library", "%s", "cannot be read");
+}
+
 static bool load(void *element, const ga_setup *setup)
 {
     plugin *p = element;
-    return open_library(p, setup) && check(p, setup) && create(p, setup);
+    return open_library(p, setup) && check(p, setup) && create(p, setup) &&
+           add_fingerprint(p, setup);
 }
 
 static void release(void *element)

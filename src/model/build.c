@@ -937,8 +937,10 @@ ga_status ga_model_load(ga_model *model, ga_messages *messages)
 {
     ga_reader reader = {
         .document = model->document, .messages = messages, .dimension = model->dimension};
-    const ga_setup setup = {
-        .reader = &reader, .arena = &model->arena, .dimension = model->dimension};
+    const ga_setup setup = {.reader = &reader,
+                            .arena = &model->arena,
+                            .dimension = model->dimension,
+                            .fingerprint = &model->fingerprint};
     for (int k = 0; k < model->element_count; ++k) {
         ga_element *element = model->elements[k];
         if (!element->type->load) continue;

@@ -1,5 +1,6 @@
 /* A number that tells models apart: of what stands in the file, with includes, --set and
- * repeats, whatever its layout. How it is simulated and what is output do not count. */
+ * repeats, whatever its layout, and of the plug-ins it loads. How it is simulated and what is
+ * output do not count. */
 #include "model/fingerprint.h"
 #include "base/archive.h"
 

@@ -393,6 +393,11 @@ class Resumed(Case):
         self.assertNotIn("alone.h5", self.files())
         self.assertNotIn("pendulum.h5", self.files())
 
+    def test_name_of_a_result(self):
+        for name in ("cut.h5", "./cut.csv", "cut.h5.part", "pendulum.yaml"):
+            said = self.run_it("run", "pendulum.yaml", *CUT[:4], "--checkpoint", name, code=2)
+            self.assertIn(name + " would be overwritten by results", said.err)
+
     def test_options(self):
         said = self.run_it("run", "pendulum.yaml", "--checkpoint-every", "5", code=2)
         self.assertIn("--checkpoint-every needs --checkpoint", said.err)
