@@ -187,10 +187,13 @@ static ga_status complete_tangents(ga_stepper *s)
     s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
         ga_dae_tangent(dae, s->def.map, s->at.U, s->tangent.T);
-        if (s->terms.BT_values)
-            ga_product_evaluate(&s->terms.BT, s->tangent.G, s->tangent.T, s->terms.BT_values);
-        if (s->terms.ZT_values)
-            ga_product_evaluate(&s->terms.ZT, s->tangent.Z, s->tangent.T, s->terms.ZT_values);
+        ga_terms *terms = &s->terms;
+        if (terms->BT_values)
+            ga_product_evaluate(&terms->plan[GA_TERM_POSITION], s->tangent.G, s->tangent.T,
+                                terms->BT_values);
+        if (terms->ZT_values)
+            ga_product_evaluate(&terms->plan[GA_TERM_VELOCITY_STIFFNESS], s->tangent.Z,
+                                s->tangent.T, terms->ZT_values);
     }
     clear(s, GA_VALID_FACTORS);
     return s->form->second_system ? factor_second(s) : GA_OK;

@@ -231,10 +231,10 @@ typedef struct ga_tangent {
 /* The terms of the iteration matrix, and their places in it. */
 typedef struct ga_terms {
     int place[GA_PLACE_COUNT];
-    ga_product KT, BT, ZT, ZNT, BtBT, MBt, CBt, GBt;
-    double *BT_values, *ZT_values;
+    double *BT_values, *ZT_values;   /* where they are needed for more */
     ga_coords coords[GA_TERM_COUNT]; /* views */
     ga_source values[GA_TERM_COUNT];
+    ga_product plan[GA_TERM_COUNT];           /* of terms that are products */
     const ga_product *product[GA_TERM_COUNT]; /* added as computed: no values are kept */
     ga_source second[GA_TERM_COUNT];          /* of the second factor */
 } ga_terms;

@@ -70,9 +70,9 @@ typedef struct operand {
 } operand;
 
 /* The term is A B. values (may be null) keeps them, for others than the iteration matrix. */
-static ga_status set_product(ga_stepper *s, ga_term term, operand A, operand B,
-                             ga_product *plan, double **values)
+static ga_status set_product(ga_stepper *s, ga_term term, operand A, operand B, double **values)
 {
+    ga_product *plan = &s->terms.plan[term];
     GA_TRY(ga_product_create(A.coords, B.coords, plan));
     s->terms.coords[term] = plan->result;
     if (values) {
@@ -97,23 +97,22 @@ static ga_status create_products(ga_stepper *s)
                   G = {&dae->G, {&s->tangent.G, 0}}, Bt = {&s->tangent.Bt, {&s->tangent.G, 0}},
                   Bnt = {&s->tangent.Bt, {&s->tangent.B_eta, 0}};
     if (!s->tangent.flat) {
-        GA_TRY(set_product(s, GA_TERM_STIFFNESS, K, T, &s->terms.KT, NULL));
-        GA_TRY(set_product(s, GA_TERM_POSITION, B, T, &s->terms.BT,
-                           penalty ? &s->terms.BT_values : NULL));
+        GA_TRY(set_product(s, GA_TERM_STIFFNESS, K, T, NULL));
+        GA_TRY(set_product(s, GA_TERM_POSITION, B, T, penalty ? &s->terms.BT_values : NULL));
         if (s->form->velocity_level)
-            GA_TRY(set_product(s, GA_TERM_VELOCITY_STIFFNESS, Z, T, &s->terms.ZT,
+            GA_TRY(set_product(s, GA_TERM_VELOCITY_STIFFNESS, Z, T,
                                s->form->second_system ? &s->terms.ZT_values : NULL));
-        GA_TRY(set_product(s, GA_TERM_NONHOLONOMIC_STIFFNESS, ZN, T, &s->terms.ZNT, NULL));
+        GA_TRY(set_product(s, GA_TERM_NONHOLONOMIC_STIFFNESS, ZN, T, NULL));
     }
     if (penalty) {
         const operand BT = {&s->terms.coords[GA_TERM_POSITION],
                             s->terms.values[GA_TERM_POSITION]};
-        GA_TRY(set_product(s, GA_TERM_PENALTY, Bt, BT, &s->terms.BtBT, NULL));
+        GA_TRY(set_product(s, GA_TERM_PENALTY, Bt, BT, NULL));
     }
     if (!s->form->has_eta) return GA_OK;
-    GA_TRY(set_product(s, GA_TERM_ETA_MASS, M, Bnt, &s->terms.MBt, NULL));
-    GA_TRY(set_product(s, GA_TERM_ETA_DAMPING, C, Bnt, &s->terms.CBt, NULL));
-    return set_product(s, GA_TERM_ETA_VELOCITY, G, Bnt, &s->terms.GBt, NULL);
+    GA_TRY(set_product(s, GA_TERM_ETA_MASS, M, Bnt, NULL));
+    GA_TRY(set_product(s, GA_TERM_ETA_DAMPING, C, Bnt, NULL));
+    return set_product(s, GA_TERM_ETA_VELOCITY, G, Bnt, NULL);
 }
 
 static ga_status create_terms(ga_stepper *s)
@@ -139,15 +138,12 @@ static ga_status create_terms(ga_stepper *s)
 /* What only the pattern of the matrix was made from. */
 static void drop_places(ga_stepper *s)
 {
-    ga_product *plans[] = {&s->terms.KT,   &s->terms.BT,  &s->terms.ZT,  &s->terms.ZNT,
-                           &s->terms.BtBT, &s->terms.MBt, &s->terms.CBt, &s->terms.GBt};
-    for (int term = 0; term < GA_TERM_COUNT; ++term)
-        for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k)
-            if (s->terms.product[term] == plans[k]) {
-                s->terms.coords[term] = (ga_coords){.count = plans[k]->result.count};
-                ga_product_destroy(plans[k]);
-                s->terms.product[term] = NULL;
-            }
+    for (int term = 0; term < GA_TERM_COUNT; ++term) {
+        if (!s->terms.product[term]) continue;
+        s->terms.coords[term] = (ga_coords){.count = s->terms.plan[term].result.count};
+        ga_product_destroy(&s->terms.plan[term]);
+        s->terms.product[term] = NULL;
+    }
 }
 
 static ga_status create_matrix(ga_stepper *s, const ga_summand *terms)
@@ -183,9 +179,7 @@ ga_status ga_terms_create(ga_stepper *s)
 
 void ga_terms_destroy(ga_stepper *s)
 {
-    ga_product *plans[] = {&s->terms.KT,   &s->terms.BT,  &s->terms.ZT,  &s->terms.ZNT,
-                           &s->terms.BtBT, &s->terms.MBt, &s->terms.CBt, &s->terms.GBt};
-    for (size_t k = 0; k < sizeof plans / sizeof *plans; ++k) ga_product_destroy(plans[k]);
+    for (int term = 0; term < GA_TERM_COUNT; ++term) ga_product_destroy(&s->terms.plan[term]);
     ga_free(s->terms.BT_values);
     ga_free(s->terms.ZT_values);
     ga_factor_destroy(s->jacobian.factor);
