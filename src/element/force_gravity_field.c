@@ -1,6 +1,6 @@
 /* Gravity field: a uniform acceleration, or the attraction of a point in space.
  *
- *     uniform    F = m g(t)                       potential -m g . x where g is constant
+ *     uniform    F = m g(t, inputs)               potential -m g . x where g is constant
  *     central    F = -GM m r/|r|^3, r = x - center   potential -GM m/|r|
  *
  * acting at the center of mass, which is the origin of a body. Where g changes with time its
@@ -12,6 +12,7 @@
 
 typedef struct gravity {
     ga_element element;
+    ga_observation observation; /* of inputs */
     ga_node_list bodies;
     int body;
     ga_function *acceleration[3];
@@ -24,7 +25,7 @@ typedef struct gravity {
 static const ga_field fields[] = {
     GA_FIELD(gravity, BODIES, bodies, "bodies it acts on", .absent = "all bodies"),
     GA_FIELD(gravity, FUNCTIONS, acceleration,
-             "uniform acceleration; may be a function of time", .unit = "m/s^2",
+             "uniform acceleration; may be a function of time and inputs", .unit = "m/s^2",
              .fallback = {NAN}, .absent = "`center` and `strength` are used"),
     GA_FIELD(gravity, VECTOR, center, "centre of attraction, world", .unit = "m",
              .fallback = {NAN}, .absent = "`acceleration` is used"),
@@ -60,12 +61,12 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
-static ga_vec3 uniform_force(const gravity *g, double t)
+static ga_vec3 uniform_force(const gravity *g, const ga_element_state *state)
 {
-    double F[3];
-    for (int k = 0; k < 3; ++k)
-        F[k] = g->acceleration[k] ? g->mass * ga_function_value(g->acceleration[k], &t) : 0;
-    return ga_vec3_load(F);
+    const ga_loads loads = ga_loads_value(g, state);
+    ga_dual a[3];
+    ga_observation_evaluate(&g->observation, &loads, g->acceleration, 3, NULL, a);
+    return (ga_vec3){g->mass * a[0].value, g->mass * a[1].value, g->mass * a[2].value};
 }
 
 static ga_vec3 from_center(const gravity *g, const ga_element_state *state)
@@ -93,7 +94,7 @@ static void pull(const gravity *g, const ga_loads *loads, ga_dual3 *F)
     if (g->central)
         attraction(g, loads, F);
     else
-        ga_dual3_constant(loads->columns, uniform_force(g, loads->state->t), F);
+        ga_dual3_constant(loads->columns, uniform_force(g, loads->state), F);
 }
 
 static void act(const gravity *g, ga_loads *loads)
@@ -125,7 +126,7 @@ static double potential(const void *element, const ga_element_state *state)
         return -g->strength * g->mass / sqrt(ga_vec3_dot(r, r));
     }
     if (!g->steady) return 0;
-    return -ga_vec3_dot(uniform_force(g, state->t), ga_vec3_load(state->frames[g->body].x));
+    return -ga_vec3_dot(uniform_force(g, state), ga_vec3_load(state->frames[g->body].x));
 }
 
 static double power(const void *element, const ga_element_state *state)
@@ -162,6 +163,8 @@ const ga_element_type ga_force_gravity_field = {
     .planar_example = "{type: gravity-field, bodies: [a, b], acceleration: [0, -1.62]}",
     .per_body = true,
     .body_at = offsetof(gravity, body),
+    .observation_at = offsetof(gravity, observation),
+    .inputs_only = true,
     .prepare = prepare,
     .force = force,
     .tangent = tangent,

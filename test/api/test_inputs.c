@@ -1,5 +1,5 @@
-/* Inputs: in forces, motions and lengths; held and linear; steps that go beyond the points
- * asked for, and are made again where an input changes. */
+/* Inputs: in forces, motions, lengths and accelerations; held and linear; steps that go beyond
+ * the points asked for, and are made again where an input changes. */
 #include "test/support/unit.h"
 
 #include <galpha/sim.h>
@@ -345,6 +345,41 @@ static void expect_message(const char *text, const char *part)
     if (!strstr(message, part)) fail_msg("%s\nexpected: %s", message, part);
     ga_messages_destroy(messages);
 }
+/* Gravity of a laboratory that is moved: u linear from 0 to 3, then held at 3, at -1. Bodies
+ * fall alike, whatever their mass. Positions and velocities at 1, 2, 3 s. */
+static void gravity_field(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"step: 2e-3", "tolerance: 1e-8",
+                                        "method: explicit, tolerance: 1e-8",
+                                        "method: radau, tolerance: 1e-8"};
+    static const double x[] = {0.5, 3.5, 7.5}, v[] = {1.5, 4.5, 3.5};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+        char text[800];
+        snprintf(
+            text, sizeof text,
+            "galpha: 1\ninputs: {u: {}}\n"
+            "bodies: {a: {mass: 1, inertia: [1, 1, 1]}, b: {mass: 7, inertia: [1, 1, 1]}}\n"
+            "forces: {g: {type: gravity-field, acceleration: [u, 0, -u]}}\n"
+            "simulate: {t_end: 3, %s}\n"
+            "output: {channels: [a.position.x, b.position.z, a.velocity.x, g.force.x]}\n",
+            texts[k]);
+        ga_model *model = parse(text, NULL);
+        ga_sim *sim = make(model, NULL);
+        assert_ok(ga_sim_ramp_input(sim, 0, 3, 1, report));
+        for (int i = 0; i < 3; ++i) {
+            if (i == 2) assert_ok(ga_sim_set_input(sim, 0, -1, report));
+            assert_ok(ga_sim_advance(sim, i + 1, report));
+            assert_near(value(sim, "a.position.x"), x[i], 3e-6);
+            assert_near(value(sim, "b.position.z"), -x[i], 3e-6);
+            assert_near(value(sim, "a.velocity.x"), v[i], 1e-6);
+        }
+        assert_near(value(sim, "g.force.x"), -8, 1e-12);
+        assert_near(ga_sim_get_summary(sim).energy_drift_max, 0, 1e-3);
+        ga_sim_destroy(sim);
+        ga_model_destroy(model);
+    }
+}
 
 static void names_that_are_none(void **state)
 {
@@ -375,6 +410,7 @@ int main(void)
         cmocka_unit_test(velocity_is_held),
         cmocka_unit_test(position_cannot_jump),
         cmocka_unit_test(lengths),
+        cmocka_unit_test(gravity_field),
         cmocka_unit_test(points_change_nothing),
         cmocka_unit_test(changes_between_steps),
         cmocka_unit_test(names_that_are_none),
