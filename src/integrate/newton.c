@@ -72,11 +72,13 @@ static void measure_scales(ga_stepper *s)
 /* Increments that round-off may explain, in units of it. */
 static const double LARGEST_ROUND_OFF = 1e3;
 
-/* Near a singular position the round-off of Phi is divided by the square root of the smallest
- * eigenvalue in q, and by the eigenvalue in v. */
+/* Near a singular position, where the smallest eigenvalue is below WEAK, the round-off of Phi
+ * is divided by its square root in q, and by itself in v. */
+static const double WEAK = 1e-2;
+
 static double largest_round_off(const ga_stepper *s)
 {
-    return LARGEST_ROUND_OFF * ga_larger(1, 1e-2 / s->regular.least);
+    return LARGEST_ROUND_OFF * ga_larger(1, WEAK / s->regular.least);
 }
 
 /* Has the user asked for tolerances of increments? */
@@ -93,8 +95,11 @@ static double newton_relative(const ga_stepper *s)
     return newton_is_asked(s) ? s->def.relative : s->mode.enough;
 }
 
-/* Is it asked for clearly less? */
-bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > 1e-12; }
+/* Increments this small are a thousand times round-off: smaller tolerances ask for round-off.
+ */
+static const double LEAST_TOLERANCE = 1e-12;
+
+bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > LEAST_TOLERANCE; }
 
 /* Does v inherit the round-off of q, by the factor c_v/c_q? Also where two systems are solved
  * in turn and forces depend on the multipliers of the first: what these make of round-off is
@@ -226,11 +231,14 @@ static bool is_near_round_off(const ga_stepper *s)
     return coarse <= largest_round_off(s);
 }
 
-/* Will another increment of v be far below the round-off of v itself, that of remote positions
- * included, so that many steps do not add up to more? */
+/* Will another increment of v be below this part of the round-off of v itself, that of remote
+ * positions included? Then it takes ten steps to add up to one unit of it. */
+static const double NEGLIGIBLE = 0.1;
+
 static bool next_is_negligible(const ga_stepper *s, const double before[GA_INCREMENTS])
 {
-    const double own_unit = 0.1 * DBL_EPSILON * s->policy.newton.round_off * remoteness(s);
+    const double own_unit =
+        NEGLIGIBLE * DBL_EPSILON * s->policy.newton.round_off * remoteness(s);
     for (int k = 0; k < GA_INCREMENTS; ++k) {
         const double next = s->newton.delta_v[k] > 0
                                 ? s->newton.delta_v[k] * s->newton.delta_v[k] / before[k]
@@ -276,13 +284,19 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS
     return now;
 }
 
-/* Constraints are to be at round-off, whatever the tolerance, unless q is projected back to
- * them. */
+/* Constraints are to be at round-off, in so many units of it, whatever the tolerance, unless q
+ * is projected back to them. */
+static const double CONSTRAINT_UNITS = 16;
+
 static double strictness(const ga_stepper *s)
 {
     if (!s->mode.estimates || s->mode.projects) return 1;
-    return ga_larger(1, newton_relative(s) / (16 * GA_ROUND_OFF));
+    return ga_larger(1, newton_relative(s) / (CONSTRAINT_UNITS * GA_ROUND_OFF));
 }
+
+/* Of two systems solved in turn the second changes what the first has solved; increments show
+ * that one iteration later. So much contraction is assumed at least. */
+static const double RATE_IN_TURN = 0.05;
 
 static ga_newton_goal goal_of(const ga_stepper *s)
 {
@@ -291,7 +305,7 @@ static ga_newton_goal goal_of(const ga_stepper *s)
         .round_off = !ga_newton_is_tolerant(s),
         .may_foresee = ga_newton_is_tolerant(s) && !newton_is_asked(s) && !two_systems,
         .strictness = strictness(s),
-        .hidden_rate = two_systems ? 0.05 : 0,
+        .hidden_rate = two_systems ? RATE_IN_TURN : 0,
     };
 }
 

@@ -354,7 +354,7 @@ typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAY
 ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
 /* Relative tolerances of increments where the user asks for none. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
-/* Is it asked for clearly less than round-off? */
+/* Are fewer digits asked for than round-off leaves? */
 bool ga_newton_is_tolerant(const ga_stepper *s);
 /* Is there anything in w besides B v? */
 static inline bool ga_stepper_has_rate(const ga_stepper *s)
