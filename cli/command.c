@@ -309,7 +309,7 @@ void cli_print_overview(FILE *out)
         if (command->hidden) continue;
         char left[64], operand[CLI_OPERAND_SIZE];
         snprintf(left, sizeof left, "%s%s", command->name, cli_operand_text(command, operand));
-        fprintf(out, "  %-24s %s\n", left, command->summary);
+        fprintf(out, "  %-26s %s\n", left, command->summary);
     }
     fputs("\n"
           "  galpha COMMAND --help   show the options of a command\n"

@@ -102,13 +102,15 @@ static int add_columns(cli_picture *plot, const char *name, int operand)
     return code;
 }
 
-/* A lone name that is none gets a better message than the compiler's; so does a pattern. */
+/* A lone name that is none gets a better message than the compiler's; so does a pattern, whose
+ * `*` is beside a dot or at an end. */
 static bool looks_like_name(const char *text)
 {
-    const char *star = strchr(text, '*');
-    if (star && (star == text || star[1] == '.') && !strpbrk(text, "+-/^()<>=!&|?:, "))
-        return true;
-    return !strpbrk(text, "+-*/^()<>=!&|?:, ") && !(text[0] >= '0' && text[0] <= '9');
+    if (strpbrk(text, "+-/^()<>=!&|?:, ") || (text[0] >= '0' && text[0] <= '9')) return false;
+    if (!strchr(text, '*')) return true;
+    for (const char *star = strchr(text, '*'); star; star = strchr(star + 1, '*'))
+        if (star == text || star[-1] == '.' || !star[1] || star[1] == '.') return true;
+    return false;
 }
 
 int cli_plot_compile(ga_result_reader *result, const char *file, const char *text,
@@ -138,26 +140,27 @@ static int set_expression(cli_picture *plot, cli_curve *curve, const char *text)
     return EXIT_DONE;
 }
 
+bool cli_plot_is_product(ga_result_reader *result, const char *text)
+{
+    ga_result_expression *expression = NULL;
+    ga_report report;
+    if (!strchr(text, '*')) return false;
+    const bool compiles =
+        ga_result_expression_compile(result, text, &expression, &report) == GA_OK;
+    ga_result_expression_destroy(expression);
+    return compiles;
+}
+
 static int add_word(cli_picture *plot, const char *word, int operand)
 {
     const int before = plot->curve_count;
-    const int code = add_columns(plot, word, operand);
+    const bool product = cli_plot_is_product(plot->results[0], word);
+    const int code = product ? EXIT_DONE : add_columns(plot, word, operand);
     if (code != EXIT_DONE || plot->curve_count > before) return code;
     cli_curve *curve = new_curve(plot, word);
     if (!curve) return EXIT_INPUT;
     curve->operand = operand;
     return set_expression(plot, curve, word);
-}
-
-/* Radians have no unit: an expression without one may be drawn beside angles. */
-static void join_angles(cli_picture *plot)
-{
-    bool angles = false;
-    for (int k = 0; k < plot->curve_count; ++k)
-        angles = angles || strcmp(plot->curves[k].unit, "rad") == 0;
-    for (int k = 0; k < plot->curve_count && angles; ++k)
-        if (plot->curves[k].expression && !*plot->curves[k].unit)
-            set_unit(&plot->curves[k], "rad");
 }
 
 /* The horizontal axis: one column, or an expression. */
@@ -248,9 +251,9 @@ static int read_expression(cli_picture *plot, int result, size_t first, cli_curv
     return status == GA_OK ? EXIT_DONE : refuse(&report);
 }
 
-static int read_curve(cli_picture *plot, cli_curve *curve)
+int cli_plot_read(cli_picture *plot, int results, cli_curve *curve)
 {
-    for (int r = 0; r < plot->result_count; ++r) {
+    for (int r = 0; r < results; ++r) {
         curve->count[r] = choose_frames(plot, r, &plot->first[r]);
         curve->y[r] = calloc(curve->count[r], sizeof *curve->y[r]);
         if (!curve->y[r]) return cli_out_of_memory();
@@ -261,79 +264,12 @@ static int read_curve(cli_picture *plot, cli_curve *curve)
     return EXIT_DONE;
 }
 
-static void free_numbers(cli_curve *curve)
+void cli_plot_free_numbers(cli_curve *curve)
 {
     for (int r = 0; r < CLI_PLOT_RESULTS; ++r) {
         free(curve->y[r]);
         curve->y[r] = NULL;
     }
-}
-
-/* --- what to draw if nothing is asked for ------------------------------------------------- */
-
-/* Not just by what integration and rounding leave: by part of the largest of its kind. */
-static bool moves(const cli_curve *curve, double largest)
-{
-    const double smallest = 1e-3; /* energies drift by less */
-    double low = INFINITY, high = -INFINITY;
-    for (size_t k = 0; k < curve->count[0]; ++k) {
-        low = fmin(low, curve->y[0][k]);
-        high = fmax(high, curve->y[0][k]);
-    }
-    return high - low > smallest * fmax(fabs(low), fabs(high)) && high - low > 1e-6 * largest;
-}
-
-static double largest_of(const cli_curve *curve)
-{
-    double most = 0;
-    for (size_t k = 0; k < curve->count[0]; ++k)
-        if (isfinite(curve->y[0][k])) most = fmax(most, fabs(curve->y[0][k]));
-    return most;
-}
-
-/* Up to six curves that move: what joints do, where bodies are; then energies. */
-static int add_usual(cli_picture *plot)
-{
-    static const struct {
-        const char *name;
-        int most; /* that move */
-    } usual[] = {{"*.angle", 4},           {"*.displacement", 4},
-                 {"*.position", 6},        {"*.*.position", 6},
-                 {"energy.kinetic", 1},    {"energy.potential", 1},
-                 {"energy.dissipated", 1}, {"energy.work", 1},
-                 {"energy.total", 1},      {"*", 6}};
-    for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k) {
-        if (k > 1 && k < 4 && plot->curve_count >= 4) continue;
-        if (k == 9 && plot->curve_count > 0) break;
-        /* alone it only shows what integration leaves of a constant */
-        if (k == 8 && (plot->curve_count == 0 ||
-                       strncmp(plot->curves[plot->curve_count - 1].name, "energy.", 7) != 0))
-            continue;
-        const int before = plot->curve_count;
-        int kept = before;
-        const int code = add_columns(plot, usual[k].name, (int)k);
-        if (code != EXIT_DONE && plot->curve_count < CLI_PLOT_CURVES) return code;
-        double largest = 0;
-        for (int i = before; i < plot->curve_count; ++i) {
-            const int read = read_curve(plot, &plot->curves[i]);
-            if (read != EXIT_DONE) return read;
-            largest = fmax(largest, largest_of(&plot->curves[i]));
-        }
-        for (int i = before; i < plot->curve_count; ++i) {
-            cli_curve *curve = &plot->curves[i];
-            if (kept - before >= usual[k].most || !moves(curve, largest)) {
-                free_numbers(curve);
-                continue;
-            }
-            plot->curves[kept] = *curve;
-            if (kept++ != i) *curve = (cli_curve){0};
-        }
-        plot->curve_count = kept;
-    }
-    plot->stacked = true;
-    if (plot->curve_count > 0) return EXIT_DONE;
-    cli_error("%s: nothing in it changes; name a channel", plot->files[0]);
-    return EXIT_INPUT;
 }
 
 /* --- arguments ---------------------------------------------------------------------------- */
@@ -448,8 +384,8 @@ static int refuse_options(const cli_arguments *arguments, const char *with,
 static int check_options(const cli_arguments *arguments)
 {
     static const char *const of_pictures[] = {
-        "fft",   "output", "x",     "panels",  "x-range", "y-range", "log-x",
-        "log-y", "title",  "label", "x-label", "y-label", "size",    NULL};
+        "fft",   "output", "x",     "panels",  "one-axis", "x-range", "y-range", "log-x",
+        "log-y", "title",  "label", "x-label", "y-label",  "size",    NULL};
     static const char *const of_curves[] = {"x", NULL};
     const bool list = cli_given(arguments, "list"), stats = cli_given(arguments, "stats");
     if (list && stats) {
@@ -461,6 +397,10 @@ static int check_options(const cli_arguments *arguments)
         if (code != EXIT_DONE) return code;
     } else if (cli_given(arguments, "json")) {
         cli_error("--json needs --list or --stats");
+        return EXIT_INPUT;
+    }
+    if (cli_given(arguments, "panels") && cli_given(arguments, "one-axis")) {
+        cli_error("give either --panels or --one-axis, not both");
         return EXIT_INPUT;
     }
     if (cli_given(arguments, "fft")) return refuse_options(arguments, "fft", of_curves);
@@ -481,6 +421,7 @@ static int parse(cli_picture *plot, const cli_arguments *arguments)
 {
     plot->fft = cli_given(arguments, "fft");
     plot->panels = cli_given(arguments, "panels");
+    plot->one_axis = cli_given(arguments, "one-axis");
     plot->log_x = cli_given(arguments, "log-x");
     plot->log_y = cli_given(arguments, "log-y");
     plot->title = cli_value(arguments, "title");
@@ -500,37 +441,64 @@ static int choose_curves(cli_picture *plot, const cli_arguments *arguments)
 {
     int code = set_x(plot, cli_value(arguments, "x"));
     if (code != EXIT_DONE) return code;
-    if (plot->phase && (code = read_curve(plot, &plot->x)) != EXIT_DONE) return code;
+    if (plot->phase && (code = cli_plot_read(plot, plot->result_count, &plot->x)) != EXIT_DONE)
+        return code;
     if (arguments->operand_count == 1) {
-        code = add_usual(plot);
+        code = cli_plot_usual(plot);
     } else {
         for (int k = 1; k < arguments->operand_count && code == EXIT_DONE; ++k)
             code = add_word(plot, arguments->operands[k], k);
-        join_angles(plot);
         for (int k = 0; k < plot->curve_count && code == EXIT_DONE; ++k)
-            code = read_curve(plot, &plot->curves[k]);
+            code = cli_plot_read(plot, plot->result_count, &plot->curves[k]);
     }
     if (code == EXIT_DONE) code = set_labels(plot, arguments);
     return code == EXIT_DONE ? check_logarithms(plot) : code;
 }
 
-static bool any_number(const cli_picture *plot)
+/* Of all values that can be drawn on an axis: low > high if there are none. */
+typedef struct extent {
+    double low, high;
+} extent;
+
+static void extend(extent *e, bool logarithmic, size_t count, const double *values)
 {
-    for (int k = 0; k < plot->curve_count; ++k)
-        for (int r = 0; r < plot->result_count; ++r)
-            for (size_t n = 0; n < plot->curves[k].count[r]; ++n) {
-                const double y = plot->curves[k].y[r][n];
-                if (isfinite(y) && (y > 0 || !plot->log_y)) return true;
-            }
-    return false;
+    for (size_t n = 0; n < count; ++n)
+        if (isfinite(values[n]) && (values[n] > 0 || !logarithmic)) {
+            e->low = fmin(e->low, values[n]);
+            e->high = fmax(e->high, values[n]);
+        }
 }
 
-static void tell_of_selection(const cli_picture *plot)
+static bool is_outside(const extent *e, const cli_plot_range *range, const char *axis)
 {
-    const int all = ga_result_reader_channel_count(plot->results[0]);
-    if (all > plot->curve_count)
-        cli_error("%s: this is a selection of %d channels; galpha plot %s --list shows all",
-                  plot->files[0], all, plot->files[0]);
+    if (!range->given || (range->low <= e->high && range->high >= e->low)) return false;
+    cli_error("there is nothing to draw between %s = %g and %g: all is from %g to %g", axis,
+              range->low, range->high, e->low, e->high);
+    return true;
+}
+
+/* Says why, if a picture would be empty. */
+static bool is_empty(const cli_picture *plot)
+{
+    extent x = {INFINITY, -INFINITY}, y = x;
+    for (int r = 0; r < plot->result_count; ++r) {
+        for (int k = 0; k < plot->curve_count; ++k)
+            extend(&y, plot->log_y, plot->curves[k].count[r], plot->curves[k].y[r]);
+        if (plot->phase)
+            extend(&x, plot->log_x, plot->x.count[r], plot->x.y[r]);
+        else
+            extend(&x, plot->log_x, plot->curves[0].count[r],
+                   ga_result_reader_times(plot->results[r]) + plot->first[r]);
+    }
+    if (x.low > x.high || y.low > y.high) {
+        const bool by_y = y.low > y.high;
+        const bool logarithmic = by_y ? plot->log_y : plot->log_x;
+        cli_error("there is nothing to draw: %s",
+                  logarithmic ? "the axis is logarithmic, and no value is above 0"
+                              : "no value is finite");
+        return true;
+    }
+    return is_outside(&x, &plot->x_range, "x") || is_outside(&y, &plot->y_range, "y");
 }
 
 static int check_times(const cli_picture *plot)
@@ -555,16 +523,9 @@ static int draw(cli_picture *plot, const cli_arguments *arguments)
     if (code == EXIT_DONE) code = choose_curves(plot, arguments);
     if (code == EXIT_DONE && plot->fft) code = cli_plot_transform(plot);
     if (code != EXIT_DONE) return code;
-    if (!any_number(plot)) {
-        cli_error("there is nothing to draw: %s",
-                  plot->log_y ? "the axis is logarithmic, and no number is above 0"
-                              : "no number is finite");
-        return EXIT_INPUT;
-    }
+    if (is_empty(plot)) return EXIT_INPUT;
     ga_report report;
-    if (cli_plot_draw(plot, &report) != GA_OK) return refuse(&report);
-    if (arguments->operand_count == 1) tell_of_selection(plot);
-    return EXIT_DONE;
+    return cli_plot_draw(plot, &report) == GA_OK ? EXIT_DONE : refuse(&report);
 }
 
 /* What runs in a process of its own. */
@@ -577,8 +538,8 @@ static int draw_and_clear(const void *user)
 {
     const drawing *d = user;
     const int code = draw(d->plot, d->arguments);
-    for (int k = 0; k < d->plot->curve_count; ++k) free_numbers(&d->plot->curves[k]);
-    free_numbers(&d->plot->x);
+    for (int k = 0; k < d->plot->curve_count; ++k) cli_plot_free_numbers(&d->plot->curves[k]);
+    cli_plot_free_numbers(&d->plot->x);
     for (int r = 0; r < d->plot->result_count; ++r) ga_result_reader_close(d->plot->results[r]);
     return code;
 }
@@ -700,6 +661,7 @@ static const cli_option options[] = {
     {"x", 0, "CHANNEL", "channel for the horizontal axis instead of time"},
     {"compare", 0, "FILE", "also draw another result, dashed; may be repeated"},
     {"panels", 0, NULL, "one panel per CHANNEL"},
+    {"one-axis", 0, NULL, "one panel and one axis for all, whatever their units"},
     {"range", 0, "LOW:HIGH", "time interval to draw, s"},
     {"x-range", 0, "LOW:HIGH", "range of the horizontal axis"},
     {"y-range", 0, "LOW:HIGH", "range of the vertical axis"},
@@ -726,11 +688,12 @@ const cli_command cli_plot = {
     .summary = "plot curves or spectra of a result, or print statistics",
     .details =
         "RESULT is an HDF5 or CSV file written by galpha. A CHANNEL is a name, such as\n"
-        "top.position.x; a group of names (top.position, energy); a pattern in which * "
-        "stands\n"
-        "for any text without a dot (*.position.z, hinge*.angle); or an expression of names\n"
-        "and `time`, such as \"sqrt(top.velocity.x^2 + top.velocity.y^2)\". If none is given,\n"
-        "up to four joint coordinates, a few positions and the energies are drawn.\n"
+        "top.position.x; a group of names (top.position, energy); a pattern in which * stands\n"
+        "for a word between dots or part of one (*.position.z, hinge*.angle); or an\n"
+        "expression of names and `time`, such as\n"
+        "\"sqrt(top.velocity.x^2 + top.velocity.y^2)\". If none is given, coordinates of "
+        "joints,\n"
+        "or else positions, and energies are drawn, as far as they change.\n"
         "\n"
         "Curves with two units share a panel with two axes; with more units, or many curves,\n"
         "each unit has its own panel. With --x, both axes have the same scale if both are\n"

@@ -24,6 +24,8 @@ typedef struct cli_curve {
     const char *label; /* the user's; null: none */
     int operand;       /* which of the words asked for it */
     bool expression;
+    double travel; /* of what is drawn unasked: highest less lowest value */
+    int apart;     /* curves of one unit with another number have another panel */
     size_t count[CLI_PLOT_RESULTS];
     double *y[CLI_PLOT_RESULTS];
 } cli_curve;
@@ -45,8 +47,9 @@ typedef struct cli_picture {
     bool phase;  /* over something else */
     bool fft;    /* amplitudes over frequencies, which then are x */
     cli_window window;
-    bool panels;  /* one for each word of the command line */
-    bool stacked; /* one for each unit */
+    bool panels;   /* one for each word of the command line */
+    bool one_axis; /* of all curves, whatever their units */
+    bool stacked;  /* one for each unit */
     bool log_x, log_y;
     const char *title, *x_label, *y_label; /* null: by what is drawn */
     double width, height;                  /* 0: as needed */
@@ -54,6 +57,12 @@ typedef struct cli_picture {
 } cli_picture;
 
 ga_status cli_plot_draw(const cli_picture *plot, ga_report *report);
+
+/* The numbers of a curve, of the first so many results. The exit code. */
+int cli_plot_read(cli_picture *plot, int results, cli_curve *curve);
+void cli_plot_free_numbers(cli_curve *curve);
+/* The curves that are drawn if none is named. The exit code. */
+int cli_plot_usual(cli_picture *plot);
 
 /* Replaces curves over time by their amplitude spectra. The exit code. */
 int cli_plot_transform(cli_picture *plot);
@@ -65,6 +74,8 @@ int cli_plot_files(const cli_arguments *arguments, const char *files[CLI_PLOT_RE
 /* An option LOW:HIGH. */
 int cli_plot_range_of(const cli_arguments *arguments, const char *option,
                       cli_plot_range *range);
+/* Whether a text with `*` is an expression, where it might be a pattern. */
+bool cli_plot_is_product(ga_result_reader *result, const char *text);
 /* An expression of channels; says what is wrong with it. */
 int cli_plot_compile(ga_result_reader *result, const char *file, const char *text,
                      ga_result_expression **expression);

@@ -36,12 +36,25 @@ static bool belongs(const group *g, int k)
 
 /* --- who sits where ----------------------------------------------------------------------- */
 
+/* An expression without a unit may be an angle. */
+static bool may_be_angle(const cli_curve *curve)
+{
+    return strcmp(curve->unit, "rad") == 0 || (curve->expression && !*curve->unit);
+}
+
+/* Whether two curves may share an axis. */
+static bool is_alike(const cli_curve *a, const cli_curve *b)
+{
+    if (a->apart != b->apart) return false;
+    return strcmp(a->unit, b->unit) == 0 || (may_be_angle(a) && may_be_angle(b));
+}
+
 static int count_units(const cli_picture *plot, int *unit_of)
 {
     int units = 0;
     for (int k = 0; k < plot->curve_count; ++k) {
         int same = 0;
-        while (same < k && strcmp(plot->curves[same].unit, plot->curves[k].unit) != 0) ++same;
+        while (same < k && !is_alike(&plot->curves[same], &plot->curves[k])) ++same;
         unit_of[k] = same < k ? unit_of[same] : units++;
     }
     return units;
@@ -52,6 +65,10 @@ static int place_curves(const cli_picture *plot, place *places)
 {
     int unit_of[CLI_PLOT_CURVES], panels = 0;
     const int units = count_units(plot, unit_of);
+    if (plot->one_axis) {
+        memset(places, 0, CLI_PLOT_CURVES * sizeof *places);
+        return 1;
+    }
     const bool two_axes = units == 2 && plot->curve_count <= MOST_ON_TWO_AXES && !plot->phase &&
                           !plot->y_range.given && !plot->stacked;
     for (int k = 0; k < plot->curve_count; ++k) {
@@ -69,7 +86,7 @@ static int place_curves(const cli_picture *plot, place *places)
     for (int k = 0; k < plot->curve_count && plot->panels; ++k)
         for (int i = 0; i < k; ++i)
             if (places[i].panel == places[k].panel && !places[i].right &&
-                strcmp(plot->curves[i].unit, plot->curves[k].unit) != 0)
+                !is_alike(&plot->curves[i], &plot->curves[k]))
                 places[k].right = true;
     return panels;
 }
@@ -86,6 +103,17 @@ static const char *plain(const char *text, size_t length, char out[MARKUP])
     }
     out[n] = '\0';
     return out;
+}
+
+/* A long expression ends with an ellipsis. */
+static void shorten(char text[MARKUP])
+{
+    enum { LONGEST = 64 };
+    size_t n = LONGEST;
+    if (strlen(text) <= LONGEST) return;
+    while (n > 0 && (text[n] & 0xc0) == 0x80) --n; /* within a character of UTF-8 */
+    if (text[n - 1] == '\\') --n;
+    strcpy(text + n, "\u2026");
 }
 
 /* How many bytes all names of a group begin with: whole words with their dot. */
@@ -172,6 +200,19 @@ static const char *quantity_of(const char *unit)
     return "";
 }
 
+/* The unit of an axis: that of all its curves that have one, or "" if those differ. */
+static const char *group_unit(const group *g)
+{
+    const char *unit = "";
+    for (int k = 0; k < g->plot->curve_count; ++k) {
+        const char *own = g->plot->curves[k].unit;
+        if (!belongs(g, k) || !*own) continue;
+        if (*unit && strcmp(unit, own) != 0) return "";
+        unit = own;
+    }
+    return unit;
+}
+
 static const char *axis_label(const group *g, char out[MARKUP])
 {
     const cli_curve *one = NULL;
@@ -182,7 +223,7 @@ static const char *axis_label(const group *g, char out[MARKUP])
     const cuts c = find_cuts(g);
     if (c.start) return plain(one->name, c.start - 1, out);
     if (c.end) return plain(one->name + strlen(one->name) - c.end + 1, c.end - 1, out);
-    return quantity_of(one->unit);
+    return quantity_of(group_unit(g));
 }
 
 static const char *unit_text(const char *unit) { return *unit ? unit : NULL; }
@@ -193,16 +234,24 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The label of a curve in the legend; null where the axis says all. */
+static bool has_two_axes(const group *g)
+{
+    for (int k = 0; k < g->plot->curve_count; ++k)
+        if (g->places[k].panel == g->at.panel && g->places[k].right) return true;
+    return false;
+}
+
+/* The label of a curve in the legend; null where the axis says all. With two axes it is the
+ * whole name, since neither axis speaks for all curves. */
 static const char *curve_label(const group *g, const cli_curve *curve, bool alone,
                                char out[MARKUP])
 {
     if (alone) return NULL;
     if (curve->label) return curve->label;
-    /* on the right the whole name: the label of that axis is far from the legend */
-    const cuts c = g->at.right ? (cuts){0} : find_cuts(g);
+    const cuts c = has_two_axes(g) ? (cuts){0} : find_cuts(g);
     const size_t length = strlen(curve->name) - c.start - c.end;
     plain(curve->name + c.start, length, out);
+    shorten(out);
     const size_t n = strlen(out);
     if (g->at.right) snprintf(out + n, MARKUP - n, " (right)");
     return out;
@@ -213,12 +262,49 @@ static const char *curve_label(const group *g, const cli_curve *curve, bool alon
 static const ga_plot_line dashes[] = {GA_LINE_SOLID, GA_LINE_DASHED, GA_LINE_DOTTED,
                                       GA_LINE_DASH_DOT};
 
+/* Curves that lie on each other to the width of a line. */
+static bool coincide(const cli_curve *a, const cli_curve *b, double range)
+{
+    const double width = 2e-3;
+    if (a->count[0] != b->count[0]) return false;
+    for (size_t n = 0; n < a->count[0]; ++n)
+        if (!(fabs(a->y[0][n] - b->y[0][n]) <= width * range)) return false;
+    return true;
+}
+
+static double range_of(const group *g)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int k = 0; k < g->plot->curve_count; ++k) {
+        const cli_curve *curve = &g->plot->curves[k];
+        for (size_t n = 0; belongs(g, k) && n < curve->count[0]; ++n) {
+            if (!isfinite(curve->y[0][n])) continue;
+            low = fmin(low, curve->y[0][n]);
+            high = fmax(high, curve->y[0][n]);
+        }
+    }
+    return high > low ? high - low : 0;
+}
+
+/* Dashed where it lies on an earlier curve, so that both can be seen; with several results
+ * dashes are used to tell these apart. */
+static ga_plot_line line_of(const group *g, int k)
+{
+    int below = 0;
+    if (g->plot->result_count > 1) return GA_LINE_SOLID;
+    const double range = range_of(g);
+    for (int i = 0; i < k; ++i)
+        below += belongs(g, i) && coincide(&g->plot->curves[i], &g->plot->curves[k], range);
+    return dashes[below < 3 ? below : 3];
+}
+
 static void draw_curve(ga_figure *figure, const group *g, int k, int number, bool alone)
 {
     const cli_picture *plot = g->plot;
     const cli_curve *curve = &plot->curves[k];
     char label[MARKUP], file[MARKUP];
     const unsigned color = GA_COLOR_BLUE + (unsigned)(number % 7);
+    const ga_plot_line line = line_of(g, k);
     for (int r = 0; r < plot->result_count; ++r) {
         const double *x = plot->phase
                               ? plot->x.y[r]
@@ -236,7 +322,9 @@ static void draw_curve(ga_figure *figure, const group *g, int k, int number, boo
                              .x = x,
                              .y = curve->y[r],
                              .color = by_file ? GA_COLOR_BLUE + (unsigned)(r % 7) : color,
-                             .line = by_file && r >= 4 ? GA_LINE_SOLID : dashes[r % 4],
+                             .line = r == 0              ? line
+                                     : by_file && r >= 4 ? GA_LINE_SOLID
+                                                         : dashes[r % 4],
                              .marker = curve->count[r] == 1 ? GA_MARKER_CIRCLE : GA_MARKER_NONE,
                              .right = g->at.right,
                          });
@@ -288,7 +376,7 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
               .unit = plot->x_label ? NULL : unit_text(plot->x.unit),
               .scale = plot->log_x ? GA_SCALE_LOG : GA_SCALE_LINEAR},
         .y = {.label = axis_label(left, y),
-              .unit = plot->y_label ? NULL : unit_text(one->unit),
+              .unit = plot->y_label ? NULL : unit_text(group_unit(count ? left : right)),
               .scale = plot->log_y ? GA_SCALE_LOG : GA_SCALE_LINEAR},
         .equal_aspect = lengths && !plot->log_x && !plot->log_y && !plot->x_range.given &&
                         !plot->y_range.given,
@@ -298,7 +386,7 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
     };
     if (other)
         panel.right = (ga_plot_axis){.label = axis_label(right, y2),
-                                     .unit = unit_text(other->unit),
+                                     .unit = unit_text(group_unit(right)),
                                      .scale = panel.y.scale};
     set_range(&panel.x, plot->phase ? plot->x_range : plot->time);
     if (plot->x_range.given) set_range(&panel.x, plot->x_range);

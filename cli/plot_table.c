@@ -133,6 +133,7 @@ static int add_word(table *t, const char *word)
     ga_result_column *columns = NULL;
     int count = 0, code = EXIT_DONE;
     ga_report report;
+    if (cli_plot_is_product(t->result, word)) return add_expression(t, word);
     if (ga_result_select(t->result, word, &columns, &count, &report) != GA_OK)
         return refuse(&report);
     for (int k = 0; k < count && code == EXIT_DONE; ++k) code = add_column(t, columns + k);
@@ -152,7 +153,9 @@ static int choose_rows(table *t, const cli_plot_range *range)
     }
     t->count = end - t->first;
     if (t->count > 0) return EXIT_DONE;
-    cli_error("%s: no row between t = %g s and %g s", t->file, range->low, range->high);
+    cli_error("%s: no row between t = %g s and %g s; the results are from %g s to %g s",
+              t->file, range->low, range->high, times[0],
+              times[ga_result_reader_frames(t->result) - 1]);
     return EXIT_INPUT;
 }
 

@@ -155,9 +155,9 @@ typedef struct ga_result_column {
 } ga_result_column;
 
 /* Columns that match a name: `top.position` for all its components, `top` or `energy` for all
- * channels that start with `top.` or `energy.`, and `*` for any word between dots, as in
- * `*.position.z`. In the order of the channels. An empty list is not an error. Names are valid
- * as long as the list. GA_OK or GA_ERR_MEMORY. */
+ * channels that start with `top.` or `energy.`, and `*` for any word between dots or any part
+ * of it, as in `*.position.z` and `hinge*.angle`. In the order of the channels. An empty list
+ * is not an error. Names are valid as long as the list. GA_OK or GA_ERR_MEMORY. */
 GA_API ga_status ga_result_select(const ga_result_reader *reader, const char *name,
                                   ga_result_column **columns, int *count, ga_report *report);
 GA_API void ga_result_columns_free(ga_result_column *columns);

@@ -331,12 +331,19 @@ static void add_input(selection *s, int k)
     finish(s, &source, input->name, input->unit, "input", 1, NULL, NULL);
 }
 
-/* `quantity` or `quantity.part`: null where the name is another. */
+static bool matches(const char *pattern, const char *name)
+{
+    return ga_word_matches(pattern, strlen(pattern), name, strlen(name));
+}
+
+/* `quantity` or `quantity.part`, in which the quantity may be a pattern: what follows it, null
+ * where that is nothing or `*`, or where the name is another. */
 static const char *match(const char *text, const char *quantity, bool *same)
 {
-    size_t length = strlen(quantity);
-    *same = strncmp(text, quantity, length) == 0 && (!text[length] || text[length] == '.');
-    return *same && text[length] ? text + length + 1 : NULL;
+    const size_t length = strcspn(text, ".");
+    *same = ga_word_matches(text, length, quantity, strlen(quantity));
+    const char *rest = *same && text[length] ? text + length + 1 : NULL;
+    return rest && strcmp(rest, "*") == 0 ? NULL : rest;
 }
 
 static void select_of_body(selection *s, const ga_body *body, const char *rest)
@@ -374,7 +381,7 @@ static void select_globals(selection *s, const char *group, const char *rest)
 {
     for (int k = 0; k < GLOBAL_CHANNELS; ++k)
         if (strcmp(global_channels[k].group, group) == 0 &&
-            (!rest || strcmp(rest, global_channels[k].name) == 0))
+            (!rest || matches(rest, global_channels[k].name)))
             add_global_channel(s, global_channels + k);
 }
 
@@ -385,7 +392,26 @@ static bool is_shown(const ga_model *model, const ga_element *element)
            !element->type->per_body;
 }
 
-/* True if the name stands for something, `*` for every body, element and input. */
+/* Of every body, element and input whose name matches. */
+static void select_pattern(selection *s, const char *pattern, size_t length, const char *rest)
+{
+    const ga_model *model = s->model;
+    for (int k = 0; k < model->body_count; ++k) {
+        const char *name = model->bodies[k].element.name;
+        if (ga_word_matches(pattern, length, name, strlen(name)))
+            select_of_body(s, model->bodies + k, rest);
+    }
+    for (int k = 0; k < model->named_count; ++k) {
+        const char *name = model->named[k]->name;
+        if (is_shown(model, model->named[k]) &&
+            ga_word_matches(pattern, length, name, strlen(name)))
+            select_of_element(s, model->named[k], rest);
+    }
+    for (int k = 0; k < model->inputs.count && !rest; ++k)
+        if (matches(pattern, model->inputs.inputs[k].name)) add_input(s, k);
+}
+
+/* True if the name stands for something. In its words `*` is any part of a name. */
 static bool select_name(selection *s, const char *name)
 {
     const ga_model *model = s->model;
@@ -393,14 +419,9 @@ static bool select_name(selection *s, const char *name)
     const char *dot = strchr(name, '.');
     size_t length = dot ? (size_t)(dot - name) : strlen(name);
     const char *rest = dot ? dot + 1 : NULL;
-    if (length == 1 && name[0] == '*') {
-        for (int k = 0; k < model->body_count; ++k) select_of_body(s, model->bodies + k, rest);
-        for (int k = 0; k < model->named_count; ++k)
-            if (is_shown(model, model->named[k])) select_of_element(s, model->named[k], rest);
-    }
+    if (memchr(name, '*', length)) select_pattern(s, name, length, rest);
     for (int k = 0; k < model->inputs.count && !rest; ++k)
-        if (strcmp(name, model->inputs.inputs[k].name) == 0 || strcmp(name, "*") == 0)
-            add_input(s, k);
+        if (strcmp(name, model->inputs.inputs[k].name) == 0) add_input(s, k);
     if (length == 6 && strncmp(name, "energy", 6) == 0) select_globals(s, "energy", rest);
     if (length == 6 && strncmp(name, "solver", 6) == 0) select_globals(s, "solver", rest);
     int found = ga_names_find(&model->names, name, length);
@@ -423,29 +444,30 @@ static void select_motion(selection *s)
 /* Where things are, what joints, motors and springs exert, what it costs in energy. */
 static void select_standard(selection *s)
 {
-    static const char *const of_joints[] = {"angle",
-                                            "displacement",
-                                            "angle1",
-                                            "angle2",
-                                            "x",
-                                            "y",
-                                            "length",
-                                            "force",
-                                            "torque",
-                                            "effort",
-                                            "angle_effort",
-                                            "displacement_effort",
-                                            "angle1_effort",
-                                            "angle2_effort",
-                                            "x_effort",
-                                            "y_effort",
-                                            NULL};
+    static const char *const of_elements[] = {"angle",
+                                              "displacement",
+                                              "angle1",
+                                              "angle2",
+                                              "x",
+                                              "y",
+                                              "rotation",
+                                              "length",
+                                              "force",
+                                              "torque",
+                                              "effort",
+                                              "angle_effort",
+                                              "displacement_effort",
+                                              "angle1_effort",
+                                              "angle2_effort",
+                                              "x_effort",
+                                              "y_effort",
+                                              NULL};
     const ga_model *model = s->model;
     select_motion(s);
     for (int e = 0; e < model->named_count; ++e) {
         const ga_element *element = model->named[e];
         if (!is_shown(model, element)) continue;
-        for (int k = 0; of_joints[k]; ++k) select_of_element(s, element, of_joints[k]);
+        for (int k = 0; of_elements[k]; ++k) select_of_element(s, element, of_elements[k]);
     }
     for (int k = 0; k < GLOBAL_CHANNELS; ++k)
         if (global_channels[k].standard) add_global_channel(s, global_channels + k);

@@ -84,3 +84,23 @@ void ga_names_free(ga_names *names)
     ga_free(names->slots);
     *names = (ga_names){0};
 }
+
+/* After a mismatch the last star takes one character more. */
+bool ga_word_matches(const char *pattern, size_t n, const char *word, size_t m)
+{
+    size_t p = 0, w = 0, star = n, taken = 0;
+    while (w < m) {
+        if (p < n && pattern[p] == '*') {
+            star = p++;
+            taken = w;
+        } else if (p < n && pattern[p] == word[w]) {
+            ++p, ++w;
+        } else if (star < n) {
+            p = star + 1;
+            w = ++taken;
+        } else
+            return false;
+    }
+    while (p < n && pattern[p] == '*') ++p;
+    return p == n;
+}

@@ -6,6 +6,7 @@
  */
 #include "base/arena.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/report.h"
 #include "data/expression.h"
 #include "data/read.h"
@@ -59,25 +60,13 @@ static bool find_column(const ga_result_reader *reader, const char *name, int *c
 
 /* --- selection ---------------------------------------------------------------------------- */
 
-/* A word of m bytes against a pattern of n, where `*` is any text. */
-static bool matches_word(const char *pattern, size_t n, const char *word, size_t m)
-{
-    const char *star = memchr(pattern, '*', n);
-    if (!star) return n == m && memcmp(pattern, word, n) == 0;
-    const size_t head = (size_t)(star - pattern);
-    if (head > m || memcmp(pattern, word, head) != 0) return false;
-    for (size_t skip = head; skip <= m; ++skip)
-        if (matches_word(star + 1, n - head - 1, word + skip, m - skip)) return true;
-    return false;
-}
-
-/* Dotted words against dotted words, where `*` is any text in one word; the name may go on
- * after the pattern. Names with dots in them are cut there, too. */
+/* Dotted words against dotted words, where `*` is any one word or any part of it; the name may
+ * go on after the pattern. Names with dots in them are cut there, too. */
 static bool matches(const char *pattern, const char *name)
 {
     for (;;) {
         const size_t n = strcspn(pattern, "."), m = strcspn(name, ".");
-        if (!matches_word(pattern, n, name, m)) return false;
+        if (!ga_word_matches(pattern, n, name, m)) return false;
         pattern += n, name += m;
         if (!*pattern) return true;
         if (!*name) return false;

@@ -63,9 +63,10 @@ static void draw_labels_x(const ga_view *v, ga_canvas *c)
     const double factor = ga_text_width(v->ticks_x.factor, GA_SIZE_TICK);
     const double y = top + GA_SIZE_TICK + 3.5 + GA_TEXT_CAPITAL * GA_SIZE_LABEL;
     const double longest = factor > 0 ? width - 2 * (factor + 8) : width + 20;
+    const double size = ga_fit_size(title, GA_SIZE_LABEL, longest);
+    ga_cut_text(title, size, longest);
     if (title[0])
-        ga_canvas_text(c, (v->box.left + v->box.right) / 2, y, GA_ANCHOR_MIDDLE,
-                       ga_fit_size(title, GA_SIZE_LABEL, longest), title);
+        ga_canvas_text(c, (v->box.left + v->box.right) / 2, y, GA_ANCHOR_MIDDLE, size, title);
     if (factor > 0)
         ga_canvas_text(c, v->box.right, y, GA_ANCHOR_END, GA_SIZE_TICK, v->ticks_x.factor);
 }
@@ -75,14 +76,16 @@ static void draw_upwards(const ga_view *v, ga_canvas *c, const ga_plot_axis *axi
     char title[GA_AXIS_TITLE_SIZE];
     ga_axis_title(axis, title, sizeof title);
     if (!title[0]) return;
-    const double longest = v->box.bottom - v->box.top + 20;
+    const double longest = v->box.bottom - v->box.top;
+    const double size = ga_fit_size(title, GA_SIZE_LABEL, longest);
+    ga_cut_text(title, size, longest);
     c->type->text(c,
                   &(ga_lettering){.x = x,
                                   .y = (v->box.top + v->box.bottom) / 2,
                                   .anchor = GA_ANCHOR_MIDDLE,
                                   .rgb = GA_CANVAS_INK,
                                   .upwards = true,
-                                  .size = ga_fit_size(title, GA_SIZE_LABEL, longest)},
+                                  .size = size},
                   title);
 }
 

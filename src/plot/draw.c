@@ -194,10 +194,27 @@ ga_status ga_view_draw(ga_view *v, ga_canvas *c)
     return GA_OK;
 }
 
+/* Long entries beside the panel would leave little of it: they stand above. */
+static bool lift_wide_legends(const ga_figure *f, ga_view *views)
+{
+    const double part = 0.4;
+    bool lifted = false;
+    for (int k = 0; k < f->panel_count; ++k) {
+        ga_legend_view *legend = &views[k].legend;
+        if (legend->count == 0 || legend->side != GA_LEGEND_RIGHT) continue;
+        const double width = views[k].box.right - views[k].box.left + legend->width + 8;
+        if (legend->width <= part * width) continue;
+        ga_legend_stack(&views[k].panel->def, width, legend);
+        lifted = true;
+    }
+    return lifted;
+}
+
 /* Legends that do not fit inside go outside, which makes all panels smaller. */
 static ga_status place_legends(const ga_figure *f, ga_view *views)
 {
-    bool moved = false;
+    bool moved = lift_wide_legends(f, views);
+    if (moved) ga_views_arrange(f, views);
     for (int k = 0; k < f->panel_count; ++k) {
         const ga_legend_side before = views[k].legend.side;
         GA_TRY(ga_view_place_legend(&views[k]));
@@ -205,6 +222,7 @@ static ga_status place_legends(const ga_figure *f, ga_view *views)
     }
     if (!moved) return GA_OK;
     ga_views_arrange(f, views);
+    if (lift_wide_legends(f, views)) ga_views_arrange(f, views);
     for (int k = 0; k < f->panel_count; ++k) GA_TRY(ga_view_place_legend(&views[k]));
     return GA_OK;
 }

@@ -41,6 +41,18 @@ static double cell_width(const ga_panel *p, int k, double size)
     return (k < 0 ? 0 : SAMPLE + SPACE) + ga_text_width(cell_text(p, k), size);
 }
 
+/* In columns above the panel, as many as fit. */
+void ga_legend_stack(const ga_plot_panel *def, double width, ga_legend_view *legend)
+{
+    const int cells = legend->count + (def->legend_title ? 1 : 0);
+    const int fit = (int)((width + BETWEEN) / (legend->entry + BETWEEN));
+    legend->side = GA_LEGEND_ABOVE;
+    legend->columns = fit < 1 ? 1 : fit > cells ? cells : fit;
+    const int lines = (cells + legend->columns - 1) / legend->columns;
+    legend->width = legend->columns * (legend->entry + BETWEEN) - BETWEEN;
+    legend->height = lines * LEADING * legend->size + 3;
+}
+
 void ga_legend_leave(const ga_panel *p, double width, ga_legend_view *legend)
 {
     const int cells = legend->count + (p->def.legend_title ? 1 : 0);

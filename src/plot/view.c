@@ -95,6 +95,20 @@ static void share(ga_view *views, int count, bool x)
         join(x ? &views[k].x : &views[k].y, x ? &views[0].x : &views[0].y);
 }
 
+/* Zero at one height on both axes, so that signs are read alike: both ranges are extended to
+ * the same parts above and below it. */
+static void align_zeros(const ga_plot_panel *def, ga_axis *left, ga_axis *right)
+{
+    if (left->scale != GA_SCALE_LINEAR || right->scale != GA_SCALE_LINEAR) return;
+    if (given(&def->y) || given(&def->right)) return;
+    if (left->low > 0 || left->high < 0 || right->low > 0 || right->high < 0) return;
+    const double one = left->high - left->low, other = right->high - right->low;
+    const double above = fmax(left->high / one, right->high / other);
+    const double below = fmax(-left->low / one, -right->low / other);
+    left->low = -below * one, left->high = above * one;
+    right->low = -below * other, right->high = above * other;
+}
+
 static int rows_of(const ga_figure *f)
 {
     return (f->panel_count + f->def.columns - 1) / f->def.columns;
@@ -112,7 +126,12 @@ void ga_views_ranges(const ga_figure *f, ga_view *views)
         set_axis(&v->x, p->def.x.scale, finish_range(r.x, &p->def.x, margin_x(p)));
         set_axis(&v->y, p->def.y.scale, finish_range(r.y, &p->def.y, above));
         set_axis(&v->right, p->def.right.scale, finish_range(r.right, &p->def.right, above));
-        for (int s = 0; s < p->series_count; ++s) v->has_right |= p->series[s].right;
+        bool has_left = false;
+        for (int s = 0; s < p->series_count; ++s) {
+            v->has_right |= p->series[s].right;
+            has_left |= !p->series[s].right;
+        }
+        if (v->has_right && has_left) align_zeros(&p->def, &v->y, &v->right);
         /* Panels that fill a row only in part leave the one above them at the bottom. */
         v->labels_x = !f->def.share_x || k + f->def.columns >= f->panel_count;
         v->labels_y = !f->def.share_y || v->column == 0;
@@ -135,8 +154,28 @@ void ga_axis_title(const ga_plot_axis *axis, char *text, size_t size)
 
 double ga_fit_size(const char *text, double size, double longest)
 {
-    const double width = ga_text_width(text, size), smallest = 5;
+    const double width = ga_text_width(text, size), smallest = 7;
     return width <= longest ? size : fmax(smallest, size * longest / width);
+}
+
+/* Cuts marked-up text before a character: not within one, nor between a backslash and what it
+ * escapes, nor within braces, which end at the next one. */
+static void cut(char *text, size_t n)
+{
+    while (n > 0 && ((text[n] & 0xc0) == 0x80 || text[n - 1] == '\\')) --n;
+    const char *open = NULL;
+    for (size_t k = 0; k < n; ++k) {
+        if (text[k] == '{') open = text + k;
+        if (text[k] == '}') open = NULL;
+    }
+    if (open && open > text) n = (size_t)(open - text) - 1;
+    strcpy(text + n, "\u2026");
+}
+
+void ga_cut_text(char *text, double size, double longest)
+{
+    size_t n = strlen(text);
+    while (n > 4 && ga_text_width(text, size) > longest) cut(text, n -= 4);
 }
 
 static double widest_label(const ga_ticks *ticks)
@@ -231,13 +270,31 @@ static void find_margins(ga_view *v)
 
 /* Boxes ----------------------------------------------------------------------------------- */
 
+/* With equal scales: as high as the data are, in a panel of this width, within bounds. */
+static double height_of_equal(const ga_panel *p, double width)
+{
+    const double labels_x = 65, labels_y = 50; /* about */
+    const ranges r = collect(p);
+    const ga_range x = finish_range(r.x, &p->def.x, margin_x(p));
+    const ga_range y = finish_range(r.y, &p->def.y, margin_x(p));
+    const double inside = width - labels_x;
+    return labels_y + fmin(fmax((y.high - y.low) / (x.high - x.low), 0.25), 1) * inside;
+}
+
 void ga_figure_size(const ga_figure *f, double *width, double *height)
 {
     const int rows = rows_of(f), columns = f->def.columns;
     *width = f->def.width > 0 ? f->def.width : columns == 1 ? 460 : 620;
     double each = rows == 1 && columns == 1 ? 300 : rows == 1 ? 280 : columns == 1 ? 155 : 205;
-    for (int k = 0; k < f->panel_count; ++k)
-        if (f->panels[k].def.equal_aspect) each = fmax(each, *width / columns * 0.85);
+    double equal = 0;
+    int equals = 0;
+    for (int k = 0; k < f->panel_count; ++k) {
+        if (!f->panels[k].def.equal_aspect) continue;
+        equal = fmax(equal, height_of_equal(&f->panels[k], *width / columns));
+        ++equals;
+    }
+    /* others beside them keep their height */
+    if (equals > 0) each = equals == f->panel_count ? equal : fmax(each, equal);
     *height = f->def.height > 0
                   ? f->def.height
                   : each * (rows ? rows : 1) + (f->def.title ? 24 : 0) + (rows > 1 ? 30 : 0);

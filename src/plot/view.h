@@ -56,11 +56,14 @@ void ga_axis_title(const ga_plot_axis *axis, char *text, size_t size);
 double ga_fit_size(const char *text, double size, double longest);
 /* An axis label is at most this long, with its unit; more is cut off. */
 enum { GA_AXIS_TITLE_SIZE = 256 };
+/* Ends a text with an ellipsis where it would be longer. */
+void ga_cut_text(char *text, double size, double longest);
 
 /* Counts and measures, as one column. */
 void ga_legend_measure(const ga_panel *panel, ga_legend_view *legend);
 /* Chooses a side outside: above if that takes no more than two lines of this width. */
 void ga_legend_leave(const ga_panel *panel, double width, ga_legend_view *legend);
+void ga_legend_stack(const ga_plot_panel *def, double width, ga_legend_view *legend);
 void ga_legend_draw(const ga_view *view, ga_canvas *canvas);
 void ga_marker_draw(ga_canvas *canvas, ga_plot_marker marker, double x, double y, double size);
 void ga_markers_paint(ga_canvas *canvas, const ga_plot_series *series);

@@ -64,12 +64,43 @@ static void test_reserved(void **state)
     ga_names_free(&names);
 }
 
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *word;
+        bool matches;
+    } rows[] = {
+        {"", "", true},
+        {"*", "", true},
+        {"*", "hinge", true},
+        {"", "hinge", false},
+        {"hinge", "hinge", true},
+        {"hinge", "hinges", false},
+        {"hinge*", "hinge", true},
+        {"hinge*", "hinge12", true},
+        {"*2", "hinge12", true},
+        {"*1", "hinge12", false},
+        {"h*g*", "hinge", true},
+        {"h*g*", "hine", false},
+        {"*a*ab", "aaab", true},
+        {"**e", "hinge", true},
+        {"a*b*c", "abcbc", true},
+        {"a*b*c", "abcbd", false},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
+        assert_int_equal(ga_word_matches(rows[k].pattern, strlen(rows[k].pattern), rows[k].word,
+                                         strlen(rows[k].word)),
+                         rows[k].matches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_names),
         cmocka_unit_test(test_a_name_again),
         cmocka_unit_test(test_reserved),
+        cmocka_unit_test(test_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

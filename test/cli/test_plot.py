@@ -103,6 +103,65 @@ class Plot(Picture):
             self.assertIn(text, said)
         self.assertEqual(said.count("time (s)"), 1)
 
+    def test_legend_of_two_axes_has_whole_names(self):
+        said = self.drawn("a.h5", "energy.kinetic", "rod.position.x", "rod.position.z")
+        for text in ["energy.kinetic", "rod.position.x (right)", "rod.position.z (right)"]:
+            self.assertIn(text, said)
+
+    def heights(self, name, text):
+        """Where a text stands in an SVG picture, from its top."""
+        root = xml.parse(self.path(name)).getroot()
+        return [float(node.get("y")) for node in root.iter("{http://www.w3.org/2000/svg}text")
+                if "".join(node.itertext()) == text]  # fmt: skip
+
+    def test_zeros_of_two_axes_are_level(self):
+        self.plot("a.h5", "rod.position.z + 0.3", "energy.kinetic", "-o", "out.svg")
+        left, right = self.heights("out.svg", "0.0"), self.heights("out.svg", "0")
+        both = left + right
+        self.assertGreaterEqual(len(both), 2, both)
+        self.assertTrue(any(abs(a - b) < 0.1 for n, a in enumerate(both) for b in both[:n]), both)
+
+    def test_long_expression(self):
+        """Neither its legend nor its axis label takes the place of the curves."""
+        long = "energy.kinetic + energy.potential + energy.dissipated - energy.work + 0*time"
+        long += " + 0*rod.position.x"
+        self.plot("a.h5", long, "energy.total", "rod.position.x", "rod.position.z", "-o", "out.svg")
+        points = self.longest_path("out.svg")
+        self.assertGreater(max(p[0] for p in points) - min(p[0] for p in points), 350)
+        self.assertTrue(any(s.endswith("\u2026") for s in texts(self.path("out.svg"))))
+
+    def test_curves_on_each_other_are_dashed(self):
+        self.write("two.csv", "time,a.x,a.y,a.z\n" + "".join(f"{k},0,{k},0\n" for k in range(9)))
+        self.plot("two.csv", "a", "-o", "out.svg")
+        root = xml.parse(self.path("out.svg")).getroot()
+        curves = [p for p in root.iter() if p.get("stroke-width") == "1.5" and p.get("d")]
+        dashed = {p.get("stroke") for p in curves if p.get("stroke-dasharray")}
+        self.assertEqual(dashed, {"#009e73"})  # the third
+
+    def test_angles_and_numbers_share_an_axis(self):
+        self.write("hinge.yaml", MODEL.replace("type: spherical", "type: revolute, axis: [0, 1, 0]")
+                   .replace("[rod.position, rod.velocity, energy, hinge.force]", "[default]"))  # fmt: skip
+        self.run_it("run", "hinge.yaml", "-o", "h.h5", "-q")
+        said = self.drawn("h.h5", "hinge.angle", "0.3*sin(2*pi*time)")
+        self.assertIn("angle (rad)", said)
+        self.assertIn("0.3*sin(2*pi*time)", said)
+        self.assertNotIn("0.3*sin(2*pi*time) (right)", said)
+        said = self.drawn("h.h5", "rod.position.x", "0.3*sin(2*pi*time)", "--one-axis")
+        self.assertIn("length (m)", said)
+        self.assertNotIn("0.3*sin(2*pi*time) (right)", said)
+        done = self.plot("h.h5", "energy", "--panels", "--one-axis", "-o", "out.svg", code=2)
+        self.assertIn("either --panels or --one-axis", done.err)
+
+    def test_patterns(self):
+        said = self.drawn("a.h5", "r*.pos*.z", "rod.vel*.z")
+        self.assertIn("rod.position.z (m)", said)
+        self.assertIn("rod.velocity.z (m/s)", said)
+        self.write("xy.csv", "time,x,y,xy\n0,1,2,9\n1,2,3,9\n")
+        said = self.drawn("xy.csv", "x*y")  # a product, which the pattern would hide
+        self.assertIn("x*y", said)
+        done = self.plot("a.h5", "hin*.angle", "-o", "out.svg", code=2)
+        self.assertIn("there is no channel 'hin*.angle'", done.err)
+
     def test_three_units_have_panels(self):
         said = self.drawn("a.h5", "rod.position.x", "energy", "hinge.force.x")
         for text in ["rod.position.x (m)", "energy (J)", "hinge.force.x (N)", "kinetic"]:
@@ -160,11 +219,52 @@ class Plot(Picture):
         self.assertIn("3.0", said)
 
     def test_no_channels(self):
-        done = self.run_it("plot", "a.h5", "-o", "out.svg")
-        self.assertIn("a selection of", done.err)
-        said = texts(self.path("out.svg"))
+        said = self.drawn("a.h5")
         self.assertIn("energy (J)", said)
         self.assertTrue(any(s.startswith("rod.position") for s in said), said)
+
+    def test_no_channels_of_a_mechanism(self):
+        """Driven joints first, then joints on the ground; energies with work; what is left out
+        is said."""
+        links = "".join(f"""
+  b{k}: {{mass: 1, inertia: 0.1, position: [{k}, 0]}}""" for k in range(9))
+        joints = "".join(f"""
+  j{9 - k}: {{type: revolute, between: [{f"b{k - 1}" if k else "ground"}, b{k}], at: [{k - 0.5}, 0]}}"""
+                         for k in range(9))
+        self.write("chain.yaml", f"""galpha: 1
+dimension: 2
+gravity: [0, -9.81]
+bodies:{links}
+joints:{joints}
+motions:
+  drive: {{joint: j5, value: 20*t}}
+simulate: {{t_end: 0.5}}
+output: {{every: 0.01}}
+""")
+        self.run_it("run", "chain.yaml", "-o", "chain.h5", "-q")
+        done = self.run_it("plot", "chain.h5", "-o", "out.svg")
+        self.assertIn("chain.h5: 3 more coordinates change and are not drawn", done.err)
+        said = texts(self.path("out.svg"))
+        for text in ["j5", "j6", "j9", "j8", "j7", "j4", "work", "kinetic", "total"]:
+            self.assertIn(text, said)
+        self.assertLess(said.index("j5"), said.index("j9"))
+        self.assertEqual(said.count("angle (rad)"), 2)  # those that turn less stand apart
+
+    def test_path_is_as_high_as_it_must_be(self):
+        """The path is a flattened half circle."""
+        self.plot("a.h5", "rod.position.z*0.2", "--x", "rod.position.x", "-o", "out.svg")
+        box = xml.parse(self.path("out.svg")).getroot().get("viewBox").split()
+        self.assertLess(float(box[3]), 0.55 * float(box[2]))
+
+    def test_ranges_without_rows(self):
+        for words, message in [
+            (["--range", "5:6"], "--range 5:6: the results are from 0 to 1 s"),
+            (["--x-range", "5:6"], "nothing to draw between x = 5 and 6: all is from 0 to 1"),
+            (["--y-range", "50:60"], "nothing to draw between y = 50 and 60: all is from"),
+        ]:
+            done = self.plot("a.h5", "rod.position.x", *words, "-o", "out.svg", code=2)
+            self.assertIn(message, done.err)
+        self.drawn("a.h5", "rod.position.x", "--range", "0.105:0.109")  # between two rows
 
     def test_default_output(self):
         done = self.plot("a.h5", "energy")
@@ -240,7 +340,7 @@ class Plot(Picture):
         said = self.drawn("a.h5", "energy.kinetic", "--log-y")
         self.assertTrue(any(s.startswith("10") for s in said), said)
         done = self.plot("a.h5", "0 - 1 - rod.position.x^2", "--log-y", "-o", "out.svg", code=2)
-        self.assertIn("no number is above 0", done.err)
+        self.assertIn("the axis is logarithmic, and no value is above 0", done.err)
 
     def test_mistakes(self):
         for words, message in [
@@ -306,7 +406,7 @@ class Plot(Picture):
         self.drawn("gap.csv", "x")
         self.write("gap.csv", "time,x\n0,nan\n1,nan\n")
         done = self.plot("gap.csv", "x", "-o", "out.svg", code=2)
-        self.assertIn("no number is finite", done.err)
+        self.assertIn("no value is finite", done.err)
 
     def test_one_frame(self):
         self.write("one.csv", "time,x\n0,1\n")
@@ -366,6 +466,35 @@ class Tables(support.Case):
         force = next(c for c in said["channels"] if c["name"] == "hinge.force.z")
         self.assertEqual(force["unit"], "N")
         self.assertLess(force["min"], force["max"])
+
+    def channels(self, *words):
+        self.run_it("run", "model.yaml", "-o", "c.h5", "-q", *words)
+        said = self.json_of("plot", "c.h5", "--list", "--json")["results"][0]["channels"]
+        return [c["name"] for c in said]
+
+    def test_output_default_and_patterns(self):
+        """`default` in a list of channels is what is output without it; `*` is part of a word."""
+        self.write("model.yaml", MODEL.replace("    inertia", "    points: {tip: [0.5, 0, 0]}\n    inertia"))
+        default = self.channels("--set", "output.channels=null")
+        self.assertIn("rod.rotation.w", default)
+        both = self.channels("--set", "output.channels=[default, rod.tip.position]")
+        self.assertEqual(sorted(default + [f"rod.tip.position.{k}" for k in "xyz"]), sorted(both))
+        tip = self.channels("--set", "output.channels=[rod.tip.*]")
+        self.assertEqual({name.rsplit(".", 1)[0] for name in tip},
+                         {f"rod.tip.{k}" for k in ["position", "velocity", "acceleration"]})
+        some = self.channels("--set", "output.channels=['r*.vel*.z', 'hin*.for*', 'energy.k*']")
+        self.assertEqual(sorted(some), ["energy.kinetic", "hinge.force.x", "hinge.force.y",
+                                        "hinge.force.z", "rod.velocity.z"])  # fmt: skip
+        done = self.run_it("run", "model.yaml", "--set", "output.channels=['rad*.position']", code=2)
+        self.assertIn("unknown channel `rad*.position`", done.err)
+
+    def test_output_of_a_bushing(self):
+        self.write("model.yaml", MODEL.replace("joints:", """forces:
+  hang: {type: bushing, between: [ground, rod], at: rod, stiffness: [1, 1, 1, 1, 1, 1]}
+joints:"""))
+        names = self.channels("--set", "output.channels=null")
+        for name in ["hang.displacement.x", "hang.rotation.x", "hang.force.x", "hang.torque.x"]:
+            self.assertIn(name, names)
 
     def test_list_of_some(self):
         lines = self.run_it("plot", "a.h5", "energy", "--list").out.splitlines()
@@ -470,6 +599,15 @@ class Spectra(Picture):
         second = min((p for p in points if p[0] > middle), key=lambda p: p[1])
         self.assertAlmostEqual((bottom - first[1]) / (bottom - second[1]), 2, delta=0.02)
         self.assertAlmostEqual((second[0] - left) / (first[0] - left), 2, delta=0.02)
+
+    def test_range_ends_with_the_power(self):
+        """Of 30 and 60 Hz sampled at 500 Hz the empty upper half is not drawn, unless asked for
+        or on a logarithmic axis."""
+        said = self.drawn("sines.csv", "y", "--fft")
+        self.assertNotIn("200", said)
+        self.assertIn("60", said)
+        self.assertIn("200", self.drawn("sines.csv", "y", "--fft", "--x-range", "0:250"))
+        self.assertIn("200", self.drawn("sines.csv", "y", "--fft", "--log-y"))
 
     def test_several_results(self):
         self.run_it("run", "model.yaml", "-o", "b.h5", "-q", "--set", "output.every=0.01")
