@@ -78,6 +78,7 @@ static void show(ga_auto *x)
     m->given_steps = from->given_steps;
     m->now = from->now;
     m->iterations = from->iterations;
+    m->unmet = from->unmet;
     m->stats = from->stats;
 }
 

@@ -76,7 +76,8 @@ static ga_choice rescue(const ga_standing *p)
 {
     const ga_method alpha = GA_METHOD_GENERALIZED_ALPHA;
     if (p->trial) return (ga_choice){p->before, false, GA_REASON_NO_GAIN};
-    if (p->method == alpha) return stay(p);
+    /* where a function is not finite no method goes on */
+    if (p->method == alpha || p->failure == GA_ERR_NOT_FINITE) return stay(p);
     if (p->method == GA_METHOD_EXPLICIT && p->failure == GA_ERR_STEP_SIZE &&
         p->steps_to_end > TOO_MANY)
         return (ga_choice){GA_METHOD_RADAU, false, GA_REASON_TOO_STIFF};

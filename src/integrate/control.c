@@ -607,9 +607,12 @@ static ga_status find_step(ga_controller *c, double t_stop, bool *jumped, ga_rep
         choose_step(c, &k);
         if (k.h < k.least && k.t1 != t_stop) return too_small(c, k.h, cause, report);
         const double tried = k.h;
-        const ga_outcome outcome = try_step(c, &k, jumped, &cause);
+        ga_status status;
+        const ga_outcome outcome = try_step(c, &k, jumped, &status);
         if (outcome == TAKEN) return GA_OK;
-        if (outcome == FAILED) return too_small(c, tried, cause, report);
+        if (outcome == FAILED) return too_small(c, tried, status, report);
+        /* what is not finite just ahead is why the steps before it get short */
+        if (status != GA_OK || cause != GA_ERR_NOT_FINITE) cause = status;
         ++c->stats.rejected;
         const bool short_now = k.h < k.least;
         if (short_now && (m->now.steps <= few || rejections > futile))

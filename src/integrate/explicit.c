@@ -395,7 +395,8 @@ static bool is_far_off(const ga_explicit *x)
     const double size = ga_tolerance_weigh(m, x->dq, x->dv);
     const double pivot = ga_factor_rcond(x->consistent.saddle.factor);
     const double noise = ROUND_OFF * ga_tolerance_largest(m) / (pivot * pivot);
-    return !(size <= LARGE_PROJECTION * ga_larger(allowed(m, x->h), noise));
+    if (size <= LARGE_PROJECTION * ga_larger(allowed(m, x->h), noise)) return false;
+    return !(size <= LARGE_PROJECTION * time_noise(x));
 }
 
 /* The last stage, at the projected end; the chart has xi + T^-1(xi) dq there. */
@@ -433,20 +434,6 @@ static ga_status finish(ga_explicit *x)
     return isfinite(size) ? GA_OK : GA_ERR_NOT_FINITE;
 }
 
-/* |Phi| and |w| at the end of the step. */
-static ga_status record(ga_explicit *x)
-{
-    ga_dae *dae = &x->dae;
-    const ga_explicit_point *end = &x->end;
-    ga_statistics *s = &x->stats;
-    if (!dae->mp) return GA_OK;
-    GA_TRY(ga_dae_constraint(dae, x->t1, end->q, x->Phi));
-    GA_TRY(ga_dae_velocity(dae, x->t1, end->q, end->v, x->consistent.saddle.G, x->w));
-    s->position_residual_max = ga_larger(s->position_residual_max, ga_norm_max(dae->m, x->Phi));
-    s->velocity_residual_max = ga_larger(s->velocity_residual_max, ga_norm_max(dae->mp, x->w));
-    return GA_OK;
-}
-
 /* The attempt becomes the last step. */
 static void advance(ga_explicit *x)
 {
@@ -479,7 +466,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
     *shorter = 0;
     if (ga_explicit_is_too_stiff(x) || leads_nowhere(x)) return GA_ERR_STEP_SIZE;
     ga_status status = finish(x);
-    if (status == GA_OK) status = record(x);
+    if (status == GA_OK) status = ga_onestep_record(m, x->t1, x->end.q, x->end.v, x->h);
     if (status != GA_OK) {
         *shorter = ga_step_may_retry(status) ? 0.5 : 0;
         return status;

@@ -1,6 +1,7 @@
 /* The methods by name, and what can be said of any of them. */
 #include "integrate/onestep.h"
 
+#include "base/extremes.h"
 #include "base/report.h"
 #include "system/consistent.h"
 
@@ -50,6 +51,7 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, ga_consisten
                       .velocity_level = true,
                       .max_halvings = max_halvings,
                       .jump_part = 0.1,
+                      .unmet = -1,
                       .now = now,
                       .stats = stats};
 }
@@ -67,6 +69,28 @@ ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const 
     return ga_consistent_acceleration(ga_onestep_output(m), t, q, v, vd, multipliers);
 }
 
+ga_status ga_onestep_record(ga_onestep *m, double t, const double *q, const double *v, double h)
+{
+    ga_consistent *c = m->consistent;
+    ga_dae *dae = m->dae;
+    m->unmet = -1;
+    if (!dae->mp) return GA_OK;
+    double *Phi = c->residual, *w = c->c;
+    GA_TRY(ga_dae_constraint(dae, t, q, Phi));
+    GA_TRY(ga_dae_velocity(dae, t, q, v, c->saddle.G, w));
+    if (c->redundancy.found.count) {
+        const double size = 1 + ga_dae_translation(dae, q);
+        const double speed = ga_norm_max(dae->nm, v) + size / h;
+        m->unmet = ga_consistent_unmet(c, dae->m, Phi, size);
+        if (m->unmet < 0) m->unmet = ga_consistent_unmet(c, dae->mp, w, speed);
+        if (m->unmet >= 0) return GA_ERR_INCONSISTENT;
+    }
+    ga_statistics *s = m->stats;
+    s->position_residual_max = ga_larger(s->position_residual_max, ga_norm_max(dae->m, Phi));
+    s->velocity_residual_max = ga_larger(s->velocity_residual_max, ga_norm_max(dae->mp, w));
+    return GA_OK;
+}
+
 bool ga_step_may_retry(ga_status status)
 {
     return status != GA_ERR_CALLBACK && status != GA_ERR_MEMORY;
@@ -82,7 +106,13 @@ void ga_onestep_explain(const ga_onestep *m, ga_status status, double h, ga_repo
             report, status,
             "at t = %.9g the error control needs a step of %.3g, below the smallest allowed", t,
             h);
-    else if (status == GA_ERR_MEMORY)
+    else if (status == GA_ERR_INCONSISTENT && m->unmet >= 0) {
+        ga_fail(report, status,
+                "in the step from t = %.9g with h = %.3g constraint %d contradicts those it "
+                "depends on",
+                t, h, m->unmet);
+        if (report) report->row = m->unmet;
+    } else if (status == GA_ERR_MEMORY)
         ga_fail(report, status, "out of memory in the step from t = %.9g", t);
     else if (status == m->dae->fault.status)
         ga_dae_explain(m->dae, t, report);

@@ -163,6 +163,7 @@ struct ga_onestep {
     double given_steps;
     ga_solution now;
     int iterations;                /* of the last accepted attempt */
+    int unmet;                     /* constraint that a step has left unmet; -1: none */
     ga_statistics *stats;          /* counted by the method and by runs */
     const ga_tolerance *tolerance; /* null: no error control */
     ga_cubic cubic;
@@ -184,6 +185,10 @@ ga_consistent *ga_onestep_output(ga_onestep *m);
  * guesses of the multipliers. */
 ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const double *v,
                                 double *vd, double *multipliers);
+/* |Phi| and |w| at the end of a step of size h, with G there in the saddle matrix, into the
+ * statistics. GA_ERR_INCONSISTENT: dependent constraints contradict each other. */
+ga_status ga_onestep_record(ga_onestep *m, double t, const double *q, const double *v,
+                            double h);
 /* May a smaller step, or another linearisation, help? */
 bool ga_step_may_retry(ga_status status);
 /* A sentence about a step of size h that failed. */

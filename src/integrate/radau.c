@@ -28,8 +28,8 @@ static bool for_arrays(ga_radau *x, ga_arrays_do *act)
         {dae->nq, {&x->trial_q, &x->q}},
         {dae->nv, {&x->trial_v, &x->trial_vd, &tangent->one, &x->v, &x->vd, &x->rate}},
         {3 * dae->nv, {&x->end}},
-        {dae->mp, {&x->trial_l, &tangent->diagonal, &x->w}},
-        {dae->m, {&tangent->eta_weight, &x->Phi}},
+        {dae->mp, {&x->trial_l, &tangent->diagonal}},
+        {dae->m, {&tangent->eta_weight}},
         {dae->M.count, {&tangent->M}},
         {dae->G.count, {&tangent->G}},
         {dae->K.count, {&tangent->K}},
@@ -286,19 +286,6 @@ static void error(ga_onestep *m, ga_error *e)
     e->positions_only = false;
 }
 
-static ga_status record_residuals(ga_radau *x)
-{
-    ga_dae *dae = &x->dae;
-    if (!dae->mp) return GA_OK;
-    GA_TRY(ga_dae_constraint(dae, x->t1, x->trial_q, x->Phi));
-    GA_TRY(ga_dae_gradient(dae, x->t1, x->trial_q, x->trial_v, x->tangent.G));
-    GA_TRY(ga_dae_velocity(dae, x->t1, x->trial_q, x->trial_v, x->tangent.G, x->w));
-    ga_statistics *s = &x->stats;
-    s->position_residual_max = ga_larger(s->position_residual_max, ga_norm_max(dae->m, x->Phi));
-    s->velocity_residual_max = ga_larger(s->velocity_residual_max, ga_norm_max(dae->mp, x->w));
-    return GA_OK;
-}
-
 /* Onto the constraints, where Newton's method has left more than round-off; then v' and the
  * multipliers. */
 static ga_status finish(ga_radau *x)
@@ -307,7 +294,8 @@ static ga_status finish(ga_radau *x)
     ga_consistent *c = &x->consistent;
     if (x->dae.mp && !ga_consistent_correct(c, x->t1, x->trial_q, x->trial_v, both))
         return GA_ERR_NO_CONVERGE;
-    GA_TRY(record_residuals(x));
+    if (x->dae.mp) GA_TRY(ga_dae_gradient(&x->dae, x->t1, x->trial_q, x->trial_v, c->saddle.G));
+    GA_TRY(ga_onestep_record(&x->base, x->t1, x->trial_q, x->trial_v, x->h));
     return ga_consistent_acceleration(c, x->t1, x->trial_q, x->trial_v, x->trial_vd,
                                       x->trial_l);
 }

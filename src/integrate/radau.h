@@ -56,7 +56,6 @@ typedef struct ga_radau {
 
     /* workspace */
     double *q, *v, *vd, *rate, *error; /* nq, then nv each */
-    double *Phi, *w;
     /* dense output: xi, xi', xi'' at the end, in units of h */
     double *end;
     long end_steps;

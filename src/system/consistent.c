@@ -345,15 +345,19 @@ static ga_status find_rank(ga_consistent *c, double t, const double *q, const do
 
 /* --- from afar ---------------------------------------------------------------------------- */
 
-/* With dependent rows Newton's method comes to rest also where they contradict each other. */
-static bool at_rest_elsewhere(ga_consistent *c, int n, const double *residual, double size)
+int ga_consistent_unmet(ga_consistent *c, int n, const double *residual, double size)
 {
-    if (!c->redundancy.active) return false;
+    if (!c->redundancy.active) return -1;
     const double *length = ga_redundancy_lengths(&c->redundancy, c->saddle.G);
     for (int i = 0; i < n; ++i)
         if (!(fabs(residual[i]) <= 1e-9 * ga_larger(size, 1) * ga_larger(1, sqrt(length[i]))))
-            return true;
-    return false;
+            return i;
+    return -1;
+}
+
+static bool at_rest_elsewhere(ga_consistent *c, int n, const double *residual, double size)
+{
+    return ga_consistent_unmet(c, n, residual, size) >= 0;
 }
 
 /* Phi, with zeros for the nonholonomic rows, into c->residual; its negative into c->c. */

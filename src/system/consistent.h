@@ -124,6 +124,10 @@ ga_status ga_consistent_acceleration_nearby(ga_consistent *c, double t, const do
  * false if that does not converge. */
 bool ga_consistent_correct(ga_consistent *c, double t, double *q, double *v, ga_levels levels);
 
+/* With dependent rows corrections come to rest also where they contradict each other: the first
+ * of n rows whose residual is too large for values of this size, G as factored; -1: none. */
+int ga_consistent_unmet(ga_consistent *c, int n, const double *residual, double size);
+
 /* Whether rows that depend on each other at q do so only there: a singular position, such as
  * rods stretched straight. y^T G = 0 on all of a motion implies y^T (G' v) = 0, so
  * accelerations exist for every velocity that satisfies the constraints; at a singular position
