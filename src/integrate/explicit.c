@@ -259,7 +259,7 @@ static ga_status warm(ga_onestep *m)
 
 /* --- steps -------------------------------------------------------------------------------- */
 
-/* The first stage, and the first eleven more. */
+/* The first stage, and eleven more, with the scales of the end of the last step. */
 static ga_status attempt(ga_onestep *m, double h, double t1)
 {
     ga_explicit *x = of(m);
@@ -277,8 +277,7 @@ static ga_status attempt(ga_onestep *m, double h, double t1)
     ga_explicit_copy(k, now->v, nv);
     ga_explicit_copy(k + nv, now->vd, nv);
     ga_explicit_copy(k + 2 * nv, now->multipliers, x->dae.mp);
-    GA_TRY(ga_explicit_evaluate(x, next, 1, t1, ga_explicit_solve_step));
-    for (int i = 2; i < GA_DOP853_STAGES; ++i)
+    for (int i = 1; i < GA_DOP853_STAGES; ++i)
         GA_TRY(ga_explicit_evaluate(x, next, i, t1, ga_explicit_solve_nearby));
     ga_explicit_combine(x, next, GA_DOP853_STAGES, ga_dop853_table.b, next->xi, next->v);
     const bool charted = ga_explicit_turning(x, next->xi) <= GA_EXPLICIT_MOST_TURNED;
@@ -498,10 +497,13 @@ static void go_back(ga_onestep *m)
 
 /* --- save and load ------------------------------------------------------------------------ */
 
-/* Nothing that was factored serves the next step; the dense output follows from the stages. */
+/* Of what was factored the scales serve the next step; the dense output follows from the
+ * stages.
+ */
 static void list(ga_explicit *x, ga_pieces *p)
 {
     ga_stages *last = &x->last;
+    const int n = x->dae.nv + x->dae.mp;
     p->count = p->factors = 0;
     ga_ends_list(&x->now, p);
     GA_PIECE(p, last->t);
@@ -510,6 +512,8 @@ static void list(ga_explicit *x, ga_pieces *p)
     ga_pieces_add_numbers(p, last->memory,
                           (int)(ga_explicit_stage(x, last, GA_DOP853_END + 1) - last->memory));
     ga_pieces_add_consistent(p, &x->consistent);
+    ga_pieces_add_numbers(p, x->consistent.saddle.row_scale, n);
+    ga_pieces_add_numbers(p, x->consistent.saddle.col_scale, n);
     ga_pieces_add_factor(p, x->output.saddle.factor);
     GA_PIECE(p, x->output.largest);
     GA_PIECE(p, x->pivot);

@@ -87,7 +87,7 @@ static inline void ga_explicit_copy(double *to, const double *from, int n)
 /* v' and multipliers, the latter from a guess. */
 typedef ga_status ga_explicit_solve(ga_explicit *x, double t, const double *q, const double *v,
                                     double *vd, double *multipliers);
-/* For the first new stage of a step, and for its end; for stages between; for output. */
+/* For the end of a step; for stages, with the scales of the last end; for output. */
 ga_explicit_solve ga_explicit_solve_step, ga_explicit_solve_nearby, ga_explicit_solve_output;
 /* At a start, whose factors are there. */
 void ga_explicit_look_at_constraints(ga_explicit *x);

@@ -140,20 +140,22 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
     k->parts = parts;
     if (holonomic) /* G = [B; 0], and 1 on the diagonal of psi */
         memset(k->G + dae->B.count, 0, (size_t)dae->N.count * sizeof *k->G);
-    ga_matrix_clear(&k->matrix);
-    ga_matrix_add(&k->matrix, BLOCK_MASS, 1, k->M);
-    if (has_reactions(k)) ga_matrix_add(&k->matrix, BLOCK_REACTION, 1, k->G);
-    if (parts & GA_SADDLE_FORCES) ga_matrix_add(&k->matrix, BLOCK_FORCES, -1, k->L);
-    ga_matrix_add(&k->matrix, BLOCK_GRADIENT, 1, k->G);
     fill_diagonal(k);
-    if (holonomic || k->redundancy->active)
-        ga_matrix_add(&k->matrix, BLOCK_DIAGONAL, 1, k->diagonal);
-    if (!(parts & GA_SADDLE_SAME_SCALES)) {
+    const bool same = parts & GA_SADDLE_SAME_SCALES;
+    const bool diagonal = holonomic || k->redundancy->active;
+    const ga_matrix_term terms[BLOCK_COUNT] = {
+        [BLOCK_MASS] = {.scale = 1, .a = k->M},
+        [BLOCK_REACTION] = {.scale = has_reactions(k), .a = k->G},
+        [BLOCK_FORCES] = {.scale = parts & GA_SADDLE_FORCES ? -1 : 0, .a = k->L},
+        [BLOCK_GRADIENT] = {.scale = 1, .a = k->G},
+        [BLOCK_DIAGONAL] = {.scale = diagonal, .a = k->diagonal}};
+    ga_matrix_sum(&k->matrix, terms, same ? k->row_scale : NULL, same ? k->col_scale : NULL);
+    if (!same) {
         scale_by_mass(k);
         ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
+        ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     }
     if (k->factorizations) ++*k->factorizations;
-    ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     const ga_status status = ga_factor_numeric(k->factor);
     k->singular = status == GA_OK ? -1 : ga_factor_singular_column(k->factor);
     return status;
