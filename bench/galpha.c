@@ -62,7 +62,7 @@ void galpha_apply(const bench_case *c, ga_integrator_def *def, ga_control *contr
     const double value = c->value;
     def->formulation = modes[c->mode].formulation;
 #ifdef BENCH_METHODS
-    if (c->mode == GALPHA_EXPLICIT) def->method = GA_METHOD_EXPLICIT;
+    def->method = c->mode == GALPHA_EXPLICIT ? GA_METHOD_EXPLICIT : GA_METHOD_GENERALIZED_ALPHA;
 #endif
     if (c->newton > 0) def->relative = c->newton;
     apply_threads(c->threads ? c->threads : 1, def, NULL);

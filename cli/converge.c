@@ -65,6 +65,7 @@ static int parse_formulation(converge *c, const char *text)
     for (int k = 0; k < GA_FORMULATION_COUNT; ++k)
         if (strcmp(text, formulations[k]) == 0) {
             c->def.sim.integrator.formulation = (ga_formulation)k;
+            c->def.sim.integrator.method = GA_METHOD_GENERALIZED_ALPHA;
             return EXIT_DONE;
         }
     cli_error("--formulation %s: expected index3, index2, soi2 or hht-i3", text);
@@ -202,13 +203,21 @@ static void print_wrapped(const char *text)
     }
 }
 
+/* Steps of fixed size are those of generalized-alpha. */
+static const char *studied(const converge *c)
+{
+    const ga_integrator_def *def = &c->def.sim.integrator;
+    const bool alpha = def->method == GA_METHOD_GENERALIZED_ALPHA ||
+                       (def->method == GA_METHOD_AUTO && !c->def.tolerances);
+    return alpha ? formulations[def->formulation] : cli_method_name(def->method);
+}
+
 static void print_table(const converge *c)
 {
     const ga_converge_result *r = ga_converge_get(c->study);
     char line[160];
-    snprintf(line, sizeof line, ": %s, t = %g ... %g s, studied in %.3g s",
-             formulations[c->def.sim.integrator.formulation], c->def.sim.t_start,
-             c->def.sim.t_end, c->wall);
+    snprintf(line, sizeof line, ": %s, t = %g ... %g s, studied in %.3g s", studied(c),
+             c->def.sim.t_start, c->def.sim.t_end, c->wall);
     cli_print_text(stdout, cli_input_name(&c->input));
     puts(line);
     print_reference(r);
@@ -345,8 +354,8 @@ static ga_status draw(const converge *c, ga_report *report)
 {
     const ga_converge_result *r = ga_converge_get(c->study);
     char title[160];
-    snprintf(title, sizeof title, "%s, %s: %s", cli_input_name(&c->input),
-             formulations[c->def.sim.integrator.formulation], ga_verdict_name(r->verdict));
+    snprintf(title, sizeof title, "%s, %s: %s", cli_input_name(&c->input), studied(c),
+             ga_verdict_name(r->verdict));
     ga_figure *figure = ga_figure_create(
         &(ga_figure_def){.struct_size = sizeof(ga_figure_def), .width = 520, .title = title});
     const int panel = ga_figure_panel(

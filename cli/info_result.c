@@ -75,9 +75,9 @@ typedef enum group { ABOUT, SETTING, STATISTIC } group;
 static group group_of(const char *name)
 {
     static const char *const about[] = {"version", "model", "status", "message", NULL};
-    static const char *const settings[] = {"formulation", "kinematics", "alpha_m", "alpha_f",
-                                           "beta",        "gamma",      "step",    "t_start",
-                                           "t_end",       NULL};
+    static const char *const settings[] = {"method",  "formulation", "kinematics", "alpha_m",
+                                           "alpha_f", "beta",        "gamma",      "step",
+                                           "t_start", "t_end",       NULL};
     for (int k = 0; about[k]; ++k)
         if (strcmp(name, about[k]) == 0) return ABOUT;
     for (int k = 0; settings[k]; ++k)

@@ -79,6 +79,16 @@ static ga_control choose_control(const ga_simulate_settings *s)
     return control;
 }
 
+/* Steps of high order are so long that curves drawn from step to step would be polygons. */
+static double choose_output(const ga_model *model)
+{
+    enum { ROWS = 1000 };
+    const ga_simulate_settings *s = &model->settings.simulate;
+    const double each = (s->t_end - s->t_start) / ROWS;
+    const bool chosen = method_of(s) != GA_METHOD_GENERALIZED_ALPHA && isfinite(each);
+    return given(model->settings.output.every, chosen ? each : 0);
+}
+
 ga_sim_def ga_sim_def_of(const ga_model *model)
 {
     const ga_simulate_settings *s = &model->settings.simulate;
@@ -104,7 +114,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
         .integrator = integrator,
         .kinematics = (ga_kinematics)s->kinematics,
         .threads = s->threads,
-        .output_every = model->settings.output.every,
+        .output_every = choose_output(model),
         .channel_count = model->settings.output.channels.count,
         .channels = model->settings.output.channels.texts,
     };

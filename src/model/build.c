@@ -853,6 +853,22 @@ static void check_simulate(ga_builder *b, const ga_value *map)
                         "min_step: is %g, more than max_step, %g", s->min_step, s->max_step);
 }
 
+/* Settings of generalized-alpha and its family. */
+static const char *const of_family[] = {"formulation",      "start",   "map",     "newton",
+                                        "newton_tolerance", "scaling", "penalty", "error"};
+enum { OF_FAMILY = sizeof of_family / sizeof *of_family };
+
+/* Without `method`: generalized-alpha for steps of fixed size and where something is set that
+ * only its family has, else `auto`. */
+static void choose_method(ga_builder *b, const ga_value *map)
+{
+    bool alpha = map && (ga_value_get(map, "step") || ga_value_get(map, "rho_inf"));
+    for (int k = 0; map && k < OF_FAMILY; ++k) alpha |= ga_value_get(map, of_family[k]) != NULL;
+    if (map && ga_value_get(map, "method")) return;
+    b->model->settings.simulate.method.family =
+        alpha ? GA_FAMILY_GENERALIZED_ALPHA : GA_FAMILY_AUTO;
+}
+
 /* A key that belongs to another method would be ignored: say so. */
 static void check_method(ga_builder *b, const ga_value *map)
 {
@@ -864,8 +880,6 @@ static void check_method(ga_builder *b, const ga_value *map)
                  {"alpha", "hht", 1u << GA_FAMILY_HHT},
                  {"beta", "newmark", 1u << GA_FAMILY_NEWMARK},
                  {"gamma", "newmark", 1u << GA_FAMILY_NEWMARK}};
-    static const char *const of_family[] = {"formulation",      "start",   "map",     "newton",
-                                            "newton_tolerance", "scaling", "penalty", "error"};
     static const char *const names[] = {[GA_FAMILY_EXPLICIT] = "explicit",
                                         [GA_FAMILY_RADAU] = "radau",
                                         [GA_FAMILY_AUTO] = "auto"};
@@ -875,7 +889,7 @@ static void check_method(ga_builder *b, const ga_value *map)
         if (ga_value_get(map, rules[k].key) && !(rules[k].families & bit))
             ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
                             "%s: belongs to the method %s", rules[k].key, rules[k].methods);
-    for (size_t k = 0; k < sizeof of_family / sizeof *of_family; ++k)
+    for (int k = 0; k < OF_FAMILY; ++k)
         if (family >= GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
             ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,
                             "%s: belongs to generalized-alpha and its family, not to `method: "
@@ -894,10 +908,13 @@ static void build_settings(ga_builder *b)
         settings->simulate_given = true;
         size_t here = ga_reader_enter(&b->reader, "simulate");
         if (ga_build_fields(b, simulate, ga_simulate_fields, NULL, &settings->simulate)) {
+            choose_method(b, simulate);
             check_simulate(b, simulate);
             check_method(b, simulate);
         }
         ga_reader_leave(&b->reader, here);
+    } else {
+        choose_method(b, NULL);
     }
     if (output) {
         size_t here = ga_reader_enter(&b->reader, "output");

@@ -76,7 +76,9 @@ const ga_field ga_simulate_fields[] = {
              "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
              "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones; auto: "
              "chooses one of these three to suit the motion",
-             .choices = methods),
+             .choices = methods,
+             .absent = "auto; generalized-alpha with `step`, `rho_inf` or another setting of "
+                       "its own"),
     GA_FIELD(S, NUMBER, rho_inf,
              "spectral radius at infinity: 1 no numerical damping, 0 strongest",
              .range = GA_FRACTION, .fallback = {NAN}, .absent = "0.9"),
@@ -119,7 +121,9 @@ const ga_field ga_simulate_fields[] = {
 
 const ga_field ga_output_fields[] = {
     GA_FIELD(ga_output_settings, NUMBER, every, "time between outputs; 0: at every step",
-             .unit = "s", .range = GA_NOT_NEGATIVE),
+             .unit = "s", .range = GA_NOT_NEGATIVE, .fallback = {NAN},
+             .absent = "0; with the methods explicit, radau and auto, whose steps are long, a "
+                       "thousandth of the simulated time"),
     GA_FIELD(ga_output_settings, CHANNELS, channels,
              "channels to output; `default`: the default ones",
              .absent = "positions and rotations of bodies, coordinates and reactions of "

@@ -659,7 +659,7 @@ test("panels: scene, model, run", async () => {
   await page.locator("[data-tab=Run]").click();
   await settle(page);
   const info = await page.locator(".info").textContent();
-  for (const word of ["Solver", "formulation", "index2", "Step size", "Energy balance"]) check(info.includes(word), `the panel does not say ${word}`);
+  for (const word of ["Solver", "method", "auto", "Step size", "Energy balance"]) check(info.includes(word), `the panel does not say ${word}`);
   await page.screenshot({ path: at("panel-run.png") });
   await page.locator("[data-tab=Scene]").click();
   check((await page.locator(".thing").count()) === 16, `${await page.locator(".thing").count()} things of 16`);
