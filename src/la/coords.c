@@ -261,25 +261,45 @@ typedef struct task {
     double alpha, *y;
 } task;
 
+/* Block number k of those listed, or of all. */
+static inline int block_at(const int *list, int k) { return list ? list[k] : k; }
+
+/* Blocks from *k on, as long as their columns, or rows, are of this length. */
+GA_UNROLLED multiply_alike(const int length, bool by_columns, const task *t, int *k, int count,
+                           const int *list)
+{
+    const ga_coords *A = t->A;
+    const int *to = t->transposed ? A->col : A->row, *from = t->transposed ? A->row : A->col;
+    const int *lengths = A->by_rows ? A->width : A->height,
+              *lines = A->by_rows ? A->height : A->width;
+    int b = block_at(list, *k);
+    do {
+        const double *values = t->values + A->start[b];
+        if (by_columns)
+            add_columns(length, lines[b], values, t->alpha, t->x + from[b], t->y + to[b]);
+        else
+            add_rows(length, lines[b], values, t->alpha, t->x + from[b], t->y + to[b]);
+        if (++*k == count) return;
+        b = block_at(list, *k);
+    } while (lengths[b] == length);
+}
+
 /* With the listed blocks, or without a list the first ones. */
 static void multiply(const task *t, int count, const int *list)
 {
     const ga_coords *A = t->A;
-    const double *values = t->values, *x = t->x, alpha = t->alpha;
-    double *y = t->y;
+    const int *lengths = A->by_rows ? A->width : A->height;
     const int *to = t->transposed ? A->col : A->row, *from = t->transposed ? A->row : A->col;
-    const int *length = A->by_rows ? A->width : A->height,
-              *lines = A->by_rows ? A->height : A->width;
-    for (int k = 0; k < count; ++k) {
-        const int b = list ? list[k] : k;
-        if (!length)
-            y[to[b]] += alpha * values[b] * x[from[b]];
-        else if (A->by_rows == t->transposed)
-            GA_UNROLL(length[b], add_columns, lines[b], values + A->start[b], alpha,
-                      x + from[b], y + to[b])
+    for (int k = 0; !lengths && k < count; ++k) {
+        const int b = block_at(list, k);
+        t->y[to[b]] += t->alpha * t->values[b] * t->x[from[b]];
+    }
+    for (int k = 0; lengths && k < count;) {
+        const int length = lengths[block_at(list, k)];
+        if (A->by_rows == t->transposed)
+            GA_UNROLL(length, multiply_alike, true, t, &k, count, list)
         else
-            GA_UNROLL(length[b], add_rows, lines[b], values + A->start[b], alpha, x + from[b],
-                      y + to[b])
+            GA_UNROLL(length, multiply_alike, false, t, &k, count, list)
     }
 }
 
