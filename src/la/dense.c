@@ -16,7 +16,7 @@ typedef struct dense {
     int *swap;
 } dense;
 
-static void destroy(void *data)
+void ga_dense_destroy(void *data)
 {
     dense *d = data;
     ga_free(d->lu);
@@ -27,7 +27,7 @@ static void destroy(void *data)
     ga_free(d);
 }
 
-static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
+ga_status ga_dense_analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
 {
     (void)partition;
     dense *d = GA_NEW(dense, 1);
@@ -43,7 +43,7 @@ static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition,
     d->swap = GA_NEW(int, d->n);
     *data = d;
     if (d->lu && d->forth && d->back && d->z && d->swap) return GA_OK;
-    destroy(d);
+    ga_dense_destroy(d);
     return GA_ERR_MEMORY;
 }
 
@@ -65,7 +65,7 @@ static void copy_values(const dense *d)
 
 /* Pivots by the sizes of their columns. After a failure those up to the first of no use are
  * reciprocals; that one is to blame. */
-static ga_status factor(void *data, double *rcond, int *column)
+ga_status ga_dense_factor(void *data, double *rcond, int *column)
 {
     const dense *d = data;
     copy_values(d);
@@ -88,7 +88,7 @@ static ga_status factor(void *data, double *rcond, int *column)
     return GA_OK;
 }
 
-static void solve(void *data, bool rough, double *x)
+void ga_dense_solve(void *data, bool rough, double *x)
 {
     const dense *d = data;
     (void)rough;
@@ -101,7 +101,7 @@ static void solve(void *data, bool rough, double *x)
     d->kernels->backward(d->n, d->n, d->back, NULL, x);
 }
 
-static void solve_transposed(void *data, double *x)
+void ga_dense_solve_transposed(void *data, double *x)
 {
     const dense *d = data;
     ga_front_forward_transposed(d->n, d->n, d->back, NULL, x);
@@ -114,9 +114,9 @@ static void solve_transposed(void *data, double *x)
 }
 
 const ga_solver_table ga_solver_dense = {
-    .analyse = analyse,
-    .factor = factor,
-    .solve = solve,
-    .solve_transposed = solve_transposed,
-    .destroy = destroy,
+    .analyse = ga_dense_analyse,
+    .factor = ga_dense_factor,
+    .solve = ga_dense_solve,
+    .solve_transposed = ga_dense_solve_transposed,
+    .destroy = ga_dense_destroy,
 };

@@ -24,6 +24,13 @@ typedef struct ga_solver_table {
     void (*destroy)(void *data);
 } ga_solver_table;
 
+/* dense.c; also where KLU is missing. */
+ga_status ga_dense_analyse(const ga_matrix *matrix, const ga_partition *partition, void **data);
+ga_status ga_dense_factor(void *data, double *rcond, int *column);
+void ga_dense_solve(void *data, bool rough, double *x);
+void ga_dense_solve_transposed(void *data, double *x);
+void ga_dense_destroy(void *data);
+
 #define GA_SOLVER(kind, table) extern const ga_solver_table table;
 #include "la/solver.def"
 #undef GA_SOLVER

@@ -64,7 +64,7 @@ static void forget(void *data)
 {
     ga_fronts *s = data;
     s->failures = 0;
-    if (s->klu) ga_solver_klu.forget(s->klu);
+    if (s->klu && ga_solver_klu.forget) ga_solver_klu.forget(s->klu);
 }
 
 /* How often KLU did better, and its pivots. */
@@ -73,9 +73,8 @@ static size_t save(const void *data, void *bytes)
     const ga_fronts *s = data;
     char *to = bytes;
     if (to) memcpy(to, &s->failures, sizeof s->failures);
-    const size_t klu =
-        s->klu ? ga_solver_klu.save(s->klu, to ? to + sizeof s->failures : NULL) : 0;
-    return sizeof s->failures + klu;
+    if (!s->klu || !ga_solver_klu.save) return sizeof s->failures;
+    return sizeof s->failures + ga_solver_klu.save(s->klu, to ? to + sizeof s->failures : NULL);
 }
 
 static ga_status load(void *data, const void *bytes, size_t size)
@@ -85,7 +84,7 @@ static ga_status load(void *data, const void *bytes, size_t size)
     memcpy(&s->failures, bytes, sizeof s->failures);
     size -= sizeof s->failures;
     if (size && !s->klu) GA_TRY(ga_solver_klu.analyse(s->matrix, NULL, &s->klu));
-    if (!s->klu) return GA_OK;
+    if (!s->klu || !ga_solver_klu.load) return size ? GA_ERR_ARGUMENT : GA_OK;
     return ga_solver_klu.load(s->klu, (const char *)bytes + sizeof s->failures, size);
 }
 

@@ -10,10 +10,9 @@
  * work quadratic.
  *
  * Halves. The order in a long chain goes from one end to the other, and two threads would have
- * nothing to share. So a large graph that falls apart without some group has the group that
- * leaves the smallest largest piece go last (articulation points, after Hopcroft & Tarjan).
- * Where constraints of a body are neighbours, because of G B^T, a body alone does not cut; then
- * its constraints go last with it. So halves have no constraint without its bodies.
+ * nothing to share. So in a large graph a level, those groups that are as far from one end,
+ * goes last where it divides the rest in two: bodies, with all of their constraints, because
+ * pivots are stable only where no half has a constraint without its bodies.
  */
 #include "la/block/graph.h"
 
@@ -27,7 +26,7 @@
 
 typedef ga_graph graph;
 
-/* Unknowns of constraints that go last with a body. */
+/* Unknowns that may go last to make halves. */
 enum { SEPARATOR_MOST = 64 };
 
 void ga_graph_destroy(ga_graph *g)
@@ -184,15 +183,6 @@ ga_status ga_graph_create(const ga_matrix *m, ga_graph *g)
 
 /* --- halves ------------------------------------------------------------------------------- */
 
-/* Depth-first search without recursion; numbers of groups, -1 for none. */
-typedef struct search {
-    bool pairs; /* of constraints are followed */
-    int *number,
-        *low; /* order of discovery from 1, and the lowest that is reached from below */
-    int *parent, *block, *next; /* where it came from, and where it goes on */
-    int *weight, *cut, *worst;  /* unknowns below; of pieces that fall off, in all and most */
-} search;
-
 static int group_weight(const graph *g, int group)
 {
     int weight = 0;
@@ -201,97 +191,43 @@ static int group_weight(const graph *g, int group)
     return weight;
 }
 
-static void discover(const graph *g, search *x, int group, int parent, int number)
+/* Groups by their distance from the first, next to each other or one component after the other;
+ * level[group] from 1. Neighbours both of which are constraints are so by their bodies only. */
+static void list_levels(const graph *g, int first, int *list, int *level)
 {
-    x->number[group] = x->low[group] = number;
-    x->parent[group] = parent;
-    x->block[group] = ga_graph_first(g, group);
-    x->next[group] = g->start[x->block[group]];
-    x->weight[group] = group_weight(g, group);
-}
-
-/* The next neighbour of a group, or -1. */
-static int follow(const graph *g, search *x, int group)
-{
-    while (x->block[group] < ga_graph_end(g, group)) {
-        int b = x->block[group];
-        while (x->next[group] < g->start[b] + g->length[b]) {
-            int other = g->group[g->list[x->next[group]++]];
-            if (x->pairs || !g->part->constraint[group] || !g->part->constraint[other])
-                return other;
-        }
-        if (++x->block[group] < ga_graph_end(g, group))
-            x->next[group] = g->start[x->block[group]];
-    }
-    return -1;
-}
-
-/* A group is done; its parent learns. */
-static void close_group(search *x, int group)
-{
-    int p = x->parent[group];
-    if (p < 0) return;
-    x->weight[p] += x->weight[group];
-    if (x->low[group] < x->low[p]) x->low[p] = x->low[group];
-    if (x->low[group] < x->number[p]) return;
-    x->cut[p] += x->weight[group];
-    if (x->weight[group] > x->worst[p]) x->worst[p] = x->weight[group];
-}
-
-static int visit_all(const graph *g, search *x, int root, int number)
-{
-    discover(g, x, root, -1, ++number);
-    for (int group = root; group >= 0;) {
-        int other = follow(g, x, group);
-        if (other < 0) {
-            close_group(x, group);
-            group = x->parent[group];
-        } else if (x->number[other] == 0) {
-            discover(g, x, other, group, ++number);
-            group = other;
-        } else if (other != x->parent[group] && x->number[other] < x->low[group]) {
-            x->low[group] = x->number[other];
+    int end = 0;
+    memset(level, 0, (size_t)g->groups * sizeof *level);
+    for (int i = -1; i < g->groups; ++i) {
+        const int root = i < 0 ? first : i;
+        if (level[root]) continue;
+        int done = end;
+        level[root] = end > 0 ? level[list[end - 1]] + 1 : 1;
+        for (list[end++] = root; done < end; ++done) {
+            const int group = list[done];
+            for (int b = ga_graph_first(g, group); b < ga_graph_end(g, group); ++b)
+                for (int k = g->start[b]; k < g->start[b] + g->length[b]; ++k) {
+                    const int other = g->group[g->list[k]];
+                    const bool pair = g->part->constraint[group] && g->part->constraint[other];
+                    if (level[other] || pair) continue;
+                    level[other] = level[group] + 1;
+                    list[end++] = other;
+                }
         }
     }
-    return number;
 }
 
-/* Constraints that have to go with a body, for their bodies to be there while they are; -1 if
- * they are too many. */
-static int constraints_weight(const graph *g, int body)
+/* Unknowns of groups from .. end-1 in the list, which make a level, and of the constraints that
+ * go last with the bodies among them. */
+static int separator_weight(const graph *g, const int *list, int from, int end)
 {
     int weight = 0;
-    for (int k = g->of_body_start[body]; k < g->of_body_start[body + 1]; ++k) {
-        weight += group_weight(g, g->of_body[k]);
-        if (weight > SEPARATOR_MOST) return -1;
+    for (; from < end && weight <= SEPARATOR_MOST; ++from) {
+        const int group = list[from];
+        weight += group_weight(g, group);
+        for (int k = g->of_body_start[group]; k < g->of_body_start[group + 1]; ++k)
+            weight += group_weight(g, g->of_body[k]);
     }
     return weight;
-}
-
-/* The group without which the largest piece is smallest, if that is worth it. */
-static int choose_separator(const graph *g, const search *x, int n)
-{
-    int best = -1, least = n / 4 * 3;
-    for (int i = 0; i < g->groups; ++i) {
-        int rest = n - x->cut[i] - group_weight(g, i); /* neither here nor falls off */
-        int worst = x->worst[i] > rest ? x->worst[i] : rest;
-        if (worst >= least) continue;
-        if (!x->pairs && (g->part->constraint[i] || constraints_weight(g, i) < 0)) continue;
-        least = worst, best = i;
-    }
-    return best;
-}
-
-static int search_separator(const graph *g, int n, bool pairs, int *memory)
-{
-    search x = {.pairs = pairs};
-    int **array[] = {&x.number, &x.low,    &x.parent, &x.block,
-                     &x.next,   &x.weight, &x.cut,    &x.worst};
-    memset(memory, 0, 8 * (size_t)g->groups * sizeof *memory);
-    for (int k = 0; k < 8; ++k) *array[k] = memory + (size_t)k * (size_t)g->groups;
-    for (int i = 0, number = 0; i < g->groups; ++i)
-        if (x.number[i] == 0) number = visit_all(g, &x, i, number);
-    return choose_separator(g, &x, n);
 }
 
 static void put_last(graph *g, int group)
@@ -299,19 +235,40 @@ static void put_last(graph *g, int group)
     for (int b = ga_graph_first(g, group); b < ga_graph_end(g, group); ++b) g->hub[b] = true;
 }
 
+/* The level of bodies that divides n unknowns best, if it is small and halves are not too
+ * different, goes last, with the constraints of its bodies. */
+static void cut_between_levels(graph *g, int n, const int *list, const int *level)
+{
+    int best = -1, best_end = -1, least = n / 4, before = 0;
+    for (int from = 0, end; from < g->groups; from = end) {
+        int own = 0;
+        bool bodies = true;
+        for (end = from; end < g->groups && level[list[end]] == level[list[from]]; ++end) {
+            own += group_weight(g, list[end]);
+            bodies = bodies && !g->part->constraint[list[end]];
+        }
+        const int after = n - before - own, smaller = before < after ? before : after;
+        before += own;
+        if (smaller <= least || !bodies) continue;
+        if (separator_weight(g, list, from, end) > SEPARATOR_MOST) continue;
+        least = smaller, best = from, best_end = end;
+    }
+    for (; best < best_end; ++best) {
+        const int body = list[best];
+        put_last(g, body);
+        for (int k = g->of_body_start[body]; k < g->of_body_start[body + 1]; ++k)
+            put_last(g, g->of_body[k]);
+    }
+}
+
 ga_status ga_graph_cut(ga_graph *g, int n)
 {
     if (n < GA_ELIMINATION_LARGE) return GA_OK;
-    int *memory = GA_NEW(int, 8 * (size_t)g->groups);
-    if (!memory) return GA_ERR_MEMORY;
-    int separator = search_separator(g, n, false, memory);
-    const bool alone = separator < 0;
-    if (alone) separator = search_separator(g, n, true, memory);
-    ga_free(memory);
-    if (separator < 0) return GA_OK;
-    put_last(g, separator);
-    if (alone) return GA_OK;
-    for (int k = g->of_body_start[separator]; k < g->of_body_start[separator + 1]; ++k)
-        put_last(g, g->of_body[k]);
+    int *list = GA_NEW(int, 2 * (size_t)g->groups), *level = list + g->groups;
+    if (!list) return GA_ERR_MEMORY;
+    list_levels(g, 0, list, level);
+    list_levels(g, list[g->groups - 1], list, level); /* from far away there are more levels */
+    cut_between_levels(g, n, list, level);
+    ga_free(list);
     return GA_OK;
 }

@@ -3,9 +3,7 @@
  * Groups are fronts, and the parent of a front is the first one it reaches; a front is joined
  * to its parent where the zeros that this stores and computes with cost less than a front of
  * its own.
- *
- * Cutting index-2 systems at a level of their graph, for threads, was tried: pivots are stable
- * only if a body is eliminated after all of its joints. */
+ */
 #include "la/block/graph.h"
 
 #include "base/memory.h"
