@@ -330,32 +330,6 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
     multiply_all((task){A, true, values, x, alpha, y});
 }
 
-/* Entries gathered by column; mark[row] == col + 1 once a place of this column is taken. */
-static ga_status mark_first(const ga_coords *entries, bool *first)
-{
-    ga_buckets columns;
-    GA_TRY(ga_buckets_create(entries->cols, entries->count, entries->col, NULL, &columns));
-    int *mark = GA_NEW(int, entries->rows);
-    ga_status status = mark ? GA_OK : GA_ERR_MEMORY;
-    for (int p = 0; status == GA_OK && p < entries->count; ++p) {
-        int k = columns.item[p], i = entries->row[k], taken = entries->col[k] + 1;
-        first[k] = mark[i] != taken;
-        mark[i] = taken;
-    }
-    ga_free(mark);
-    ga_buckets_destroy(&columns);
-    return status;
-}
-
-ga_status ga_coords_first(const ga_coords *coords, bool *first)
-{
-    ga_coords entries;
-    GA_TRY(ga_coords_entries(coords, &entries));
-    const ga_status status = mark_first(&entries, first);
-    ga_coords_destroy(&entries);
-    return status;
-}
-
 ga_status ga_buckets_create(int buckets, int count, const int *key, const int *order,
                             ga_buckets *b)
 {

@@ -119,17 +119,4 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y);
 
-/* Columns of one colour share no row, so one difference quotient gives them all. Greedy in
- * order of decreasing column length. */
-typedef struct ga_coloring {
-    int colors;
-    int *color; /* of each column; columns without entries have colour -1 */
-} ga_coloring;
-
-ga_status ga_coloring_create(const ga_coords *coords, ga_coloring *coloring);
-void ga_coloring_destroy(ga_coloring *coloring);
-/* first[k] is true for the first value at its place; for putting a value there once.
- * first has coords->count elements. */
-ga_status ga_coords_first(const ga_coords *coords, bool *first);
-
 #endif

@@ -22,9 +22,9 @@
 #ifndef GA_SYSTEM_CONSISTENT_H
 #define GA_SYSTEM_CONSISTENT_H
 
-#include "la/dependence.h"
 #include "la/factor.h"
 #include "system/dae.h"
+#include "system/dependence.h"
 
 #include <stdint.h>
 

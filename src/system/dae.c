@@ -675,25 +675,22 @@ static ga_status create_parts(ga_dae *dae)
     return stack(dae, &dae->ZB, &dae->ZN, &dae->Z);
 }
 
-static ga_status color(const ga_coords *coords, ga_coloring *coloring, bool **first)
+static ga_status color(const ga_coords *coords, ga_coloring *coloring)
 {
     if (coords->count == 0) return GA_OK; /* no colours */
-    *first = GA_NEW(bool, coords->count);
-    if (!*first) return GA_ERR_MEMORY;
-    GA_TRY(ga_coords_first(coords, *first));
     return ga_coloring_create(coords, coloring);
 }
 
 static ga_status create_colors(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
-    if (!sys->gradient) GA_TRY(color(&dae->B, &dae->color_B, &dae->first_B));
-    if (!sys->nonholonomic_gradient) GA_TRY(color(&dae->N, &dae->color_N, &dae->first_N));
-    if (!sys->stiffness) GA_TRY(color(&dae->K, &dae->color_K, &dae->first_K));
-    if (!sys->damping) GA_TRY(color(&dae->C, &dae->color_C, &dae->first_C));
-    if (!sys->velocity_stiffness) GA_TRY(color(&dae->ZB, &dae->color_ZB, &dae->first_ZB));
-    if (!sys->nonholonomic_stiffness) GA_TRY(color(&dae->ZN, &dae->color_ZN, &dae->first_ZN));
-    if (!sys->force_multipliers) GA_TRY(color(&dae->L, &dae->color_L, &dae->first_L));
+    if (!sys->gradient) GA_TRY(color(&dae->B, &dae->color_B));
+    if (!sys->nonholonomic_gradient) GA_TRY(color(&dae->N, &dae->color_N));
+    if (!sys->stiffness) GA_TRY(color(&dae->K, &dae->color_K));
+    if (!sys->damping) GA_TRY(color(&dae->C, &dae->color_C));
+    if (!sys->velocity_stiffness) GA_TRY(color(&dae->ZB, &dae->color_ZB));
+    if (!sys->nonholonomic_stiffness) GA_TRY(color(&dae->ZN, &dae->color_ZN));
+    if (!sys->force_multipliers) GA_TRY(color(&dae->L, &dae->color_L));
     return GA_OK;
 }
 
@@ -790,12 +787,11 @@ void ga_dae_destroy(ga_dae *dae)
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
     for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
-    void *memory[] = {
-        dae->first_B,  dae->first_N,   dae->first_K,    dae->first_C,   dae->first_ZB,
-        dae->first_ZN, dae->first_L,   dae->M_constant, dae->direction, dae->q_plus,
-        dae->q_minus,  dae->q_side,    dae->v_work,     dae->v_side,    dae->lambda_work,
-        dae->plus,     dae->minus,     dae->r_plus,     dae->r_minus,   dae->M_work,
-        dae->G_work,   dae->rate_work, dae->M_diagonal, dae->pieces,    dae->kind};
+    void *memory[] = {dae->M_constant, dae->direction, dae->q_plus,    dae->q_minus,
+                      dae->q_side,     dae->v_work,    dae->v_side,    dae->lambda_work,
+                      dae->plus,       dae->minus,     dae->r_plus,    dae->r_minus,
+                      dae->M_work,     dae->G_work,    dae->rate_work, dae->M_diagonal,
+                      dae->pieces,     dae->kind};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
     ga_dae_destroy_states(dae);
     memset(dae, 0, sizeof *dae);

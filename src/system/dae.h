@@ -19,6 +19,7 @@
 #define GA_SYSTEM_DAE_H
 
 #include "la/coords.h"
+#include "system/coloring.h"
 
 #include <galpha/system.h>
 
@@ -62,7 +63,6 @@ typedef struct ga_dae {
     struct ga_dae_piece *pieces;
     /* for what is left out: columns that move together, and entries that get the value */
     ga_coloring color_B, color_N, color_K, color_C, color_ZB, color_ZN, color_L;
-    bool *first_B, *first_N, *first_K, *first_C, *first_ZB, *first_ZN, *first_L;
 
     /* Of the states: largest values so far, the least sizes that errors are relative to, and
      * the largest values when these were found, all in one array; and the entries of M, K, C,

@@ -41,14 +41,13 @@ static void move(ga_dae *dae, const double *q)
 }
 
 /* Entries of the columns of colour c from the quotient (plus - minus) / width. */
-static void collect(const ga_coords *coords, const ga_coloring *coloring, const bool *first,
-                    int c, const double *plus, const double *minus, double width,
-                    double *values)
+static void collect(const ga_coords *coords, const ga_coloring *coloring, int c,
+                    const double *plus, const double *minus, double width, double *values)
 {
     for (ga_matrix_entry e = ga_entry_first(coords); e.k < coords->count;
          ga_entry_next(coords, &e))
         if (coloring->color[e.col] == c)
-            values[e.k] = first[e.k] ? (plus[e.row] - minus[e.row]) / width : 0;
+            values[e.k] = coloring->first[e.k] ? (plus[e.row] - minus[e.row]) / width : 0;
 }
 
 ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double *B)
@@ -59,7 +58,7 @@ ga_status ga_difference_gradient(ga_dae *dae, double t, const double *q, double 
         move(dae, q);
         GA_TRY(ga_dae_constraint(dae, t, dae->q_plus, dae->plus));
         GA_TRY(ga_dae_constraint(dae, t, dae->q_minus, dae->minus));
-        collect(&dae->B, &dae->color_B, dae->first_B, c, dae->plus, dae->minus, 2 * step, B);
+        collect(&dae->B, &dae->color_B, c, dae->plus, dae->minus, 2 * step, B);
     }
     return GA_OK;
 }
@@ -100,7 +99,7 @@ ga_status ga_difference_nonholonomic_gradient(ga_dae *dae, double t, const doubl
         GA_TRY(ga_dae_nonholonomic(dae, t, q, dae->v_work, dae->plus));
         for (int j = 0; j < dae->nv; ++j) dae->v_work[j] = v[j] - dae->direction[j];
         GA_TRY(ga_dae_nonholonomic(dae, t, q, dae->v_work, dae->minus));
-        collect(&dae->N, &dae->color_N, dae->first_N, c, dae->plus, dae->minus, 2 * step, N);
+        collect(&dae->N, &dae->color_N, c, dae->plus, dae->minus, 2 * step, N);
     }
     return GA_OK;
 }
@@ -209,8 +208,7 @@ ga_status ga_difference_stiffness(ga_dae *dae, const ga_point *at, double *K)
             ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_side);
             GA_TRY(dynamics_at(dae, at, dae->q_side, side > 0 ? dae->r_plus : dae->r_minus));
         }
-        collect(&dae->K, &dae->color_K, dae->first_K, c, dae->r_plus, dae->r_minus, 2 * step,
-                K);
+        collect(&dae->K, &dae->color_K, c, dae->r_plus, dae->r_minus, 2 * step, K);
     }
     return GA_OK;
 }
@@ -258,7 +256,9 @@ ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
              ga_entry_next(&dae->C, &e)) {
             if (color[e.col] != c) continue;
             const double width = 2 * damping_step(dae, relative, common, at->v, e.col);
-            C[e.k] = dae->first_C[e.k] ? (dae->r_plus[e.row] - dae->r_minus[e.row]) / width : 0;
+            C[e.k] = dae->color_C.first[e.k]
+                         ? (dae->r_plus[e.row] - dae->r_minus[e.row]) / width
+                         : 0;
         }
     }
     return GA_OK;
@@ -266,8 +266,8 @@ ga_status ga_difference_damping(ga_dae *dae, const ga_point *at, double *C)
 
 /* D_q of a velocity-level residual at fixed v. */
 static ga_status along_columns(ga_dae *dae, residual *of, const ga_coords *coords,
-                               const ga_coloring *coloring, const bool *first, double step,
-                               const ga_point *at, double *Z)
+                               const ga_coloring *coloring, double step, const ga_point *at,
+                               double *Z)
 {
     for (int c = 0; c < coloring->colors; ++c) {
         for (int side = 1; side >= -1; side -= 2) {
@@ -275,7 +275,7 @@ static ga_status along_columns(ga_dae *dae, residual *of, const ga_coords *coord
             ga_dae_update(dae, GA_MAP_EXP, at->q, dae->direction, dae->q_plus);
             GA_TRY(of(dae, at->t, dae->q_plus, at->v, side > 0 ? dae->plus : dae->minus));
         }
-        collect(coords, coloring, first, c, dae->plus, dae->minus, 2 * step, Z);
+        collect(coords, coloring, c, dae->plus, dae->minus, 2 * step, Z);
     }
     return GA_OK;
 }
@@ -283,15 +283,13 @@ static ga_status along_columns(ga_dae *dae, residual *of, const ga_coords *coord
 ga_status ga_difference_velocity_stiffness(ga_dae *dae, const ga_point *at, double *Z)
 {
     double step = (dae->sys.gradient ? first_step : nested_step) * typical_length(dae, at->q);
-    return along_columns(dae, velocity_residual, &dae->ZB, &dae->color_ZB, dae->first_ZB, step,
-                         at, Z);
+    return along_columns(dae, velocity_residual, &dae->ZB, &dae->color_ZB, step, at, Z);
 }
 
 ga_status ga_difference_nonholonomic_stiffness(ga_dae *dae, const ga_point *at, double *Z)
 {
     double step = first_step * typical_length(dae, at->q);
-    return along_columns(dae, ga_dae_nonholonomic, &dae->ZN, &dae->color_ZN, dae->first_ZN,
-                         step, at, Z);
+    return along_columns(dae, ga_dae_nonholonomic, &dae->ZN, &dae->color_ZN, step, at, Z);
 }
 
 ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, double *L)
@@ -307,7 +305,7 @@ ga_status ga_difference_force_multipliers(ga_dae *dae, const ga_point *at, doubl
             ga_point moved = ga_dae_point(dae, at->t, at->q, at->v, at->vd, dae->lambda_work);
             GA_TRY(ga_dae_force(dae, &moved, side > 0 ? dae->plus : dae->minus));
         }
-        collect(&dae->L, &dae->color_L, dae->first_L, c, dae->plus, dae->minus, 2 * step, L);
+        collect(&dae->L, &dae->color_L, c, dae->plus, dae->minus, 2 * step, L);
     }
     return GA_OK;
 }

@@ -51,7 +51,6 @@ static void empty_is_fine(void **state)
 {
     (void)state;
     double y[3] = {1, 2, 3};
-    bool first[1];
     int shapes[][2] = {{0, 0}, {3, 0}, {0, 3}};
     for (int s = 0; s < 3; ++s) {
         ga_coords c;
@@ -60,7 +59,6 @@ static void empty_is_fine(void **state)
         assert_int_equal(c.count, 0);
         ga_coords_multiply(&c, NULL, 1, y, y);
         ga_coords_multiply_transposed(&c, NULL, 1, y, y);
-        assert_int_equal(ga_coords_first(&c, first), GA_OK);
         ga_coords_destroy(&c);
     }
     assert_true(y[0] == 1 && y[1] == 2 && y[2] == 3);
@@ -162,32 +160,12 @@ static void threads_give_the_same_bits(void **state)
     ga_coords_destroy(&B);
 }
 
-static void marks_first_entries(void **state)
-{
-    (void)state;
-    uint64_t seed = 2;
-    ga_coords A = random_coords(&seed, 9, 7, 100);
-    bool first[100];
-    assert_int_equal(ga_coords_first(&A, first), GA_OK);
-    for (int k = 0; k < A.count; ++k) {
-        bool expected = true;
-        for (int e = 0; e < k; ++e)
-            if (A.row[e] == A.row[k] && A.col[e] == A.col[k]) expected = false;
-        assert_int_equal(first[k], expected);
-    }
-    ga_coords_destroy(&A);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_entries),
-        cmocka_unit_test(full_is_column_major),
-        cmocka_unit_test(empty_is_fine),
-        cmocka_unit_test(multiplies),
-        cmocka_unit_test(marks_first_entries),
-        cmocka_unit_test(blocks_are_as_entries),
-        cmocka_unit_test(threads_give_the_same_bits),
+        cmocka_unit_test(copies_entries),        cmocka_unit_test(full_is_column_major),
+        cmocka_unit_test(empty_is_fine),         cmocka_unit_test(multiplies),
+        cmocka_unit_test(blocks_are_as_entries), cmocka_unit_test(threads_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,10 @@
  * Each row keeps the colours it has seen: all below `free_from`, and a short ascending list of
  * those above. Looking at the neighbours one by one instead would take L^2 steps for a row with
  * L entries; a full row fills its colours from below, so here its list stays empty. */
+#include "system/coloring.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
-#include "la/coords.h"
 
 #include <limits.h>
 
@@ -103,18 +103,33 @@ static void paint(const ga_coords *A, workspace *w, ga_coloring *coloring)
     }
 }
 
+/* Entries come by column; mark[row] == col + 1 once a place of this column is taken. */
+static void mark_first(const ga_coords *A, const workspace *w, int *mark, bool *first)
+{
+    for (int i = 0; i < A->rows; ++i) mark[i] = 0;
+    for (int p = 0; p < A->count; ++p) {
+        const int k = w->columns.item[p], i = A->row[k], taken = A->col[k] + 1;
+        first[k] = mark[i] != taken;
+        mark[i] = taken;
+    }
+}
+
 ga_status ga_coloring_create(const ga_coords *coords, ga_coloring *coloring)
 {
     workspace w = {0};
     ga_coords entries;
+    *coloring = (ga_coloring){0};
     GA_TRY(ga_coords_entries(coords, &entries));
-    coloring->colors = 0;
     coloring->color = GA_NEW(int, coords->cols);
-    ga_status status = coloring->color ? create_workspace(&entries, &w) : GA_ERR_MEMORY;
-    if (status == GA_OK)
+    coloring->first = GA_NEW(bool, coords->count);
+    const bool memory = coloring->color && coloring->first;
+    const ga_status status = memory ? create_workspace(&entries, &w) : GA_ERR_MEMORY;
+    if (status == GA_OK) {
         paint(&entries, &w, coloring);
-    else
+        mark_first(&entries, &w, w.begin, coloring->first);
+    } else {
         ga_coloring_destroy(coloring);
+    }
     destroy_workspace(&w);
     ga_coords_destroy(&entries);
     return status;
@@ -123,5 +138,6 @@ ga_status ga_coloring_create(const ga_coords *coords, ga_coloring *coloring)
 void ga_coloring_destroy(ga_coloring *coloring)
 {
     ga_free(coloring->color);
+    ga_free(coloring->first);
     *coloring = (ga_coloring){0};
 }

@@ -1,5 +1,5 @@
 #include "base/memory.h"
-#include "la/row_order.h"
+#include "system/row_order.h"
 
 #include <colamd.h>
 #include <limits.h>

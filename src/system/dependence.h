@@ -1,6 +1,6 @@
 /* Linearly dependent rows of a sparse matrix, and what they depend on. */
-#ifndef GA_LA_DEPENDENCE_H
-#define GA_LA_DEPENDENCE_H
+#ifndef GA_SYSTEM_DEPENDENCE_H
+#define GA_SYSTEM_DEPENDENCE_H
 
 #include "la/coords.h"
 

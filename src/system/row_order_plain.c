@@ -1,6 +1,6 @@
 /* Short rows first, by counting. */
 #include "base/memory.h"
-#include "la/row_order.h"
+#include "system/row_order.h"
 
 ga_status ga_row_order(int rows, int columns, const int *start, const int *col, int *order)
 {

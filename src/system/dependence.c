@@ -11,12 +11,12 @@
  * that had no pivot is the last one in the order P, which means nothing to anybody; therefore
  * the null vectors are brought into reduced echelon form from the last row of A upwards.
  */
-#include "la/dependence.h"
+#include "system/dependence.h"
 
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
-#include "la/row_order.h"
+#include "system/row_order.h"
 
 #include <limits.h>
 #include <math.h>

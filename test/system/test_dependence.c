@@ -1,6 +1,6 @@
 /* Dependent rows against the singular values of LAPACK. */
-#include "la/dependence.h"
-#include "random.h"
+#include "system/dependence.h"
+#include "test/la/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

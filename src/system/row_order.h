@@ -1,7 +1,7 @@
 /* An order of the rows of a sparse matrix that keeps the fill of A^T P = Q R small: by COLAMD,
  * or, where the library is built without KLU and its helpers, short rows first. */
-#ifndef GA_LA_ROW_ORDER_H
-#define GA_LA_ROW_ORDER_H
+#ifndef GA_SYSTEM_ROW_ORDER_H
+#define GA_SYSTEM_ROW_ORDER_H
 
 #include <galpha/status.h>
 

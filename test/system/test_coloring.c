@@ -1,5 +1,6 @@
 /* Colourings: valid, and as few colours as known optima. */
-#include "random.h"
+#include "system/coloring.h"
+#include "test/la/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,12 +116,27 @@ static void full_row_takes_linear_time(void **state)
     free(row), free(col);
 }
 
+static void marks_first_entries(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    ga_coords A = random_coords(&seed, 9, 7, 100);
+    ga_coloring c = paint(&A);
+    for (int k = 0; k < A.count; ++k) {
+        bool expected = true;
+        for (int e = 0; e < k; ++e)
+            if (A.row[e] == A.row[k] && A.col[e] == A.col[k]) expected = false;
+        assert_int_equal(c.first[k], expected);
+    }
+    ga_coloring_destroy(&c);
+    ga_coords_destroy(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bands_are_optimal),
-        cmocka_unit_test(random_ones_are_valid),
-        cmocka_unit_test(special_shapes),
+        cmocka_unit_test(bands_are_optimal),          cmocka_unit_test(marks_first_entries),
+        cmocka_unit_test(random_ones_are_valid),      cmocka_unit_test(special_shapes),
         cmocka_unit_test(full_row_takes_linear_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
