@@ -109,8 +109,7 @@ static double mean_diagonal(const ga_stepper *s, const ga_coords *A, const doubl
 /* Mean mass by mean size of a row of G, with a margin: M du = G^T dl. */
 static double typical_reaction(const ga_stepper *s)
 {
-    double sum = 0;
-    for (int k = 0; k < s->dae.G.count; ++k) sum += s->trial.G[k] * s->trial.G[k];
+    const double sum = ga_norm_squares(s->dae.G.count, s->trial.G);
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
@@ -178,11 +177,17 @@ static ga_status factor_second(ga_stepper *s)
     return status;
 }
 
+static void measure_mass(ga_stepper *s)
+{
+    s->tangent.mean_mass = fabs(mean_diagonal(s, &s->dae.M, s->tangent.M, s->tangent.mass));
+    if (ga_cache_has(s, GA_VALID_MASS)) set(s, GA_VALID_DIAGONAL);
+}
+
 /* What follows from K, C, L, Z, M, G and U. */
 static ga_status complete_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    s->tangent.mean_mass = fabs(mean_diagonal(s, &dae->M, s->tangent.M, s->tangent.mass));
+    if (!ga_cache_has(s, GA_VALID_DIAGONAL)) measure_mass(s);
     s->tangent.typical_reaction = typical_reaction(s);
     s->tangent.arm = longest_arm(s);
     if (!s->tangent.flat) {
@@ -215,7 +220,8 @@ ga_status ga_cache_tangents(ga_stepper *s)
         return status;
     }
     keep_point(s, vd, mu);
-    ga_pool_copy(s->pool, s->tangent.M, s->at.M, dae->M.count);
+    if (!ga_cache_has(s, GA_VALID_DIAGONAL))
+        ga_pool_copy(s->pool, s->tangent.M, s->at.M, dae->M.count);
     ga_pool_copy(s->pool, s->tangent.G, s->trial.G, dae->G.count);
     if (s->form->has_eta) ga_pool_copy(s->pool, s->tangent.B_eta, s->now.G, dae->B.count);
     if (s->def.penalty == GA_PENALTY_AUTO) s->tangent.penalty = dymore_scale(s);

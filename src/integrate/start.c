@@ -194,49 +194,69 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
     return perturb(s, h, now->vd, vdd, now->v);
 }
 
-/* Both at once with the matrix of the step just made, if it has rows for both levels:
- * dq = c_q T u, dv = c_v (u + B_n^T x). Leaves Phi and w as they were before the last
- * correction, which is at round-off. */
+/* The correction of both levels with the matrix of the step just made, if it has rows for both:
+ * dq = c_q T u, dv = c_v (u + B_n^T x). Its size relative to q and v; NaN if it is not finite.
+ */
+static double correction(ga_stepper *s, double *step, double *dvd)
+{
+    const ga_dae *dae = &s->dae;
+    double *w = s->newton.r + s->nv, *Phi = s->newton.r + s->terms.place[GA_AT_ETA];
+    const size_t size = (size_t)s->nv * sizeof *step;
+    memset(s->newton.r, 0, size);
+    for (int i = 0; i < s->mp; ++i) w[i] = s->at.w[i] / s->step.c_v;
+    for (int i = 0; i < s->m; ++i) Phi[i] = s->at.Phi[i] / s->step.c_q;
+    ga_cache_solve(s, s->newton.r, s->newton.x);
+    memset(step, 0, size);
+    if (s->tangent.flat)
+        for (int i = 0; i < s->nv; ++i) step[i] = -s->step.c_q * s->newton.x[i];
+    else
+        ga_coords_multiply(&dae->T, s->tangent.T, -s->step.c_q, s->newton.x, step);
+    memcpy(dvd, s->newton.x, size);
+    ga_coords_multiply_transposed(&dae->B, s->tangent.B_eta, 1, s->newton.x + s->nv + s->mp,
+                                  dvd);
+    const double of_q = ga_norm_max(dae->nm, step), of_v = ga_norm_max(dae->nm, dvd);
+    const double q = ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN);
+    const double v = ga_larger(ga_norm_max(dae->nm, s->trial.v), DBL_MIN);
+    if (!isfinite(of_q + of_v)) return NAN;
+    return ga_larger(of_q / q, s->step.c_v * of_v / v);
+}
+
+/* Phi and w at the trial, with G. */
+static ga_status measure_levels(ga_stepper *s)
+{
+    ga_dae *dae = &s->dae;
+    const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
+    const ga_values values = {.G = s->trial.G, .Phi = s->at.Phi, .w = s->at.rate};
+    GA_TRY(ga_dae_fill(dae, &at, &values));
+    memcpy(s->at.w, s->at.rate, (size_t)s->mp * sizeof *s->at.w);
+    ga_coords_multiply(&dae->B, s->trial.G, 1, s->trial.v, s->at.w);
+    return GA_OK;
+}
+
+/* Until corrections are at round-off; or the next one would be, by the rate at which they
+ * contract, and the last digit of v is all that w shows. Leaves G, Phi and w where q ends, or
+ * before a last correction of that size. */
 bool ga_start_project_in_step(ga_stepper *s)
 {
     enum { MOST = 6 };
-    ga_dae *dae = &s->dae;
-    double *step = s->work.step, *dvd = s->work.one, *w = s->newton.r + s->nv,
-           before = INFINITY;
+    const double speed = s->policy.scale.v[0] + s->policy.scale.v[1];
+    double *step = s->work.step, *dvd = s->work.one, before = INFINITY, next = INFINITY;
     if (!s->form->has_eta || !ga_cache_has(s, GA_VALID_FACTORS)) return false;
     for (int iteration = 0; iteration < MOST; ++iteration) {
-        const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
-        const ga_values values = {.G = s->trial.G, .Phi = s->at.Phi, .w = s->at.rate};
-        if (ga_dae_evaluate(dae, &at, &values) != GA_OK) return false;
-        memcpy(s->at.w, s->at.rate, (size_t)s->mp * sizeof *s->at.w);
-        ga_coords_multiply(&dae->B, s->trial.G, 1, s->trial.v, s->at.w);
-        memset(s->newton.r, 0, (size_t)s->nv * sizeof *s->newton.r);
-        for (int i = 0; i < s->mp; ++i) w[i] = s->at.w[i] / s->step.c_v;
-        for (int i = 0; i < s->m; ++i)
-            s->newton.r[s->terms.place[GA_AT_ETA] + i] = s->at.Phi[i] / s->step.c_q;
-        ga_cache_solve(s, s->newton.r, s->newton.x);
-        memset(step, 0, (size_t)s->nv * sizeof *step);
-        if (s->tangent.flat)
-            for (int i = 0; i < s->nv; ++i) step[i] = -s->step.c_q * s->newton.x[i];
-        else
-            ga_coords_multiply(&dae->T, s->tangent.T, -s->step.c_q, s->newton.x, step);
-        memcpy(dvd, s->newton.x, (size_t)s->nv * sizeof *dvd);
-        ga_coords_multiply_transposed(&dae->B, s->tangent.B_eta, 1, s->newton.x + s->nv + s->mp,
-                                      dvd);
-        const double q = ga_larger(ga_norm_max(s->nq, s->trial.q), DBL_MIN);
-        const double v = ga_larger(ga_norm_max(dae->nm, s->trial.v), DBL_MIN);
-        const double change = ga_larger(ga_norm_max(dae->nm, step) / q,
-                                        s->step.c_v * ga_norm_max(dae->nm, dvd) / v);
-        bool done = change <= round_off;
+        if (measure_levels(s) != GA_OK) return false;
+        const double Phi = ga_norm_max(s->m, s->at.Phi), w = ga_norm_max(s->mp, s->at.w);
+        const bool arrived = ga_step_is_at_round_off(s, Phi, w);
+        if (arrived && next <= round_off && w <= DBL_EPSILON * speed) return true;
+        const double change = correction(s, step, dvd);
         /* no more progress: where v is small, the round-off of Phi, by h */
         const bool stalls = !(change <= 0.25 * before);
-        done |= stalls && ga_step_is_at_round_off(s, ga_norm_max(s->m, s->at.Phi),
-                                                  ga_norm_max(s->mp, s->at.w));
-        if (!done && stalls) return false;
+        const bool done = change <= round_off || (stalls && arrived);
+        if (isnan(change) || (stalls && !done)) return false;
+        if (before < INFINITY) next = change / before * change;
         before = change;
         for (int i = 0; i < s->nv; ++i) s->trial.v[i] -= s->step.c_v * dvd[i];
         if (done) return true;
-        ga_dae_update(dae, GA_MAP_EXP, s->trial.q, step, s->trial.q);
+        ga_dae_update(&s->dae, GA_MAP_EXP, s->trial.q, step, s->trial.q);
     }
     return false;
 }

@@ -418,7 +418,8 @@ typedef enum ga_validity {
     GA_VALID_MASS = 1,     /* at.M, which is constant */
     GA_VALID_DYNAMICS = 2, /* newton.r has the dynamics of the trial */
     GA_VALID_FRESH = 4,    /* the tangents are of this attempt */
-    GA_VALID_FACTORS = 8   /* of the iteration matrix, made of the tangents */
+    GA_VALID_FACTORS = 8,  /* of the iteration matrix, made of the tangents */
+    GA_VALID_DIAGONAL = 16 /* tangent.M, which is constant, and what is known of its diagonal */
 } ga_validity;
 
 static inline bool ga_cache_has(const ga_stepper *s, ga_validity what)

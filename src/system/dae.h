@@ -219,6 +219,8 @@ ga_status ga_dae_normalise(const ga_dae *dae, double *q, ga_report *report);
 double ga_dae_translation(const ga_dae *dae, const double *q);
 /* Largest absolute value; 0 for n = 0, NaN if there is one. */
 double ga_norm_max(int n, const double *x);
+/* Sum of squares. */
+double ga_norm_squares(int n, const double *x);
 /* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
  * is not finite; a kind with a NaN keeps its size. */
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);

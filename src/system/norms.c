@@ -30,6 +30,16 @@ double ga_norm_max(int n, const double *x)
     return number_of(largest);
 }
 
+double ga_norm_squares(int n, const double *x)
+{
+    double sum[4] = {0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; ++k) sum[k] += x[i + k] * x[i + k];
+    for (; i < n; ++i) sum[0] += x[i] * x[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2])
 {
     int64_t of_translations = 0, of_rotations = 0;
