@@ -176,11 +176,9 @@ static void print_moved(const ga_sim_check *found, int dimension)
     puts("assembled positions, to be copied into the file");
     for (int k = 0; k < found->moved_count; ++k)
         print_assembled(&found->moved[k], dimension, size);
-    puts("    with these in the file, joint coordinates are zero at the assembled position: "
-         "then\n"
-         "    subtract their values at the start (`galpha run`, row t = 0) from `limits`, "
-         "`rest`,\n"
-         "    angles of torsion springs and values of motions");
+    puts("    With these in the file, joint coordinates are zero in the assembled position.\n"
+         "    `limits`, `rest`, angles of torsion springs and values of motions then shift:\n"
+         "    subtract the coordinate at t = 0 of a run with the present file.");
 }
 
 /* The largest number in this unit, at least 1: what is smaller by the precision of doubles is
@@ -318,7 +316,8 @@ static void print_freedom(const check *c)
         between = "; ";
     }
     if (held > 0) {
-        printf("%s%d when stops and stiction release", between, f->degrees_of_freedom + held);
+        printf("%s%d while no joint rests at a stop or sticks", between,
+               f->degrees_of_freedom + held);
         between = "; ";
     }
     if (f->grubler != f->degrees_of_freedom) {
@@ -327,8 +326,7 @@ static void print_freedom(const check *c)
     }
     puts(strcmp(between, "; ") == 0 ? ")" : "");
     if (f->is_singular)
-        puts("                    of this position alone, which is singular: other positions "
-             "have fewer");
+        puts("                    in this position, which is singular; fewer elsewhere");
 }
 
 static void print_report(const check *c)
@@ -475,7 +473,8 @@ static int fail(const check *c, const ga_report *report)
                                  .def = &c->def,
                                  .report = report,
                                  .path = c->input.path,
-                                 .examined = true};
+                                 .examined = true,
+                                 .checked = true};
     if (c->input.json) {
         cli_json json = {.out = stdout};
         cli_json_object(&json, NULL);
@@ -505,6 +504,8 @@ static int examine(check *c)
         print_report(c);
     cli_flush();
     cli_warnings_print(c->sim, 0);
+    if (!(c->def.t_end > c->def.t_start))
+        cli_error("note: a run needs an end time: add `simulate: {t_end: ...}`");
     if (c->found.tangent_error > suspicious_tangent)
         cli_error("warning: Jacobians differ from finite differences by %.2g; Newton's method "
                   "will converge slowly or not at all",

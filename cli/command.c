@@ -299,7 +299,7 @@ void cli_print_help(const cli_command *command)
 
 void cli_print_overview(FILE *out)
 {
-    fputs("galpha simulates mechanisms: rigid bodies, joints and forces.\n"
+    fputs("galpha simulates mechanisms of rigid bodies, joints and forces.\n"
           "\n"
           "usage: galpha COMMAND [ARGUMENT ...]\n"
           "\n",
@@ -313,6 +313,9 @@ void cli_print_overview(FILE *out)
     }
     fputs("\n"
           "  galpha COMMAND --help   show the options of a command\n"
-          "  galpha --version        show the version\n",
+          "  galpha --version        show the version\n"
+          "\n"
+          "First steps: galpha check MODEL, then galpha run MODEL --view page.html.\n"
+          "The manual page is `man galpha`, once galpha is installed.\n",
           out);
 }

@@ -125,11 +125,12 @@ void cli_failure_print(const cli_failure *f)
                   r->norm_q, r->norm_v, r->norm_lambda);
     const char *text;
     for (size_t k = 0; (text = next_advice(f, &k));) cli_error("  try: %s", text);
-    if (f->examined) return;
+    if (f->examined && !f->checked) return;
     if (could_not_start(f))
         cli_error("  galpha view %s shows the model at the start, with open joints in red",
                   f->path);
-    else if (!r->remedy && (r->status == GA_ERR_NO_CONVERGE || r->status == GA_ERR_SINGULAR))
+    else if (!f->checked && !r->remedy &&
+             (r->status == GA_ERR_NO_CONVERGE || r->status == GA_ERR_SINGULAR))
         cli_error("  galpha check %s shows redundant constraints and wrong Jacobians", f->path);
 }
 

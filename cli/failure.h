@@ -13,6 +13,7 @@ typedef struct cli_failure {
     const ga_report *report;
     const char *path; /* of the model */
     bool examined;    /* by `check` or `view`, which are then not advised */
+    bool checked;     /* by `check`; `view` shows more */
 } cli_failure;
 
 void cli_failure_print(const cli_failure *failure);

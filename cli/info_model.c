@@ -99,8 +99,7 @@ static int list_settings(const info *i, setting list[MOST_SETTINGS])
         list[n++] = (setting){"max_step", NULL, max_step, max_step_unit(def, max_step)};
     }
     const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
-    if (!family)
-        list[n++] = (setting){"method", cli_method_name(def->integrator.method), 0, ""};
+    list[n++] = (setting){"method", cli_method_name(def->integrator.method), 0, ""};
     if (family)
         list[n++] =
             (setting){"formulation", cli_formulation(def->integrator.formulation), 0, ""};

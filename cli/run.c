@@ -439,7 +439,8 @@ static void tell(const cli_run_state *r)
     if (r->write_status != GA_OK)
         cli_error("%s", r->write_report.message);
     else if (r->status != GA_OK)
-        cli_failure_print(&(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
+        cli_failure_print(&(cli_failure){
+            .sim = r->sim, .def = &r->def, .report = &r->report, .path = r->input.path});
     else if (r->caught)
         cli_error("stopped at t = %.9g s of %.9g s%s%s", ga_sim_get_summary(r->sim).t,
                   r->def.t_end, is_saved(r) ? "; to continue: galpha resume " : "",

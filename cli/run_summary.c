@@ -107,7 +107,8 @@ void cli_run_print_summary(const cli_run_state *r)
     if (s.control.third_order) fprintf(out, ", %ld of third order", s.control.third_order);
     if (s.control.step_max > 0)
         fprintf(out, ", size %.3g ... %.3g s", s.control.step_min, s.control.step_max);
-    if (s.control.events) fprintf(out, ", %ld events", s.control.events);
+    if (s.control.events)
+        fprintf(out, ", %ld event%s", s.control.events, s.control.events == 1 ? "" : "s");
     print_methods(out, r->def.integrator.method, &s.methods);
     if (s.statistics.iterations)
         fprintf(out, "\n  Newton       %ld iterations, ", s.statistics.iterations);
@@ -209,7 +210,9 @@ void cli_run_print_json(const cli_run_state *r)
     cli_json_end_list(&json);
     cli_warnings_json(&json, r->sim);
     if (r->status != GA_OK)
-        cli_failure_json(&json,
-                         &(cli_failure){r->sim, &r->def, &r->report, r->input.path, false});
+        cli_failure_json(&json, &(cli_failure){.sim = r->sim,
+                                               .def = &r->def,
+                                               .report = &r->report,
+                                               .path = r->input.path});
     cli_json_end_object(&json);
 }

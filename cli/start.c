@@ -53,6 +53,16 @@ bool cli_start_is_model(const char *path)
 
 /* --- frames ------------------------------------------------------------------------------- */
 
+/* The frame is a file beside the page, of which the user knows nothing. */
+static void name_page(const char *page, const char *frame, ga_report *report)
+{
+    const size_t length = strlen(frame);
+    if (strncmp(report->message, frame, length) != 0) return;
+    char rest[sizeof report->message];
+    snprintf(rest, sizeof rest, "%s", report->message + length);
+    snprintf(report->message, sizeof report->message, "%.180s%.120s", page, rest);
+}
+
 static ga_status write_frame(start *s, const ga_sim *sim, const char *label, const char *status,
                              ga_report *report)
 {
@@ -76,6 +86,7 @@ static ga_status write_frame(start *s, const ga_sim *sim, const char *label, con
         def.model_text = ga_model_text(s->input.model);
         def.scene = scene;
         done = ga_result_create_with(path, GA_RESULT_HDF5, &def, &result, report);
+        if (done == GA_ERR_FILE) name_page(s->page, path, report);
         if (done == GA_OK)
             done = ga_result_write(result, ga_sim_time(sim), ga_sim_values(sim), report);
         ga_report closing;

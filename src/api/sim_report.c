@@ -453,12 +453,10 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
               "not from a dead point, not beyond its reach"
         : p.driven ? "values of motions and locations of joints that agree at the start"
         : a->model->dimension == 2
-            ? "lengths and locations of joints that fit together (a small gap may be a matter "
-              "of "
-              "digits), or a joint with fewer constraints in the loop (`point-on-line`)"
-            : "lengths and locations of joints that fit together (a small gap may be a matter "
-              "of "
-              "digits), or a joint with fewer constraints in the loop (`spherical`, "
+            ? "lengths and locations of joints that fit together (with more digits, if the gap "
+              "is small), or a joint with fewer constraints in the loop (`point-on-line`)"
+            : "lengths and locations of joints that fit together (with more digits, if the gap "
+              "is small), or a joint with fewer constraints in the loop (`spherical`, "
               "`point-on-line`)";
 }
 

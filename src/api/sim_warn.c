@@ -124,7 +124,7 @@ static void warn_chattering(ga_sim *sim, const ga_control_statistics *stats)
     if (ga_warnings_have(&sim->warnings, GA_WARN_CHATTERING)) return;
     ga_warn(&sim->warnings, GA_WARN_CHATTERING, NULL, sim->t,
             "a force jumps again and again: %ld jumps found, %ld steps rejected, %ld accepted "
-            "until t = %.6g s",
+            "up to t = %.6g s",
             stats->jumps, stats->rejected, stats->accepted, sim->t);
 }
 

@@ -152,10 +152,10 @@ static bool refuse_unit(ga_reader *reader, const ga_value *value, double x, cons
             unit[letters] == 0) {
             if (units[k].si)
                 return ga_reader_error(reader, value->place,
-                                       "`%.*s`: numbers are in SI units, write %.15g (%s)",
+                                       "`%.*s`: numbers are in SI units: write %.15g (%s)",
                                        shown, value->text, x * units[k].factor, units[k].si);
             return ga_reader_error(reader, value->place,
-                                   "`%.*s`: numbers carry no unit, they are in SI units; write "
+                                   "`%.*s`: numbers are in SI units, without a unit: write "
                                    "%.15g",
                                    shown, value->text, x);
         }

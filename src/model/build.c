@@ -332,8 +332,10 @@ static const ga_value *section(ga_builder *b, const char *name)
     if (value->kind == GA_VALUE_MAP) return value;
     char buffer[80];
     size_t here = ga_reader_enter(&b->reader, name);
-    ga_reader_error(&b->reader, value->place, "got %s, expected a map from names to %s",
-                    ga_value_describe(value, buffer, sizeof buffer), name);
+    const bool settings = strcmp(name, "simulate") == 0 || strcmp(name, "output") == 0;
+    ga_reader_error(&b->reader, value->place, "got %s, expected a map%s%s",
+                    ga_value_describe(value, buffer, sizeof buffer),
+                    settings ? " of settings" : " from names to ", settings ? "" : name);
     ga_reader_leave(&b->reader, here);
     return NULL;
 }
@@ -548,7 +550,8 @@ static void name_elements(ga_builder *b, const char *in, draft_element *drafts, 
         const ga_element_type *type = NULL;
         char buffer[80];
         if (entry->value.kind != GA_VALUE_MAP)
-            ga_reader_error(&b->reader, entry->value.place, "got %s, expected a map",
+            ga_reader_error(&b->reader, entry->value.place,
+                            "got %s, expected a map, {type: ..., ...}",
                             ga_value_describe(&entry->value, buffer, sizeof buffer));
         else
             type = find_type(b, in, &entry->value);
@@ -875,11 +878,11 @@ static void check_method(ga_builder *b, const ga_value *map)
     static const struct {
         const char *key, *methods;
         unsigned families; /* bits */
-    } rules[] = {{"rho_inf", "generalized-alpha and wbz",
+    } rules[] = {{"rho_inf", "the methods generalized-alpha and wbz have it",
                   1u << GA_FAMILY_GENERALIZED_ALPHA | 1u << GA_FAMILY_WBZ},
-                 {"alpha", "hht", 1u << GA_FAMILY_HHT},
-                 {"beta", "newmark", 1u << GA_FAMILY_NEWMARK},
-                 {"gamma", "newmark", 1u << GA_FAMILY_NEWMARK}};
+                 {"alpha", "the method hht has it", 1u << GA_FAMILY_HHT},
+                 {"beta", "the method newmark has it", 1u << GA_FAMILY_NEWMARK},
+                 {"gamma", "the method newmark has it", 1u << GA_FAMILY_NEWMARK}};
     static const char *const names[] = {[GA_FAMILY_EXPLICIT] = "explicit",
                                         [GA_FAMILY_RADAU] = "radau",
                                         [GA_FAMILY_AUTO] = "auto"};
@@ -888,7 +891,8 @@ static void check_method(ga_builder *b, const ga_value *map)
     for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k)
         if (ga_value_get(map, rules[k].key) && !(rules[k].families & bit))
             ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
-                            "%s: belongs to the method %s", rules[k].key, rules[k].methods);
+                            "%s: only %s; remove it, or set it to null", rules[k].key,
+                            rules[k].methods);
     for (int k = 0; k < OF_FAMILY; ++k)
         if (family >= GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
             ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,

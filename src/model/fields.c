@@ -129,8 +129,8 @@ bool ga_build_fields(ga_builder *b, const ga_value *map, const ga_field *fields,
     if (!ga_build_defaults(b, fields, out)) return false;
     if (map->kind != GA_VALUE_MAP) {
         char buffer[80];
-        return ga_reader_error(&b->reader, map->place, "got %s, expected a map",
-                               ga_value_describe(map, buffer, sizeof buffer));
+        return ga_reader_error(&b->reader, map->place, "got %s, expected a map, {%s: ...}",
+                               ga_value_describe(map, buffer, sizeof buffer), fields->name);
     }
     bool good = true;
     for (int k = 0; k < map->count; ++k) {

@@ -72,7 +72,7 @@ static void test_no_numbers(void **state)
         {"30 mm", "write 0.03 (m)"},
         {"30mm", "write 0.03 (m)"},
         {"3000 rpm", "(rad/s)"},
-        {"5 kg", "numbers carry no unit"},
+        {"5 kg", "numbers are in SI units, without a unit"},
         {"9.81 m/s^2", "only `deg`"},
         {"30 \xC2\xB0", "`30 deg`"},
         {"30 degrees", "`30 deg`"},
