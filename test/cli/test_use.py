@@ -63,7 +63,7 @@ class Messages(Case):
         said = self.run_it("converge", "short.yaml", code=2)
         self.assertIn("add `simulate: {t_end: ...}`", said.err)
         self.assertNotIn("nan", said.err)
-        self.run_it("check", "short.yaml")
+        self.assertIn("a run needs an end time", self.run_it("check", "short.yaml").err)
         self.run_it("info", "short.yaml")
         self.run_it("view", "short.yaml")
 
@@ -130,6 +130,7 @@ class Messages(Case):
             "simulate", "  bar: {type: distance, between: [[9, 0, 0], bob], length: 1}\nsimulate"))
         said = self.run_it("check", "apart.yaml", code=1)
         self.assertNotIn("galpha check", said.err)
+        self.assertIn("galpha view apart.yaml shows the model at the start", said.err)
         said = self.run_it("run", "apart.yaml", code=1)
         self.assertNotIn("galpha check", said.err)
         self.assertIn("galpha view apart.yaml shows the model at the start", said.err)
@@ -996,7 +997,7 @@ class Singular(Case):
     def test_start(self):
         self.write("straight.yaml", STRAIGHT)
         said = self.run_it("check", "straight.yaml")
-        self.assertRegex(said.out, r"degrees of freedom  1 .*\n +of this position alone")
+        self.assertRegex(said.out, r"degrees of freedom  1 .*\n +in this position, which is singular")
         self.assertIn("singular position", said.err)
         self.assertNotIn("redundant", said.out + said.err)
         self.assertTrue(self.json_of("check", "straight.yaml", "--json")["singular"])
@@ -1026,7 +1027,7 @@ joints:
 simulate: {t_end: 1}
 """)
         said = self.run_it("check", "rest.yaml").out
-        self.assertIn("degrees of freedom  0 (1 when stops and stiction release)", said)
+        self.assertIn("degrees of freedom  0 (1 while no joint rests at a stop or sticks)", said)
         said = self.run_it("check", "rest.yaml", "--set", "joints.g.limits.min=-1").out
         self.assertIn("degrees of freedom  1\n", said)
         self.assertIn("constraints         3 (1 open", said)
