@@ -44,7 +44,7 @@ const cli_command cli_info = {
         "ranges,\n"
         "settings and statistics of the run. For a model, or - for standard input: bodies,\n"
         "joints, motions, forces, parameters, settings, and the channels it can output.\n"
-        "Results and models are told apart by their content. Nothing is simulated.\n"
+        "galpha distinguishes results from models by their content. Nothing is simulated.\n"
         "\n"
         "Exit codes: 0 done, 2 bad input or usage, 3 the file cannot be read.\n",
     .options = options,

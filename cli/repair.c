@@ -53,7 +53,7 @@ const cli_command cli_repair = {
     .name = "repair",
     .operand = "RESULT",
     .operand_repeats = true,
-    .summary = "complete a result whose run was killed, for other programs",
+    .summary = "complete a result whose run was killed, for use by other programs",
     .details =
         "If a run is killed while it updates its HDF5 file, the file holds the update as a\n"
         "whole. galpha reads such a file as it is; h5py and other programs read it after this\n"

@@ -112,7 +112,7 @@ static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     {"checkpoint-every", 0, "SECONDS", "how often to save; default: as before"},
     CLI_JSON_OPTION,
-    {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
+    {"quiet", 'q', NULL, "print errors only: no progress, no summary, no warnings"},
     {0},
 };
 
@@ -126,8 +126,8 @@ const cli_command cli_resume = {
         "steps are, bit for bit, those of a run that was never stopped, and the results are\n"
         "complete: rows written before the checkpoint are taken from FILE.part, or FILE. If\n"
         "these are missing, the results begin at the checkpoint, with a warning. If they are\n"
-        "there but damaged, or lack channels that are asked for (--view needs positions),\n"
-        "nothing is computed and no row is lost.\n"
+        "damaged, or lack channels that are asked for (--view needs positions), the command\n"
+        "stops before computing anything, and no row is lost.\n"
         "CHECKPOINT is updated as by `galpha run`. With --t-end, the tolerance still refers\n"
         "to the original duration.\n"
         "\n"

@@ -733,7 +733,7 @@ static const cli_option options[] = {
     {"checkpoint-every", 0, "SECONDS", "how often; default: 60"},
     CLI_INPUT_OPTIONS,
     CLI_JSON_OPTION,
-    {"quiet", 'q', NULL, "no progress, no summary, no warnings"},
+    {"quiet", 'q', NULL, "print errors only: no progress, no summary, no warnings"},
     {0},
 };
 

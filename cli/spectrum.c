@@ -391,7 +391,7 @@ const cli_command cli_spectrum = {
         "velocity; where it is not 0, multipliers are only first-order accurate.\n"
         "\n"
         "Several numbers after --rho-inf or --alpha compare methods in tables and figures.\n"
-        "Figures span the range of --ratio if several are given.\n"
+        "If --ratio has several values, figures span their range.\n"
         "\n"
         "Exit codes: 0 done, 2 bad usage, 3 the figure cannot be written.\n",
     .options = options,

@@ -103,7 +103,7 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "page to write; default: FILE with the ending .html"},
     {"title", 0, "TEXT", "title of the page; default: the name of the model"},
     CLI_INPUT_OPTIONS,
-    {"quiet", 'q', NULL, "print nothing but errors"},
+    {"quiet", 'q', NULL, "print errors only"},
     {0},
 };
 
@@ -117,7 +117,7 @@ const cli_command cli_view = {
         "results are overlaid. For a model, the page shows the initial state; if the model\n"
         "cannot be assembled, the page shows and lists the joints that do not close.\n"
         "The page is a single, self-contained HTML file: it opens in any browser, offline.\n"
-        "If it would become too large, frames are left out evenly.\n"
+        "If it would become too large, only every n-th frame is kept.\n"
         "\n"
         "Exit codes: 0 done, 1 the model cannot be assembled (the page is written), 2 bad\n"
         "input or usage, or built without the viewer, 3 a file cannot be read or written.\n",

@@ -430,7 +430,7 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
                    section_of(p.of[0]), p.of[0]->name, row);
     for (int k = 1; k < p.count && k < MOST_PARTNERS; ++k)
         ga_message_add(report->message, "%s%.24s", k > 1 ? ", " : "", p.of[k]->name);
-    if (p.count == 1) ga_message_add(report->message, "what other joints hold");
+    if (p.count == 1) ga_message_add(report->message, "other joints");
     if (p.count > MOST_PARTNERS) ga_message_add(report->message, ", ...");
     ga_gap gap = {.element = ""};
     const bool open =

@@ -76,7 +76,7 @@ static bool refuse_bare(const ga_setup *setup, const void *element, int bare, do
     else
         snprintf(body, sizeof body, "%.*s", (int)strcspn(point, "."), point);
     snprintf(text, sizeof text,
-             "`%s` is a body, not a point that could coincide with `%s`; write `between: "
+             "`%s` is a body, not a point, so it cannot coincide with `%s`; write `between: "
              "[%s%s, %s%s]` with a point of `%s`, or `between: [%s, %s], at: %s`",
              alone, point, side[0], bare == 0 ? ".POINT" : "", side[1],
              bare == 1 ? ".POINT" : "", alone, bare == 0 ? alone : body,

@@ -350,7 +350,7 @@ static const struct page {
     {"body", "Rigid body or point mass, an entry of `bodies`.", ga_body_fields},
     {"functions", "Functions of time, for motions, forces, lengths and accelerations.", NULL},
     {"simulate", "Integration settings: the section `simulate`.", ga_simulate_fields},
-    {"output", "What is output and how often: the section `output`.", ga_output_fields},
+    {"output", "What is written, and how often: the section `output`.", ga_output_fields},
 };
 enum { PAGES = sizeof pages / sizeof *pages, PAGES_BEFORE = 2 /* the elements */ };
 

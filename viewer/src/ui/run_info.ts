@@ -124,7 +124,7 @@ export class RunInfo {
     }
     const own = state.runs.some((r, i) => steps(r, i)?.own);
     parts.push(
-      this.chart("Step size", own ? "solver.step at the output times, s" : "time between frames, s: the result has no solver.step", true, () =>
+      this.chart("Step size", own ? "step size at output times, s" : "time between frames, s: the result has no solver.step", true, () =>
         visible().flatMap(([run, i]) => {
           const s = steps(run, i);
           return s ? [s.curve] : [];

@@ -39,7 +39,7 @@ export function transport(state: State): HTMLElement {
     { class: "speed", title: "Speed", "aria-label": "Speed", onchange: () => state.setSpeed(Number(speed.value)) },
     ...SPEEDS.map((s) => h("option", { value: String(s), text: speedText(s) })),
   );
-  const truth = h("span", { class: "truth", title: "Simulated time per real time" });
+  const truth = h("span", { class: "truth", title: "Playback speed: simulated time per real time" });
   const loop = button("loop", "Loop (L)", () => {
     state.loop = !state.loop;
     state.emit("speed");
