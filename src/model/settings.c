@@ -120,10 +120,12 @@ const ga_field ga_simulate_fields[] = {
 #undef S
 
 const ga_field ga_output_fields[] = {
-    GA_FIELD(ga_output_settings, NUMBER, every, "time between outputs; 0: at every step",
-             .unit = "s", .range = GA_NOT_NEGATIVE, .fallback = {NAN},
-             .absent = "0; with the methods explicit, radau and auto, whose steps are long, a "
-                       "thousandth of the simulated time"),
+    GA_FIELD(
+        ga_output_settings, NUMBER, every, "time between outputs; 0: at every step",
+        .unit = "s", .range = GA_NOT_NEGATIVE, .fallback = {NAN},
+        .absent =
+            "every step; with the methods explicit, radau and auto, whose steps are long, a "
+            "thousandth of the simulated time"),
     GA_FIELD(ga_output_settings, CHANNELS, channels,
              "channels to output; `default`: the default ones",
              .absent = "positions and rotations of bodies, coordinates and reactions of "
