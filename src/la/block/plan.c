@@ -362,18 +362,20 @@ static int find_runs(const solver *s, entries *x)
     const ga_matrix *m = s->matrix;
     int count = 0;
     for (int j = 0; j < m->n; ++j)
-        for (int k = m->colptr[j], last = -1, next = -1; k < m->colptr[j + 1]; ++k) {
-            const int row = x->row[m->rowind[k]], col = x->col[j];
+        for (int k = m->colptr[j], last = -1, next = 0, down = 0, across = 0;
+             k < m->colptr[j + 1]; ++k) {
+            const int row = x->row[m->rowind[k]], col = x->col[j], above = down;
             const int owner = x->front[row < col ? row : col];
             const front *f = &s->front[owner];
-            const int to = place_of(s, f, row) + place_of(s, f, col) * f->ld;
-            const bool goes_on = owner == last && to == next;
+            if (owner != last) across = place_of(s, f, col) * f->ld;
+            down = owner == last && row == next ? above + 1 : place_of(s, f, row);
+            const bool goes_on = owner == last && down == above + 1;
             last = owner;
-            next = to + 1;
+            next = row + 1;
             count += !goes_on;
             if (!x->run) continue;
             ga_fronts_run *run = &x->run[count - 1];
-            if (!goes_on) *run = (ga_fronts_run){k, to, 0};
+            if (!goes_on) *run = (ga_fronts_run){k, down + across, 0};
             x->length[count - 1] = ++run->length;
             x->owner[count - 1] = owner;
         }
