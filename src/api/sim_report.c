@@ -513,20 +513,22 @@ void ga_sim_explain_forbidden(const ga_forbidden *f, ga_report *report)
                      "force or torque instead of the motion";
 }
 
-/* A function that is not a finite number, or has no finite rates, at the time of the failure.
- */
-static bool find_undefined(const ga_model *model, double t, ga_given *out)
+/* A function that is not a finite number, or has no finite rates, at the time of the failure,
+ * or so much later. */
+static bool find_undefined(const ga_model *model, double t, double ahead, ga_given *out,
+                           bool *now)
 {
     for (int e = 0; e < model->element_count; ++e)
         for (int k = 0; *out = ga_given_of(model->elements[e], k), out->function; ++k) {
             if (ga_function_variables(out->function) > 1) continue;
-            const double span = 1e-9 * fmax(1, fabs(t)), times[] = {t, t + span};
-            for (int i = 0; i < 2; ++i) {
+            const double span = 1e-9 * fmax(1, fabs(t)), times[] = {t, t + span, t + ahead};
+            for (int i = 0; i < 3; ++i) {
                 double f[3];
                 ga_function_rates(out->function, &times[i], f);
                 const int rates = out->level == GA_GIVEN_FORCE      ? 0
                                   : out->level == GA_GIVEN_VELOCITY ? 1
                                                                     : 2;
+                *now = i < 2;
                 for (int r = 0; r <= rates; ++r)
                     if (!isfinite(f[r])) return true;
             }
@@ -535,11 +537,12 @@ static bool find_undefined(const ga_model *model, double t, ga_given *out)
 }
 
 /* column: the coordinate whose force is not finite; -1: none. */
-static void explain_undefined(const ga_assembly *a, int column, ga_report *report)
+static void explain_undefined(const ga_assembly *a, int column, double ahead, ga_report *report)
 {
     const int node = column >= 0 ? ga_assembly_column(a, column) : -1;
     ga_given given;
-    if (!find_undefined(a->model, report->time, &given)) {
+    bool now;
+    if (!find_undefined(a->model, report->time, ahead, &given, &now)) {
         if (node < 0) return;
         report->column = column;
         report->message[0] = '\0';
@@ -552,10 +555,10 @@ static void explain_undefined(const ga_assembly *a, int column, ga_report *repor
     memcpy(what, report->message, sizeof what);
     report->message[0] = '\0';
     ga_message_add(report->message,
-                   "%s.%.60s.%s: is not a finite number, or changes infinitely fast, at "
+                   "%s.%.60s.%s: is not a finite number, or changes infinitely fast, %s "
                    "t = %.9g s; %.100s",
                    section_of(given.element), given.element->name, given.field->name,
-                   report->time, what);
+                   now ? "at" : "near", report->time, what);
     report->remedy = "a function that is defined and smooth until the end of the run";
 }
 
@@ -564,6 +567,16 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
 {
     const int row = report->row, column = report->column;
     report->row = report->column = -1;
+    /* towards a pole steps have collapsed long before it */
+    const double near = 1e-5 * fmax(1, fabs(report->time));
+    const bool collapsed = report->step > 0 && report->step < 1e-6 * near;
+    ga_given given;
+    bool now;
+    if (collapsed && (status == GA_ERR_NO_CONVERGE || status == GA_ERR_STEP_SIZE) &&
+        find_undefined(a->model, report->time, near, &given, &now)) {
+        explain_undefined(a, -1, near, report);
+        return;
+    }
     switch (status) {
     case GA_ERR_NO_CONVERGE:
         if (row >= 0) name_unknown(a, row, report);
@@ -578,7 +591,7 @@ void ga_sim_explain(const ga_assembly *a, const int *event_element, ga_status st
         report->row = row;
         return; /* ga_sim_explain_contradiction */
     case GA_ERR_NOT_FINITE:
-        explain_undefined(a, column, report);
+        explain_undefined(a, column, 10 * near, report);
         return;
     case GA_ERR_EVENTS:
         if (row >= 0 && row < a->model->event_count)

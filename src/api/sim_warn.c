@@ -69,6 +69,25 @@ static void warn_tolerance(ga_sim *sim)
             sim->def.control.relative, stats.error_sum);
 }
 
+/* `tolerance: 1e-6` is also absolute, in metres: as large as a mechanism of micrometres. Where
+ * bodies turn, angles are controlled as well, and positions with them. */
+static void warn_coarse(ga_sim *sim)
+{
+    static const double part = 1e-3, times = 100, round_off = 1e-12;
+    const ga_control *control = &sim->def.control;
+    const double absolute = control->absolute_translation;
+    const double duration = sim->def.t_end - sim->def.t_start;
+    double of_q[2], of_v[2];
+    ga_integrator_sizes(sim->integrator, of_q, of_v);
+    if (!(of_q[0] > round_off) || of_v[1] * duration > 1 + round_off) return;
+    if (absolute != control->absolute_rotation) return; /* chosen for this kind */
+    if (!(absolute > part * of_q[0] && absolute > times * control->relative * of_q[0])) return;
+    ga_warn(&sim->warnings, GA_WARN_COARSE, NULL, NAN,
+            "the absolute tolerance of %.3g m is %.2g times the largest position, %.3g m: "
+            "errors may be as large",
+            absolute, absolute / of_q[0], of_q[0]);
+}
+
 static void warn_grazing(ga_sim *sim)
 {
     const ga_impact_errors *least = NULL;
@@ -193,6 +212,7 @@ void ga_sim_warn_over(ga_sim *sim)
 {
     if (sim->started) warn_end(sim);
     warn_tolerance(sim);
+    warn_coarse(sim);
     warn_grazing(sim);
     warn_impacts(sim);
     warn_cost(sim);

@@ -34,6 +34,8 @@ double ga_control_smallest(ga_method method, ga_error_mode mode);
 
 /* What the tolerance of the run makes of translations and of rotations, 0 with fixed steps. */
 void ga_integrator_position_tolerances(const ga_integrator *integrator, double of_q[2]);
+/* The largest values so far that they are relative to, by kind. */
+void ga_integrator_sizes(const ga_integrator *integrator, double of_q[2], double of_v[2]);
 
 /* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
  * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */

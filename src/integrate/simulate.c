@@ -210,6 +210,15 @@ void ga_integrator_position_tolerances(const ga_integrator *g, double of_q[2])
     if (g->run.adaptive) ga_tolerance_positions(&g->run.control.tolerance, of_q);
 }
 
+void ga_integrator_sizes(const ga_integrator *g, double of_q[2], double of_v[2])
+{
+    const ga_tolerance *tol = &g->run.control.tolerance;
+    for (int k = 0; k < 2; ++k) {
+        of_q[k] = g->run.adaptive ? tol->size_q[k] : 0;
+        of_v[k] = g->run.adaptive ? tol->size_v[k] : 0;
+    }
+}
+
 ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
 {
     return ga_run_sample(&g->run, t);
