@@ -74,10 +74,10 @@ static ga_status write_frame(start *s, const ga_sim *sim, const char *label, con
     ga_status done = GA_ERR_MEMORY;
     snprintf(report->message, sizeof report->message, "out of memory");
     if (path && scene && channels) {
-        const ga_attribute facts[] = {{"version", ga_version(), 0},
-                                      {"model", cli_input_name(&s->input), 0},
-                                      {"status", status, 0},
-                                      {NULL, NULL, 0}};
+        const ga_attribute facts[] = {GA_ATTRIBUTE_TEXT("version", ga_version()),
+                                      GA_ATTRIBUTE_TEXT("model", cli_input_name(&s->input)),
+                                      GA_ATTRIBUTE_TEXT("status", status),
+                                      {0}};
         for (int k = 0; k < count; ++k) channels[k] = ga_sim_get_channel(sim, k);
         snprintf(path, size, "%s.%ld.%d.h5", s->page, (long)getpid(), s->count);
         ga_result_def def = ga_result_def_default();

@@ -74,7 +74,13 @@ typedef struct ga_converge_def {
 
 /* Fixed steps, 5 levels, around the step of the model; if it has a tolerance, around the steps
  * of a run with a coarse tolerance. */
-GA_API ga_converge_def ga_converge_def_of(const ga_model *model);
+GA_API void ga_converge_def_fill(const ga_model *model, ga_converge_def *def, size_t size);
+static inline ga_converge_def ga_converge_def_of(const ga_model *model)
+{
+    ga_converge_def def;
+    ga_converge_def_fill(model, &def, sizeof def);
+    return def;
+}
 
 typedef struct ga_converge_level {
     double step;      /* with tolerances: the mean */

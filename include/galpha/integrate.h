@@ -132,7 +132,13 @@ typedef struct ga_integrator_def {
 #define GA_PENALTY_AUTO (-1.0)
 
 /* generalized-alpha, rho_inf 0.9, index 2, exponential map, all else automatic. */
-GA_API ga_integrator_def ga_integrator_def_default(void);
+GA_API void ga_integrator_def_fill(ga_integrator_def *def, size_t size);
+static inline ga_integrator_def ga_integrator_def_default(void)
+{
+    ga_integrator_def def;
+    ga_integrator_def_fill(&def, sizeof def);
+    return def;
+}
 
 typedef struct ga_integrator ga_integrator;
 

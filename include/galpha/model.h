@@ -40,7 +40,13 @@ typedef struct ga_model_options {
 } ga_model_options;
 
 /* Nothing set, nothing allowed. */
-GA_API ga_model_options ga_model_options_default(void);
+GA_API void ga_model_options_fill(ga_model_options *def, size_t size);
+static inline ga_model_options ga_model_options_default(void)
+{
+    ga_model_options def;
+    ga_model_options_fill(&def, sizeof def);
+    return def;
+}
 
 /* GA_OK; GA_ERR_INPUT, with the errors in messages; GA_ERR_FILE; GA_ERR_MEMORY;
  * GA_ERR_ARGUMENT: options of another size, see messages. Options and messages may be null. */
@@ -99,8 +105,9 @@ typedef struct ga_gap {
 
 /* One property: one or several numbers, one or several texts, or nested properties. */
 typedef struct ga_property {
-    const char *name; /* null ends a list of properties */
-    int count;        /* of numbers or texts; -1: a single one */
+    size_t struct_size; /* set by the macros below */
+    const char *name;   /* null ends a list of properties */
+    int count;          /* of numbers or texts; -1: a single one */
     const double *numbers;
     const char *const *texts;
     const struct ga_property *properties;
@@ -110,11 +117,15 @@ typedef struct ga_property {
  * tables, can be given as text: GA_TEXT("value", "{table: [[0, 0], [1, 2]]}"). */
 #define GA_NUMBER(name_, x_)                                                                   \
     {                                                                                          \
-        .name = (name_), .count = -1, .numbers = (const double[]) { (x_) }                     \
+        .struct_size = sizeof(ga_property), .name = (name_), .count = -1,                      \
+        .numbers = (const double[])                                                            \
+        {                                                                                      \
+            (x_)                                                                               \
+        }                                                                                      \
     }
 #define GA_NUMBERS(name_, ...)                                                                 \
     {                                                                                          \
-        .name = (name_),                                                                       \
+        .struct_size = sizeof(ga_property), .name = (name_),                                   \
         .count = (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)),                \
         .numbers = (const double[])                                                            \
         {                                                                                      \
@@ -123,11 +134,15 @@ typedef struct ga_property {
     }
 #define GA_TEXT(name_, x_)                                                                     \
     {                                                                                          \
-        .name = (name_), .count = -1, .texts = (const char *const[]) { (x_) }                  \
+        .struct_size = sizeof(ga_property), .name = (name_), .count = -1,                      \
+        .texts = (const char *const[])                                                         \
+        {                                                                                      \
+            (x_)                                                                               \
+        }                                                                                      \
     }
 #define GA_TEXTS(name_, ...)                                                                   \
     {                                                                                          \
-        .name = (name_),                                                                       \
+        .struct_size = sizeof(ga_property), .name = (name_),                                   \
         .count = (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)),     \
         .texts = (const char *const[])                                                         \
         {                                                                                      \
@@ -136,7 +151,8 @@ typedef struct ga_property {
     }
 #define GA_GROUP(name_, ...)                                                                   \
     {                                                                                          \
-        .name = (name_), .properties = GA_PROPERTIES(__VA_ARGS__)                              \
+        .struct_size = sizeof(ga_property), .name = (name_),                                   \
+        .properties = GA_PROPERTIES(__VA_ARGS__)                                               \
     }
 #define GA_PROPERTIES(...) ((const ga_property[]){__VA_ARGS__, {.name = NULL}})
 

@@ -28,7 +28,13 @@ typedef struct ga_page_def {
     const char *page;
 } ga_page_def;
 
-GA_API ga_page_def ga_page_def_default(void);
+GA_API void ga_page_def_fill(ga_page_def *def, size_t size);
+static inline ga_page_def ga_page_def_default(void)
+{
+    ga_page_def def;
+    ga_page_def_fill(&def, sizeof def);
+    return def;
+}
 
 /* What the page shows of a result. */
 typedef struct ga_page_shown {

@@ -28,10 +28,20 @@ typedef enum ga_result_format { GA_RESULT_CSV, GA_RESULT_HDF5 } ga_result_format
 
 /* A setting or statistic of the run, stored with the result if the format allows it. */
 typedef struct ga_attribute {
-    const char *name; /* null ends a list */
-    const char *text; /* null: a number */
+    size_t struct_size; /* set by the macros below */
+    const char *name;   /* null ends a list */
+    const char *text;   /* null: a number */
     double number;
 } ga_attribute;
+
+#define GA_ATTRIBUTE(name_, number_)                                                           \
+    {                                                                                          \
+        sizeof(ga_attribute), (name_), NULL, (number_)                                         \
+    }
+#define GA_ATTRIBUTE_TEXT(name_, text_)                                                        \
+    {                                                                                          \
+        sizeof(ga_attribute), (name_), (text_), 0                                              \
+    }
 
 typedef struct ga_result ga_result;
 
@@ -48,7 +58,13 @@ typedef struct ga_result_def {
 } ga_result_def;
 
 /* No channels, no texts. */
-GA_API ga_result_def ga_result_def_default(void);
+GA_API void ga_result_def_fill(ga_result_def *def, size_t size);
+static inline ga_result_def ga_result_def_default(void)
+{
+    ga_result_def def;
+    ga_result_def_fill(&def, sizeof def);
+    return def;
+}
 
 /* The file is written as PATH.part, readable at any time, and renamed to PATH when it is
  * closed, so that a failing run does not replace an earlier file. Two results cannot be written

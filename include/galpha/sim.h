@@ -71,7 +71,13 @@ typedef struct ga_sim_def {
     bool motion;
 } ga_sim_def;
 
-GA_API ga_sim_def ga_sim_def_of(const ga_model *model);
+GA_API void ga_sim_def_fill(const ga_model *model, ga_sim_def *def, size_t size);
+static inline ga_sim_def ga_sim_def_of(const ga_model *model)
+{
+    ga_sim_def def;
+    ga_sim_def_fill(model, &def, sizeof def);
+    return def;
+}
 
 /* GA_ERR_INPUT: unknown channels, reported in messages (may be null), with locations if they
  * come from the file. */

@@ -165,7 +165,13 @@ typedef struct ga_simulation {
 } ga_simulation;
 
 /* relative 1e-6, absolute 1e-8, output at every step. */
-GA_API ga_simulation ga_simulation_default(void);
+GA_API void ga_simulation_fill(ga_simulation *def, size_t size);
+static inline ga_simulation ga_simulation_default(void)
+{
+    ga_simulation def;
+    ga_simulation_fill(&def, sizeof def);
+    return def;
+}
 
 /* Starts at (t0, q0, v0) and runs to t_end. On failure the integrator holds the state after the
  * last accepted step, and everything up to and including that state has been output. If output

@@ -386,9 +386,10 @@ static ga_status study(ga_converge *s, ga_report *report)
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-ga_converge_def ga_converge_def_of(const ga_model *model)
+void ga_converge_def_fill(const ga_model *model, ga_converge_def *def, size_t size)
 {
-    return (ga_converge_def){
+    if (!ga_is_own_size(def, size, sizeof *def)) return;
+    *def = (ga_converge_def){
         .struct_size = sizeof(ga_converge_def), .sim = ga_sim_def_of(model), .levels = 5};
 }
 

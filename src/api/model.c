@@ -5,9 +5,9 @@
 #include "base/struct_size.h"
 #include "model/build.h"
 
-ga_model_options ga_model_options_default(void)
+void ga_model_options_fill(ga_model_options *def, size_t size)
 {
-    return (ga_model_options){.struct_size = sizeof(ga_model_options)};
+    if (ga_is_own_size(def, size, sizeof *def)) *def = (ga_model_options){.struct_size = size};
 }
 
 static ga_status check_options(const ga_model_options *options, ga_messages *messages)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/messages.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "integrate/integrator_use.h"
 
 #include <math.h>
@@ -89,8 +90,9 @@ static double choose_output(const ga_model *model)
     return given(model->settings.output.every, chosen ? each : 0);
 }
 
-ga_sim_def ga_sim_def_of(const ga_model *model)
+void ga_sim_def_fill(const ga_model *model, ga_sim_def *def, size_t size)
 {
+    if (!ga_is_own_size(def, size, sizeof *def)) return;
     const ga_simulate_settings *s = &model->settings.simulate;
     ga_integrator_def integrator = ga_integrator_def_default();
     choose_method(s, &integrator.coefficients, NULL);
@@ -105,7 +107,7 @@ ga_sim_def ga_sim_def_of(const ga_model *model)
     if (!s->cut_steps) integrator.max_halvings = 0;
     if (!isnan(s->newton_tolerance)) integrator.relative = s->newton_tolerance;
     if (!isnan(s->max_projection)) integrator.max_projection = s->max_projection;
-    return (ga_sim_def){
+    *def = (ga_sim_def){
         .struct_size = sizeof(ga_sim_def),
         .t_start = s->t_start,
         .t_end = s->t_end,

@@ -7,7 +7,19 @@
 
 #include "base/report.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+/* The size that a program knows comes with it, so that nothing is written beyond its struct: of
+ * another size it becomes zero, up to its size, by which it is refused where it is used. */
+static inline bool ga_is_own_size(void *def, size_t given, size_t own)
+{
+    if (given == own) return true;
+    memset(def, 0, given);
+    if (given >= sizeof given) memcpy(def, &given, sizeof given);
+    return false;
+}
 
 static inline ga_status ga_check_size(const char *name, size_t given, size_t own,
                                       ga_report *report)

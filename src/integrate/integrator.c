@@ -11,17 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-ga_integrator_def ga_integrator_def_default(void)
+void ga_integrator_def_fill(ga_integrator_def *def, size_t size)
 {
-    ga_integrator_def def = {
+    if (!ga_is_own_size(def, size, sizeof *def)) return;
+    *def = (ga_integrator_def){
         .struct_size = sizeof(ga_integrator_def),
         .formulation = GA_INDEX2,
         .max_projection = INFINITY,
         .max_iterations = 12,
         .max_halvings = 8,
     };
-    ga_coefficients_generalized_alpha(0.9, &def.coefficients, NULL);
-    return def;
+    ga_coefficients_generalized_alpha(0.9, &def->coefficients, NULL);
 }
 
 __attribute__((format(printf, 2, 3))) static void warn(ga_integrator *g, const char *format,

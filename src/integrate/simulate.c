@@ -9,9 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-ga_simulation ga_simulation_default(void)
+void ga_simulation_fill(ga_simulation *def, size_t size)
 {
-    return (ga_simulation){.struct_size = sizeof(ga_simulation),
+    if (!ga_is_own_size(def, size, sizeof *def)) return;
+    *def = (ga_simulation){.struct_size = sizeof(ga_simulation),
                            .control = {.relative = 1e-6,
                                        .absolute_translation = 1e-8,
                                        .absolute_rotation = 1e-8,

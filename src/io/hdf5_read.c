@@ -223,7 +223,7 @@ static bool add_fact(void *user, hid_t group, const char *name)
     /* more than the file has bytes for: a list that bites its tail */
     ga_reader_content *content = all->s->content;
     if (++all->count > content->file_size) return false;
-    ga_attribute attribute = {0};
+    ga_attribute attribute = {.struct_size = sizeof attribute};
     const hid_t id = H5Aopen(group, name, H5P_DEFAULT);
     const bool good = id >= 0 && read_fact(all->s, id, &attribute);
     if (id >= 0) H5Aclose(id);

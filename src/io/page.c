@@ -536,9 +536,9 @@ static ga_status write_file(page *p, const char *path)
     return status != GA_OK ? status : closed;
 }
 
-ga_page_def ga_page_def_default(void)
+void ga_page_def_fill(ga_page_def *def, size_t size)
 {
-    return (ga_page_def){.struct_size = sizeof(ga_page_def)};
+    if (ga_is_own_size(def, size, sizeof *def)) *def = (ga_page_def){.struct_size = size};
 }
 
 ga_status ga_page_write(const char *path, int count, ga_result_reader *const *results,

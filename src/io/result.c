@@ -66,9 +66,9 @@ static ga_status count_values(int channel_count, const ga_channel *channels, int
     return GA_OK;
 }
 
-ga_result_def ga_result_def_default(void)
+void ga_result_def_fill(ga_result_def *def, size_t size)
 {
-    return (ga_result_def){.struct_size = sizeof(ga_result_def)};
+    if (ga_is_own_size(def, size, sizeof *def)) *def = (ga_result_def){.struct_size = size};
 }
 
 ga_status ga_result_create(const char *path, ga_result_format format, int channel_count,
@@ -158,7 +158,12 @@ static ga_status finish(ga_result *result, bool complete, const ga_attribute *at
 {
     if (!result) return GA_OK;
     ga_file *file = &result->file;
-    ga_status status = result->type->close(result->state, attributes, report);
+    const bool own = !attributes || attributes->struct_size == sizeof *attributes ||
+                     (!attributes->struct_size && !attributes->name);
+    ga_status status = result->type->close(result->state, own ? attributes : NULL, report);
+    if (!own)
+        status = ga_check_own_size("ga_attribute", attributes->struct_size, sizeof *attributes,
+                                   report);
     file->leave = result->started;
     if (complete && status == GA_OK && result->started) status = ga_file_keep(file, report);
     const ga_status closed = ga_file_close(file, status == GA_OK ? report : NULL);

@@ -7,8 +7,10 @@
  */
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/messages.h"
 #include "base/names.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "data/load.h"
 #include "data/yaml.h"
 #include "model/build.h"
@@ -31,7 +33,9 @@ struct ga_draft {
     section top; /* keys that are no sections */
     section *sections;
     int count, capacity;
-    bool out_of_memory; /* remembered: whoever did not look at add finds out at the end */
+    /* remembered: whoever did not look at add finds out at the end */
+    bool out_of_memory;
+    size_t wrong_size; /* of a property; 0: none */
 };
 
 /* --- growing ------------------------------------------------------------------------------ */
@@ -132,9 +136,16 @@ static ga_status copy_property(ga_arena *arena, const ga_property *p, ga_entry *
                         : copy_list(arena, p, &entry->value);
 }
 
+/* By its first: what has another size cannot be counted. */
+static bool is_known(const ga_property *list)
+{
+    return !list || list->struct_size == sizeof *list || (!list->struct_size && !list->name);
+}
+
 static ga_status copy_map(ga_arena *arena, const ga_property *properties, ga_value *map)
 {
     int count = 0;
+    if (!is_known(properties)) return GA_ERR_ARGUMENT;
     while (properties && properties[count].name) ++count;
     map->kind = GA_VALUE_MAP;
     map->entries = GA_ARENA_NEW(arena, ga_entry, count);
@@ -190,18 +201,25 @@ static ga_status remember(ga_draft *draft, ga_status status)
     return status;
 }
 
+static bool is_expected(ga_draft *draft, const ga_property *list)
+{
+    if (is_known(list)) return true;
+    draft->wrong_size = list->struct_size;
+    return false;
+}
+
 ga_status ga_draft_add(ga_draft *draft, const char *in, const char *name,
                        const ga_property *properties)
 {
     if (!draft) return GA_ERR_MEMORY;
-    if (!in) return GA_ERR_ARGUMENT;
+    if (!in || !is_expected(draft, properties)) return GA_ERR_ARGUMENT;
     return remember(draft, add_to_section(draft, in, name, properties));
 }
 
 ga_status ga_draft_set(ga_draft *draft, const ga_property *property)
 {
     if (!draft) return GA_ERR_MEMORY;
-    if (!property || !property->name) return GA_ERR_ARGUMENT;
+    if (!property || !is_expected(draft, property) || !property->name) return GA_ERR_ARGUMENT;
     return remember(draft, add_property(draft, &draft->top, property));
 }
 
@@ -332,6 +350,13 @@ ga_status ga_draft_finish(ga_draft *draft, ga_model **model, ga_messages *messag
     if (!draft || draft->out_of_memory) {
         ga_draft_destroy(draft);
         return GA_ERR_MEMORY;
+    }
+    if (draft->wrong_size) {
+        ga_report report;
+        ga_check_own_size("ga_property", draft->wrong_size, sizeof(ga_property), &report);
+        ga_messages_add(messages, GA_SEVERITY_ERROR, NULL, 0, 0, NULL, "%s", report.message);
+        ga_draft_destroy(draft);
+        return GA_ERR_ARGUMENT;
     }
     static const ga_document_options options = {0};
     ga_loader loader = {.document = draft->document, .options = &options};

@@ -179,7 +179,7 @@ static void state_set_in_a_pause(void **state)
     def.user = &count;
     assert_int_equal(ga_sim_create(model, &def, &sim, NULL, &report), GA_OK);
     assert_int_equal(ga_sim_run(sim, &report), GA_OK);
-    assert_true(ga_sim_time(sim) == 2 && ga_sim_is_over(sim) && count > 50);
+    assert_true(ga_sim_time(sim) == 2 && ga_sim_is_over(sim) && count > 21);
     assert_true(ga_sim_input_value(sim, 0) == 1);
     ga_sim_destroy(sim);
     ga_model_destroy(model);

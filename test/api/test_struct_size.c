@@ -147,6 +147,80 @@ static void test_model(void **state)
     ga_model_destroy(model);
 }
 
+static void test_draft(void **state)
+{
+    (void)state;
+    const ga_property mass = {.struct_size = sizeof mass - 8, .name = "mass", .count = -1};
+    const ga_property list[] = {mass, {0}};
+    for (int k = 0; k < 2; ++k) {
+        ga_draft *draft = ga_draft_create();
+        ga_model *model = NULL;
+        ga_messages *messages = ga_messages_create();
+        ga_report report = {0};
+        assert_int_equal(k ? ga_draft_set(draft, &mass)
+                           : ga_draft_add(draft, "bodies", "a", list),
+                         GA_ERR_ARGUMENT);
+        const ga_status status = ga_draft_finish(draft, &model, messages);
+        ga_messages_format(messages, 0, report.message, sizeof report.message);
+        expect_refusal(status, &report, "ga_property");
+        ga_messages_destroy(messages);
+    }
+}
+
+/* A program that was compiled when structs were smaller: the library writes nothing beyond
+ * them, and refuses them. */
+static void test_older_program(void **state)
+{
+    (void)state;
+    const char *set = "simulate.t_end=0.01";
+    ga_model *model = read_example("simple_pendulum", 1, &set);
+    union {
+        size_t struct_size;
+        unsigned char bytes[2000];
+        ga_sim_def sim;
+        ga_converge_def converge;
+        ga_integrator_def integrator;
+        ga_simulation simulation;
+        ga_model_options options;
+        ga_result_def result;
+        ga_page_def page;
+    } def;
+    ga_report report = {0};
+    ga_sim *sim = NULL;
+    for (int k = 0; k < 7; ++k) {
+        memset(&def, 0x55, sizeof def);
+        const size_t size = 16;
+        switch (k) {
+        case 0:
+            ga_sim_def_fill(model, &def.sim, size);
+            break;
+        case 1:
+            ga_converge_def_fill(model, &def.converge, size);
+            break;
+        case 2:
+            ga_integrator_def_fill(&def.integrator, size);
+            break;
+        case 3:
+            ga_simulation_fill(&def.simulation, size);
+            break;
+        case 4:
+            ga_model_options_fill(&def.options, size);
+            break;
+        case 5:
+            ga_result_def_fill(&def.result, size);
+            break;
+        default:
+            ga_page_def_fill(&def.page, size);
+        }
+        assert_int_equal(def.struct_size, size);
+        for (size_t i = size; i < sizeof def; ++i) assert_int_equal(def.bytes[i], 0x55);
+        if (k == 0)
+            expect_refusal(ga_sim_create(model, &def.sim, &sim, NULL, &report), &report,
+                           "ga_sim_def");
+    }
+    ga_model_destroy(model);
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -162,6 +236,13 @@ static void test_files(void **state)
                                               "no_folder/s.csv", 1, NULL, &result, &report),
                        &report, "ga_result_def");
         assert_null(result);
+        const ga_attribute wrong[] = {{sizes[k] + 1, "a", "b", 0}};
+        const ga_channel x = {"x", "m", "", 1, NULL};
+        assert_int_equal(
+            ga_result_create("struct_size.csv", GA_RESULT_CSV, 1, &x, NULL, &result, NULL),
+            GA_OK);
+        expect_refusal(ga_result_close(result, wrong, &report), &report, "ga_attribute");
+        result = NULL;
         ga_page_def page = ga_page_def_default();
         page.struct_size = sizes[k];
         expect_refusal(ga_page_write("no_folder/p.html", 0, NULL, &page, NULL, &report),
@@ -172,8 +253,9 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sim), cmocka_unit_test(test_integrator),
-        cmocka_unit_test(test_model), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_figures)};
+        cmocka_unit_test(test_sim),          cmocka_unit_test(test_integrator),
+        cmocka_unit_test(test_model),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_figures),      cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_older_program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

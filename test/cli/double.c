@@ -70,9 +70,9 @@ static void set_value(ga_model *model, const char *assignment)
     }
 }
 
-ga_model_options ga_model_options_default(void)
+void ga_model_options_fill(ga_model_options *def, size_t size)
 {
-    return (ga_model_options){.struct_size = sizeof(ga_model_options)};
+    *def = (ga_model_options){.struct_size = size};
 }
 
 ga_status ga_model_parse(const char *name, const char *text, size_t length,
@@ -143,9 +143,10 @@ struct ga_sim {
     long steps;
 };
 
-ga_sim_def ga_sim_def_of(const ga_model *model)
+void ga_sim_def_fill(const ga_model *model, ga_sim_def *def, size_t size)
 {
-    return (ga_sim_def){.t_end = 0.1 * model->value[STEPS],
+    *def = (ga_sim_def){.struct_size = size,
+                        .t_end = 0.1 * model->value[STEPS],
                         .step = 0.1,
                         .integrator = {.formulation = GA_INDEX3}};
 }

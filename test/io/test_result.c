@@ -260,7 +260,7 @@ static void test_duplicate_channel(void **state)
 static ga_status write_all(ga_result_format format)
 {
     static const ga_attribute attributes[] = {
-        {"version", "1", 0}, {"steps", NULL, 12}, {NULL, NULL, 0}};
+        GA_ATTRIBUTE_TEXT("version", "1"), GA_ATTRIBUTE("steps", 12), {0}};
     ga_result *result = NULL;
     ga_report report;
     ga_status status =

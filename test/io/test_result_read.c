@@ -12,11 +12,11 @@
 
 enum { ROWS = 1300 }; /* several chunks, the last of them in part */
 
-static const ga_attribute facts[] = {{"formulation", "index2", 0},
-                                     {"rho_inf", NULL, 0.9},
-                                     {"steps", NULL, 1200},
-                                     {"version", "0.4.0", 0},
-                                     {NULL, NULL, 0}};
+static const ga_attribute facts[] = {GA_ATTRIBUTE_TEXT("formulation", "index2"),
+                                     GA_ATTRIBUTE("rho_inf", 0.9),
+                                     GA_ATTRIBUTE("steps", 1200),
+                                     GA_ATTRIBUTE_TEXT("version", "0.4.0"),
+                                     {0}};
 
 static void write_file(ga_result_format format, int rows)
 {

@@ -6,8 +6,10 @@
 
 int main(int argc, char **argv)
 {
-    static const ga_attribute attributes[] = {
-        {"version", "0.1.0", 0}, {"method", "gener\xc3\xa1l", 0}, {"steps", NULL, 1234}, {0}};
+    static const ga_attribute attributes[] = {GA_ATTRIBUTE_TEXT("version", "0.1.0"),
+                                              GA_ATTRIBUTE_TEXT("method", "gener\xc3\xa1l"),
+                                              GA_ATTRIBUTE("steps", 1234),
+                                              {0}};
     if (argc != 3) return 2;
     ga_result *result = NULL;
     ga_report report;
