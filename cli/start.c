@@ -175,7 +175,7 @@ static ga_status show_given(start *s, ga_report *report)
     ga_status status = create_still(s, &sim, report);
     if (status == GA_OK) status = ga_sim_look(sim, GA_POSE_GIVEN, report);
     if (status == GA_OK && ga_sim_get_gap(sim, 0).element)
-        status = write_frame(s, sim, "as written", "given", report);
+        status = write_frame(s, sim, "as in the file", "given", report);
     ga_sim_destroy(sim);
     return status;
 }
@@ -187,7 +187,8 @@ static ga_status show_failure(start *s, bool quiet, ga_report *report)
     ga_report ignored;
     ga_status status = create_still(s, &sim, report);
     if (status == GA_OK) status = ga_sim_look(sim, GA_POSE_GIVEN, report);
-    if (status == GA_OK) status = write_frame(s, sim, "as written", "not assembled", report);
+    if (status == GA_OK)
+        status = write_frame(s, sim, "as in the file", "not assembled", report);
     if (status == GA_OK && !quiet) print_gaps(sim);
     if (status == GA_OK) {
         const double gap = total_gap(sim);

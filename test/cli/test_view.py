@@ -161,7 +161,7 @@ class View(support.Case):
         done = self.run_it("view", "rough.yaml")
         self.assertIn("bob was moved by", done.err)
         runs = header_of(self.path("rough.html"))[0]["runs"]
-        self.assertEqual([run["label"] for run in runs], ["assembled", "as written"])
+        self.assertEqual([run["label"] for run in runs], ["assembled", "as in the file"])
         self.assertEqual([gap["element"] for gap in runs[1]["scene"]["gaps"]], ["rod"])
         self.assertAlmostEqual(runs[1]["scene"]["gaps"][0]["distance"], 1.5 - math.sqrt(2), 12)
 
@@ -177,7 +177,7 @@ class View(support.Case):
         self.assertRegex(done.err, r"rod: sides are 8.06 m apart")
         self.assertEqual(self.files(), ["open.html", "open.yaml", "pendulum.yaml"])
         run = header_of(self.path("open.html"))[0]["runs"][0]
-        self.assertEqual((run["label"], run["solver"]["status"]), ("as written", "not assembled"))
+        self.assertEqual((run["label"], run["solver"]["status"]), ("as in the file", "not assembled"))
         self.assertEqual(run["scene"]["gaps"][0]["element"], "rod")
         done = self.run_it("view", "open.yaml", "-q", code=1)
         self.assertEqual(done.out, "")

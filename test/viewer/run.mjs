@@ -226,6 +226,7 @@ test("plots show the values of the result at the cursor", async () => {
   await page.locator(".tree .chip.whole", { hasText: "force" }).first().click();
   const panes = await g(page, "return g.panes()");
   check(panes[0].channels.includes("pivot.force.z"), `the pane has ${panes[0].channels}`);
+  check(/^t = 0 s$/.test(await page.locator(".pane .when").first().textContent()), "no time beside the values");
   for (const row of [0, 137, csv.frames - 1]) {
     await g(page, "g.setTime(a)", csv.rows[row][0]);
     for (const part of ["x", "y", "z"]) {
@@ -243,7 +244,7 @@ test("plots show the values of the result at the cursor", async () => {
   const box = await page.locator(".pane .u-over").first().boundingBox();
   await page.mouse.move(box.x + 0.5 * box.width, box.y + 30);
   await settle(page);
-  check(/^at /.test(await page.locator(".pane .when").first().textContent()), "no values under the pointer");
+  check(/^at t = /.test(await page.locator(".pane .when").first().textContent()), "no values under the pointer");
   await clean(opened, "plots");
 });
 
@@ -655,6 +656,14 @@ test("panels: scene, model, run", async () => {
   const text = await page.locator(".model code").textContent();
   check(text.trimEnd() === readFileSync(join(models, "suspension_corner.yaml"), "utf8").trimEnd(), "the model's text is not the file's");
   check((await page.locator(".y-key").count()) > 50 && (await page.locator(".y-comment").count()) > 3, "no colours");
+  const sizes = await page.locator(".model").evaluate((e) => [e.parentElement.scrollWidth, e.parentElement.clientWidth]);
+  check(sizes[0] <= sizes[1], `lines of the model are cut off: ${sizes}`);
+  const copied = await page.evaluate(() => {
+    getSelection().selectAllChildren(document.querySelector(".model code"));
+    return getSelection().toString();
+  });
+  check(copied.trimEnd() === text.trimEnd(), "what is copied is not the model's text");
+  await page.evaluate(() => getSelection().removeAllRanges());
   await page.screenshot({ path: at("panel-model.png") });
   await page.locator("[data-tab=Run]").click();
   await settle(page);

@@ -231,7 +231,7 @@ export class App {
     const box = h("div", { class: "runs", hidden: this.state.runs.length < 2 });
     this.state.runs.forEach((run, i) => {
       const dot = h("span", { class: "dot" });
-      dot.style.background = RUN_COLORS[i % RUN_COLORS.length]!;
+      dot.style.background = run.isGiven ? "var(--text-3)" : RUN_COLORS[i % RUN_COLORS.length]!;
       const chip = h(
         "button",
         {

@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { decimate, stride } from "../src/data/decimate";
 import { align, csv } from "../src/ui/curves";
+import { firstCurves } from "../src/ui/first_curves";
 import { tickTexts } from "../src/ui/ticks";
+import { timeDigits } from "../src/ui/transport";
 import { tokens } from "../src/ui/yaml";
 import { makeRun } from "./run.test";
 
@@ -39,6 +41,30 @@ describe("joining results", () => {
   it("as CSV", () => {
     expect(csv(curves)).toBe("time,r: x,r: x\n0,10,20\n0.5,,nan\n1,11,\n2,12,22\n");
     expect(csv([curves[0]!])).toBe("time,x\n0,10\n1,11\n2,12\n");
+  });
+});
+
+describe("the first curves", () => {
+  const t = Array.from({ length: 40 }, (_, i) => i / 10);
+  const wave = (a: number): number[][] => [t.map((x) => a * Math.sin(x))];
+  const joint = (name: string, a: number, b: number) => ({ name, type: "revolute", a: { body: a }, b: { body: b } });
+  const channels = { "elbow.angle": wave(1), "hinge.angle": wave(2), "motor.angle": [t.map((x) => 30 * x)], "energy.kinetic": wave(3), "energy.potential": wave(-3), "energy.total": wave(0), "energy.dissipated": wave(0), "energy.work": wave(1) };
+  const joints = [joint("elbow", 0, 1), joint("motor", 1, 2), joint("hinge", -1, 0)];
+  it("driven joints, then joints on the ground; what moves less stands apart", () => {
+    const run = makeRun(t, channels, { format: 1, joints, motions: [{ name: "drive", joint: "motor" }] });
+    expect(firstCurves(run)).toEqual([["motor.angle"], ["hinge.angle", "elbow.angle"], ["energy.kinetic", "energy.potential", "energy.total", "energy.work"]]);
+  });
+  it("every unit has a pane", () => {
+    const run = makeRun(t, { "hinge.angle": wave(2), "slide.displacement": wave(0.3) }, { format: 1, joints: [joint("slide", 0, 1), joint("hinge", -1, 0)] });
+    run.channel("hinge.angle")!.unit = "rad";
+    run.channel("slide.displacement")!.unit = "m";
+    expect(firstCurves(run)).toEqual([["hinge.angle"], ["slide.displacement"]]);
+  });
+});
+
+describe("the clock", () => {
+  it("shows a thousandth of the run, whatever its frames", () => {
+    expect([3, 4, 12, 1, 0.05, 1000, 5e4, 0].map(timeDigits)).toEqual([3, 3, 2, 3, 5, 0, 0, 2]);
   });
 });
 

@@ -93,6 +93,28 @@ describe("default shapes", () => {
     expect(high[0]).toBeCloseTo(0.25, 1);
     expect(high[1]).toBeLessThan(0.1);
   });
+  it("a plate with its centre of mass in a hinge is no wheel", () => {
+    const pin = (name: string, position: number[]) => ({ name, type: "revolute", a: { body: -1, position }, b: { body: 0, position } });
+    const list = draw({
+      format: 1,
+      dimension: 2,
+      bodies: [{ name: "plate", mass: 1, inertia: [0, 0, 0.02], position: [0, 0] }],
+      joints: [pin("o", [0, 0, 0]), pin("p", [0.4, 0, 0]), pin("q", [0.1, 0.3, 0])],
+    });
+    expect(list.parts.some((p) => p.solid === "wedge")).toBe(true);
+    expect(list.parts.some((p) => p.solid === "tube")).toBe(false);
+  });
+  it("forks are not much wider than their rods", () => {
+    const rods = [0, 1].map((k) => ({ name: `rod${k}`, mass: 0.2, inertia: [1e-5, 4e-3, 4e-3], position: [0.5 * k, 0, 0] }));
+    const joint = { name: "u", type: "universal", a: { body: 0, position: [0.25, 0, 0] }, b: { body: 1, position: [-0.25, 0, 0] } };
+    const hinge = { name: "h", type: "spherical", a: { body: -1 }, b: { body: 0, position: [-0.25, 0, 0] } };
+    const end = { name: "e", type: "spherical", a: { body: -1 }, b: { body: 1, position: [0.25, 0, 0] } };
+    const layout = layOut({ format: 1, bodies: rods, joints: [joint, hinge, end] });
+    const list = new PartList();
+    for (const b of layout.bodies) drawDefault(list, b, layout);
+    expect(layout.bodies[0]!.thick).toBeGreaterThan(0);
+    expect(layout.jointSize(joint)).toBeLessThanOrEqual(2.2 * layout.bodies[0]!.thick + 1e-12);
+  });
   it("a planar link is a bar between its pins", () => {
     const list = draw({
       format: 1,

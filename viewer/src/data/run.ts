@@ -66,6 +66,10 @@ export class Run {
     this.pose(this.start);
   }
 
+  /* The model as in its file, beside its assembled state. */
+  get isGiven(): boolean {
+    return this.header.solver?.["status"] === "given";
+  }
   get frames(): number {
     return this.times.length;
   }

@@ -12,7 +12,7 @@
 import type { Vec3 } from "../data/format";
 import type { PartList } from "../scene/parts";
 import { equivalentCylinder } from "./inertia";
-import { distinct, type BodyLayout, type Layout } from "./layout";
+import { distinct, WIDEST_FORK, type BodyLayout, type Layout } from "./layout";
 import { across, add, along, cross, distance, dot, mul, norm, sub, unit } from "./vector";
 
 const Z: Vec3 = [0, 0, 1];
@@ -131,7 +131,6 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
   const radius = b.mass > 0 ? Math.sqrt((2 * inertia) / b.mass) : 0;
   const rod = b.mass > 0 ? Math.sqrt((12 * inertia) / b.mass) : 0;
   const slide = b.attachments.find((a) => a.type === "prismatic" && a.axis);
-  const spin = b.attachments.find((a) => a.type === "revolute" && norm(a.point) < 0.05 * Math.max(radius, b.width));
 
   if (slide && b.rack === 0 && b.span < 0.2 * layout.size) {
     const x = unit([slide.axis![0], slide.axis![1], 0], [1, 0, 0]);
@@ -160,7 +159,6 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
     }
     const withMass = hull([...points, [0, 0, 0]], [1, 0, 0], [0, 1, 0]).length > hull(points, [1, 0, 0], [0, 1, 0]).length;
     plate(list, b.index, (withMass ? [...points, [0, 0, 0] as Vec3] : points).map(lift), Z, b.width, thick);
-    if (spin) rotor(list, b.index, lift([0, 0, 0]), Z, Math.min(radius, 0.35 * b.span), thick * 1.1);
     return;
   }
   const only = points[0];
@@ -241,7 +239,7 @@ function spatialBody(list: PartList, b: BodyLayout, layout: Layout): void {
       let start = Math.min(-half * (low < -half * 0.6 ? 0 : 1), low);
       let end = Math.max(half * (high > half * 0.6 ? 0 : 1), high);
       /* room for the forks of a universal joint */
-      const fork = Math.min(1.9 * Math.max(b.width, 1.7 * r), 0.3 * (end - start));
+      const fork = Math.min(1.9 * clamp(b.width, 1.7 * r, WIDEST_FORK * r), 0.3 * (end - start));
       for (const a of b.attachments) {
         if (a.type !== "universal" && a.type !== "constant-velocity") continue;
         const h = dot(a.point, s.axis);

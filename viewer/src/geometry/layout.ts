@@ -103,6 +103,10 @@ const WIDEST_BAR = 0.35;
 /* Of the extent of the body it carries. Plate and strokes of the ground are 2.6 times as wide. */
 const LARGEST_GROUND = 0.13;
 
+/* Of the radius of the rods that a universal joint connects. */
+export const WIDEST_FORK = 2.2;
+const FORKED = new Set(["universal", "constant-velocity"]);
+
 const NO_ATTACHMENT = new Set(["gear", "rack"]);
 const AXIAL = new Set(["revolute", "cylindrical", "screw", "prismatic", "rolling-disc", "point-on-line"]);
 
@@ -263,7 +267,8 @@ export function layOut(scene: SceneData): Layout {
         if (b.thick > 0) rod = Math.min(rod, b.thick);
       }
       if (!Number.isFinite(w)) return 0.03 * size;
-      /* a bearing is not lost inside a thick shaft */
+      /* a bearing is not lost inside a thick shaft, nor a fork much wider than its rod */
+      if (FORKED.has(j.type)) w = Math.min(w, WIDEST_FORK * rod);
       return Number.isFinite(rod) ? Math.max(w, 1.7 * rod) : w;
     },
   };

@@ -172,7 +172,8 @@ function patch(material: Material, span: boolean, shared: Shared): void {
 }
 
 export interface Look {
-  ghost: Color | null; /* null: own colours, solid */
+  ghost: Color | null; /* null: solid */
+  pale: boolean; /* a ghost in its own colours, lighter, of bodies and springs only */
   shadows: boolean;
 }
 
@@ -248,8 +249,8 @@ export class PosedScene {
       uPoses: { value: this.poses.texture },
       uSelected: { value: -1 },
       uHover: { value: -1 },
-      uTint: { value: look.ghost ?? new Color(1, 1, 1) },
-      uTintPart: { value: look.ghost ? 0.92 : 0 },
+      uTint: { value: look.pale || !look.ghost ? new Color(1, 1, 1) : look.ghost },
+      uTintPart: { value: look.pale ? 0.3 : look.ghost ? 0.92 : 0 },
     };
     const batches = new Map<string, { span: boolean; items: (ScenePart | SceneSpan)[] }>();
     const put = (span: boolean, item: ScenePart | SceneSpan, metal: boolean): void => {
@@ -260,8 +261,9 @@ export class PosedScene {
       batch.items.push(item);
     };
     /* the ground is the same for all results: once is enough */
-    for (const p of list.parts) if (!look.ghost || p.category !== "ground") put(false, p, p.metal);
-    for (const s of list.spans) put(true, s, true);
+    const shown = (category: Category): boolean => !look.ghost || (category !== "ground" && !(look.pale && category === "joints"));
+    for (const p of list.parts) if (shown(p.category)) put(false, p, p.metal);
+    for (const s of list.spans) if (shown(s.category)) put(true, s, true);
     const made = new Map<string, MeshStandardMaterial>();
     for (const [key, batch] of batches) {
       const [category, style] = key.split("|") as [Category, string];

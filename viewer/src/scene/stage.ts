@@ -161,7 +161,7 @@ export class Stage {
       });
       if (d) drawn.push(d);
     }
-    const posed = new PosedScene(list, layout.bodies.length, { ghost, shadows });
+    const posed = new PosedScene(list, layout.bodies.length, { ghost, pale: run.isGiven, shadows });
     this.scene.add(posed.root);
     for (const d of drawn) this.scene.add(d.object);
     return { run, layout, list, owners, posed, drawn, picker: new Picker(list), visible: true, color };

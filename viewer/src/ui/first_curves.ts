@@ -1,10 +1,11 @@
-/* Which curves a page shows first: what is driven, what answers to it, energies. Constants are left
+/* Which curves a page shows first: what is driven and what joints do, energies. Constants are left
  * out, and so is what only round-off moves. */
 import type { Channel, Part, Run } from "../data/run";
 
 const COORDINATE = /^(angle|displacement|angle1|angle2|x|y|length)$/;
 const RATE = /^(rate|angle_rate|displacement_rate|angular_velocity|velocity)$/;
 const MOST = 4; /* curves in a pane */
+const MOST_PANES = 3; /* of motion */
 
 interface Range {
   low: number;
@@ -38,9 +39,24 @@ function moving(run: Run, channels: Channel[]): { part: Part; travel: number }[]
 
 const names = (list: { part: Part }[]): string[] => list.map((x) => x.part.name);
 
-/* Of one unit, that of the first. */
-function alike(list: { part: Part; travel: number }[]): { part: Part; travel: number }[] {
-  return list.filter((x) => x.part.unit === list[0]!.part.unit);
+/* A pane for each unit, and another for what travels much less than the rest of its unit. */
+function byUnit(list: { part: Part; travel: number }[]): string[][] {
+  const muchLess = 0.2;
+  const panes: string[][] = [];
+  for (const unit of new Set(list.map((x) => x.part.unit))) {
+    const alike = list.filter((x) => x.part.unit === unit);
+    const most = Math.max(...alike.map((x) => x.travel));
+    for (const small of [false, true]) panes.push(names(alike.filter((x) => x.travel < muchLess * most === small)).slice(0, MOST));
+  }
+  return panes.filter((p) => p.length).slice(0, MOST_PANES);
+}
+
+/* Channels of joints: those in `first`, then joints on the ground, then the others, as in the model. */
+function coordinates(run: Run, few: Channel[], first: Set<string>): { part: Part; travel: number }[] {
+  const joints = run.scene.joints ?? [];
+  const rank = new Map(joints.map((j, i) => [j.name, first.has(j.name) ? i : (j.a?.body ?? -1) < 0 || (j.b?.body ?? -1) < 0 ? 1e6 + i : 2e6 + i]));
+  const own = few.filter((c) => rank.has(c.owner) && COORDINATE.test(c.quantity));
+  return moving(run, own.sort((a, b) => rank.get(a.owner)! - rank.get(b.owner)!));
 }
 
 /* The channel whose curves travel farthest. */
@@ -53,34 +69,29 @@ function farthest(run: Run, channels: Channel[]): string[] {
 }
 
 /* Motion of the model without any drive: joints first, then bodies, then whatever there is. */
-function free(run: Run, few: Channel[]): string[] {
-  const joints = new Set((run.scene.joints ?? []).map((j) => j.name));
-  const coordinates = moving(run, few.filter((c) => joints.has(c.owner) && COORDINATE.test(c.quantity)));
-  if (coordinates.length) return names(alike(coordinates)).slice(0, MOST);
+function free(run: Run, few: Channel[]): string[][] {
+  const joints = coordinates(run, few, new Set());
+  if (joints.length) return byUnit(joints);
   const places = farthest(run, few.filter((c) => c.quantity === "position"));
-  if (places.length) return places;
+  if (places.length) return [places];
   const turns = moving(run, few.filter((c) => c.quantity === "rotation" && c.columns.length === 1));
-  if (turns.length) return names(turns).slice(0, MOST);
+  if (turns.length) return [names(turns).slice(0, MOST)];
   const rates = moving(run, few.filter((c) => RATE.test(c.quantity)));
-  if (rates.length) return names(alike(rates)).slice(0, MOST);
+  if (rates.length) return byUnit(rates).slice(0, 1);
   const rest = moving(run, few.filter((c) => c.owner !== "energy" && c.owner !== "solver"));
-  return rest.length ? names(alike(rest)).slice(0, MOST) : [];
+  return byUnit(rest).slice(0, 1);
 }
 
-function driven(run: Run, few: Channel[]): string[] {
+/* What is driven, and with coordinates what the other joints do. */
+function driven(run: Run, few: Channel[]): string[][] {
   const motions = run.scene.motions ?? [];
   const joints = new Set(motions.map((m) => m.joint).filter((j) => j !== undefined));
   const owners = new Set(motions.map((m) => m.name));
   const of = (names_: Set<string>, what: RegExp): Channel[] => few.filter((c) => names_.has(c.owner) && what.test(c.quantity));
-  for (const list of [of(joints, COORDINATE), of(joints, RATE), of(owners, /./)]) {
+  if (moving(run, of(joints, COORDINATE)).length) return byUnit(coordinates(run, few, joints));
+  for (const list of [of(joints, RATE), of(owners, /./)]) {
     const moved = moving(run, list);
-    if (!moved.length) continue;
-    const first = names(alike(moved)).slice(0, MOST);
-    /* what other joints do in the same unit stands beside it */
-    const others = new Set((run.scene.joints ?? []).map((j) => j.name).filter((j) => !joints.has(j)));
-    const answers = moving(run, of(others, COORDINATE));
-    const same = answers.filter((a) => a.part.unit === moved[0]!.part.unit);
-    return [...first, ...names(same)].slice(0, MOST);
+    if (moved.length) return [...byUnit(moved).slice(0, 1), ...free(run, few)].slice(0, MOST_PANES);
   }
   return [];
 }
@@ -89,17 +100,12 @@ function driven(run: Run, few: Channel[]): string[] {
 export function firstCurves(run: Run): string[][] {
   if (run.frames < 2) return [];
   const few = run.channels.slice(0, 2000); /* a crowd is not searched to its end */
-  const panes: string[][] = [];
   const drive = driven(run, few);
-  if (drive.length) panes.push(drive);
-  const coordinates = drive.some((n) => COORDINATE.test(n.slice(n.lastIndexOf(".") + 1)));
-  if (!coordinates) {
-    const motion = free(run, few).filter((n) => !drive.includes(n));
-    if (motion.length) panes.push(motion);
-  }
-  const energies = ["kinetic", "potential", "total"].map((e) => run.channel(`energy.${e}`)).filter((c) => c !== undefined);
+  const panes = drive.length ? drive : free(run, few);
+  const energies = ["kinetic", "potential", "total", "dissipated", "work"].map((e) => run.channel(`energy.${e}`)).filter((c) => c !== undefined);
   const moved = names(moving(run, energies));
-  /* the total alone is a constant, or its error */
-  if (moved.some((n) => n !== "energy.total")) panes.push(energies.map((c) => c.name));
+  /* the total alone is a constant, or its error; what is dissipated and the work explain it */
+  const shown = energies.map((c) => c.name).filter((n) => moved.includes(n) || !/dissipated|work/.test(n));
+  if (moved.some((n) => n !== "energy.total")) panes.push(shown);
   return panes;
 }

@@ -107,7 +107,7 @@ export class Pane {
 
   values(): void {
     const t = this.hovered ?? this.state.time;
-    this.when.textContent = `${this.hovered === null ? "now" : "at"} ${format(t, 5)} s`;
+    this.when.textContent = `${this.hovered === null ? "" : "at "}t = ${format(t, 5)} s`;
     for (const { curve, value, round } of this.cells) {
       const y = curve.run.value(curve.part, t);
       value.textContent = format(Math.abs(y) < round ? 0 : y);

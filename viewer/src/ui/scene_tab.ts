@@ -78,7 +78,7 @@ export class SceneTab {
     if (!gaps.length) return null;
     const failed = header.solver?.["status"] === "not assembled";
     const title = failed ? "The model cannot be assembled" : "Moved by assembly";
-    const text = failed ? `Open joints ${label}:` : `Joints that were open ${label}:`;
+    const text = failed ? `Joints that do not close, ${label}:` : "Joints that do not close in the model file:";
     return h(
       "section",
       { class: "card notices gaps" },

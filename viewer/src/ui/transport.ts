@@ -2,12 +2,9 @@
 import { button, format, h, icon } from "./dom";
 import { SPEEDS, type State } from "./state";
 
-/* As many decimals as tell frames apart. */
-function timeDigits(state: State): number {
-  const run = state.runs[0];
-  const d = state.end - state.start;
-  const step = run && run.frames > 1 ? d / (run.frames - 1) : d;
-  return step > 0 ? Math.min(6, Math.max(0, Math.ceil(-Math.log10(step)) + 1)) : 2;
+/* Decimals that show a thousandth of the whole, however close its frames are. */
+export function timeDigits(duration: number): number {
+  return duration > 0 ? Math.min(9, Math.max(0, Math.ceil(3 - Math.log10(duration) - 1e-9))) : 2;
 }
 
 export function speedText(s: number): string {
@@ -15,7 +12,7 @@ export function speedText(s: number): string {
 }
 
 export function transport(state: State): HTMLElement {
-  const digits = timeDigits(state);
+  const digits = timeDigits(state.end - state.start);
   const steps = 100000;
   const span = state.end - state.start;
   const play = button("play", "Play or pause (space)", () => state.setPlaying(!state.playing), { class: "icon-button play" });

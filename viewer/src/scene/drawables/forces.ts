@@ -88,7 +88,7 @@ function torque(context: BuildContext, f: ForceData): void {
   const b = end(context, f.a ?? f.b);
   if (b.body < 0) return;
   const body = layout.bodies[b.body];
-  const r = Math.max(1.3 * (body?.width ?? 0), 0.03 * layout.size);
+  const r = Math.max(1.3 * (body?.width ?? 0), 1.6 * (body?.thick ?? 0), 0.03 * layout.size);
   const z: Vec3 = layout.planar ? [0, 0, 1] : layout.up;
   const x = across(z);
   const c: Vec3 = layout.planar ? along(b.point, z, (1 + 1.2 * layout.gears.length) * layout.layerHeight) : b.point;

@@ -1,5 +1,6 @@
 /* Gaps: joints whose sides are apart, in pages of a start. A ball and the axis on each side, and a bar
- * from one side to the other. */
+ * from one side to the other. Balls are no larger than the joint's own and leave the gap between them
+ * to be seen. */
 import type { Vec3 } from "../../data/format";
 import { layerOf } from "../../geometry/default_shape";
 import type { Frame, Layout } from "../../geometry/layout";
@@ -22,7 +23,9 @@ export const gaps: Drawable = {
     for (const gap of run.scene.gaps ?? []) {
       const joint = joints.get(gap.element);
       if (!joint?.a || !joint.b) continue;
-      const r = Math.max(0.45 * layout.jointSize(joint), 0.007 * layout.size); /* larger than the joint's own ball */
+      const own = Math.max(0.45 * layout.jointSize(joint), 0.007 * layout.size);
+      const apart = gap.distance ?? 0;
+      const r = apart > 0 ? Math.min(own, Math.max(0.15 * apart, 0.003 * layout.size)) : own;
       const [a, b] = layout.frames(joint).map((f) => ({ body: f.body, point: place(f, layout), axis: f.z }));
       list.owner = owners.findIndex((o) => o.kind === "joint" && o.name === gap.element);
       list.color = GAP;
