@@ -5,13 +5,13 @@
 
 static inline double ga_larger(double x, double y)
 {
-    const double z = y > x ? y : x; /* x if one of them is NaN */
-    return z == z ? z : y;
+    if (x != x) return y;
+    return y > x ? y : x; /* x if y is NaN */
 }
 static inline double ga_smaller(double x, double y)
 {
-    const double z = y < x ? y : x;
-    return z == z ? z : y;
+    if (x != x) return y;
+    return y < x ? y : x;
 }
 
 #endif

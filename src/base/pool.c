@@ -200,7 +200,10 @@ static void copy_range(void *data, int from, int end)
 
 void ga_pool_copy(ga_pool *pool, double *to, const double *from, int count)
 {
-    ga_pool_ranges(pool, count, copy_range, &(copying){to, from});
+    if (!pool || count <= GA_POOL_PIECE)
+        memcpy(to, from, (size_t)count * sizeof *to);
+    else
+        ga_pool_ranges(pool, count, copy_range, &(copying){to, from});
 }
 
 typedef struct looking {
