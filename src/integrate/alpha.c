@@ -443,6 +443,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
         status = finish(a, e);
     }
     if (status == GA_OK) status = ga_step_accept(s);
+    m->unmet = s->newton.unmet;
     if (status != GA_OK) {
         ga_cache_forget(s);
         *shorter = e ? shorten(a, status) : 0;

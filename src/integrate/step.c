@@ -422,12 +422,6 @@ bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report)
             "%s %d",
             s->now.t, s->step.h, kind, index);
         if (report) report->column = s->jacobian.singular;
-    } else if (status == GA_ERR_INCONSISTENT) {
-        ga_fail(report, status,
-                "in the step from t = %.9g with h = %.3g constraint %d contradicts those it "
-                "depends on",
-                s->now.t, s->step.h, s->newton.unmet);
-        if (report) report->row = s->newton.unmet;
     } else {
         return false;
     }
