@@ -62,20 +62,13 @@ static void observe_sizes(ga_controller *c)
         tol->size_v[k] = ga_larger(tol->size_v[k], tol->size_q[k] / tol->duration);
 }
 
-/* Tolerances of q or of v, by kind. */
-static void find_weights(const ga_tolerance *tol, double of_q[2], double of_v[2])
+void ga_tolerance_weights(const ga_tolerance *tol, double of_q[2], double of_v[2])
 {
     const ga_control *def = &tol->def;
     of_q[0] = def->absolute_translation + def->relative * tol->size_q[0];
     of_q[1] = def->absolute_rotation + def->relative * tol->size_q[1];
     of_v[0] = def->absolute_velocity + def->relative * tol->size_v[0];
     of_v[1] = def->absolute_angular_velocity + def->relative * tol->size_v[1];
-}
-
-void ga_tolerance_positions(const ga_tolerance *tol, double of_q[2])
-{
-    double of_v[2];
-    find_weights(tol, of_q, of_v);
 }
 
 /* Of state i. A state that was zero is as large as the attempt may have made it; in the first
@@ -117,7 +110,7 @@ static double weigh_states(const ga_onestep *m, const double *v)
 double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v)
 {
     double of_q[2], of_v[2];
-    find_weights(m->tolerance, of_q, of_v);
+    ga_tolerance_weights(m->tolerance, of_q, of_v);
     const double q = weigh(m, error_q, of_q);
     if (!error_v) return q;
     return larger_or_nan(larger_or_nan(q, weigh(m, error_v, of_v)), weigh_states(m, error_v));
@@ -126,7 +119,7 @@ double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const doub
 double ga_tolerance_change(const ga_onestep *m, const double *vd_old, const double *vd)
 {
     double of_q[2], of_v[2], largest = 0;
-    find_weights(m->tolerance, of_q, of_v);
+    ga_tolerance_weights(m->tolerance, of_q, of_v);
     for (int i = 0; i < m->dae->nv; ++i) {
         const bool state = i >= m->dae->nm;
         const double unit = state ? tolerance_of_state(m, i - m->dae->nm) : of_v[m->kind[i]];
@@ -146,7 +139,7 @@ double ga_tolerance_largest(const ga_onestep *m)
 {
     const ga_tolerance *tol = m->tolerance;
     double of_q[2], of_v[2], largest = m->dae->nx ? 1 / tol->def.relative : 0;
-    find_weights(tol, of_q, of_v);
+    ga_tolerance_weights(tol, of_q, of_v);
     for (int k = 0; k < 2; ++k) {
         if (of_q[k] > 0) largest = ga_larger(largest, tol->size_q[k] / of_q[k]);
         if (of_v[k] > 0) largest = ga_larger(largest, tol->size_v[k] / of_v[k]);
@@ -166,7 +159,7 @@ static double force_noise(const ga_controller *c, double h)
     const ga_dae *dae = c->m->dae;
     double of_q[2], of_v[2], largest = 0;
     if (!dae->m || c->m->velocity_level || !dae->L.count) return 0;
-    find_weights(&c->tolerance, of_q, of_v);
+    ga_tolerance_weights(&c->tolerance, of_q, of_v);
     for (int k = 0; k < 2; ++k)
         if (of_v[k] > 0) largest = ga_larger(largest, c->tolerance.size_q[k] / (h * of_v[k]));
     return NOISE * DBL_EPSILON * largest;

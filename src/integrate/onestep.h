@@ -199,8 +199,8 @@ void ga_onestep_explain(const ga_onestep *m, ga_status status, double h, ga_repo
 double ga_tolerance_weigh(const ga_onestep *m, const double *error_q, const double *error_v);
 /* Size of position or velocity i; of a state, which has no position. */
 double ga_tolerance_size(const ga_onestep *m, int i, bool of_q);
-/* Tolerances of translations and of rotations. */
-void ga_tolerance_positions(const ga_tolerance *tolerance, double of_q[2]);
+/* Tolerances of q and of v, by kind. */
+void ga_tolerance_weights(const ga_tolerance *tolerance, double of_q[2], double of_v[2]);
 /* The largest size by its tolerance. */
 double ga_tolerance_largest(const ga_onestep *m);
 /* Largest difference of two v' by the tolerance of v. */

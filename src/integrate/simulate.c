@@ -207,8 +207,9 @@ ga_status ga_integrator_run_cut(ga_integrator *g, ga_report *report)
 
 void ga_integrator_position_tolerances(const ga_integrator *g, double of_q[2])
 {
+    double of_v[2];
     of_q[0] = of_q[1] = 0;
-    if (g->run.adaptive) ga_tolerance_positions(&g->run.control.tolerance, of_q);
+    if (g->run.adaptive) ga_tolerance_weights(&g->run.control.tolerance, of_q, of_v);
 }
 
 void ga_integrator_sizes(const ga_integrator *g, double of_q[2], double of_v[2])
