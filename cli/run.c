@@ -372,17 +372,17 @@ static void close_files(cli_run_state *r)
 /* --- page --------------------------------------------------------------------------------- */
 
 /* What was computed is shown, also if that is not all; but then the page has another name, so
- * that it does not replace that of a run that finished: top.html becomes top.part.html. */
+ * that it does not replace that of a run that finished: top.html becomes top.part.html, which
+ * is of no use once the run is done. */
 static int name_page(cli_run_state *r)
 {
-    if (is_done(r)) return EXIT_DONE;
     const char *dot = strrchr(r->page, '.'), *slash = strrchr(r->page, '/');
     const size_t size = strlen(r->page) + sizeof ".part";
     const size_t stem =
         dot && dot > r->page && (!slash || dot > slash + 1) ? (size_t)(dot - r->page) : size;
     if (!(r->page_of_part = malloc(size))) return cli_out_of_memory();
     snprintf(r->page_of_part, size, "%.*s.part%s", (int)stem, r->page, stem < size ? dot : "");
-    r->page = r->page_of_part;
+    if (!is_done(r)) r->page = r->page_of_part;
     return EXIT_DONE;
 }
 
@@ -402,6 +402,7 @@ static void write_page(cli_run_state *r)
                            .title = name,
                            .quiet = r->quiet};
     r->page_code = cli_page_write(&page);
+    if (r->page_code == EXIT_DONE && is_done(r) && r->state) unlink(r->page_of_part);
 }
 
 /* --- the command -------------------------------------------------------------------------- */

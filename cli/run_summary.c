@@ -97,8 +97,9 @@ void cli_run_print_summary(const cli_run_state *r)
     const ga_energy *e = &s.final;
     FILE *out = r->out;
     char line[256];
-    snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s",
-             cli_run_outcome(r), r->def.t_start, s.t, r->wall);
+    snprintf(line, sizeof line, ": %s, t = %g ... %.9g s, computed in %.3g s%s",
+             cli_run_outcome(r), r->def.t_start, s.t, r->wall,
+             r->state ? " since resumed" : "");
     cli_print_text(out, cli_input_name(&r->input));
     fprintf(out, "%s\n", line);
     if (r->rows == 0) return; /* it did not start: there are no numbers */

@@ -11,6 +11,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 import support
@@ -125,6 +126,21 @@ class View(support.Case):
         self.assertEqual(self.files(), ["bad.h5.part", "bad.yaml", "page.part.html", "pendulum.yaml"])
         self.run_it("view", "bad.h5.part", "-o", "again.html")
         self.run_it("plot", "bad.h5.part", "bob.position", "-o", "a.svg")
+
+    def test_page_of_a_part_goes_with_it(self):
+        """A run that is resumed leaves its own page only."""
+        self.need_viewer()
+        run = self.start("run", "pendulum.yaml", "--view", "page.html", "--checkpoint", "c.ga",
+                         "--set", "simulate.t_end=1e5", "--set", "output.every=100")
+        time.sleep(1)
+        run.terminate()
+        run.communicate()
+        self.assertEqual(run.returncode, 143)
+        self.assertIn("page.part.html", self.files())
+        done = json.loads(self.run_it("info", "pendulum.h5.part", "--json").out)["t_last"]
+        said = self.run_it("resume", "c.ga", "--t-end", str(done + 200)).out
+        self.assertIn(" s since resumed\n", said)
+        self.assertEqual(self.files(), ["c.ga", "page.html", "pendulum.h5", "pendulum.yaml"])
 
     def test_start_of_a_model(self):
         """All channels at the start, in one frame."""
