@@ -58,6 +58,18 @@ static double raise_column(const ga_matrix *m, int j, const double *restrict r, 
     return most;
 }
 
+/* False: all factors are one, and would be so in further sweeps. */
+static bool apply_factors(int n, const double *largest, double *scale)
+{
+    bool changed = false;
+    for (int i = 0; i < n; ++i) {
+        const double factor = ruiz_factor(largest[i]);
+        scale[i] *= factor;
+        changed |= factor != 1;
+    }
+    return changed;
+}
+
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work)
 {
@@ -66,7 +78,7 @@ void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, doubl
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         memset(work, 0, 2 * (size_t)n * sizeof *work);
         for (int j = 0; j < n; ++j) col_max[j] = raise_column(matrix, j, r, c[j], row_max);
-        for (int i = 0; i < n; ++i) r[i] *= ruiz_factor(row_max[i]);
-        for (int j = 0; j < n; ++j) c[j] *= ruiz_factor(col_max[j]);
+        const bool rows = apply_factors(n, row_max, r), cols = apply_factors(n, col_max, c);
+        if (!rows && !cols) return;
     }
 }
