@@ -455,7 +455,7 @@ test("step sizes are stored with --view", async () => {
   const { page } = opened;
   await page.locator("[data-tab=Run]").click();
   await settle(page);
-  check(/solver\.step at the output times/.test(await page.locator(".info").textContent()), "step sizes are not those of the solver");
+  check(/step size at output times/.test(await page.locator(".info").textContent()), "step sizes are not those of the solver");
   near(await g(page, 'g.setTime(0.5); return g.cursorValue("solver.step")'), 1e-3, 1e-9, "solver.step");
   await clean(opened, "steps");
 });
