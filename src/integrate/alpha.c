@@ -233,7 +233,7 @@ double ga_alpha_weigh(const ga_alpha *a, const double *error_q, const double *er
 
 /* Newton's method goes on until the solution is known this much better than asked for, and to
  * the second number of sizes. What that leaves of the constraints is looked at when the step is
- * accepted (is_off in step.c). */
+ * accepted (is_above_round_off in step.c). */
 static const double NEWTON_PART = 1e-5, NEWTON_LARGEST = 1e-11;
 
 /* Extrapolated states are put back on the constraints (ga_start_project); and new tangents in

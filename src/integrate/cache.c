@@ -1,6 +1,7 @@
 /* What can be recomputed: values at the trial, tangents, the iteration matrix and its factors.
  *
- * What is valid of it is a mask, s->valid, which is set and cleared in this file alone.
+ * What is valid of it is a mask, s->valid, which is set and cleared in this file alone
+ * (alpha_save.c saves and loads it).
  * Tangents are a pure function of the point where they were taken, which the state keeps
  * (ga_tangent_point): ga_cache_restore takes them there again, with the same bits.
  */
@@ -38,7 +39,8 @@ static bool needs_gradient(const ga_stepper *s)
     return s->form->velocity_level || s->mode.estimates || s->start.redundancy.active || s->p;
 }
 
-/* Forces that depend on multipliers are evaluated when these are known. */
+/* Forces that depend on multipliers are evaluated when these are known. Where the dynamic
+ * residual comes as a whole, it is in newton.r afterwards (GA_VALID_DYNAMICS). */
 ga_status ga_cache_evaluate(ga_stepper *s, unsigned wanted)
 {
     ga_values *values = &s->at.filled;
@@ -61,13 +63,14 @@ ga_status ga_cache_evaluate(ga_stepper *s, unsigned wanted)
     const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
     GA_TRY(ga_dae_fill(&s->dae, &at, values));
     if (mass && s->dae.M_known) set(s, GA_VALID_MASS);
-    return s->dae.reactions_added ? GA_OK
-                                  : ga_dae_check_values(&s->dae, values); /* G need not show */
+    return s->dae.reactions_added
+               ? GA_OK
+               : ga_dae_check_values(&s->dae, values); /* G need not show in the residual */
 }
 
-/* Looks at what was evaluated; where only sums were, and they are not finite, at their parts.
- */
-static ga_status look(ga_stepper *s)
+/* Whose callback left a value that is not finite. Where only a sum was evaluated, and is not
+ * finite, its parts are. */
+static ga_status find_culprit(ga_stepper *s)
 {
     if (ga_cache_has(s, GA_VALID_DYNAMICS) && !ga_pool_finite(s->pool, s->nv, s->newton.r)) {
         const ga_point at = {.t = s->step.t1, .q = s->trial.q, .v = s->trial.v};
@@ -81,13 +84,13 @@ static ga_status look(ga_stepper *s)
 ga_status ga_cache_check_residual(ga_stepper *s, int n, const double *r)
 {
     if (ga_pool_finite(s->pool, n, r)) return GA_OK;
-    GA_TRY(look(s));
+    GA_TRY(find_culprit(s));
     return GA_ERR_NO_CONVERGE; /* overflow on the way */
 }
 
 ga_status ga_cache_check_tangents(ga_stepper *s)
 {
-    GA_TRY(look(s));
+    GA_TRY(find_culprit(s));
     return ga_dae_check_tangents(
         &s->dae, &(ga_tangents){s->tangent.K, s->tangent.C, s->tangent.L, s->tangent.Z});
 }
@@ -142,7 +145,7 @@ static ga_status fill_tangents(ga_stepper *s, const ga_point *at)
     const bool needs_Z = s->form->velocity_level || s->mode.estimates;
     const ga_tangents tangents = {s->tangent.K, s->tangent.C, s->tangent.L, s->tangent.Z};
     GA_TRY(ga_dae_fill_tangents(&s->dae, at, needs_Z, &tangents));
-    /* estimates alone have it in no matrix, where it would show */
+    /* used by estimates alone, Z enters no matrix in which a NaN would show */
     if (!needs_Z || s->form->velocity_level) return GA_OK;
     return ga_dae_check_velocity_stiffness(&s->dae, true, s->tangent.Z);
 }
@@ -209,14 +212,14 @@ static ga_status complete_tangents(ga_stepper *s)
 ga_status ga_cache_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
-    if (!ga_all_finite(s->m, s->at.Phi)) GA_TRY(look(s));
+    if (!ga_all_finite(s->m, s->at.Phi)) GA_TRY(find_culprit(s));
     const double *mu = ga_block_augmented(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
     const double *vd = s->form->weighted ? s->work.zero : s->trial.vd;
     ga_point at = ga_dae_point(dae, s->step.t1, s->trial.q, s->trial.v, vd, mu);
     const ga_status status = fill_tangents(s, &at);
     if (status != GA_OK) {
-        GA_TRY(look(s)); /* that may be the reason */
+        GA_TRY(find_culprit(s)); /* that may be the reason */
         return status;
     }
     keep_point(s, vd, mu);
@@ -286,9 +289,8 @@ static void collect_terms(const ga_stepper *s, ga_matrix_term *list)
 }
 
 /* Equilibration costs as much as the factorisation of a small matrix, and sizes change slowly:
- * so many matrices are scaled alike, if c_q stays near that of the first. The number itself is
- * of no importance: 1, 8, 32 and 64 differ by round-off, which decided between them in tests
- * whose bounds are there. */
+ * so many matrices are scaled alike, if c_q stays near that of the first. Results with 1, 8, 32
+ * and 64 differ by round-off only. */
 enum { SCALING_LIFE = 64 };
 
 /* Can the matrix be made with the scales of the last one, in one go? */
@@ -365,8 +367,8 @@ static ga_status restore_tangents(ga_stepper *s)
     return complete_tangents(s);
 }
 
-/* Of the loaded numbers, eps of the redundant rows is that of the next matrix, and the scales
- * are to serve as often as they would have. */
+/* regular.eps is that of the saved matrix, eps of the redundant rows that of the next one. The
+ * scales are to serve as often as they would have without the save. */
 ga_status ga_cache_restore(ga_stepper *s)
 {
     ga_redundancy *rows = &s->start.redundancy;

@@ -4,7 +4,7 @@
  * increment d is about th/(1-th) |d|; verdict.h has the rule. q, v and lambda have their own
  * tolerances, in their own units, whatever the scaling of the linear system. A tolerance below
  * round-off is raised to it: 4 eps times the largest component so far for q and for v, and in
- * index 3 c_v/c_q times the round-off of q for v, which inherits it. The level that increments
+ * index 3 c_v/c_q times that of q for v. The level that increments
  * actually reach is measured (verdict.h). An attempt whose increments of q and v have arrived
  * there has converged even if lambda still changes: in index 3 the round-off of Phi enters
  * lambda magnified by 1/h^2. */
@@ -95,8 +95,7 @@ static double newton_relative(const ga_stepper *s)
     return newton_is_asked(s) ? s->def.relative : s->mode.enough;
 }
 
-/* Increments this small are a thousand times round-off: smaller tolerances ask for round-off.
- */
+/* A thousand times round-off: a smaller tolerance means that iterations go to round-off. */
 static const double LEAST_TOLERANCE = 1e-12;
 
 bool ga_newton_is_tolerant(const ga_stepper *s) { return newton_relative(s) > LEAST_TOLERANCE; }
@@ -110,8 +109,8 @@ static bool v_inherits_round_off_of_q(const ga_stepper *s)
     return s->m && (!s->form->velocity_level || in_turn);
 }
 
-/* Round-off of positions far from the origin reaches rotations, in radians, through constraints
- * with short arms, and velocities and their own: factor of the round-off of a number. */
+/* Positions far from the origin have more round-off. Constraints with short arms pass it on to
+ * rotations, in radians, and to velocities: by this factor. */
 static double remoteness(const ga_stepper *s)
 {
     return s->tangent.arm > 0 ? ga_larger(1, s->policy.scale.q[0] / s->tangent.arm) : 1;
@@ -142,7 +141,7 @@ static double floor_through_others(const ga_stepper *s, int kind)
 static double floor_of_v(const ga_stepper *s, int kind, double remote, double *through_q)
 {
     const double floor_q = floor_of_q(s, kind, remote);
-    /* of a coordinate at rest: moves that add up to round-off of q in 1/eps steps */
+    /* of a coordinate at rest: a speed that moves q by its round-off in 1/eps steps */
     const double rest = GA_ROUND_OFF * floor_q / s->step.h;
     double own = ga_larger(GA_ROUND_OFF * remote * s->policy.scale.v[kind], rest);
     own = ga_larger(own, floor_through_others(s, kind));
@@ -152,8 +151,9 @@ static double floor_of_v(const ga_stepper *s, int kind, double remote, double *t
     return own;
 }
 
-/* A state is in units of its largest value so far, the trial's included; and so large that its
- * own round-off covers what round-off of all that its rate depends on makes of it. */
+/* The unit of a state is its largest value so far, the trial's included. It is raised where the
+ * round-off of what its rate depends on makes more of an error than that of the state itself.
+ */
 static void find_units(ga_stepper *s)
 {
     const ga_dae *dae = &s->dae;
@@ -177,9 +177,9 @@ static void find_units(ga_stepper *s)
 }
 
 /* What increments are compared with, by kind: the same in all iterations of an attempt. In
- * index 3 the round-off of q takes part in that of v; where round-off is the goal, v is asked
- * for more, since only what is normal to the constraints suffers from it. Likewise where
- * positions are far from the origin. */
+ * index 3 the round-off of q takes part in that of v; where round-off is the goal, the
+ * tolerance of v omits this part, since only what is normal to the constraints suffers from it.
+ * Likewise where positions are far from the origin. */
 static void find_limits(ga_stepper *s)
 {
     ga_increment_limits *l = &s->newton.limits;
@@ -215,7 +215,8 @@ static void find_limits(ga_stepper *s)
 /* Of the changes of lambda that round-off was seen to make, this part may be left. */
 static const double NOISE_LEFT = 0.01;
 
-/* Is the increment near round-off, for sizes of at least 1: constants in Phi have it, too? */
+/* Is the increment near round-off? Sizes below 1 count as 1: constants in Phi are rounded, too.
+ */
 static bool is_near_round_off(const ga_stepper *s)
 {
     const ga_increment_limits *l = &s->newton.limits;
@@ -284,8 +285,8 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS
     return now;
 }
 
-/* Constraints are to be at round-off, in so many units of it, whatever the tolerance, unless q
- * is projected back to them. */
+/* Constraints are to be within so many units of round-off, whatever the tolerance, unless q is
+ * projected afterwards. */
 static const double CONSTRAINT_UNITS = 16;
 
 static double strictness(const ga_stepper *s)
@@ -309,6 +310,7 @@ static ga_newton_goal goal_of(const ga_stepper *s)
     };
 }
 
+/* The verdict about the last increment; what it shows enters the policy. */
 static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
                                 ga_progress *progress, double last_v[GA_INCREMENTS])
 {
@@ -328,7 +330,7 @@ static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
     return verdict;
 }
 
-/* An increment that passes may still be one that the tangents hold back: trust.c. Where that
+/* An increment may also be small because the tangents are too stiff: trust.c. Where that
  * cannot be ruled out, because masses are tiny or friction is steep, the increment must pass
  * with tangents made anew each time. False stiffness comes from a stretch at the point of the
  * tangents; the first new ones remove the stretch, the second show what it held back. */

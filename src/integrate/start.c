@@ -11,6 +11,9 @@
  * (c cubic, ga_lie_cayley_defect), and starting elsewhere makes lambda oscillate with O(h).
  * (56) puts v_0 there. The same holds after a change of the step size; see ga_start_change.
  *
+ * With error control, and where starts look forward in time, ga_start_refined adds the next
+ * term of the Taylor series: one order better than (57).
+ *
  * v'' is a difference quotient of v' from the saddle system at q o exp(+-s v + s^2/2 v'),
  * v +- s v', t +- s: central with s = h, or forward with s = h/100, [ABC14] section 4.2.
  */
@@ -74,7 +77,7 @@ ga_status ga_start_again(ga_stepper *s, double t, const double *q, const double 
     memmove(s->trial.q, q, (size_t)s->nq * sizeof *q);
     memmove(s->trial.v, v, (size_t)s->nv * sizeof *v);
     memcpy(s->trial.l_tilde, s->now.lambda, (size_t)s->mp * sizeof *s->trial.l_tilde);
-    s->def.max_projection = INFINITY; /* a limit for what the user starts from */
+    s->def.max_projection = INFINITY; /* it limits what users start from, not restarts */
     ga_status status =
         ga_start_consistent(s, t, s->trial.q, s->trial.v, s->trial.l_tilde, report);
     s->def.max_projection = max_projection;
@@ -131,7 +134,8 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
 {
     const ga_dae *dae = &s->dae;
     const ga_coefficients *method = &s->def.coefficients;
-    double *l = s->work.step, *bottom = s->work.c; /* l^q/h */
+    double *l = s->work.step; /* l^q/h */
+    double *rhs = s->work.c;
     ga_nodes_bracket(dae->sys.node_count, dae->sys.nodes, v, vd, l);
     for (int i = 0; GA_FAULT(bracket) && i < s->nv; ++i) l[i] = -l[i];
     for (int i = 0; i < s->nv; ++i)
@@ -139,9 +143,9 @@ static ga_status perturb(ga_stepper *s, double h, const double *vd, const double
                ((1 - 6 * method->beta - 3 * s->properties.shift) * vdd[i] + 0.5 * l[i]);
     if (s->def.map == GA_MAP_CAYLEY) ga_dae_add_cayley_defect(dae, h * h, v, l);
     GA_TRY(ga_consistent_factor(&s->start, s->now.t, s->now.q, v, GA_SADDLE_ALL));
-    memset(bottom, 0, (size_t)s->mp * sizeof *bottom);
-    ga_coords_multiply(&dae->B, s->start.saddle.G, 1, l, bottom);
-    ga_consistent_lift(&s->start, bottom, l);
+    memset(rhs, 0, (size_t)s->mp * sizeof *rhs);
+    ga_coords_multiply(&dae->B, s->start.saddle.G, 1, l, rhs);
+    ga_consistent_lift(&s->start, rhs, l);
     for (int i = 0; i < s->nv; ++i) v[i] += l[i];
     return GA_OK;
 }
@@ -194,9 +198,9 @@ ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const dou
     return perturb(s, h, now->vd, vdd, now->v);
 }
 
-/* The correction of both levels with the matrix of the step just made, if it has rows for both:
- * dq = c_q T u, dv = c_v (u + B_n^T x). Its size relative to q and v; NaN if it is not finite.
- */
+/* The correction of both levels with the matrix of the step just made, if it has rows for both.
+ * step = -c_q T u is to be added to q, c_v dvd = c_v (u + B_n^T x) subtracted from v. Returns
+ * its size relative to q and v; NaN if it is not finite. */
 static double correction(ga_stepper *s, double *step, double *dvd)
 {
     const ga_dae *dae = &s->dae;
@@ -233,9 +237,9 @@ static ga_status measure_levels(ga_stepper *s)
     return GA_OK;
 }
 
-/* Until corrections are at round-off; or the next one would be, by the rate at which they
- * contract, and the last digit of v is all that w shows. Leaves G, Phi and w where q ends, or
- * before a last correction of that size. */
+/* Ends where corrections are at round-off, or where the next one would be by the rate at which
+ * they contract and w shows no more than the last digit of v. Leaves G, Phi and w where q ends,
+ * or before a last correction of that size. */
 bool ga_start_project_in_step(ga_stepper *s)
 {
     enum { MOST = 6 };
@@ -248,7 +252,7 @@ bool ga_start_project_in_step(ga_stepper *s)
         const bool arrived = ga_step_is_at_round_off(s, Phi, w);
         if (arrived && next <= round_off && w <= DBL_EPSILON * speed) return true;
         const double change = correction(s, step, dvd);
-        /* no more progress: where v is small, the round-off of Phi, by h */
+        /* stalled: where v is small, the floor is the round-off of Phi divided by h */
         const bool stalls = !(change <= 0.25 * before);
         const bool done = change <= round_off || (stalls && arrived);
         if (isnan(change) || (stalls && !done)) return false;

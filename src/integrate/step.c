@@ -3,8 +3,9 @@
  * Start values (57) and those after a change of the step, [JN08] (14), are in start.c; the
  * matrix of [DYM] (24) is in terms.c, its scaling in cache.c.
  *
- * A step that fails is repeated with new tangents in every iteration. If that fails too, grid.c
- * halves it (fixed steps).
+ * If Newton's method fails, the step is repeated once with new tangents in every iteration. If
+ * that fails too, or if the step ran away or leaves residuals, the caller shortens it: grid.c
+ * with fixed steps, control.c with error control.
  */
 #include "base/extremes.h"
 #include "base/finite.h"
@@ -19,7 +20,7 @@
 /* --- acceptance --------------------------------------------------------------------------- */
 
 /* Everything that follows from the unknowns. */
-static void conclude(ga_stepper *s)
+static void complete_trial(ga_stepper *s)
 {
     s->form->evaluate(s);
     s->form->finish(s);
@@ -48,7 +49,7 @@ static ga_status measure_residuals(ga_stepper *s, double *position, double *velo
     else
         GA_TRY(ga_block_nonholonomic(s, s->trial.v, s->at.w));
     *velocity = ga_norm_max(both ? s->mp : s->p, s->at.w);
-    /* B shows in w, but gradients of nonholonomic constraints do not */
+    /* what is not finite in B shows in w; gradients of nonholonomic constraints do not */
     if (s->p || !isfinite(*position + *velocity)) GA_TRY(ga_dae_check_values(&s->dae, &values));
     return GA_OK;
 }
@@ -67,7 +68,8 @@ static ga_status check_residuals(ga_stepper *s, double position, double velocity
 {
     const double speed = s->policy.scale.v[0] + s->policy.scale.v[1];
     const double relative = ga_larger(1e-9, s->def.relative);
-    if (position <= relative && velocity <= relative * speed) return GA_OK; /* size >= 1 */
+    if (position <= relative && velocity <= relative * speed)
+        return GA_OK; /* as extent() >= 1 */
     const double size = extent(s);
     const double most = relative * size + s->def.absolute_q;
     const double most_w = relative * (speed + size / s->step.h) + s->def.absolute_v;
@@ -98,10 +100,10 @@ bool ga_step_is_at_round_off(const ga_stepper *s, double position, double veloci
            velocity <= (VELOCITY_UNITS * GA_ROUND_OFF + s->dae.noise) * (size + speed);
 }
 
-/* With errors under control Newton's method ends where what is left does not matter for them;
- * but constraints are to be at round-off. What is more than that shows now: some of it may have
- * been in directions that old tangents do not know. */
-static bool is_off(const ga_stepper *s, double position, double velocity)
+/* With error control Newton's method ends where the rest does not matter for the estimate of
+ * the error. Constraints must still be at round-off; if they are not, the tangents were too old
+ * for some direction. */
+static bool is_above_round_off(const ga_stepper *s, double position, double velocity)
 {
     if (!s->mode.estimates || s->form->weighted || s->start.redundancy.active ||
         s->step.kappa != 0)
@@ -119,12 +121,13 @@ static ga_status polish(ga_stepper *s)
     s->form->correct(s);
     ++s->stats.evaluations;
     ++s->stats.iterations;
-    conclude(s);
+    complete_trial(s);
     s->policy.age = 1;
     return GA_OK;
 }
 
-static ga_status look_at_residuals(ga_stepper *s)
+/* Residuals of the converged trial, polished where they need it and checked. */
+static ga_status settle_residuals(ga_stepper *s)
 {
     double position, velocity;
     if (s->mode.projects) { /* after a projection, at.Phi and at.w are of its last evaluation */
@@ -132,7 +135,7 @@ static ga_status look_at_residuals(ga_stepper *s)
         velocity = ga_norm_max(s->mp, s->at.w);
     } else {
         GA_TRY(measure_residuals(s, &position, &velocity));
-        if (is_off(s, position, velocity)) {
+        if (is_above_round_off(s, position, velocity)) {
             GA_TRY(polish(s));
             GA_TRY(measure_residuals(s, &position, &velocity));
         }
@@ -160,7 +163,7 @@ ga_status ga_step_accept(ga_stepper *s)
 {
     ga_state *now = &s->now;
     if (!finite_trial(s)) return GA_ERR_NO_CONVERGE;
-    GA_TRY(look_at_residuals(s));
+    GA_TRY(settle_residuals(s));
     ga_regular_accept(s);
     if (s->form->has_eta || s->mode.estimates) copy(s, now->G, s->trial.G, s->dae.G.count);
     copy(s, now->vd_old[1], now->vd_old[0], s->nv);
@@ -246,10 +249,10 @@ static ga_status set_known(ga_stepper *s, double h)
 }
 
 /* Tangents serve `lifetime` steps, then they are renewed before a step begins. The lifetime
- * shrinks to what it was when they turned out slow in the middle of a step, and grows a little
- * otherwise; where old ones fail at once, they are tried less and less often. A lifetime
- * between one and two counts as one, or every other step would begin with old tangents and
- * renew them on the way. */
+ * becomes the age at which tangents proved slow in the middle of a step, and grows a little
+ * otherwise; where they prove slow at the age of one, old ones are tried less and less often. A
+ * lifetime between one and two counts as one, or every other step would begin with old tangents
+ * and renew them on the way. */
 static void learn_lifetime(ga_stepper *s, bool began_fresh)
 {
     ga_policy *p = &s->policy;
@@ -287,10 +290,11 @@ static void deviation(const ga_stepper *s, bool with_acceleration, double larges
  *
  *     deviation <= h (|v_n| + h |v'_n|) + 0.1 max(size, 1)
  *
+ * size            largest coordinate so far
  * deviation       the smaller of those from h v_n and from h v_n + h^2/2 v'_n
  * h |v_n|         a step may double the way that is expected of it, or stay where it is
- * h^2 |v'_n|      oscillations that are not resolved go that way and back; left out in index 3,
- *                 where v' may be noise
+ * h^2 |v'_n|      oscillations that are not resolved go that way and back; left out without a
+ *                 velocity level (index 3, HHT-I3), where v' may be noise
  * 0.1 max(...)    forces may set in during a step
  *
  * and turn nothing by more than LARGEST_TURN beyond what is expected. */
@@ -364,7 +368,7 @@ ga_status ga_step_try(ga_stepper *s, double h, double t1)
         ga_newton_fade(&s->policy.newton, ga_cache_has(s, GA_VALID_FRESH));
         s->newton.near_singular = ga_regular_near(s);
         ga_regular_minimise(s, s->dae.sys.force_uses_multipliers);
-        conclude(s);
+        complete_trial(s);
     } else {
         ga_cache_forget(s);
         s->policy.scale = before;

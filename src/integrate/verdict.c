@@ -1,3 +1,4 @@
+/* The rule is explained in verdict.h. */
 #include "integrate/verdict.h"
 
 #include "base/extremes.h"
@@ -6,7 +7,7 @@
 
 /* Assumed of old tangents of unknown rate: what is left is as large as the increment. */
 static const double UNKNOWN_RATE = 0.5;
-/* An increment larger than this part of the one before is no progress. */
+/* An increment larger than this part of the smallest before it is no progress. */
 static const double NO_PROGRESS = 0.5;
 /* The attempt ends if every increment above its tolerance is at least this multiple of the one
  * before; early ones may still grow. */
@@ -17,8 +18,8 @@ enum { EARLY = 3 };
 enum { WORTH_OLD = 3, WORTH_FRESH = 5 };
 /* For so many steps what was seen of increments is remembered. */
 enum { MEMORY_STEPS = 8 };
-/* Part of a remembered rate, or of the noise of lambda, that is kept after a step; more of
- * motion_rate_per_step, which decides whether old tangents are ever tried again. */
+/* Part of a remembered rate, or of the noise of lambda, that is kept after a step; a larger
+ * part of motion_rate_per_step, which decides whether old tangents are ever tried again. */
 static const double KEEP_RATE = 0.97, KEEP_MOTION = 0.995;
 /* The level of round-off is forgotten faster: it is higher near singular positions, and steps
  * behind them are to be as exact as those before. */
@@ -26,14 +27,14 @@ static const double KEEP_ROUND_OFF = 0.9;
 /* Safety factor of an increment foreseen. */
 static const double FORESEEN = 4;
 /* A remembered coefficient falls no faster than this in a step. */
-static const double FALL = 0.9;
+static const double SLOWEST_FALL = 0.9;
 /* With the same tangents increments do not contract this much more slowly than before, unless
  * they are round-off. (It was 164 times or more on chains of a thousand bodies.) */
 static const double SUDDEN = 100;
 /* Round-off is never taken to be more than this, in units of the smallest possible: residuals
  * that go with it still pass the check at the end of a step. */
 static const double HIGHEST_LEVEL = 1e6;
-/* With q and v settled so often, lambda is not waited for any more. */
+/* After so many increments with q and v at round-off, lambda is not waited for any more. */
 enum { PATIENCE = 4 };
 
 static double contraction(const ga_progress *before, const ga_increment *now, int kind)
@@ -81,8 +82,8 @@ static double least_rate(const ga_newton_goal *goal, const ga_newton_memory *mem
 }
 
 /* What is left of the error after this increment, in units of the tolerance. Round-off does not
- * contract: increments below their tolerance that may be round-off are taken as they are, and
- * others are given the rate at which an attempt ends, if theirs is worse. */
+ * contract: increments below their tolerance that may be round-off are taken as they are; of
+ * the others below it, a rate worse than that at which an attempt ends counts as that. */
 static double left(const ga_newton_goal *goal, const ga_newton_memory *memory,
                    const ga_progress *before, const ga_increment *now, int kind)
 {
@@ -130,8 +131,9 @@ static double least_of(const ga_progress *before, int kind)
     return least > 0 ? ga_smaller(least, last) : last;
 }
 
-/* No norm above its tolerance is smaller than those before. Round-off makes norms go up and
- * down in turns, so the last one alone would often show progress. */
+/* No norm above its tolerance has fallen to half of the smallest before it; also if all are
+ * within tolerance. Round-off makes norms go up and down in turns, so the last one alone would
+ * often show progress. */
 static bool is_stalled(const ga_progress *before, const ga_increment *now)
 {
     if (!now->fresh || !now->near_round_off || now->iteration == 1) return false;
@@ -200,7 +202,8 @@ static void learn_contraction(const ga_increment *last, const ga_increment *now,
         const double upper = ga_larger(now->norm[k], now->noise[k]) / by;
         const double lower = ga_larger(now->norm[k] - now->noise[k], 0) / by;
         const bool better = upper < old || old == 0;
-        seen->coefficient[k] = better ? ga_larger(upper, FALL * old) : ga_larger(lower, old);
+        seen->coefficient[k] =
+            better ? ga_larger(upper, SLOWEST_FALL * old) : ga_larger(lower, old);
     }
     seen->steps_left = MEMORY_STEPS;
 }

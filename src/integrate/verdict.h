@@ -8,8 +8,8 @@
  * The rate. Within an attempt it is the quotient of successive increments. Tangents that are
  * some steps old contract the first increment, which is mostly the error of the prediction,
  * faster than those that follow; so the rate is at least what third increments have shown
- * before, in proportion to the age of the tangents. A first increment gets the credit of th =
- * 1/2, that is none, or that of what was seen in steps before.
+ * before, in proportion to the age of the tangents. A first increment counts in full (th =
+ * 1/2), unless the second increments of earlier steps justify less.
  *
  * Round-off. It is measured, not computed from sizes: an iteration with new tangents that makes
  * no progress near round-off, twice or after it had contracted well, has arrived there, and its
@@ -65,7 +65,8 @@ typedef struct ga_progress {
 } ga_progress;
 
 /* How an increment follows from the one before: as this coefficient times the age of the
- * tangents, or times the increment of q and v if they are new. */
+ * tangents; if they are new, convergence is quadratic, and it is this coefficient times the
+ * increment of q and v. */
 typedef struct ga_contraction {
     double coefficient[GA_KINDS];
     int steps_left; /* for which it is remembered */
