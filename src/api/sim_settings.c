@@ -243,19 +243,20 @@ static ga_status check_control(const ga_model *model, const ga_value *simulate,
     return GA_OK;
 }
 
-static ga_status check_output(const ga_model *model, ga_messages *messages)
+/* A time between outputs, or a step, that t + x does not show never ends. */
+static ga_status check_interval(const ga_model *model, const char *section, const char *key,
+                                double given, ga_messages *messages)
 {
     const ga_simulate_settings *s = &model->settings.simulate;
-    const ga_value *output = ga_value_get(&model->document->root, "output");
-    const ga_value *every = output ? ga_value_get(output, "every") : NULL;
+    const ga_value *map = ga_value_get(&model->document->root, section);
+    const ga_value *value = map ? ga_value_get(map, key) : NULL;
     const double least = ga_output_smallest(s->t_start, s->t_end);
-    if (!every || !(model->settings.output.every > 0) ||
-        !(model->settings.output.every < least))
-        return GA_OK;
-    char text[120];
+    if (!value || !(given > 0 && given < least)) return GA_OK;
+    char path[40], text[120];
+    snprintf(path, sizeof path, "%s.%s", section, key);
     snprintf(text, sizeof text, "is %g, below the round-off of time; expected %.2g or more",
-             model->settings.output.every, least);
-    return add_error(messages, every, "output.every", text);
+             given, least);
+    return add_error(messages, value, path, text);
 }
 
 static ga_status check_channels(const ga_model *model, ga_messages *messages)
@@ -284,7 +285,9 @@ ga_status ga_model_check_settings(const ga_model *model, ga_messages *messages)
         next = check_control(model, simulate, messages);
         if (status == GA_OK) status = next;
     }
-    next = check_output(model, messages);
+    next = check_interval(model, "simulate", "step", model->settings.simulate.step, messages);
+    if (status == GA_OK) status = next;
+    next = check_interval(model, "output", "every", model->settings.output.every, messages);
     if (status == GA_OK) status = next;
     next = check_channels(model, messages);
     return status == GA_OK ? next : status;

@@ -134,6 +134,10 @@ static ga_status check_simulation(const ga_integrator *g, double t0, const ga_si
         return ga_fail(report, GA_ERR_ARGUMENT,
                        "t_end = %g: expected a finite time not before %g", def->t_end, t0);
     GA_TRY(check_control(g, def, report));
+    if (!(def->control.relative > 0) && def->step < ga_output_smallest(t0, def->t_end))
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "step = %g is below the round-off of time, expected %.2g or more",
+                       def->step, ga_output_smallest(t0, def->t_end));
     GA_TRY(check_tolerance("duration", def->duration, report));
     GA_TRY(check_tolerance("output_every", def->output_every, report));
     if (def->output_every > 0 && def->output_every < ga_output_smallest(t0, def->t_end))
