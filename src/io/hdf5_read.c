@@ -35,6 +35,9 @@ typedef struct hdf5 {
     uint64_t text_left;    /* bytes of text that may still be taken */
     bool out_of_memory;    /* if so, that is what is wrong */
     const char **datasets; /* of the channels, as under /channels */
+    const char *uneven;    /* the first channel with other rows than /time; or null */
+    hsize_t uneven_rows;
+    hsize_t least_rows; /* of /time and all channels */
 } hdf5;
 
 /* --- errors ------------------------------------------------------------------------------- */
@@ -499,11 +502,11 @@ static ga_status describe(hdf5 *s, hid_t dataset, const char *name, ga_channel *
     ga_reader_content *content = s->content;
     shape size = {0};
     GA_TRY(check_column(s, dataset, name, &size, report));
-    char shown[GA_SHOWN_SIZE];
-    if (size.rows != content->frames)
-        return ga_reader_fail(
-            content, report, GA_ERR_INPUT, "channel '%s' has %llu rows, but /time has %zu",
-            ga_reader_shown(name, shown), (unsigned long long)size.rows, content->frames);
+    if (size.rows != content->frames && !s->uneven) {
+        s->uneven = name;
+        s->uneven_rows = size.rows;
+    }
+    if (size.rows < s->least_rows) s->least_rows = size.rows;
     *channel =
         (ga_channel){unescape_name(&content->arena, name), "", "", (int)size.count, NULL};
     /* A name of a part takes a byte at least. */
@@ -580,10 +583,26 @@ static ga_status open_file(hdf5 *s, ga_report *report)
     return good ? GA_OK : fail(s, report, "not a readable HDF5 file", "");
 }
 
+/* A file that is being written grows from one look to the next; facts are added at its end. */
+static ga_status check_rows(const hdf5 *s, ga_report *report)
+{
+    ga_reader_content *content = s->content;
+    const bool unfinished = content->attributes && !content->attributes[0].name;
+    char shown[GA_SHOWN_SIZE];
+    if (s->uneven && !unfinished)
+        return ga_reader_fail(content, report, GA_ERR_INPUT,
+                              "channel '%s' has %llu rows, but /time has %zu",
+                              ga_reader_shown(s->uneven, shown),
+                              (unsigned long long)s->uneven_rows, content->frames);
+    content->frames = (size_t)s->least_rows;
+    return GA_OK;
+}
+
 static ga_status read_all(hdf5 *s, ga_report *report)
 {
     GA_TRY(open_file(s, report));
     GA_TRY(read_times(s, report));
+    s->least_rows = s->content->frames;
     if (!exists(s, "channels"))
         return ga_reader_fail(s->content, report, GA_ERR_INPUT,
                               "not a galpha result: there is no group /channels");
@@ -594,7 +613,8 @@ static ga_status read_all(hdf5 *s, ga_report *report)
     GA_TRY(status);
     GA_TRY(read_document(s, "model", &s->content->model, report));
     GA_TRY(read_document(s, "scene", &s->content->scene, report));
-    return read_facts(s, report);
+    GA_TRY(read_facts(s, report));
+    return check_rows(s, report);
 }
 
 static void close_hdf5(void *state)

@@ -413,6 +413,28 @@ static void test_wrong_channels(void **state)
     empty_folder();
 }
 
+/* A reader may come between two updates: datasets have different numbers of rows then. */
+static void test_unfinished(void **state)
+{
+    (void)state;
+    static const hsize_t later = 4, sooner = 2;
+    hid_t file = begin_result();
+    H5Gclose(H5Gcreate2(file, "solver", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    put(file, "channels/x", H5T_IEEE_F64LE, 1, &later);
+    put(file, "channels/y", H5T_IEEE_F64LE, 1, &sooner);
+    H5Fclose(file);
+    ga_result_reader *reader = open_result(in_folder("other.h5"));
+    assert_int_equal(ga_result_reader_channel_count(reader), 2);
+    assert_int_equal(ga_result_reader_frames(reader), 2);
+    for (int k = 0; k < 2; ++k) {
+        double x[2] = {1, 1};
+        assert_int_equal(ga_result_reader_read(reader, k, 0, 1, 2, x, NULL), GA_OK);
+        assert_true(x[0] == 0 && x[1] == 0);
+    }
+    ga_result_reader_close(reader);
+    empty_folder();
+}
+
 /* Written by others, but with all that matters: fixed text, integers, single precision,
  * compression, no attributes; links that lead elsewhere are passed over. */
 static void test_rewritten_hdf5(void **state)
@@ -742,6 +764,7 @@ int main(void)
         cmocka_unit_test(test_mutated_hdf5),    cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_random_csv),      cmocka_unit_test(test_allocation_fails),
         cmocka_unit_test(test_damaged_places),  cmocka_unit_test(test_short_chunk),
+        cmocka_unit_test(test_unfinished),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
