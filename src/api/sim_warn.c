@@ -124,7 +124,7 @@ static void warn_impacts(ga_sim *sim)
     }
     if (!element) return;
     ga_warn(&sim->warnings, GA_WARN_SENSITIVE_IMPACTS, element->name, most.when,
-            "impacts at the stop of joints.%.60s multiply earlier errors by about %.2g until "
+            "impacts at the stop of joints.%.60s multiply earlier errors by about %.2g up to "
             "t = %.6g s",
             element->name, most.most, most.when);
 }
@@ -154,6 +154,21 @@ void ga_sim_warn_step(ga_sim *sim)
     if (stats.accepted % 1000 == 0 && is_long(sim, &stats)) warn_chattering(sim, &stats);
 }
 
+/* Methods of higher order take far fewer steps. Where `auto` has tried them it knows better;
+ * with friction that depends on reactions, or a loose tolerance, it does not try. */
+static void warn_many_steps(ga_sim *sim, const ga_control_statistics *stats)
+{
+    const ga_method_use use = ga_integrator_method_use(sim->integrator);
+    const long steps = use.steps[GA_METHOD_GENERALIZED_ALPHA];
+    const bool told = ga_warnings_have(&sim->warnings, GA_WARN_STIFF_STEPS) ||
+                      ga_warnings_have(&sim->warnings, GA_WARN_CHATTERING);
+    if (told || steps < MANY_STEPS || steps < stats->accepted) return;
+    ga_warn(&sim->warnings, GA_WARN_MANY_STEPS, NULL, NAN,
+            "%ld steps of generalized-alpha, %ld of them of third order, for a tolerance of "
+            "%.3g: methods of higher order take far fewer",
+            steps, stats->third_order, sim->def.control.relative);
+}
+
 /* What makes a run expensive, and what to do about it. */
 static void warn_cost(ga_sim *sim)
 {
@@ -165,6 +180,7 @@ static void warn_cost(ga_sim *sim)
                 "fast, small oscillations or decays",
                 stats.accepted);
     warn_chattering(sim, &stats);
+    warn_many_steps(sim, &stats);
 }
 
 ga_status ga_sim_warn_begin(ga_sim *sim)
