@@ -316,6 +316,7 @@ void cli_print_overview(FILE *out)
           "  galpha --version        show the version\n"
           "\n"
           "First steps: galpha check MODEL, then galpha run MODEL --view page.html.\n"
-          "The manual page is `man galpha`, once galpha is installed.\n",
+          "Once galpha is installed, `man galpha` shows the manual page, and bash completes "
+          "commands.\n",
           out);
 }

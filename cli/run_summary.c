@@ -115,7 +115,7 @@ void cli_run_print_summary(const cli_run_state *r)
         fprintf(out, "\n  Newton       %ld iterations, ", s.statistics.iterations);
     else
         fprintf(out, "\n  solver       "); /* the explicit method iterates nothing */
-    fprintf(out, "%ld factorizations, %ld evaluations", s.statistics.factorizations,
+    fprintf(out, "%ld factorisations, %ld evaluations", s.statistics.factorizations,
             s.statistics.evaluations);
     fprintf(out,
             "\n  energy       kinetic %.6g, potential %.6g, dissipated %.6g, work %.6g J\n",

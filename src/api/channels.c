@@ -519,6 +519,28 @@ static ga_status unknown(const ga_model *model, const char *name, const ga_place
     return ga_fail(report, GA_ERR_INPUT, "%s", text);
 }
 
+/* A part of what is there as a whole would be there twice. */
+static bool is_repeated(const ga_channels *c, const ga_selected *item)
+{
+    const char *name = item->channel.name, *dot = strrchr(name, '.');
+    return item->component >= 0 && dot &&
+           ga_names_find(&c->names, name, (size_t)(dot - name)) >= 0;
+}
+
+static void drop_repeated(ga_channels *c)
+{
+    int count = 0;
+    c->value_count = 0;
+    for (int k = 0; k < c->count; ++k) {
+        if (is_repeated(c, c->items + k)) continue;
+        ga_selected *kept = c->items + count++;
+        *kept = c->items[k];
+        kept->at = c->value_count;
+        c->value_count += kept->channel.count;
+    }
+    c->count = count;
+}
+
 ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
                              ga_messages *messages, ga_channels *channels, ga_report *report)
 {
@@ -538,6 +560,7 @@ ga_status ga_channels_create(const ga_model *model, const ga_channels_def *def,
         select_motion(&s);
         select_globals(&s, "solver", "step");
     }
+    drop_repeated(channels);
     channels->values = GA_NEW(double, channels->value_count);
     if (!channels->values || s.memory)
         status = ga_fail(report, GA_ERR_MEMORY, "no memory for %d channels", channels->count);

@@ -498,9 +498,10 @@ COORDINATE_CHANNELS(2)
  */
 
 static const char *const friction_models[] = {"regularised", "stiction", NULL};
+static const char *const smooth_models[] = {"regularised", NULL};
 static const char *const limits_models[] = {"stop", "buffer", NULL};
 
-#define FRICTION_FIELDS(length)                                                                \
+#define FRICTION_FIELDS(length, models)                                                        \
     GA_FIELD(ga_friction, NUMBER, coefficient, "coefficient of sliding friction",              \
              .required = true, .range = GA_NOT_NEGATIVE),                                      \
         GA_FIELD_AS(ga_friction, NUMBER, static_coefficient, "static",                         \
@@ -513,7 +514,11 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                  .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),               \
         GA_FIELD(ga_friction, CHOICE, model,                                                   \
                  "a smooth function of the rate, or stick and slip by events",                 \
-                 .choices = friction_models)
+                 .choices = models)
+
+#define FRICTION_RADIUS                                                                        \
+    GA_FIELD(ga_friction, NUMBER, radius, "radius of the friction surface", .unit = "m",       \
+             .required = true, .range = GA_POSITIVE)
 
 #define LIMITS_FIELDS(force, length)                                                           \
     GA_FIELD(ga_limits, NUMBER, min, "smallest coordinate", .unit = length, .fallback = {NAN}, \
@@ -536,11 +541,15 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                  "of a buffer: penetration at which its damping reaches its full value",       \
                  .unit = length, .range = GA_POSITIVE, .fallback = {1e-3})
 
-const ga_field ga_friction_fields[] = {FRICTION_FIELDS("m"), {0}};
+const ga_field ga_friction_fields[] = {FRICTION_FIELDS("m", friction_models), {0}};
 const ga_field ga_friction_fields_angular[] = {
-    FRICTION_FIELDS("rad"),
-    GA_FIELD(ga_friction, NUMBER, radius, "radius of the friction surface", .unit = "m",
-             .required = true, .range = GA_POSITIVE),
+    FRICTION_FIELDS("rad", friction_models),
+    FRICTION_RADIUS,
+    {0},
+};
+const ga_field ga_friction_fields_smooth[] = {
+    FRICTION_FIELDS("rad", smooth_models),
+    FRICTION_RADIUS,
     {0},
 };
 const ga_field ga_limits_fields[] = {LIMITS_FIELDS("N", "m"), {0}};

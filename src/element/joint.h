@@ -288,7 +288,8 @@ void ga_joint_commit(const void *element, const ga_element_state *state, double 
     .remember = ga_joint_remember, .commit = ga_joint_commit
 
 /* Fields. */
-extern const ga_field ga_friction_fields[], ga_friction_fields_angular[];
+extern const ga_field ga_friction_fields[], ga_friction_fields_angular[],
+    ga_friction_fields_smooth[]; /* of rotation in every direction: regularised */
 extern const ga_field ga_limits_fields[], ga_limits_fields_angular[];
 extern const ga_field ga_attachment_fields[], ga_attachment_fields_angular[];
 

@@ -248,8 +248,8 @@ static const ga_field fields[] = {
                 "damping of a damper against rotation", .unit = "N m s/rad",
                 .range = GA_NOT_NEGATIVE),
     GA_FIELD_AS(ga_joint, GROUP, attachment[0].friction, "friction",
-                "Coulomb friction from the joint's own reaction; regularised only",
-                .group = ga_friction_fields_angular),
+                "Coulomb friction from the joint's own reaction",
+                .group = ga_friction_fields_smooth),
     {0},
 };
 static const ga_channel_type channels[] = {GA_JOINT_CHANNELS, {0}};

@@ -168,16 +168,16 @@ static bool is_angular(const void *element)
 
 static bool is_linear(const void *element) { return !is_angular(element); }
 
-#define COORDINATE_CHANNELS(force, length, is)                                                 \
+#define COORDINATE_CHANNELS(kind, force, length, is)                                           \
     {.name = "effort",                                                                         \
      .unit = force,                                                                            \
-     .help = "generalised force of the drive along the coordinate",                            \
+     .help = "generalised force of the drive along the coordinate (" kind ")",                 \
      .count = 1,                                                                               \
      .value = effort,                                                                          \
      .there = is},                                                                             \
         {.name = "value",                                                                      \
          .unit = length,                                                                       \
-         .help = "the coordinate",                                                             \
+         .help = "the coordinate (" kind ")",                                                  \
          .count = 1,                                                                           \
          .value = value_now,                                                                   \
          .there = is},                                                                         \
@@ -186,8 +186,8 @@ static bool is_linear(const void *element) { return !is_angular(element); }
         .value = rate_now, .there = is                                                         \
     }
 static const ga_channel_type channels[] = {
-    COORDINATE_CHANNELS("N", "m", is_linear),
-    COORDINATE_CHANNELS("N m", "rad", is_angular),
+    COORDINATE_CHANNELS("a displacement", "N", "m", is_linear),
+    COORDINATE_CHANNELS("an angle", "N m", "rad", is_angular),
     {.name = "power", .unit = "W", .help = "effort times rate", .count = 1, .value = power},
     {0}};
 

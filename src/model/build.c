@@ -12,6 +12,7 @@
 
 #include <galpha/lie.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -835,25 +836,33 @@ static bool build_head(ga_builder *b)
     return good;
 }
 
+__attribute__((format(printf, 4, 5))) static void
+wrong(ga_builder *b, const ga_value *map, const char *key, const char *format, ...)
+{
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const size_t here = ga_reader_enter(&b->reader, key);
+    ga_reader_error(&b->reader, ga_value_get(map, key)->place, "%s", text);
+    ga_reader_leave(&b->reader, here);
+}
+
 static void check_simulate(ga_builder *b, const ga_value *map)
 {
     const ga_simulate_settings *s = &b->model->settings.simulate;
-    const ga_value *tolerance = ga_value_get(map, "tolerance");
     static const char *const adaptive[] = {"first_step", "min_step", "max_step"};
     if (!(s->t_end > s->t_start))
-        ga_reader_error(&b->reader, ga_value_get(map, "t_end")->place,
-                        "t_end: is %g, expected more than t_start, %g", s->t_end, s->t_start);
-    if (!isnan(s->step) && tolerance)
-        ga_reader_error(&b->reader, tolerance->place,
-                        "tolerance: give either `step` (fixed steps) or `tolerance` (error "
-                        "control), not both");
+        wrong(b, map, "t_end", "is %g, expected more than t_start, %g", s->t_end, s->t_start);
+    if (!isnan(s->step) && ga_value_get(map, "tolerance"))
+        wrong(b, map, "tolerance",
+              "give either `step` (fixed steps) or `tolerance` (error control), not both");
     for (size_t k = 0; k < 3; ++k)
         if (!isnan(s->step) && ga_value_get(map, adaptive[k]))
-            ga_reader_error(&b->reader, ga_value_get(map, adaptive[k])->place,
-                            "%s: has no effect with fixed steps (`step`)", adaptive[k]);
+            wrong(b, map, adaptive[k], "has no effect with fixed steps (`step`)");
     if (s->min_step > s->max_step)
-        ga_reader_error(&b->reader, ga_value_get(map, "min_step")->place,
-                        "min_step: is %g, more than max_step, %g", s->min_step, s->max_step);
+        wrong(b, map, "min_step", "is %g, more than max_step, %g", s->min_step, s->max_step);
 }
 
 /* Settings of generalized-alpha and its family. */
@@ -890,15 +899,13 @@ static void check_method(ga_builder *b, const ga_value *map)
     unsigned bit = family < 0 ? 0 : 1u << family;
     for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k)
         if (ga_value_get(map, rules[k].key) && !(rules[k].families & bit))
-            ga_reader_error(&b->reader, ga_value_get(map, rules[k].key)->place,
-                            "%s: only %s; remove it, or set it to null", rules[k].key,
-                            rules[k].methods);
+            wrong(b, map, rules[k].key, "only %s; remove it, or set it to null",
+                  rules[k].methods);
     for (int k = 0; k < OF_FAMILY; ++k)
         if (family >= GA_FAMILY_EXPLICIT && ga_value_get(map, of_family[k]))
-            ga_reader_error(&b->reader, ga_value_get(map, of_family[k])->place,
-                            "%s: belongs to generalized-alpha and its family, not to `method: "
-                            "%s`",
-                            of_family[k], names[family]);
+            wrong(b, map, of_family[k],
+                  "belongs to generalized-alpha and its family, not to `method: %s`",
+                  names[family]);
 }
 
 static void build_settings(ga_builder *b)

@@ -158,6 +158,8 @@ static void put_default(ga_buffer *out, const ga_field *field)
 {
     if (field->required)
         ga_buffer_add(out, "required");
+    else if (field->absent && strcspn(field->absent, " ") == strlen(field->absent))
+        ga_buffer_add(out, field->absent);
     else if (!field->choices) /* put_meaning marks the word that is the default */
         ga_field_write_default(out, field, field->where == GA_PLANAR ? 2 : 3);
 }
@@ -175,7 +177,8 @@ static void put_meaning(ga_buffer *out, const ga_field *field)
 {
     ga_buffer_add(out, field->help);
     if (field->choices) put_choices(out, field);
-    if (field->absent) ga_buffer_format(out, "; default: %s", field->absent);
+    if (field->absent && strchr(field->absent, ' '))
+        ga_buffer_format(out, "; default: %s", field->absent);
     if (field->where == GA_SPATIAL) ga_buffer_add(out, " (spatial models)");
     if (field->where == GA_PLANAR) ga_buffer_add(out, " (planar models)");
 }
@@ -297,7 +300,9 @@ static void add_function_field(table *t, const ga_function_field *field)
     next_cell(t);
     ga_buffer_add(&t->rows, kinds[field->kind]);
     next_cell(t);
-    if (field->required)
+    if (field->instead)
+        ga_buffer_add(&t->rows, "one of two");
+    else if (field->required)
         ga_buffer_add(&t->rows, "required");
     else if (field->choices)
         ga_buffer_add(&t->rows, field->choices[0]);

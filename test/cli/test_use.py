@@ -313,6 +313,15 @@ class Jumps(Case):
         self.assertIn("chattering", out)
 
 
+class Columns(Case):
+    def test_a_part_of_a_whole_comes_once(self):
+        for channels in "[bob.position.x, bob.position]", "[bob.position, bob.position.x]":
+            out = self.run_it("run", "pendulum.yaml", "--csv", "-", "--set",
+                              f"output.channels={channels}").out
+            self.assertEqual(out.splitlines()[0],
+                             "time,bob.position.x,bob.position.y,bob.position.z")
+
+
 class Assembly(Case):
     def setUp(self):
         super().setUp()
