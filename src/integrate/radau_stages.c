@@ -399,8 +399,8 @@ ga_status ga_radau_factor(ga_radau *x)
     x->stats.factorizations += 2;
     GA_TRY(ga_complex_factor(x->jacobian.complex, x->jacobian.re, x->jacobian.im));
     combine(x, 1, GAMMA / x->h);
-    return ga_factor_numeric_scaled(x->jacobian.real, &x->jacobian.matrix,
-                                    x->jacobian.row_scale, x->jacobian.col_scale);
+    return ga_factor_numeric_scaled(x->jacobian.real, x->jacobian.row_scale,
+                                    x->jacobian.col_scale);
 }
 
 /* --- Newton's method ---------------------------------------------------------------------- */

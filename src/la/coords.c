@@ -197,8 +197,7 @@ ga_status ga_coords_by_column(const ga_coords *A, ga_buckets *by)
 
 /* --- threads ------------------------------------------------------------------------------ */
 
-/* Fewer values are not worth a thread; ranges of rows, or columns, that threads take by turns.
- */
+/* Fewer values are not worth a thread; ranges of rows, or columns, that threads take. */
 enum { MANY_VALUES = 8192, RANGES = 64 };
 
 /* The range of each of the lines; none ends inside a block. */

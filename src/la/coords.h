@@ -53,7 +53,8 @@ ga_status ga_coords_create(int rows, int cols, int count, const int *row, const 
 ga_status ga_coords_reserve(int rows, int cols, int blocks, ga_coords *coords);
 ga_status ga_coords_start(ga_coords *coords);
 /* Joins blocks side by side with the same rows, whose values follow each other: products then
- * have fewer pairs. The arrays are replaced where there are any; true: they are new. */
+ * have fewer pairs. If there are any, new arrays take the place of the old ones, *joined is
+ * true, and the old ones stay the caller's. */
 ga_status ga_coords_join(ga_coords *coords, bool *joined);
 /* Entries 1 to n of the diagonal. */
 ga_status ga_coords_diagonal(int n, ga_coords *coords);

@@ -63,8 +63,8 @@ static void copy_values(const dense *d)
     }
 }
 
-/* Pivots by the sizes of their columns. After a failure those up to the first of no use are
- * reciprocals; that one is to blame. */
+/* rcond: the smallest pivot divided by the size of its column. After a failure swap is still -1
+ * from the column on that has no pivot. */
 ga_status ga_dense_factor(void *data, double *rcond, int *column)
 {
     const dense *d = data;
@@ -92,11 +92,7 @@ void ga_dense_solve(void *data, bool rough, double *x)
 {
     const dense *d = data;
     (void)rough;
-    for (int c = 0; c < d->n; ++c) {
-        const double a = x[d->swap[c]];
-        x[d->swap[c]] = x[c];
-        x[c] = a;
-    }
+    ga_front_swap(d->n, d->swap, x);
     d->kernels->forward(d->n, d->n, d->forth, x, d->z);
     d->kernels->backward(d->n, d->n, d->back, NULL, x);
 }
@@ -106,11 +102,7 @@ void ga_dense_solve_transposed(void *data, double *x)
     const dense *d = data;
     ga_front_forward_transposed(d->n, d->n, d->back, NULL, x);
     ga_front_backward_transposed(d->n, d->n, d->forth, NULL, x);
-    for (int c = d->n - 1; c >= 0; --c) {
-        const double a = x[d->swap[c]];
-        x[d->swap[c]] = x[c];
-        x[c] = a;
-    }
+    ga_front_swap_back(d->n, d->swap, x);
 }
 
 const ga_solver_table ga_solver_dense = {

@@ -37,7 +37,7 @@ static double ruiz_factor(double largest)
     int e = (int)(bits >> MANTISSA & SPECIAL);
     if (e == 0 || e == SPECIAL) return 1;
     e -= BIAS; /* 2^(e-1) <= largest < 2^e */
-    const int half = -(e >= 0 ? e / 2 : -((1 - e) / 2));
+    const int half = e >= 0 ? -(e / 2) : (1 - e) / 2;
     bits = (uint64_t)(half + BIAS + 1) << MANTISSA;
     memcpy(&largest, &bits, sizeof bits);
     return largest;

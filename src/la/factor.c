@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "la/solver.h"
 
-#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -105,11 +104,9 @@ ga_status ga_factor_numeric(ga_factor *factor)
     return status;
 }
 
-ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
-                                   const double *c)
+ga_status ga_factor_numeric_scaled(ga_factor *factor, const double *r, const double *c)
 {
-    assert(matrix == factor->matrix);
-    ga_matrix_scale(matrix, r, c);
+    ga_matrix_scale(factor->matrix, r, c);
     return ga_factor_numeric(factor);
 }
 

@@ -18,9 +18,9 @@ typedef enum ga_backend_kind {
 extern const bool ga_factor_has_klu;
 
 /* What the block solver knows about a matrix: rows and columns in blocks, as many rows as
- * columns each, and blocks in groups that are eliminated together. A group of bodies may be
- * eliminated at any time; one of constraints has zeros on its diagonal and needs a body first.
- */
+ * columns each, and blocks in groups that are eliminated together. A group is a body, which may
+ * be eliminated at any time, or a constraint, which has zeros on its diagonal and needs a body
+ * first. */
 typedef struct ga_partition {
     int groups;
     int *block_start;           /* groups + 1: group g has the blocks block_start[g] .. */
@@ -41,18 +41,18 @@ ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind, ga_factor **
 ga_status ga_factor_create_blocks(ga_matrix *matrix, const ga_partition *partition,
                                   ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);
-/* Threads from now on, or none; they outlive the factor. The same bits come out with any number
- * of them. */
+/* Threads from now on; null: none. The pool must outlive the factor. The same bits come out
+ * with any number of threads. */
 void ga_factor_use(ga_factor *factor, ga_pool *pool);
 /* Factors matrix->values. KLU reuses its pivot order and factors anew when pivot growth shows
- * that it no longer fits (the only case that may allocate after the first call).
+ * that it no longer fits; the block solver gives matrices to KLU for which its pivots do not
+ * serve. Only these two may allocate after the first call.
  * GA_ERR_SINGULAR: exactly or numerically singular (rcond below machine epsilon, the cheap
  * estimate from the pivots), or NaN or Inf in the values; see ga_factor_singular_column. After
  * a failure there are no factors to solve with. */
 ga_status ga_factor_numeric(ga_factor *factor);
 /* The same after diag(r) A diag(c) has taken the place of A. */
-ga_status ga_factor_numeric_scaled(ga_factor *factor, ga_matrix *matrix, const double *r,
-                                   const double *c);
+ga_status ga_factor_numeric_scaled(ga_factor *factor, const double *r, const double *c);
 /* The next ga_factor_numeric chooses pivots anew, and may allocate. */
 void ga_factor_forget(ga_factor *factor);
 /* The choice of pivots as bytes, into this memory; returns their number. Null: the number
@@ -60,14 +60,14 @@ void ga_factor_forget(ga_factor *factor);
 size_t ga_factor_save(const ga_factor *factor, void *bytes);
 /* From bytes of a factor with the same pattern: the next ga_factor_numeric gives the same bits
  * as there. Pivots that are in use already stay, with the factors. Allocates. GA_ERR_ARGUMENT
- * if they are not of such a one. */
+ * if the bytes do not fit the pattern. */
 ga_status ga_factor_load(ga_factor *factor, const void *bytes, size_t size);
 /* Multiplications and additions of a factorisation to come; 0 if that is not known. */
 double ga_factor_operations(const ga_factor *factor);
-/* x = A^-1 x, and x = A^-T x. No allocation. */
+/* x = A^-1 x, and x = A^-T x. No allocation, but work arrays of the factor: one at a time. */
 void ga_factor_solve(const ga_factor *factor, double *x);
 void ga_factor_solve_transposed(const ga_factor *factor, double *x);
-/* The same with a defect of up to 1e6 units of round-off: for iterations, which correct it. */
+/* The same with a backward error up to 1e6 eps: for iterations, which correct it. */
 void ga_factor_solve_rough(const ga_factor *factor, double *x);
 /* x = C A^-1 R rhs with diagonal matrices R and C; x may be rhs. rough: as above. */
 void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *row,

@@ -25,28 +25,53 @@ size_t ga_front_forth_size(int k, int r);
 size_t ga_front_back_size(int k, int r);
 
 typedef struct ga_front_kernels {
-    /* Row c was swapped with swap[c] >= c, unless its diagonal entry is at least `keep` times
-     * the largest it would be swapped for: 1 is partial pivoting. Returns the largest
-     * multiplier in L_A and L U_A^-1; -1 at a pivot of no use. */
+    /* Row c was swapped with row swap[c] >= c. The diagonal entry stays the pivot if it is at
+     * least `keep` times the largest below it in A: 1 is partial pivoting. Returns the largest
+     * multiplier in L_A and L U_A^-1; -1 if a pivot is zero, denormalised or not finite. */
     double (*factor)(int k, int m, double keep, double *F, int *swap);
     void (*pack)(int k, int m, const double *F, double *forth, double *back);
-    /* The k numbers of own become L_A^-1 P own, those of z from k to m -L U_A^-1 times that; z
-     * has ld. */
-    void (*forward)(int k, int m, const double *forth, double *own, double *z);
-    /* own: k numbers, which become U_A^-1 (own - L_A^-1 P U x), x of r numbers. */
-    void (*backward)(int k, int m, const double *back, const double *x, double *own);
+    /* own, k numbers in the order of the pivots (ga_front_swap), becomes L_A^-1 own; work, of
+     * ld numbers, gets -L U_A^-1 times that in those from k to m. */
+    void (*forward)(int k, int m, const double *forth, double *own, double *work);
+    /* own becomes U_A^-1 (own - L_A^-1 P U others); others are r numbers. */
+    void (*backward)(int k, int m, const double *back, const double *others, double *own);
 } ga_front_kernels;
 
 /* The fastest on this machine. The same bits come from all of them. */
 const ga_front_kernels *ga_front_kernels_get(void);
 const ga_front_kernels *ga_front_kernels_plain(void);
 
-/* The transposed matrix, for whom speed is of no importance: z = U_A^-T z, x -= U^T P^T L_A^-T
- * z; and z = L_A^-T (z - U_A^-T L^T x). */
-void ga_front_forward_transposed(int k, int m, const double *back, double *x, double *z);
-void ga_front_backward_transposed(int k, int m, const double *forth, const double *x,
-                                  double *z);
-/* Largest |l| |u| of one pivot, outside of A. */
+/* The transposed matrix, in plain loops: own = U_A^-T own, others -= U^T P^T L_A^-T own; and
+ * own = L_A^-T (own - U_A^-T L^T others), after which ga_front_swap_back applies P^T. */
+void ga_front_forward_transposed(int k, int m, const double *back, double *others, double *own);
+void ga_front_backward_transposed(int k, int m, const double *forth, const double *others,
+                                  double *own);
+/* Largest |l| |u| of one pivot, outside of A. Infinity times zero is left out: S then
+ * is not finite on its diagonal, and the front of that unknown finds no pivot. */
 double ga_front_growth(int k, int m, const double *F);
+
+/* Multiplications and additions: LU of A, L U_A^-1 and L_A^-1 P U, the update of S. */
+static inline double ga_front_operations(double k, double r)
+{
+    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r);
+}
+
+static inline void ga_front_swap_row(int c, const int *swap, double *y)
+{
+    const double a = y[swap[c]];
+    y[swap[c]] = y[c];
+    y[c] = a;
+}
+
+/* y = P y, and y = P^T y. */
+static inline void ga_front_swap(int k, const int *swap, double *y)
+{
+    for (int c = 0; c < k; ++c) ga_front_swap_row(c, swap, y);
+}
+
+static inline void ga_front_swap_back(int k, const int *swap, double *y)
+{
+    for (int c = k - 1; c >= 0; --c) ga_front_swap_row(c, swap, y);
+}
 
 #endif

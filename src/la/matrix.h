@@ -83,8 +83,7 @@ static inline void ga_matrix_add(ga_matrix *matrix, int k, double scale, const d
 {
     ga_matrix_add_term(matrix, k, &(ga_matrix_term){.scale = scale, .a = values});
 }
-/* The sum of all terms, in their order, then scaled by r and c, which may be null.
- */
+/* The sum of all terms, in their order, then scaled by r and c, which may be null. */
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
                    const double *c);
 /* Fills in sizes, if that is not done; false if an entry is not finite. */

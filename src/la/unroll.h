@@ -5,28 +5,21 @@
 /* A function to be called by GA_UNROLL. */
 #define GA_UNROLLED static inline __attribute__((always_inline)) void
 
+#define GA_UNROLL_CASE(n, f, ...)                                                              \
+    case n:                                                                                    \
+        f(n, __VA_ARGS__);                                                                     \
+        break;
+
 /* f(n, ...) with n a constant where it is at most six: nodes have no more components, and
  * loops of unknown length cost more than what they do then. */
 #define GA_UNROLL(n, f, ...)                                                                   \
     switch (n) {                                                                               \
-    case 1:                                                                                    \
-        f(1, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
-    case 2:                                                                                    \
-        f(2, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
-    case 3:                                                                                    \
-        f(3, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
-    case 4:                                                                                    \
-        f(4, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
-    case 5:                                                                                    \
-        f(5, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
-    case 6:                                                                                    \
-        f(6, __VA_ARGS__);                                                                     \
-        break;                                                                                 \
+        GA_UNROLL_CASE(1, f, __VA_ARGS__)                                                      \
+        GA_UNROLL_CASE(2, f, __VA_ARGS__)                                                      \
+        GA_UNROLL_CASE(3, f, __VA_ARGS__)                                                      \
+        GA_UNROLL_CASE(4, f, __VA_ARGS__)                                                      \
+        GA_UNROLL_CASE(5, f, __VA_ARGS__)                                                      \
+        GA_UNROLL_CASE(6, f, __VA_ARGS__)                                                      \
     default:                                                                                   \
         f(n, __VA_ARGS__);                                                                     \
     }

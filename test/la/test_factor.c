@@ -321,6 +321,45 @@ static void tolerates_bad_scaling_after_equilibration(void **state)
     }
 }
 
+static bool all_zero(const double *x, int n)
+{
+    for (int i = 0; i < n; ++i)
+        if (x[i] != 0) return false; /* NaN, too */
+    return true;
+}
+
+/* Entries so large and so small that numbers overflow on the way. This gives a status, and
+ * never Inf or NaN in the factors, which would show even in the solution for zeros. */
+static void overflow_is_a_failure(void **state)
+{
+    (void)state;
+    for (int b = 0; b < KINDS; ++b) {
+        uint64_t seed = 16;
+        int refused = 0;
+        enum { ROUNDS = 600 };
+        for (int round = 0; round < ROUNDS; ++round) {
+            const int n = 2 + random_below(&seed, 60), digits = round % 300;
+            ga_coords c = general(&seed, n, 3 * n);
+            problem s;
+            open_problem(&s, c, random_values(&seed, c.count), kinds[b]);
+            for (int k = 0; k < c.count; ++k)
+                s.values[k] *= pow(10, digits * random_value(&seed));
+            double *x = doubles(n);
+            if (factor(&s) == GA_OK) {
+                ga_factor_solve(s.factor, x);
+                assert_true(all_zero(x, n));
+                ga_factor_solve_transposed(s.factor, x);
+                assert_true(all_zero(x, n));
+            } else {
+                ++refused;
+            }
+            close_problem(&s);
+            free(x);
+        }
+        assert_in_range(refused, 1, ROUNDS - 1);
+    }
+}
+
 static void reports_singular(void **state)
 {
     (void)state;
@@ -566,6 +605,7 @@ int main(void)
         cmocka_unit_test(goes_on_after_load),
         cmocka_unit_test(sees_growth_hidden_in_L),
         cmocka_unit_test(tolerates_bad_scaling_after_equilibration),
+        cmocka_unit_test(overflow_is_a_failure),
         cmocka_unit_test(reports_singular),
         cmocka_unit_test(reports_rank_deficiency),
         cmocka_unit_test(full_matrices_with_zeros),

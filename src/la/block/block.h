@@ -6,7 +6,7 @@
 #include "la/factor.h"
 #include "la/front.h"
 
-/* Subtrees for threads, about; a small number serves any number of them. */
+/* Parts to aim at, at most twice as many; the same for any number of threads. */
 enum { GA_FRONTS_PARTS = 8 };
 
 /* Consecutive values of the matrix, from `from` on, go to consecutive places of a front. */
@@ -14,7 +14,8 @@ typedef struct ga_fronts_run {
     int from, to, length;
 } ga_fronts_run;
 
-/* Consecutive rows of a contribution block, and which row of the parent the first is. */
+/* Consecutive rows of a contribution block, and which row of the parent the first is: a piece
+ * of the map for the extend-add. */
 typedef struct ga_fronts_join {
     int from, to, count;
 } ga_fronts_join;
@@ -27,7 +28,7 @@ typedef struct ga_front {
     bool passes;        /* its contribution goes straight to the next front, its parent */
     bool swapped;       /* rows, by the last factorisation */
     size_t forth, back; /* in factors: front.h */
-    size_t stack;       /* its contribution block, (m - k) x (m - k) */
+    size_t stack;       /* where its contribution block, (m - k) x (m - k), is on the stack */
 } ga_front;
 
 /* What a factorisation has shown. */
@@ -38,12 +39,12 @@ typedef struct ga_fronts_finding {
     bool failed;
 } ga_fronts_finding;
 
-/* Fronts from .. end-1: a part of the tree with nothing below it. */
+/* Fronts from .. end-1: consecutive whole subtrees. */
 typedef struct ga_fronts_part {
     int from, end;
     int slots;         /* where its places for unknowns above it begin */
     double *memory;    /* of all that follows */
-    double *buffer[2]; /* fronts are assembled and eliminated in these, by turns */
+    double *buffer[2]; /* fronts are assembled and eliminated in these, alternately */
     double *z;         /* for solving */
     ga_fronts_finding found;
 } ga_fronts_part;
@@ -68,7 +69,7 @@ typedef struct ga_fronts {
     int slots;            /* of all parts; they follow the unknowns in y */
     int *above;           /* the unknown of each slot */
     double *y;            /* for solving */
-    double *defect;       /* for refinement */
+    double *defect;       /* residual, for refinement */
     bool refine, refine_rough;
     void *klu; /* created when it is needed first */
     bool use_klu;

@@ -3,9 +3,9 @@
  * and eliminated.
  *
  * Pivots are chosen inside A only. Whether that was good enough is seen afterwards: multipliers
- * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| by the largest
- * entry of the matrix, which bounds the backward error in units of round-off. Rows that depend
- * on others have pivots as small as their regularisation, which is no fault.
+ * above MULTIPLIER_LIMIT make one look at the pivot growth, the largest |l| |u| divided by the
+ * largest entry of the matrix, which bounds the backward error in units of round-off. Redundant
+ * constraints have pivots as small as their regularisation; that is no growth.
  *
  * Interleaving two halves of the tree in one thread, prefetching factors and non-temporal
  * stores were tried without gain. */
@@ -28,11 +28,11 @@ typedef ga_fronts_finding finding;
 static const double KEEP_DIAGONAL = 0.1;
 static const double MULTIPLIER_LIMIT = 1e3;
 static const double REFINE_LIMIT = 1e3;
-/* Who iterates need not have this done within an iteration. Long chains have a growth of half
- * their number of bodies, where halves meet. */
+/* For rough solutions, whose error an iteration outside corrects. In a chain of N bodies that
+ * is cut in two the growth is about N/2 at the cut. */
 static const double REFINE_LIMIT_ROUGH = 1e6;
 static const double GROWTH_LIMIT = 1e9;
-/* Smaller pivots, by the size of their column, are for KLU to judge. */
+/* Pivots smaller than this times the size of their column are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
 /* The next runs, which have this length. */
@@ -45,8 +45,8 @@ GA_UNROLLED copy_runs(const int length, const ga_fronts_run **run, const ga_fron
     *run = r;
 }
 
-/* Entries of the matrix into a front. Scalar stores defeat store-to-load forwarding to vector
- * loads, so entries are assembled one front ahead. */
+/* Entries of the matrix into a front. Scalar stores are not forwarded to vector loads, so this
+ * is done one front ahead, in the other buffer: they are in the cache by then. */
 static void assemble(const solver *s, int i, part *p)
 {
     const front *f = &s->front[i];
@@ -68,7 +68,7 @@ static inline void add_rows(int count, const double *restrict x, double *restric
     for (int i = 0; i < count; ++i) y[i] += x[i];
 }
 
-/* Adds the contribution block of child c, whose columns have this stride, to its parent. */
+/* Extend-add of the contribution block of child c, whose columns have this stride. */
 static void take_over(const solver *s, const front *c, const double *from, int stride,
                       const front *f, double *F)
 {
@@ -96,7 +96,7 @@ static void pass_on(const solver *s, int i, part *p)
                (size_t)r * sizeof *S);
 }
 
-/* The smallest pivot so far, by the size of its column. */
+/* The smallest pivot so far, divided by the size of its column. */
 static void judge(const solver *s, const front *f, const double *F, finding *found)
 {
     for (int p = 0; p < f->k; ++p) {

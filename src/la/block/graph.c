@@ -10,10 +10,9 @@
  * work quadratic.
  *
  * Halves. The order in a long chain goes from one end to the other, and two threads would have
- * nothing to share. So in a large graph a level, those groups that are as far from one end,
- * goes last where it divides the rest in two: bodies, with all of their constraints, because
- * pivots are stable only where no half has a constraint without its bodies.
- */
+ * nothing to share. So in a large graph a breadth-first level goes last as a separator where it
+ * divides the rest in two: bodies, with all of their constraints, because pivots are stable
+ * only where no half has a constraint without its bodies. */
 #include "la/block/graph.h"
 
 #include "base/memory.h"
@@ -31,14 +30,14 @@ enum { SEPARATOR_MOST = 64 };
 
 void ga_graph_destroy(ga_graph *g)
 {
-    void *memory[] = {g->group,        g->size,          g->start,         g->length,
-                      g->list,         g->hub,           g->of_body_start, g->of_body,
-                      g->bodies_start, g->bodies,        g->bodies_left,   g->serves,
-                      g->cluster,      g->open,          g->depth,         g->into,
-                      g->gone,         g->element_front, g->weight,        g->beyond,
-                      g->seen,         g->seen_beyond,   g->seen_group,    g->marked,
-                      g->marked_group, g->order,         g->reach_start,   g->reach,
-                      g->heap,         g->place,         g->degree};
+    void *memory[] = {g->group,        g->size,         g->start,         g->length,
+                      g->list,         g->hub,          g->of_body_start, g->of_body,
+                      g->bodies_start, g->bodies,       g->bodies_left,   g->serves,
+                      g->cluster,      g->open,         g->depth,         g->into,
+                      g->gone,         g->element_step, g->weight,        g->beyond,
+                      g->seen,         g->seen_beyond,  g->seen_group,    g->marked,
+                      g->marked_group, g->order,        g->reach_start,   g->reach,
+                      g->heap,         g->place,        g->degree};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
 }
 
@@ -52,7 +51,7 @@ static ga_status create_blocks(const ga_matrix *m, graph *g)
     if (!g->group || !g->size || !g->seen) return GA_ERR_MEMORY;
     for (int i = 0; i < g->groups; ++i)
         for (int b = ga_graph_first(g, i); b < ga_graph_end(g, i); ++b) g->group[b] = i;
-    for (int j = 0; j < m->n; ++j) ++g->size[g->part->col_block[j]];
+    for (int j = 0; j < m->n; ++j) ++g->size[g->partition->col_block[j]];
     return GA_OK;
 }
 
@@ -67,7 +66,7 @@ static int list_pairs(const ga_matrix *m, graph *g, const ga_buckets *columns, i
         for (int c = columns->start[b]; c < columns->start[b + 1]; ++c) {
             int j = columns->item[c];
             for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) {
-                int a = g->part->row_block[m->rowind[k]];
+                int a = g->partition->row_block[m->rowind[k]];
                 if (g->seen[a] == g->stamp) continue;
                 g->seen[a] = g->stamp;
                 if (row) row[count] = a, col[count] = b;
@@ -114,8 +113,8 @@ static ga_status join_bodies(graph *g, int pairs, const int *row, const int *col
 {
     int count = 0;
     for (int k = 0; k < pairs; ++k)
-        count +=
-            g->part->constraint[g->group[row[k]]] && !g->part->constraint[g->group[col[k]]];
+        count += g->partition->constraint[g->group[row[k]]] &&
+                 !g->partition->constraint[g->group[col[k]]];
     int *constraint = GA_NEW(int, count), *body = GA_NEW(int, count);
     ga_buckets to = {0}, from = {0};
     ga_status status = constraint && body ? GA_OK : GA_ERR_MEMORY;
@@ -123,7 +122,8 @@ static ga_status join_bodies(graph *g, int pairs, const int *row, const int *col
     count = 0;
     for (int k = 0; status == GA_OK && k < pairs; ++k) {
         int c = g->group[row[k]], b = g->group[col[k]];
-        if (!g->part->constraint[c] || g->part->constraint[b] || last[c] == b + 1) continue;
+        if (!g->partition->constraint[c] || g->partition->constraint[b] || last[c] == b + 1)
+            continue;
         last[c] = b + 1;
         constraint[count] = c, body[count++] = b;
     }
@@ -154,20 +154,20 @@ ga_status ga_graph_create(const ga_matrix *m, ga_graph *g)
 {
     GA_TRY(create_blocks(m, g));
     size_t blocks = (size_t)g->blocks, groups = (size_t)g->groups;
-    bool memory =
-        (g->hub = GA_NEW(bool, blocks)) && (g->bodies_left = GA_NEW(int, groups)) &&
-        (g->serves = GA_NEW(bool, groups)) && (g->cluster = GA_NEW(int, groups)) &&
-        (g->open = GA_NEW(int, groups)) && (g->marked_group = GA_NEW(int, groups)) &&
-        (g->depth = GA_NEW(int, groups)) && (g->into = GA_NEW(int, blocks)) &&
-        (g->gone = GA_NEW(bool, blocks)) && (g->element_front = GA_NEW(int, blocks)) &&
-        (g->weight = GA_NEW(int, blocks)) && (g->beyond = GA_NEW(int, blocks)) &&
-        (g->seen_beyond = GA_NEW(int, blocks)) && (g->marked = GA_NEW(int, blocks)) &&
-        (g->seen_group = GA_NEW(int, groups)) && (g->order = GA_NEW(int, groups)) &&
-        (g->reach_start = GA_NEW(int, groups + 1)) && (g->heap = GA_NEW(int, groups)) &&
-        (g->place = GA_NEW(int, groups)) && (g->degree = GA_NEW(int, groups));
+    bool memory = (g->hub = GA_NEW(bool, blocks)) && (g->bodies_left = GA_NEW(int, groups)) &&
+                  (g->serves = GA_NEW(bool, groups)) && (g->cluster = GA_NEW(int, groups)) &&
+                  (g->open = GA_NEW(int, groups)) && (g->marked_group = GA_NEW(int, groups)) &&
+                  (g->depth = GA_NEW(int, groups)) && (g->into = GA_NEW(int, blocks)) &&
+                  (g->gone = GA_NEW(bool, blocks)) && (g->element_step = GA_NEW(int, blocks)) &&
+                  (g->weight = GA_NEW(int, blocks)) && (g->beyond = GA_NEW(int, blocks)) &&
+                  (g->seen_beyond = GA_NEW(int, blocks)) && (g->marked = GA_NEW(int, blocks)) &&
+                  (g->seen_group = GA_NEW(int, groups)) && (g->order = GA_NEW(int, groups)) &&
+                  (g->reach_start = GA_NEW(int, groups + 1)) &&
+                  (g->heap = GA_NEW(int, groups)) && (g->place = GA_NEW(int, groups)) &&
+                  (g->degree = GA_NEW(int, groups));
     if (!memory) return GA_ERR_MEMORY;
     ga_buckets columns = {0};
-    GA_TRY(ga_buckets_create(g->blocks, m->n, g->part->col_block, NULL, &columns));
+    GA_TRY(ga_buckets_create(g->blocks, m->n, g->partition->col_block, NULL, &columns));
     int pairs = list_pairs(m, g, &columns, NULL, NULL);
     int *row = GA_NEW(int, pairs), *col = GA_NEW(int, pairs);
     ga_status status = row && col ? GA_OK : GA_ERR_MEMORY;
@@ -191,8 +191,8 @@ static int group_weight(const graph *g, int group)
     return weight;
 }
 
-/* Groups by their distance from the first, next to each other or one component after the other;
- * level[group] from 1. Neighbours both of which are constraints are so by their bodies only. */
+/* Groups by breadth-first levels from the first, level[group] from 1; other components follow.
+ * Edges between two constraints are skipped: constraints are neighbours through bodies. */
 static void list_levels(const graph *g, int first, int *list, int *level)
 {
     int end = 0;
@@ -207,7 +207,8 @@ static void list_levels(const graph *g, int first, int *list, int *level)
             for (int b = ga_graph_first(g, group); b < ga_graph_end(g, group); ++b)
                 for (int k = g->start[b]; k < g->start[b] + g->length[b]; ++k) {
                     const int other = g->group[g->list[k]];
-                    const bool pair = g->part->constraint[group] && g->part->constraint[other];
+                    const bool pair =
+                        g->partition->constraint[group] && g->partition->constraint[other];
                     if (level[other] || pair) continue;
                     level[other] = level[group] + 1;
                     list[end++] = other;
@@ -235,8 +236,8 @@ static void put_last(graph *g, int group)
     for (int b = ga_graph_first(g, group); b < ga_graph_end(g, group); ++b) g->hub[b] = true;
 }
 
-/* The level of bodies that divides n unknowns best, if it is small and halves are not too
- * different, goes last, with the constraints of its bodies. */
+/* The level of bodies that divides n unknowns best goes last, with the constraints of its
+ * bodies, if it is small and neither half has less than a quarter. */
 static void cut_between_levels(graph *g, int n, const int *list, const int *level)
 {
     int best = -1, best_end = -1, least = n / 4, before = 0;
@@ -245,7 +246,7 @@ static void cut_between_levels(graph *g, int n, const int *list, const int *leve
         bool bodies = true;
         for (end = from; end < g->groups && level[list[end]] == level[list[from]]; ++end) {
             own += group_weight(g, list[end]);
-            bodies = bodies && !g->part->constraint[list[end]];
+            bodies = bodies && !g->partition->constraint[list[end]];
         }
         const int after = n - before - own, smaller = before < after ? before : after;
         before += own;
@@ -263,11 +264,12 @@ static void cut_between_levels(graph *g, int n, const int *list, const int *leve
 
 ga_status ga_graph_cut(ga_graph *g, int n)
 {
-    if (n < GA_ELIMINATION_LARGE) return GA_OK;
+    if (n < GA_THREADS_FROM_UNKNOWNS) return GA_OK;
     int *list = GA_NEW(int, 2 * (size_t)g->groups), *level = list + g->groups;
     if (!list) return GA_ERR_MEMORY;
     list_levels(g, 0, list, level);
-    list_levels(g, list[g->groups - 1], list, level); /* from far away there are more levels */
+    list_levels(g, list[g->groups - 1], list,
+                level); /* from a far (pseudo-peripheral) one: more levels */
     cut_between_levels(g, n, list, level);
     ga_free(list);
     return GA_OK;

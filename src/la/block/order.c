@@ -1,8 +1,8 @@
 /* The order in which the groups of a saddle matrix are eliminated.
  *
  * Order. Greedy: the group that reaches the fewest unknowns goes next, by the upper bound of
- * Amestoy, Davis & Duff: what the new element reaches, and of each other element what it
- * reaches beyond. Bodies may go at any time. Constraints
+ * Amestoy, Davis & Duff: |L_p| + sum |L_e \ L_p|, with L_p the reach of the newest element and
+ * L_e those of the other elements next to the group. Bodies may go at any time. Constraints
  *
  *     [ S  G^T ]
  *     [ G   0  ]
@@ -11,19 +11,18 @@
  * have independent rows. Bodies that are gone and joined by constraints that are gone make a
  * cluster. If no constraint of it has a body that is still there, the cluster is closed, and
  * its rows are independent because those of G are (otherwise no order helps). Besides, a
- * cluster may have one open constraint if it is a tree: from the constraint inwards each body
- * answers for one, G_j is taken to have full rank, as that of a joint has, and the rest is
- * triangular. In a tree this gives the order from the leaves to the root, body, joint, body,
- * joint, and no fill.
+ * cluster may have one open constraint if it is a tree. With that constraint as its root each
+ * body is paired with the constraint on its way to the root, and the rows are block triangular
+ * with blocks G_j, taken to have full rank as that of a joint has. In a tree this gives the
+ * order from the leaves to the root, body, joint, body, joint, and no fill.
  *
- * That order turns a tree into one body, whose inertia grows with the cube of the length of a
- * branch where joints lock it, while what is left in the directions they leave free does not:
- * digits are lost. So after DEEPEST joints in a row a cluster is left open only where it saves
- * much. In a chain the next bodies then go before their joints, the matrices left are those of
- * G S^-1 G^T, and nothing grows.
+ * That order turns a tree into one body. In directions that joints lock, its inertia grows with
+ * the cube of the length of a branch; in those they leave free it does not: digits are lost. So
+ * after DEEPEST joints in a row a cluster is left open only where it saves much. In a chain the
+ * next bodies then go before their joints, the matrices left are those of G S^-1 G^T, and
+ * nothing grows.
  *
- * Groups that have gone are made into fronts by tree.c.
- */
+ * Groups that have gone are made into fronts by tree.c. */
 #include "la/block/tree.h"
 
 #include "base/memory.h"
@@ -99,7 +98,8 @@ static void leave(graph *g, int group)
 
 /* --- elimination -------------------------------------------------------------------------- */
 
-static int rows(const graph *g, int constraint)
+/* A body must have so many unknowns to serve this constraint: rows of its largest block. */
+static int rank_needed(const graph *g, int constraint)
 {
     int largest = 0;
     for (int b = ga_graph_first(g, constraint); b < ga_graph_end(g, constraint); ++b)
@@ -125,7 +125,7 @@ typedef struct surroundings {
 
 static surroundings look_around(graph *g, int constraint)
 {
-    const int count = rows(g, constraint);
+    const int count = rank_needed(g, constraint);
     surroundings around = {.shallow = LAST};
     ++g->mark;
     for (int k = g->bodies_start[constraint]; k < g->bodies_start[constraint + 1]; ++k) {
@@ -149,7 +149,7 @@ static surroundings look_around(graph *g, int constraint)
 
 static permission may_go(graph *g, int group)
 {
-    if (!g->part->constraint[group]) return YES;
+    if (!g->partition->constraint[group]) return YES;
     if (g->hub[ga_graph_first(g, group)] && g->bodies_left[group] > 0) return NO;
     surroundings around = look_around(g, group);
     if (g->bodies_left[group] == 0 && around.open == 0) return YES;
@@ -217,14 +217,14 @@ static int find(graph *g, int name)
     return root;
 }
 
-static void reach(graph *g, int *end, int block)
+static void add_to_reach(graph *g, int *end, int block)
 {
     if (g->gone[block] || g->seen[block] == g->stamp) return;
     g->seen[block] = g->stamp;
     g->reach[(*end)++] = block;
 }
 
-/* Room for what an element may reach at most. */
+/* Room for the reach of one more element, at most all blocks. */
 static ga_status make_room(graph *g, int from)
 {
     if (g->reach_room - from >= g->blocks) return GA_OK;
@@ -255,16 +255,16 @@ static ga_status eliminate(graph *g, int t, int group)
         for (int k = g->start[b]; k < g->start[b] + g->length[b]; ++k) {
             int other = find(g, g->list[k]);
             if (!g->gone[other]) {
-                reach(g, &end, other);
+                add_to_reach(g, &end, other);
             } else if (other != self) {
-                int f = g->element_front[other];
+                int f = g->element_step[other];
                 for (int e = g->reach_start[f]; e < g->reach_start[f + 1]; ++e)
-                    reach(g, &end, g->reach[e]);
+                    add_to_reach(g, &end, g->reach[e]);
                 g->into[other] = self;
             }
         }
     g->order[t] = group;
-    g->element_front[self] = t;
+    g->element_step[self] = t;
     g->reach_start[t + 1] = end;
     g->weight[self] = 0;
     for (int k = from; k < end; ++k) g->weight[self] += g->size[g->reach[k]];
@@ -355,18 +355,16 @@ static void first_degrees(graph *g)
     }
 }
 
+/* The queue never runs empty: bodies may always go, constraints once all bodies are gone. */
 static ga_status order_groups(graph *g)
 {
     first_degrees(g);
-    for (int t = 0; t < g->groups; ++t) {
+    for (int t = 0; t < g->groups;) {
         int group = g->heap[0];
         leave(g, group);
-        if (!may_go(g, group)) { /* its cluster has been opened by another */
-            --t;
-            continue;
-        }
+        if (!may_go(g, group)) continue; /* its cluster has been opened by another */
         GA_TRY(eliminate(g, t, group));
-        if (g->part->constraint[group])
+        if (g->partition->constraint[group])
             join_clusters(g, group);
         else
             open_cluster(g, group);
@@ -376,6 +374,7 @@ static ga_status order_groups(graph *g)
         for (int k = 0; k < count; ++k)
             if (!g->hub[reached[k]]) shorten(g, reached[k], newest);
         for (int k = 0; k < count; ++k) update_group(g, g->group[reached[k]], newest);
+        ++t;
     }
     return GA_OK;
 }
@@ -384,7 +383,7 @@ ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *par
                                 ga_elimination *e)
 {
     *e = (ga_elimination){.blocks = partition->block_start[partition->groups]};
-    graph g = {.blocks = e->blocks, .groups = partition->groups, .part = partition};
+    graph g = {.blocks = e->blocks, .groups = partition->groups, .partition = partition};
     ga_status status = ga_graph_create(matrix, &g);
     if (status == GA_OK) status = ga_graph_cut(&g, matrix->n);
     if (status == GA_OK) status = order_groups(&g);

@@ -4,7 +4,8 @@
  * and parts for threads.
  *
  * Contribution blocks are on a stack, because a front comes right after all that is below it.
- * The last child of a front comes just before it; its contribution needs no place on the stack.
+ * The last child of a front comes just before it; in the same part its contribution is added
+ * at once and needs no place on the stack.
  *
  * Parts are whole subtrees; what is above them follows when all are done. They depend on the
  * matrix only, each has its own stack, and in a solution its own places, slots, for what it
@@ -87,11 +88,12 @@ static ga_status size_fronts(solver *s, const ga_elimination *e, const int *at)
 static double work_of(const front *f)
 {
     const double k = f->k, r = f->m - f->k, overhead = 300;
-    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r) + overhead;
+    return ga_front_operations(k, r) + overhead;
 }
 
-/* Whole subtrees, in the order of fronts. Those with more than 60 % of the work are divided;
- * those that follow each other are one part until it has an eighth. */
+/* A subtree with more than 60 % of all work is opened: its root goes above the parts. Subtrees
+ * side by side are gathered to a part until it has an eighth; when no more parts may be made,
+ * the rest is done with the fronts above. */
 static void choose_parts(solver *s, const ga_elimination *e, double *work)
 {
     double total = 0;
@@ -125,24 +127,18 @@ static void choose_parts(solver *s, const ga_elimination *e, double *work)
     if (s->parts == 1) s->parts = 0;
 }
 
-/* The part of front i, when asked for in their order from p on. */
-static int part_of(const solver *s, int i, int p)
+/* The part of front i, or s->parts above them; *p: where to look, for fronts in their order. */
+static int part_of(const solver *s, int i, int *p)
 {
-    while (p < s->parts && s->part[p].end <= i) ++p;
-    return p;
-}
-
-static bool is_inside(const solver *s, int i, int p)
-{
-    return p < s->parts && s->part[p].from <= i;
+    while (*p < s->parts && s->part[*p].end <= i) ++*p;
+    return *p < s->parts && s->part[*p].from <= i ? *p : s->parts;
 }
 
 static ga_status make_buffers(solver *s)
 {
     int p = 0, most[2 * GA_FRONTS_PARTS + 1] = {0};
     for (int i = 0; i < s->fronts; ++i) {
-        p = part_of(s, i, p);
-        int *at = &most[is_inside(s, i, p) ? p : s->parts];
+        int *at = &most[part_of(s, i, &p)];
         if (s->front[i].ld > *at) *at = s->front[i].ld;
     }
     for (p = 0; p <= s->parts; ++p) {
@@ -162,7 +158,7 @@ static ga_status plan_parts(solver *s, const ga_elimination *e)
 {
     s->part = GA_NEW(part, 2 * GA_FRONTS_PARTS + 1);
     if (!s->part) return GA_ERR_MEMORY;
-    if (s->n >= GA_ELIMINATION_LARGE) {
+    if (s->n >= GA_THREADS_FROM_UNKNOWNS) {
         double *work = GA_NEW(double, s->fronts);
         if (!work) return GA_ERR_MEMORY;
         choose_parts(s, e, work);
@@ -215,17 +211,16 @@ static size_t contribution_size(const front *f)
     return (size_t)(f->m - f->k) * (size_t)(f->m - f->k);
 }
 
-/* Which fronts pass their contribution on, and the others as children of their parents. */
+/* Which fronts pass their contribution on, because the parent is next and in the same part, or
+ * above as they are; and the others as children of their parents. */
 static ga_status list_children(solver *s, const ga_elimination *e)
 {
     s->child_start = GA_NEW(int, (size_t)s->fronts + 1);
     s->child = GA_NEW(int, s->fronts);
     if (!s->child_start || !s->child) return GA_ERR_MEMORY;
     for (int i = 0, p = 0; i < s->fronts; ++i) {
-        p = part_of(s, i, p);
-        const bool last = is_inside(s, i, p) ? i + 1 == s->part[p].end
-                                             : p < s->parts && i + 1 == s->part[p].from;
-        s->front[i].passes = e->parent[i] == i + 1 && !last;
+        const int own = part_of(s, i, &p);
+        s->front[i].passes = e->parent[i] == i + 1 && part_of(s, i + 1, &p) == own;
     }
     for (int i = 0, count = 0; i < s->fronts; ++i) {
         for (int c = e->child_start[i]; c < e->child_start[i + 1]; ++c)
@@ -243,8 +238,7 @@ static ga_status plan_stack(solver *s)
     for (int own = 0; own <= s->parts; ++own) { /* the part, or those above */
         size_t top = base, deepest = base;
         for (int i = 0, p = 0; i < s->fronts; ++i) {
-            p = part_of(s, i, p);
-            if ((is_inside(s, i, p) ? p : s->parts) != own) continue;
+            if (part_of(s, i, &p) != own) continue;
             for (int c = s->child_start[i]; c < s->child_start[i + 1]; ++c) {
                 const size_t at = s->front[s->child[c]].stack;
                 if (at >= base && at < top) top = at;
@@ -355,8 +349,8 @@ static int place_of(const solver *s, const front *f, int number)
     return f->k + from - f->others;
 }
 
-/* Runs, each in one column, and how many there are; counts only, if there is no room yet. An
- * entry belongs to the front of that one of its pivots which comes first. */
+/* Lists runs, each in one column, or only counts them while there is no room. An entry belongs
+ * to the front of its row or column, whichever is eliminated first. */
 static int find_runs(const solver *s, entries *x)
 {
     const ga_matrix *m = s->matrix;
@@ -410,7 +404,7 @@ static ga_status plan_runs(solver *s)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------ */
+/* --- all of it ---------------------------------------------------------------------------- */
 
 static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
 {

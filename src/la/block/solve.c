@@ -6,15 +6,6 @@ typedef ga_fronts solver;
 typedef ga_front front;
 typedef ga_fronts_part part;
 
-static void swap_numbers(int k, const int *swap, double *y)
-{
-    for (int c = 0; c < k; ++c) {
-        const double a = y[swap[c]];
-        y[swap[c]] = y[c];
-        y[c] = a;
-    }
-}
-
 static void forward(const solver *s, int from, int end, const part *p)
 {
     double *restrict y = s->y, *restrict z = p->z;
@@ -22,7 +13,7 @@ static void forward(const solver *s, int from, int end, const part *p)
         const front *f = &s->front[i];
         const int *others = s->others + f->others;
         double *own = y + f->first;
-        if (f->swapped) swap_numbers(f->k, s->swap + f->first, own);
+        if (f->swapped) ga_front_swap(f->k, s->swap + f->first, own);
         s->kernels->forward(f->k, f->m, s->factors + f->forth, own, z);
         for (int k = f->k; k < f->m; ++k) y[others[k - f->k]] += z[k];
     }
@@ -56,15 +47,11 @@ static void backward_transposed(const solver *s, int from, int end, const part *
     double *x = p->z, *y = s->y;
     for (int i = end - 1; i >= from; --i) {
         const front *f = &s->front[i];
-        const int *others = s->others + f->others, *swap = s->swap + f->first;
+        const int *others = s->others + f->others;
         double *own = y + f->first;
         for (int k = 0; k < f->m - f->k; ++k) x[k] = y[others[k]];
         ga_front_backward_transposed(f->k, f->m, s->factors + f->forth, x, own);
-        for (int c = f->k - 1; f->swapped && c >= 0; --c) {
-            const double a = own[swap[c]];
-            own[swap[c]] = own[c];
-            own[c] = a;
-        }
+        if (f->swapped) ga_front_swap_back(f->k, s->swap + f->first, own);
     }
 }
 

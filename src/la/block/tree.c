@@ -2,34 +2,29 @@
  *
  * Groups are fronts, and the parent of a front is the first one it reaches; a front is joined
  * to its parent where the zeros that this stores and computes with cost less than a front of
- * its own.
- */
+ * its own. */
 #include "la/block/graph.h"
 
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
+#include "la/front.h"
 
 /* What a front costs besides its arithmetic, in operations. */
 static const double FRONT_COST = 100;
 
-/* LU of k pivots, two times the rest by k, and the update of the rest. */
-static double operations(double k, double r)
-{
-    return k * (2 * k * k / 3 + 2 * k * r + 2 * r * r);
-}
-
 /* Fronts t, a child of p, and p as one, if that saves time. */
 static void join(int t, int p, int *pivots, const int *rest, int *into)
 {
-    const double separate = operations(pivots[t], rest[t]) + operations(pivots[p], rest[p]);
-    if (operations(pivots[t] + pivots[p], rest[p]) > separate + FRONT_COST) return;
+    const double separate =
+        ga_front_operations(pivots[t], rest[t]) + ga_front_operations(pivots[p], rest[p]);
+    if (ga_front_operations(pivots[t] + pivots[p], rest[p]) > separate + FRONT_COST) return;
     into[t] = p;
     pivots[p] += pivots[t];
 }
 
-/* Joins groups t (in the order of elimination) to their parents. into[t]: what it is part of,
- * t itself for a front. */
+/* Amalgamation: joins groups t (in the order of elimination) to their parents. into[t]: what it
+ * is part of, t itself for a front. */
 static void join_fronts(const ga_graph *g, const int *parent, int *pivots, const int *rest,
                         int *into)
 {
@@ -41,14 +36,15 @@ static void join_fronts(const ga_graph *g, const int *parent, int *pivots, const
 }
 
 /* Numbers the fronts so that children come before parents, and all below a front just before
- * it; the child with most fronts below it comes first, which keeps few pieces waiting.
+ * it; the child with most fronts below it comes first, which keeps the stack small.
  * number[t] of each front t; -1 for the others. */
 static ga_status number_fronts(int groups, const int *parent, const int *into, int *number)
 {
-    int *below = GA_NEW(int, groups), *heavy = GA_NEW(int, groups), *next = GA_NEW(int, groups);
-    ga_status status = below && heavy && next ? GA_OK : GA_ERR_MEMORY;
-    for (int t = 0; status == GA_OK && t < groups; ++t) heavy[t] = -1;
-    for (int t = 0; status == GA_OK && t < groups; ++t) {
+    int *below = GA_NEW(int, 3 * (size_t)groups);
+    if (!below) return GA_ERR_MEMORY;
+    int *heavy = below + groups, *next = heavy + groups;
+    for (int t = 0; t < groups; ++t) heavy[t] = -1;
+    for (int t = 0; t < groups; ++t) {
         number[t] = -1;
         if (into[t] != t) continue;
         ++below[t];
@@ -59,7 +55,7 @@ static ga_status number_fronts(int groups, const int *parent, const int *into, i
     }
     /* from the roots down: next[p] is where the fronts below p that have no place yet begin */
     int first = 0;
-    for (int t = groups - 1; status == GA_OK && t >= 0; --t) {
+    for (int t = groups - 1; t >= 0; --t) {
         if (into[t] != t) continue;
         int p = parent[t] < 0 ? -1 : into[parent[t]];
         int *from = p < 0 ? &first : &next[p];
@@ -74,16 +70,14 @@ static ga_status number_fronts(int groups, const int *parent, const int *into, i
         next[t] = at + (heavy[t] >= 0 ? below[heavy[t]] : 0);
     }
     ga_free(below);
-    ga_free(heavy);
-    ga_free(next);
-    return status;
+    return GA_OK;
 }
 
-/* The last group of a front knows its rest. */
+/* What a front reaches, its rest, is the reach of its last group. */
 static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *into,
                              const int *number, ga_elimination *e)
 {
-    int *key = GA_NEW(int, g->groups), *block_front = NULL, *list = NULL, *owner = NULL;
+    int *key = GA_NEW(int, g->groups), *block_place = NULL, *list = NULL, *owner = NULL;
     ga_buckets groups = {0}, rest = {0}, sorted = {0}, children = {0};
     ga_status status = key ? GA_OK : GA_ERR_MEMORY;
     e->fronts = 0;
@@ -96,8 +90,8 @@ static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *in
     e->block = GA_NEW(int, blocks);
     e->start = GA_NEW(int, fronts + 1);
     e->parent = GA_NEW(int, fronts);
-    block_front = GA_NEW(int, blocks);
-    if (!e->block || !e->start || !e->parent || !block_front) status = GA_ERR_MEMORY;
+    block_place = GA_NEW(int, blocks);
+    if (!e->block || !e->start || !e->parent || !block_place) status = GA_ERR_MEMORY;
     int count = 0, length = 0;
     for (int f = 0; status == GA_OK && f < e->fronts; ++f) {
         int t = -1;
@@ -105,7 +99,7 @@ static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *in
             t = groups.item[k];
             for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]);
                  ++b) {
-                block_front[b] = count; /* its place in the order */
+                block_place[b] = count;
                 e->block[count++] = b;
             }
         }
@@ -118,7 +112,7 @@ static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *in
     length = 0;
     for (int t = 0; status == GA_OK && t < g->groups; ++t)
         for (int k = g->reach_start[t]; into[t] == t && k < g->reach_start[t + 1]; ++k) {
-            list[length] = block_front[g->reach[k]];
+            list[length] = block_place[g->reach[k]];
             owner[length++] = number[t];
         }
     if (status == GA_OK) status = ga_buckets_create(g->blocks, length, list, NULL, &sorted);
@@ -135,7 +129,7 @@ static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *in
     ga_buckets_destroy(&groups);
     ga_buckets_destroy(&sorted);
     ga_free(key);
-    ga_free(block_front);
+    ga_free(block_place);
     ga_free(list);
     ga_free(owner);
     return status;
@@ -147,18 +141,19 @@ static void count_operations(ga_elimination *e)
         double k = 0, r = 0;
         for (int b = e->start[f]; b < e->start[f + 1]; ++b) k += e->size[e->block[b]];
         for (int b = e->rest_start[f]; b < e->rest_start[f + 1]; ++b) r += e->size[e->rest[b]];
-        e->flops += operations(k, r);
+        e->flops += ga_front_operations(k, r);
     }
 }
 
 ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e)
 {
     int groups = g->groups;
-    int *at = GA_NEW(int, groups), *parent = GA_NEW(int, groups), *pivots = GA_NEW(int, groups);
-    int *rest = GA_NEW(int, groups), *into = GA_NEW(int, groups), *number = GA_NEW(int, groups);
-    ga_status status = at && parent && pivots && rest && into && number ? GA_OK : GA_ERR_MEMORY;
-    for (int t = 0; status == GA_OK && t < groups; ++t) at[g->order[t]] = t;
-    for (int t = 0; status == GA_OK && t < groups; ++t) {
+    int *at = GA_NEW(int, 6 * (size_t)groups);
+    if (!at) return GA_ERR_MEMORY;
+    int *parent = at + groups, *pivots = parent + groups, *rest = pivots + groups;
+    int *into = rest + groups, *number = into + groups;
+    for (int t = 0; t < groups; ++t) at[g->order[t]] = t;
+    for (int t = 0; t < groups; ++t) {
         parent[t] = -1;
         for (int k = g->reach_start[t]; k < g->reach_start[t + 1]; ++k) {
             int other = at[g->group[g->reach[k]]];
@@ -168,15 +163,10 @@ ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e)
         for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]); ++b)
             pivots[t] += g->size[b];
     }
-    if (status == GA_OK) join_fronts(g, parent, pivots, rest, into);
-    if (status == GA_OK) status = number_fronts(groups, parent, into, number);
+    join_fronts(g, parent, pivots, rest, into);
+    ga_status status = number_fronts(groups, parent, into, number);
     if (status == GA_OK) status = fill_fronts(g, parent, into, number, e);
     ga_free(at);
-    ga_free(parent);
-    ga_free(pivots);
-    ga_free(rest);
-    ga_free(into);
-    ga_free(number);
     if (status == GA_OK) count_operations(e);
     return status;
 }

@@ -8,8 +8,9 @@
 
 #include "la/factor.h"
 
-/* From so many unknowns on a system is cut in two where that is possible, for two threads. */
-enum { GA_ELIMINATION_LARGE = 20000 };
+/* From so many unknowns on a system is divided for threads: a graph like a chain is cut in two,
+ * and plan.c makes parts. */
+enum { GA_THREADS_FROM_UNKNOWNS = 20000 };
 
 typedef struct ga_elimination {
     int blocks, fronts;
@@ -23,7 +24,7 @@ typedef struct ga_elimination {
 } ga_elimination;
 
 ga_status ga_elimination_create(const ga_matrix *matrix, const ga_partition *partition,
-                                ga_elimination *plan);
-void ga_elimination_destroy(ga_elimination *plan); /* a zeroed one is fine */
+                                ga_elimination *e);
+void ga_elimination_destroy(ga_elimination *e); /* a zeroed one is fine */
 
 #endif

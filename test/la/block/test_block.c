@@ -425,7 +425,7 @@ static void threads_agree(void **state)
         int joints = connect(&seed, kinds[kind], bodies, list);
         mechanism *m = build(&seed, bodies, 3, 2, joints, list, 0);
         n = m->n;
-        assert_true(n >= GA_ELIMINATION_LARGE);
+        assert_true(n >= GA_THREADS_FROM_UNKNOWNS);
         double *x[3], residual;
         for (int threads = 0; threads < 3; ++threads) {
             ga_pool *pool = NULL;
