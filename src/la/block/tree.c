@@ -37,15 +37,14 @@ static void join_fronts(const ga_graph *g, const int *parent, int *pivots, const
 
 /* Numbers the fronts so that children come before parents, and all below a front just before
  * it; the child with most fronts below it comes first, which keeps the stack small.
- * number[t] of each front t; -1 for the others. */
-static ga_status number_fronts(int groups, const int *parent, const int *into, int *number)
+ * number[t]: that of the front of group t. Returns how many there are, -1 without memory. */
+static int number_fronts(int groups, const int *parent, const int *into, int *number)
 {
     int *below = GA_NEW(int, 3 * (size_t)groups);
-    if (!below) return GA_ERR_MEMORY;
+    if (!below) return -1;
     int *heavy = below + groups, *next = heavy + groups;
     for (int t = 0; t < groups; ++t) heavy[t] = -1;
     for (int t = 0; t < groups; ++t) {
-        number[t] = -1;
         if (into[t] != t) continue;
         ++below[t];
         if (parent[t] < 0) continue;
@@ -59,79 +58,78 @@ static ga_status number_fronts(int groups, const int *parent, const int *into, i
         if (into[t] != t) continue;
         int p = parent[t] < 0 ? -1 : into[parent[t]];
         int *from = p < 0 ? &first : &next[p];
-        int at;
-        if (p >= 0 && heavy[p] == t) {
-            at = number[p] - below[p] + 1;
-        } else {
-            at = *from;
-            *from += below[t];
-        }
+        const bool leads = p >= 0 && heavy[p] == t;
+        const int at = leads ? number[p] - below[p] + 1 : *from;
+        if (!leads) *from += below[t];
         number[t] = at + below[t] - 1;
         next[t] = at + (heavy[t] >= 0 ? below[heavy[t]] : 0);
     }
+    for (int t = 0; t < groups; ++t) number[t] = number[into[t]];
     ga_free(below);
+    return first;
+}
+
+/* Pivots and parent of each front, and the place of each block in the order. */
+static ga_status list_pivots(const ga_graph *g, const int *parent, const int *number,
+                             ga_elimination *e, int *place)
+{
+    ga_buckets groups;
+    e->block = GA_NEW(int, g->blocks);
+    e->start = GA_NEW(int, (size_t)e->fronts + 1);
+    e->parent = GA_NEW(int, e->fronts);
+    if (!e->block || !e->start || !e->parent) return GA_ERR_MEMORY;
+    GA_TRY(ga_buckets_create(e->fronts, g->groups, number, NULL, &groups));
+    for (int f = 0, count = 0; f < e->fronts; ++f) {
+        int t = -1;
+        for (int k = groups.start[f]; k < groups.start[f + 1]; ++k) {
+            t = groups.item[k];
+            for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]); ++b)
+                e->block[place[b] = count++] = b;
+        }
+        e->start[f + 1] = count;
+        e->parent[f] = parent[t] < 0 ? -1 : number[parent[t]];
+    }
+    ga_buckets_destroy(&groups);
     return GA_OK;
 }
 
 /* What a front reaches, its rest, is the reach of its last group. */
-static ga_status fill_fronts(const ga_graph *g, const int *parent, const int *into,
-                             const int *number, ga_elimination *e)
+static ga_status list_rests(const ga_graph *g, const int *into, const int *number,
+                            const int *place, ga_elimination *e)
 {
-    int *key = GA_NEW(int, g->groups), *block_place = NULL, *list = NULL, *owner = NULL;
-    ga_buckets groups = {0}, rest = {0}, sorted = {0}, children = {0};
-    ga_status status = key ? GA_OK : GA_ERR_MEMORY;
-    e->fronts = 0;
-    for (int t = 0; status == GA_OK && t < g->groups; ++t) {
-        key[t] = number[into[t]];
-        e->fronts += into[t] == t;
-    }
-    if (status == GA_OK) status = ga_buckets_create(e->fronts, g->groups, key, NULL, &groups);
-    size_t fronts = (size_t)e->fronts, blocks = (size_t)g->blocks;
-    e->block = GA_NEW(int, blocks);
-    e->start = GA_NEW(int, fronts + 1);
-    e->parent = GA_NEW(int, fronts);
-    block_place = GA_NEW(int, blocks);
-    if (!e->block || !e->start || !e->parent || !block_place) status = GA_ERR_MEMORY;
-    int count = 0, length = 0;
-    for (int f = 0; status == GA_OK && f < e->fronts; ++f) {
-        int t = -1;
-        for (int k = groups.start[f]; k < groups.start[f + 1]; ++k) {
-            t = groups.item[k];
-            for (int b = ga_graph_first(g, g->order[t]); b < ga_graph_end(g, g->order[t]);
-                 ++b) {
-                block_place[b] = count;
-                e->block[count++] = b;
-            }
-        }
-        e->start[f + 1] = count;
-        e->parent[f] = parent[t] < 0 ? -1 : number[into[parent[t]]];
-        length += g->reach_start[t + 1] - g->reach_start[t];
-    }
-    list = GA_NEW(int, length), owner = GA_NEW(int, length);
-    if (!list || !owner) status = GA_ERR_MEMORY;
+    int length = 0;
+    for (int t = 0; t < g->groups; ++t)
+        if (into[t] == t) length += g->reach_start[t + 1] - g->reach_start[t];
+    int *at = GA_NEW(int, 2 * (size_t)length), *owner = at ? at + length : NULL;
+    if (!at) return GA_ERR_MEMORY;
     length = 0;
-    for (int t = 0; status == GA_OK && t < g->groups; ++t)
+    for (int t = 0; t < g->groups; ++t)
         for (int k = g->reach_start[t]; into[t] == t && k < g->reach_start[t + 1]; ++k) {
-            list[length] = block_place[g->reach[k]];
+            at[length] = place[g->reach[k]];
             owner[length++] = number[t];
         }
-    if (status == GA_OK) status = ga_buckets_create(g->blocks, length, list, NULL, &sorted);
+    ga_buckets rest = {0}, sorted = {0};
+    ga_status status = ga_buckets_create(g->blocks, length, at, NULL, &sorted);
     if (status == GA_OK)
         status = ga_buckets_create(e->fronts, length, owner, sorted.item, &rest);
     for (int k = 0; status == GA_OK && k < length; ++k)
-        rest.item[k] = e->block[list[rest.item[k]]];
-    for (int f = 0; status == GA_OK && f < e->fronts; ++f)
-        key[f] = e->parent[f] < 0 ? e->fronts : e->parent[f];
-    if (status == GA_OK)
-        status = ga_buckets_create(e->fronts + 1, e->fronts, key, NULL, &children);
+        rest.item[k] = e->block[at[rest.item[k]]];
     e->rest_start = rest.start, e->rest = rest.item;
-    e->child_start = children.start, e->child = children.item;
-    ga_buckets_destroy(&groups);
     ga_buckets_destroy(&sorted);
-    ga_free(key);
-    ga_free(block_place);
-    ga_free(list);
-    ga_free(owner);
+    ga_free(at);
+    return status;
+}
+
+static ga_status list_children(ga_elimination *e)
+{
+    int *parent = GA_NEW(int, e->fronts);
+    if (!parent) return GA_ERR_MEMORY;
+    for (int f = 0; f < e->fronts; ++f) parent[f] = e->parent[f] < 0 ? e->fronts : e->parent[f];
+    ga_buckets children = {0};
+    const ga_status status =
+        ga_buckets_create(e->fronts + 1, e->fronts, parent, NULL, &children);
+    e->child_start = children.start, e->child = children.item;
+    ga_free(parent);
     return status;
 }
 
@@ -148,10 +146,10 @@ static void count_operations(ga_elimination *e)
 ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e)
 {
     int groups = g->groups;
-    int *at = GA_NEW(int, 6 * (size_t)groups);
+    int *at = GA_NEW(int, 6 * (size_t)groups + (size_t)g->blocks);
     if (!at) return GA_ERR_MEMORY;
     int *parent = at + groups, *pivots = parent + groups, *rest = pivots + groups;
-    int *into = rest + groups, *number = into + groups;
+    int *into = rest + groups, *number = into + groups, *place = number + groups;
     for (int t = 0; t < groups; ++t) at[g->order[t]] = t;
     for (int t = 0; t < groups; ++t) {
         parent[t] = -1;
@@ -164,8 +162,11 @@ ga_status ga_graph_fronts(const ga_graph *g, ga_elimination *e)
             pivots[t] += g->size[b];
     }
     join_fronts(g, parent, pivots, rest, into);
-    ga_status status = number_fronts(groups, parent, into, number);
-    if (status == GA_OK) status = fill_fronts(g, parent, into, number, e);
+    e->fronts = number_fronts(groups, parent, into, number);
+    ga_status status = e->fronts < 0 ? GA_ERR_MEMORY : GA_OK;
+    if (status == GA_OK) status = list_pivots(g, parent, number, e, place);
+    if (status == GA_OK) status = list_rests(g, into, number, place, e);
+    if (status == GA_OK) status = list_children(e);
     ga_free(at);
     if (status == GA_OK) count_operations(e);
     return status;
