@@ -58,10 +58,10 @@ typedef struct ga_converge_def {
     bool tolerances;    /* true: error control, sizes are tolerances; false: fixed steps */
     int size_count;     /* at least 2; 0: chosen */
     const double *sizes;
-    int levels; /* number of sizes to choose, each half (of tolerances: a quarter) the previous
-                   one */
+    int levels; /* number of sizes to choose: each step is half the previous one, each
+                   tolerance a quarter */
     bool hat;   /* use accelerations and reactions recomputed on the acceleration level */
-    /* What makes the reference. GA_METHOD_GENERALIZED_ALPHA, the default: finer runs of the
+    /* What computes the reference. GA_METHOD_GENERALIZED_ALPHA, the default: finer runs of the
      * method studied, in another formulation. GA_METHOD_EXPLICIT, GA_METHOD_RADAU: that method
      * with a tolerance of 1e-11 or 1e-10, independent of the steps studied. Where it fails (the
      * explicit one if the motion is stiff, radau at singular positions), so does the study. */

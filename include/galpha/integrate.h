@@ -74,20 +74,21 @@ typedef enum ga_scaling {
 typedef enum ga_newton { GA_NEWTON_MODIFIED, GA_NEWTON_FULL } ga_newton;
 
 typedef enum ga_method {
-    GA_METHOD_GENERALIZED_ALPHA, /* the family of ga_coefficients: for everything */
+    GA_METHOD_GENERALIZED_ALPHA, /* the family of ga_coefficients: for all systems */
     /* Dormand and Prince's explicit Runge-Kutta method of order 8 on the acceleration level,
-     * with projection: for many digits of smooth motions that are not stiff. Coefficients,
-     * formulation, map, start, Newton iteration and scaling have no meaning with it. */
+     * with projection: for high accuracy in smooth, non-stiff motions. Coefficients,
+     * formulation, map, start, Newton iteration and scaling have no effect. */
     GA_METHOD_EXPLICIT,
-    /* Radau IIA with three stages, order 5, on the stabilised index-2 form: for many digits of
-     * stiff motions. Coefficients, formulation, map, start, Newton tolerances and scaling have
-     * no meaning with it; it does not pass singular positions. */
+    /* Radau IIA with three stages, order 5, on the stabilised index-2 form: for high accuracy
+     * in stiff motions. Coefficients, formulation, map, start, Newton tolerances and scaling
+     * have no effect; it cannot pass through singular positions. */
     GA_METHOD_RADAU,
-    /* One of these three, chosen to suit the motion and changed with it: the explicit method;
-     * radau where the motion is stiff and its steps are much longer; generalized-alpha for
-     * friction, loose tolerances, fixed steps, and where another one cannot continue.
-     * Coefficients and formulation are those of generalized-alpha. A change takes memory and is
-     * a restart from consistent values. */
+    /* One of the three above, chosen to suit the motion; the choice may change during a run.
+     * The explicit method by default; radau where the motion is stiff and the steps of radau
+     * are much longer; generalized-alpha with friction, loose tolerances and fixed steps, and
+     * where the other two cannot continue. Coefficients and formulation apply to
+     * generalized-alpha. A change of method allocates memory and restarts from consistent
+     * values. */
     GA_METHOD_AUTO,
     GA_METHOD_COUNT
 } ga_method;
@@ -120,10 +121,11 @@ typedef struct ga_integrator_def {
     int max_halvings;   /* how often a failing step may be halved; 0: never */
     /* Newton stops when the expected next increment is below absolute + relative * (largest
      * component so far), for each of q, v, multipliers. Tolerances below round-off are raised
-     * to it. Zeros, the default, mean: round-off; in simulations with error control 1e-5 of its
-     * tolerance (1e-11 at most), for multipliers 1e-3 of it; with GA_ERROR_EXTRAPOLATE 1e-3 of
-     * it for all, and in third-order steps of GA_ERROR_AUTO that or a tenth of what a step may
-     * contribute. For round-off accuracy with error control set relative to 1e-15. */
+     * to it. If all are zero, the default, Newton iterates to round-off with fixed steps. With
+     * error control it iterates to 1e-5 of the control's tolerance (1e-11 at most), for
+     * multipliers to 1e-3 of it; with GA_ERROR_EXTRAPOLATE to 1e-3 of it for all, and in
+     * third-order steps of GA_ERROR_AUTO to that or to a tenth of what a step may contribute.
+     * For round-off accuracy with error control set relative to 1e-15. */
     double relative, absolute_q, absolute_v, absolute_lambda;
 
     ga_solver solver;
@@ -161,9 +163,9 @@ GA_API ga_status ga_integrator_start(ga_integrator *integrator, double t0, const
 /* How far the last start changed the initial values. */
 GA_API ga_projection ga_integrator_projection(const ga_integrator *integrator);
 
-/* Redundant constraints at the last start. They are handled: the motion is unique; of the
- * multipliers, which are not, those with the smallest sum of D_i lambda_i^2 are taken, D =
- * diag(G M_d^-1 G^T) at the start, G = [B; N], M_d the diagonal of M (where that is zero, a
+/* Redundant constraints at the last start. They are handled: the motion is unique. The
+ * multipliers are not; those that minimise the sum of D_i lambda_i^2 are taken, with D =
+ * diag(G M_d^-1 G^T) at the start, G = [B; N], and M_d the diagonal of M (where that is zero, a
  * thousandth of the mean). Rows are numbered through (lambda, psi). Row `row` is a combination
  * of the rows `with`; of a dependent set the last one is named. Zero rows of G have the
  * multiplier 0 and are not listed. If the constraints contradict each other, the start fails;

@@ -182,8 +182,7 @@ GA_API char *ga_model_reference(const char *element);
 GA_API void ga_text_free(char *text);
 /* Names of elements, in order: k-th, null past the last. */
 GA_API const char *ga_model_element_name(int k);
-/* The element meant by a misspelled name or by another word for it (hinge, weld); null: none.
- */
+/* The element meant by a misspelled name or a synonym (hinge, weld); null: none. */
 GA_API const char *ga_model_suggest_element(const char *word);
 
 #ifdef __cplusplus

@@ -46,9 +46,9 @@ typedef struct ga_page_shown {
 /* False if the library was built without the viewer: then def->page is required. */
 GA_API bool ga_page_is_built_in(void);
 
-/* Replaces an existing file atomically. `def` and `shown`, an array, may be
- * null. GA_ERR_INPUT: a result is damaged, def->page has no place for the data, or this build
- * has no viewer; GA_ERR_FILE: the page cannot be written. */
+/* Replaces an existing file atomically. `def` and `shown`, an array, may be null. GA_ERR_INPUT:
+ * a result is damaged, def->page has no place for the data, or this build has no viewer;
+ * GA_ERR_FILE: the page cannot be written. */
 GA_API ga_status ga_page_write(const char *path, int count, ga_result_reader *const *results,
                                const ga_page_def *def, ga_page_shown *shown, ga_report *report);
 

@@ -12,11 +12,10 @@
  *     status = ga_figure_write(figure, "top.svg", &report);
  *     ga_figure_destroy(figure);
  *
- * Other members that are 0 have their default. Lengths are in points, 1/72 inch. Data are
+ * Members that are 0 take their default. Lengths are in points, 1/72 inch. Data are
  * copied. If memory runs out, a panel does not exist, or a definition has the size of another
- * version, the figure remembers the error and
- * ga_figure_write reports it, so intermediate calls need no checks; a null figure counts as out
- * of memory.
+ * version, the figure remembers the error and ga_figure_write reports it, so intermediate calls
+ * need no checks; a null figure counts as out of memory.
  *
  * Text is UTF-8. `x_{12}` and `10^{-3}` make sub- and superscripts; a backslash escapes `_`,
  * `^` and `\`. Hyphens become minus signs only in the numbers of axes.

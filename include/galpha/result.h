@@ -77,7 +77,7 @@ GA_API ga_status ga_result_create(const char *path, ga_result_format format, int
 GA_API ga_status ga_result_create_with(const char *path, ga_result_format format,
                                        const ga_result_def *def, ga_result **result,
                                        ga_report *report);
-/* Checksums of rows, to know them again: of their times, and of all their numbers. Zero: of no
+/* Checksums by which rows are recognised: of their times, and of all their numbers. Zero: no
  * rows, or not known. */
 typedef struct ga_result_sums {
     uint64_t times, values;
@@ -89,9 +89,10 @@ GA_API void ga_result_sums_add(ga_result_sums *sums, double t, const double *val
 /* The same, beginning with the first `rows` rows of an earlier result of these channels: what
  * an interrupted run has left as EARLIER.part, or EARLIER itself. They are copied number by
  * number. `sums` (null: none) are those of the rows expected. If both results have the same
- * path, EARLIER.part becomes EARLIER.before until they are; there they are found, too, if that
- * is interrupted. GA_ERR_INPUT: there is no such result, it has fewer rows or not all channels,
- * or they are those of another run; nothing has changed then. */
+ * path, EARLIER.part is renamed to EARLIER.before until the rows are copied; if copying is
+ * interrupted, the next call finds them there. GA_ERR_INPUT: there is no such result, it has
+ * fewer rows or not all channels, or its rows are those of another run; then nothing has
+ * changed. */
 GA_API ga_status ga_result_create_after(const char *path, ga_result_format format,
                                         const ga_result_def *def, const char *earlier,
                                         size_t rows, const ga_result_sums *sums,
@@ -99,8 +100,8 @@ GA_API ga_status ga_result_create_after(const char *path, ga_result_format forma
 /* values: all channels, concatenated. A full disk is reported here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);
-/* To be called between rows that may be far apart, such as after every step: flushes if it is
- * time. */
+/* Flushes if the last flush was long enough ago. To be called where rows may be far apart, for
+ * instance after every step. */
 GA_API ga_status ga_result_tick(ga_result *result, ga_report *report);
 /* All rows so far are in the file when it returns. */
 GA_API ga_status ga_result_flush(ga_result *result, ga_report *report);
@@ -117,9 +118,9 @@ GA_API ga_status ga_result_close_part(ga_result *result, const ga_attribute *att
 /* Closes and deletes the file. */
 GA_API void ga_result_discard(ga_result *result);
 
-/* Completes the update of an HDF5 file in whose middle its writer was killed, so that programs
- * other than this library can read it, too. *repaired: whether there was something to do. A
- * file that is still being written is GA_ERR_FILE. */
+/* Completes the update of an HDF5 file whose writer was killed during it, so that programs
+ * other than this library can read the file, too. *repaired: whether there was something to do.
+ * GA_ERR_FILE: the file is still being written. */
 GA_API ga_status ga_result_repair(const char *path, int *repaired, ga_report *report);
 
 /* --- reading ------------------------------------------------------------------------------ */
@@ -133,7 +134,8 @@ GA_API ga_status ga_result_repair(const char *path, int *repaired, ga_report *re
 typedef struct ga_result_reader ga_result_reader;
 
 /* HDF5 or CSV, recognised by content, not by name. There is at least one frame; times are
- * finite and do not decrease. */
+ * finite and do not decrease. A file that is still being written is read up to the last row
+ * that all its channels have. */
 GA_API ga_status ga_result_open(const char *path, ga_result_reader **reader, ga_report *report);
 GA_API void ga_result_reader_close(ga_result_reader *reader);
 

@@ -88,9 +88,9 @@ GA_API ga_status ga_sim_create(const ga_model *model, const ga_sim_def *def, ga_
 GA_API ga_status ga_sim_copy(const ga_sim *sim, ga_sim **copy, ga_report *report);
 GA_API void ga_sim_destroy(ga_sim *sim);
 
-/* Makes the initial state consistent and computes its accelerations and reactions and all
- * channels. A run that has begun is given up; the next one begins here. What rests at a stop
- * and what sticks is decided as at the start of a run. */
+/* Makes the initial state consistent and computes its accelerations, its reactions and all
+ * channels; decides which joints rest at a stop or stick. Abandons a run that has begun: the
+ * next one begins at the initial state. */
 GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
 /* --- step by step ------------------------------------------------------------------------- *
  *
@@ -102,32 +102,32 @@ GA_API ga_status ga_sim_start(ga_sim *sim, ga_report *report);
  * The run begins at the initial state with the first call. Callbacks are called as in a run.
  * After each call, time, state and all channels are those of the point reached. */
 
-/* One step of whatever size, up to t_end; behind an advance that ended within a step, to the
- * end of that. GA_ERR_STATE: the run is over. */
+/* One step, whose size the simulation chooses, at most to t_end; after an advance that ended
+ * within a step, the rest of that step. GA_ERR_STATE: the run is over. */
 GA_API ga_status ga_sim_step(ga_sim *sim, ga_report *report);
-/* Exactly to t. The last step may go beyond it, so that the points asked for do not change the
- * motion: state and channels are interpolated, and callbacks are not called for what lies
- * beyond before it is reached. If then an input changes, or a force is set, the step is made
- * again to end at t. */
+/* Exactly to t. The last step may end beyond t; state and channels are then interpolated, so
+ * that the choice of t does not affect the motion. Callbacks for what lies beyond t are called
+ * only when it is reached. If an input or a force is set before that, the step is repeated so
+ * as to end at t. */
 GA_API ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report);
 GA_API int ga_sim_is_over(const ga_sim *sim); /* at t_end, stopped by a callback, or failed */
 /* Back to the initial state and the initial values of the inputs. */
 GA_API void ga_sim_reset(ga_sim *sim);
 /* Continues from another state, at the current time: coordinates and velocities as in
  * ga_sim_positions, which are made consistent with the constraints first. What elements
- * remember, such as sticking, and the energy balance are reset. If that fails, because there is
- * no consistent state nearby, the simulation continues as if nothing had been asked. */
+ * remember, such as sticking, and the energy balance are reset. If this fails, because there is
+ * no consistent state nearby, the simulation is unchanged. */
 GA_API ga_status ga_sim_set_state(ga_sim *sim, const double *positions,
                                   const double *velocities, ga_report *report);
 GA_API int ga_sim_position_count(const ga_sim *sim);
 GA_API int ga_sim_velocity_count(const ga_sim *sim);
-/* Of the point reached, body by body: the position of the centre of mass and the rotation (a
+/* At the current time, body by body: the position of the centre of mass and the rotation (a
  * unit quaternion, w first; planar: an angle); velocity and angular velocity. */
 GA_API const double *ga_sim_positions(const ga_sim *sim);
 GA_API const double *ga_sim_velocities(const ga_sim *sim);
-/* The index of a channel that was chosen; -1: none. */
+/* The index of one of the selected channels; -1: it is not among them. */
 GA_API int ga_sim_channel(const ga_sim *sim, const char *name);
-/* Its numbers at the point reached; the pointer stays valid. Null: there is no such channel. */
+/* Its numbers at the current time; the pointer stays valid. Null: there is no such channel. */
 GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 
 /* Inputs: numbers that expressions of forces, motions and lengths use, `inputs: {u: {start:
@@ -136,10 +136,10 @@ GA_API const double *ga_sim_channel_values(const ga_sim *sim, int channel);
 GA_API int ga_sim_input(const ga_sim *sim, const char *name);
 GA_API double ga_sim_input_value(const ga_sim *sim,
                                  int input); /* NaN: there is no such input */
-/* Held at this value from now on. GA_ERR_ARGUMENT: in the middle of a run, where a prescribed
- * position would jump; prescribed velocities may, that is an impact. */
+/* Held at this value from now on. GA_ERR_ARGUMENT: a prescribed position would jump in the
+ * middle of a run. A prescribed velocity may jump: that is an impact. */
 GA_API ga_status ga_sim_set_input(ga_sim *sim, int input, double value, ga_report *report);
-/* Linear from its value now to this one at time `until`, and held from then on. */
+/* Varies linearly from its current value to this one at time `until`, then is held. */
 GA_API ga_status ga_sim_ramp_input(ga_sim *sim, int input, double value, double until,
                                    ga_report *report);
 
@@ -165,7 +165,7 @@ GA_API ga_status ga_sim_set_force(ga_sim *sim, const char *name, ga_sim_force *c
 
 /* From the start to t_end. On failure everything up to the last good step was output. */
 GA_API ga_status ga_sim_run(ga_sim *sim, ga_report *report);
-/* From where it stands to t_end: after a pause, after single steps, or after a load.
+/* From the current time to t_end: after a pause, after single steps, or after a load.
  * GA_ERR_STATE: it has failed before. */
 GA_API ga_status ga_sim_continue(ga_sim *sim, ga_report *report);
 
@@ -185,12 +185,12 @@ GA_API size_t ga_sim_save_size(const ga_sim *sim);
 /* `size` must be that of ga_sim_save_size. */
 GA_API ga_status ga_sim_save(const ga_sim *sim, void *bytes, size_t size, ga_report *report);
 /* GA_ERR_INPUT: bytes that are damaged, of another model, of other settings or of another
- * version of galpha. The simulation is then at its initial state, or as it was. If its channels
- * are others than those of the one that was saved, they have no values before the next step. */
+ * version of galpha. The simulation is then at its initial state, or unchanged. If its channels
+ * differ from those of the one that was saved, they have no values before the next step. */
 GA_API ga_status ga_sim_load(ga_sim *sim, const void *bytes, size_t size, ga_report *report);
 
-/* The same in a file, with a note of any bytes, such as where the model is. It is written
- * beside the file it replaces, flushed, and renamed: if the program is killed at any
+/* The same in a file, together with a note: any bytes, such as the path of the model. The file
+ * is written beside the one it replaces, flushed, and renamed: if the program is killed at any
  * moment, either the old or the new file is there. */
 typedef struct ga_checkpoint ga_checkpoint;
 GA_API ga_status ga_checkpoint_write(const char *path, const ga_sim *sim, const char *note,
@@ -262,7 +262,8 @@ typedef struct ga_sim_summary {
     ga_control_statistics control;
     ga_energy initial, final;
     double energy_drift_max; /* largest |balance - balance at the start| */
-    double energy_scale;     /* largest kinetic energy, or change of a term, to relate it to */
+    double
+        energy_scale; /* what to relate it to: the largest kinetic energy or change of a term */
     double energy_round_off; /* below this energies and their errors mean nothing */
     ga_method_use methods;
 } ga_sim_summary;

@@ -51,11 +51,12 @@ typedef struct ga_control {
     double absolute_translation, absolute_rotation;      /* of q */
     double absolute_velocity, absolute_angular_velocity; /* of v */
     ga_error_mode mode;
-    double first_step;         /* 0: chosen */
-    double min_step, max_step; /* 0: none */
-    /* Largest step where forces or constraints vary with time, so that narrow pulses are not
-     * missed: of generalized-alpha, which sees them at the ends of steps. Steps of the explicit
-     * method, which has twelve stages, may be 10 times as long, of radau 2.5 times. 0: none */
+    double first_step;         /* 0: chosen automatically */
+    double min_step, max_step; /* 0: no limit */
+    /* Largest step of generalized-alpha where forces or constraints vary with time: it
+     * evaluates them at the ends of steps only and would miss narrow pulses. Steps of the
+     * explicit method, which has twelve stages, may be 10 times as long, those of radau 2.5
+     * times. 0: no limit. */
     double given_step;
     int max_rejections; /* of one step */
 } ga_control;
@@ -96,9 +97,9 @@ typedef struct ga_events {
     /* +1: only where g_i rises, -1: only where it falls; null: both, for all. */
     const int *direction;
     /* Called at the time of an event with all simultaneous events; v', lambda and psi of `at`
-     * are those of the acceleration level. May change q and v, which are initially those of
-     * `at`, and return GA_ACTION_RESTART; they are then made consistent. Null: events are only
-     * output. */
+     * are those of the acceleration level. It may change q and v, which are passed with the
+     * values of `at`, and return GA_ACTION_RESTART; they are then made consistent. Null: events
+     * are only output. */
     ga_action (*happen)(void *user, int count, const int *which, const ga_sample *at, double *q,
                         double *v);
     /* Called wherever the integration starts: initially, after events that returned
@@ -114,9 +115,9 @@ typedef struct ga_events {
      * value is an event, even right after a start or restart; becoming positive is not.
      * `happen` should ensure that they are not negative afterwards. Null: none. */
     const bool *unilateral;
-    /* Called where a unilateral function turns back at a value g > 0, near enough to zero for
-     * the search to have looked for an event there; curvature: its second derivative, size: its
-     * largest value so far. Null: nobody wants to know. */
+    /* Called where a unilateral function has a minimum g > 0 that is so close to zero that an
+     * event was searched for there; curvature: its second derivative, size: its largest value
+     * so far. Null: not called. */
     void (*turned)(void *user, int which, double t, double g, double curvature, double size);
 } ga_events;
 

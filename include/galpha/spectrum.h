@@ -62,8 +62,9 @@ GA_API ga_status ga_error_growth_constant(const ga_coefficients *method,
                                           ga_formulation formulation, ga_error_growth *growth,
                                           ga_report *report);
 
-/* The same with steps[0], steps[1], ..., steps[count-1], steps[0], ... The power is then the
- * product over n steps, from the start of a pattern, with r scaled by the previous step. With
+/* The same for steps of the sizes steps[0], ..., steps[count-1], steps[0], ...: instead of the
+ * power, the product over n steps from the start of a pattern, with r scaled by the previous
+ * step. With
  * [JN08] eq. (14a) the previous a counts as one more initial error. The radius is the mean per
  * step. */
 typedef struct ga_pattern_growth {

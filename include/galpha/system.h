@@ -16,7 +16,7 @@
  * at s = 0. On R^n this is the ordinary derivative.
  *
  * Initialise a ga_system with {.struct_size = sizeof(ga_system)}; members that stay zero are
- * absent. One of another size, of a program compiled with other headers, is refused. The
+ * absent. One whose size differs, from a program compiled with other headers, is refused. The
  * arrays it points to are borrowed and must outlive the integrator. Callbacks are called from
  * the thread that calls the integrator, possibly many times per step, and with states that are
  * never accepted.
@@ -51,8 +51,8 @@ typedef ga_eval ga_callback(void *user, const ga_point *at, double *out);
  * callback writes one block after the other, each column by column. Natural blocks are those of
  * one constraint, or one part of a node, by one part of a node (its translations, its
  * rotations): products are computed by blocks, and the solver for large systems eliminates
- * together what a block couples. A block may have zeros, but every one of them is computed
- * with.
+ * together what a block couples. A block may contain zeros, but they are treated like
+ * other entries.
  * Entries, where height and width are null: the callback's number k belongs to (row[k],
  * col[k]). A full matrix, where all members are zero: column by column.
  *
@@ -88,9 +88,10 @@ typedef struct ga_system {
     int node_count; /* configuration space, then states; nq and nv follow from it */
     const ga_node *nodes;
     /* Typical sizes of the states, positive. Errors of a state are relative to this or to its
-     * largest value so far, whichever is larger. Null: to the latter, or to a millionth of what
-     * the terms of its rate add up to over the simulation, where it is smaller than that. A
-     * state that starts from nothing, with no rate, takes many small steps without a size. */
+     * largest value so far, whichever is larger. Null: to its largest value
+     * so far, but at least to a millionth of what the magnitudes of the terms of its rate add
+     * up to over the simulation. Without a size, a state that starts at zero with zero rate
+     * takes many small steps. */
     const double *state_sizes;
     int constraint_count; /* m, rows of Phi */
 

@@ -73,8 +73,8 @@ const ga_field ga_simulate_fields[] = {
              .choices = errors, .fallback = {3}),
     GA_FIELD(S, METHOD, method,
              "method, or coefficients {alpha_m, alpha_f, beta, gamma} of generalized-alpha. "
-             "explicit: Dormand-Prince, order 8, for many digits of smooth motions that are "
-             "not stiff; radau: Radau IIA, order 5, for many digits of stiff ones; auto: "
+             "explicit: Dormand-Prince, order 8, for high accuracy in smooth, non-stiff "
+             "motions; radau: Radau IIA, order 5, for high accuracy in stiff ones; auto: "
              "chooses one of these three to suit the motion",
              .choices = methods,
              .absent = "auto; generalized-alpha with `step`, `rho_inf` or another setting of "
