@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A time given on the command line takes the place of the one before. */
@@ -21,17 +22,27 @@ static int read_end(cli_note *note, const cli_arguments *arguments)
     return EXIT_INPUT;
 }
 
+/* Checkpoints have absolute paths; people read shorter ones better. */
+static const char *from_here(const char *path)
+{
+    char folder[4096];
+    const size_t size = path && getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    const bool inside = size > 1 && strncmp(path, folder, size) == 0 && path[size] == '/';
+    return inside ? path + size + 1 : path;
+}
+
 /* Results go where they went before, unless other files are named. */
 static void choose_earlier(cli_run_state *r, const cli_note *from, const cli_arguments *given)
 {
-    const char *csv = cli_is_stdout(from->csv) ? NULL : from->csv;
-    if (!cli_given(given, "csv")) r->file[CLI_CSV].path = from->csv;
+    const char *csv = from_here(from->csv), *output = from_here(from->output);
+    if (!cli_given(given, "csv")) r->file[CLI_CSV].path = csv;
     if (!cli_given(given, "output") && !cli_given(given, "no-results"))
-        r->file[CLI_HDF5].path = from->output;
-    if (!cli_given(given, "view")) r->page = from->page;
+        r->file[CLI_HDF5].path = output;
+    if (!cli_given(given, "view")) r->page = from_here(from->page);
     r->page_added = r->page && !from->page;
-    r->earlier[CLI_CSV] = csv ? csv : from->output;
-    r->earlier[CLI_HDF5] = from->output ? from->output : csv;
+    if (cli_is_stdout(csv)) csv = NULL;
+    r->earlier[CLI_CSV] = csv ? csv : output;
+    r->earlier[CLI_HDF5] = output ? output : csv;
     r->earlier_rows = from->rows;
     r->earlier_sums = from->sums;
     r->earlier_channels = from->channels;
@@ -86,7 +97,7 @@ static int resume(cli_run_state *r, const cli_arguments *arguments)
     choose_earlier(r, &from, arguments);
     code = cli_run_prepare_checkpoints(r, arguments);
     if (code == EXIT_DONE)
-        code = cli_input_load(&r->input, from.model, from.model_text,
+        code = cli_input_load(&r->input, from_here(from.model), from.model_text,
                               cli_given(arguments, "json"), &options);
     return code == EXIT_DONE ? cli_run_simulate(r) : code;
 }
@@ -98,7 +109,7 @@ static int resume_command(const cli_arguments *arguments)
                        .checkpoint = arguments->operands[0]};
     int code = cli_checkpoint_read(r.checkpoint, &state, &r.note);
     r.state = state;
-    r.input.path = r.note.model;
+    r.input.path = from_here(r.note.model);
     if (code == EXIT_DONE) code = resume(&r, arguments);
     cli_run_free(&r);
     cli_note_free(&r.note);

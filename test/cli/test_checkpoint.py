@@ -180,7 +180,8 @@ class Resumed(Case):
     def test_later_end(self):
         """Steps go on as they would have, and the rows of both are in one file."""
         self.whole("pendulum.yaml")
-        self.run_it("resume", "c.ga", "--t-end", "0.01953125", "-q")
+        said = self.run_it("resume", "c.ga", "--t-end", "0.01953125")
+        self.assertNotIn(self.folder.name, said.out + said.err)
         self.check_whole()
 
     def test_other_folder_and_files(self):
