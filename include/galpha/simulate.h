@@ -43,9 +43,10 @@ typedef enum ga_error_mode {
  *     absolute + relative * (largest value so far)
  *
  * for translations (and all coordinates of R^n nodes), for rotations (largest value: 1 rad),
- * and for their velocities; for each first-order state relative to its own size (system.h). The
- * local error per unit of time is controlled accordingly; GA_ERROR_EXTRAPOLATE controls it per
- * step, so the tolerance then applies to steps, not to the end. */
+ * and for their velocities, which count as at least the largest position (or 1 rad) divided by
+ * the duration; for each first-order state relative to its own size (system.h). The local error
+ * per unit of time is controlled accordingly; GA_ERROR_EXTRAPOLATE controls it per step, so the
+ * tolerance then applies to steps, not to the end. */
 typedef struct ga_control {
     double relative;                                     /* 0: fixed steps of size `step` */
     double absolute_translation, absolute_rotation;      /* of q */
