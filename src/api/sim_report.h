@@ -31,6 +31,7 @@ typedef struct ga_sim_end {
     double position_residual, velocity_residual; /* the largest */
     bool keeps_velocities;                       /* the formulation, on velocity level */
     double positions_tolerance;                  /* if only positions are controlled; else 0 */
+    double radau_tolerance; /* with its absolute part, if most steps were radau's */
 } ga_sim_end;
 
 /* Round-off of energies as large as these, and of the weight of bodies by their positions; and

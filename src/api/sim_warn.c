@@ -45,6 +45,19 @@ static double positions_tolerance(const ga_sim *sim)
     return control->mode == GA_ERROR_POSITIONS ? control->relative : 0;
 }
 
+/* By the largest position, if radau made most of the steps. */
+static double radau_tolerance(const ga_sim *sim)
+{
+    const ga_method_use use = ga_integrator_method_use(sim->integrator);
+    long others = 0;
+    for (int k = 0; k < GA_METHOD_COUNT; ++k)
+        if (k != GA_METHOD_RADAU) others += use.steps[k];
+    if (!(sim->def.control.relative > 0) || use.steps[GA_METHOD_RADAU] <= others) return 0;
+    double of_q[2], of_v[2];
+    ga_integrator_sizes(sim->integrator, of_q, of_v);
+    return sim->def.control.relative + sim->def.control.absolute_translation / of_q[0];
+}
+
 /* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
 static const double POSITIONS_RHO = 0.6;
 
@@ -220,6 +233,7 @@ static void warn_end(ga_sim *sim)
         .velocity_residual = fmax(moment.velocity_residual, steps.velocity_residual_max),
         .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
         .positions_tolerance = positions_tolerance(sim),
+        .radau_tolerance = radau_tolerance(sim),
     };
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
