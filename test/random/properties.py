@@ -43,6 +43,9 @@ class Inapplicable(Exception):
     """The property is about other models."""
 
 
+TOO_LARGE = "is too large: the energy balance"  # says the program of steps with which it fails
+
+
 class ProgramFailed(Exception):
     """galpha ended with an error on a model that is right."""
 
@@ -268,7 +271,12 @@ def growth(net, model):
             worst = max(worst, distance(m, base, final(m, net.run(other, step=h))) / start)
         return worst
 
-    value = net.remember(("growth", json.dumps(model)), measure)
+    try:
+        value = net.remember(("growth", json.dumps(model)), measure)
+    except ProgramFailed as why:
+        if TOO_LARGE not in str(why):
+            raise
+        raise Excluded("fixed steps are too large, as the program says") from why
     if value > GROWTH_LIMIT:
         raise Excluded("chaotic or unstable")
     return value
@@ -637,9 +645,20 @@ def resolving_steps(net, model):
     """How many steps follow the motion: with steps that do not, a step may have two solutions, and
     which one Newton's method finds is chance."""
     m = mechanics.Model(model)
-    ends = [final(m, net.run(model, step=m.duration / STEPS / 2**k)) for k in range(2)]
+
+    def end_with(k):
+        try:
+            return final(m, net.run(model, step=m.duration / STEPS / 2**k))
+        except ProgramFailed as why:
+            if TOO_LARGE not in str(why):
+                raise
+            return None  # it says so itself: shorter steps have to do it
+
+    ends = [end_with(k) for k in range(2)]
     for k in range(2, 6):
-        ends.append(final(m, net.run(model, step=m.duration / STEPS / 2**k)))
+        ends.append(end_with(k))
+        if None in ends[-3:]:
+            continue
         coarse, fine = distance(m, ends[-3], ends[-2]), distance(m, ends[-2], ends[-1])
         if coarse < 0.03 * fastest(m, ends[-1]) and (fine < 0.5 * coarse or coarse < 1e-6):
             return STEPS * 2 ** (k - 2)
@@ -754,7 +773,7 @@ def time_may_run_backwards(net, model):
             back = generate.restart(model, m, end, reverse=True)
             s = final(m, net.run(back, step=h / 2**k, **settings))
         except ProgramFailed as why:
-            if k == 4 or "is too large: the energy balance" not in str(why):
+            if k == 4 or TOO_LARGE not in str(why):
                 raise
             errors.append(math.inf)  # it says so itself: shorter steps have to do it
             continue
