@@ -64,17 +64,47 @@ static bool add(entries *e, int row, int col, double value)
     return true;
 }
 
+/* Rows and columns of block i of a pattern; a single entry is a block of one. */
+static int height_of(const ga_pattern *pattern, int i)
+{
+#ifdef BENCH_PATTERN_BLOCKS
+    if (pattern->height) return pattern->height[i];
+#endif
+    return 1;
+}
+
+static int width_of(const ga_pattern *pattern, int i)
+{
+#ifdef BENCH_PATTERN_BLOCKS
+    if (pattern->width) return pattern->width[i];
+#endif
+    return 1;
+}
+
+static bool add_value(const block *k, int row, int col, double value, entries *e)
+{
+    if (value == 0) return true;
+    row += k->row0;
+    col += k->col0;
+    return add(e, row, col, k->factor * value) &&
+           (!k->mirror || add(e, col, row, k->factor * value));
+}
+
 static bool add_block(const ga_system *system, const ga_point *at, const block *k, entries *e)
 {
-    if (!k->callback || k->pattern->count == 0) return true;
-    double *values = calloc((size_t)k->pattern->count, sizeof *values);
+    const ga_pattern *pattern = k->pattern;
+    size_t size = 0;
+    if (!k->callback || pattern->count == 0) return true;
+    for (int i = 0; i < pattern->count; ++i)
+        size += (size_t)height_of(pattern, i) * (size_t)width_of(pattern, i);
+    double *values = calloc(size, sizeof *values);
     bool ok = values && k->callback(system->user, at, values) == GA_EVAL_OK;
-    for (int i = 0; ok && i < k->pattern->count; ++i) {
-        if (values[i] == 0) continue;
-        int row = k->row0 + k->pattern->row[i], col = k->col0 + k->pattern->col[i];
-        ok = add(e, row, col, k->factor * values[i]) &&
-             (!k->mirror || add(e, col, row, k->factor * values[i]));
-    }
+    const double *next = values;
+    for (int i = 0; ok && i < pattern->count; ++i)
+        for (int col = 0; col < width_of(pattern, i); ++col)
+            for (int row = 0; row < height_of(pattern, i); ++row)
+                ok = ok &&
+                     add_value(k, pattern->row[i] + row, pattern->col[i] + col, *next++, e);
     free(values);
     return ok;
 }
