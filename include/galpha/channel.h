@@ -2,10 +2,14 @@
 #ifndef GALPHA_CHANNEL_H
 #define GALPHA_CHANNEL_H
 
-/* A quantity of one or several numbers. */
+#include <stddef.h>
+
+/* A quantity of one or several numbers. Those of a simulation are complete; fill your own, for
+ * results you write yourself, with {.struct_size = sizeof(ga_channel), .name = ...}. */
 typedef struct ga_channel {
-    const char *name; /* top.position */
-    const char *unit; /* m; "" for none */
+    size_t struct_size; /* sizeof(ga_channel) */
+    const char *name;   /* top.position */
+    const char *unit;   /* m; "" for none */
     const char *description;
     int count;
     const char *const *parts; /* x, y, z; null for a single number */

@@ -35,7 +35,8 @@ typedef enum ga_group {
 } ga_group;
 
 /* n counts the coordinates of a GA_GROUP_RN and the states of a GA_GROUP_STATE node; it is
- * ignored (may be 0) otherwise. */
+ * ignored (may be 0) otherwise. A value like a complex number: it has no struct_size and will
+ * not change. */
 typedef struct ga_node {
     ga_group group;
     int n;

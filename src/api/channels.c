@@ -265,8 +265,12 @@ static void finish(selection *s, const ga_selected *source, const char *name, co
     c->component = component;
     c->source_count = count;
     c->at = s->channels->value_count;
-    c->channel = (ga_channel){name, unit ? unit : "", help ? help : "",
-                              component < 0 ? count : 1, count > 1 && !part ? parts : NULL};
+    c->channel = (ga_channel){.struct_size = sizeof(ga_channel),
+                              .name = name,
+                              .unit = unit ? unit : "",
+                              .description = help ? help : "",
+                              .count = component < 0 ? count : 1,
+                              .parts = count > 1 && !part ? parts : NULL};
     s->channels->value_count += c->channel.count;
 }
 

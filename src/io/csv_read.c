@@ -210,7 +210,8 @@ static ga_status make_channels(csv *s, ga_reader_content *content, const char **
         const char *name = ga_arena_text_n(&content->arena, names[k], length);
         if (!name) return ga_reader_out_of_memory(report);
         s->columns[content->channel_count] = k;
-        content->channels[content->channel_count++] = (ga_channel){name, "", "", n, parts};
+        content->channels[content->channel_count++] =
+            (ga_channel){sizeof(ga_channel), name, "", "", n, parts};
         k += (size_t)n;
     }
     return ga_reader_name_channels(content, report);

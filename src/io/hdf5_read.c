@@ -507,8 +507,11 @@ static ga_status describe(hdf5 *s, hid_t dataset, const char *name, ga_channel *
         s->uneven_rows = size.rows;
     }
     if (size.rows < s->least_rows) s->least_rows = size.rows;
-    *channel =
-        (ga_channel){unescape_name(&content->arena, name), "", "", (int)size.count, NULL};
+    *channel = (ga_channel){.struct_size = sizeof *channel,
+                            .name = unescape_name(&content->arena, name),
+                            .unit = "",
+                            .description = "",
+                            .count = (int)size.count};
     /* A name of a part takes a byte at least. */
     const char **parts = NULL;
     const bool has_parts =

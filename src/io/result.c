@@ -58,6 +58,8 @@ static ga_status count_values(int channel_count, const ga_channel *channels, int
 {
     *count = 0;
     for (int k = 0; k < channel_count; ++k) {
+        GA_TRY(ga_check_own_size("ga_channel", channels[k].struct_size, sizeof(ga_channel),
+                                 report));
         assert(channels[k].count > 0);
         /* one more for the time */
         if (channels[k].count >= INT_MAX - *count) return out_of_memory(report);

@@ -237,7 +237,12 @@ static void test_files(void **state)
                        &report, "ga_result_def");
         assert_null(result);
         const ga_attribute wrong[] = {{sizes[k] + 1, "a", "b", 0}};
-        const ga_channel x = {"x", "m", "", 1, NULL};
+        ga_channel x = {.struct_size = sizes[k], .name = "x", .unit = "m", .count = 1};
+        expect_refusal(
+            ga_result_create("no_folder/r.csv", GA_RESULT_CSV, 1, &x, NULL, &result, &report),
+            &report, "ga_channel");
+        assert_null(result);
+        x.struct_size = sizeof x;
         assert_int_equal(
             ga_result_create("struct_size.csv", GA_RESULT_CSV, 1, &x, NULL, &result, NULL),
             GA_OK);

@@ -179,9 +179,10 @@ ga_warning ga_sim_get_warning(const ga_sim *sim, int k)
 }
 
 static const char *const parts[] = {"x", "y", "z"};
-static const ga_channel channels[] = {{"top.acceleration", "m/s2", "of the center", 3, parts},
-                                      {"pivot.force", "N", "reaction", 3, parts},
-                                      {"energy.total", "J", "", 1, NULL}};
+static const ga_channel channels[] = {
+    {sizeof(ga_channel), "top.acceleration", "m/s2", "of the center", 3, parts},
+    {sizeof(ga_channel), "pivot.force", "N", "reaction", 3, parts},
+    {sizeof(ga_channel), "energy.total", "J", "", 1, NULL}};
 int ga_sim_channel_count(const ga_sim *sim) { return (void)sim, 3; }
 ga_channel ga_sim_get_channel(const ga_sim *sim, int k) { return (void)sim, channels[k]; }
 const double *ga_sim_values(const ga_sim *sim) { return sim->values; }

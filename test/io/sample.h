@@ -10,10 +10,10 @@ enum { SAMPLE_CHANNELS = 4, SAMPLE_VALUES = 7 };
 
 static const char *const sample_parts[] = {"x", "y", "z"};
 static const ga_channel sample_channels[SAMPLE_CHANNELS] = {
-    {"energy.total", "J", "kinetic and potential energy", 1, NULL},
-    {"top.position", "m", "center of mass, world", 3, sample_parts},
-    {"hinge.multipliers", "", "Lagrange multipliers", 2, NULL},
-    {"odd/\"50%\", \xc3\xbc", "", NULL, 1, NULL},
+    {sizeof(ga_channel), "energy.total", "J", "kinetic and potential energy", 1, NULL},
+    {sizeof(ga_channel), "top.position", "m", "center of mass, world", 3, sample_parts},
+    {sizeof(ga_channel), "hinge.multipliers", "", "Lagrange multipliers", 2, NULL},
+    {sizeof(ga_channel), "odd/\"50%\", \xc3\xbc", "", NULL, 1, NULL},
 };
 static const char sample_model[] = "galpha: 1\nname: Pr\xc3\xbc"
                                    "fling\n";

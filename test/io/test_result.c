@@ -39,7 +39,7 @@ static uint64_t bits(double x)
 /* Bit for bit, over the whole range, and also where the decimal point is a comma. */
 static void check_round_trip(void)
 {
-    static const ga_channel one = {"x", "", "", 1, NULL};
+    static const ga_channel one = {sizeof one, "x", "", "", 1, NULL};
     static const double corners[] = {0.0,          -0.0, 1.0 / 3, DBL_MAX, -DBL_MAX, DBL_MIN,
                                      DBL_TRUE_MIN, 0.1,  1e22,    1e23,    INFINITY, -INFINITY};
     enum { CORNERS = sizeof corners / sizeof *corners, COUNT = 2000 };

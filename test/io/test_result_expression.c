@@ -175,7 +175,8 @@ static void test_units(void **state)
     static const char *const abcde[] = {"a", "b", "c", "d", "e"};
     static const char *const units[] = {"J", "m", "rad/s", "", "N m"};
     ga_channel channels[5];
-    for (int k = 0; k < 5; ++k) channels[k] = (ga_channel){abcde[k], units[k], "", 1, NULL};
+    for (int k = 0; k < 5; ++k)
+        channels[k] = (ga_channel){sizeof *channels, abcde[k], units[k], "", 1, NULL};
     ga_result *result = NULL;
     assert_int_equal(ga_result_create(in_folder("result.h5"), GA_RESULT_HDF5, 5, channels, "",
                                       &result, NULL),

@@ -131,7 +131,7 @@ static void test_csv_round_trip(void **state)
 static void test_not_finite(void **state)
 {
     (void)state;
-    static const ga_channel one = {"x", "m", "", 1, NULL};
+    static const ga_channel one = {sizeof one, "x", "m", "", 1, NULL};
     const double x[] = {NAN, INFINITY, -INFINITY, -0.0};
     for (int format = 0; format < FORMATS; ++format) {
         ga_result *result = NULL;
