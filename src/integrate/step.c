@@ -182,8 +182,7 @@ ga_status ga_step_accept(ga_stepper *s)
         copy(s, now->a_tilde, s->trial.a_tilde, s->nv);
         copy(s, now->l_tilde, s->trial.l_tilde, s->mp);
     }
-    now->h_old[1] = now->h_old[0];
-    now->h_old[0] = now->h;
+    now->h_old = now->h;
     now->h = s->step.h;
     now->t_old = now->t;
     now->t = s->step.t1;

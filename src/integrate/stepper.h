@@ -50,11 +50,11 @@ typedef struct ga_problem {
 /* The accepted solution. The arrays lie in one piece of memory. */
 typedef struct ga_state {
     double t;
-    double h;        /* step that led here; after a start, the one it was prepared for */
-    long steps;      /* since the start */
-    double h_old[2]; /* the steps before it: for extrapolation */
-    double t_old;    /* where the last step began */
-    double t_begin;  /* where something jumped: the motion may not be followed back beyond it */
+    double h;       /* step that led here; after a start, the one it was prepared for */
+    long steps;     /* since the start */
+    double h_old;   /* of the step before it: for extrapolation */
+    double t_old;   /* where the last step began */
+    double t_begin; /* where something jumped: the motion may not be followed back beyond it */
     double *q, *v, *vd, *a, *lambda, *eta;
     double *q_old, *v_old; /* at t_old */
     double *a_used;        /* a as the last step used it, for [JN08] eq. (14a) */

@@ -18,7 +18,7 @@ static void parabolas_are_followed(void **state)
     double *old[2] = {before[0], before[1]};
     ga_stepper s = {.step.h = 0.1};
     s.now.steps = 7;
-    s.now.h = s.now.h_old[0] = 0.1;
+    s.now.h = s.now.h_old = 0.1;
     ga_step_extrapolate(&s, 1, x0, old, result);
     assert_true(fabs(result[0] - sequence(5)) <= ROUND_OFF);
 }
