@@ -1,4 +1,4 @@
-/* What the handle hides: integrator.c, simulate.c. */
+/* What the handle hides: integrator.c, simulate.c, analysis/richardson.c. */
 #ifndef GA_INTEGRATE_INTEGRATOR_H
 #define GA_INTEGRATE_INTEGRATOR_H
 
@@ -33,6 +33,9 @@ static inline bool ga_integrator_is_alpha(const ga_integrator *g)
 /* Checks and makes consistent: everything of a start but the start values. */
 ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
                               ga_report *report);
+/* Is this a run that can be made? */
+ga_status ga_integrator_check_simulation(const ga_integrator *g, double t0,
+                                         const ga_simulation *def, ga_report *report);
 ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report);
 
 #endif
