@@ -1,8 +1,8 @@
 # The three libraries, each compiled once and archived twice:
 #
-#     libgalpha-core   base, lie, la, system, integrate, analysis    KLU if wanted, threads
-#     libgalpha        data, element, model, api                     libfyaml
-#     libgalpha-io     plot, io                                      HDF5, Cairo, zlib
+#     libgalpha-core   base, lie, la, system, integrate, handle, analysis   KLU if wanted, threads
+#     libgalpha        data, element, model, api                            libfyaml
+#     libgalpha-io     plot, io                                             HDF5, Cairo, zlib
 #
 # A library uses functions of those below it that are not public. The shared libraries export
 # these under a version of their own, GALPHA_PRIVATE_<version>, so that libraries of different

@@ -6,7 +6,7 @@
  * configurations are taken on the group. */
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/integrator.h"
+#include "handle/integrator.h"
 
 #include <math.h>
 #include <string.h>

@@ -360,7 +360,7 @@ ga_status ga_sim_conclude(ga_sim *sim, ga_status status, ga_report *report)
         ga_fail(report, GA_ERR_NO_CONVERGE, "Newton did not converge at t = %.9g", sim->t);
         status = GA_ERR_NO_CONVERGE;
     }
-    if (status == GA_OK && !ga_integrator_run_over(sim->integrator)) return GA_OK;
+    if (status == GA_OK && !ga_run_over(&sim->integrator->run)) return GA_OK;
     sim->running = false;
     sim->failed = status != GA_OK;
     ga_sim_warn_over(sim);
@@ -392,7 +392,7 @@ ga_status ga_sim_run_step(ga_sim *sim, ga_report *report)
     GA_TRY(ga_sim_go_on(sim, report));
     if (!sim->running) return GA_OK;
     const double corner = ga_sim_next_corner(sim);
-    ga_integrator_run_limit(sim->integrator, corner);
+    ga_run_limit(&sim->integrator->run, corner);
     sim->busy = true;
     GA_TRY(ga_sim_conclude(sim, ga_integrator_run_step(sim->integrator, report), report));
     if (ga_integrator_time(sim->integrator) >= corner - ga_sim_time_slack(sim, corner)) {
@@ -425,7 +425,7 @@ ga_status ga_sim_continue(ga_sim *sim, ga_report *report)
     if (sim->stepped && sim->failed) return ga_sim_has_ended(sim, report);
     while (!ga_sim_is_over(sim)) { /* in a pause another state may be set */
         if (!sim->stepped) GA_TRY(ga_sim_go_on(sim, report));
-        ga_integrator_run_look_to(sim->integrator, INFINITY);
+        ga_run_look_to(&sim->integrator->run, INFINITY);
         GA_TRY(ga_sim_run_step(sim, report));
         take_state(sim);
         if (sim->def.pause && sim->def.pause(sim->def.user, sim) != GA_EVAL_OK) break;

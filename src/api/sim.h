@@ -21,7 +21,7 @@
 #include "api/row_text.h"
 #include "api/sim_report.h"
 #include "api/warnings.h"
-#include "integrate/integrator_use.h"
+#include "handle/integrator.h"
 #include "model/assembly.h"
 #include "model/gap.h"
 

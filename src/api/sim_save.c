@@ -308,7 +308,7 @@ static ga_status read_all(ga_sim *sim, ga_archive *a, ga_report *report)
         return ga_fail(report, GA_ERR_INPUT,
                        "it was saved at t = %.9g s, and t_end = %.9g s is before that", now,
                        sim->def.t_end);
-    if (sim->stepped) sim->running = !ga_integrator_run_over(sim->integrator);
+    if (sim->stepped) sim->running = !ga_run_over(&sim->integrator->run);
     return ga_fail(report, GA_OK, "%s", "");
 }
 

@@ -5,7 +5,7 @@
 #include "base/messages.h"
 #include "base/report.h"
 #include "base/struct_size.h"
-#include "integrate/integrator_use.h"
+#include "handle/integrator.h"
 
 #include <math.h>
 #include <stdio.h>

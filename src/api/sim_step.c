@@ -36,7 +36,7 @@ static bool is_to_be_renewed(ga_sim *sim)
 {
     const double now = ga_integrator_time(sim->integrator);
     if (!sim->stepped || !sim->running || !sim->fed) return sim->fed = false;
-    if (ga_integrator_run_reached(sim->integrator) < now) return false;
+    if (ga_run_reached(&sim->integrator->run) < now) return false;
     sim->fed = false;
     return sim->fed_from - now < 2 * ga_sim_time_slack(sim, now);
 }
@@ -80,7 +80,7 @@ static ga_status be_ready(ga_sim *sim, ga_report *report)
 /* The state and the channels at a time up to which all has been told. */
 static void stand(ga_sim *sim, double t)
 {
-    const ga_sample at = ga_integrator_run_sample(sim->integrator, t);
+    const ga_sample at = ga_run_sample(&sim->integrator->run, t);
     ga_sim_stand_at(sim, &at);
 }
 
@@ -88,7 +88,7 @@ ga_status ga_sim_step(ga_sim *sim, ga_report *report)
 {
     GA_TRY(ga_sim_check_outside(sim, report));
     GA_TRY(be_ready(sim, report));
-    ga_integrator_run_look_to(sim->integrator, INFINITY);
+    ga_run_look_to(&sim->integrator->run, INFINITY);
     if (sim->running) GA_TRY(ga_sim_run_step(sim, report));
     stand(sim, ga_integrator_time(sim->integrator));
     return GA_OK;
@@ -107,11 +107,11 @@ ga_status ga_sim_advance(ga_sim *sim, double t, ga_report *report)
     if (!sim->stepped || t > sim->t + slack) GA_TRY(be_ready(sim, report));
     /* where the run ends, all is told */
     const bool whole = t >= sim->given.end - slack;
-    ga_integrator_run_look_to(sim->integrator, whole ? INFINITY : t);
-    while (sim->running && ga_integrator_run_reached(sim->integrator) < t - slack)
+    ga_run_look_to(&sim->integrator->run, whole ? INFINITY : t);
+    while (sim->running && ga_run_reached(&sim->integrator->run) < t - slack)
         GA_TRY(ga_sim_run_step(sim, report));
-    stand(sim, fmin(ga_integrator_run_reached(sim->integrator),
-                    ga_integrator_time(sim->integrator)));
+    stand(sim,
+          fmin(ga_run_reached(&sim->integrator->run), ga_integrator_time(sim->integrator)));
     if (sim->t < t - slack) return ga_sim_has_ended(sim, report);
     sim->t = t;
     return GA_OK;
@@ -166,7 +166,7 @@ double ga_sim_input_value(const ga_sim *sim, int input)
 static ga_status end_step_here(ga_sim *sim, ga_report *report)
 {
     if (!sim->stepped || !sim->running ||
-        ga_integrator_run_reached(sim->integrator) == ga_integrator_time(sim->integrator))
+        ga_run_reached(&sim->integrator->run) == ga_integrator_time(sim->integrator))
         return GA_OK;
     const double t = sim->t;
     sim->busy = true;

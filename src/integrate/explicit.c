@@ -14,7 +14,6 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/integrator_use.h"
 
 #include <float.h>
 #include <math.h>

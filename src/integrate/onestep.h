@@ -148,6 +148,10 @@ typedef struct ga_cubic {
     long steps;          /* the step U and end belong to; -1: none */
 } ga_cubic;
 
+/* `given_steps` below, of the methods that have another than 0. */
+#define GA_EXPLICIT_GIVEN_STEPS 10.0
+#define GA_RADAU_GIVEN_STEPS 2.5
+
 struct ga_onestep {
     const ga_onestep_type *type;
     ga_dae *dae;               /* the equations and their sizes */

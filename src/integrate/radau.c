@@ -4,7 +4,6 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/integrator_use.h"
 #include "lie/group.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* What a step is told in advance, and what is looked at behind it: extrapolation on sequences
  * it is exact for, states off the constraints, which are not accepted, and copies of states. */
-#include "integrate/integrator.h"
+#include "handle/integrator.h"
 #include "test/support/cases.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "test/support/cases.h"
 #include "test/support/probe.h"
 
-#include "integrate/integrator.h"
+#include "handle/integrator.h"
 
 #include <float.h>
 

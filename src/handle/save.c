@@ -1,8 +1,7 @@
 /* A simulation between two steps as bytes, and back. */
 #include "base/memory.h"
 #include "base/report.h"
-#include "integrate/integrator.h"
-#include "integrate/integrator_use.h"
+#include "handle/integrator.h"
 #include "integrate/run_save.h"
 
 static void list_ints(ga_archive *a, int n, int *x)

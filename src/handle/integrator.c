@@ -1,9 +1,8 @@
 /* <galpha/integrate.h>: a one-step method behind an opaque handle. */
-#include "integrate/integrator.h"
+#include "handle/integrator.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "base/struct_size.h"
-#include "integrate/integrator_use.h"
 #include "la/factor.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
 /* <galpha/simulate.h>. */
 #include "base/report.h"
 #include "base/struct_size.h"
-#include "integrate/integrator.h"
-#include "integrate/integrator_use.h"
+#include "handle/integrator.h"
 
 #include <float.h>
 #include <math.h>
@@ -192,17 +191,6 @@ ga_status ga_integrator_run_renew(ga_integrator *g, double t, ga_report *report)
     return leave_run(g, ga_run_renew(&g->run, t, report), report);
 }
 
-bool ga_integrator_run_over(const ga_integrator *g) { return ga_run_over(&g->run); }
-
-void ga_integrator_run_limit(ga_integrator *g, double t) { ga_run_limit(&g->run, t); }
-
-void ga_integrator_run_look_to(ga_integrator *g, double horizon)
-{
-    ga_run_look_to(&g->run, horizon);
-}
-
-double ga_integrator_run_reached(const ga_integrator *g) { return ga_run_reached(&g->run); }
-
 ga_status ga_integrator_run_cut(ga_integrator *g, ga_report *report)
 {
     return leave_run(g, ga_run_cut(&g->run, report), report);
@@ -222,11 +210,6 @@ void ga_integrator_sizes(const ga_integrator *g, double of_q[2], double of_v[2])
         of_q[k] = g->run.adaptive ? tol->size_q[k] : 0;
         of_v[k] = g->run.adaptive ? tol->size_v[k] : 0;
     }
-}
-
-ga_sample ga_integrator_run_sample(ga_integrator *g, double t)
-{
-    return ga_run_sample(&g->run, t);
 }
 
 ga_status ga_integrator_simulate(ga_integrator *g, double t0, const double *q0,

@@ -1,12 +1,49 @@
-/* What simulations of models ask of an integrator besides its public functions; apart from
- * integrator.h, whose ga_element_state is not that of models. */
-#ifndef GA_INTEGRATE_INTEGRATOR_USE_H
-#define GA_INTEGRATE_INTEGRATOR_USE_H
+/* What the opaque handle of <galpha/integrate.h> and <galpha/simulate.h> hides, and what
+ * simulations of models and analyses ask of it besides its public functions. */
+#ifndef GA_HANDLE_INTEGRATOR_H
+#define GA_HANDLE_INTEGRATOR_H
 
 #include "base/archive.h"
 #include "base/pool.h"
+#include "integrate/alpha.h"
+#include "integrate/auto.h"
+#include "integrate/explicit.h"
+#include "integrate/radau.h"
+#include "integrate/run.h"
+#include "system/consistent.h"
 
 #include <galpha/simulate.h>
+
+enum { MAX_WARNINGS = 6, WARNING_SIZE = 240 };
+
+struct ga_integrator {
+    ga_method kind;
+    ga_onestep *method;
+    ga_stepper *stepper; /* of it, if it has one; else null */
+    ga_grid grid;        /* of steps made one by one */
+    bool started;
+    int method_warnings, warnings; /* of create; with those of the last start */
+    char warning[MAX_WARNINGS][WARNING_SIZE];
+    double *guess;        /* of the multipliers at the next start */
+    double *hat, *vd_hat; /* multipliers and accelerations on the acceleration level */
+    double *zero;         /* nv + m zeros */
+    ga_run run;           /* the last simulation */
+};
+
+/* Is the method one of the generalized-alpha family? */
+static inline bool ga_integrator_is_alpha(const ga_integrator *g)
+{
+    return g->kind == GA_METHOD_GENERALIZED_ALPHA;
+}
+/* Checks and makes consistent: everything of a start but the start values. */
+ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, const double *v0,
+                              ga_report *report);
+/* Is this a run that can be made? */
+ga_status ga_integrator_check_simulation(const ga_integrator *g, double t0,
+                                         const ga_simulation *def, ga_report *report);
+ga_status ga_integrator_check_started(const ga_integrator *g, ga_report *report);
+
+/* --- for simulations of models ------------------------------------------------------------ */
 
 /* From now on; they must outlive their use. The same bits come out. Null: none. */
 ga_status ga_integrator_use(ga_integrator *integrator, ga_pool *pool);
@@ -25,10 +62,6 @@ const double *ga_integrator_impulse_multipliers(const ga_integrator *integrator)
 
 /* Times of output nearer than this cannot be told apart. */
 double ga_output_smallest(double t_start, double t_end);
-/* How many of ga_control.given_step a step of a method may last: so that it looks at functions
- * of time about as often. */
-#define GA_EXPLICIT_GIVEN_STEPS 10.0
-#define GA_RADAU_GIVEN_STEPS 2.5
 /* Smallest relative tolerance that can be met in double precision. */
 double ga_control_smallest(ga_method method, ga_error_mode mode);
 
@@ -45,18 +78,13 @@ ga_reactions_at ga_integrator_reactions;
 /* The same near the state of the last call, whose factors serve once more if they can. */
 ga_reactions_at ga_integrator_reactions_near;
 
-/* ga_integrator_simulate step by step, see integrate/run.h. */
+/* ga_integrator_simulate step by step. What run.h has besides these may be asked of the run. */
 ga_status ga_integrator_run_begin(ga_integrator *integrator, double t0, const double *q0,
                                   const double *v0, const ga_simulation *simulation,
                                   ga_report *report);
 ga_status ga_integrator_run_step(ga_integrator *integrator, ga_report *report);
 ga_status ga_integrator_run_renew(ga_integrator *integrator, double t, ga_report *report);
-bool ga_integrator_run_over(const ga_integrator *integrator);
-void ga_integrator_run_limit(ga_integrator *integrator, double t);
-void ga_integrator_run_look_to(ga_integrator *integrator, double horizon);
-double ga_integrator_run_reached(const ga_integrator *integrator);
 ga_status ga_integrator_run_cut(ga_integrator *integrator, ga_report *report);
-ga_sample ga_integrator_run_sample(ga_integrator *integrator, double t);
 
 /* A run between two steps, with its method and what was found at its start. False: the method
  * cannot be saved. */
