@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 4 };
+enum { FORMAT = 5 };
 
 typedef struct heading {
     char name[16];

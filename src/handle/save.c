@@ -61,10 +61,7 @@ static ga_status list(ga_integrator *g, ga_archive *a)
     return list_dependence(a, &c->redundancy.found, g->method->dae->mp);
 }
 
-bool ga_integrator_can_save(const ga_integrator *g)
-{
-    return g->method->type->save && g->method->type->load;
-}
+bool ga_integrator_can_save(const ga_integrator *g) { return g->method->type->archive; }
 
 void ga_integrator_run_save(ga_integrator *g, ga_archive *a) { list(g, a); }
 

@@ -549,6 +549,5 @@ const ga_onestep_type ga_alpha_type = {
     .interpolate = ga_cubic_interpolate,
     .explain = explain,
     .linearise = linearise,
-    .save = ga_alpha_save,
-    .load = ga_alpha_load,
+    .archive = ga_alpha_archive,
 };

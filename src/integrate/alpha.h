@@ -59,9 +59,8 @@ extern const ga_onestep_type ga_alpha_type;
 /* Brings the view of the solution up to date. */
 void ga_alpha_show(ga_alpha *a);
 
-/* alpha_save.c: `save` and `load` of the interface. */
-size_t ga_alpha_save(ga_onestep *m, void *bytes);
-ga_status ga_alpha_load(ga_onestep *m, const void *bytes, size_t size);
+/* alpha_save.c: `archive` of the interface. */
+ga_status ga_alpha_archive(ga_onestep *m, ga_archive *a);
 
 static inline ga_stepper *ga_alpha_stepper(ga_onestep *m) { return &((ga_alpha *)m)->s; }
 static inline ga_error_mode ga_alpha_mode(const ga_alpha *a)

@@ -1,4 +1,4 @@
-/* What an integration is and what it has learned, as bytes: `save` and `load` of the
+/* What an integration is and what it has learned, as bytes: `archive` of the
  * generalized-alpha family.
  *
  * Saved are the state, the numbers learned, and the point where tangents were last taken with
@@ -12,28 +12,28 @@
 
 #include <stddef.h>
 
-#define ADD(member) GA_PIECE(p, member)
+#define ADD(member) GA_ARCHIVE(a, member)
 
 /* The numbers at the beginning of a struct, then what its pointers have. */
-static void list_state(ga_pieces *p, ga_state *now)
+static void list_state(ga_archive *a, ga_state *now)
 {
-    ga_pieces_add(p, now, offsetof(ga_state, q));
-    ga_pieces_add(p, now->memory, now->memory_size * sizeof *now->memory);
+    ga_archive_bytes(a, now, offsetof(ga_state, q));
+    ga_archive_bytes(a, now->memory, now->memory_size * sizeof *now->memory);
 }
 
 /* The point where tangents were taken, and what the matrix was made with. */
-static void list_point(ga_pieces *p, ga_stepper *s)
+static void list_point(ga_archive *a, ga_stepper *s)
 {
     ga_tangent_point *at = &s->point;
     ADD(s->valid);
-    ga_pieces_add(p, at, offsetof(ga_tangent_point, q));
-    ga_pieces_add_numbers(p, at->q, s->nq);
-    ga_pieces_add_numbers(p, at->v, s->nv);
-    ga_pieces_add_numbers(p, at->vd, s->nv);
-    ga_pieces_add_numbers(p, at->U, s->nv);
-    ga_pieces_add_numbers(p, at->multipliers, s->mp);
-    ga_pieces_add_numbers(p, s->tangent.M, s->dae.M.count);
-    ga_pieces_add_numbers(p, s->tangent.B_eta, s->dae.B.count);
+    ga_archive_bytes(a, at, offsetof(ga_tangent_point, q));
+    ga_archive_numbers(a, s->nq, at->q);
+    ga_archive_numbers(a, s->nv, at->v);
+    ga_archive_numbers(a, s->nv, at->vd);
+    ga_archive_numbers(a, s->nv, at->U);
+    ga_archive_numbers(a, s->mp, at->multipliers);
+    ga_archive_numbers(a, s->dae.M.count, s->tangent.M);
+    ga_archive_numbers(a, s->dae.B.count, s->tangent.B_eta);
     ADD(s->tangent.penalty);
     ADD(s->step.weight);
     ADD(s->jacobian.h);
@@ -41,61 +41,61 @@ static void list_point(ga_pieces *p, ga_stepper *s)
     ADD(s->jacobian.c_v);
     ADD(s->jacobian.scaled_for);
     ADD(s->jacobian.scaled_c_q);
-    ga_pieces_add_numbers(p, s->jacobian.row_scale, s->n);
-    ga_pieces_add_numbers(p, s->jacobian.col_scale, s->n);
+    ga_archive_numbers(a, s->n, s->jacobian.row_scale);
+    ga_archive_numbers(a, s->n, s->jacobian.col_scale);
 }
 
-static void list_policy(ga_pieces *p, ga_stepper *s)
+static void list_policy(ga_archive *a, ga_stepper *s)
 {
-    ga_regular *g = &s->regular;
     ADD(s->policy);
     ADD(s->mode);
     ADD(s->stats);
-    ga_pieces_add(p, g, offsetof(ga_regular, value));
+    ga_archive_bytes(a, &s->regular, offsetof(ga_regular, value));
     ADD(s->second.eps);
-    ga_pieces_add_consistent(p, &s->start);
+    ga_archive_consistent(a, &s->start);
 }
 
-static void list_control(ga_pieces *p, ga_alpha *a)
+static void list_control(ga_archive *a, ga_alpha *x)
 {
-    ga_order_choice *order = &a->order;
-    ADD(a->adaptive);
-    ADD(a->before);
-    ADD(a->smoothing);
-    ga_pieces_add(p, order, offsetof(ga_order_choice, memory));
-    ga_pieces_add_numbers(p, order->memory, order->chosen ? 6 * a->s.nv : 0);
+    ga_order_choice *order = &x->order;
+    ADD(x->adaptive);
+    ADD(x->before);
+    ADD(x->smoothing);
+    ga_archive_bytes(a, order, offsetof(ga_order_choice, memory));
+    ga_archive_numbers(a, order->chosen ? 6 * x->s.nv : 0, order->memory);
 }
 
-static void list(ga_alpha *a, ga_pieces *p)
+static ga_status list_pivots(ga_archive *a, ga_stepper *s)
 {
-    p->count = p->factors = 0;
-    ga_pieces_add_factor(p, a->s.jacobian.factor);
-    ga_pieces_add_factor(p, a->s.second.factor);
-    list_state(p, &a->s.now);
-    list_point(p, &a->s);
-    list_policy(p, &a->s);
-    list_control(p, a);
+    GA_TRY(ga_archive_factor(a, s->jacobian.factor));
+    GA_TRY(ga_archive_factor(a, s->second.factor));
+    return ga_archive_factor(a, s->start.saddle.factor);
 }
 
-size_t ga_alpha_save(ga_onestep *m, void *bytes)
+/* Factors made again count as uses of their pivots, so these are read once more. */
+static ga_status restore(ga_archive *a, size_t pivots, ga_alpha *x)
 {
-    ga_pieces p;
-    list((ga_alpha *)m, &p);
-    return ga_pieces_save(&p, m, (int)ga_alpha_stepper(m)->def.formulation, bytes);
-}
-
-ga_status ga_alpha_load(ga_onestep *m, const void *bytes, size_t size)
-{
-    ga_alpha *a = (ga_alpha *)m;
-    ga_stepper *s = &a->s;
-    ga_pieces p;
-    list(a, &p);
-    GA_TRY(ga_pieces_load(&p, m, (int)s->def.formulation, bytes, size));
+    ga_stepper *s = &x->s;
     const ga_statistics stats = s->stats;
     ga_status status = ga_cache_restore(s);
-    if (status == GA_OK) status = ga_pieces_load_pivots(&p, bytes, size);
+    a->at = pivots;
+    if (status == GA_OK) status = list_pivots(a, s);
     s->stats = stats;
-    m->cubic.steps = -1;
-    ga_alpha_show(a);
+    x->base.cubic.steps = -1;
+    ga_alpha_show(x);
     return status;
+}
+
+ga_status ga_alpha_archive(ga_onestep *m, ga_archive *a)
+{
+    ga_alpha *x = (ga_alpha *)m;
+    ga_archive_heading(a, m, (int)x->s.def.formulation);
+    if (a->failed) return GA_OK;
+    list_state(a, &x->s.now);
+    list_point(a, &x->s);
+    list_policy(a, &x->s);
+    list_control(a, x);
+    const size_t pivots = a->at;
+    GA_TRY(list_pivots(a, &x->s));
+    return ga_archive_is_read(a) ? restore(a, pivots, x) : GA_OK;
 }

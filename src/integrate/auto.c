@@ -433,36 +433,17 @@ static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *
 /* --- save and load ------------------------------------------------------------------------ */
 
 /* The policy, then the member in use: another one begins anew when it is chosen. */
-static size_t save_policy(ga_auto *x, void *bytes)
-{
-    ga_pieces p = {.count = 0};
-    GA_PIECE(&p, x->policy);
-    return ga_pieces_save(&p, &x->base, 0, bytes);
-}
-
-static size_t save(ga_onestep *m, void *bytes)
-{
-    ga_onestep *in_use = member(m);
-    const size_t size = save_policy(of(m), bytes);
-    return size + in_use->type->save(in_use, bytes ? (char *)bytes + size : NULL);
-}
-
-static ga_status load(ga_onestep *m, const void *bytes, size_t size)
+static ga_status archive(ga_onestep *m, ga_archive *a)
 {
     ga_auto *x = of(m);
     const ga_auto_policy before = x->policy;
-    const size_t own = save_policy(x, NULL);
-    ga_pieces p = {.count = 0};
-    GA_PIECE(&p, x->policy);
-    if (size < own) return GA_ERR_ARGUMENT;
-    GA_TRY(ga_pieces_load(&p, m, 0, bytes, own));
-    ga_status status = (unsigned)x->policy.choice.method < MEMBERS ? GA_OK : GA_ERR_ARGUMENT;
-    if (status == GA_OK) status = create_member(x, x->policy.choice.method, NULL);
-    if (status == GA_OK) {
-        ga_onestep *in_use = member(m);
-        status = in_use->type->load(in_use, (const char *)bytes + own, size - own);
-    }
-    if (status != GA_OK) x->policy = before;
+    ga_status status = GA_OK;
+    ga_archive_heading(a, m, 0);
+    GA_ARCHIVE(a, x->policy);
+    if ((unsigned)x->policy.choice.method >= MEMBERS) a->failed = true;
+    if (!a->failed) status = create_member(x, x->policy.choice.method, NULL);
+    if (!a->failed && status == GA_OK) status = member(m)->type->archive(member(m), a);
+    if (a->failed || status != GA_OK) x->policy = before;
     show(x);
     return status;
 }
@@ -499,6 +480,5 @@ const ga_onestep_type ga_auto_type = {
     .interpolate = interpolate,
     .explain = explain,
     .linearise = linearise,
-    .save = save,
-    .load = load,
+    .archive = archive,
 };

@@ -110,11 +110,11 @@ ga_solution ga_ends_view(const ga_ends *e)
                          .v_start = e->v_start};
 }
 
-void ga_ends_list(ga_ends *e, ga_pieces *p)
+void ga_ends_archive(ga_archive *a, ga_ends *e)
 {
-    GA_PIECE(p, e->t);
-    GA_PIECE(p, e->t_old);
-    GA_PIECE(p, e->h);
-    GA_PIECE(p, e->steps);
-    ga_pieces_add(p, e->memory, e->size * sizeof *e->memory);
+    GA_ARCHIVE(a, e->t);
+    GA_ARCHIVE(a, e->t_old);
+    GA_ARCHIVE(a, e->h);
+    GA_ARCHIVE(a, e->steps);
+    ga_archive_bytes(a, e->memory, e->size * sizeof *e->memory);
 }

@@ -34,6 +34,6 @@ void ga_ends_advance(ga_ends *e, const ga_dae *dae, double h, double t1, const d
                      const double *v, const double *vd, const double *multipliers);
 /* As runs see it. */
 ga_solution ga_ends_view(const ga_ends *e);
-void ga_ends_list(ga_ends *e, ga_pieces *p);
+void ga_ends_archive(ga_archive *a, ga_ends *e);
 
 #endif

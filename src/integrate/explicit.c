@@ -499,50 +499,39 @@ static void go_back(ga_onestep *m)
 /* Of what was factored the scales serve the next step; the dense output follows from the
  * stages.
  */
-static void list(ga_explicit *x, ga_pieces *p)
-{
-    ga_stages *last = &x->last;
-    const int n = x->dae.nv + x->dae.mp;
-    p->count = p->factors = 0;
-    ga_ends_list(&x->now, p);
-    GA_PIECE(p, last->t);
-    GA_PIECE(p, last->h);
-    GA_PIECE(p, last->known);
-    ga_pieces_add_numbers(p, last->memory,
-                          (int)(ga_explicit_stage(x, last, GA_DOP853_END + 1) - last->memory));
-    ga_pieces_add_consistent(p, &x->consistent);
-    ga_pieces_add_numbers(p, x->consistent.saddle.row_scale, n);
-    ga_pieces_add_numbers(p, x->consistent.saddle.col_scale, n);
-    ga_pieces_add_factor(p, x->output.saddle.factor);
-    GA_PIECE(p, x->output.largest);
-    GA_PIECE(p, x->pivot);
-    GA_PIECE(p, x->redundant);
-    GA_PIECE(p, x->near);
-    GA_PIECE(p, x->excess);
-    GA_PIECE(p, x->failed_h);
-    GA_PIECE(p, x->failed_local);
-    GA_PIECE(p, x->futile);
-    GA_PIECE(p, x->stable);
-    GA_PIECE(p, x->alarms);
-    GA_PIECE(p, x->stiff);
-    GA_PIECE(p, x->tiny);
-    GA_PIECE(p, x->stats);
-    GA_PIECE(p, x->base.iterations);
-}
-
-static size_t save(ga_onestep *m, void *bytes)
-{
-    ga_pieces p;
-    list(of(m), &p);
-    return ga_pieces_save(&p, m, 0, bytes);
-}
-
-static ga_status load(ga_onestep *m, const void *bytes, size_t size)
+static ga_status archive(ga_onestep *m, ga_archive *a)
 {
     ga_explicit *x = of(m);
-    ga_pieces p;
-    list(x, &p);
-    GA_TRY(ga_pieces_load(&p, m, 0, bytes, size));
+    ga_stages *last = &x->last;
+    const int n = x->dae.nv + x->dae.mp;
+    ga_archive_heading(a, m, 0);
+    if (a->failed) return GA_OK;
+    ga_ends_archive(a, &x->now);
+    GA_ARCHIVE(a, last->t);
+    GA_ARCHIVE(a, last->h);
+    GA_ARCHIVE(a, last->known);
+    ga_archive_numbers(a, (int)(ga_explicit_stage(x, last, GA_DOP853_END + 1) - last->memory),
+                       last->memory);
+    ga_archive_consistent(a, &x->consistent);
+    ga_archive_numbers(a, n, x->consistent.saddle.row_scale);
+    ga_archive_numbers(a, n, x->consistent.saddle.col_scale);
+    GA_ARCHIVE(a, x->output.largest);
+    GA_ARCHIVE(a, x->pivot);
+    GA_ARCHIVE(a, x->redundant);
+    GA_ARCHIVE(a, x->near);
+    GA_ARCHIVE(a, x->excess);
+    GA_ARCHIVE(a, x->failed_h);
+    GA_ARCHIVE(a, x->failed_local);
+    GA_ARCHIVE(a, x->futile);
+    GA_ARCHIVE(a, x->stable);
+    GA_ARCHIVE(a, x->alarms);
+    GA_ARCHIVE(a, x->stiff);
+    GA_ARCHIVE(a, x->tiny);
+    GA_ARCHIVE(a, x->stats);
+    GA_ARCHIVE(a, x->base.iterations);
+    GA_TRY(ga_archive_factor(a, x->consistent.saddle.factor));
+    GA_TRY(ga_archive_factor(a, x->output.saddle.factor));
+    if (!ga_archive_is_read(a)) return GA_OK;
     x->last.dense = false;
     m->cubic.steps = -1;
     show(x);
@@ -595,6 +584,5 @@ const ga_onestep_type ga_explicit_type = {
     .go_back = go_back,
     .interpolate = ga_explicit_interpolate,
     .explain = explain,
-    .save = save,
-    .load = load,
+    .archive = archive,
 };

@@ -23,6 +23,7 @@
 #ifndef GA_INTEGRATE_ONESTEP_H
 #define GA_INTEGRATE_ONESTEP_H
 
+#include "base/archive.h"
 #include "base/pool.h"
 #include "system/consistent.h"
 #include "system/dae.h"
@@ -133,13 +134,12 @@ typedef struct ga_onestep_type {
      * column. Optional. */
     ga_status (*linearise)(ga_onestep *m, double h, ga_scaling scaling, double *matrix);
 
-    /* The solution and all that was learned as bytes, into this memory; returns their number.
-     * Null: the number alone. Saving changes nothing. Optional. */
-    size_t (*save)(ga_onestep *m, void *bytes);
-    /* From these bytes, into a method of the same system and definition that was prepared for
-     * the same run, or any that was used: it continues with the same bits. GA_ERR_ARGUMENT if
-     * they are not of such a one. */
-    ga_status (*load)(ga_onestep *m, const void *bytes, size_t size);
+    /* The solution and all that was learned as bytes; writing and counting them changes
+     * nothing. Read into a method of the same system and definition that was prepared for the
+     * same run, or any that was used, it continues with the same bits; the archive has failed
+     * if the bytes are not of such a one. Another status: memory, or the equations. Optional.
+     */
+    ga_status (*archive)(ga_onestep *m, ga_archive *a);
 } ga_onestep_type;
 
 /* Workspace of the cubic interpolation. */

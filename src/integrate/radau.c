@@ -392,39 +392,28 @@ static void interpolate(ga_onestep *m, double t, double *q, double *v, double *v
 /* --- save and load ------------------------------------------------------------------------ */
 
 /* Every step has tangents and factors of its own, and the output follows from the state. */
-static void list(ga_radau *x, ga_pieces *p)
-{
-    p->count = p->factors = 0;
-    ga_ends_list(&x->now, p);
-    ga_pieces_add_consistent(p, &x->consistent);
-    ga_pieces_add_factor(p, x->output.saddle.factor);
-    ga_pieces_add_factor(p, x->jacobian.real);
-    int count;
-    double *pivots = ga_complex_pivots(x->jacobian.complex, &count);
-    ga_pieces_add_numbers(p, pivots, count);
-    GA_PIECE(p, x->output.largest);
-    GA_PIECE(p, x->size_v);
-    GA_PIECE(p, x->pivot);
-    GA_PIECE(p, x->rejected);
-    GA_PIECE(p, x->cap);
-    GA_PIECE(p, x->hold);
-    GA_PIECE(p, x->stats);
-    GA_PIECE(p, x->base.iterations);
-}
-
-static size_t save(ga_onestep *m, void *bytes)
-{
-    ga_pieces p;
-    list(of(m), &p);
-    return ga_pieces_save(&p, m, 0, bytes);
-}
-
-static ga_status load(ga_onestep *m, const void *bytes, size_t size)
+static ga_status archive(ga_onestep *m, ga_archive *a)
 {
     ga_radau *x = of(m);
-    ga_pieces p;
-    list(x, &p);
-    GA_TRY(ga_pieces_load(&p, m, 0, bytes, size));
+    int count;
+    double *pivots = ga_complex_pivots(x->jacobian.complex, &count);
+    ga_archive_heading(a, m, 0);
+    if (a->failed) return GA_OK;
+    ga_ends_archive(a, &x->now);
+    ga_archive_consistent(a, &x->consistent);
+    ga_archive_numbers(a, count, pivots);
+    GA_ARCHIVE(a, x->output.largest);
+    GA_ARCHIVE(a, x->size_v);
+    GA_ARCHIVE(a, x->pivot);
+    GA_ARCHIVE(a, x->rejected);
+    GA_ARCHIVE(a, x->cap);
+    GA_ARCHIVE(a, x->hold);
+    GA_ARCHIVE(a, x->stats);
+    GA_ARCHIVE(a, x->base.iterations);
+    GA_TRY(ga_archive_factor(a, x->consistent.saddle.factor));
+    GA_TRY(ga_archive_factor(a, x->output.saddle.factor));
+    GA_TRY(ga_archive_factor(a, x->jacobian.real));
+    if (!ga_archive_is_read(a)) return GA_OK;
     GA_TRY(ga_complex_recall(x->jacobian.complex));
     x->end_steps = -1;
     show(x);
@@ -470,6 +459,5 @@ const ga_onestep_type ga_radau_type = {
     .go_back = go_back,
     .interpolate = interpolate,
     .explain = explain,
-    .save = save,
-    .load = load,
+    .archive = archive,
 };

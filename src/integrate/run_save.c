@@ -133,28 +133,6 @@ static void list_run(ga_archive *a, ga_run *run)
     list_watch(a, &run->watch);
 }
 
-/* The bytes of the method, behind their number. */
-static ga_status list_method(ga_archive *a, ga_onestep *m)
-{
-    const ga_onestep_type *type = m->type;
-    if (!type->save || !type->load) {
-        a->failed = true;
-        return GA_OK;
-    }
-    size_t size = a->mode == GA_ARCHIVE_READ ? 0 : type->save(m, NULL);
-    GA_ARCHIVE(a, size);
-    if (a->failed || (a->mode != GA_ARCHIVE_COUNT && size > a->size - a->at)) {
-        a->failed = true;
-        return GA_OK;
-    }
-    if (a->mode == GA_ARCHIVE_WRITE) type->save(m, a->bytes + a->at);
-    const ga_status status =
-        a->mode == GA_ARCHIVE_READ ? type->load(m, a->bytes + a->at, size) : GA_OK;
-    a->at += size;
-    if (status == GA_ERR_ARGUMENT) a->failed = true;
-    return status == GA_ERR_ARGUMENT ? GA_OK : status;
-}
-
 /* Other times of output begin at the first one that is not behind. */
 static void plan_output(ga_run *run, double every)
 {
@@ -178,9 +156,11 @@ ga_status ga_run_archive(ga_run *run, ga_archive *a)
     ga_archive_same(a, run->adaptive);
     GA_ARCHIVE(a, every);
     GA_ARCHIVE(a, t_end);
-    const ga_status status = list_method(a, run->m);
+    if (!run->m->type->archive) a->failed = true;
+    if (a->failed) return GA_OK;
+    GA_TRY(run->m->type->archive(run->m, a));
     list_run(a, run);
-    if (a->mode != GA_ARCHIVE_READ || a->failed || status != GA_OK) return status;
+    if (a->mode != GA_ARCHIVE_READ || a->failed) return GA_OK;
     plan_output(run, every);
     plan_end(run, t_end);
     run->m->tolerance = run->adaptive && !run->ended ? &run->control.tolerance : NULL;

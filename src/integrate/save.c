@@ -1,113 +1,44 @@
-/* Pieces of memory of a one-step method to bytes, and back. */
+/* Pieces of one-step methods to bytes, and back. */
 #include "integrate/save.h"
 
 #include "base/report.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
-void ga_pieces_add(ga_pieces *p, void *data, size_t size)
-{
-    if (!size) return;
-    assert(p->count < GA_MOST_PIECES);
-    p->list[p->count++] = (ga_piece){data, size};
-}
-
-void ga_pieces_add_numbers(ga_pieces *p, double *x, int n)
-{
-    ga_pieces_add(p, x, (size_t)n * sizeof *x);
-}
-
-void ga_pieces_add_consistent(ga_pieces *p, ga_consistent *c)
-{
-    ga_redundancy *rows = &c->redundancy;
-    GA_PIECE(p, c->largest);
-    GA_PIECE(p, rows->active);
-    GA_PIECE(p, rows->eps);
-    GA_PIECE(p, rows->rank);
-    GA_PIECE(p, rows->seed);
-    ga_pieces_add_numbers(p, rows->D, c->dae->mp);
-    ga_pieces_add_numbers(p, rows->weakest, c->dae->mp);
-    ga_pieces_add_numbers(p, c->dae->state_size, GA_STATE_NUMBERS * c->dae->nx);
-    ga_pieces_add_factor(p, c->saddle.factor);
-}
-
-void ga_pieces_add_factor(ga_pieces *p, ga_factor *factor)
-{
-    if (!factor) return;
-    assert(p->factors < GA_MOST_FACTORS);
-    p->factor[p->factors++] = factor;
-}
-
-/* No padding: it is compared as bytes. */
-typedef struct heading {
-    char method[24];
-    int nq, nv, m, p, own, pieces;
-    size_t size; /* of all but pivots */
-} heading;
-
-static heading describe(const ga_pieces *p, const ga_onestep *m, int own)
+void ga_archive_heading(ga_archive *a, const ga_onestep *m, int own)
 {
     const ga_dae *dae = m->dae;
-    heading h = {.nq = dae->nq, .nv = dae->nv, .m = dae->m, .p = dae->p, .own = own};
-    snprintf(h.method, sizeof h.method, "%s", m->type->name);
-    h.pieces = p->count;
-    h.size = sizeof h;
-    for (int k = 0; k < p->count; ++k) h.size += p->list[k].size;
-    return h;
+    const char *name = m->type->name;
+    const int sizes[] = {dae->nq,      dae->nv,      dae->m,       dae->p,       dae->nx,
+                         dae->M.count, dae->G.count, dae->C.count, dae->K.count, own};
+    ga_archive_same(a, (int64_t)ga_checksum(GA_CHECKSUM_EMPTY, name, strlen(name)));
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) ga_archive_same(a, sizes[k]);
 }
 
-size_t ga_pieces_save(const ga_pieces *p, const ga_onestep *m, int own, void *bytes)
+void ga_archive_consistent(ga_archive *a, ga_consistent *c)
 {
-    const heading h = describe(p, m, own);
-    char *to = bytes;
-    size_t size = h.size;
-    for (int k = 0; k < p->factors; ++k)
-        size += sizeof size + ga_factor_save(p->factor[k], NULL);
-    if (!to) return size;
-    memcpy(to, &h, sizeof h);
-    to += sizeof h;
-    for (int k = 0; k < p->count; to += p->list[k++].size)
-        memcpy(to, p->list[k].data, p->list[k].size);
-    for (int k = 0; k < p->factors; ++k) {
-        const size_t pivots = ga_factor_save(p->factor[k], to + sizeof pivots);
-        memcpy(to, &pivots, sizeof pivots);
-        to += sizeof pivots + pivots;
-    }
-    return size;
+    ga_redundancy *rows = &c->redundancy;
+    GA_ARCHIVE(a, c->largest);
+    GA_ARCHIVE(a, rows->active);
+    GA_ARCHIVE(a, rows->eps);
+    GA_ARCHIVE(a, rows->rank);
+    GA_ARCHIVE(a, rows->seed);
+    ga_archive_numbers(a, c->dae->mp, rows->D);
+    ga_archive_numbers(a, c->dae->mp, rows->weakest);
+    ga_archive_numbers(a, GA_STATE_NUMBERS * c->dae->nx, c->dae->state_size);
 }
 
-/* The size of each comes first. */
-ga_status ga_pieces_load_pivots(const ga_pieces *p, const void *bytes, size_t size)
+ga_status ga_archive_factor(ga_archive *a, ga_factor *factor)
 {
-    const char *from = bytes;
-    heading h;
-    memcpy(&h, from, sizeof h);
-    from += h.size;
-    size -= h.size;
-    for (int k = 0; k < p->factors; ++k) {
-        size_t pivots;
-        if (size < sizeof pivots) return GA_ERR_ARGUMENT;
-        memcpy(&pivots, from, sizeof pivots);
-        from += sizeof pivots;
-        size -= sizeof pivots;
-        if (size < pivots) return GA_ERR_ARGUMENT;
-        GA_TRY(ga_factor_load(p->factor[k], from, pivots));
-        from += pivots;
-        size -= pivots;
-    }
-    return size ? GA_ERR_ARGUMENT : GA_OK;
-}
-
-ga_status ga_pieces_load(const ga_pieces *p, const ga_onestep *m, int own, const void *bytes,
-                         size_t size)
-{
-    const heading h = describe(p, m, own);
-    const char *from = bytes;
-    if (size < h.size || memcmp(from, &h, sizeof h)) return GA_ERR_ARGUMENT;
-    from += sizeof h;
-    for (int k = 0; k < p->count; from += p->list[k++].size)
-        memcpy(p->list[k].data, from, p->list[k].size);
-    return ga_pieces_load_pivots(p, bytes, size);
+    ga_status status = GA_OK;
+    if (!factor) return GA_OK;
+    size_t size = a->mode == GA_ARCHIVE_READ ? 0 : ga_factor_save(factor, NULL);
+    GA_ARCHIVE(a, size);
+    if (a->mode != GA_ARCHIVE_COUNT && size > a->size - a->at) a->failed = true;
+    if (a->failed) return GA_OK;
+    if (a->mode == GA_ARCHIVE_WRITE) ga_factor_save(factor, a->bytes + a->at);
+    if (a->mode == GA_ARCHIVE_READ) status = ga_factor_load(factor, a->bytes + a->at, size);
+    a->at += size;
+    if (status == GA_ERR_ARGUMENT) a->failed = true;
+    return status == GA_ERR_ARGUMENT ? GA_OK : status;
 }
