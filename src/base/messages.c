@@ -3,15 +3,25 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_WARNINGS = 20, TEXT_SIZE = 1024 };
+enum {
+    MAX_WARNINGS = 20,
+    MAX_KEPT = GA_MESSAGES_MAX_ERRORS + MAX_WARNINGS,
+    ENOUGH = 10 * GA_MESSAGES_MAX_ERRORS, /* errors that were thought about */
+    TEXT_SIZE = 1024,
+    MORE_SIZE = 40 /* of " (and 9 more like it)" */
+};
 
+/* A kept message stands for those that followed at the same place with the same text, but for
+ * numbers in it: a mistake in a repeat block, once for each copy. */
 struct ga_messages {
     ga_arena arena;
-    int count, errors, warnings;
-    ga_message kept[GA_MESSAGES_MAX_ERRORS + MAX_WARNINGS];
+    int count, errors, warnings, alike;
+    ga_message kept[MAX_KEPT];
+    int more[MAX_KEPT]; /* that a message stands for, beside itself */
 };
 
 ga_messages *ga_messages_create(void) { return GA_NEW(ga_messages, 1); }
@@ -28,7 +38,7 @@ int ga_messages_errors(const ga_messages *messages) { return messages ? messages
 
 bool ga_messages_full(const ga_messages *messages)
 {
-    return !messages || messages->errors >= GA_MESSAGES_MAX_ERRORS;
+    return !messages || messages->errors >= GA_MESSAGES_MAX_ERRORS || messages->alike >= ENOUGH;
 }
 
 ga_message ga_messages_get(const ga_messages *messages, int k)
@@ -37,12 +47,89 @@ ga_message ga_messages_get(const ga_messages *messages, int k)
     return messages->kept[k];
 }
 
+static void make_line(char *text)
+{
+    for (char *c = text; c && *c; ++c)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
+}
+
 static char *copy_line(ga_arena *arena, const char *text)
 {
     char *copy = ga_arena_text(arena, text);
-    for (char *c = copy; c && *c; ++c)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = ' ';
+    make_line(copy);
     return copy;
+}
+
+/* With room for what says how many more there are. */
+static char *copy_text(ga_arena *arena, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = ga_arena_alloc(arena, size + MORE_SIZE, 1);
+    if (copy) memcpy(copy, text, size);
+    make_line(copy);
+    return copy;
+}
+
+/* Past a number, if there is one. */
+static const char *skip_number(const char *text)
+{
+    const char *c = text;
+    if (*c == '-' || *c == '+') ++c;
+    if (!(*c >= '0' && *c <= '9')) return text;
+    while ((*c >= '0' && *c <= '9') || *c == '.') ++c;
+    if (*c == 'e' && (c[1] == '-' || c[1] == '+')) c = skip_number(c + 1);
+    return c;
+}
+
+/* Equal but for numbers, in the first `length` characters of a and all of b. */
+static bool are_alike(const char *a, size_t length, const char *b)
+{
+    const char *end = a + length;
+    while (a < end && *b) {
+        const char *after_a = skip_number(a), *after_b = skip_number(b);
+        const bool numbers = after_a > a && after_b > b;
+        if (!numbers && *a != *b) return false;
+        a = numbers ? after_a : a + 1;
+        b = numbers ? after_b : b + 1;
+    }
+    return a == end && !*b;
+}
+
+static int describe_more(const ga_messages *messages, int k, char text[MORE_SIZE])
+{
+    return messages->more[k] == 0
+               ? 0
+               : snprintf(text, MORE_SIZE, " (and %d more like it)", messages->more[k]);
+}
+
+/* The kept message that a new one repeats, or -1. Once enough are alike, texts lack suggestions
+ * and the place has to do. */
+static int find_alike(const ga_messages *messages, const ga_message *m)
+{
+    int there = -1;
+    if (!m->file || m->column == 0) return -1;
+    for (int k = 0; k < messages->count; ++k) {
+        const ga_message *old = &messages->kept[k];
+        char more[MORE_SIZE];
+        if (old->severity != m->severity || old->line != m->line || old->column != m->column ||
+            !old->file || strcmp(old->file, m->file) != 0)
+            continue;
+        const size_t length = strlen(old->text) - (size_t)describe_more(messages, k, more);
+        if (are_alike(old->text, length, m->text)) return k;
+        there = k;
+    }
+    return messages->alike >= ENOUGH ? there : -1;
+}
+
+/* One more like message k, which has room for it. */
+static void count_alike(ga_messages *messages, int k)
+{
+    char *text = (char *)(uintptr_t)messages->kept[k].text, more[MORE_SIZE];
+    char *end = text + strlen(text) - describe_more(messages, k, more);
+    ++messages->more[k];
+    ++messages->alike;
+    describe_more(messages, k, more);
+    strcpy(end, more);
 }
 
 /* A cut in the middle of a character would leave invalid UTF-8. */
@@ -58,14 +145,21 @@ void ga_messages_add_list(ga_messages *messages, ga_severity severity, const cha
                           va_list arguments)
 {
     if (!messages) return;
-    const int found = severity == GA_SEVERITY_ERROR ? ++messages->errors : ++messages->warnings;
-    if (found > (severity == GA_SEVERITY_ERROR ? GA_MESSAGES_MAX_ERRORS : MAX_WARNINGS)) return;
-
     char text[TEXT_SIZE];
     const int length = vsnprintf(text, sizeof text, format, arguments);
     if (length >= TEXT_SIZE) cut_cleanly(text, TEXT_SIZE - 1);
+    make_line(text);
+    const int alike =
+        find_alike(messages, &(ga_message){severity, file, line, column, NULL, text});
+    if (alike >= 0) {
+        count_alike(messages, alike);
+        return;
+    }
+    const int found = severity == GA_SEVERITY_ERROR ? ++messages->errors : ++messages->warnings;
+    if (found > (severity == GA_SEVERITY_ERROR ? GA_MESSAGES_MAX_ERRORS : MAX_WARNINGS)) return;
+
     ga_message *m = &messages->kept[messages->count];
-    *m = (ga_message){severity, NULL, line, column, NULL, copy_line(&messages->arena, text)};
+    *m = (ga_message){severity, NULL, line, column, NULL, copy_text(&messages->arena, text)};
     if (file) m->file = copy_line(&messages->arena, file);
     if (path && *path) m->path = copy_line(&messages->arena, path);
     /* Without memory the message is still counted, so that nothing passes as correct. */

@@ -53,6 +53,42 @@ static void test_limits(void **state)
     ga_messages_destroy(m);
 }
 
+/* One mistake of a repeat block, found in every copy. */
+static void test_messages_alike(void **state)
+{
+    (void)state;
+    ga_messages *m = ga_messages_create();
+    for (int k = 0; k < 1000; ++k) {
+        ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, "bodies.x",
+                        "no body `link%d`", k);
+        ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 8, 9, "bodies.x",
+                        "is %g, expected more than 0", -1.25e-7 * k * k);
+        ga_messages_add(m, GA_SEVERITY_WARNING, "chain.yaml", 7, 20, NULL, "no body `link%d`",
+                        k);
+    }
+    ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 9, 1, NULL, "no body `link1`");
+    assert_true(ga_messages_full(m)); /* no more suggestions */
+    assert_int_equal(ga_messages_errors(m), 3);
+    assert_int_equal(ga_messages_count(m), 4);
+    assert_string_equal(ga_messages_get(m, 0).text, "no body `link0` (and 999 more like it)");
+    assert_string_equal(ga_messages_get(m, 1).text,
+                        "is -0, expected more than 0 (and 999 more like it)");
+    assert_string_equal(ga_messages_get(m, 2).text, "no body `link0` (and 999 more like it)");
+    assert_string_equal(ga_messages_get(m, 3).text, "no body `link1`");
+    ga_messages_destroy(m);
+    m = ga_messages_create(); /* at one place, not alike */
+    static const char *const texts[] = {"needs `mass`", "needs `inertia`", "needs `mass` 1",
+                                        "needs", "needs `mass` (and 1 more like it)"};
+    for (int k = 0; k < 5; ++k)
+        ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, NULL, "%s", texts[k]);
+    ga_messages_add(m, GA_SEVERITY_ERROR, "other.yaml", 7, 20, NULL, "needs");
+    ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 21, NULL, "needs");
+    ga_messages_add(m, GA_SEVERITY_ERROR, NULL, 0, 0, NULL, "needs");
+    ga_messages_add(m, GA_SEVERITY_ERROR, NULL, 0, 0, NULL, "needs");
+    assert_int_equal(ga_messages_count(m), 9);
+    ga_messages_destroy(m);
+}
+
 static void test_long_text_is_cut_between_characters(void **state)
 {
     (void)state;
@@ -84,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_messages_alike),
         cmocka_unit_test(test_long_text_is_cut_between_characters),
         cmocka_unit_test(test_null),
     };
