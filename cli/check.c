@@ -159,6 +159,7 @@ static void print_assembled(const ga_sim_moved *m, int dimension, double size)
 
 static void print_moved(const ga_sim_check *found, int dimension)
 {
+    char angle[CLI_ANGLE_SIZE];
     if (found->moved_count == 0) return;
     puts("moved by assembly to satisfy the constraints");
     for (int k = 0; k < found->moved_count; ++k) {
@@ -166,7 +167,7 @@ static void print_moved(const ga_sim_check *found, int dimension)
         printf("    %-20s", m->body);
         if (m->distance > 0) printf(" by %.3g m", m->distance);
         if (m->angle > 0)
-            printf("%s rotated by %.3g rad", m->distance > 0 ? "," : "", m->angle);
+            printf("%s rotated by %s", m->distance > 0 ? "," : "", cli_angle(m->angle, angle));
         puts("");
     }
     double size = 0;
@@ -222,6 +223,7 @@ static void print_joints(const check *c)
     const ga_sim_check *f = &c->found;
     const int dimension = ga_model_dimension(c->input.model);
     const double size = size_of_joints(f);
+    char angle[CLI_ANGLE_SIZE];
     if (f->joint_count == 0) return;
     puts("joints at the start, world coordinates in m");
     for (int k = 0; k < f->joint_count; ++k) {
@@ -236,7 +238,7 @@ static void print_joints(const check *c)
         }
         if (j->centre_of) printf(", centre of mass of %s (no location given)", j->centre_of);
         if (j->gap > 0) printf(", sides %.3g m apart in the file", j->gap);
-        if (j->turn > 0) printf(", rotated by %.3g rad in the file", j->turn);
+        if (j->turn > 0) printf(", rotated by %s in the file", cli_angle(j->turn, angle));
         puts("");
     }
 }
@@ -289,14 +291,25 @@ static int count_motion_rows(const check *c)
     return rows;
 }
 
-/* Constraints of stops and stiction, and those of them that do not hold at the start. */
-static int count_locks(const check *c)
+/* What there is of stops and stiction, which hold at times. */
+typedef struct locks {
+    int rows;
+    bool stop, stick;
+} locks;
+
+static locks find_locks(const check *c)
 {
-    int rows = 0;
+    locks found = {0};
     ga_sim_element e;
-    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k)
-        if (e.type && strcmp(e.type, "friction or stop") == 0) rows += e.rows;
-    return rows;
+    for (int k = 0; (e = ga_sim_get_element(c->sim, k)).name; ++k) {
+        const bool both = e.type && strcmp(e.type, "stiction and stop") == 0;
+        const bool stops = both || (e.type && strcmp(e.type, "stop") == 0);
+        const bool sticks = both || (e.type && strcmp(e.type, "stiction") == 0);
+        if (stops || sticks) found.rows += e.rows;
+        found.stop |= stops;
+        found.stick |= sticks;
+    }
+    return found;
 }
 
 static int count_open(const ga_sim_check *f)
@@ -308,7 +321,8 @@ static void print_freedom(const check *c)
 {
     const ga_sim_check *f = &c->found;
     const int driven = count_motion_rows(c);
-    const int held = count_locks(c) - count_open(f);
+    const locks l = find_locks(c);
+    const int held = l.rows - count_open(f);
     const char *between = " (";
     printf("degrees of freedom  %d", f->degrees_of_freedom);
     if (driven > 0) {
@@ -316,8 +330,10 @@ static void print_freedom(const check *c)
         between = "; ";
     }
     if (held > 0) {
-        printf("%s%d while no joint rests at a stop or sticks", between,
-               f->degrees_of_freedom + held);
+        printf("%s%d while no joint %s", between, f->degrees_of_freedom + held,
+               !l.stick  ? "rests at a stop"
+               : !l.stop ? "sticks"
+                         : "rests at a stop or sticks");
         between = "; ";
     }
     if (f->grubler != f->degrees_of_freedom) {
@@ -336,8 +352,12 @@ static void print_report(const check *c)
     printf("bodies              %d\n", f->bodies);
     printf("coordinates         %d\n", f->coordinates);
     printf("constraints         %d", f->constraints);
+    const locks l = find_locks(c);
     if (count_open(f) > 0)
-        printf(" (%d open: stops not reached, friction that slips)", count_open(f));
+        printf(" (%d open: %s)", count_open(f),
+               !l.stick  ? "stops not reached"
+               : !l.stop ? "stiction that slips"
+                         : "stops not reached, stiction that slips");
     puts("");
     print_elements(c);
     print_freedom(c);

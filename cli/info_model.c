@@ -137,6 +137,34 @@ static void print_bodies(const ga_model *model)
     print_more(count);
 }
 
+/* "-0.5 ... 0.5 m"; of one limit "min 0.5 m". */
+static void print_interval(double min, double max, const char *unit)
+{
+    if (isfinite(min) && isfinite(max))
+        printf("%.4g ... %.4g %s", min, max, unit);
+    else
+        printf("%s %.4g %s", isfinite(min) ? "min" : "max", isfinite(min) ? min : max, unit);
+}
+
+static void print_limits(const ga_model *model, int entry)
+{
+    ga_model_limits l = {.struct_size = sizeof l};
+    const bool several = ga_model_entry_limits(model, entry, 1, &l) >= 0;
+    int given;
+    for (int i = 0; (given = ga_model_entry_limits(model, entry, i, &l)) >= 0; ++i) {
+        if (!given) continue;
+        printf(", %s%s%s ", strcmp(l.model, "stop") == 0 ? "stops" : "buffers",
+               several ? " of " : "", several ? l.coordinate : "");
+        print_interval(l.min, l.max, l.unit);
+        if (strcmp(l.unit, "rad") == 0) {
+            printf(" (");
+            print_interval(cli_degrees(l.min), cli_degrees(l.max), "deg");
+            printf(")");
+        }
+        if (l.restitution > 0) printf(", restitution %.4g", l.restitution);
+    }
+}
+
 static void print_entries(const ga_model *model, const char *section)
 {
     ga_model_entry e;
@@ -151,6 +179,7 @@ static void print_entries(const ga_model *model, const char *section)
         printf("    %-24s %-18s", e.name, e.type);
         for (int i = 0; ga_model_entry_body(model, k, i); ++i)
             printf("%s%s", i ? " - " : " ", ga_model_entry_body(model, k, i));
+        print_limits(model, k);
         puts("");
         ++shown;
     }
@@ -240,6 +269,24 @@ static void print_bodies_json(cli_json *json, const ga_model *model)
     cli_json_end_list(json);
 }
 
+static void print_limits_json(cli_json *json, const ga_model *model, int entry)
+{
+    ga_model_limits l = {.struct_size = sizeof l};
+    int given, count = 0;
+    for (int i = 0; (given = ga_model_entry_limits(model, entry, i, &l)) >= 0; ++i) {
+        if (!given) continue;
+        if (count++ == 0) cli_json_list(json, "limits");
+        cli_json_object(json, NULL);
+        cli_json_text(json, "coordinate", l.coordinate);
+        cli_json_text(json, "model", l.model);
+        cli_json_number(json, "min", l.min);
+        cli_json_number(json, "max", l.max);
+        if (isfinite(l.restitution)) cli_json_number(json, "restitution", l.restitution);
+        cli_json_end_object(json);
+    }
+    if (count) cli_json_end_list(json);
+}
+
 static void print_entries_json(cli_json *json, const ga_model *model, const char *section)
 {
     ga_model_entry e;
@@ -253,6 +300,7 @@ static void print_entries_json(cli_json *json, const ga_model *model, const char
         for (int i = 0; ga_model_entry_body(model, k, i); ++i)
             cli_json_text(json, NULL, ga_model_entry_body(model, k, i));
         cli_json_end_list(json);
+        print_limits_json(json, model, k);
         cli_json_end_object(json);
     }
     cli_json_end_list(json);

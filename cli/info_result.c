@@ -177,6 +177,7 @@ static double round_off_of(const content *c, const ga_channel *channel, const ra
 
 static double shown(double x, double round_off) { return fabs(x) <= round_off ? 0 : x; }
 
+/* An angle is shown in degrees as well. */
 static void print_range(const ga_channel *channel, int part, const range *r, double round_off)
 {
     char name[GA_RESULT_NAME_SIZE];
@@ -189,6 +190,9 @@ static void print_range(const ga_channel *channel, int part, const range *r, dou
            shown(r->last, round_off), channel->unit);
     if (r->gaps) printf("  (%zu values are not finite)", r->gaps);
     putchar('\n');
+    if (strcmp(channel->unit, "rad") != 0) return;
+    printf("    %-36s %13.6g %13.6g %13.6g  deg\n", "", cli_degrees(shown(r->least, round_off)),
+           cli_degrees(shown(r->most, round_off)), cli_degrees(shown(r->last, round_off)));
 }
 
 static void print_channels(const content *c)

@@ -384,8 +384,8 @@ static int refuse_options(const cli_arguments *arguments, const char *with,
 static int check_options(const cli_arguments *arguments)
 {
     static const char *const of_pictures[] = {
-        "fft",   "output", "x",     "panels",  "one-axis", "x-range", "y-range", "log-x",
-        "log-y", "title",  "label", "x-label", "y-label",  "size",    NULL};
+        "fft",   "output",  "x",     "panels", "one-axis", "x-range", "y-range", "log-x",
+        "log-y", "degrees", "title", "label",  "x-label",  "y-label", "size",    NULL};
     static const char *const of_curves[] = {"x", NULL};
     const bool list = cli_given(arguments, "list"), stats = cli_given(arguments, "stats");
     if (list && stats) {
@@ -424,6 +424,7 @@ static int parse(cli_picture *plot, const cli_arguments *arguments)
     plot->one_axis = cli_given(arguments, "one-axis");
     plot->log_x = cli_given(arguments, "log-x");
     plot->log_y = cli_given(arguments, "log-y");
+    plot->degrees = cli_given(arguments, "degrees");
     plot->title = cli_value(arguments, "title");
     plot->x_label = cli_value(arguments, "x-label");
     plot->y_label = cli_value(arguments, "y-label");
@@ -516,6 +517,26 @@ static int check_times(const cli_picture *plot)
     return EXIT_INPUT;
 }
 
+/* rad, rad/s and rad/s^2. */
+static void turn_into_degrees(cli_curve *curve, int results)
+{
+    if (strncmp(curve->unit, "rad", 3) != 0 || (curve->unit[3] && curve->unit[3] != '/'))
+        return;
+    char rest[CLI_PLOT_UNIT];
+    snprintf(rest, sizeof rest, "%s", curve->unit + 3);
+    snprintf(curve->unit, sizeof curve->unit, "deg%.*s", CLI_PLOT_UNIT - 4, rest);
+    for (int r = 0; r < results; ++r)
+        for (size_t n = 0; n < curve->count[r]; ++n)
+            curve->y[r][n] = cli_degrees(curve->y[r][n]);
+}
+
+static void use_degrees(cli_picture *plot)
+{
+    for (int k = 0; k < plot->curve_count; ++k)
+        turn_into_degrees(&plot->curves[k], plot->result_count);
+    if (plot->phase) turn_into_degrees(&plot->x, plot->result_count);
+}
+
 static int draw(cli_picture *plot, const cli_arguments *arguments)
 {
     int code = open_results(plot, arguments);
@@ -523,6 +544,7 @@ static int draw(cli_picture *plot, const cli_arguments *arguments)
     if (code == EXIT_DONE) code = choose_curves(plot, arguments);
     if (code == EXIT_DONE && plot->fft) code = cli_plot_transform(plot);
     if (code != EXIT_DONE) return code;
+    if (plot->degrees) use_degrees(plot);
     if (is_empty(plot)) return EXIT_INPUT;
     ga_report report;
     return cli_plot_draw(plot, &report) == GA_OK ? EXIT_DONE : refuse(&report);
@@ -667,6 +689,7 @@ static const cli_option options[] = {
     {"y-range", 0, "LOW:HIGH", "range of the vertical axis"},
     {"log-x", 0, NULL, "logarithmic horizontal axis"},
     {"log-y", 0, NULL, "logarithmic vertical axis"},
+    {"degrees", 0, NULL, "angles, rates and angular accelerations in degrees"},
     {"title", 0, "TEXT", "title of the picture; default: the name of the model"},
     {"label", 0, "TEXT", "legend of a curve; repeat for the next one"},
     {"x-label", 0, "TEXT", "label of the horizontal axis"},

@@ -51,6 +51,7 @@ typedef struct cli_picture {
     bool one_axis; /* of all curves, whatever their units */
     bool stacked;  /* one for each unit */
     bool log_x, log_y;
+    bool degrees;                          /* angles in degrees */
     const char *title, *x_label, *y_label; /* null: by what is drawn */
     double width, height;                  /* 0: as needed */
     cli_plot_range time, x_range, y_range;

@@ -36,7 +36,7 @@ static bool belongs(const group *g, int k)
 
 /* --- who sits where ----------------------------------------------------------------------- */
 
-/* An expression without a unit may be an angle. */
+/* An expression without a unit may be an angle in rad. */
 static bool may_be_angle(const cli_curve *curve)
 {
     return strcmp(curve->unit, "rad") == 0 || (curve->expression && !*curve->unit);
@@ -192,6 +192,7 @@ static const char *quantity_of(const char *unit)
     static const char *const names[][2] = {
         {"m", "length"},  {"m/s", "velocity"}, {"m/s^2", "acceleration"},
         {"rad", "angle"}, {"rad/s", "rate"},   {"rad/s^2", "angular acceleration"},
+        {"deg", "angle"}, {"deg/s", "rate"},   {"deg/s^2", "angular acceleration"},
         {"N", "force"},   {"N m", "torque"},   {"J", "energy"},
         {"W", "power"},   {"s", "time"},       {"kg", "mass"},
     };
@@ -226,7 +227,25 @@ static const char *axis_label(const group *g, char out[MARKUP])
     return quantity_of(group_unit(g));
 }
 
-static const char *unit_text(const char *unit) { return *unit ? unit : NULL; }
+/* m/s^2 as m/s\u00b2. */
+static const char *unit_text(const char *unit, char out[MARKUP])
+{
+    static const char *const raised[] = {"\u00b2", "\u00b3"};
+    size_t n = 0;
+    for (const char *c = unit; *c && n + 4 < MARKUP; ++c) {
+        const bool power = *c == '^' && (c[1] == '2' || c[1] == '3') &&
+                           !(c[2] >= '0' && c[2] <= '9') && c[2] != '.';
+        if (!power) {
+            out[n++] = *c;
+            continue;
+        }
+        memcpy(out + n, raised[c[1] - '2'], 2);
+        n += 2;
+        ++c;
+    }
+    out[n] = '\0';
+    return n > 0 ? out : NULL;
+}
 
 static const char *file_name(const char *path)
 {
@@ -364,7 +383,7 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
 {
     const cli_picture *plot = left->plot;
     const cli_curve *one = NULL, *other = NULL;
-    char x[MARKUP], y[MARKUP], y2[MARKUP];
+    char x[MARKUP], y[MARKUP], y2[MARKUP], x_unit[MARKUP], y_unit[MARKUP], y2_unit[MARKUP];
     const int count = count_curves(left, &one);
     const int others = count_curves(right, &other);
     if (!one) one = other;
@@ -373,10 +392,11 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
         .struct_size = sizeof(ga_plot_panel),
         .x = {.label =
                   plot->x_label ? plot->x_label : plain(plot->x.name, strlen(plot->x.name), x),
-              .unit = plot->x_label ? NULL : unit_text(plot->x.unit),
+              .unit = plot->x_label ? NULL : unit_text(plot->x.unit, x_unit),
               .scale = plot->log_x ? GA_SCALE_LOG : GA_SCALE_LINEAR},
         .y = {.label = axis_label(left, y),
-              .unit = plot->y_label ? NULL : unit_text(group_unit(count ? left : right)),
+              .unit =
+                  plot->y_label ? NULL : unit_text(group_unit(count ? left : right), y_unit),
               .scale = plot->log_y ? GA_SCALE_LOG : GA_SCALE_LINEAR},
         .equal_aspect = lengths && !plot->log_x && !plot->log_y && !plot->x_range.given &&
                         !plot->y_range.given,
@@ -386,7 +406,7 @@ static int add_panel(ga_figure *figure, const group *left, const group *right)
     };
     if (other)
         panel.right = (ga_plot_axis){.label = axis_label(right, y2),
-                                     .unit = unit_text(group_unit(right)),
+                                     .unit = unit_text(group_unit(right), y2_unit),
                                      .scale = panel.y.scale};
     set_range(&panel.x, plot->phase ? plot->x_range : plot->time);
     if (plot->x_range.given) set_range(&panel.x, plot->x_range);

@@ -190,6 +190,37 @@ static double shown(double x, double scale)
     return fabs(x) <= fmax(round_off * scale, least) ? 0 : x;
 }
 
+static bool is_angle(const line *l) { return strcmp(l->unit, "rad") == 0; }
+
+/* A line of an angle once more, in degrees. */
+static line in_degrees(const line *l)
+{
+    line turned = *l;
+    turned.name[0] = '\0';
+    turned.description = "";
+    strcpy(turned.unit, "deg");
+    double *const numbers[] = {&turned.s.min, &turned.s.max, &turned.s.mean, &turned.s.rms};
+    for (int k = 0; k < 4; ++k) *numbers[k] = cli_degrees(*numbers[k]);
+    return turned;
+}
+
+static void print_line(cli_table which, const line *l, double scale, int name, int unit)
+{
+    const stats *s = &l->s;
+    cli_print_text(stdout, l->name);
+    printf("%*s  ", name - (int)strlen(l->name), "");
+    cli_print_text(stdout, l->unit);
+    printf("%*s  ", unit - (int)strlen(l->unit), "");
+    if (which == CLI_TABLE_LIST) {
+        printf("%12.6g  %12.6g", shown(s->min, scale), shown(s->max, scale));
+        cli_print_line(stdout, *l->description ? "  " : "", l->description);
+    } else {
+        printf("%12.6g  %10.6g  %12.6g  %10.6g  %12.6g  %12.6g\n", shown(s->min, scale),
+               s->t_min, shown(s->max, scale), s->t_max, shown(s->mean, scale),
+               shown(s->rms, scale));
+    }
+}
+
 static void print_lines(const table *t)
 {
     const double *times = ga_result_reader_times(t->result) + t->first;
@@ -206,20 +237,10 @@ static void print_lines(const table *t)
     for (int k = 0; k < t->line_count; ++k) {
         const line *l = &t->lines[k];
         const double scale = scale_of(t, l);
-        const stats *s = &l->s;
-        cli_print_text(stdout, l->name);
-        printf("%*s  ", name - (int)strlen(l->name), "");
-        cli_print_text(stdout, l->unit);
-        printf("%*s  ", unit - (int)strlen(l->unit), "");
-        if (t->which == CLI_TABLE_LIST) {
-            printf("%12.6g  %12.6g  ", shown(s->min, scale), shown(s->max, scale));
-            cli_print_text(stdout, l->description);
-            puts("");
-        } else {
-            printf("%12.6g  %10.6g  %12.6g  %10.6g  %12.6g  %12.6g\n", shown(s->min, scale),
-                   s->t_min, shown(s->max, scale), s->t_max, shown(s->mean, scale),
-                   shown(s->rms, scale));
-        }
+        print_line(t->which, l, scale, name, unit);
+        if (!is_angle(l)) continue;
+        const line turned = in_degrees(l);
+        print_line(t->which, &turned, cli_degrees(scale), name, unit);
     }
 }
 

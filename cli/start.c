@@ -120,13 +120,14 @@ static ga_status create_still(const start *s, ga_sim **sim, ga_report *report)
 
 static void print_gap(const ga_gap *gap)
 {
+    char angle[CLI_ANGLE_SIZE];
     if (gap->distance > 0 && gap->angle > 0)
-        cli_error("  %s: sides are %.3g m apart, rotated by %.3g rad", gap->element,
-                  gap->distance, gap->angle);
+        cli_error("  %s: sides are %.3g m apart, rotated by %s", gap->element, gap->distance,
+                  cli_angle(gap->angle, angle));
     else if (gap->distance > 0)
         cli_error("  %s: sides are %.3g m apart", gap->element, gap->distance);
     else if (gap->angle > 0)
-        cli_error("  %s: sides are rotated by %.3g rad", gap->element, gap->angle);
+        cli_error("  %s: sides are rotated by %s", gap->element, cli_angle(gap->angle, angle));
     else
         cli_error("  %s: %s is violated by %.3g", gap->element, gap->row, gap->residual);
 }

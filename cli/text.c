@@ -95,6 +95,14 @@ double cli_without_round_off(double x, double scale)
     return fabs(x) <= 1e-12 * scale ? 0 : x;
 }
 
+double cli_degrees(double rad) { return rad * 57.29577951308232; }
+
+const char *cli_angle(double rad, char text[CLI_ANGLE_SIZE])
+{
+    snprintf(text, CLI_ANGLE_SIZE, "%.3g rad (%.3g deg)", rad, cli_degrees(rad));
+    return text;
+}
+
 double cli_clock(void)
 {
     struct timespec time;

@@ -27,6 +27,11 @@ bool cli_flush(void);
 /* Whether two paths are the same, or lead to the same file. Devices are never the same. */
 bool cli_same_file(const char *a, const char *b);
 
+double cli_degrees(double rad);
+/* "0.524 rad (30 deg)", with three digits. */
+enum { CLI_ANGLE_SIZE = 48 };
+const char *cli_angle(double rad, char text[CLI_ANGLE_SIZE]);
+
 /* 0 where x is no more than round-off of numbers as large as `scale`. */
 double cli_without_round_off(double x, double scale);
 

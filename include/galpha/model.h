@@ -83,6 +83,17 @@ typedef struct ga_model_entry {
 } ga_model_entry;
 GA_API ga_model_entry ga_model_get_entry(const ga_model *model, int entry);
 GA_API const char *ga_model_entry_body(const ga_model *model, int entry, int k);
+/* Limits of coordinate k of a joint. */
+typedef struct ga_model_limits {
+    size_t struct_size;           /* set by the caller: sizeof(ga_model_limits) */
+    const char *coordinate;       /* angle, displacement, ... */
+    const char *unit;             /* rad or m */
+    const char *model;            /* stop or buffer */
+    double min, max, restitution; /* NaN: none */
+} ga_model_limits;
+/* 1 if there are any; 0, with a name of the coordinate, if it has none; -1 past the last. */
+GA_API int ga_model_entry_limits(const ga_model *model, int entry, int k,
+                                 ga_model_limits *limits);
 /* Mass in kg, type (rigid, point-mass) and names of points of a body; null past the last. */
 GA_API double ga_model_body_mass(const ga_model *model, int body);
 GA_API const char *ga_model_body_type(const ga_model *model, int body);

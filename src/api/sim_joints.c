@@ -3,14 +3,15 @@
  * data. */
 #include "api/sim_joints.h"
 
+#include "base/report.h"
 #include "model/gap.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Coordinates of a mechanism are written with three digits or more. Sides further apart than
  * this part of its size do not come from rounding. */
 static const double large_gap = 1e-3;
+static const double degrees = 57.29577951308232; /* of a rad */
 
 static const ga_joint *next_joint(const ga_model *model, int *k)
 {
@@ -97,7 +98,7 @@ static double size_of(const ga_model *model)
     return length_of(d);
 }
 
-void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings)
+const char *ga_sim_joints_apart(const ga_model *model, double t, char text[GA_MESSAGE_SIZE])
 {
     const double size = size_of(model);
     const char *widest = NULL;
@@ -113,13 +114,13 @@ void ga_sim_joints_warn(const ga_model *model, double t, ga_warnings *warnings)
         gap = this_gap;
         turn = this_turn;
     }
-    if (!widest) return;
-    char more[80] = "";
-    if (large > 1) snprintf(more, sizeof more, ", the widest of %d such gaps", large);
-    ga_warn(
-        warnings, GA_WARN_JOINT_APART, widest, NAN,
-        "joints.%.60s: its two sides were %.3g m%s apart in the file%s; bodies were moved to "
-        "close %s",
-        widest, gap, turn > large_gap ? " and an angle" : "", more,
-        large > 1 ? "them" : "the gap");
+    if (!widest) return NULL;
+    ga_message_add(text, "joints.%.60s: its two sides were", widest);
+    if (gap > 0) ga_message_add(text, " %.3g m", gap);
+    if (gap > 0 && turn > large_gap) ga_message_add(text, " and");
+    if (turn > large_gap) ga_message_add(text, " %.3g rad (%.3g deg)", turn, turn * degrees);
+    ga_message_add(text, " apart in the file");
+    if (large > 1) ga_message_add(text, ", the widest of %d such gaps", large);
+    ga_message_add(text, "; to close %s,", large > 1 ? "them" : "the gap");
+    return widest;
 }

@@ -78,7 +78,8 @@ ga_sim_element ga_sim_get_element(const ga_sim *sim, int k)
 {
     if (k < 0 || k >= sim->model->element_count) return (ga_sim_element){NULL, NULL, 0};
     const ga_element *element = sim->model->elements[k];
-    return (ga_sim_element){element->name, element->type->name,
+    const ga_element_type *type = element->type;
+    return (ga_sim_element){element->name, type->kind ? type->kind(element) : type->name,
                             element->rows + element->speed_rows};
 }
 

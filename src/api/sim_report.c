@@ -1,6 +1,7 @@
 #include "api/sim_report.h"
 
 #include "api/row_text.h"
+#include "api/sim_joints.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "element/joint.h"
@@ -11,6 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static const double degrees = 57.29577951308232; /* of a rad */
 
 static const char *section_of(const ga_element *element)
 {
@@ -129,13 +132,16 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_ch
     if (is_v_changed) fastest = most_accelerated(a, start);
     if (!total && fastest.node < 0) return;
     char text[GA_MESSAGE_SIZE] = "";
-    ga_message_add(text, "the initial values do not satisfy the constraints:");
+    const char *apart = total ? ga_sim_joints_apart(a->model, start->t, text) : NULL;
+    if (!apart) ga_message_add(text, "the initial values do not satisfy the constraints:");
     for (int k = 0; k < count; ++k) {
         const char *name = a->model->nodes[most[k].node].name;
         ga_message_add(text, "%s body %.40s was", k ? "," : "", name);
         if (most[k].distance > 0) ga_message_add(text, " moved by %.3g m", most[k].distance);
         if (most[k].distance > 0 && most[k].angle > 0) ga_message_add(text, " and");
-        if (most[k].angle > 0) ga_message_add(text, " rotated by %.3g rad", most[k].angle);
+        if (most[k].angle > 0)
+            ga_message_add(text, " rotated by %.3g rad (%.3g deg)", most[k].angle,
+                           most[k].angle * degrees);
     }
     if (total > count) ga_message_add(text, ", and %d more", total - count);
     if (fastest.node >= 0) {
@@ -143,7 +149,8 @@ static void warn_moved(ga_warnings *warnings, const ga_assembly *a, bool is_v_ch
         add_velocity(text, a->model->nodes[fastest.node].name, &fastest);
     }
     const char *body = a->model->nodes[total ? most[0].node : fastest.node].name;
-    ga_warn(warnings, GA_WARN_START_MOVED, body, NAN, "%s", text);
+    ga_warn(warnings, apart ? GA_WARN_JOINT_APART : GA_WARN_START_MOVED, apart ? apart : body,
+            NAN, "%s", text);
 }
 
 ga_status ga_sim_warn_start(ga_warnings *warnings, const ga_assembly *a,
@@ -412,14 +419,15 @@ static bool find_gap(ga_assembly *a, double t, const double *q0, const double *q
 static void add_gap(char *text, const ga_gap *gap)
 {
     const double distance = gap->distance, angle = gap->angle;
-    if (distance > 0 && angle > 1e-10)
-        ga_message_add(text, "; as given, the sides of %.40s are %.3g m and %.3g rad apart",
-                       gap->element, distance, angle);
-    else if (distance > 0 || angle > 0)
-        ga_message_add(text, "; as given, the sides of %.40s are %.3g %s apart", gap->element,
-                       distance > 0 ? distance : angle, distance > 0 ? "m" : "rad");
-    else
+    if (!(distance > 0) && !(angle > 0)) {
         ga_message_add(text, "; as given, %.40s is off by %.3g", gap->element, gap->residual);
+        return;
+    }
+    const bool turns = !(distance > 0) || angle > 1e-10;
+    ga_message_add(text, "; as given, the sides of %.40s are", gap->element);
+    if (distance > 0) ga_message_add(text, " %.3g m%s", distance, turns ? " and" : "");
+    if (turns) ga_message_add(text, " %.3g rad (%.3g deg)", angle, angle * degrees);
+    ga_message_add(text, " apart");
 }
 
 void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrator,

@@ -14,6 +14,7 @@ bool ga_sim_has_moved(const ga_assembly *assembly, int node, const double *q0, c
 void ga_sim_warn_model(ga_warnings *warnings, const ga_model *model);
 /* Initial values as the model gives them, and as the constraints want them. */
 typedef struct ga_sim_initial {
+    double t;
     const double *q0, *v0, *q, *v;
 } ga_sim_initial;
 

@@ -1,6 +1,5 @@
 /* When a simulation warns. */
 #include "api/sim.h"
-#include "api/sim_joints.h"
 #include "api/sim_report.h"
 #include "base/report.h"
 
@@ -198,13 +197,13 @@ static void warn_cost(ga_sim *sim)
 
 ga_status ga_sim_warn_begin(ga_sim *sim)
 {
-    const ga_sim_initial start = {.q0 = sim->q0,
+    const ga_sim_initial start = {.t = sim->def.t_start,
+                                  .q0 = sim->q0,
                                   .v0 = sim->v0,
                                   .q = ga_integrator_q(sim->integrator),
                                   .v = ga_integrator_v(sim->integrator)};
     GA_TRY(ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator,
                              sim->method_warnings, &start));
-    ga_sim_joints_warn(sim->model, sim->def.t_start, &sim->warnings);
     warn_assumptions(sim);
     warn_damping(sim);
     return GA_OK;

@@ -801,6 +801,13 @@ static bool prepare(void *element, ga_setup *setup)
     return true;
 }
 
+static const char *kind(const void *element)
+{
+    const drive *d = element;
+    if (d->stops && d->sticks) return "stiction and stop";
+    return d->stops ? "stop" : d->sticks ? "stiction" : ga_drive.name;
+}
+
 static bool coupled(const void *element, int i, int j)
 {
     const drive *d = element;
@@ -808,7 +815,8 @@ static bool coupled(const void *element, int i, int j)
 }
 
 const ga_element_type ga_drive = {
-    .name = "friction or stop",
+    .name = "spring, damper, friction or buffer",
+    .kind = kind,
     .help = "What acts along a coordinate of a joint.",
     .size = sizeof(drive),
     .prepare = prepare,

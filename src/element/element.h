@@ -160,6 +160,8 @@ struct ga_element_type {
     const char *example, *planar_example;
     size_t size;
     const ga_field *fields;
+    const char *(*kind)(
+        const void *element); /* what one of them is, for people; null: `name` */
     ga_dimensions where;
     bool is_joint;  /* its struct starts with ga_joint */
     bool per_body;  /* one instance for each body of its field `bodies`, which is at .body_at */

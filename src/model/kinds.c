@@ -1,5 +1,6 @@
 /* The kinds of fields. */
 #include "base/memory.h"
+#include "data/number.h"
 #include "model/build.h"
 #include "model/shape.h"
 
@@ -36,10 +37,31 @@ static bool in_range(ga_builder *b, const ga_value *value, const ga_field *field
     return ga_reader_error(READER(b), value->place, "is %g, expected %s", x, expected);
 }
 
+/* Who means more than a turn writes 3*pi or 540 deg; a plain number is likely one of degrees.
+ */
+static void doubt_angle(ga_builder *b, const ga_value *value, double x)
+{
+    static const double turn = 6.283185307179586;
+    double plain;
+    if (!(fabs(x) > turn) || value->text[ga_number_scan(value->text, &plain)]) return;
+    ga_reader_warning(READER(b), value->place,
+                      "`%.24s` is an angle in rad, %.3g turns; if degrees are meant, write "
+                      "`%.24s deg`",
+                      value->text, fabs(x) / turn, value->text);
+}
+
+static bool read_angle(ga_builder *b, const ga_value *value, double *x)
+{
+    if (!ga_read_number(READER(b), value, x)) return false;
+    doubt_angle(b, value, *x);
+    return true;
+}
+
 static bool read_number(ga_builder *b, const ga_value *value, const ga_field *field, void *out)
 {
     double x;
     if (!ga_read_number(READER(b), value, &x) || !in_range(b, value, field, x)) return false;
+    if (field->unit && strcmp(field->unit, "rad") == 0) doubt_angle(b, value, x);
     *(double *)out = x;
     return true;
 }
@@ -326,7 +348,7 @@ static bool rotation_axis(ga_builder *b, const ga_value *value, double *p)
     bool good = read_direction(b, axis_value, NULL, axis);
     ga_reader_leave(READER(b), here);
     here = ga_reader_enter(READER(b), "angle");
-    good = ga_read_number(READER(b), angle_value, &angle) && good;
+    good = read_angle(b, angle_value, &angle) && good;
     ga_reader_leave(READER(b), here);
     if (good) about(axis, angle, p);
     return good;
@@ -384,6 +406,7 @@ static bool rotation_xyz(ga_builder *b, const ga_value *value, double *p)
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double angle[3];
     if (!ga_read_numbers(READER(b), value, 3, angle)) return false;
+    for (int k = 0; k < 3; ++k) doubt_angle(b, &value->entries[k].value, angle[k]);
     ga_lie_identity(so3, p);
     for (int k = 0; k < 3; ++k) {
         double turn[4];
@@ -406,7 +429,7 @@ static bool read_rotation(ga_builder *b, const ga_value *value, const ga_field *
     double *p = out;
     if (b->model->dimension == 2) {
         double angle;
-        if (!ga_read_number(READER(b), value, &angle)) return false;
+        if (!read_angle(b, value, &angle)) return false;
         p[0] = cos(angle / 2), p[1] = p[2] = 0, p[3] = sin(angle / 2);
         return true;
     }

@@ -85,6 +85,30 @@ ga_model_entry ga_model_get_entry(const ga_model *model, int entry)
     return (ga_model_entry){element->type->section, element->name, element->type->name};
 }
 
+int ga_model_entry_limits(const ga_model *model, int entry, int k, ga_model_limits *limits)
+{
+    static const char *const models[] = {"stop", "buffer"};
+    const ga_element *element = model->named[entry];
+    const ga_joint *joint = element->type->is_joint ? (const ga_joint *)element : NULL;
+    ga_model_limits found = {
+        .struct_size = sizeof found, .min = NAN, .max = NAN, .restitution = NAN};
+    if (!joint || k < 0 || k >= ga_joint_coordinates(joint)) return -1;
+    const ga_coordinate_type *coordinate = ga_joint_coordinate_type(joint, k);
+    const ga_limits *l = &joint->attachment[k].limits;
+    found.coordinate = coordinate->name;
+    found.unit = coordinate->angular ? "rad" : "m";
+    if (l->head.given) {
+        const bool stops = l->model == GA_LIMITS_STOP;
+        found.model = models[!stops];
+        found.min = l->min;
+        found.max = l->max;
+        if (stops) found.restitution = l->restitution;
+    }
+    memcpy(limits, &found,
+           limits->struct_size < sizeof found ? limits->struct_size : sizeof found);
+    return l->head.given;
+}
+
 const char *ga_model_entry_body(const ga_model *model, int entry, int k)
 {
     const ga_element *element = model->named[entry];

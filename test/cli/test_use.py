@@ -332,6 +332,11 @@ class Assembly(Case):
         apart = [w for w in said["warnings"] if w["code"] == "joint-apart"]
         self.assertEqual(len(apart), 1)
         self.assertIn("the widest of 3 such gaps", apart[0]["message"])
+        self.assertEqual(apart[0]["element"], "m")
+        # what was done about them is in the same line
+        self.assertEqual([w["code"] for w in said["warnings"]], ["joint-apart", "unused-parameter"])
+        self.assertRegex(apart[0]["message"],
+                         r"to close them, body b was moved by \S+ m and rotated by \S+ rad \(\S+ deg\)")
 
     def test_assembled_positions_can_be_copied(self):
         spatial = """\
@@ -405,7 +410,13 @@ simulate: {t_end: 0.1}
         self.assertIn("degrees of freedom  1\n", self.run_it("check", "pendulum.yaml").out)
         stop = "--set", "joints.hinge.limits={max: 1}"
         said = self.run_it("check", "pendulum.yaml", *stop).out
-        self.assertRegex(said, r"hinge +friction or stop +1\n")
+        self.assertRegex(said, r"hinge +stop +1\n")
+        self.assertIn("(1 open: stops not reached)", said)
+        both = ["--set", "joints.hinge.friction={coefficient: 0.1, radius: 0.1, model: stiction}"]
+        self.assertRegex(self.run_it("check", "pendulum.yaml", *both).out, r"hinge +stiction +1\n")
+        said = self.run_it("check", "pendulum.yaml", *stop, *both).out
+        self.assertRegex(said, r"hinge +stiction and stop +1\n")
+        said = self.run_it("check", "pendulum.yaml", *stop).out
         self.assertIn("degrees of freedom  1\n", said)  # the stop holds nothing yet
 
     def test_channels_expressions_cannot_use(self):
@@ -1036,7 +1047,7 @@ joints:
 simulate: {t_end: 1}
 """)
         said = self.run_it("check", "rest.yaml").out
-        self.assertIn("degrees of freedom  0 (1 while no joint rests at a stop or sticks)", said)
+        self.assertIn("degrees of freedom  0 (1 while no joint rests at a stop)", said)
         said = self.run_it("check", "rest.yaml", "--set", "joints.g.limits.min=-1").out
         self.assertIn("degrees of freedom  1\n", said)
         self.assertIn("constraints         3 (1 open", said)
@@ -1056,6 +1067,89 @@ class Pages(Case):
                       ["run", "pendulum.yaml", "--view", "x.mp4"]):
             self.assertIn("ends in .html", self.run_it(*words, code=2).err)
         self.assertEqual(self.files(), ["pendulum.h5", "pendulum.yaml"])
+
+
+class Angles(Case):
+    """In rad and in degrees, wherever people read them."""
+
+    def test_tables(self):
+        self.run_it("run", "pendulum.yaml", "-q", "--set", "simulate.t_end=0.2")
+        low = self.json_of("plot", "pendulum.h5", "hinge.angle", "--stats", "--json")
+        rad = low["results"][0]["channels"][0]["max"]
+        self.assertEqual(len(low["results"][0]["channels"]), 1)
+        for words in (["plot", "pendulum.h5", "hinge.angle", "--stats"],
+                      ["plot", "pendulum.h5", "hinge.angle", "--list"], ["info", "pendulum.h5"]):
+            lines = self.run_it(*words).out.splitlines()
+            at = next(k for k, line in enumerate(lines) if "hinge.angle" in line)
+            self.assertIn("deg", lines[at + 1])
+            self.assertIn(f" {rad:.6g} ", lines[at])
+            self.assertRegex(lines[at + 1], rf" {rad * 57.29577951308232:.5f}"[:-2])
+            self.assertNotIn("deg", lines[at])
+        self.assertNotIn("deg", self.run_it("plot", "pendulum.h5", "bob.position", "--stats").out)
+
+    def test_curves(self):
+        self.run_it("run", "pendulum.yaml", "-q", "--set",
+                    "output.channels=[default, hinge.rate, bob.angular_acceleration]")
+        for channel, unit in (("hinge.angle", "deg"), ("hinge.rate", "deg/s"),
+                              ("bob.angular_acceleration.y", "deg/s\u00b2")):
+            def labels(*words):
+                self.run_it("plot", "pendulum.h5", channel, *words, "-o", "x.svg")
+                with open(self.path("x.svg")) as file:
+                    return file.read()
+            rad, deg = labels(), labels("--degrees")
+            self.assertIn(f"({unit.replace('deg', 'rad')})", rad)
+            self.assertIn(f"({unit})", deg)
+            # the picture is that of the numbers times 180/pi
+            expression = "180/pi*" + channel
+            self.run_it("plot", "pendulum.h5", expression, "--y-label", f"{channel} ({unit})", "-o",
+                        "y.svg")
+            with open(self.path("y.svg")) as file:
+                paths = [line for line in file if "<path" in line or "points=" in line]
+            self.assertEqual([line for line in deg.splitlines(True) if "<path" in line or
+                              "points=" in line], paths)
+        self.run_it("plot", "pendulum.h5", "hinge.rate", "--x", "hinge.angle", "--degrees", "-o", "x.svg")
+        with open(self.path("x.svg")) as file:
+            text = file.read()
+        self.assertIn("(deg)", text)
+        self.assertNotIn("rad", text)
+        said = self.run_it("plot", "pendulum.h5", "--degrees", "--stats", code=2).err
+        self.assertIn("--stats cannot be combined with --degrees", said)
+
+    def test_plain_numbers_beyond_a_turn(self):
+        limits = lambda low, high: ["--set", f"joints.hinge.limits={{min: {low}, max: {high}}}"]
+        said = self.run_it("check", "pendulum.yaml", *limits(-30, "60 deg")).err
+        self.assertIn("warning: joints.hinge.limits.min: `-30` is an angle in rad, 4.77 turns; if "
+                      "degrees are meant, write `-30 deg`\n", said)
+        self.assertEqual(said.count("\n"), 1)
+        for low, high in (("-30 deg", "720 deg"), ("-6*pi", "6*pi"), (-6, 6.28)):
+            self.assertEqual(self.run_it("check", "pendulum.yaml", *limits(low, high)).err, "")
+        for value in ("bodies.bob.rotation={axis: [0, 1, 0], angle: 90}",
+                      "bodies.bob.rotation={xyz: [0, 90, 0]}", "joints.hinge.rest=45",
+                      "forces={s: {type: torsion-spring, between: [ground, bob], axis: [0, 1, 0], "
+                      "stiffness: 1, angle: 45}}"):
+            said = self.run_it("check", "pendulum.yaml", "--set", value).err
+            self.assertEqual(said.count("if degrees are meant"), 1, said)
+        self.write("flat.yaml", "galpha: 1\ndimension: 2\nbodies: {a: {mass: 1, inertia: 1, rotation: 90}}\n"
+                   "joints: {g: {type: prismatic, between: [ground, a], limits: {max: 100}}}\n")
+        said = self.run_it("check", "flat.yaml").err
+        self.assertEqual(said.count("if degrees are meant"), 1)
+
+    def test_limits_in_info(self):
+        self.write("limits.yaml", PENDULUM.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], "
+                   "limits: {min: -30 deg, max: 60 deg, restitution: 0.5}}"))
+        said = self.run_it("info", "limits.yaml").out
+        self.assertIn("ground - bob, stops -0.5236 ... 1.047 rad (-30 ... 60 deg), restitution 0.5\n", said)
+        limits = self.json_of("info", "limits.yaml", "--json")["joints"][0]["limits"]
+        self.assertEqual([(l["coordinate"], l["model"], l["restitution"]) for l in limits],
+                         [("angle", "stop", 0.5)])
+        self.assertAlmostEqual(limits[0]["max"], 1.0471975511965976)
+        buffers = ["--set", "joints.hinge={type: cylindrical, between: [ground, bob], axis: [0, 1, 0], "
+                   "displacement: {limits: {max: 0.1, model: buffer, stiffness: 1}}}"]
+        self.assertIn("ground - bob, buffers of displacement max 0.1 m\n",
+                      self.run_it("info", "limits.yaml", *buffers).out)
+        limits = self.json_of("info", "limits.yaml", "--json", *buffers)["joints"][0]["limits"]
+        self.assertEqual(limits, [{"coordinate": "displacement", "model": "buffer", "min": None,
+                                   "max": 0.1}])
 
 
 class MisspeltKeys(Case):
