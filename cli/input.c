@@ -31,6 +31,8 @@ void cli_input_print_messages(cli_input *input)
     const int count = ga_messages_count(messages);
     if (input->printed == count) return;
     for (; input->printed < count; ++input->printed) {
+        const ga_message m = ga_messages_get(messages, input->printed);
+        if (input->quiet && m.severity == GA_SEVERITY_WARNING) continue;
         const int length = ga_messages_format(messages, input->printed, NULL, 0);
         char *line = length < 0 ? NULL : malloc((size_t)length + 1);
         if (!line) continue;
@@ -122,7 +124,8 @@ static ga_status read_model(cli_input *input, const char *text, const ga_model_o
 int cli_input_load(cli_input *input, const char *path, const char *text, bool json,
                    const ga_model_options *options)
 {
-    *input = (cli_input){.path = path, .json = json, .messages = ga_messages_create()};
+    *input = (cli_input){
+        .path = path, .json = json, .quiet = input->quiet, .messages = ga_messages_create()};
     if (!input->messages) return cli_out_of_memory();
     ga_report report;
     if (!text && !cli_expect_model(path, &report))
@@ -142,6 +145,7 @@ int cli_input_read(cli_input *input, const cli_arguments *arguments)
     options.set = set;
     options.include_anywhere = cli_given(arguments, "include-anywhere");
     options.allow_plugins = cli_given(arguments, "allow-plugins");
+    input->quiet = cli_given(arguments, "quiet");
     const int code = cli_input_load(input, arguments->operands[0], NULL,
                                     cli_given(arguments, "json"), &options);
     free(set);

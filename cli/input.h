@@ -23,6 +23,7 @@
 typedef struct cli_input {
     const char *path; /* as given */
     bool json;
+    bool quiet; /* warnings are not printed */
     ga_model *model;
     ga_messages *messages;
     int printed; /* messages so far */

@@ -94,6 +94,7 @@ static int resume(cli_run_state *r, const cli_arguments *arguments)
     if (code == EXIT_DONE) code = cli_run_check_options("resume", arguments);
     if (code == EXIT_DONE) code = cli_run_choose_files(r, arguments);
     if (code != EXIT_DONE) return code;
+    r->input.quiet = r->quiet;
     choose_earlier(r, &from, arguments);
     code = cli_run_prepare_checkpoints(r, arguments);
     if (code == EXIT_DONE)

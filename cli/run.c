@@ -144,13 +144,20 @@ static int check_checkpoint(const char *path)
     const bool exists = stat(path, &about) == 0;
     char folder[4096] = ".";
     if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash + 1 - path), path);
-    if (exists && !S_ISREG(about.st_mode))
+    if (exists && !S_ISREG(about.st_mode)) {
         cli_error("%s: %s: a checkpoint is a file", path,
                   S_ISDIR(about.st_mode) ? "is a folder" : "is not a regular file");
-    else if (access(exists ? path : folder, W_OK) != 0)
+    } else if (exists && about.st_size > 0 && cli_content_of(path) != CLI_CONTENT_CHECKPOINT) {
+        cli_error(
+            "%s: this file is not a checkpoint and would be overwritten; give --checkpoint "
+            "another name",
+            path);
+        return EXIT_INPUT;
+    } else if (access(exists ? path : folder, W_OK) != 0) {
         cli_error("%s: no checkpoint can be written: %s", path, strerror(errno));
-    else
+    } else {
         return EXIT_DONE;
+    }
     return EXIT_FILES;
 }
 
@@ -168,7 +175,8 @@ int cli_run_prepare_checkpoints(cli_run_state *r, const cli_arguments *arguments
                   "--no-results, or give -o");
         return EXIT_INPUT;
     }
-    if (!r->state && check_checkpoint(r->checkpoint) != EXIT_DONE) return EXIT_FILES;
+    const int checked = r->state ? EXIT_DONE : check_checkpoint(r->checkpoint);
+    if (checked != EXIT_DONE) return checked;
     const char *csv = r->file[CLI_CSV].path, *h5 = r->file[CLI_HDF5].path;
     r->note.csv = cli_is_stdout(csv) ? csv : note_path(r, 0, csv);
     r->note.output = note_path(r, 1, h5);
@@ -571,6 +579,17 @@ static bool is_part_of(const char *path, const char *result)
     return same;
 }
 
+/* A model or a checkpoint is hardly what results are to replace. */
+static bool is_precious(const char *path)
+{
+    if (!path || cli_is_stdout(path)) return false;
+    const cli_content content = cli_content_of(path);
+    if (content != CLI_CONTENT_MODEL && content != CLI_CONTENT_CHECKPOINT) return false;
+    cli_error("%s: this is a %s, which would be overwritten by results", path,
+              content == CLI_CONTENT_MODEL ? "model" : "checkpoint");
+    return true;
+}
+
 /* Two outputs in one file, or an output in place of the model, are slips. */
 static int check_paths(const cli_run_state *r)
 {
@@ -588,12 +607,21 @@ static int check_paths(const cli_run_state *r)
                     cli_error("%s would be overwritten by results", paths[k]);
                 return EXIT_INPUT;
             }
+    for (int i = 1; i < PATHS - 1; ++i)
+        if (is_precious(paths[i])) return EXIT_INPUT;
     for (int k = 0; k < CLI_FILES; ++k)
         if (r->checkpoint && r->file[k].path && is_part_of(r->checkpoint, r->file[k].path)) {
             cli_error("%s would be overwritten by results", r->checkpoint);
             return EXIT_INPUT;
         }
     return EXIT_DONE;
+}
+
+/* A pipe or a device, such as /dev/null. */
+static bool is_device(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
 static bool is_named_csv(const char *path)
@@ -623,6 +651,12 @@ int cli_run_check_options(const char *command, const cli_arguments *arguments)
     if (!wrong && output && is_named_csv(output)) {
         wrong = output;
         cli_error("%s: -o writes HDF5; for CSV, use --csv %s", command, output);
+    }
+    if (!wrong && output && is_device(output)) {
+        wrong = output;
+        cli_error("%s: HDF5 cannot be written to %s, which is no regular file; --no-results "
+                  "writes none, --csv writes to pipes",
+                  command, output);
     }
     const char *page = cli_value(arguments, "view");
     return wrong || (page && !cli_page_is_name(page)) ? EXIT_INPUT : EXIT_DONE;
@@ -680,6 +714,8 @@ int cli_run_choose_files(cli_run_state *r, const cli_arguments *arguments)
     if (!wanted && !r->page) return check_paths(r);
     r->own_path = wanted ? default_path(r->input.path) : temporary_path(r->page);
     r->file[CLI_HDF5].path = r->own_path;
+    r->replaces =
+        wanted && cli_is_stdout(r->input.path) && r->own_path && access(r->own_path, F_OK) == 0;
     return r->own_path ? check_paths(r) : cli_out_of_memory();
 }
 

@@ -27,6 +27,7 @@ typedef struct cli_run_state {
     char *own_path;     /* of the HDF5 result, if none was given */
     const char *page;   /* null: not wanted */
     char *page_of_part; /* its name, if the run does not finish */
+    bool replaces;      /* an earlier result of standard input, maybe of another model */
     bool only_for_page; /* an HDF5 result that nobody else wants */
     FILE *out;          /* the summary: stdout, unless results go there */
     cli_progress progress;

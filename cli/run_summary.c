@@ -56,10 +56,11 @@ static void print_files(const cli_run_state *r)
         if (rows[0] && r->file[k].begin > r->def.t_start)
             snprintf(rows + strlen(rows), sizeof rows - strlen(rows), ", from t = %.9g s on",
                      r->file[k].begin);
-        fprintf(r->out, "  results      %s%s\n",
+        const bool replaces = k == CLI_HDF5 && r->replaces && r->file[k].complete;
+        fprintf(r->out, "  results      %s%s%s\n",
                 cli_is_stdout(cli_run_written(r, k)) ? "standard output"
                                                      : cli_run_written(r, k),
-                rows);
+                rows, replaces ? "; replaces an earlier result of this name" : "");
     }
     if (has_page(r)) fprintf(r->out, "  page         %s\n", r->page);
 }

@@ -1129,6 +1129,8 @@ class Angles(Case):
                       "stiffness: 1, angle: 45}}"):
             said = self.run_it("check", "pendulum.yaml", "--set", value).err
             self.assertEqual(said.count("if degrees are meant"), 1, said)
+            self.assertNotIn("if degrees", self.run_it("run", "pendulum.yaml", "-q", "--no-results",
+                                                       "--set", value).err)
         self.write("flat.yaml", "galpha: 1\ndimension: 2\nbodies: {a: {mass: 1, inertia: 1, rotation: 90}}\n"
                    "joints: {g: {type: prismatic, between: [ground, a], limits: {max: 100}}}\n")
         said = self.run_it("check", "flat.yaml").err
@@ -1150,6 +1152,52 @@ class Angles(Case):
         limits = self.json_of("info", "limits.yaml", "--json", *buffers)["joints"][0]["limits"]
         self.assertEqual(limits, [{"coordinate": "displacement", "model": "buffer", "min": None,
                                    "max": 0.1}])
+
+
+class Overwriting(Case):
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_checkpoints_replace_checkpoints_only(self):
+        self.write("notes.txt", "remember the milk\n")
+        self.run_it("run", "pendulum.yaml", "-q", "-o", "old.h5")
+        for name in ("notes.txt", "old.h5", "pendulum.yaml"):
+            before = self.content(name)
+            said = self.run_it("run", "pendulum.yaml", "-q", "--checkpoint", name, code=2).err
+            self.assertEqual(said.count("\n"), 1)
+            self.assertIn("would be overwritten", said)
+            self.assertEqual(self.content(name), before)
+        self.write("empty", "")
+        for _ in range(2):
+            self.run_it("run", "pendulum.yaml", "-q", "--checkpoint", "empty")
+        self.assertTrue(self.content("empty").startswith(b"galpha checkpoint"))
+
+    def test_results_replace_no_model_and_no_checkpoint(self):
+        self.write("other.yaml", "# mine\n" + PENDULUM)
+        self.run_it("run", "pendulum.yaml", "-q", "--checkpoint", "state")
+        for name, kind in (("other.yaml", "model"), ("state", "checkpoint")):
+            before = self.content(name)
+            for option in ("-o", "--csv"):
+                said = self.run_it("run", "pendulum.yaml", "-q", option, name, code=2).err
+                self.assertIn(f"{name}: this is a {kind}, which would be overwritten", said)
+            self.assertEqual(self.content(name), before)
+
+    def test_devices(self):
+        said = self.run_it("run", "pendulum.yaml", "-o", "/dev/null", code=2)
+        self.assertIn("HDF5 cannot be written to /dev/null, which is no regular file; --no-results "
+                      "writes none", said.err)
+        self.assertEqual(said.out, "")
+        self.run_it("run", "pendulum.yaml", "--no-results", "--csv", "/dev/null")
+
+    def test_standard_input(self):
+        model = PENDULUM.encode()
+        said = self.run_it("run", "-", input=model).out
+        self.assertIn("model.h5, 101 rows\n", said)
+        other = model.replace(b"mass: 2", b"mass: 3")
+        said = self.run_it("run", "-", input=other).out
+        self.assertIn("model.h5, 101 rows; replaces an earlier result of this name\n", said)
+        self.assertNotIn("replaces", self.run_it("run", "-", "-o", "model.h5", input=other).out)
 
 
 class MisspeltKeys(Case):
