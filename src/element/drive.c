@@ -224,7 +224,7 @@ static double press(const ga_pair *pair, const ga_coordinate_type *c, const doub
 typedef struct look {
     ga_pair pair;
     ga_scalar s; /* world axes */
-    double nu[GA_PAIR], rate;
+    double rate;
     double rate_size; /* sum of the sizes of its terms */
 } look;
 
@@ -232,12 +232,12 @@ static void look_at(const drive *d, const ga_element_state *state, ga_derivative
                     look *l)
 {
     ga_pair_locate(d->joint, state, &l->pair);
+    ga_pair_twists(&l->pair, l->pair.nu);
     ga_pair_coordinate(&l->pair, d->k, order, &l->s);
-    ga_pair_twists(&l->pair, l->nu);
     l->rate = l->rate_size = 0;
     for (int i = 0; i < GA_PAIR; ++i) {
-        l->rate += l->s.g[i] * l->nu[i];
-        l->rate_size += fabs(l->s.g[i] * l->nu[i]);
+        l->rate += l->s.g[i] * l->pair.nu[i];
+        l->rate_size += fabs(l->s.g[i] * l->pair.nu[i]);
     }
 }
 
@@ -287,7 +287,7 @@ static void tangent(const void *element, const ga_element_state *state, double *
     look l;
     const effort e = exert_at(d, state, GA_ORDER_SECOND, &l);
     double DQ[GA_PAIR], DN[GA_PAIR] = {0}, g[GA_PAIR];
-    ga_scalar_swept(&l.s, l.nu, DQ);
+    ga_scalar_swept(&l.s, l.pair.nu, DQ);
     if (d->element.host && e.Q_N != 0)
         press(&l.pair, d->coordinate, state->lambda + d->joint->element.row, NULL, DN);
     for (int i = 0; i < GA_PAIR; ++i) DQ[i] = e.Q_s * l.s.g[i] + e.Q_v * DQ[i] + e.Q_N * DN[i];
@@ -356,9 +356,8 @@ static void speed_stiffness(const void *element, const ga_element_state *state, 
     look l;
     memset(Z, 0, GA_PAIR * sizeof *Z);
     if (!locked(mode_of(d, state))) return;
-    look_at(d, state, GA_ORDER_SECOND, &l);
-    ga_scalar_swept(&l.s, l.nu, Z);
-    ga_pair_to_body(&l.pair, Z, Z);
+    look_at(d, state, GA_ORDER_SWEPT, &l);
+    ga_pair_to_body(&l.pair, l.s.swept, Z);
 }
 
 static void geometric(const void *element, const ga_element_state *state, const double *lambda,

@@ -107,16 +107,11 @@ static void geometric(const void *element, const ga_element_state *state, const 
 
 static void speed_stiffness(const void *element, const ga_element_state *state, double *Z)
 {
-    const gear *g = element;
     ga_scalar s[2];
     double factor[2];
-    look(g, state, GA_ORDER_SECOND, s, factor);
-    for (int b = 0; b < 2; ++b) {
-        double twists[GA_PAIR], *out = Z + GA_PAIR * b;
-        ga_joint_twists(g->joints[b], state, twists);
-        ga_scalar_swept(&s[b], twists, out);
-        for (int j = 0; j < GA_PAIR; ++j) out[j] *= factor[b];
-    }
+    look(element, state, GA_ORDER_SWEPT, s, factor);
+    for (int b = 0; b < 2; ++b)
+        for (int j = 0; j < GA_PAIR; ++j) Z[GA_PAIR * b + j] = factor[b] * s[b].swept[j];
 }
 
 static bool coupled(const void *element, int i, int j)

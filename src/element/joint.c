@@ -183,13 +183,11 @@ void ga_joint_speed_stiffness(const void *element, const ga_element_state *state
     const ga_joint *joint = element;
     ga_pair pair;
     ga_scalar s;
-    double nu[GA_PAIR], world[GA_PAIR];
     ga_pair_locate(joint, state, &pair);
-    ga_pair_twists(&pair, nu);
+    ga_pair_twists(&pair, pair.nu);
     for (int k = 0; k < joint->element.rows; ++k) {
-        ga_pair_row(&pair, k, GA_ORDER_SECOND, &s);
-        ga_scalar_swept(&s, nu, world);
-        ga_pair_to_body(&pair, world, Z + GA_PAIR * k);
+        ga_pair_row(&pair, k, GA_ORDER_SWEPT, &s);
+        ga_pair_to_body(&pair, s.swept, Z + GA_PAIR * k);
     }
 }
 
@@ -261,16 +259,6 @@ void ga_joint_coordinates_describe(const ga_joint *joint, const char *name, char
                          joint->kind->coordinate[k].name);
 }
 
-void ga_joint_twists(const ga_joint *joint, const ga_element_state *state,
-                     double twists[GA_PAIR])
-{
-    for (int b = 0; b < 2; ++b) {
-        const ga_frame *f = &state->frames[joint->element.nodes[b]];
-        memcpy(twists + GA_TWIST * b, f->u, sizeof f->u);
-        memcpy(twists + GA_TWIST * b + 3, f->w, sizeof f->w);
-    }
-}
-
 /* Where in the joint's memory an angular coordinate is. */
 static int memory_of(const ga_joint *joint, int k)
 {
@@ -314,10 +302,15 @@ void ga_joint_coordinate(const ga_joint *joint, int k, const ga_element_state *s
     ga_pair pair;
     ga_scalar world;
     ga_pair_locate(joint, state, &pair);
+    if (order == GA_ORDER_SWEPT) ga_pair_twists(&pair, pair.nu);
     ga_pair_coordinate(&pair, k, order, &world);
     s->value = world.value;
     if (order < GA_ORDER_GRADIENT) return;
     ga_pair_to_body(&pair, world.g, s->g);
+    if (order == GA_ORDER_SWEPT) {
+        s->rate = world.rate;
+        ga_pair_to_body(&pair, world.swept, s->swept);
+    }
     if (order < GA_ORDER_SECOND) return;
     memset(s->S, 0, sizeof s->S);
     ga_pair_add_to_body(&pair, 1, world.S, s->S);

@@ -192,10 +192,6 @@ typedef struct ga_blocks {
 } ga_blocks;
 ga_blocks ga_joint_coordinate_blocks(const ga_joint *joint, int k);
 
-/* The twists of its two bodies. */
-void ga_joint_twists(const ga_joint *joint, const ga_element_state *state,
-                     double twists[GA_PAIR]);
-
 void ga_pair_locate(const ga_joint *joint, const ga_element_state *state, ga_pair *pair);
 /* Coordinate k with derivatives in world axes. */
 void ga_pair_coordinate(const ga_pair *pair, int k, ga_derivative_order order, ga_scalar *s);

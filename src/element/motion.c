@@ -88,10 +88,8 @@ static void speed_stiffness(const void *element, const ga_element_state *state, 
 {
     const motion *m = element;
     ga_scalar s;
-    double twists[GA_PAIR];
-    ga_joint_coordinate(m->joint, m->k, state, GA_ORDER_SECOND, &s);
-    ga_joint_twists(m->joint, state, twists);
-    ga_scalar_swept(&s, twists, Z);
+    ga_joint_coordinate(m->joint, m->k, state, GA_ORDER_SWEPT, &s);
+    memcpy(Z, s.swept, sizeof s.swept);
 }
 
 static void rate(const void *element, const ga_element_state *state, double *Phi_t)

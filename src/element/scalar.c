@@ -25,9 +25,35 @@
 
 static void put(ga_vec3 a, double *out) { ga_vec3_store(a, out); }
 
-static double *block(ga_scalar *s, int i, int j) { return s->S + 3 * GA_PAIR * i + 3 * j; }
+enum { UA, TA, UB, TB }; /* blocks: translation and rotation of the first, of the second */
 
-/* += scale x~ */
+/* What a pair adds to the second derivatives of s: to S, or to nu^T S. */
+typedef struct second {
+    const ga_pair *pair;
+    ga_derivative_order order;
+    ga_scalar *s;
+} second;
+
+static second begin(const ga_pair *pair, ga_derivative_order order, ga_scalar *s)
+{
+    if (order == GA_ORDER_SECOND) {
+        memset(s->S, 0, sizeof s->S);
+    } else {
+        memset(s->swept, 0, sizeof s->swept);
+        s->rate = 0;
+        for (int i = 0; i < GA_PAIR; ++i) s->rate += s->g[i] * pair->nu[i];
+    }
+    return (second){pair, order, s};
+}
+
+static void add_to(double *out, ga_vec3 a)
+{
+    out[0] += a.x;
+    out[1] += a.y;
+    out[2] += a.z;
+}
+
+/* M += scale x~ */
 static void add_skew(double *M, double scale, ga_vec3 x)
 {
     M[1] -= scale * x.z;
@@ -38,20 +64,34 @@ static void add_skew(double *M, double scale, ga_vec3 x)
     M[2 * GA_PAIR + 1] += scale * x.x;
 }
 
-/* += scale (x y^T - (x.y) I) */
-static void add_turn(double *M, double scale, ga_vec3 x, ga_vec3 y)
+/* S_ij += scale x~; nu^T x~ = (nu x x)^T */
+static void skew(const second *d, int i, int j, double scale, ga_vec3 x)
 {
-    const double a[3] = {x.x, x.y, x.z}, b[3] = {y.x, y.y, y.z};
-    const double dot = ga_vec3_dot(x, y);
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) M[GA_PAIR * i + j] += scale * a[i] * b[j];
-        M[GA_PAIR * i + i] -= scale * dot;
+    if (d->order == GA_ORDER_SECOND) {
+        add_skew(d->s->S + 3 * GA_PAIR * i + 3 * j, scale, x);
+        return;
     }
+    const ga_vec3 nu = ga_vec3_load(d->pair->nu + 3 * i);
+    add_to(d->s->swept + 3 * j, ga_vec3_scale(scale, ga_vec3_cross(nu, x)));
 }
 
-static void clear(ga_scalar *s) { memset(s->S, 0, sizeof s->S); }
-
-enum { UA, TA, UB, TB }; /* blocks: translation and rotation of the first, of the second */
+/* S_ij += scale (x y^T - (x.y) I) */
+static void turn(const second *d, int i, int j, double scale, ga_vec3 x, ga_vec3 y)
+{
+    const double dot = ga_vec3_dot(x, y);
+    if (d->order == GA_ORDER_SWEPT) {
+        const ga_vec3 nu = ga_vec3_load(d->pair->nu + 3 * i);
+        add_to(d->s->swept + 3 * j,
+               ga_vec3_axpy(ga_vec3_scale(scale * ga_vec3_dot(nu, x), y), -scale * dot, nu));
+        return;
+    }
+    const double a[3] = {x.x, x.y, x.z}, b[3] = {y.x, y.y, y.z};
+    double *M = d->s->S + 3 * GA_PAIR * i + 3 * j;
+    for (int k = 0; k < 3; ++k) {
+        for (int l = 0; l < 3; ++l) M[GA_PAIR * k + l] += scale * a[k] * b[l];
+        M[GA_PAIR * k + k] -= scale * dot;
+    }
+}
 
 void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_derivative_order order, ga_scalar *s)
 {
@@ -63,12 +103,12 @@ void ga_scalar_dot(const ga_pair *pair, int i, int j, ga_derivative_order order,
     put(c, s->g + 3);
     put(zero, s->g + 6);
     put(ga_vec3_scale(-1, c), s->g + 9);
-    if (order < GA_ORDER_SECOND) return;
-    clear(s);
-    add_turn(block(s, TA, TA), 1, b, a);
-    add_turn(block(s, TA, TB), -1, b, a);
-    add_turn(block(s, TB, TA), -1, a, b);
-    add_turn(block(s, TB, TB), 1, a, b);
+    if (order < GA_ORDER_SWEPT) return;
+    const second d = begin(pair, order, s);
+    turn(&d, TA, TA, 1, b, a);
+    turn(&d, TA, TB, -1, b, a);
+    turn(&d, TB, TA, -1, a, b);
+    turn(&d, TB, TB, 1, a, b);
 }
 
 void ga_scalar_along(const ga_pair *pair, int i, ga_derivative_order order, ga_scalar *s)
@@ -81,19 +121,19 @@ void ga_scalar_along(const ga_pair *pair, int i, ga_derivative_order order, ga_s
     put(ga_vec3_cross(a, D), s->g + 3);
     put(a, s->g + 6);
     put(ga_vec3_cross(arm, a), s->g + 9);
-    if (order < GA_ORDER_SECOND) return;
-    clear(s);
-    add_skew(block(s, TA, UA), -1, a);
-    add_turn(block(s, TA, TA), 1, D, a);
-    add_skew(block(s, TA, UB), 1, a);
-    add_turn(block(s, TA, TB), -1, arm, a);
-    add_skew(block(s, UB, TA), -1, a);
-    add_skew(block(s, UB, TB), 1, a);
-    add_turn(block(s, TB, TA), -1, a, arm);
-    add_turn(block(s, TB, TB), 1, a, arm);
+    if (order < GA_ORDER_SWEPT) return;
+    const second d = begin(pair, order, s);
+    skew(&d, TA, UA, -1, a);
+    turn(&d, TA, TA, 1, D, a);
+    skew(&d, TA, UB, 1, a);
+    turn(&d, TA, TB, -1, arm, a);
+    skew(&d, UB, TA, -1, a);
+    skew(&d, UB, TB, 1, a);
+    turn(&d, TB, TA, -1, a, arm);
+    turn(&d, TB, TB, 1, a, arm);
 }
 
-/* Gradient and S of E . d for E that stays. */
+/* Derivatives of E . d for E that stays. */
 static void derive_world(const ga_pair *pair, ga_vec3 E, ga_derivative_order order,
                          ga_scalar *s)
 {
@@ -102,12 +142,12 @@ static void derive_world(const ga_pair *pair, ga_vec3 E, ga_derivative_order ord
     put(ga_vec3_cross(E, pair->arm[0]), s->g + 3);
     put(E, s->g + 6);
     put(ga_vec3_cross(pair->arm[1], E), s->g + 9);
-    if (order < GA_ORDER_SECOND) return;
-    clear(s);
-    add_skew(block(s, UA, TA), -1, E);
-    add_turn(block(s, TA, TA), -1, E, pair->arm[0]);
-    add_skew(block(s, UB, TB), 1, E);
-    add_turn(block(s, TB, TB), 1, E, pair->arm[1]);
+    if (order < GA_ORDER_SWEPT) return;
+    const second d = begin(pair, order, s);
+    skew(&d, UA, TA, -1, E);
+    turn(&d, TA, TA, -1, E, pair->arm[0]);
+    skew(&d, UB, TB, 1, E);
+    turn(&d, TB, TB, 1, E, pair->arm[1]);
 }
 
 void ga_scalar_world(const ga_pair *pair, ga_vec3 direction, ga_derivative_order order,
@@ -136,15 +176,25 @@ void ga_scalar_length(const ga_pair *pair, ga_derivative_order order, ga_scalar 
     const ga_vec3 n = length > 0 ? ga_vec3_scale(1 / length, pair->d) : (ga_vec3){1, 0, 0};
     s->value = length;
     derive_world(pair, n, order, s);
-    if (order < GA_ORDER_SECOND || !(length > 0)) return;
+    if (order < GA_ORDER_SWEPT || !(length > 0)) return;
 
-    double J[3 * GA_PAIR];
+    double J[3 * GA_PAIR]; /* J^T n = g */
     separation(pair, J);
+    if (order == GA_ORDER_SWEPT) {
+        for (int k = 0; k < 3; ++k) {
+            double moves = 0;
+            for (int i = 0; i < GA_PAIR; ++i) moves += J[GA_PAIR * k + i] * pair->nu[i];
+            for (int j = 0; j < GA_PAIR; ++j)
+                s->swept[j] += moves * J[GA_PAIR * k + j] / length;
+        }
+        for (int j = 0; j < GA_PAIR; ++j) s->swept[j] -= s->rate * s->g[j] / length;
+        return;
+    }
     for (int i = 0; i < GA_PAIR; ++i)
         for (int j = 0; j < GA_PAIR; ++j) {
             const double JJ = J[i] * J[j] + J[GA_PAIR + i] * J[GA_PAIR + j] +
                               J[2 * GA_PAIR + i] * J[2 * GA_PAIR + j];
-            s->S[GA_PAIR * i + j] += (JJ - s->g[i] * s->g[j]) / length; /* J^T n = g */
+            s->S[GA_PAIR * i + j] += (JJ - s->g[i] * s->g[j]) / length;
         }
 }
 
@@ -153,6 +203,13 @@ void ga_scalar_chain(const ga_chain *f, const ga_scalar *x, const ga_scalar *y,
 {
     s->value = f->f;
     if (order < GA_ORDER_GRADIENT) return;
+    if (order == GA_ORDER_SWEPT) {
+        const double u = f->xx * x->rate + f->xy * y->rate;
+        const double v = f->xy * x->rate + f->yy * y->rate;
+        s->rate = f->x * x->rate + f->y * y->rate;
+        for (int j = 0; j < GA_PAIR; ++j)
+            s->swept[j] = f->x * x->swept[j] + f->y * y->swept[j] + u * x->g[j] + v * y->g[j];
+    }
     if (order == GA_ORDER_SECOND)
         for (int i = 0; i < GA_PAIR; ++i) {
             const double u = f->xx * x->g[i] + f->xy * y->g[i];
@@ -184,6 +241,10 @@ void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y,
     s->value = c * x->value + e * y->value;
     if (order < GA_ORDER_GRADIENT) return;
     for (int i = 0; i < GA_PAIR; ++i) s->g[i] = c * x->g[i] + e * y->g[i];
+    if (order == GA_ORDER_SWEPT) {
+        s->rate = c * x->rate + e * y->rate;
+        for (int i = 0; i < GA_PAIR; ++i) s->swept[i] = c * x->swept[i] + e * y->swept[i];
+    }
     if (order < GA_ORDER_SECOND) return;
     for (int i = 0; i < GA_PAIR * GA_PAIR; ++i) s->S[i] = c * x->S[i] + e * y->S[i];
 }

@@ -22,17 +22,19 @@
 
 enum { GA_PAIR = 2 * GA_TWIST };
 
-/* Value, gradient, second derivative S as in element.h. */
+/* Value, gradient, second derivative S as in element.h; each only where asked for. */
 typedef struct ga_scalar {
     double value;
     double g[GA_PAIR];
-    double S[GA_PAIR * GA_PAIR]; /* row-major; only where asked for */
+    double rate, swept[GA_PAIR]; /* g . nu and nu^T S, with the twists nu of the pair */
+    double S[GA_PAIR * GA_PAIR]; /* row-major */
 } ga_scalar;
 
 typedef enum ga_derivative_order {
     GA_ORDER_VALUE,
     GA_ORDER_GRADIENT,
-    GA_ORDER_SECOND
+    GA_ORDER_SWEPT, /* without S itself, which takes several times as long */
+    GA_ORDER_SECOND /* without rate and swept */
 } ga_derivative_order;
 
 struct ga_joint;
@@ -45,6 +47,7 @@ typedef struct ga_pair {
     ga_vec3 arm[2];
     ga_vec3 axis[2][3];
     ga_vec3 d;
+    double nu[GA_PAIR]; /* twists in world axes, for GA_ORDER_SWEPT; see ga_pair_twists */
 } ga_pair;
 
 typedef void ga_scalar_function(const ga_pair *pair, ga_derivative_order order, ga_scalar *s);
@@ -68,7 +71,7 @@ void ga_scalar_angle(const ga_scalar *x, const ga_scalar *y, ga_derivative_order
 void ga_scalar_sum(double c, const ga_scalar *x, double e, const ga_scalar *y,
                    ga_derivative_order order, ga_scalar *s);
 
-/* D (g . nu) at fixed twists: nu^T S */
+/* D (g . nu) at fixed twists: nu^T S, where S is known. */
 static inline void ga_scalar_swept(const ga_scalar *s, const double *nu, double *out)
 {
     for (int j = 0; j < GA_PAIR; ++j) out[j] = 0;
@@ -76,7 +79,7 @@ static inline void ga_scalar_swept(const ga_scalar *s, const double *nu, double 
         for (int j = 0; j < GA_PAIR; ++j) out[j] += nu[i] * s->S[GA_PAIR * i + j];
 }
 
-/* The twists of both bodies in world axes. */
+/* The twists of both bodies in world axes; nu may be that of the pair. */
 void ga_pair_twists(const ga_pair *pair, double nu[GA_PAIR]);
 /* From world to body axes: of a gradient, and of `scale` times a matrix, added. In place is
  * fine for gradients. */
