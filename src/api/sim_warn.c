@@ -167,14 +167,15 @@ void ga_sim_warn_step(ga_sim *sim)
 }
 
 /* Methods of higher order take far fewer steps. Where `auto` has tried them it knows better;
- * with friction that depends on reactions, or a loose tolerance, it does not try. */
+ * with friction that depends on reactions, or a loose tolerance, it does not try. A run that
+ * failed has other troubles. */
 static void warn_many_steps(ga_sim *sim, const ga_control_statistics *stats)
 {
     const ga_method_use use = ga_integrator_method_use(sim->integrator);
     const long steps = use.steps[GA_METHOD_GENERALIZED_ALPHA];
     const bool told = ga_warnings_have(&sim->warnings, GA_WARN_STIFF_STEPS) ||
                       ga_warnings_have(&sim->warnings, GA_WARN_CHATTERING);
-    if (told || steps < MANY_STEPS || steps < stats->accepted) return;
+    if (told || sim->failed || steps < MANY_STEPS || steps < stats->accepted) return;
     ga_warn(&sim->warnings, GA_WARN_MANY_STEPS, NULL, NAN,
             "%ld steps of generalized-alpha, %ld of them of third order, for a tolerance of "
             "%.3g: methods of higher order take far fewer",

@@ -1013,6 +1013,11 @@ class Singular(Case):
                 self.assertIn("dead point", said.splitlines()[0])
                 self.assertIn("try: a motion that the mechanism can follow", said)
                 self.assertNotIn("tolerance", said.splitlines()[-1])
+        # the 45,000 steps to it would not be fewer with another method
+        said = self.json_of("run", "dead.yaml", "--json", "--no-results", "--set",
+                            "simulate.method=generalized-alpha", code=1)
+        self.assertEqual(said["failure"]["code"], "GA_ERR_STEP_SIZE")
+        self.assertEqual(said["warnings"], [])
 
     def test_start(self):
         self.write("straight.yaml", STRAIGHT)
