@@ -104,6 +104,19 @@ describe("default shapes", () => {
     expect(list.parts.some((p) => p.solid === "wedge")).toBe(true);
     expect(list.parts.some((p) => p.solid === "tube")).toBe(false);
   });
+  it("a rack on its slide is no wheel", () => {
+    const body = (name: string, inertia: number, y: number) => ({ name, mass: 1, inertia: [0, 0, inertia], position: [0, y, 0] });
+    const joints = [
+      { name: "shaft", type: "revolute", a: { body: -1, position: [0, 0.02, 0] }, b: { body: 0 } },
+      { name: "slide", type: "prismatic", a: { body: -1, rotation: [0.5, 0.5, 0.5, 0.5] }, b: { body: 1, rotation: [0.5, 0.5, 0.5, 0.5] } },
+    ];
+    const mesh = { name: "mesh", type: "rack", joints: ["shaft", "slide"], radius: 0.02 };
+    const bodies = [body("pinion", 4e-5, 0.02), body("bar", 1, 0)];
+    const list = draw({ format: 1, dimension: 2, bodies, joints: [...joints, mesh] });
+    expect(list.parts.filter((p) => p.body === 1).map((p) => p.solid)).toEqual([]);
+    const slider = draw({ format: 1, dimension: 2, bodies, joints });
+    expect(slider.parts.filter((p) => p.body === 1).map((p) => p.solid)).toEqual(["box"]);
+  });
   it("forks are not much wider than their rods", () => {
     const rods = [0, 1].map((k) => ({ name: `rod${k}`, mass: 0.2, inertia: [1e-5, 4e-3, 4e-3], position: [0.5 * k, 0, 0] }));
     const joint = { name: "u", type: "universal", a: { body: 0, position: [0.25, 0, 0] }, b: { body: 1, position: [-0.25, 0, 0] } };

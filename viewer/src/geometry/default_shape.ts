@@ -174,6 +174,7 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
     }
     return;
   }
+  if (b.rack > 0) return; /* its bar is drawn with the teeth; it slides, so it is no wheel */
   const most = only ? 0.4 : 0.5;
   rotor(list, b.index, lift([0, 0, 0]), Z, clamp(radius, 0.6 * b.width, most * layout.size), thick);
 }
