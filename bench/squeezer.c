@@ -248,6 +248,26 @@ static ga_eval all(void *user, const ga_point *at, const ga_wanted *wanted)
     return GA_EVAL_OK;
 }
 
+/* w^2 times the arms: loops of them, without the constants. */
+static ga_eval acceleration_rhs(void *user, const ga_point *at, double *c)
+{
+    (void)user;
+    const place *p = recall(at->q);
+    const double *v = at->v;
+    const double w[7] = {v[0], v[0] + v[1], v[2], v[3] + v[4], v[4], v[5] + v[6], v[6]};
+    double x[7], y[7];
+    for (int k = 0; k < 7; ++k) {
+        x[k] = w[k] * w[k] * p->x[k];
+        y[k] = w[k] * w[k] * p->y[k];
+    }
+    for (int k = 0; k < 3; ++k) {
+        const int a = 2 * k + 1; /* bodies of the second half of a loop */
+        c[2 * k] = x[0] + x[1] + (k == 0 ? x[2] : x[a] + x[a + 1]);
+        c[2 * k + 1] = y[0] + y[1] + (k == 0 ? y[2] : y[a] + y[a + 1]);
+    }
+    return GA_EVAL_OK;
+}
+
 /* A is row-major. */
 static ga_eval give(const double *A, double *out)
 {
@@ -300,6 +320,7 @@ ga_status squeezer_create(pb_problem **problem)
     if (status != GA_OK) return status;
     ga_system *system = &(*problem)->system;
     system->all = all;
+    system->acceleration_rhs = acceleration_rhs;
     system->stiffness = stiffness;
     system->damping = damping;
     system->velocity_stiffness = velocity_stiffness;

@@ -43,6 +43,7 @@ KERNEL void put(double *to, double a, double b, double c, double d)
 }
 KERNEL void set_zero(vec4 *x) { *x = (vec4){0}; }
 KERNEL void scale(vec4 *x, double a) { *x *= a; }
+KERNEL void multiply(vec4 *x, const vec4 *y) { *x *= *y; }
 KERNEL void minus(vec4 *x, const vec4 *y) { *x -= *y; }
 KERNEL void add(vec4 *x, const vec4 *y, double a) { *x += *y * a; }
 KERNEL void subtract(vec4 *x, const vec4 *y, double a) { *x -= *y * a; }
@@ -92,6 +93,7 @@ KERNEL void put(double *to, double a, double b, double c, double d)
 }
 KERNEL void set_zero(vec4 *x) { memset(x, 0, sizeof *x); }
 KERNEL void scale(vec4 *x, double a) { EACH x->at[v] *= a; }
+KERNEL void multiply(vec4 *x, const vec4 *y) { EACH x->at[v] *= y->at[v]; }
 KERNEL void minus(vec4 *x, const vec4 *y) { EACH x->at[v] -= y->at[v]; }
 KERNEL void add(vec4 *x, const vec4 *y, double a) { EACH x->at[v] += y->at[v] * a; }
 KERNEL void subtract(vec4 *x, const vec4 *y, double a) { EACH x->at[v] -= y->at[v] * a; }

@@ -51,16 +51,14 @@ static void copy_values(const dense *d)
 {
     const ga_matrix *m = d->matrix;
     const size_t n = (size_t)d->n, ld = (size_t)d->ld;
-    for (size_t j = 0; j < n; ++j) {
-        double *to = d->lu + j * ld;
-        if (m->full) {
-            memcpy(to, m->values + j * n, n * sizeof *to);
-            memset(to + n, 0, (ld - n) * sizeof *to);
-            continue;
-        }
-        memset(to, 0, ld * sizeof *to);
-        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k) to[m->rowind[k]] = m->values[k];
+    if (m->full) {
+        d->kernels->fill(d->n, m->values, d->lu);
+        return;
     }
+    memset(d->lu, 0, n * ld * sizeof *d->lu);
+    for (size_t j = 0; j < n; ++j)
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++k)
+            d->lu[j * ld + (size_t)m->rowind[k]] = m->values[k];
 }
 
 /* rcond: the smallest pivot divided by the size of its column. After a failure swap is still -1

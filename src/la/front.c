@@ -12,6 +12,54 @@
 #include <float.h>
 #include <math.h>
 
+/* --- values ------------------------------------------------------------------------------- */
+
+KERNEL double scale_column(int n, const double *restrict r, double c, double *restrict x)
+{
+    vec4 most, bad; /* 0 * x is NaN where x is not finite */
+    double largest = 0, rest = 0;
+    int i = 0;
+    set_zero(&most);
+    set_zero(&bad);
+    for (; i + 4 <= n; i += 4) {
+        vec4 y, z;
+        load(&y, x + i);
+        if (r) {
+            load(&z, r + i);
+            scale(&z, c);
+            multiply(&y, &z);
+            store(x + i, &y);
+        }
+        raise_by(&most, &y);
+        add(&bad, &y, 0);
+    }
+    for (; i < n; ++i) {
+        if (r) x[i] *= r[i] * c;
+        largest = greater(fabs(x[i]), largest);
+        rest += 0 * x[i];
+    }
+    double s[4];
+    store(s, &bad);
+    return greater(largest_of(&most), largest) + (s[0] + s[1] + s[2] + s[3] + rest);
+}
+
+KERNEL void fill(int n, const double *A, double *F)
+{
+    const int ld = ga_front_padded(n);
+    for (int j = 0; j < n; ++j, A += n, F += ld) {
+        int i = 0;
+        for (; i + 4 <= n; i += 4) {
+            vec4 y;
+            load(&y, A + i);
+            store(F + i, &y);
+        }
+        for (; i < n; ++i) F[i] = A[i];
+        for (; i < ld; ++i) F[i] = 0;
+    }
+}
+
+/* --- factors ------------------------------------------------------------------------------ */
+
 /* The row to swap with row c, or -1 if column x has no pivot. */
 KERNEL int choose_pivot(int k, const double *x, int c, double keep)
 {
@@ -338,6 +386,11 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
 
 /* clang-format off */
 #define INSTANCE(name, attribute, sizes)                                                       \
+    attribute static double scale_##name(int n, const double *r, double c, double *x)          \
+    {                                                                                          \
+        return r ? scale_column(n, r, c, x) : scale_column(n, NULL, c, x);                     \
+    }                                                                                          \
+    attribute static void fill_##name(int n, const double *A, double *F) { fill(n, A, F); }    \
     attribute static double factor_##name(int k, int m, double keep, double *F, int *swap)     \
     {                                                                                          \
         double most;                                                                           \
@@ -359,7 +412,8 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     {                                                                                          \
         sizes(k, m, , backward, back, others, own)                                             \
     }                                                                                          \
-    static const ga_front_kernels kernels_##name = {factor_##name, pack_##name,                \
+    static const ga_front_kernels kernels_##name = {scale_##name,  fill_##name,                \
+                                                    factor_##name, pack_##name,                \
                                                     forward_##name, backward_##name};
 /* clang-format on */
 

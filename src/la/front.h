@@ -25,6 +25,11 @@ size_t ga_front_forth_size(int k, int r);
 size_t ga_front_back_size(int k, int r);
 
 typedef struct ga_front_kernels {
+    /* x *= r c for n numbers, with r = 1 where it is null; returns the largest |x|, NaN if one
+     * is not finite. */
+    double (*scale)(int n, const double *r, double c, double *x);
+    /* F from a full matrix of n columns of n numbers. */
+    void (*fill)(int n, const double *A, double *F);
     /* Row c was swapped with row swap[c] >= c. The diagonal entry stays the pivot if it is at
      * least `keep` times the largest below it in A: 1 is partial pivoting. Returns the largest
      * multiplier in L_A and L U_A^-1; -1 if a pivot is zero, denormalised or not finite. */

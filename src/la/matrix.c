@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/buckets.h"
+#include "la/front.h"
 #include "la/unroll.h"
 
 #include <limits.h>
@@ -404,7 +405,10 @@ GA_UNROLLED add_blocks(const int rows, const run *r, const item *from, const ite
         const double *restrict a = term->a + x->a;
         double *restrict to = values + x->to;
         for (int j = 0; j < cols; ++j, a += across, to += x->stride)
-            for (int i = 0; i < rows; ++i) to[i] += scale * a[i * down];
+            if (down == 1) /* a constant stride */
+                for (int i = 0; i < rows; ++i) to[i] += scale * a[i];
+            else
+                for (int i = 0; i < rows; ++i) to[i] += scale * a[i * down];
     }
 }
 
@@ -466,22 +470,32 @@ static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term
 static double scale_column(const ga_matrix *m, int j, const double *restrict r, double c)
 {
     const int from = ga_matrix_start(m, j), count = ga_matrix_start(m, j + 1) - from;
-    const int *restrict row = m->full ? NULL : m->rowind + from;
+    const int *restrict row = m->rowind + from;
     double *restrict x = m->values + from, largest = 0;
-    if (r && !row)
-        for (int k = 0; k < count; ++k) x[k] *= r[k] * c;
     for (int k = 0; k < count; ++k) {
-        if (r && row) x[k] *= r[row[k]] * c;
+        if (r) x[k] *= r[row[k]] * c;
         const double size = fabs(x[k]);
         largest = size > largest ? size : largest;
     }
     return largest;
 }
 
+static void scale_full_columns(const ga_matrix *m, int from, int end, const double *r,
+                               const double *c)
+{
+    const ga_front_kernels *kernels = ga_front_kernels_get();
+    for (int j = from; j < end; ++j)
+        m->size[j] = kernels->scale(m->n, r, r ? c[j] : 1, m->values + ga_matrix_start(m, j));
+}
+
 /* Columns from .. end-1: scaled and measured. Sizes are NaN where an entry is not finite. */
 static void scale_columns(const ga_matrix *m, int from, int end, const double *r,
                           const double *c)
 {
+    if (m->full) {
+        scale_full_columns(m, from, end, r, c);
+        return;
+    }
     for (int j = from; j < end; ++j) m->size[j] = scale_column(m, j, r, r ? c[j] : 1);
     const int first = ga_matrix_start(m, from);
     if (ga_all_finite(ga_matrix_start(m, end) - first, m->values + first)) return;

@@ -157,15 +157,13 @@ static ga_status accelerate(ga_consistent *c, double t, const double *q, const d
 {
     ga_saddle *k = &c->saddle;
     ga_dae *dae = c->dae;
-    if (!c->holds) {
-        GA_TRY(ga_dae_mass(dae, t, q, k->M));
-        GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
-    }
+    const bool nonlinear = dae->sys.force_uses_multipliers;
+    const ga_point at = {.t = t, .q = q, .v = v};
+    const ga_values values = {
+        .M = c->holds ? NULL : k->M, .G = c->holds ? NULL : k->G, .f = nonlinear ? NULL : c->f};
+    GA_TRY(ga_dae_evaluate(dae, &at, &values));
     GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, c->c));
-    if (dae->sys.force_uses_multipliers)
-        return solve_nonlinear(c, t, q, v, parts, vd, multipliers);
-    ga_point at = {.t = t, .q = q, .v = v};
-    GA_TRY(ga_dae_force(dae, &at, c->f));
+    if (nonlinear) return solve_nonlinear(c, t, q, v, parts, vd, multipliers);
     if (!c->holds) GA_TRY(ga_saddle_factor(k, parts));
     memcpy(k->rhs, c->f, (size_t)dae->nv * sizeof *k->rhs);
     memcpy(k->rhs + dae->nv, c->c, (size_t)dae->mp * sizeof *k->rhs);

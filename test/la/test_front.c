@@ -155,12 +155,56 @@ static void reports(void **state)
     assert_true(ga_front_growth(2, 4, p.F) == 15e6);
 }
 
+/* Columns of any length, scaled or not, and what is not finite anywhere in them. */
+static void scales_columns(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    for (int n = 1; n <= MOST; ++n) {
+        double x[MOST], y[MOST], r[MOST], most = 0;
+        for (int i = 0; i < n; ++i) {
+            x[i] = y[i] = random_value(&seed);
+            r[i] = random_value(&seed);
+            most = fmax(most, fabs(x[i] * (r[i] * -3)));
+        }
+        ga_front_kernels_get()->scale(n, NULL, 1, y);
+        assert_memory_equal(x, y, (size_t)n * sizeof *x);
+        assert_true(ga_front_kernels_get()->scale(n, r, -3, x) == most);
+        assert_true(ga_front_kernels_plain()->scale(n, r, -3, y) == most);
+        assert_memory_equal(x, y, (size_t)n * sizeof *x);
+        for (int i = 0; i < n; ++i) {
+            const double kept = y[i];
+            y[i] = i % 2 ? NAN : INFINITY;
+            assert_true(isnan(ga_front_kernels_get()->scale(n, NULL, 1, y)));
+            assert_true(isnan(ga_front_kernels_plain()->scale(n, NULL, 1, y)));
+            y[i] = kept;
+        }
+    }
+}
+
+static void fills(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= MOST; ++n) {
+        const int ld = ga_front_padded(n);
+        double A[MOST * MOST], F[ROOM * ROOM];
+        for (int k = 0; k < n * n; ++k) A[k] = k + 1;
+        for (int k = 0; k < ld * n; ++k) F[k] = NAN;
+        ga_front_kernels_get()->fill(n, A, F);
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < ld; ++i)
+                assert_true(F[i + j * ld] == (i < n ? A[i + j * n] : 0));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_like_lapack),
         cmocka_unit_test(same_bits_everywhere),
         cmocka_unit_test(reports),
+        cmocka_unit_test(scales_columns),
+        cmocka_unit_test(fills),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

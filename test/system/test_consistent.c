@@ -211,10 +211,66 @@ static void test_messages(void **state)
     ga_consistent_destroy(&(ga_consistent){0});
 }
 
+static long asked; /* how often for M, G and f */
+
+static ga_eval together(void *user, const ga_point *at, const ga_wanted *wanted)
+{
+    const ga_system *sys = &((const pb_problem *)user)->system;
+    ++asked;
+    if (wanted->mass) assert_int_equal(sys->mass(sys->user, at, wanted->mass), GA_EVAL_OK);
+    if (wanted->gradient)
+        assert_int_equal(sys->gradient(sys->user, at, wanted->gradient), GA_EVAL_OK);
+    if (wanted->force) assert_int_equal(sys->force(sys->user, at, wanted->force), GA_EVAL_OK);
+    return GA_EVAL_OK;
+}
+
+static ga_eval alone(void *user, const ga_point *at, double *out)
+{
+    (void)user, (void)at, (void)out;
+    ++asked;
+    return GA_EVAL_RECOVERABLE;
+}
+
+static ga_eval right_hand_side(void *user, const ga_point *at, double *out)
+{
+    const ga_system *sys = &((const pb_problem *)user)->system;
+    return sys->acceleration_rhs(sys->user, at, out);
+}
+
+/* Accelerations ask for M, G and f together where the system offers that: they mostly have
+ * sines and frames in common. */
+static void test_at_once(void **state)
+{
+    (void)state;
+    pb_problem *p = NULL;
+    assert_int_equal(pb_andrews_relative_create(&p), GA_OK);
+    ga_system system = p->system;
+    system.user = p;
+    system.all = together;
+    system.mass = system.gradient = system.force = alone;
+    system.acceleration_rhs = right_hand_side;
+    double expected[MAX_NV], vd[MAX_NV], multipliers[MAX_NC] = {0};
+    for (int k = 0; k < 2; ++k) {
+        ga_dae dae;
+        ga_consistent c = {0};
+        assert_int_equal(ga_dae_create(k ? &system : &p->system, &dae), GA_OK);
+        assert_int_equal(ga_consistent_create(&dae, GA_SOLVER_AUTO, &c), GA_OK);
+        asked = 0;
+        assert_int_equal(
+            ga_consistent_acceleration(&c, p->t0, p->q0, p->v0, k ? vd : expected, multipliers),
+            GA_OK);
+        assert_int_equal(asked, k);
+        ga_consistent_destroy(&c);
+        ga_dae_destroy(&dae);
+    }
+    for (int i = 0; i < 7; ++i) assert_true(vd[i] == expected[i]);
+    pb_destroy(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_start),
-                                       cmocka_unit_test(test_correct),
-                                       cmocka_unit_test(test_messages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start), cmocka_unit_test(test_correct),
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
