@@ -334,7 +334,7 @@ static void close_files(cli_run_state *r)
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
     const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
-    const ga_coefficients none = {0, 0, 0, 0};
+    const ga_coefficients none = GA_COEFFICIENTS(0, 0, 0, 0);
     const ga_coefficients *method = family ? &def->integrator.coefficients : &none;
     const ga_attribute attributes[] = {
         GA_ATTRIBUTE_TEXT("version", ga_version()),

@@ -43,7 +43,7 @@ static ga_action impact(void *user, int count, const int *which, const ga_sample
 
 int main(void)
 {
-    const ga_node plane = {GA_GROUP_RN, 2};
+    const ga_node plane = GA_NODE(GA_GROUP_RN, 2);
     const ga_system pendulum = {.struct_size = sizeof(ga_system),
                                 .node_count = 1,
                                 .nodes = &plane,

@@ -162,7 +162,7 @@ int main(void)
     static ga_node nodes[N];
     double one[2 * N], other[2 * N], most = 0;
     for (int i = 0; i < N; ++i) {
-        nodes[i] = (ga_node){GA_GROUP_RN, 2};
+        nodes[i] = (ga_node)GA_NODE(GA_GROUP_RN, 2);
         add(&M, 2 * i, 2 * i, 2, 2);
         for (int column = i > 0 ? i - 1 : 0; column <= i; ++column) {
             add(&B, i, 2 * column, 1, 2);

@@ -68,7 +68,7 @@ static void integrate_by_hand(double t_end, int n, double y[4])
 /* The largest difference to y in the end, by the sizes of the solution; negative: a failure. */
 static double run(ga_method method, double t_end, double y[4])
 {
-    const ga_node nodes[2] = {{GA_GROUP_RN, 1}, {GA_GROUP_STATE, 2}};
+    const ga_node nodes[2] = {GA_NODE(GA_GROUP_RN, 1), GA_NODE(GA_GROUP_STATE, 2)};
     const ga_system drive = {.struct_size = sizeof(ga_system),
                              .node_count = 2,
                              .nodes = nodes,

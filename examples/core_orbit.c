@@ -27,7 +27,7 @@ static ga_eval attraction(void *user, const ga_point *at, double *f)
 int main(void)
 {
     const double eccentricity = 0.5, pi = 3.14159265358979323846;
-    const ga_node plane = {GA_GROUP_RN, 2};
+    const ga_node plane = GA_NODE(GA_GROUP_RN, 2);
     const ga_system planet = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &plane,

@@ -12,7 +12,7 @@ static ga_eval rod(void *user, const ga_point *at, double *Phi)
 
 int main(void)
 {
-    ga_node plane = {GA_GROUP_RN, 2};
+    ga_node plane = GA_NODE(GA_GROUP_RN, 2);
     ga_system pendulum = {.struct_size = sizeof pendulum, .node_count = 1, .nodes = &plane,
                           .mass = mass, .force = force,
                           .constraint_count = 1, .constraint = rod};

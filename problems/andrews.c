@@ -53,7 +53,7 @@ static void spring(const double *D, double *F, double *K)
 
 enum { BETA, THETA, GAMMA, PHI, DELTA, OMEGA, EPSILON };
 
-static const ga_node relative_node = {GA_GROUP_RN, 7};
+static const ga_node relative_node = GA_NODE(GA_GROUP_RN, 7);
 
 /* Inertia couplings of two bodies each: M depends on Theta, Phi, Omega by these. */
 static const double mu = 0.00365 * 0.0115 * 0.007;    /* m2 da rr */
@@ -402,7 +402,7 @@ typedef struct absolute_model {
     pb_reference references[2];
 } absolute_model;
 
-static const ga_node absolute_node = {GA_GROUP_RN, NQ};
+static const ga_node absolute_node = GA_NODE(GA_GROUP_RN, NQ);
 
 static void rotate_arm(int j, const double *cosine, const double *sine, double *r)
 {

@@ -177,7 +177,7 @@ ga_status pb_chain_create(int n, pb_problem **out)
     p->Z_col = p->Z_row + velocity_count;
     fill_patterns(p);
     for (int k = 0; k < n; ++k) {
-        p->nodes[k].group = GA_GROUP_R2SO2;
+        p->nodes[k] = (ga_node)GA_NODE(GA_GROUP_R2SO2, 0);
         p->q0[3 * k] = k + 0.5;
     }
 

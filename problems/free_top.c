@@ -15,7 +15,7 @@ typedef struct top {
     double q0[4], l[3];
 } top;
 
-static const ga_node node = {GA_GROUP_SO3, 0};
+static const ga_node node = GA_NODE(GA_GROUP_SO3, 0);
 static const double v0[3] = {1.2, 0, 2};
 
 static ga_eval mass(void *user, const ga_point *at, double *M)

@@ -15,7 +15,7 @@
 static const double m = 15, gravity[3] = {0, 0, -9.81}, X[3] = {0, 1, 0};
 static const double J[3] = {0.234375, 0.46875, 0.234375};
 
-static const ga_node nodes[2] = {{GA_GROUP_R3SO3, 0}, {GA_GROUP_SE3, 0}};
+static const ga_node nodes[2] = {GA_NODE(GA_GROUP_R3SO3, 0), GA_NODE(GA_GROUP_SE3, 0)};
 
 static ga_eval mass(void *user, const ga_point *at, double *M)
 {

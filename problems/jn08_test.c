@@ -13,7 +13,7 @@
 #include "problems/create.h"
 #include <math.h>
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 static const double q0[2] = {1, 1}, v0[2] = {1, -2};
 static const double lambda0 = 1, psi0 = 1;
 

@@ -19,7 +19,7 @@ typedef struct jump {
     double t_jump, q0[2], v0[2];
 } jump;
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 
 static int phase(const jump *p, double t) { return t >= p->t_jump; }
 

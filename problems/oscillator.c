@@ -16,7 +16,7 @@ typedef struct oscillator {
     double p[2];
 } oscillator;
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 static const double q0[2] = {1, -0.4}, v0[2] = {0.5, 0.3};
 
 static ga_eval mass(void *user, const ga_point *at, double *M)

@@ -21,7 +21,7 @@ typedef struct pendulum {
     pb_reference references[2];
 } pendulum;
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 
 static ga_eval mass(void *user, const ga_point *at, double *M)
 {

@@ -14,7 +14,7 @@ typedef struct model {
     double q0[3], v0[3];
 } model;
 
-static const ga_node node = {GA_GROUP_RN, 3};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 3);
 static const double rest = 1.5 * PB_PI, rate0 = 10;
 
 static ga_eval mass(void *user, const ga_point *at, double *M)

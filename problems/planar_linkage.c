@@ -174,7 +174,7 @@ static ga_status create(const char *name, int rods, int pins, pb_problem **out)
     p->B_col = p->B_row + entries;
     p->Z_row = p->B_col + entries;
     p->Z_col = p->Z_row + entries / 2;
-    for (int k = 0; k < rods; ++k) p->nodes[k].group = GA_GROUP_R2SO2;
+    for (int k = 0; k < rods; ++k) p->nodes[k] = (ga_node)GA_NODE(GA_GROUP_R2SO2, 0);
     problem->q0 = p->q0;
     problem->v0 = p->v0;
     *out = problem;

@@ -22,7 +22,7 @@ typedef struct crank {
     pb_reference references[2];
 } crank;
 
-static const ga_node node = {GA_GROUP_RN, NQ};
+static const ga_node node = GA_NODE(GA_GROUP_RN, NQ);
 
 static const int mass_at[NQ] = {X1, Y1, TH1, X2, Y2, TH2, X3, Y3, TH3};
 

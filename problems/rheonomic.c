@@ -23,7 +23,7 @@ typedef struct motion {
     double q[2], v[2], vd[2], lambda;
 } motion;
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 
 static circle circle_at(double t)
 {

@@ -23,7 +23,7 @@ static const double J[3] = {0.4, 0.7, 0.5}, b[3] = {0.6, 0, 0.8};
 static const double s_arm[3] = {0.2, 0.1, -0.3}, G[3] = {0, 0, -2};
 static const double e1[3] = {1, 0, 0}, e2[3] = {0, 1, 0};
 
-static const ga_node node = {GA_GROUP_R3SO3, 0};
+static const ga_node node = GA_NODE(GA_GROUP_R3SO3, 0);
 
 /* What the constraints prescribe, with derivatives in time. */
 typedef struct drive {

@@ -26,7 +26,7 @@ typedef struct disc {
     pb_reference references[2];
 } disc;
 
-static const ga_node node = {GA_GROUP_R3SO3, 0};
+static const ga_node node = GA_NODE(GA_GROUP_R3SO3, 0);
 
 typedef struct geometry {
     double R[9], u[3], s, p[3], t[3], rho[3];

@@ -200,7 +200,7 @@ ga_status pb_sleigh_create(ga_group group, pb_problem **out)
         pb_new(se2 ? "sleigh on SE(2)" : "sleigh on R2xSO(2)", sizeof(sleigh));
     if (!problem) return GA_ERR_MEMORY;
     sleigh *p = problem->data;
-    p->node.group = group;
+    p->node = (ga_node)GA_NODE(group, 0);
     exact(problem, 0, p->q0, p->v0, NULL, NULL);
     problem->t_end = 4;
     problem->q0 = p->q0;

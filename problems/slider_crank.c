@@ -21,7 +21,7 @@ static const double a = 0.15, b = 0.3; /* half the lengths 0.3 and 0.6 */
 static const double m1 = 0.36, m2 = 0.15, m3 = 0.1, m4 = 0.7;
 static const double k = 1000, torque = 1;
 
-static const ga_node node = {GA_GROUP_RN, NQ};
+static const ga_node node = GA_NODE(GA_GROUP_RN, NQ);
 
 static const int mass_at[8] = {X1, Y1, TH1, X2, Y2, TH2, X3, X4};
 

@@ -226,7 +226,7 @@ static void fill_patterns(linkage *p)
 static void put_body(linkage *p, const double *x, double m, const double *J)
 {
     const int k = p->bodies++;
-    p->nodes[k].group = GA_GROUP_R3SO3;
+    p->nodes[k] = (ga_node)GA_NODE(GA_GROUP_R3SO3, 0);
     p->m[k] = m;
     pb_copy(p->J[k], J, 3);
     pb_copy(p->q0 + 7 * (ptrdiff_t)k, x, 3);

@@ -20,7 +20,7 @@ typedef struct rider {
     double mean, swing, cosine, sine; /* x = mean + swing cos Omega t + cosine cos w t + .. */
 } rider;
 
-static const ga_node node = {GA_GROUP_RN, 2};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
 
 static double press(const pb_stick_slip_def *d, double t)
 {

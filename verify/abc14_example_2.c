@@ -59,7 +59,7 @@ static void exact(const pb_problem *problem, double t, double *q, double *v, dou
     if (lambda) lambda[0] = -6 * t;
 }
 
-static const ga_node node = {GA_GROUP_RN, 1};
+static const ga_node node = GA_NODE(GA_GROUP_RN, 1);
 static const double q0[1] = {0.125}, v0[1] = {0.75}; /* at t = 1/2 */
 
 static pb_problem cubic(void)

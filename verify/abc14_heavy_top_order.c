@@ -64,7 +64,7 @@ static double length(const double *x) { return sqrt(x[0] * x[0] + x[1] * x[1] + 
  * the angle between them: the same measure for both groups. */
 static double position_error(const double *q, const double *exact)
 {
-    static const ga_node rotation = {GA_GROUP_SO3, 0};
+    static const ga_node rotation = GA_NODE(GA_GROUP_SO3, 0);
     double dx[3], angle[3];
     for (int i = 0; i < 3; ++i) dx[i] = q[i] - exact[i];
     ga_nodes_difference(1, &rotation, exact + 3, q + 3, angle);

@@ -9,14 +9,22 @@
 
 #include <galpha/status.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct ga_coefficients {
+    size_t struct_size; /* set by the functions and the macro below */
     double alpha_m, alpha_f, beta, gamma;
 } ga_coefficients;
+
+/* Coefficients of your own: ga_coefficients trapezoidal = GA_COEFFICIENTS(0, 0, 0.25, 0.5); */
+#define GA_COEFFICIENTS(alpha_m_, alpha_f_, beta_, gamma_)                                     \
+    {                                                                                          \
+        sizeof(ga_coefficients), (alpha_m_), (alpha_f_), (beta_), (gamma_)                     \
+    }
 
 /* Chung and Hulbert, rho_inf in [0, 1]. */
 GA_API ga_status ga_coefficients_generalized_alpha(double rho_inf, ga_coefficients *method,

@@ -18,6 +18,7 @@
 #define GALPHA_LIE_H
 
 #include <galpha/status.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,12 +36,18 @@ typedef enum ga_group {
 } ga_group;
 
 /* n counts the coordinates of a GA_GROUP_RN and the states of a GA_GROUP_STATE node; it is
- * ignored (may be 0) otherwise. A value like a complex number: it has no struct_size and will
- * not change. */
+ * ignored (may be 0) otherwise. */
 typedef struct ga_node {
+    size_t struct_size; /* set by the macro below */
     ga_group group;
     int n;
 } ga_node;
+
+/* ga_node plane = GA_NODE(GA_GROUP_RN, 2); */
+#define GA_NODE(group_, n_)                                                                    \
+    {                                                                                          \
+        sizeof(ga_node), (group_), (n_)                                                        \
+    }
 
 /* Map from an increment in the Lie algebra to the group. Cayley is the update of the
  * Dymore manual, eq. (29): Euler (motion) parameters (2 + x)/|2 + x|. On rotation-free

@@ -51,8 +51,9 @@ static ga_status choose_method(const ga_simulate_settings *s, ga_coefficients *m
         *method = ga_integrator_def_default().coefficients; /* not used but by auto */
         return GA_OK;
     default:
-        *method = (ga_coefficients){s->method.coefficients[0], s->method.coefficients[1],
-                                    s->method.coefficients[2], s->method.coefficients[3]};
+        *method = (ga_coefficients)GA_COEFFICIENTS(
+            s->method.coefficients[0], s->method.coefficients[1], s->method.coefficients[2],
+            s->method.coefficients[3]);
         return GA_OK;
     }
 }

@@ -1,8 +1,7 @@
 /* Structs that users fill begin with their size, which the functions that give defaults set, or
  * the users where there are none. A program compiled with the headers of another version, or
  * one that did without defaults, is refused instead of being misread. Members of such structs
- * need none of their own; values as small and as fixed as ga_node (a group and a number)
- * neither. */
+ * need none of their own. */
 #ifndef GA_BASE_STRUCT_SIZE_H
 #define GA_BASE_STRUCT_SIZE_H
 

@@ -140,7 +140,7 @@ static bool prepare(void *element, ga_setup *setup)
 /* --- deformation ---------------------------------------------------------------------------
  */
 
-static const ga_node so3 = {GA_GROUP_SO3, 0};
+static const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
 
 /* e and e', the axes of both frames in the world, and what turns g_r into a torque. */
 typedef struct deformation {

@@ -110,7 +110,7 @@ static void find(const ga_joint *joint, const ga_element_state *state, ball *b)
     b->m = ga_vec3_scale(-b->drag, b->omega);
     if (a->stiffness == 0) return;
     double CB[9], p[4];
-    const ga_node so3 = {GA_GROUP_SO3, 0};
+    const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     multiply_back(b->C, B, CB);
     multiply_back(A, CB, b->Q);
     ga_quaternion_from_matrix(b->Q, p);
@@ -156,7 +156,7 @@ static void turn_torque(const ga_joint *joint, const ball *b, ga_vec3 w_a, const
     skew(ga_vec3_scale(-1, b->carried), X);
     multiply(drag, X, by_b);
     if (k == 0) return;
-    const ga_node so3 = {GA_GROUP_SO3, 0};
+    const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     double T[9], BT[9], M[9];
     ga_lie_tangent_inverse(so3, GA_MAP_EXP, b->rho, T);
     multiply(B, T, BT);

@@ -59,7 +59,7 @@ void ga_native_add_force(const ga_native *p, const ga_element_state *state, doub
 /* Moves one body in direction k of its variation. */
 static void vary(ga_plugin_body *body, int k, double h)
 {
-    const ga_node node = {GA_GROUP_SO3, 0};
+    const ga_node node = GA_NODE(GA_GROUP_SO3, 0);
     if (k < 3) {
         for (int i = 0; i < 3; ++i) body->x[i] += h * body->R[3 * k + i];
         return;

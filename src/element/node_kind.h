@@ -18,9 +18,12 @@ typedef enum ga_node_kind {
 static inline ga_node ga_node_of(ga_node_kind kind)
 {
     static const ga_node nodes[GA_NODE_KIND_COUNT] = {
-        [GA_NODE_R3SO3] = {GA_GROUP_R3SO3, 0}, [GA_NODE_SE3] = {GA_GROUP_SE3, 0},
-        [GA_NODE_POINT3] = {GA_GROUP_RN, 3},   [GA_NODE_R2SO2] = {GA_GROUP_R2SO2, 0},
-        [GA_NODE_SE2] = {GA_GROUP_SE2, 0},     [GA_NODE_POINT2] = {GA_GROUP_RN, 2}};
+        [GA_NODE_R3SO3] = GA_NODE(GA_GROUP_R3SO3, 0),
+        [GA_NODE_SE3] = GA_NODE(GA_GROUP_SE3, 0),
+        [GA_NODE_POINT3] = GA_NODE(GA_GROUP_RN, 3),
+        [GA_NODE_R2SO2] = GA_NODE(GA_GROUP_R2SO2, 0),
+        [GA_NODE_SE2] = GA_NODE(GA_GROUP_SE2, 0),
+        [GA_NODE_POINT2] = GA_NODE(GA_GROUP_RN, 2)};
     return nodes[kind];
 }
 

@@ -10,6 +10,7 @@
  * contains (23).
  */
 #include "base/report.h"
+#include "base/struct_size.h"
 
 #include <float.h>
 #include <galpha/coefficients.h>
@@ -24,20 +25,18 @@ static ga_status check_rho(double rho_inf, ga_report *report)
 }
 
 /* gamma for second order, [AB07] (20), and the beta that damps low frequencies least, (24). */
-static void complete(ga_coefficients *method)
+static ga_coefficients complete(double alpha_m, double alpha_f)
 {
-    double shift = method->alpha_m - method->alpha_f;
-    method->gamma = 0.5 - shift;
-    method->beta = 0.25 * (1 - shift) * (1 - shift);
+    const double shift = alpha_m - alpha_f;
+    return (ga_coefficients)GA_COEFFICIENTS(alpha_m, alpha_f, 0.25 * (1 - shift) * (1 - shift),
+                                            0.5 - shift);
 }
 
 ga_status ga_coefficients_generalized_alpha(double rho_inf, ga_coefficients *method,
                                             ga_report *report)
 {
     GA_TRY(check_rho(rho_inf, report));
-    method->alpha_m = (2 * rho_inf - 1) / (rho_inf + 1);
-    method->alpha_f = rho_inf / (rho_inf + 1);
-    complete(method);
+    *method = complete((2 * rho_inf - 1) / (rho_inf + 1), rho_inf / (rho_inf + 1));
     return finish(report);
 }
 
@@ -46,9 +45,7 @@ ga_status ga_coefficients_hht(double alpha, ga_coefficients *method, ga_report *
     if (!(alpha >= -1.0 / 3 && alpha <= 0))
         return ga_fail(report, GA_ERR_METHOD, "alpha = %g of HHT lies outside [-1/3, 0]",
                        alpha);
-    method->alpha_m = 0;
-    method->alpha_f = -alpha;
-    complete(method);
+    *method = complete(0, -alpha);
     return finish(report);
 }
 
@@ -59,21 +56,20 @@ ga_status ga_coefficients_newmark(double beta, double gamma, ga_coefficients *me
         return ga_fail(report, GA_ERR_METHOD,
                        "beta = %g, gamma = %g: Newmark needs finite numbers and beta > 0", beta,
                        gamma);
-    *method = (ga_coefficients){.beta = beta, .gamma = gamma};
+    *method = (ga_coefficients)GA_COEFFICIENTS(0, 0, beta, gamma);
     return finish(report);
 }
 
 ga_status ga_coefficients_wbz(double rho_inf, ga_coefficients *method, ga_report *report)
 {
     GA_TRY(check_rho(rho_inf, report));
-    method->alpha_m = (rho_inf - 1) / (rho_inf + 1);
-    method->alpha_f = 0;
-    complete(method);
+    *method = complete((rho_inf - 1) / (rho_inf + 1), 0);
     return finish(report);
 }
 
 ga_status ga_coefficients_check(const ga_coefficients *method, ga_report *report)
 {
+    GA_TRY(ga_check_own_size("ga_coefficients", method->struct_size, sizeof *method, report));
     const double am = method->alpha_m, af = method->alpha_f;
     const double beta = method->beta, gamma = method->gamma;
     if (!isfinite(am + af + beta + gamma))

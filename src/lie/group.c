@@ -78,6 +78,7 @@ static void unit(int n, double *M)
 
 static int valid(ga_node node)
 {
+    if (node.struct_size != sizeof node) return 0;
     if ((size_t)node.group >= sizeof types / sizeof *types) return 0;
     return !ga_group_is_vector(node) || node.n >= 0;
 }

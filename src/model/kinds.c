@@ -402,7 +402,7 @@ static bool rotation_matrix(ga_builder *b, const ga_value *value, double *p)
 
 static bool rotation_xyz(ga_builder *b, const ga_value *value, double *p)
 {
-    static const ga_node so3 = {GA_GROUP_SO3, 0};
+    static const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double angle[3];
     if (!ga_read_numbers(READER(b), value, 3, angle)) return false;

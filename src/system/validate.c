@@ -50,6 +50,7 @@ static ga_status check_nodes(const ga_system *sys, ga_report *report)
     long long total = 0, states = 0;
     for (int k = 0; k < sys->node_count; ++k) {
         ga_node node = sys->nodes[k];
+        GA_TRY(ga_check_own_size("ga_node", node.struct_size, sizeof node, report));
         const int nq = ga_node_nq(node), nv = ga_node_nv(node);
         if (nv < 1)
             return ga_fail(report, GA_ERR_SYSTEM,

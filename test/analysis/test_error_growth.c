@@ -123,7 +123,7 @@ static void test_unbounded(void **state)
         ga_error_growth_pattern(&trapezoidal, GA_INDEX3, GA_CHANGE_RESET, 2, steps, &p, NULL),
         GA_OK);
     assert_true(p.errors.max_norm <= 1 && p.lambda_error == 0);
-    const ga_coefficients unstable = {0, 0, 0.1, 0.5}; /* beta < gamma/2 */
+    const ga_coefficients unstable = GA_COEFFICIENTS(0, 0, 0.1, 0.5); /* beta < gamma/2 */
     ga_error_growth u;
     assert_int_equal(ga_error_growth_constant(&unstable, GA_INDEX3, &u, NULL), GA_OK);
     assert_true(isinf(u.max_norm) && u.at_step == 0 && u.radius > 1);
@@ -166,7 +166,7 @@ static ga_eval cubic_rhs(void *user, const ga_point *at, double *c)
 static void compare(double rho_inf, ga_formulation formulation, ga_step_change change,
                     int count, const double *steps)
 {
-    const ga_node node = {GA_GROUP_RN, 1};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 1);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &node,
@@ -283,7 +283,7 @@ static void test_changes(void **state)
 static void test_first_order_method(void **state)
 {
     (void)state;
-    const ga_coefficients m = {0, 0, 0.3025, 0.6};
+    const ga_coefficients m = GA_COEFFICIENTS(0, 0, 0.3025, 0.6);
     const double steps[] = {1, 2};
     ga_pattern_growth g;
     assert_int_equal(
@@ -296,7 +296,7 @@ static void test_first_order_method(void **state)
 static void test_mistakes(void **state)
 {
     (void)state;
-    const ga_coefficients good = chung_hulbert(0.5), bad = {0, 1, 0.25, 0.5};
+    const ga_coefficients good = chung_hulbert(0.5), bad = GA_COEFFICIENTS(0, 1, 0.25, 0.5);
     ga_error_growth g;
     ga_pattern_growth p;
     ga_report report;

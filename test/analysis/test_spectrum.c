@@ -79,8 +79,9 @@ static void test_against_lapack(void **state)
     uint64_t seed = 3;
     int oscillating = 0, real = 0;
     for (int trial = 0; trial < 20000; ++trial) {
-        const ga_coefficients m = {between(&seed, -1, 0.9), between(&seed, -0.5, 0.9),
-                                   between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
+        const ga_coefficients m =
+            GA_COEFFICIENTS(between(&seed, -1, 0.9), between(&seed, -0.5, 0.9),
+                            between(&seed, 0.05, 1.5), between(&seed, 0.1, 2));
         const double damping = trial % 3 ? between(&seed, 0, 1.2) : 0;
         const double ratio = pow(10, between(&seed, -2, 2));
         double matrix[9], largest = 0, nearest = INFINITY;
@@ -216,7 +217,7 @@ static ga_integrator *start(const ga_system *system, const ga_coefficients *m,
 static void compare(const ga_coefficients *m, double damping, double ratio)
 {
     oscillator o = {damping, 2};
-    const ga_node node = {GA_GROUP_RN, 1};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 1);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &node,
@@ -266,7 +267,7 @@ static void test_integrator_pattern(void **state)
     (void)state;
     const double steps[] = {1, 2, 1, 0.5};
     oscillator o = {0.02, 2};
-    const ga_node node = {GA_GROUP_RN, 1};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 1);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &node,
@@ -349,8 +350,9 @@ static void test_mistakes(void **state)
         assert_status(ga_spectrum_at(&good, wrong[k], 1, &p, &report), GA_ERR_ARGUMENT, report);
         assert_message(report, "damping");
     }
-    const ga_coefficients bad[] = {
-        {NAN, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 1}, {0, 0, 1, 0}};
+    const ga_coefficients bad[] = {GA_COEFFICIENTS(NAN, 0, 1, 1), GA_COEFFICIENTS(1, 0, 1, 1),
+                                   GA_COEFFICIENTS(0, 1, 1, 1), GA_COEFFICIENTS(0, 0, 0, 1),
+                                   GA_COEFFICIENTS(0, 0, 1, 0)};
     for (int k = 0; k < 5; ++k) {
         double matrix[9], radius;
         const double step = 1;

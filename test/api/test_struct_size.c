@@ -5,6 +5,7 @@
 #include <galpha/converge.h>
 #include <galpha/page.h>
 #include <galpha/plot.h>
+#include <galpha/spectrum.h>
 #include <string.h>
 
 static void expect_refusal(ga_status status, const ga_report *report, const char *name)
@@ -51,7 +52,7 @@ static ga_eval one(void *user, const ga_point *at, double *M)
 static void test_integrator(void **state)
 {
     (void)state;
-    const ga_node line = {GA_GROUP_RN, 1};
+    const ga_node line = GA_NODE(GA_GROUP_RN, 1);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &line,
@@ -79,7 +80,31 @@ static void test_integrator(void **state)
         expect_refusal(ga_integrator_create(&other, &def, &g, &report), &report, "ga_system");
         assert_null(g);
         expect_refusal(ga_system_validate(&other, &report), &report, "sizeof(ga_system)");
+        ga_node wrong = line;
+        wrong.struct_size = sizes[k];
+        other = system;
+        other.nodes = &wrong;
+        expect_refusal(ga_integrator_create(&other, &def, &g, &report), &report, "ga_node");
+        expect_refusal(ga_system_validate(&other, &report), &report, "sizeof(ga_node)");
+        assert_int_equal(ga_node_nq(wrong), 0);
+        def.coefficients.struct_size = sizes[k];
+        expect_refusal(ga_integrator_create(&system, &def, &g, &report), &report,
+                       "ga_coefficients");
+        assert_null(g);
+        expect_refusal(ga_coefficients_check(&def.coefficients, &report), &report,
+                       "sizeof(ga_coefficients)");
+        ga_spectrum_point point;
+        expect_refusal(ga_spectrum_at(&def.coefficients, 0, 0.1, &point, &report), &report,
+                       "ga_coefficients");
     }
+    /* nodes of a program from before they had a size: a group and a number each */
+    const int before[8] = {GA_GROUP_RN, 1, GA_GROUP_RN, 1, GA_GROUP_RN, 1, GA_GROUP_RN, 1};
+    ga_node node;
+    memcpy(&node, before, sizeof node);
+    ga_system older = system;
+    older.nodes = &node;
+    ga_report report = {0};
+    expect_refusal(ga_system_validate(&older, &report), &report, "ga_node");
 }
 
 /* Of a figure whose structs, one after the other, have a size that is none. */

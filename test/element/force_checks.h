@@ -51,7 +51,7 @@ static inline double uniform(world *w)
 
 static inline void turn_frame(ga_frame *frame, const double turn[3])
 {
-    const ga_node so3 = {GA_GROUP_SO3, 0};
+    const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     double p[4], Q[9], R[9];
     ga_lie_map(so3, GA_MAP_EXP, turn, p);
     ga_quaternion_to_matrix(p, Q);
@@ -403,7 +403,7 @@ static inline void check_balance(world *w, const void *element)
 static inline double potential_later(world *w, const void *element, double h)
 {
     const ga_element *e = element;
-    const ga_node se3 = {GA_GROUP_SE3, 0};
+    const ga_node se3 = GA_NODE(GA_GROUP_SE3, 0);
     ga_frame kept[1 + BODIES];
     memcpy(kept, w->all, sizeof kept);
     for (int k = 1; k <= BODIES; ++k) {

@@ -40,7 +40,7 @@ static inline double rig_random(rig *r)
 static inline void rig_turn(ga_frame *f, const double *delta)
 {
     double p[4], E[9], R[9];
-    const ga_node so3 = {GA_GROUP_SO3, 0};
+    const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     ga_lie_map(so3, GA_MAP_EXP, delta + 3, p);
     ga_quaternion_to_matrix(p, E);
     for (int j = 0; j < 3; ++j)

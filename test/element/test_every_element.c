@@ -902,7 +902,7 @@ typedef struct rigid {
 
 static void random_rigid(int dimension, rigid *g)
 {
-    const ga_node so3 = {GA_GROUP_SO3, 0};
+    const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
     double turn[3];
     random_vector(2, turn);
     random_vector(3, g->x);

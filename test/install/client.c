@@ -22,7 +22,7 @@ static ga_eval weight(void *user, const ga_point *at, double *f)
 
 int main(void)
 {
-    const ga_node height = {GA_GROUP_RN, 1};
+    const ga_node height = GA_NODE(GA_GROUP_RN, 1);
     const ga_system stone = {.struct_size = sizeof(ga_system),
                              .node_count = 1,
                              .nodes = &height,

@@ -11,7 +11,7 @@ static ga_eval mass(void *, const ga_point *, double *M)
 
 int main()
 {
-    ga_node line = {GA_GROUP_RN, 1};
+    ga_node line = GA_NODE(GA_GROUP_RN, 1);
     ga_system system = ga_system();
     system.struct_size = sizeof system;
     system.node_count = 1;

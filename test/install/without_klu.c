@@ -27,7 +27,7 @@ static ga_eval springs(void *user, const ga_point *at, double *f)
 
 static int run(ga_solver solver, double *end, ga_report *report)
 {
-    const ga_node line = {GA_GROUP_RN, N};
+    const ga_node line = GA_NODE(GA_GROUP_RN, N);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &line,

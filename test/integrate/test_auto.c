@@ -120,7 +120,7 @@ static ga_eval spring(void *user, const ga_point *at, double *f)
     return GA_EVAL_OK;
 }
 
-static const ga_node plane = {GA_GROUP_RN, 2};
+static const ga_node plane = GA_NODE(GA_GROUP_RN, 2);
 
 static ga_system spring_system(const reference *r)
 {

@@ -86,7 +86,7 @@ typedef ga_status one_number(double x, ga_coefficients *method, ga_report *repor
 
 static void out_of_range(one_number *family, double x, const char *word)
 {
-    ga_coefficients m = {1, 2, 3, 4};
+    ga_coefficients m = GA_COEFFICIENTS(1, 2, 3, 4);
     ga_report report;
     assert_status(family(x, &m, &report), GA_ERR_METHOD, report);
     assert_int_equal(report.status, GA_ERR_METHOD);
@@ -111,7 +111,7 @@ static void test_ranges(void **state)
     const double newmark[][2] = {{0, 0.5},    {-0.25, 0.5},     {NAN, 0.5},  {INFINITY, 0.5},
                                  {0.25, NAN}, {0.25, INFINITY}, {-0.0, 0.5}, {0.25, -INFINITY}};
     for (size_t k = 0; k < sizeof newmark / sizeof *newmark; ++k) {
-        ga_coefficients m = {1, 2, 3, 4};
+        ga_coefficients m = GA_COEFFICIENTS(1, 2, 3, 4);
         ga_report report;
         assert_status(ga_coefficients_newmark(newmark[k][0], newmark[k][1], &m, &report),
                       GA_ERR_METHOD, report);
@@ -201,8 +201,9 @@ static void test_rho_infinity_against_roots(void **state)
     (void)state;
     uint64_t seed = 5;
     for (int k = 0; k < 3000; ++k) {
-        const ga_coefficients m = {between(&seed, -1, 0.5), between(&seed, -0.5, 0.7),
-                                   between(&seed, 0.05, 1.5), between(&seed, 0.1, 2)};
+        const ga_coefficients m =
+            GA_COEFFICIENTS(between(&seed, -1, 0.5), between(&seed, -0.5, 0.7),
+                            between(&seed, 0.05, 1.5), between(&seed, 0.1, 2));
         const double expected = radius_at_infinity(&m);
         const ga_coefficient_properties p = ga_coefficients_describe(&m);
         /* near a double root both sides lose half the digits */
@@ -263,7 +264,8 @@ static void test_unconditional_stability_second_order(void **state)
     uint64_t seed = 17;
     int stable = 0, unstable = 0;
     for (int k = 0; k < 400; ++k) {
-        ga_coefficients m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49), 0, 0};
+        ga_coefficients m =
+            GA_COEFFICIENTS(between(&seed, -1, 0.49), between(&seed, -0.5, 0.49), 0, 0);
         const double least = 0.25 + 0.5 * (m.alpha_f - m.alpha_m);
         m.gamma = 0.5 - m.alpha_m + m.alpha_f;
         m.beta = least + between(&seed, -0.4, 0.6);
@@ -287,8 +289,9 @@ static void test_unconditional_stability_first_order(void **state)
     uint64_t seed = 23;
     int stable = 0;
     for (int k = 0; k < 600; ++k) {
-        const ga_coefficients m = {between(&seed, -1, 0.49), between(&seed, -0.5, 0.49),
-                                   between(&seed, 0.1, 1.5), between(&seed, 0.1, 2)};
+        const ga_coefficients m =
+            GA_COEFFICIENTS(between(&seed, -1, 0.49), between(&seed, -0.5, 0.49),
+                            between(&seed, 0.1, 1.5), between(&seed, 0.1, 2));
         if (!ga_coefficients_describe(&m).unconditionally_stable) continue;
         const double most = radius_over_all(&m);
         if (!(most <= 1 + 1e-6))
@@ -350,11 +353,11 @@ static void test_zero_stability(void **state)
     (void)state;
     const double inside[] = {-5, -1, 0, 0.25, 0.499, 0.5}, outside[] = {0.51, 0.9, 0.99};
     for (int k = 0; k < 6; ++k) {
-        const ga_coefficients m = {inside[k], 0.4, 0.5, 0.9 - inside[k]};
+        const ga_coefficients m = GA_COEFFICIENTS(inside[k], 0.4, 0.5, 0.9 - inside[k]);
         assert_true(ga_coefficients_describe(&m).zero_stable);
     }
     for (int k = 0; k < 3; ++k) {
-        const ga_coefficients m = {outside[k], 0.4, 0.5, 0.9 - outside[k]};
+        const ga_coefficients m = GA_COEFFICIENTS(outside[k], 0.4, 0.5, 0.9 - outside[k]);
         assert_false(ga_coefficients_describe(&m).zero_stable);
         assert_false(ga_coefficients_describe(&m).unconditionally_stable);
     }
@@ -367,8 +370,9 @@ static void test_nonsense(void **state)
     const double values[] = {NAN, INFINITY, -INFINITY, 0, 1, -1, 1e308, -1e308, DBL_MIN};
     enum { N = sizeof values / sizeof *values };
     for (int code = 0; code < N * N * N * N; ++code) {
-        const ga_coefficients m = {values[code % N], values[code / N % N],
-                                   values[code / N / N % N], values[code / N / N / N]};
+        const ga_coefficients m =
+            GA_COEFFICIENTS(values[code % N], values[code / N % N], values[code / N / N % N],
+                            values[code / N / N / N]);
         const ga_coefficient_properties p = ga_coefficients_describe(&m);
         if (!isfinite(m.alpha_m) || !isfinite(m.alpha_f) || !isfinite(m.gamma))
             assert_false(p.second_order);

@@ -517,7 +517,7 @@ static ga_eval pair_force(void *user, const ga_point *at, double *f)
 static void absolute_tolerances_have_kinds(void **state)
 {
     (void)state;
-    static const ga_node nodes[2] = {{GA_GROUP_RN, 1}, {GA_GROUP_SO3, 0}};
+    static const ga_node nodes[2] = {GA_NODE(GA_GROUP_RN, 1), GA_NODE(GA_GROUP_SO3, 0)};
     static const double q0[5] = {1, 1, 0, 0, 0}, v0[4] = {0, 0.3, 2, 0.1};
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 2,

@@ -41,7 +41,7 @@ static ga_eval gradient(void *user, const ga_point *at, double *B)
     return GA_EVAL_OK;
 }
 
-static const ga_node plane = {GA_GROUP_RN, 2};
+static const ga_node plane = GA_NODE(GA_GROUP_RN, 2);
 
 static ga_system circle_system(circle *c)
 {

@@ -68,7 +68,7 @@ static ga_eval zero_matrix(void *user, const ga_point *at, double *K)
 
 static ga_system body(diary *d)
 {
-    static const ga_node line = {GA_GROUP_RN, 1};
+    static const ga_node line = GA_NODE(GA_GROUP_RN, 1);
     return (ga_system){.struct_size = sizeof(ga_system),
                        .user = d,
                        .node_count = 1,

@@ -406,7 +406,7 @@ static ga_eval stiff_spring(void *user, const ga_point *at, double *f)
 
 static ga_status change_of_method(long *radau_steps, ga_report *report)
 {
-    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &node,

@@ -83,21 +83,21 @@ static void test_numbers_of_the_method(void **state)
             refused(&def, GA_ERR_METHOD, "not finite");
         }
     ga_integrator_def def = good;
-    def.coefficients = (ga_coefficients){0, 0, 0, 0.5}; /* central differences */
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(0, 0, 0, 0.5); /* central differences */
     refused(&def, GA_ERR_METHOD, "beta");
-    def.coefficients = (ga_coefficients){0, 0, -0.25, 0.5};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(0, 0, -0.25, 0.5);
     refused(&def, GA_ERR_METHOD, "beta");
-    def.coefficients = (ga_coefficients){0, 0, 0.25, 0};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(0, 0, 0.25, 0);
     def.allow_first_order = true;
     refused(&def, GA_ERR_METHOD, "gamma");
-    def.coefficients = (ga_coefficients){1, 0.5, 0.25, 0.5};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(1, 0.5, 0.25, 0.5);
     refused(&def, GA_ERR_METHOD, "alpha_m");
-    def.coefficients = (ga_coefficients){0.2, 1, 0.5, 1.3};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(0.2, 1, 0.5, 1.3);
     refused(&def, GA_ERR_METHOD, "alpha_f");
-    def.coefficients =
-        (ga_coefficients){0.6, 0.7, 0.5, 0.6}; /* second order, but not zero-stable */
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(
+        0.6, 0.7, 0.5, 0.6); /* second order, but not zero-stable */
     refused(&def, GA_ERR_METHOD, "zero-stable");
-    def.coefficients = (ga_coefficients){0.5 + 1e-6, 0.5 + 1e-6, 0.25, 0.5};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(0.5 + 1e-6, 0.5 + 1e-6, 0.25, 0.5);
     refused(&def, GA_ERR_METHOD, "alpha_m");
 }
 
@@ -135,8 +135,8 @@ static void test_rho_inf_outside(void **state)
                          GA_ERR_METHOD);
     accepted(&def); /* the method is still the default one */
     const double rho = 1.1, am = (2 * rho - 1) / (rho + 1), af = rho / (rho + 1);
-    def.coefficients =
-        (ga_coefficients){am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af};
+    def.coefficients = (ga_coefficients)GA_COEFFICIENTS(
+        am, af, 0.25 * (1 - am + af) * (1 - am + af), 0.5 - am + af);
     refused(&def, GA_ERR_METHOD, "zero-stable");
 }
 

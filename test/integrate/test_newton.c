@@ -488,7 +488,7 @@ static ga_eval no_tangent(void *user, const ga_point *at, double *A)
 static void test_nan_that_does_not_spread(void **state)
 {
     (void)state;
-    static const ga_node nodes[2] = {{GA_GROUP_RN, 4}, {GA_GROUP_RN, 2}};
+    static const ga_node nodes[2] = {GA_NODE(GA_GROUP_RN, 4), GA_NODE(GA_GROUP_RN, 2)};
     static const double values[2] = {NAN, INFINITY}, q[ALONE], v[ALONE];
     for (int form = 0; form < 2; ++form)
         for (int entry = 0; entry < ALONE; ++entry)
@@ -1105,7 +1105,7 @@ static void test_large_chain(void **state)
 static void test_rank_lost_on_the_way(void **state)
 {
     (void)state;
-    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     const ga_system s = {.struct_size = sizeof(ga_system),
                          .node_count = 1,
                          .nodes = &node,
@@ -1167,7 +1167,7 @@ static ga_eval hold(void *user, const ga_point *at, double *Phi)
 static void test_rank_lost_for_good(void **state)
 {
     (void)state;
-    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     const ga_system s = {.struct_size = sizeof(ga_system),
                          .node_count = 1,
                          .nodes = &node,
@@ -1213,7 +1213,7 @@ static ga_eval fading_mass(void *user, const ga_point *at, double *M)
 static void test_singular_matrix_on_the_way(void **state)
 {
     (void)state;
-    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     const ga_system s = {.struct_size = sizeof(ga_system),
                          .node_count = 1,
                          .nodes = &node,

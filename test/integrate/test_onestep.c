@@ -208,7 +208,7 @@ static ga_eval pulse(void *user, const ga_point *at, double *f)
     return GA_EVAL_OK;
 }
 
-static const ga_node node = {GA_GROUP_RN, N};
+static const ga_node node = GA_NODE(GA_GROUP_RN, N);
 
 static ga_system system_with(ga_callback *force)
 {

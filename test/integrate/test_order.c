@@ -181,7 +181,7 @@ static ga_eval parabola(void *user, const ga_point *at, double *f)
 static void factors_of_changing_steps(void **state)
 {
     (void)state;
-    static const ga_node node = {GA_GROUP_RN, 1};
+    static const ga_node node = GA_NODE(GA_GROUP_RN, 1);
     static const double damping[] = {0, 0.3, 0.9};
     for (int d = 0; d < 3; ++d) {
         const ga_system system = {.struct_size = sizeof(ga_system),
@@ -260,7 +260,7 @@ static ga_eval stiff_force(void *user, const ga_point *at, double *f)
 static ga_control_statistics run_stiff(const stiff *p, double off, ga_error_mode mode,
                                        double *error)
 {
-    static const ga_node node = {GA_GROUP_RN, 1};
+    static const ga_node node = GA_NODE(GA_GROUP_RN, 1);
     const ga_system system = {.struct_size = sizeof(ga_system),
                               .node_count = 1,
                               .nodes = &node,

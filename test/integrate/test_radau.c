@@ -237,7 +237,7 @@ static ga_eval spring(void *user, const ga_point *at, double *f)
 static void stiff_springs(void **state)
 {
     (void)state;
-    const ga_node node = {GA_GROUP_RN, 2};
+    const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     for (size_t i = 0; i < sizeof references / sizeof *references; ++i)
         for (double relative = 1e-3; relative > 5e-7; relative *= 0.1) {
             const ga_system system = {.struct_size = sizeof(ga_system),

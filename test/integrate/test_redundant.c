@@ -363,7 +363,7 @@ static ga_eval plane_lock_gradient(void *user, const ga_point *at, double *N)
 
 static ga_system plane_system(plane *p)
 {
-    static const ga_node node = {GA_GROUP_RN, 3};
+    static const ga_node node = GA_NODE(GA_GROUP_RN, 3);
     return (ga_system){.struct_size = sizeof(ga_system),
                        .user = p,
                        .node_count = 1,

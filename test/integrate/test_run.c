@@ -506,7 +506,7 @@ static ga_eval block_lock(void *user, const ga_point *at, double *k)
 
 static ga_system block_system(block *b)
 {
-    static const ga_node plane = {GA_GROUP_RN, 2};
+    static const ga_node plane = GA_NODE(GA_GROUP_RN, 2);
     return (ga_system){.struct_size = sizeof(ga_system),
                        .user = b,
                        .node_count = 1,

@@ -33,7 +33,7 @@ static ga_eval toy_force(void *user, const ga_point *at, double *f)
 
 static ga_system toy_system(toy *t, ga_node *node)
 {
-    *node = (ga_node){GA_GROUP_RN, t->n};
+    *node = (ga_node)GA_NODE(GA_GROUP_RN, t->n);
     return (ga_system){.struct_size = sizeof(ga_system),
                        .user = t,
                        .node_count = 1,

@@ -132,7 +132,7 @@ static ga_eval rate_force(void *user, const ga_point *at, double *f)
 
 static ga_system system_of(rates *s, ga_node *node)
 {
-    *node = (ga_node){GA_GROUP_STATE, s->n};
+    *node = (ga_node)GA_NODE(GA_GROUP_STATE, s->n);
     return (ga_system){.struct_size = sizeof(ga_system),
                        .user = s,
                        .node_count = 1,

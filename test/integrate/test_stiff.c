@@ -66,7 +66,7 @@ static ga_eval attraction(void *user, const ga_point *at, double *f)
 
 static ga_system plane(ga_callback *force, double *k)
 {
-    static const ga_node node = {GA_GROUP_RN, 2};
+    static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     ga_system system = {.struct_size = sizeof(ga_system),
                         .user = k,
                         .node_count = 1,

@@ -3,9 +3,9 @@
 #include "lie/group.h"
 
 static const ga_node nodes[] = {
-    {GA_GROUP_SE3, 0},   {GA_GROUP_RN, 4},    {GA_GROUP_SO2, 0},
-    {GA_GROUP_R3SO3, 0}, {GA_GROUP_R2SO2, 0}, {GA_GROUP_RN, 0},
-    {GA_GROUP_SE2, 0},   {GA_GROUP_SO3, 99},  {GA_GROUP_RN, 11},
+    GA_NODE(GA_GROUP_SE3, 0),   GA_NODE(GA_GROUP_RN, 4),    GA_NODE(GA_GROUP_SO2, 0),
+    GA_NODE(GA_GROUP_R3SO3, 0), GA_NODE(GA_GROUP_R2SO2, 0), GA_NODE(GA_GROUP_RN, 0),
+    GA_NODE(GA_GROUP_SE2, 0),   GA_NODE(GA_GROUP_SO3, 99),  GA_NODE(GA_GROUP_RN, 11),
 };
 enum {
     count = sizeof nodes / sizeof *nodes,
@@ -21,21 +21,21 @@ static void test_sizes(void **state)
         {GA_GROUP_SO3, 4, 3}, {GA_GROUP_R3SO3, 7, 6}, {GA_GROUP_SE3, 7, 6},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        ga_node node = {(ga_group)sizes[i][0], 0};
+        ga_node node = GA_NODE((ga_group)sizes[i][0], 0);
         assert_int_equal(ga_node_nq(node), sizes[i][1]);
         assert_int_equal(ga_node_nv(node), sizes[i][2]);
         assert_true(ga_node_nq(node) <= GA_NODE_MAX_NQ && ga_node_nv(node) <= GA_NODE_MAX_NV);
     }
-    assert_int_equal(ga_node_nq((ga_node){GA_GROUP_RN, 17}), 17);
-    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_RN, 17}), 17);
-    assert_int_equal(ga_node_nq((ga_node){GA_GROUP_STATE, 17}), 0);
-    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_STATE, 17}), 17);
+    assert_int_equal(ga_node_nq((ga_node)GA_NODE(GA_GROUP_RN, 17)), 17);
+    assert_int_equal(ga_node_nv((ga_node)GA_NODE(GA_GROUP_RN, 17)), 17);
+    assert_int_equal(ga_node_nq((ga_node)GA_NODE(GA_GROUP_STATE, 17)), 0);
+    assert_int_equal(ga_node_nv((ga_node)GA_NODE(GA_GROUP_STATE, 17)), 17);
     /* invalid nodes */
-    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_STATE, -1}), 0);
-    assert_int_equal(ga_node_nq((ga_node){GA_GROUP_RN, -1}), 0);
-    assert_int_equal(ga_node_nv((ga_node){GA_GROUP_RN, -1}), 0);
-    assert_int_equal(ga_node_nq((ga_node){(ga_group)8, 3}), 0);
-    assert_int_equal(ga_node_nv((ga_node){(ga_group)8, 3}), 0);
+    assert_int_equal(ga_node_nv((ga_node)GA_NODE(GA_GROUP_STATE, -1)), 0);
+    assert_int_equal(ga_node_nq((ga_node)GA_NODE(GA_GROUP_RN, -1)), 0);
+    assert_int_equal(ga_node_nv((ga_node)GA_NODE(GA_GROUP_RN, -1)), 0);
+    assert_int_equal(ga_node_nq((ga_node)GA_NODE((ga_group)8, 3)), 0);
+    assert_int_equal(ga_node_nv((ga_node)GA_NODE((ga_group)8, 3)), 0);
 
     assert_int_equal(ga_nodes_nq(count, nodes), nq);
     assert_int_equal(ga_nodes_nv(count, nodes), nv);
@@ -48,7 +48,7 @@ static void test_states(void **state)
 {
     (void)state;
     enum { n = 7 };
-    const ga_node states = {GA_GROUP_STATE, n};
+    const ga_node states = GA_NODE(GA_GROUP_STATE, n);
     double x[n], y[n], M[n * n], q[1] = {42};
     uint64_t seed = 43;
     random_vector(&seed, n, 5, x);
@@ -81,7 +81,7 @@ static void test_rn(void **state)
 {
     (void)state;
     enum { n = 8 };
-    ga_node rn = {GA_GROUP_RN, n};
+    ga_node rn = GA_NODE(GA_GROUP_RN, n);
     double a[n], b[n], c[n], M[n * n];
     uint64_t seed = 41;
     random_vector(&seed, n, 5, a);
@@ -177,7 +177,8 @@ static void test_runs(void **state)
         const double size = sizes[k / most / 2 % 4];
         ga_node run[most];
         for (int i = 0; i < many; ++i)
-            run[i] = (ga_node){(ga_group)(k / most / 8), k / most / 8 == GA_GROUP_RN ? 5 : 0};
+            run[i] =
+                (ga_node)GA_NODE((ga_group)(k / most / 8), k / most / 8 == GA_GROUP_RN ? 5 : 0);
         const int n = ga_node_nq(*run), m = ga_node_nv(*run);
         double x[6 * most], q[7 * most], q1[7 * most + 1], alone[7];
         random_vector(&seed, m * many, size, x);
@@ -210,7 +211,7 @@ static void test_difference_near(void **state)
     static const ga_group groups[] = {GA_GROUP_SO3, GA_GROUP_R3SO3, GA_GROUP_SE3};
     uint64_t seed = 11;
     for (int k = 0; k < 300; ++k) {
-        const ga_node node = {groups[k % 3], 0};
+        const ga_node node = GA_NODE(groups[k % 3], 0);
         const int m = ga_node_nv(node);
         double a[7], b[7], x[6], y[6], expected[6];
         random_vector(&seed, m, 1.5, y);

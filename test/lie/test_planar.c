@@ -1,13 +1,14 @@
 /* SO(2), R^2 x SO(2), SE(2): the common checks, and each as its spatial group in the plane. */
 #include "group_checks.h"
 
-static const ga_node so2 = {GA_GROUP_SO2, 0};
-static const ga_node r2so2 = {GA_GROUP_R2SO2, 0};
-static const ga_node se2 = {GA_GROUP_SE2, 0};
-static const ga_node r3so3 = {GA_GROUP_R3SO3, 0};
-static const ga_node se3 = {GA_GROUP_SE3, 0};
+static const ga_node so2 = GA_NODE(GA_GROUP_SO2, 0);
+static const ga_node r2so2 = GA_NODE(GA_GROUP_R2SO2, 0);
+static const ga_node se2 = GA_NODE(GA_GROUP_SE2, 0);
+static const ga_node r3so3 = GA_NODE(GA_GROUP_R3SO3, 0);
+static const ga_node se3 = GA_NODE(GA_GROUP_SE3, 0);
 
-static const ga_node planar[] = {{GA_GROUP_SO2, 0}, {GA_GROUP_R2SO2, 0}, {GA_GROUP_SE2, 0}};
+static const ga_node planar[] = {GA_NODE(GA_GROUP_SO2, 0), GA_NODE(GA_GROUP_R2SO2, 0),
+                                 GA_NODE(GA_GROUP_SE2, 0)};
 
 static void test_axioms(void **state)
 {

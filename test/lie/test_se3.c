@@ -1,8 +1,8 @@
 /* SE(3): the common checks, and the group as 4 x 4 homogeneous matrices. */
 #include "group_checks.h"
 
-static const ga_node se3 = {GA_GROUP_SE3, 0};
-static const ga_node so3 = {GA_GROUP_SO3, 0};
+static const ga_node se3 = GA_NODE(GA_GROUP_SE3, 0);
+static const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
 
 /* (w~ u; 0 0) */
 static mat algebra_matrix(const double *x)

@@ -3,8 +3,8 @@
 
 #include "lie/chart.h"
 
-static const ga_node so3 = {GA_GROUP_SO3, 0};
-static const ga_node r3so3 = {GA_GROUP_R3SO3, 0};
+static const ga_node so3 = GA_NODE(GA_GROUP_SO3, 0);
+static const ga_node r3so3 = GA_NODE(GA_GROUP_R3SO3, 0);
 
 /* --- Coefficients against quadruple precision ----------------------------------------------
  */

@@ -55,7 +55,7 @@ enum {
 
 static inline ga_coefficients method_of(unsigned bit)
 {
-    ga_coefficients method = {0, 0, 0, 0};
+    ga_coefficients method = GA_COEFFICIENTS(0, 0, 0, 0);
     ga_report report;
     ga_status status = GA_ERR_ARGUMENT;
     switch (bit) {

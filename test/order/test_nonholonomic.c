@@ -37,7 +37,7 @@ static ga_status bumping(pb_problem **out)
  * On k = 0 it is v = u d with m u' = F.d, so v' = u' d + u phi' n and psi = F.n - m u phi',
  * phi' = omega + c v1. */
 static const double skate_mass = 2, skate_force[2] = {0.7, -0.4}, omega = 1.3, bend = 0.6;
-static const ga_node skate_node = {GA_GROUP_RN, 2};
+static const ga_node skate_node = GA_NODE(GA_GROUP_RN, 2);
 
 static double heading(const ga_point *at) { return omega * at->t + bend * at->q[0]; }
 

@@ -91,7 +91,7 @@ static void keep_larger(double *largest, double x)
 /* As in the data: of a pendulum an angle, of a top x and the axial vector of the rotation. */
 static double configuration_error(const ga_system *system, const double *exact, const double *q)
 {
-    const ga_node rotation = {GA_GROUP_SO3, 0};
+    const ga_node rotation = GA_NODE(GA_GROUP_SO3, 0);
     double p[4], turn[9], x[6];
     if (system->nodes[0].group == GA_GROUP_RN)
         return 2 * asin(distance(system->nodes[0].n, q, exact) / 2);

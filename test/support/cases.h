@@ -109,7 +109,7 @@ static inline ga_eval friction_lambda(void *user, const ga_point *at, double *L)
 
 static inline ga_status friction_create(bool in_force, pb_problem **out)
 {
-    static const ga_node node = {GA_GROUP_RN, 2};
+    static const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     *out = NULL;
     pb_problem *problem = calloc(1, sizeof *problem);
     friction *p = calloc(1, sizeof *p);

@@ -273,7 +273,7 @@ static inline ga_status states_create(pb_problem *inner, const states_def *def,
                   .p = in->nonholonomic_count};
     assert_true(s->nv <= MAX_NV && in->node_count < MAX_NV);
     memcpy(s->nodes, in->nodes, (size_t)in->node_count * sizeof *s->nodes);
-    s->nodes[in->node_count] = (ga_node){GA_GROUP_STATE, STATES};
+    s->nodes[in->node_count] = (ga_node)GA_NODE(GA_GROUP_STATE, STATES);
     memcpy(s->q0, inner->q0, (size_t)ga_system_nq(in) * sizeof *s->q0);
     memcpy(s->v0, inner->v0, (size_t)s->nm * sizeof *s->v0);
     s->v0[s->nm] = def->size * sin(2 * inner->t0);

@@ -55,9 +55,10 @@ static void raises_by_kind(void **state)
 static void largest_translation(void **state)
 {
     (void)state;
-    static const ga_node nodes[] = {{GA_GROUP_SE3, 0},   {GA_GROUP_RN, 4},    {GA_GROUP_SO2, 0},
-                                    {GA_GROUP_R3SO3, 0}, {GA_GROUP_R2SO2, 0}, {GA_GROUP_RN, 0},
-                                    {GA_GROUP_SE2, 0},   {GA_GROUP_SO3, 0}};
+    static const ga_node nodes[] = {GA_NODE(GA_GROUP_SE3, 0),   GA_NODE(GA_GROUP_RN, 4),
+                                    GA_NODE(GA_GROUP_SO2, 0),   GA_NODE(GA_GROUP_R3SO3, 0),
+                                    GA_NODE(GA_GROUP_R2SO2, 0), GA_NODE(GA_GROUP_RN, 0),
+                                    GA_NODE(GA_GROUP_SE2, 0),   GA_NODE(GA_GROUP_SO3, 0)};
     static const int counts[] = {3, 4, 0, 3, 2, 0, 2, 0};
     enum { COUNT = sizeof nodes / sizeof *nodes };
     ga_dae dae;
@@ -103,7 +104,7 @@ static ga_eval force(void *user, const ga_point *at, double *f)
 static void adds_inertia(void **state)
 {
     (void)state;
-    static const ga_node nodes[] = {{GA_GROUP_RN, 3}, {GA_GROUP_RN, 3}};
+    static const ga_node nodes[] = {GA_NODE(GA_GROUP_RN, 3), GA_NODE(GA_GROUP_RN, 3)};
     int row[18], col[18], seed = 5;
     for (int k = 0; k < 18; ++k) {
         row[k] = k / 9 * 3 + k % 3;

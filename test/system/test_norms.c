@@ -52,9 +52,10 @@ static void finds_the_largest(void **state)
 static void translations_of_nodes_that_are_alike(void **state)
 {
     (void)state;
-    static const ga_node kinds[] = {{GA_GROUP_R2SO2, 0}, {GA_GROUP_SE2, 0}, {GA_GROUP_R3SO3, 0},
-                                    {GA_GROUP_SE3, 0},   {GA_GROUP_SO2, 0}, {GA_GROUP_SO3, 0},
-                                    {GA_GROUP_RN, 7},    {GA_GROUP_RN, 3},  {GA_GROUP_RN, 2}};
+    static const ga_node kinds[] = {
+        GA_NODE(GA_GROUP_R2SO2, 0), GA_NODE(GA_GROUP_SE2, 0), GA_NODE(GA_GROUP_R3SO3, 0),
+        GA_NODE(GA_GROUP_SE3, 0),   GA_NODE(GA_GROUP_SO2, 0), GA_NODE(GA_GROUP_SO3, 0),
+        GA_NODE(GA_GROUP_RN, 7),    GA_NODE(GA_GROUP_RN, 3),  GA_NODE(GA_GROUP_RN, 2)};
     static const int counts[] = {2, 2, 3, 3, 0, 0, 7, 3, 2};
     for (size_t g = 0; g < sizeof kinds / sizeof *kinds; ++g)
         for (int count = 1; count <= 12; ++count) {

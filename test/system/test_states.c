@@ -20,11 +20,11 @@ static void broken_definitions_are_refused(void **state)
     assert_int_equal(ga_system_nv(&system), 4);
     assert_status(ga_system_validate(&system, &report), GA_OK, report);
 
-    const ga_node first[] = {{GA_GROUP_STATE, 2}, {GA_GROUP_RN, 2}};
+    const ga_node first[] = {GA_NODE(GA_GROUP_STATE, 2), GA_NODE(GA_GROUP_RN, 2)};
     system.nodes = first;
     assert_status(ga_system_validate(&system, &report), GA_ERR_SYSTEM, report);
     assert_message(report, "these come last");
-    const ga_node none[] = {{GA_GROUP_RN, 2}, {GA_GROUP_STATE, 0}};
+    const ga_node none[] = {GA_NODE(GA_GROUP_RN, 2), GA_NODE(GA_GROUP_STATE, 0)};
     system.nodes = none;
     assert_status(ga_system_validate(&system, &report), GA_ERR_SYSTEM, report);
     assert_message(report, "n < 1");

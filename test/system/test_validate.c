@@ -12,7 +12,7 @@ static ga_eval nothing(void *user, const ga_point *at, double *out)
 }
 
 enum { NV = 6, NC = 2 };
-static const ga_node nodes[2] = {{GA_GROUP_RN, 3}, {GA_GROUP_SO3, 0}};
+static const ga_node nodes[2] = {GA_NODE(GA_GROUP_RN, 3), GA_NODE(GA_GROUP_SO3, 0)};
 static const int square_row[NV] = {0, 1, 2, 3, 4, 5}, square_col[NV] = {5, 4, 3, 2, 1, 0};
 static const int wide_row[4] = {0, 0, 1, 1}, wide_col[4] = {0, 5, 1, 5};
 #define SQUARE                                                                                 \
@@ -136,15 +136,15 @@ static void test_nodes(void **state)
     s.node_count = INT_MAX; /* must not read the array to find out */
     refused(&s, "node_count", "too large");
 
-    ga_node bad[2] = {{GA_GROUP_RN, 3}, {(ga_group)99, 3}};
+    ga_node bad[2] = {GA_NODE(GA_GROUP_RN, 3), GA_NODE((ga_group)99, 3)};
     s = valid();
     s.nodes = bad;
     refused(&s, "node 1", "99");
-    bad[1] = (ga_node){(ga_group)-1, 3};
+    bad[1] = (ga_node)GA_NODE((ga_group)-1, 3);
     refused(&s, "node 1", "-1");
     const int sizes[] = {0, -1, INT_MIN};
     for (int k = 0; k < 3; ++k) {
-        bad[1] = (ga_node){GA_GROUP_RN, sizes[k]};
+        bad[1] = (ga_node)GA_NODE(GA_GROUP_RN, sizes[k]);
         refused(&s, "node 1", "n < 1");
     }
 }
@@ -153,7 +153,8 @@ static void test_nodes(void **state)
 static void test_huge(void **state)
 {
     (void)state;
-    ga_node huge[3] = {{GA_GROUP_RN, INT_MAX}, {GA_GROUP_RN, INT_MAX}, {GA_GROUP_RN, INT_MAX}};
+    ga_node huge[3] = {GA_NODE(GA_GROUP_RN, INT_MAX), GA_NODE(GA_GROUP_RN, INT_MAX),
+                       GA_NODE(GA_GROUP_RN, INT_MAX)};
     ga_system s = {.struct_size = sizeof(ga_system),
                    .node_count = 3,
                    .nodes = huge,
