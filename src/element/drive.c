@@ -49,9 +49,11 @@
  * time. They end in rest when the next one could not be told from rest: its height, at most
  * e |s'| times its duration, is below the tolerance, or that duration is below round-off of t;
  * it is e times the duration of the last flight. Both are relative to the size of the problem,
- * not to a unit; a rebound slower than `slowest` ends in rest, too, if the user gives such a
- * limit. Without restitution contacts may still open each other in turn, by smaller and smaller
- * rates; a contact at rest stays closed where it could not be told from that.
+ * not to a unit. Where round-off of the gap is larger than that, as on a short arm far from the
+ * origin, it keeps small rebounds going: they end in rest when they no longer shrink. A rebound
+ * slower than `slowest` ends in rest, too, if the user gives such a limit. Without restitution
+ * contacts may still open each other in turn, by smaller and smaller rates; a contact at rest
+ * stays closed where it could not be told from that.
  */
 #include "element/joint.h"
 
@@ -73,8 +75,8 @@ typedef enum mode {
 
 /* Memory: the mode; where s is held; how far the gaps may be negative before there is an
  * impact; the largest coordinate and the largest terms of a rate met, which round-off of s and
- * s' is relative to; when s left a stop, NaN: has not yet; the mode after TOUCHING; whether s
- * follows others; the longest step. */
+ * s' is relative to; when s left a stop, NaN: has not yet; twice the height of the rebound
+ * then, at most; the mode after TOUCHING; whether s follows others; the longest step. */
 enum {
     MODE,
     HELD_AT,
@@ -83,6 +85,7 @@ enum {
     SIZE,
     RATE_SIZE,
     LEFT_AT,
+    HEIGHT,
     NEXT_MODE,
     FOLLOWS,
     LONGEST_STEP,
@@ -518,7 +521,7 @@ static void remember(const void *element, const ga_element_state *state, double 
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
     memory[SIZE] = memory[RATE_SIZE] = memory[LONGEST_STEP] = memory[FOLLOWS] = 0;
-    memory[LEFT_AT] = NAN;
+    memory[LEFT_AT] = memory[HEIGHT] = NAN;
     meet(d, &l, memory);
     open_gap(d, &stop_max, &l, memory);
     open_gap(d, &stop_min, &l, memory);
@@ -576,6 +579,7 @@ static void release(const drive *d, mode m, const ga_element_state *state, const
     const bool back = m == RESTING_MAX || (m == STICKING && lock_effort(d, state) > 0);
     change(d, !d->sticks ? FREE : back ? SLIPPING_BACK : SLIPPING, l->s.value, memory);
     memory[LEFT_AT] = state->t;
+    memory[HEIGHT] = NAN;
     if (m == RESTING_MAX) open_gap(d, &stop_max, l, memory);
     if (m == RESTING_MIN) open_gap(d, &stop_min, l, memory);
 }
@@ -589,10 +593,14 @@ static bool is_rest(const drive *d, double rebound, double flight, double t,
            rebound * flight <= tolerance(memory) || flight <= round_off * fabs(t);
 }
 
-static bool lands(const drive *d, const look *l, double t, const double *memory)
+/* In units of the tolerance: rebounds that are less high should shrink by e^2 each time. */
+static const double LOW = 1000;
+
+static bool lands(const drive *d, double rebound, double flight, double t, const double *memory)
 {
-    const double e = d->a->limits.restitution, flight = t - memory[LEFT_AT];
-    return is_rest(d, e * fabs(l->rate), e * flight, t, memory);
+    const double height = rebound * flight;
+    return is_rest(d, rebound, flight, t, memory) ||
+           (height >= memory[HEIGHT] && height <= LOW * tolerance(memory));
 }
 
 static ga_switch strike(const drive *d, const stop *at, const look *l, double t, double *memory,
@@ -601,9 +609,14 @@ static ga_switch strike(const drive *d, const stop *at, const look *l, double t,
     if (gap_rate(at, l) >= 0 && gap(d, at, l) > -2 * memory[at->slack])
         return GA_SWITCH_NOTHING;
     /* one that is leaving is only put back to where its slack ends */
-    const bool rest = gap_rate(at, l) <= 0 && lands(d, l, t, memory);
+    const double e = d->a->limits.restitution, rebound = e * fabs(l->rate),
+                 flight = e * (t - memory[LEFT_AT]);
+    const bool rest = gap_rate(at, l) <= 0 && lands(d, rebound, flight, t, memory);
     change(d, rest ? at->landing : d->sticks ? at->rebounding : FREE, l->s.value, memory);
-    if (!rest) memory[LEFT_AT] = t; /* else the impulses of others may still open it */
+    if (!rest) { /* else the impulses of others may still open it */
+        memory[LEFT_AT] = t;
+        memory[HEIGHT] = rebound * flight;
+    }
     impact->restitution = rest ? 0 : d->a->limits.restitution;
     return GA_SWITCH_IMPACT;
 }
