@@ -72,12 +72,21 @@ static ga_choice stay(const ga_standing *p)
     return (ga_choice){p->method, p->trial, GA_REASON_NONE};
 }
 
+/* Generalized-alpha was to be the only method, with error control. */
+static bool was_to_stay(ga_reason reason)
+{
+    return reason == GA_REASON_LOOSE || reason == GA_REASON_FRICTION;
+}
+
 static ga_choice rescue(const ga_standing *p)
 {
     const ga_method alpha = GA_METHOD_GENERALIZED_ALPHA;
     if (p->trial) return (ga_choice){p->before, false, GA_REASON_NO_GAIN};
     /* where a function is not finite no method goes on */
-    if (p->method == alpha || p->failure == GA_ERR_NOT_FINITE) return stay(p);
+    if (p->failure == GA_ERR_NOT_FINITE || p->reason == GA_REASON_COLLAPSED) return stay(p);
+    if (p->failure == GA_ERR_STEP_SIZE && was_to_stay(p->reason))
+        return (ga_choice){GA_METHOD_RADAU, false, GA_REASON_COLLAPSED};
+    if (p->method == alpha) return stay(p);
     if (p->method == GA_METHOD_EXPLICIT && p->failure == GA_ERR_STEP_SIZE &&
         p->steps_to_end > TOO_MANY)
         return (ga_choice){GA_METHOD_RADAU, false, GA_REASON_TOO_STIFF};
@@ -174,8 +183,8 @@ long ga_choice_wait(ga_method method, bool trial, int count)
 
 bool ga_choice_is_final(ga_choice choice)
 {
-    return choice.reason == GA_REASON_FIXED || choice.reason == GA_REASON_LOOSE ||
-           choice.reason == GA_REASON_FRICTION;
+    return choice.reason == GA_REASON_FIXED || choice.reason == GA_REASON_COLLAPSED ||
+           was_to_stay(choice.reason);
 }
 
 const char *ga_reason_text(ga_reason reason)
@@ -194,6 +203,7 @@ const char *ga_reason_text(ga_reason reason)
         [GA_REASON_COARSE] = "the motion is stiff, and the tolerance is not tight",
         [GA_REASON_RESOLVED] = "the steps resolve the fastest vibrations",
         [GA_REASON_TOO_STIFF] = "the motion is too stiff for the explicit method",
+        [GA_REASON_COLLAPSED] = "steps of generalized-alpha became too short",
         [GA_REASON_STUCK] =
             "the previous method could not continue, for example near a singular position",
         [GA_REASON_PASSED] = "the obstacle has been passed",

@@ -19,6 +19,7 @@ typedef enum ga_reason {
     GA_REASON_COARSE,    /* its steps are long enough for the tolerance */
     GA_REASON_RESOLVED,  /* radau follows the fastest modes */
     GA_REASON_TOO_STIFF, /* for the explicit method, which has given up */
+    GA_REASON_COLLAPSED, /* steps of generalized-alpha, which was to be the only method */
     GA_REASON_STUCK,     /* no step could be made: a singular position, or a failure */
     GA_REASON_PASSED,    /* the obstacle has been passed */
     GA_REASON_COUNT

@@ -52,6 +52,7 @@ static void list_control(ga_archive *a, ga_controller *c)
     GA_ARCHIVE(a, c->excess_old);
     GA_ARCHIVE(a, c->error);
     GA_ARCHIVE(a, c->pardoned);
+    GA_ARCHIVE(a, c->brief);
     GA_ARCHIVE(a, c->suspect);
     GA_ARCHIVE(a, c->suspect_change);
     GA_ARCHIVE(a, c->suspect_step);
