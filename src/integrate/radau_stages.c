@@ -501,11 +501,48 @@ static double correct(ga_radau *x)
  * one up to the second if the next one does not shrink either. */
 static const double SMALL = 64, LARGER = 1e4;
 
+/* sum[i] = sum over j of |A_ij| size_j, of mechanical coordinates; of the diagonal alone. */
+static void add_sizes(const ga_radau *x, const ga_coords *coords, const double *A,
+                      const double size[2], bool diagonal, double *sum)
+{
+    const ga_dae *dae = &x->dae;
+    memset(sum, 0, (size_t)dae->nv * sizeof *sum);
+    for (ga_matrix_entry e = ga_entry_first(coords); e.k < coords->count;
+         ga_entry_next(coords, &e))
+        if (e.col < dae->nm && (!diagonal || e.row == e.col))
+            sum[e.row] += fabs(A[e.k]) * size[dae->kind[e.col]];
+}
+
+/* What the round-off of positions makes of velocities, by the tolerance. Stiff forces change
+ * by K times it, which short steps turn into velocities; in long ones velocities follow the
+ * positions. In between, h omega = GAMMA, it is omega times the round-off of positions. */
+static double stiff_noise(ga_radau *x)
+{
+    const ga_tolerance *tol = x->base.tolerance;
+    const double one[2] = {1, 1};
+    double *force = x->v, *mass = x->rate, of_q[2], of_v[2], noise = 0;
+    if (!tol) return 0;
+    ga_tolerance_weights(tol, of_q, of_v);
+    add_sizes(x, &x->dae.K, x->tangent.K, tol->size_q, false, force);
+    add_sizes(x, &x->dae.M, x->tangent.M, one, true, mass);
+    for (int i = 0; i < x->dae.nm; ++i) {
+        const int kind = x->dae.kind[i];
+        const double as_long = tol->size_q[kind] * GAMMA / x->h,
+                     as_short = mass[i] > 0 ? force[i] / mass[i] * x->h / GAMMA : INFINITY;
+        noise = ga_larger(noise, ga_smaller(as_long, as_short) / of_v[kind]);
+    }
+    return DBL_EPSILON * noise;
+}
+
+/* At most so much of the tolerance passes for noise of stiff forces. */
+static const double MOST_STIFF_NOISE = 0.1;
+
 ga_status ga_radau_iterate(ga_radau *x)
 {
-    const double goal = newton_tolerance(x), noise = LARGER * round_off(x);
-    double before = 0;
+    const double goal = newton_tolerance(x);
+    double before = 0, noise = LARGER * round_off(x);
     int stalled = 0;
+    bool known = false; /* noise of stiff forces */
     for (int k = 0; k < MOST_ITERATIONS; ++k) {
         for (int i = 0; i < GA_RADAU_STAGES; ++i) GA_TRY(residual(x, i));
         solve(x);
@@ -517,6 +554,10 @@ ga_status ga_radau_iterate(ga_radau *x)
         if (k > 0) {
             const double rate = size / before;
             if (rate < 1 && rate / (1 - rate) * size <= goal) return GA_OK;
+            if (rate > 0.3 && size > noise && !known) {
+                noise = ga_larger(noise, ga_smaller(SMALL * stiff_noise(x), MOST_STIFF_NOISE));
+                known = true;
+            }
             if (rate > 0.3 && size <= noise) ++stalled;
             if (stalled == 2 || (stalled && size <= SMALL * round_off(x))) return GA_OK;
             if (rate >= 1 && size > noise) return GA_ERR_NO_CONVERGE;

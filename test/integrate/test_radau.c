@@ -209,13 +209,19 @@ static void errors_follow_the_tolerance(void **state)
 /* --- stiff springs: as in test_stiff.c ---------------------------------------------------- */
 
 typedef struct reference {
-    double k, x, y;
+    double k, x, y, least; /* tolerance */
+    int steps;             /* at most */
 } reference;
 
-static const reference references[] = {{1e4, 0.7871633793412922, -0.6196905748220375},
-                                       {1e6, 0.7935027808726072, -0.6085960545263597},
-                                       {1e8, 0.7935655612627245, -0.6084850516915662},
-                                       {1e10, 0.7935661890024691, -0.6084839416563382}};
+/* The last from the others, which differ from the limit by c/k. There the round-off of
+ * positions makes velocities of 2e-10 m/s: Newton's method cannot do better, and steps once
+ * became a thousand times too short. */
+static const reference references[] = {
+    {1e4, 0.7871633793412922, -0.6196905748220375, 1e-6, 5000},
+    {1e6, 0.7935027808726072, -0.6085960545263597, 1e-6, 5000},
+    {1e8, 0.7935655612627245, -0.6084850516915662, 1e-6, 5000},
+    {1e10, 0.7935661890024691, -0.6084839416563382, 1e-8, 5000},
+    {1e12, 0.79356619528, -0.60848393055, 1e-8, 20000}};
 
 static ga_eval mass(void *user, const ga_point *at, double *M)
 {
@@ -239,7 +245,7 @@ static void stiff_springs(void **state)
     (void)state;
     const ga_node node = GA_NODE(GA_GROUP_RN, 2);
     for (size_t i = 0; i < sizeof references / sizeof *references; ++i)
-        for (double relative = 1e-3; relative > 5e-7; relative *= 0.1) {
+        for (double relative = 1e-3; relative > 0.5 * references[i].least; relative *= 0.1) {
             const ga_system system = {.struct_size = sizeof(ga_system),
                                       .node_count = 1,
                                       .nodes = &node,
@@ -257,7 +263,7 @@ static void stiff_springs(void **state)
             assert_status(ga_run_simulate(&run, &report), GA_OK, report);
             assert_below(fabs(m->now.q[0] - references[i].x), relative, "x");
             assert_below(fabs(m->now.q[1] - references[i].y), relative, "y");
-            assert_true(m->stats->steps < 5000);
+            assert_true(m->stats->steps < references[i].steps);
             ga_run_destroy(&run);
             ga_radau_type.destroy(m);
         }
