@@ -518,14 +518,15 @@ typedef enum ga_outcome { TAKEN, REJECTED, FAILED } ga_outcome;
  * its disc, may spend a part of the whole tolerance. By its part of the time it would get so
  * little that steps reach round-off of time. This is for high orders, which pass it in a few
  * steps: in the many of a low order so much error would be left that the balance of energy
- * suffers. */
-static const double BRIEF = 1e-10, BRIEF_STEP = 1e-3, BRIEF_TOTAL = 0.1, BRIEF_POWER = 0.3;
+ * suffers. A force that chatters is not passed in a few. */
+static const double BRIEF = 1e-10, BRIEF_STEP = 1e-3, BRIEF_POWER = 0.3;
+enum { MOST_BRIEF = 100 };
 
 static bool is_brief(const ga_controller *c, double h)
 {
-    const double local = c->trial.local;
-    return c->trial.power < BRIEF_POWER && h <= BRIEF * c->tolerance.duration &&
-           local <= BRIEF_STEP && c->brief + local <= BRIEF_TOTAL;
+    const ga_error *e = &c->trial;
+    return e->power < BRIEF_POWER && h <= BRIEF * c->tolerance.duration &&
+           e->local <= BRIEF_STEP && c->brief < MOST_BRIEF;
 }
 
 /* What becomes of an attempt that has converged. */
@@ -551,7 +552,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     }
     c->stats.jumps += jump == PASSED;
     *status = accept(c, k);
-    if (brief && *status == GA_OK) c->brief += e->local;
+    c->brief += brief && *status == GA_OK;
     *jumped = *status == GA_OK && jump == PASSED;
     if (*status == GA_OK) return TAKEN;
     if (k->h > 0 && m->type->reject) m->type->reject(m, NULL);

@@ -13,7 +13,7 @@ typedef struct ga_controller {
     double excess_old; /* of that step */
     double error;  /* of the last attempt by what is allowed, if round-off were not pardoned */
     bool pardoned; /* it is round-off: shorter steps would not lower it */
-    double brief;  /* sum of the errors of brief transients, by the tolerance */
+    long brief;    /* steps so far in brief transients */
     /* A time at which a force seems to jump: end of the step that failed, its change of v' by
      * the tolerance of v, its size. */
     double suspect, suspect_change, suspect_step;
