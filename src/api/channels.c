@@ -127,7 +127,8 @@ enum { BODY_CHANNELS = sizeof body_channels / sizeof *body_channels };
 
 typedef struct global_channel {
     const char *group, *name, *unit, *help;
-    bool standard, residual;
+    bool standard;
+    enum { NOTHING, RESIDUALS, WORK } needs; /* before it can be told */
     body_value *value;
 } global_channel;
 
@@ -149,19 +150,19 @@ GLOBAL(position_residual, moment->position_residual)
 GLOBAL(velocity_residual, moment->velocity_residual)
 
 static const global_channel global_channels[] = {
-    {"energy", "kinetic", "J", "kinetic energy", true, false, kinetic},
-    {"energy", "potential", "J", "potential energy of gravity and springs", true, false,
+    {"energy", "kinetic", "J", "kinetic energy", true, NOTHING, kinetic},
+    {"energy", "potential", "J", "potential energy of gravity and springs", true, NOTHING,
      potential},
-    {"energy", "total", "J", "kinetic and potential energy", true, false, total},
-    {"energy", "dissipated", "J", "energy dissipated since the start", true, false, dissipated},
-    {"energy", "work", "J", "work of external forces and motions since the start", true, false,
+    {"energy", "total", "J", "kinetic and potential energy", true, NOTHING, total},
+    {"energy", "dissipated", "J", "energy dissipated since the start", true, WORK, dissipated},
+    {"energy", "work", "J", "work of external forces and motions since the start", true, WORK,
      work},
-    {"solver", "step", "s", "size of the last step", false, false, step},
-    {"solver", "newton", "", "Newton iterations of the last step", false, false, newton},
+    {"solver", "step", "s", "size of the last step", false, NOTHING, step},
+    {"solver", "newton", "", "Newton iterations of the last step", false, NOTHING, newton},
     {"solver", "error", "", "estimated error of the last step divided by its tolerance", false,
-     false, error},
-    {"solver", "position_residual", "", "largest |Phi|", false, true, position_residual},
-    {"solver", "velocity_residual", "", "largest |B v + Phi_t| and |k|", false, true,
+     NOTHING, error},
+    {"solver", "position_residual", "", "largest |Phi|", false, RESIDUALS, position_residual},
+    {"solver", "velocity_residual", "", "largest |B v + Phi_t| and |k|", false, RESIDUALS,
      velocity_residual},
 };
 
@@ -317,13 +318,15 @@ static void add_element_channel(selection *s, const ga_element *element,
                                                            : digits;
     if (!type->parts && count > 16) return;
     const char *name = join(s, element->name, type->name, part);
+    if (type->of_scheme) s->channels->scheme = true;
     finish(s, &source, name, type->unit, type->help, count, parts, part);
 }
 
 static void add_global_channel(selection *s, const global_channel *type)
 {
     ga_selected source = {.value = type->value};
-    s->channels->residuals = s->channels->residuals || type->residual;
+    if (type->needs == RESIDUALS) s->channels->residuals = true;
+    if (type->needs == WORK) s->channels->work = true;
     finish(s, &source, join(s, type->group, type->name, NULL), type->unit, type->help, 1, NULL,
            NULL);
 }

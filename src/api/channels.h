@@ -37,7 +37,7 @@ typedef struct ga_channels {
     ga_selected *items;
     ga_names names; /* of those chosen so far */
     int value_count;
-    bool residuals; /* some channel needs them */
+    bool residuals, work, scheme; /* some channel needs these of a moment */
     double *values;
 } ga_channels;
 

@@ -96,7 +96,9 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
     ga_sim_reset(sim);
     GA_TRY(ga_integrator_create(&sim->assembly->system, &sim->def.integrator, &sim->integrator,
                                 report));
-    if (ga_integrator_use(sim->integrator, sim->pool) != GA_OK)
+    if (ga_integrator_use(sim->integrator, sim->pool) != GA_OK ||
+        (sim->loaded && ga_integrator_prepare_reactions(
+                            sim->integrator, sim->def.integrator.solver, sim->pool) != GA_OK))
         return ga_fail(report, GA_ERR_MEMORY, "no memory for a simulation");
     while (ga_integrator_warning(sim->integrator, sim->method_warnings)) ++sim->method_warnings;
     return GA_OK;

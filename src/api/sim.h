@@ -156,9 +156,9 @@ double ga_sim_next_corner(const ga_sim *sim);
 /* Does power depend on multipliers, as that of motions and of friction in joints does? */
 bool ga_sim_is_loaded(const ga_model *model);
 void ga_sim_powers(ga_sim *sim, const ga_sample *at, ga_powers *powers);
-/* Adds what was lost and put in from the last sample to t, where powers are `now`. */
-void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *v,
-                     const double *vd, ga_energy *energy);
+/* Adds what was lost and put in from the last accepted sample to this one, where powers are
+ * `now`; changes nothing else. */
+void ga_sim_add_work(ga_sim *sim, const ga_powers *now, const ga_sample *at, ga_energy *energy);
 /* An accepted sample. */
 void ga_sim_account(ga_sim *sim, const ga_sample *at);
 

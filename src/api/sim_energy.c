@@ -36,22 +36,15 @@ static double before_end(const ga_sim *sim, double t)
 /* The same with multipliers of the acceleration level, which are as good as q and v. Those of
  * the scheme are not: with errors of O(h^2) they would be most of the balance's. vd: what
  * belongs to them. */
-static void exact_powers_at(ga_sim *sim, const ga_sample *at, ga_reactions_at *reactions,
-                            double *vd, ga_powers *powers)
+static void exact_powers_at(ga_sim *sim, ga_reactions_use use, double t, const double *q,
+                            const double *v, double *vd, ga_powers *powers)
 {
-    const int m = sim->model->rows, p = sim->model->speed_rows;
-    double *lambda = sim->work.multipliers, *psi = sim->work.multipliers + m;
-    ga_sample exact = *at;
-    if (sim->loaded) {
-        if (at->lambda != lambda) {
-            memcpy(lambda, at->lambda, (size_t)m * sizeof *lambda);
-            memcpy(psi, at->psi, (size_t)p * sizeof *psi);
-            memcpy(vd, at->vd, (size_t)sim->assembly->nv * sizeof *vd);
-        }
-        reactions(sim->integrator, before_end(sim, at->t), at->q, at->v, vd, lambda, psi);
-        exact.lambda = lambda;
-        exact.psi = psi;
-    }
+    double *multipliers = sim->work.multipliers;
+    const ga_sample exact = {
+        .t = t, .q = q, .v = v, .lambda = multipliers, .psi = multipliers + sim->model->rows};
+    if (sim->loaded)
+        ga_integrator_reactions(sim->integrator, use, before_end(sim, t), q, v, vd,
+                                multipliers);
     ga_sim_powers(sim, &exact, powers);
 }
 
@@ -66,34 +59,32 @@ typedef struct ga_rule {
 static const ga_rule simpson = {1, 1.0 / 6, {0.5}, {4.0 / 6}};
 static const ga_rule lobatto = {3,
                                 1.0 / 20,
-                                {0.1726731646460114, 0.5, 0.8273268353539886},
-                                {49.0 / 180, 16.0 / 45, 49.0 / 180}};
+                                {0.5, 0.1726731646460114, 0.8273268353539886},
+                                {16.0 / 45, 49.0 / 180, 49.0 / 180}};
 
 /* At this part of the way from the last sample to t, where v and its derivative are given, by
  * the dense output; false if it is not to be had. Where multipliers count, v halfway along a
  * step of generalized-alpha is the cubic with slopes of the acceleration level: those of the
  * scheme leave an error of O(h^3) in it. */
-static bool powers_between(ga_sim *sim, double part, double t, const double *v,
-                           const double *vd, bool cubic, ga_reactions_at *reactions,
-                           ga_powers *powers)
+static bool powers_between(ga_sim *sim, ga_reactions_use use, double part, double t,
+                           const double *v, const double *vd, bool cubic, ga_powers *powers)
 {
-    double *lambda = sim->work.multipliers, *psi = sim->work.multipliers + sim->model->rows;
     const double h = t - sim->balance.last_t, between = sim->balance.last_t + part * h;
-    if (ga_integrator_interpolate(sim->integrator, between, sim->work.q, sim->work.v,
-                                  sim->work.vd, lambda, psi))
+    if (ga_integrator_interpolate(sim->integrator, between, sim->work.q, sim->work.v, NULL,
+                                  NULL, NULL))
         return false;
     for (int k = 0; cubic && sim->loaded && k < sim->assembly->nv; ++k)
         sim->work.v[k] =
             (sim->balance.last_v[k] + v[k]) / 2 + h / 8 * (sim->balance.last_vd[k] - vd[k]);
-    ga_sample at = {
-        .t = between, .q = sim->work.q, .v = sim->work.v, .lambda = lambda, .psi = psi};
-    exact_powers_at(sim, &at, reactions, sim->work.vd, powers);
+    exact_powers_at(sim, use, between, sim->work.q, sim->work.v, sim->work.vd, powers);
     return true;
 }
 
-/* Adds what was lost and put in from the last sample to t, where powers are `now`. */
-void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *v,
-                     const double *vd, ga_energy *energy)
+/* Adds what was lost and put in from the last sample to t, where powers are `now`. Without
+ * generalized-alpha the motion is followed in the middle of steps: at their ends all is known.
+ */
+static void add_work(ga_sim *sim, bool accounts, const ga_powers *now, double t,
+                     const double *v, const double *vd, ga_energy *energy)
 {
     const ga_powers *last = &sim->balance.last;
     const double h = t - sim->balance.last_t;
@@ -103,18 +94,14 @@ void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *
     const bool alpha =
         ga_integrator_method_use(sim->integrator).method == GA_METHOD_GENERALIZED_ALPHA;
     const ga_rule *rule = alpha ? &simpson : &lobatto;
-    /* The matrix was factored at t; but dense output may have factored it elsewhere since, at
-     * points that depend on what was output before, and the scheme has no need of it. */
-    bool near = alpha && sim->def.multipliers != GA_MULTIPLIERS_SCHEME;
     double dissipated = rule->ends * (last->dissipation + now->dissipation);
     double work = rule->ends * (last->work + now->work);
     for (int k = 0; k < rule->count; ++k) {
         const double part = rule->at[k];
+        const bool follow = accounts && !alpha && k == 0;
         ga_powers between;
-        ga_reactions_at *reactions =
-            near ? ga_integrator_reactions_near : ga_integrator_reactions;
-        near = true;
-        if (!powers_between(sim, part, t, v, vd, alpha, reactions, &between)) {
+        if (!powers_between(sim, follow ? GA_REACTIONS_FOLLOW : GA_REACTIONS_BESIDE, part, t, v,
+                            vd, alpha, &between)) {
             between.dissipation =
                 last->dissipation + part * (now->dissipation - last->dissipation);
             between.work = last->work + part * (now->work - last->work);
@@ -124,6 +111,11 @@ void ga_sim_add_work(ga_sim *sim, const ga_powers *now, double t, const double *
     }
     energy->dissipated += h * dissipated;
     energy->work += h * work;
+}
+
+void ga_sim_add_work(ga_sim *sim, const ga_powers *now, const ga_sample *at, ga_energy *energy)
+{
+    add_work(sim, false, now, at->t, at->v, at->vd, energy);
 }
 
 /* True if the integration has just started anew behind a break, or where an input changes: no
@@ -166,9 +158,10 @@ static void add_impact(ga_sim *sim, const ga_powers *now)
 void ga_sim_account(ga_sim *sim, const ga_sample *at)
 {
     ga_powers now;
-    exact_powers_at(sim, at, ga_integrator_reactions, sim->work.now_vd, &now);
+    memcpy(sim->work.now_vd, at->vd, (size_t)sim->assembly->nv * sizeof *at->vd);
+    exact_powers_at(sim, GA_REACTIONS_FOLLOW, at->t, at->q, at->v, sim->work.now_vd, &now);
     if (sim->started)
-        ga_sim_add_work(sim, &now, at->t, at->v, sim->work.now_vd, &sim->balance.energy);
+        add_work(sim, true, &now, at->t, at->v, sim->work.now_vd, &sim->balance.energy);
     add_impulsive_work(sim, &now, at->t);
     memcpy(sim->balance.last_v, at->v, (size_t)sim->assembly->nv * sizeof *at->v);
     memcpy(sim->balance.last_vd, sim->work.now_vd, (size_t)sim->assembly->nv * sizeof *at->v);

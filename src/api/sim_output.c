@@ -47,15 +47,16 @@ void ga_sim_fill_channels(ga_sim *sim, const ga_sample *at)
     moment.energy.kinetic = now.kinetic;
     moment.energy.potential = now.potential;
     /* Between steps: with what the last step did up to here. */
-    if (sim->started) ga_sim_add_work(sim, &now, at->t, at->v, at->vd, &moment.energy);
+    if (sim->started && sim->channels.work) ga_sim_add_work(sim, &now, at, &moment.energy);
     if (sim->channels.residuals) ga_sim_residuals(sim, at, &moment);
     double *lambda = sim->work.scheme, *psi = sim->work.scheme + sim->model->rows;
-    const ga_status status =
-        ga_integrator_interpolate(sim->integrator, at->t, NULL, NULL, NULL, lambda, psi);
+    const bool scheme =
+        sim->channels.scheme && ga_integrator_interpolate(sim->integrator, at->t, NULL, NULL,
+                                                          NULL, lambda, psi) == GA_OK;
     /* the assembly is at the sample from here on: methods may evaluate it elsewhere above */
     moment.state = ga_assembly_state(sim->assembly, at->t, at->q, at->v, at->lambda, at->psi);
     moment.scheme = moment.state;
-    if (status == GA_OK) {
+    if (scheme) {
         moment.scheme.lambda = lambda;
         moment.scheme.psi = psi;
     }

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 5 };
+enum { FORMAT = 6 };
 
 typedef struct heading {
     char name[16];

@@ -121,10 +121,18 @@ ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
     return g->method->type->use ? g->method->type->use(g->method, pool) : GA_OK;
 }
 
+ga_status ga_integrator_prepare_reactions(ga_integrator *g, ga_solver solver, ga_pool *pool)
+{
+    GA_TRY(ga_nearby_create(g->method->dae, solver, &g->nearby));
+    g->method->nearby = &g->nearby;
+    return ga_saddle_use(&g->nearby.saddle, pool);
+}
+
 void ga_integrator_destroy(ga_integrator *g)
 {
     if (!g) return;
     ga_run_destroy(&g->run);
+    ga_nearby_destroy(&g->nearby);
     if (g->method) g->method->type->destroy(g->method);
     ga_free(g->guess);
     ga_free(g->hat);
@@ -188,6 +196,7 @@ ga_status ga_integrator_begin(ga_integrator *g, double t0, const double *q0, con
     const ga_projection *moved = &m->consistent->projection;
     g->warnings = g->method_warnings;
     g->started = false;
+    ga_nearby_forget(&g->nearby);
     if (!isfinite(t0)) return ga_fail(report, GA_ERR_ARGUMENT, "t0 = %g is not finite", t0);
     GA_TRY(check_finite("q0", m->dae->nq, q0, report));
     GA_TRY(check_finite("v0", m->dae->nv, v0, report));

@@ -10,7 +10,7 @@
 #include "integrate/explicit.h"
 #include "integrate/radau.h"
 #include "integrate/run.h"
-#include "system/consistent.h"
+#include "system/nearby.h"
 
 #include <galpha/simulate.h>
 
@@ -27,6 +27,7 @@ struct ga_integrator {
     double *guess;        /* of the multipliers at the next start */
     double *hat, *vd_hat; /* multipliers and accelerations on the acceleration level */
     double *zero;         /* nv + m zeros */
+    ga_nearby nearby;     /* of the method, once prepared */
     ga_run run;           /* the last simulation */
 };
 
@@ -70,13 +71,15 @@ void ga_integrator_position_tolerances(const ga_integrator *integrator, double o
 /* The largest values so far that they are relative to, by kind. */
 void ga_integrator_sizes(const ga_integrator *integrator, double of_q[2], double of_v[2]);
 
-/* v', lambda and psi on the acceleration level at (t, q, v), which leaves the state alone;
- * given: guesses. Where they cannot be computed the guesses stand, and the status tells. */
-typedef ga_status ga_reactions_at(ga_integrator *integrator, double t, const double *q,
-                                  const double *v, double *vd, double *lambda, double *psi);
-ga_reactions_at ga_integrator_reactions;
-/* The same near the state of the last call, whose factors serve once more if they can. */
-ga_reactions_at ga_integrator_reactions_near;
+/* v' and multipliers on the acceleration level at a point of the last step; where they cannot
+ * be computed, interpolated ones. With factors of points nearby, once memory has been taken for
+ * these (GA_ERR_MEMORY): follow the motion with one point of every step, which may be factored;
+ * others are beside it, and change nothing. */
+typedef enum ga_reactions_use { GA_REACTIONS_FOLLOW, GA_REACTIONS_BESIDE } ga_reactions_use;
+ga_status ga_integrator_prepare_reactions(ga_integrator *integrator, ga_solver solver,
+                                          ga_pool *pool);
+void ga_integrator_reactions(ga_integrator *integrator, ga_reactions_use use, double t,
+                             const double *q, const double *v, double *vd, double *multipliers);
 
 /* ga_integrator_simulate step by step. What run.h has besides these may be asked of the run. */
 ga_status ga_integrator_run_begin(ga_integrator *integrator, double t0, const double *q0,

@@ -1,4 +1,5 @@
 /* A simulation between two steps as bytes, and back. */
+#include "integrate/save.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "handle/integrator.h"
@@ -46,6 +47,24 @@ static ga_status list_dependence(ga_archive *a, ga_dependence *d, int rows)
     return GA_OK;
 }
 
+/* Where the factors are of that serve for points nearby. Making them again counts as a use of
+ * their pivots, so these are read twice. */
+static ga_status list_nearby(ga_archive *a, ga_nearby *n, ga_dae *dae)
+{
+    GA_ARCHIVE(a, n->factored);
+    GA_ARCHIVE(a, n->far);
+    GA_ARCHIVE(a, n->t);
+    ga_archive_numbers(a, dae->nq, n->q);
+    ga_archive_numbers(a, dae->nv, n->v);
+    const size_t pivots = a->at;
+    GA_TRY(ga_archive_factor(a, n->saddle.factor));
+    if (!ga_archive_is_read(a)) return GA_OK;
+    n->saddle.factorizations = NULL;
+    GA_TRY(ga_nearby_restore(n, dae));
+    a->at = pivots;
+    return ga_archive_factor(a, n->saddle.factor);
+}
+
 /* The method first: what it is made of may follow from its bytes. */
 static ga_status list(ga_integrator *g, ga_archive *a)
 {
@@ -58,6 +77,7 @@ static ga_status list(ga_integrator *g, ga_archive *a)
     GA_ARCHIVE(a, c->projection.v);
     GA_ARCHIVE(a, c->least);
     if (g->warnings < 0 || g->warnings > MAX_WARNINGS) a->failed = true;
+    if (g->method->nearby) GA_TRY(list_nearby(a, &g->nearby, g->method->dae));
     return list_dependence(a, &c->redundancy.found, g->method->dae->mp);
 }
 

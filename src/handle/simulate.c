@@ -255,47 +255,13 @@ ga_status ga_integrator_hat(ga_integrator *g, double *vd, double *lambda, double
     return ga_fail(report, GA_OK, "%s", "");
 }
 
-ga_status ga_integrator_reactions(ga_integrator *g, double t, const double *q, const double *v,
-                                  double *vd, double *lambda, double *psi)
+void ga_integrator_reactions(ga_integrator *g, ga_reactions_use use, double t, const double *q,
+                             const double *v, double *vd, double *multipliers)
 {
-    const ga_dae *dae = g->method->dae;
-    double *hat = g->hat;
-    memcpy(hat, lambda, (size_t)dae->m * sizeof *hat);
-    memcpy(hat + dae->m, psi, (size_t)dae->p * sizeof *hat);
-    GA_TRY(ga_onestep_accelerate(g->method, t, q, v, g->vd_hat, hat));
-    memcpy(vd, g->vd_hat, (size_t)dae->nv * sizeof *vd);
-    memcpy(lambda, hat, (size_t)dae->m * sizeof *hat);
-    memcpy(psi, hat + dae->m, (size_t)dae->p * sizeof *hat);
-    return GA_OK;
-}
-
-ga_status ga_integrator_reactions_near(ga_integrator *g, double t, const double *q,
-                                       const double *v, double *vd, double *lambda, double *psi)
-{
-    /* The error after n sweeps is the n-th power of the relative change of the matrix: this one
-     * is far below what the dense output adds. */
-    enum { SWEEPS = 5 };
-    static const double small = 1e-10;
-    ga_dae *dae = g->method->dae;
-    ga_consistent *c = g->method->output;
-    ga_saddle *k = &c->saddle;
-    const bool linear = !dae->sys.force_uses_multipliers && !c->redundancy.active;
-    if (!linear || k->parts != GA_SADDLE_ALL || k->singular >= 0 || c->holds)
-        return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
-    const ga_point at = {.t = t, .q = q, .v = v};
-    GA_TRY(ga_dae_mass(dae, t, q, k->M));
-    GA_TRY(ga_dae_gradient(dae, t, q, v, k->G));
-    GA_TRY(ga_dae_acceleration_rhs(dae, t, q, v, k->rhs + dae->nv));
-    GA_TRY(ga_dae_force(dae, &at, k->rhs));
-    ga_saddle_solve(k, SWEEPS); /* leaves the last increment in k->defect */
-    const bool good = ga_norm_max(dae->nv, k->defect) <= small * ga_norm_max(dae->nv, k->x) &&
-                      ga_norm_max(dae->mp, k->defect + dae->nv) <=
-                          small * ga_norm_max(dae->mp, k->x + dae->nv);
-    if (!good) return ga_integrator_reactions(g, t, q, v, vd, lambda, psi);
-    memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
-    memcpy(lambda, k->x + dae->nv, (size_t)dae->m * sizeof *lambda);
-    memcpy(psi, k->x + dae->nv + dae->m, (size_t)dae->p * sizeof *psi);
-    return GA_OK;
+    if (use == GA_REACTIONS_FOLLOW)
+        ga_dense_follow(g->method, t, q, v, vd, multipliers);
+    else
+        ga_dense_beside(g->method, t, q, v, vd, multipliers);
 }
 
 static ga_status explain_impulse(const ga_dae *dae, ga_status status, double t,

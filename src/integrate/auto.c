@@ -73,6 +73,7 @@ static void show(ga_auto *x)
     m->output = from->output;
     m->kind = from->kind;
     m->velocity_level = from->velocity_level;
+    m->acceleration_level = from->acceleration_level;
     m->max_halvings = from->max_halvings;
     m->jump_part = from->jump_part;
     m->given_steps = from->given_steps;

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "integrate/onestep.h"
 #include "lie/group.h"
+#include "system/nearby.h"
 
 #include <string.h>
 
@@ -124,11 +125,73 @@ void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
         m->type->interpolate(m, t, q, v, NULL, NULL);
 }
 
-void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
-                           double *vd, double *multipliers)
+/* v' and multipliers between those at the ends of the step. */
+static void guess(const ga_onestep *m, double t, double *vd, double *multipliers)
+{
+    const ga_solution *now = &m->now;
+    const double x = now->steps == 0 || t == now->t ? 1 : (t - now->t_old) / now->h;
+    for (int i = 0; i < m->dae->nv; ++i)
+        vd[i] = x == 1 ? now->vd[i] : now->vd_old[i] + x * (now->vd[i] - now->vd_old[i]);
+    for (int i = 0; i < m->dae->mp; ++i) {
+        const double l0 = now->multipliers_old[i], l1 = now->multipliers[i];
+        multipliers[i] = x == 1 ? l1 : l0 + x * (l1 - l0);
+    }
+}
+
+/* Is this the end of the last step? */
+static bool is_end(const ga_onestep *m, double t, const double *q, const double *v)
+{
+    const ga_solution *now = &m->now;
+    return t == now->t && !memcmp(q, now->q, (size_t)m->dae->nq * sizeof *q) &&
+           !memcmp(v, now->v, (size_t)m->dae->nv * sizeof *v);
+}
+
+/* Factors of other points serve only for independent rows and linear equations. */
+static bool has_nearby(ga_onestep *m)
+{
+    return m->nearby && !m->dae->sys.force_uses_multipliers &&
+           !ga_onestep_output(m)->redundancy.active;
+}
+
+static void accelerate(ga_onestep *m, double t, const double *q, const double *v, double *vd,
+                       double *multipliers)
 {
     if (ga_onestep_accelerate(m, t, q, v, vd, multipliers) != GA_OK)
         m->type->interpolate(m, t, NULL, NULL, vd, multipliers);
+}
+
+void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
+                           double *vd, double *multipliers)
+{
+    guess(m, t, vd, multipliers);
+    if (is_end(m, t, q, v)) {
+        if (m->acceleration_level) return;
+        /* those of ga_dense_follow, or the same bits once more */
+        if (has_nearby(m) && (ga_nearby_recall(m->nearby, t, q, v, vd, multipliers) ||
+                              ga_nearby_solve(m->nearby, m->dae, t, q, v, vd, multipliers)))
+            return;
+    }
+    accelerate(m, t, q, v, vd, multipliers);
+}
+
+void ga_dense_follow(ga_onestep *m, double t, const double *q, const double *v, double *vd,
+                     double *multipliers)
+{
+    guess(m, t, vd, multipliers);
+    if (m->acceleration_level && is_end(m, t, q, v)) return;
+    if (has_nearby(m)) {
+        m->nearby->saddle.factorizations = &m->stats->factorizations;
+        if (ga_nearby_follow(m->nearby, m->dae, t, q, v, vd, multipliers)) return;
+    }
+    accelerate(m, t, q, v, vd, multipliers);
+}
+
+void ga_dense_beside(ga_onestep *m, double t, const double *q, const double *v, double *vd,
+                     double *multipliers)
+{
+    guess(m, t, vd, multipliers);
+    if (has_nearby(m) && ga_nearby_solve(m->nearby, m->dae, t, q, v, vd, multipliers)) return;
+    accelerate(m, t, q, v, vd, multipliers);
 }
 
 void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,

@@ -229,7 +229,6 @@ static ga_status evaluate_at(ga_watch *w, double t, const double *q, const doubl
                              ga_report *report)
 {
     ga_onestep *m = w->m;
-    m->type->interpolate(m, t, NULL, NULL, w->vd, w->multipliers);
     memcpy(w->q, q, (size_t)m->dae->nq * sizeof *q);
     memcpy(w->v, v, (size_t)m->dae->nv * sizeof *v);
     ga_dense_acceleration(m, t, w->q, w->v, w->vd, w->multipliers);

@@ -109,6 +109,7 @@ static ga_status create_parts(ga_explicit *x, const ga_system *system)
     ga_onestep_connect(&x->base, &ga_explicit_type, &x->consistent, &x->stats,
                        def->max_halvings, ga_ends_view(&x->now));
     x->base.output = &x->output;
+    x->base.acceleration_level = true;
     x->base.given_steps = GA_EXPLICIT_GIVEN_STEPS;
     return ga_cubic_create(&x->base);
 }

@@ -159,6 +159,8 @@ struct ga_onestep {
     ga_consistent *output;     /* the same between steps, may be another: ga_onestep_output */
     const int *kind;           /* of each velocity: 0 translation, 1 rotation */
     bool velocity_level;       /* v is on its constraints at the ends of steps */
+    bool acceleration_level;   /* v' and multipliers at the ends of steps are of that level */
+    struct ga_nearby *nearby;  /* for ga_dense_follow; null: none */
     int max_halvings;          /* of a step of fixed size */
     /* A step across a jump of a force may cost this much of the tolerance. */
     double jump_part;
@@ -234,9 +236,16 @@ void ga_dense_output(ga_onestep *m, double t, double *q, double *v, double *vd,
 /* The same with v on its constraints always. */
 void ga_dense_consistent(ga_onestep *m, double t, double *q, double *v, double *vd,
                          double *multipliers);
-/* v' and multipliers of that solution on the acceleration level; where there are none, the
- * interpolated ones. */
+/* v' and multipliers on the acceleration level at a point of the last step; where there are
+ * none, the interpolated ones. */
 void ga_dense_acceleration(ga_onestep *m, double t, const double *q, const double *v,
                            double *vd, double *multipliers);
+/* The same at one point after another of the motion, where factors of earlier ones serve, which
+ * m->nearby has. Output must not use it: it would change what follows. */
+void ga_dense_follow(ga_onestep *m, double t, const double *q, const double *v, double *vd,
+                     double *multipliers);
+/* The same nearby, which changes nothing. */
+void ga_dense_beside(ga_onestep *m, double t, const double *q, const double *v, double *vd,
+                     double *multipliers);
 
 #endif

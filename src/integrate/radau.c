@@ -97,6 +97,7 @@ static ga_status create(const ga_system *system, const ga_integrator_def *def, g
     ga_onestep_connect(&x->base, &ga_radau_type, &x->consistent, &x->stats, def->max_halvings,
                        ga_ends_view(&x->now));
     x->base.output = &x->output;
+    x->base.acceleration_level = true;
     x->base.given_steps = GA_RADAU_GIVEN_STEPS;
     *m = &x->base;
     return ga_fail(report, GA_OK, "%s", "");

@@ -68,9 +68,10 @@ static ga_sample sample_of(const ga_run *run, double t, const double *q, const d
 ga_sample ga_run_sample(ga_run *run, double t)
 {
     ga_onestep *m = run->m;
-    ga_dense_output(m, t, run->q, run->v, run->vd, run->multipliers);
-    if (run->def.multipliers != GA_MULTIPLIERS_SCHEME)
-        ga_dense_acceleration(m, t, run->q, run->v, run->vd, run->multipliers);
+    const bool scheme = run->def.multipliers == GA_MULTIPLIERS_SCHEME;
+    ga_dense_output(m, t, run->q, run->v, scheme ? run->vd : NULL,
+                    scheme ? run->multipliers : NULL);
+    if (!scheme) ga_dense_acceleration(m, t, run->q, run->v, run->vd, run->multipliers);
     return sample_of(run, t, run->q, run->v, run->vd, run->multipliers);
 }
 

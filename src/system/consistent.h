@@ -150,6 +150,9 @@ ga_status ga_saddle_use(ga_saddle *k, ga_pool *pool);
 ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts);
 /* k->x from k->rhs, nv + mp numbers each, with `sweeps` - 1 sweeps of refinement. */
 void ga_saddle_solve(ga_saddle *k, int sweeps);
+/* The same from the x given, with factors of a matrix nearby: sweeps until what is left is
+ * round-off. Their number; 0: more than `most` would be needed. */
+int ga_saddle_approach(ga_saddle *k, int most);
 /* x from rhs with the matrix as it was factored, e included. */
 void ga_saddle_solve_once(const ga_saddle *k, const double *rhs, double *x);
 /* Multipliers l without their part in the null space of G^T, by `passes` filters. */

@@ -207,6 +207,33 @@ static bool is_clean(const ga_saddle *k)
            k->typical_reaction * ga_norm_max(k->dae->nm, k->x);
 }
 
+/* Of n numbers, the largest change by the largest. */
+static double relative(int n, const double *change, const double *x)
+{
+    const double size = ga_norm_max(n, change);
+    return size > 0 ? size / ga_norm_max(n, x) : 0;
+}
+
+/* Increments shrink by a constant factor, so the last one times that factor is about the error
+ * that is left. They end at the round-off of the equations. */
+int ga_saddle_approach(ga_saddle *k, int most)
+{
+    static const double small = 1e-13, round_off = 1e-10;
+    const int n = k->matrix.n, nv = k->dae->nv;
+    double before = 1;
+    for (int sweep = 1; sweep <= most; ++sweep) {
+        compute_defect(k);
+        ga_saddle_solve_once(k, k->defect, k->defect);
+        for (int i = 0; i < n; ++i) k->x[i] += k->defect[i];
+        const double change = ga_larger(relative(nv, k->defect, k->x),
+                                        relative(n - nv, k->defect + nv, k->x + nv));
+        if (change * change <= small * before) return sweep;
+        if (!(change < 0.5 * before)) return change <= round_off ? sweep : 0;
+        before = change;
+    }
+    return 0;
+}
+
 /* Sweeps are what makes up for -e. Without any, in the steps of SOI2, a solution without traces
  * of null vectors may stay as it is. */
 void ga_saddle_solve(ga_saddle *k, int sweeps)

@@ -8,11 +8,13 @@
 
 enum { MOST = 64 };
 
-/* Kinetic energy, potential energy and time after each of the first steps, and at the end. */
+/* Energies, the largest error of their balance and time after each of the first steps, and at
+ * the end. */
+enum { NUMBERS = 6 };
 typedef struct path {
     int count;
-    double values[MOST][3];
-    double end[3];
+    double values[MOST][NUMBERS];
+    double end[NUMBERS];
     const ga_model *model;
     ga_sim_def def;
     ga_status status;
@@ -22,7 +24,9 @@ static ga_eval record(void *user, const ga_sim *sim)
 {
     path *p = user;
     ga_sim_summary summary = ga_sim_get_summary(sim);
-    const double now[3] = {summary.final.kinetic, summary.final.potential, summary.t};
+    const double now[NUMBERS] = {summary.final.kinetic,    summary.final.potential,
+                                 summary.final.dissipated, summary.final.work,
+                                 summary.energy_drift_max, summary.t};
     if (p->count < MOST) memcpy(p->values[p->count++], now, sizeof now);
     memcpy(p->end, now, sizeof now);
     return GA_EVAL_OK;
@@ -55,9 +59,10 @@ static void check_same(const path *a, const path *b, const char *example, const 
         fail_msg("%s: other bits %s", example, what);
 }
 
-static const char *const examples[] = {"heavy_top",      "slider_crank",     "stop",
-                                       "stick_slip",     "four_bar_spatial", "rolling_disc",
-                                       "double_pendulum"};
+static const char *const examples[] = {"heavy_top",        "slider_crank",     "stop",
+                                       "stick_slip",       "four_bar_spatial", "rolling_disc",
+                                       "double_pendulum",  "rack_and_pinion",  "quick_return",
+                                       "suspension_corner"};
 static const char *const shorter[] = {"simulate.t_end=0.5"};
 
 static void test_whatever_is_output(void **state)

@@ -1,6 +1,6 @@
 /* Consistent values from a ga_dae alone, without a method: q, v, v' and multipliers compared
  * with LAPACK's least squares on full matrices. */
-#include "system/consistent.h"
+#include "system/nearby.h"
 #include "test/support/cases.h"
 
 #include <lapacke.h>
@@ -190,6 +190,87 @@ static void test_correct(void **state)
     }
 }
 
+/* A step of first order along the motion. */
+static void go_on(ga_dae *dae, ga_consistent *c, double t, double h, double *q, double *v,
+                  const double *vd)
+{
+    double x[MAX_NV];
+    for (int i = 0; i < dae->nv; ++i) {
+        x[i] = h * v[i];
+        v[i] += h * vd[i];
+    }
+    ga_dae_update(dae, GA_MAP_EXP, q, x, q);
+    assert_true(ga_consistent_correct(c, t + h, q, v, GA_POSITION_LEVEL | GA_VELOCITY_LEVEL));
+}
+
+/* Along a motion with the factors of a few of its points: the same accelerations and
+ * multipliers as with those of each. Factors made again at the same point give the same bits.
+ */
+static void test_nearby(void **state)
+{
+    (void)state;
+    enum { STEPS = 40, MOST_FACTORIZATIONS = STEPS / 2 };
+    const double h = 5e-5;
+    for (int k = 0; k < PROBLEMS; ++k) {
+        if (models[k].redundant) continue;
+        pb_problem *p = create_problem(k);
+        ga_dae dae;
+        ga_consistent c = {0};
+        ga_nearby near = {0}, again = {0};
+        ga_report report;
+        long factorizations = 0;
+        double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], multipliers[MAX_NC] = {0};
+        double x[MAX_NV], l[MAX_NC], y[MAX_NV], m[MAX_NC];
+        assert_int_equal(ga_dae_create(&p->system, &dae), GA_OK);
+        assert_int_equal(ga_consistent_create(&dae, GA_SOLVER_AUTO, &c), GA_OK);
+        assert_int_equal(ga_nearby_create(&dae, GA_SOLVER_AUTO, &near), GA_OK);
+        assert_int_equal(ga_nearby_create(&dae, GA_SOLVER_AUTO, &again), GA_OK);
+        near.saddle.factorizations = &factorizations;
+        disturb(&dae, p, 0, q, v);
+        assert_status(ga_consistent_start(&c, p->t0, q, v, INFINITY, vd, multipliers, &report),
+                      GA_OK, report);
+        assert_false(ga_nearby_solve(&near, &dae, p->t0, q, v, vd, multipliers));
+        for (int step = 0; step < STEPS; ++step) {
+            const double t = p->t0 + step * h;
+            memcpy(x, vd, sizeof x); /* as they were a step ago */
+            memcpy(l, multipliers, sizeof l);
+            go_on(&dae, &c, t, h, q, v, vd);
+            assert_int_equal(ga_consistent_acceleration(&c, t + h, q, v, vd, multipliers),
+                             GA_OK);
+            memcpy(y, x, sizeof y);
+            memcpy(m, l, sizeof m);
+            assert_true(ga_nearby_follow(&near, &dae, t + h, q, v, x, l));
+            const double size = largest(dae.nv, vd), force = largest(dae.mp, multipliers);
+            for (int i = 0; i < dae.nv; ++i)
+                assert_below(fabs(x[i] - vd[i]), 1e-11 * size, models[k].name);
+            for (int i = 0; i < dae.mp; ++i)
+                assert_below(fabs(l[i] - multipliers[i]), 1e-11 * force, models[k].name);
+
+            again.factored = true; /* as if loaded */
+            again.t = near.t;
+            memcpy(again.q, near.q, (size_t)dae.nq * sizeof *q);
+            memcpy(again.v, near.v, (size_t)dae.nv * sizeof *v);
+            assert_int_equal(ga_nearby_restore(&again, &dae), GA_OK);
+            assert_true(ga_nearby_solve(&again, &dae, t + h, q, v, y, m));
+            assert_memory_equal(x, y, (size_t)dae.nv * sizeof *x);
+            assert_memory_equal(l, m, (size_t)dae.mp * sizeof *l);
+
+            assert_false(ga_nearby_recall(&near, t, q, v, y, m));
+            memset(y, 0, sizeof y);
+            assert_true(ga_nearby_recall(&near, t + h, q, v, y, m));
+            assert_memory_equal(x, y, (size_t)dae.nv * sizeof *x);
+        }
+        assert_true(factorizations > 0 && factorizations <= MOST_FACTORIZATIONS);
+        ga_nearby_forget(&near);
+        assert_false(ga_nearby_solve(&near, &dae, p->t0, q, v, x, l));
+        ga_nearby_destroy(&near);
+        ga_nearby_destroy(&again);
+        ga_consistent_destroy(&c);
+        ga_dae_destroy(&dae);
+        pb_destroy(p);
+    }
+}
+
 /* Values too far away, and a matrix that is singular, are explained. */
 static void test_messages(void **state)
 {
@@ -271,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_start), cmocka_unit_test(test_correct),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_at_once)};
+        cmocka_unit_test(test_nearby), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
