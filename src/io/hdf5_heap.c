@@ -74,6 +74,7 @@ static bool load(ga_hdf5_heap *heap, uint64_t address)
     ga_free(heap->bytes);
     heap->size = 0;
     heap->bytes = GA_NEW(unsigned char, size);
+    heap->out_of_memory = !heap->bytes;
     if (!heap->bytes || !ga_hdf5_origin_read(heap->origin, address, (size_t)size, heap->bytes))
         return false;
     heap->address = address;

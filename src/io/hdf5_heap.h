@@ -14,6 +14,7 @@ typedef struct ga_hdf5_heap {
     uint64_t address;
     size_t size; /* 0: none yet */
     unsigned char *bytes;
+    bool out_of_memory;
 } ga_hdf5_heap;
 
 enum { GA_HDF5_REFERENCE_SIZE = 16 };
@@ -22,7 +23,7 @@ enum { GA_HDF5_REFERENCE_SIZE = 16 };
 bool ga_hdf5_heap_open(ga_hdf5_heap *heap, const ga_hdf5_origin *origin);
 void ga_hdf5_heap_close(ga_hdf5_heap *heap);
 /* The text a reference stands for; it lives until the next call. False if there is none, or if
- * memory is out. */
+ * memory is out, which out_of_memory then says. */
 bool ga_hdf5_heap_find(ga_hdf5_heap *heap, const unsigned char *reference, const char **text,
                        size_t *length);
 

@@ -132,7 +132,10 @@ static bool take_variable(hdf5 *s, hid_t type, const char *bytes, const char **o
     (void)type;
     const char *text;
     size_t length;
-    if (!ga_hdf5_heap_find(s->heap, (const unsigned char *)bytes, &text, &length)) return false;
+    if (!ga_hdf5_heap_find(s->heap, (const unsigned char *)bytes, &text, &length)) {
+        s->out_of_memory = s->out_of_memory || s->heap->out_of_memory;
+        return false;
+    }
     const char *end = memchr(text, 0, length);
     return add_text(s, text, end ? (size_t)(end - text) : length, out);
 }
