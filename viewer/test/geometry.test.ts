@@ -104,6 +104,20 @@ describe("default shapes", () => {
     expect(list.parts.some((p) => p.solid === "wedge")).toBe(true);
     expect(list.parts.some((p) => p.solid === "tube")).toBe(false);
   });
+  it("a flywheel with a crank pin is a disc of its inertia, a crank is a bar", () => {
+    const pin = (name: string, position: number[]) => ({ name, type: "revolute", a: { body: -1, position }, b: { body: 0, position } });
+    const crank = (inertia: number) =>
+      draw({
+        format: 1,
+        dimension: 2,
+        bodies: [{ name: "crank", mass: 2, inertia: [0, 0, inertia], position: [0, 0] }],
+        joints: [pin("axle", [0, 0, 0]), pin("pin", [0.3, 0, 0]), { ...pin("far", [1, 1, 0]), b: { body: -1, position: [3, 3, 0] } }],
+      });
+    const [low, high] = extent(crank((2 * 0.5 * 0.5) / 2), 0); /* a disc of radius 0.5 */
+    expect(high[0]).toBeCloseTo(0.5, 1);
+    expect(low[1]).toBeCloseTo(-0.5, 1);
+    expect(crank((2 * 0.6 * 0.6) / 12).parts.some((p) => p.solid === "tube")).toBe(false); /* a rod of length 0.6 */
+  });
   it("a rack on its slide is no wheel", () => {
     const body = (name: string, inertia: number, y: number) => ({ name, mass: 1, inertia: [0, 0, inertia], position: [0, y, 0] });
     const joints = [

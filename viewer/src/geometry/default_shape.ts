@@ -4,6 +4,7 @@
  *     rolling disc, gear                  a wheel, a toothed wheel
  *     slider with all at one place        a block along its rail
  *     axis of symmetry through all joints a cylinder of the same inertia: shaft, column, rod, rotor
+ *     pins within a disc on its axle      in the plane: that disc, of the same inertia
  *     two or more points apart            a link: rod, bar, or a plate across their hull
  *     otherwise                           the solid of the same inertia, with rods to what hangs off it
  *
@@ -12,7 +13,7 @@
 import type { Vec3 } from "../data/format";
 import type { PartList } from "../scene/parts";
 import { equivalentCylinder } from "./inertia";
-import { distinct, WIDEST_FORK, type BodyLayout, type Layout } from "./layout";
+import { discOf, distinct, WIDEST_FORK, type BodyLayout, type Layout } from "./layout";
 import { across, add, along, cross, distance, dot, mul, norm, sub, unit } from "./vector";
 
 const Z: Vec3 = [0, 0, 1];
@@ -143,6 +144,11 @@ function planarBody(list: PartList, b: BodyLayout, layout: Layout): void {
     const middle = points.length === 1 ? points[0]! : ([0, 0, 0] as Vec3);
     list.box(b.index, lift(middle), [x, y, Z], [long, tall, thick]);
     b.block = long / 2;
+    return;
+  }
+  const disc = discOf(b);
+  if (points.length >= 2 && disc > 0) {
+    rotor(list, b.index, lift([0, 0, 0]), Z, clamp(disc, 0.6 * b.width, Math.max(1.15 * b.span, 0.4 * layout.size)), thick);
     return;
   }
   if (points.length >= 2) {

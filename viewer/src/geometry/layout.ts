@@ -295,13 +295,22 @@ function commonWidth(bodies: BodyLayout[], size: number, least: number): number 
 /* How large a body is: what it spans, or the size of its shapes, of its wheel or of its inertia. */
 function extent(b: BodyLayout): number {
   if (b.shapes.length) return Math.max(b.span, ...b.shapes.map((s) => 2 * Math.max(...s.half)));
-  return Math.max(b.span, 2 * b.gear, 2 * b.discs) || b.box[0];
+  return Math.max(b.span, 2 * b.gear, 2 * b.discs, 2 * discOf(b)) || b.box[0];
+}
+
+/* Radius of a disc on its axle that carries pins, such as a flywheel with a crank pin: all of them within
+ * the disc of the same inertia. 0: no such disc. */
+export function discOf(b: BodyLayout): number {
+  const hub = b.attachments.some((a) => a.type === "revolute" && norm(a.point) <= 1e-6 * b.span);
+  const radius = b.mass > 0 ? Math.sqrt((2 * b.principal.moments[2]) / b.mass) : 0;
+  return hub && b.attachments.every((a) => 1.1 * norm(a.point) < radius) ? radius : 0;
 }
 
 /* Bodies that would hide a bar: given shapes that are wide in the plane, wheels, blocks on rails, plates. */
 function isWide(b: BodyLayout, size: number): boolean {
   if (b.shapes.length) return b.shapes.some((s) => [...s.half].sort((x, y) => x - y)[1]! > b.width);
   if (b.gear > 0 || b.discs > 0 || b.attachments.some((a) => a.type === "prismatic")) return true;
+  if (discOf(b) > 0) return true;
   const points = distinct(b.attachments.map((a) => a.point), 0.02 * Math.max(b.span, 1e-9 * size));
   const [p, q] = [points[0], points[1]];
   if (!p || !q) return norm(p ?? [0, 0, 0]) <= 0.02 * size; /* a wheel on its axle */
@@ -328,7 +337,9 @@ function assignLayers(bodies: BodyLayout[], joints: JointData[], size: number): 
     const placed = [...near[i]!].filter((k) => done.has(k));
     const taken = new Set(placed.map((k) => bodies[k]!.layer));
     let layer = 0;
-    if (wide[i]) for (const k of placed) if (!wide[k]) layer = Math.max(layer, bodies[k]!.layer + 1);
+    /* a disc hides all that is smaller */
+    const disc = discOf(bodies[i]!) > 0;
+    if (wide[i]) for (const k of placed) if (disc || !wide[k]) layer = Math.max(layer, bodies[k]!.layer + 1);
     while (taken.has(layer)) ++layer;
     bodies[i]!.layer = layer;
     count = Math.max(count, layer + 1);
