@@ -1,6 +1,7 @@
-/* What `galpha plot` draws if no channel is named: coordinates of joints, else positions, that
- * change, and energies. Driven joints come first, then joints on the ground, then the others,
- * as they stand in the model. */
+/* What `galpha plot` draws if no channel is named: coordinates of joints, else rotations (of
+ * planar models) and positions, that change, and energies; if there are neither coordinates nor
+ * energies, forces as well. Driven joints come first, then joints on the ground, then the
+ * others, as they stand in the model. */
 #include "cli/plot.h"
 
 #include "cli/input.h"
@@ -187,10 +188,13 @@ static void set_apart(cli_picture *plot)
 static int add_coordinates(usual *u)
 {
     static const char *const angles[] = {"*.angle", "*.angle1", "*.angle2", NULL};
+    static const char *const rotations[] = {"*.rotation", NULL};
     static const char *const displacements[] = {"*.displacement", NULL};
     static const char *const positions[] = {"*.position", "*.*.position", NULL};
     enum { MOST = 6, ENOUGH = 4 };
     int code = add_moving(u, angles, false, MOST);
+    if (code == EXIT_DONE && u->plot->curve_count == 0)
+        code = add_moving(u, rotations, false, MOST);
     if (code == EXIT_DONE) code = add_moving(u, displacements, false, MOST);
     set_apart(u->plot);
     const int coordinates = u->plot->curve_count;
@@ -218,8 +222,13 @@ static int add_energies(usual *u)
 static int add_all(usual *u)
 {
     static const char *const everything[] = {"*", NULL};
+    static const char *const efforts[] = {"*.force", "*.torque", "*.effort", NULL};
+    enum { MOST_EFFORTS = 4 };
     int code = add_coordinates(u);
+    const int before = u->plot->curve_count;
     if (code == EXIT_DONE) code = add_energies(u);
+    if (code == EXIT_DONE && u->plot->curve_count == before)
+        code = add_moving(u, efforts, false, MOST_EFFORTS);
     if (code == EXIT_DONE && u->plot->curve_count == 0)
         code = add_moving(u, everything, true, 6);
     return code;

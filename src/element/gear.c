@@ -32,11 +32,14 @@ static bool choose(gear *g, ga_setup *setup, int i)
     return true;
 }
 
+extern const ga_element_type ga_rack;
+
 static bool prepare(void *element, ga_setup *setup)
 {
     gear *g = element;
     if (g->ratio == 0)
-        return ga_element_error(setup, &g->element, "ratio",
+        return ga_element_error(setup, &g->element,
+                                g->element.type == &ga_rack ? "radius" : "ratio",
                                 "is zero: the joints would not be coupled");
     if (!choose(g, setup, 0) || !choose(g, setup, 1)) return false;
     if (g->joints[0] == g->joints[1] && g->k[0] == g->k[1])
@@ -126,14 +129,23 @@ static void effort(const void *element, const ga_element_state *state, double *o
     *out = -state->lambda[g->element.row];
 }
 
+static bool is_angular(const void *element)
+{
+    const gear *g = element;
+    return ga_joint_coordinate_type(g->joints[1], g->k[1])->angular;
+}
+
+static bool is_linear(const void *element) { return !is_angular(element); }
+
+#define EFFORT(unit_, is)                                                                      \
+    {                                                                                          \
+        .name = "effort", .unit = unit_,                                                       \
+        .help = "generalised force along the second coordinate; along the first, -ratio "      \
+                "(rack: -radius) times as much",                                               \
+        .count = 1, .value = effort, .there = is                                               \
+    }
 static const ga_channel_type channels[] = {
-    {.name = "effort",
-     .unit = "N or N m",
-     .help = "generalised force along the second coordinate; along the first, -ratio (rack: "
-             "-radius) times as much",
-     .count = 1,
-     .value = effort},
-    {0}};
+    EFFORT("N m", is_angular), EFFORT("N", is_linear), {0}};
 
 #define FIELDS                                                                                 \
     GA_FIELD_AS(gear, TEXT, coordinate[0], "coordinate1", "coordinate of the first joint",     \
@@ -152,8 +164,10 @@ static const ga_field gear_fields[] = {
 };
 static const ga_field rack_fields[] = {
     GA_FIELD(gear, JOINTS, joints, "joint of the pinion, joint of the rack", .required = true),
-    GA_FIELD_AS(gear, NUMBER, ratio, "radius", "radius of the pinion", .unit = "m",
-                .required = true, .range = GA_POSITIVE),
+    GA_FIELD_AS(gear, NUMBER, ratio, "radius",
+                "radius of the pinion; negative if the rack moves back when the pinion turns "
+                "forward",
+                .unit = "m", .required = true),
     FIELDS,
     {0},
 };
