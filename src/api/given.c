@@ -14,6 +14,7 @@
 #include "api/given.h"
 
 #include "base/memory.h"
+#include "base/messages.h"
 #include "base/report.h"
 #include "model/given.h"
 
@@ -38,6 +39,7 @@ typedef struct search {
     int samples;
     ga_given_times *times;
     ga_warnings *warnings;
+    ga_messages *messages;
     ga_report *report;
 } search;
 
@@ -203,16 +205,28 @@ static void warn_impacts(const search *s, const ga_given *given, int count, doub
                 name, count, first, largest);
 }
 
-static ga_status refuse(const search *s, const ga_given *given, double t, const char *what)
+static ga_status refuse(const search *s, const ga_given *given, double t, const char *text)
 {
+    const ga_place place = given->element->place;
     char name[128];
     path(given, name, sizeof name);
-    ga_fail(s->report, GA_ERR_INPUT,
-            "%s: %s at t = %.6g s, which no mechanism can follow; expected a smooth function, "
-            "such as {step: ...} over a short time",
-            name, what, t);
+    ga_messages_add(s->messages, GA_SEVERITY_ERROR, place.file, place.line, place.column, name,
+                    "%s", text);
+    ga_fail(s->report, GA_ERR_INPUT, "%s: %s", name, text);
     if (s->report) s->report->time = t;
     return GA_ERR_INPUT;
+}
+
+static ga_status refuse_motion(const search *s, const ga_given *given, double t,
+                               const char *what)
+{
+    char text[200];
+    snprintf(
+        text, sizeof text,
+        "%s at t = %.6g s, which no mechanism can follow; expected a smooth function, such "
+        "as {step: ...} over a short time",
+        what, t);
+    return refuse(s, given, t, text);
 }
 
 static ga_status judge(const search *s, const ga_given *given, const found *f)
@@ -220,15 +234,15 @@ static ga_status judge(const search *s, const ga_given *given, const found *f)
     char text[64], name[128];
     snprintf(text, sizeof text, "jumps by %.3g", f->jump);
     if (given->level != GA_GIVEN_FORCE && f->poles)
-        return refuse(s, given, f->first_pole, "grows without bound");
+        return refuse_motion(s, given, f->first_pole, "grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->fast)
-        return refuse(s, given, f->first_fast, "its velocity grows without bound");
+        return refuse_motion(s, given, f->first_fast, "its velocity grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->sharp)
-        return refuse(s, given, f->first_sharp, "its acceleration grows without bound");
+        return refuse_motion(s, given, f->first_sharp, "its acceleration grows without bound");
     if (given->level == GA_GIVEN_VELOCITY && f->fast)
-        return refuse(s, given, f->first_fast, "its acceleration grows without bound");
+        return refuse_motion(s, given, f->first_fast, "its acceleration grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->jumps)
-        return refuse(s, given, f->first_jump, text);
+        return refuse_motion(s, given, f->first_jump, text);
     if (given->level == GA_GIVEN_POSITION && f->corners)
         warn_impacts(s, given, f->corners, f->first_corner, f->corner);
     if (given->level == GA_GIVEN_VELOCITY && f->jumps)
@@ -452,12 +466,12 @@ static ga_status check_positive(const search *s, const ga_given *given)
         const double f = ga_function_value(given->function, &t);
         most = fmax(most, f);
         if (!(f <= 1e-6 * most)) continue;
-        char name[128];
-        ga_fail(s->report, GA_ERR_INPUT,
-                "%s: falls to %.3g at t = %.6g s; expected a function that stays positive to "
-                "the end of the run, t = %.6g s",
-                path(given, name, sizeof name), fabs(f) <= 1e-6 * most ? 0 : f, t, s->to);
-        return GA_ERR_INPUT;
+        char text[160];
+        snprintf(text, sizeof text,
+                 "falls to %.3g at t = %.6g s; expected a function that stays positive to the "
+                 "end of the run, t = %.6g s",
+                 fabs(f) <= 1e-6 * most ? 0 : f, t, s->to);
+        return refuse(s, given, t, text);
     }
     return GA_OK;
 }
@@ -547,7 +561,8 @@ static int samples_for(double steps, int functions)
 }
 
 ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_limits limits,
-                        ga_given_times *times, ga_warnings *warnings, ga_report *report)
+                        ga_given_times *times, ga_warnings *warnings, ga_messages *messages,
+                        ga_report *report)
 {
     times->begin = from;
     times->changes = false;
@@ -564,6 +579,7 @@ ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_
         .samples = samples_for(fixed > 0 ? duration / fixed : 0, count_functions(model)),
         .times = times,
         .warnings = warnings,
+        .messages = messages,
         .report = report};
     for (int e = 0; e < model->element_count; ++e) {
         const ga_status status = look_at(&s, model->elements[e]);

@@ -30,9 +30,11 @@ typedef struct ga_given_limits {
     double given_steps; /* else: of the smallest limit, what a step of the method may last */
 } ga_given_limits;
 
-/* Looks at all functions between two times. GA_ERR_INPUT: a prescribed position jumps. */
+/* Looks at all functions between two times. GA_ERR_INPUT: a prescribed position jumps, or a
+ * length does not stay positive; also in `messages` (may be null), with its place. */
 ga_status ga_given_find(const ga_model *model, double from, double to, ga_given_limits limits,
-                        ga_given_times *times, ga_warnings *warnings, ga_report *report);
+                        ga_given_times *times, ga_warnings *warnings, ga_messages *messages,
+                        ga_report *report);
 void ga_given_free(ga_given_times *times);
 
 /* Steps are at most this part of the time where the user does not limit them. */

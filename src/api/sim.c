@@ -88,7 +88,7 @@ static ga_status create(ga_sim *sim, ga_messages *messages, ga_report *report)
                                     .max_step = sim->def.control.max_step,
                                     .given_steps = given_steps(sim)};
     GA_TRY(ga_given_find(model, sim->def.t_start, sim->def.t_end, limits, &sim->given,
-                         &sim->lasting, report));
+                         &sim->lasting, messages, report));
     /* start values must not look across a jump */
     if (sim->given.changes) sim->def.integrator.start_difference = GA_DIFFERENCE_FORWARD;
     sim->loaded = ga_sim_is_loaded(model);

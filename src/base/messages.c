@@ -15,8 +15,8 @@ enum {
     MORE_SIZE = 40 /* of " (and 9 more like it)" */
 };
 
-/* A kept message stands for those that followed at the same place with the same text, but for
- * numbers in it: a mistake in a repeat block, once for each copy. */
+/* A kept message stands for those that followed at the same place with the same path and text,
+ * but for numbers in them: a mistake in a repeat block, once for each copy. */
 struct ga_messages {
     ga_arena arena;
     int count, errors, warnings, alike;
@@ -102,6 +102,12 @@ static int describe_more(const ga_messages *messages, int k, char text[MORE_SIZE
                : snprintf(text, MORE_SIZE, " (and %d more like it)", messages->more[k]);
 }
 
+static bool have_alike_paths(const ga_message *a, const ga_message *b)
+{
+    const char *one = a->path ? a->path : "", *two = b->path ? b->path : "";
+    return are_alike(one, strlen(one), two);
+}
+
 /* The kept message that a new one repeats, or -1. Once enough are alike, texts lack suggestions
  * and the place has to do. */
 static int find_alike(const ga_messages *messages, const ga_message *m)
@@ -112,7 +118,7 @@ static int find_alike(const ga_messages *messages, const ga_message *m)
         const ga_message *old = &messages->kept[k];
         char more[MORE_SIZE];
         if (old->severity != m->severity || old->line != m->line || old->column != m->column ||
-            !old->file || strcmp(old->file, m->file) != 0)
+            !old->file || strcmp(old->file, m->file) != 0 || !have_alike_paths(old, m))
             continue;
         const size_t length = strlen(old->text) - (size_t)describe_more(messages, k, more);
         if (are_alike(old->text, length, m->text)) return k;
@@ -150,7 +156,7 @@ void ga_messages_add_list(ga_messages *messages, ga_severity severity, const cha
     if (length >= TEXT_SIZE) cut_cleanly(text, TEXT_SIZE - 1);
     make_line(text);
     const int alike =
-        find_alike(messages, &(ga_message){severity, file, line, column, NULL, text});
+        find_alike(messages, &(ga_message){severity, file, line, column, path, text});
     if (alike >= 0) {
         count_alike(messages, alike);
         return;

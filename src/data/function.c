@@ -295,9 +295,15 @@ static bool unknown_key(ga_reader *reader, const ga_entry *entry, void *user,
 {
     const char *guess = ga_suggest(entry->key, user, candidate);
     if (guess)
-        return ga_reader_error(reader, entry->place, "unknown key '%s'; did you mean '%s'?",
+        return ga_reader_error(reader, entry->place, "unknown key `%s`, did you mean `%s`?",
                                entry->key, guess);
-    return ga_reader_error(reader, entry->place, "unknown key '%s'", entry->key);
+    char all[200] = "";
+    size_t used = 0;
+    for (int k = 0; candidate(user, k) && used < sizeof all; ++k)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "",
+                                 candidate(user, k));
+    return ga_reader_error(reader, entry->place, "unknown key `%s`, expected one of: %s",
+                           entry->key, all);
 }
 
 static bool check_given(ga_reader *reader, const ga_function_form *form, const fields *given)

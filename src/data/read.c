@@ -154,10 +154,15 @@ static bool refuse_unit(ga_reader *reader, const ga_value *value, double x, cons
                 return ga_reader_error(reader, value->place,
                                        "`%.*s`: numbers are in SI units: write %.15g (%s)",
                                        shown, value->text, x * units[k].factor, units[k].si);
+            const ga_symbol known =
+                ga_document_symbol(reader->document, value->scope, unit, letters);
+            char product[64] = "";
+            if (known.kind != GA_SYMBOL_UNKNOWN)
+                snprintf(product, sizeof product, ", or %.15g*%s", x, units[k].name);
             return ga_reader_error(reader, value->place,
                                    "`%.*s`: numbers are in SI units, without a unit: write "
-                                   "%.15g",
-                                   shown, value->text, x);
+                                   "%.15g%s",
+                                   shown, value->text, x, product);
         }
     if (!strcmp(unit, "\xC2\xB0") || !strcmp(unit, "degrees") || !strcmp(unit, "degree"))
         return ga_reader_error(reader, value->place, "`%.*s`: degrees are written `%.15g deg`",
@@ -224,6 +229,7 @@ typedef struct name_space {
     int more_count;         /* of its names, once known; -1 before */
     bool asked_for_time;    /* `t` was looked for and not there */
     bool asked_for_input;   /* so was an input of the model */
+    bool asked_for_channel; /* so was a name with a dot */
 } name_space;
 
 static bool is_input(const ga_document *document, const char *name, size_t length)
@@ -247,6 +253,8 @@ static ga_symbol find_name(void *user, const char *name, size_t length)
         space->asked_for_time = true;
     if (symbol.kind == GA_SYMBOL_UNKNOWN && is_input(space->document, name, length))
         space->asked_for_input = true;
+    if (symbol.kind == GA_SYMBOL_UNKNOWN && memchr(name, '.', length))
+        space->asked_for_channel = true;
     return symbol;
 }
 
@@ -276,7 +284,7 @@ static const char *reason_of(void *user, const char *name, size_t length)
 static bool compile(ga_reader *reader, const ga_value *value, const ga_symbols *more,
                     ga_expression **expression)
 {
-    name_space space = {reader->document, value->scope, more, -1, false, false};
+    name_space space = {reader->document, value->scope, more, -1, false, false, false};
     const ga_symbols symbols = {&space, find_name,
                                 ga_messages_full(reader->messages) ? NULL : name_at, reason_of};
     ga_expression_error error = {0};
@@ -286,6 +294,11 @@ static bool compile(ga_reader *reader, const ga_value *value, const ga_symbols *
     if (space.asked_for_time)
         return ga_reader_error(reader, ga_value_place(value, error.offset),
                                "`%.*s%s` must be a constant; it cannot depend on the time t",
+                               shown_length(value->text), value->text, dots(value->text));
+    if (space.asked_for_channel && !more)
+        return ga_reader_error(reader, ga_value_place(value, error.offset),
+                               "`%.*s%s` must be a constant; channels are for functions of "
+                               "forces",
                                shown_length(value->text), value->text, dots(value->text));
     if (space.asked_for_input)
         return ga_reader_error(reader, ga_value_place(value, error.offset),
@@ -377,7 +390,7 @@ static ga_status remember(ga_reader *reader, const ga_value *value)
     if (depth == 0 || depth > GA_EXPRESSION_MAX_VARIABLES || !value->verbatim) return GA_OK;
     if (!document->programs && !(document->programs = GA_NEW(struct ga_programs, 1)))
         return GA_ERR_MEMORY;
-    name_space space = {document, value->scope, NULL, -1, false, false};
+    name_space space = {document, value->scope, NULL, -1, false, false, false};
     const ga_symbols symbols = {.user = &space, .find = find_loop_name};
     ga_expression *expression = NULL;
     ga_expression_error error = {0};

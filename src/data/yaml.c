@@ -156,9 +156,21 @@ static const frame *open_bracket(const parser *p)
     return NULL;
 }
 
+/* The character at a line and a column of ASCII, both from 1; 0: there is none. */
+static char character_at(const ga_yaml_source *s, int line, int column)
+{
+    size_t at = 0;
+    for (; line > 1 && at < s->length; ++at) line -= s->text[at] == '\n';
+    at += column > 0 ? (size_t)column - 1 : 0;
+    return at < s->length ? s->text[at] : '\0';
+}
+
 static void report_syntax(parser *p, const struct fy_diag_error *error)
 {
     const char *text = in_other_words(error->msg);
+    const char first = character_at(p->source, error->line, error->column);
+    if (strstr(error->msg, "wrongly indented") && (first == '"' || first == '\''))
+        text = "the quote that starts here is not closed on its line";
     const ga_place place = make_place(p, error->line, error->column);
     const frame *open = open_bracket(p);
     char bracket[96] = "";

@@ -94,6 +94,7 @@ typedef struct ga_setup {
     const ga_frame *frames; /* as given for t = 0, [GA_GROUND] too */
     int node_count;
     const double *mass; /* of each node */
+    const bool *turns;  /* each node: false of point masses; null: all do */
     /* what tells the model from others: `load` adds what the element takes from other files;
      * null: nobody asks */
     uint64_t *fingerprint;
@@ -105,6 +106,9 @@ bool ga_element_error(const ga_setup *setup, const void *element, const char *fi
                       const char *text);
 void ga_element_warning(const ga_setup *setup, const void *element, const char *field,
                         const char *text);
+
+/* Whether what is attached there can rotate, or is ground; not so a point mass. */
+bool ga_setup_turns(const ga_setup *setup, int node);
 
 /* Where the two sides of a joint (or bushing) are at t = 0, in the world.
  *

@@ -83,6 +83,12 @@ static bool prepare(void *element, ga_setup *setup)
                                 "is the body the force acts on; expected another one");
     if (!given(a->force) && !given(a->torque))
         return ga_element_error(setup, a, "force", "neither force nor torque is given");
+    const int nodes[2] = {a->on.node, a->against};
+    for (int k = 0; k < 2; ++k)
+        if (given(a->torque) && !ga_setup_turns(setup, nodes[k]))
+            return ga_element_error(setup, a, k ? "against" : "on",
+                                    "is a point mass, which has no rotation, so a torque has "
+                                    "no effect on it; expected a rigid body");
     a->element.nodes[0] = a->on.node;
     a->element.nodes[1] = a->against;
     a->element.node_count = a->against == GA_GROUND ? 1 : 2;

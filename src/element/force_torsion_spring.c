@@ -59,6 +59,12 @@ static bool prepare(void *element, ga_setup *setup)
     if (!ga_element_between(setup, s, s->between) ||
         !ga_element_check_spring(setup, s, s->stiffness, s->damping))
         return false;
+    for (int k = 0; k < 2; ++k)
+        if (!ga_setup_turns(setup, s->element.nodes[k]))
+            ga_element_warning(setup, s, "between",
+                               "one of the two is a point mass, which has no rotation, so the "
+                               "spring acts against the rotation of the other in space; use a "
+                               "rigid body with inertia");
     ga_vec3 z = setup->dimension == 2 ? (ga_vec3){0, 0, 1} : ga_vec3_load(s->axis);
     ga_vec3 axis[2];
     complete(z, &axis[0], &axis[1]);

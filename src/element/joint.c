@@ -728,6 +728,25 @@ bool ga_joint_check_attachment(const ga_joint *joint, ga_setup *setup, const cha
     return ok;
 }
 
+/* A point mass does not turn, so a joint that aligns a body with it holds that body's rotation
+ * in space: a payload welded to a rod would keep the rod from turning. */
+static void warn_of_point_mass(const ga_joint *joint, ga_setup *setup)
+{
+    const ga_element *e = &joint->element;
+    const bool turns[2] = {ga_setup_turns(setup, e->nodes[0]),
+                           ga_setup_turns(setup, e->nodes[1])};
+    bool aligns = false;
+    if (turns[0] == turns[1] || e->nodes[turns[0] ? 0 : 1] == GA_GROUND) return;
+    for (int k = 0; k < e->rows; ++k)
+        aligns |= strncmp(e->type->row_name(joint, k), "rotation", 8) == 0;
+    if (aligns)
+        ga_element_warning(
+            setup, e, "between",
+            "one of the two is a point mass, which has no rotation, so this "
+            "joint keeps the other from rotating; use a joint without torques "
+            "(spherical, point-on-line, distance), or a rigid body with inertia");
+}
+
 bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind)
 {
     ga_element *e = &joint->element;
@@ -737,6 +756,7 @@ bool ga_joint_finish(ga_joint *joint, ga_setup *setup, const ga_joint_kind *kind
         if (setup->dimension == 3 || kind->row[k].planar) joint->kept[e->rows++] = k;
     e->rheonomic = kind->target != NULL;
     find_coupled(joint);
+    warn_of_point_mass(joint, setup);
 
     const int n = ga_joint_coordinates(joint);
     const ga_element_state start = {.frames = setup->frames};

@@ -84,6 +84,11 @@ static bool refuse_bare(const ga_setup *setup, const void *element, int bare, do
     return ga_element_error(setup, element, "between", text);
 }
 
+bool ga_setup_turns(const ga_setup *setup, int node)
+{
+    return node < 0 || !setup->turns || setup->turns[node];
+}
+
 static double distance(const double a[3], const double b[3])
 {
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);

@@ -746,12 +746,16 @@ static void build_elements(ga_builder *b)
     for (int k = 0; k < 3; ++k) total += entries_of(b, sections[k]);
     draft_element *drafts = GA_NEW(draft_element, total);
     double *mass = GA_NEW(double, model->node_count);
+    bool *turns = GA_NEW(bool, model->node_count);
     model->named = GA_ARENA_NEW(&model->arena, ga_element *, total);
-    if (!drafts || !mass || !model->named) {
+    if (!drafts || !mass || !turns || !model->named) {
         b->reader.out_of_memory = true;
     } else {
-        for (int k = 0; k < model->body_count; ++k)
-            mass[model->bodies[k].element.nodes[0]] += model->bodies[k].mass;
+        for (int k = 0; k < model->body_count; ++k) {
+            const int node = model->bodies[k].element.nodes[0];
+            mass[node] += model->bodies[k].mass;
+            turns[node] = model->bodies[k].type != GA_BODY_POINT_MASS;
+        }
         for (int k = 0; k < 3; ++k) name_elements(b, sections[k], drafts, &count);
         int most = most_elements(model, drafts, count);
         model->elements = GA_ARENA_NEW(&model->arena, ga_element *, most);
@@ -761,12 +765,14 @@ static void build_elements(ga_builder *b)
                           .gravity = model->gravity,
                           .frames = model->frames,
                           .node_count = model->node_count,
-                          .mass = mass};
+                          .mass = mass,
+                          .turns = turns};
         if (!model->elements) b->reader.out_of_memory = true;
         if (model->elements) prepare_elements(b, &setup, drafts, count);
     }
     ga_free(drafts);
     ga_free(mass);
+    ga_free(turns);
 }
 
 /* --- the rest of the file ----------------------------------------------------------------- */

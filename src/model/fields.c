@@ -119,7 +119,10 @@ static bool check_required(ga_builder *b, const ga_value *map, const ga_field *f
     for (const ga_field *f = fields; f->name; ++f)
         if (f->required && ga_field_is_in(f, b->model->dimension) &&
             !ga_value_get(map, f->name) && !is_misspelt(map, &names, f->name))
-            good = ga_reader_error(&b->reader, map->place, "needs `%s`: %s", f->name, f->help);
+            good = ga_reader_error(&b->reader, map->place, "needs `%s`%s%s%s%s", f->name,
+                                   strcmp(f->name, f->help) ? ": " : "",
+                                   strcmp(f->name, f->help) ? f->help : "",
+                                   f->unit ? ", in " : "", f->unit ? f->unit : "");
     return good;
 }
 

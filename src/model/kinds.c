@@ -312,6 +312,13 @@ static bool read_inertia(ga_builder *b, const ga_value *value, const ga_field *f
         return read_number(b, value, &positive, J + 8);
     }
     (void)field;
+    const bool matrix = value->kind == GA_VALUE_LIST && value->count == 3 &&
+                        value->entries[0].value.kind == GA_VALUE_LIST;
+    if (matrix)
+        return ga_reader_error(
+            READER(b), value->place,
+            "got a matrix, expected 3 numbers [xx, yy, zz] or 6 [xx, yy, zz, "
+            "xy, xz, yz]");
     if (value->kind != GA_VALUE_LIST || (value->count != 3 && value->count != 6))
         return fail(b, value, "3 numbers [xx, yy, zz] or 6 [xx, yy, zz, xy, xz, yz]");
     if (!ga_read_numbers(READER(b), value, value->count, x)) return false;
@@ -515,6 +522,33 @@ static const char *body_name(void *user, int k)
                                     : NULL;
 }
 
+static const char *section_bodies(void *user, int k)
+{
+    (void)user;
+    return k == 0 ? "bodies" : NULL;
+}
+
+/* Whether a body or point is unknown only because of a mistake that was reported where it is
+ * defined: `body:` for `bodies:`, or points that could not be read. */
+static bool is_consequence(const ga_builder *b, const char *head, bool is_body)
+{
+    const ga_value *root = &b->model->document->root;
+    const ga_value *bodies = ga_value_get(root, "bodies");
+    if (b->reader.errors == 0) return false;
+    if (!bodies) {
+        for (int k = 0; k < root->count; ++k) {
+            const char *meant = ga_suggest(root->entries[k].key, NULL, section_bodies);
+            if (meant) return true;
+        }
+        return false;
+    }
+    const ga_value *body =
+        is_body && bodies->kind == GA_VALUE_MAP ? ga_value_get(bodies, head) : NULL;
+    const ga_value *points =
+        body && body->kind == GA_VALUE_MAP ? ga_value_get(body, "points") : NULL;
+    return points && (points->kind != GA_VALUE_MAP || points->count > 0);
+}
+
 static bool unknown_point(ga_builder *b, const ga_value *value, const char *text)
 {
     const char *dot = strchr(text, '.');
@@ -522,6 +556,9 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
     snprintf(head, sizeof head, "%.*s", dot ? (int)(dot - text) : (int)strlen(text), text);
     int body = ga_model_find_body(b->model, head);
     const bool ground = strcmp(head, "ground") == 0;
+    if (!ground && (body < 0 || b->model->bodies[body].points.count == 0) &&
+        is_consequence(b, head, body >= 0))
+        return false;
     if (body >= 0 || ground) {
         const ga_point_list *points =
             ground ? &b->model->ground_points : &b->model->bodies[body].points;

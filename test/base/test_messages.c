@@ -2,6 +2,7 @@
 #include "base/messages.h"
 #include "test/support/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void test_format(void **state)
@@ -59,8 +60,9 @@ static void test_messages_alike(void **state)
     (void)state;
     ga_messages *m = ga_messages_create();
     for (int k = 0; k < 1000; ++k) {
-        ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, "bodies.x",
-                        "no body `link%d`", k);
+        char path[40];
+        snprintf(path, sizeof path, "bodies.x%d.mass", k);
+        ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, path, "no body `link%d`", k);
         ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 8, 9, "bodies.x",
                         "is %g, expected more than 0", -1.25e-7 * k * k);
         ga_messages_add(m, GA_SEVERITY_WARNING, "chain.yaml", 7, 20, NULL, "no body `link%d`",
@@ -81,11 +83,13 @@ static void test_messages_alike(void **state)
                                         "needs", "needs `mass` (and 1 more like it)"};
     for (int k = 0; k < 5; ++k)
         ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, NULL, "%s", texts[k]);
+    ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, "a.mass", "needs");
+    ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 20, "a.inertia", "needs");
     ga_messages_add(m, GA_SEVERITY_ERROR, "other.yaml", 7, 20, NULL, "needs");
     ga_messages_add(m, GA_SEVERITY_ERROR, "chain.yaml", 7, 21, NULL, "needs");
     ga_messages_add(m, GA_SEVERITY_ERROR, NULL, 0, 0, NULL, "needs");
     ga_messages_add(m, GA_SEVERITY_ERROR, NULL, 0, 0, NULL, "needs");
-    assert_int_equal(ga_messages_count(m), 9);
+    assert_int_equal(ga_messages_count(m), 11);
     ga_messages_destroy(m);
 }
 

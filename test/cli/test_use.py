@@ -1205,6 +1205,89 @@ class Overwriting(Case):
         self.assertNotIn("replaces", self.run_it("run", "-", "-o", "model.h5", input=other).out)
 
 
+class Racks(Case):
+    MODEL = """\
+galpha: 1
+dimension: 2
+bodies:
+  pinion: {mass: 0.2, inertia: 4e-5, position: [0, 0.02]}
+  bar: {mass: 3, inertia: 1}
+joints:
+  shaft: {type: revolute, between: [ground, pinion], at: [0, 0.02]}
+  slide: {type: prismatic, between: [ground, bar], axis: [1, 0]}
+  mesh: {type: rack, joints: [shaft, slide], radius: 0.02}
+  other: {type: gear, joints: [shaft, turn], ratio: 2}
+  turn: {type: revolute, between: [ground, disc]}
+motions: {motor: {joint: shaft, velocity: 10}}
+simulate: {t_end: 1}
+""".replace("joints:", "  disc: {mass: 1, inertia: 1}\njoints:", 1)
+
+    def test_radius_may_be_negative(self):
+        self.write("rack.yaml", self.MODEL)
+        for radius in 0.02, -0.02:
+            final = self.summary("rack.yaml", "--set", f"joints.mesh.radius={radius}")["final"]
+            self.assertAlmostEqual(final["slide.displacement"], 10 * radius, 9)
+        said = self.run_it("check", "rack.yaml", "--set", "joints.mesh.radius=0", code=2).err
+        self.assertIn("joints.mesh.radius: is zero: the joints would not be coupled", said)
+
+    def test_units_of_efforts(self):
+        self.write("rack.yaml", self.MODEL)
+        channels = self.json_of("info", "rack.yaml", "--json")["channels"]
+        units = {c["name"]: c["unit"] for c in channels}
+        self.assertEqual((units["mesh.effort"], units["other.effort"]), ("N", "N m"))
+
+
+class PointMasses(Case):
+    def test_joints_that_would_hold_rotations(self):
+        """A payload welded to a rod is no reason for the rod to keep its rotation."""
+        text = PENDULUM.replace("joints:", "  load: {type: point-mass, mass: 1, position: [2, 0, 0]}\njoints:")
+        for joint, warns in (("fixed", True), ("revolute", True), ("prismatic", True), ("universal", True),
+                             ("cylindrical", True), ("planar", True), ("screw, pitch: 1", True),
+                             ("spherical", False), ("point-on-line", False), ("point-on-plane", False)):
+            self.write("load.yaml", text.replace(
+                "simulate:", f"  j: {{type: {joint}, between: [bob, load], at: load}}\nsimulate:"))
+            said = self.run_it("check", "load.yaml").err
+            self.assertEqual("warning: joints.j.between: one of the two is a point mass" in said,
+                             warns, joint + said)
+            for other in ("ground, load", "other, load"):  # nothing that could turn
+                self.write("load.yaml", text.replace("joints:", "  other: {type: point-mass, mass: 1, "
+                                                     "position: [2, 0, 0]}\njoints:").replace(
+                    "simulate:", f"  j: {{type: {joint}, between: [{other}]}}\nsimulate:"))
+                self.assertNotIn("point mass", self.run_it("check", "load.yaml").err)
+        spring = ("forces={s: {type: torsion-spring, between: [bob, load], axis: [0, 1, 0], "
+                  "stiffness: 1}}")
+        self.write("load.yaml", text)
+        said = self.run_it("check", "load.yaml", "--set", spring).err
+        self.assertIn("warning: forces.s.between: one of the two is a point mass", said)
+        self.write("flat.yaml", """\
+galpha: 1
+dimension: 2
+bodies: {rod: {mass: 1, inertia: 1}, load: {type: point-mass, mass: 1, position: [1, 0]}}
+joints: {j: {type: revolute, between: [rod, load], at: load}}
+""")
+        self.assertNotIn("point mass", self.run_it("check", "flat.yaml").err)
+
+
+class UsualPlot(Case):
+    def test_without_coordinates_of_joints(self):
+        """Rotations are angles, too; what was asked for is drawn."""
+        self.write("lever.yaml", LEVER.replace("b.p]}\n", "b.p], damping: 1}\n").replace(
+            "  m: {type: revolute, between: [b.q, [1, 1.2]]}\n", ""))
+        self.run_it("run", "lever.yaml", "-q", "-o", "x.h5", "--set",
+                    "output.channels=[a.rotation, b.position, k.effort]")
+        self.run_it("plot", "x.h5", "-o", "x.svg")
+        with open(self.path("x.svg")) as file:
+            text = file.read()
+        for label in ("a.rotation (rad)", "b.position (m)", "k.effort (N m)"):
+            self.assertIn(label, text)
+        self.run_it("run", "lever.yaml", "-q", "-o", "x.h5")
+        self.run_it("plot", "x.h5", "-o", "x.svg")
+        with open(self.path("x.svg")) as file:
+            text = file.read()
+        self.assertNotIn("rotation", text)
+        self.assertNotIn("effort", text)
+
+
 class MisspeltKeys(Case):
     def test_one_message_for_each(self):
         """A required key with a slip is not asked for a second time."""
