@@ -12,9 +12,10 @@ typedef struct ga_impact_errors {
     double most;       /* largest error of the gap so far */
     double when;       /* that was */
     int impacts;       /* that were followed by a rebound */
-    double graze;      /* smallest gap at which the motion turned back; infinite: none */
-    double graze_at;   /* when that was */
-    bool angular;      /* the gap is one of angles */
+    double graze;    /* smallest gap at which the motion turned back, or would have turned back
+                      * beyond the stop, which is negative; infinite: none */
+    double graze_at; /* when that was */
+    bool angular;    /* the gap is one of angles */
 } ga_impact_errors;
 
 void ga_impact_errors_begin(ga_impact_errors *e, double t);

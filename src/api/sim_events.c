@@ -254,13 +254,56 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
     return true;
 }
 
+/* Errors of positions that must be expected: so many tolerances. Of fixed steps nothing is
+ * known; there it is what the acceleration does in so many steps, but not more than this part
+ * of the largest gap. */
+static const double EXPECTED = 10, UNKNOWN = 1e-4;
+/* Of the largest gap: what is farther away is not close, whatever the tolerance. */
+static const double CLOSE = 1e-2;
+
+/* The tolerance of a gap with this gradient; *angular: it is one of angles. */
+static double gap_tolerance(const ga_sim *sim, const ga_element *element,
+                            const double *gradient, bool *angular)
+{
+    double tolerance[2], error = 0, size[2] = {0};
+    for (int i = 0; i < GA_TWIST * element->node_count; ++i) {
+        double *most = size + (i % GA_TWIST >= 3);
+        *most = fmax(*most, fabs(gradient[i]));
+    }
+    ga_integrator_position_tolerances(sim->integrator, tolerance);
+    for (int k = 0; k < 2; ++k) error = fmax(error, size[k] * tolerance[k]);
+    *angular = size[0] == 0;
+    return error;
+}
+
+static void note_graze(ga_impact_errors *errors, double gap, double t, bool angular)
+{
+    if (!(fabs(gap) < fabs(errors->graze))) return;
+    errors->graze = gap;
+    errors->graze_at = t;
+    errors->angular = angular;
+}
+
+/* A contact that closes against an acceleration that opens it, and would have turned back
+ * hardly beyond the stop. With a restitution its rebound goes on like the motion that turns
+ * back, and multiplies errors; without, it ends there. */
+static void look_for_graze(ga_sim *sim, const ga_contact *c, double t, double acceleration,
+                           const double *gradient)
+{
+    bool angular;
+    if (c->restitution > 0 || !(acceleration > 0)) return;
+    const double beyond = 0.5 * c->before * c->before / acceleration, h = sim->def.step;
+    const double error = gap_tolerance(sim, c->element, gradient, &angular);
+    if (beyond <= (h > 0 ? acceleration * h * h : EXPECTED * error))
+        note_graze(sim->impact_errors + c->element->event, -beyond, t, angular);
+}
+
 /* The rate of a contact's gap, or its negative, in ds from (q, v) with v' = vd. */
 static double rate_ahead(ga_sim *sim, const ga_contact *c, double ds, const ga_sample *at,
-                         const double *q, const double *v)
+                         const double *q, const double *v, double *gradient)
 {
     const int nv = sim->assembly->nv;
     const size_t size = (size_t)c->element->memory_count * sizeof(double);
-    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
     for (int i = 0; i < nv; ++i) {
         sim->work.jump[i] = ds * (v[i] + 0.5 * ds * at->vd[i]);
         sim->work.vd[i] = v[i] + ds * at->vd[i];
@@ -285,13 +328,15 @@ static void multiply_errors(ga_sim *sim, int count, const ga_sample *at, const d
     for (int k = 0; k < count && ds > 0; ++k) {
         const ga_contact *c = sim->work.contacts + k;
         ga_impact_errors *errors = sim->impact_errors + c->element->event;
+        double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
         if (!(c->before < 0) || !c->element->type->unlock) continue;
-        const double ahead = rate_ahead(sim, c, ds, at, q, v),
-                     back = rate_ahead(sim, c, -ds, at, q, v);
+        const double ahead = rate_ahead(sim, c, ds, at, q, v, gradient),
+                     back = rate_ahead(sim, c, -ds, at, q, v, gradient);
         const double sign = ahead + back > 0 ? -1 : 1; /* the gap closes */
+        const double acceleration = sign * (ahead - back) / (2 * ds);
+        look_for_graze(sim, c, at->t, acceleration, gradient);
         ga_impact_errors_fly(errors, at->t, duration);
-        ga_impact_errors_strike(errors, c->before, sign * (ahead - back) / (2 * ds),
-                                c->restitution, duration);
+        ga_impact_errors_strike(errors, c->before, acceleration, c->restitution, duration);
     }
 }
 
@@ -451,40 +496,25 @@ static ga_action happen(void *user, int count, const int *which, const ga_sample
     return changed ? GA_ACTION_RESTART : GA_ACTION_CONTINUE;
 }
 
-/* Errors of positions that must be expected: so many tolerances. Of fixed steps nothing is
- * known; there it is what the acceleration does in so many steps, but not more than this part
- * of the largest gap. */
-static const double EXPECTED = 10, UNKNOWN = 1e-4;
-/* Of the largest gap: what is farther away is not close, whatever the tolerance. */
-static const double CLOSE = 1e-2;
-
 /* A gap has closed almost, and opens again. */
 static void turned(void *user, int which, double t, double gap, double curvature, double range)
 {
     ga_sim *sim = user;
     const ga_element *element = sim->model->elements[sim->event_element[which]];
     ga_impact_errors *errors = sim->impact_errors + element->event;
-    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES], tolerance[2], error = 0, size[2] = {0};
-    if (which - element->event < element->type->first_gap) return;
-    if (gap > errors->graze || gap > CLOSE * range) return;
+    double gradient[GA_TWIST * GA_ELEMENT_MAX_NODES];
+    bool angular;
+    if (which - element->event < element->type->first_gap || gap > CLOSE * range) return;
     const ga_element_state state =
         ga_assembly_state(sim->assembly, t, ga_integrator_q(sim->integrator),
                           ga_integrator_v(sim->integrator), NULL, NULL);
     memcpy(sim->work.memory, memory_of(sim, element),
            (size_t)element->memory_count * sizeof(double));
     element->type->unlock(element, &state, sim->work.memory, gradient);
-    for (int i = 0; i < GA_TWIST * element->node_count; ++i) {
-        double *most = size + (i % GA_TWIST >= 3);
-        *most = fmax(*most, fabs(gradient[i]));
-    }
-    ga_integrator_position_tolerances(sim->integrator, tolerance);
-    for (int k = 0; k < 2; ++k) error = fmax(error, size[k] * tolerance[k]);
+    double error = gap_tolerance(sim, element, gradient, &angular);
     if (sim->def.step > 0)
         error = fmin(curvature * sim->def.step * sim->def.step, UNKNOWN * range);
-    if (!(gap <= EXPECTED * error)) return;
-    errors->graze = gap;
-    errors->graze_at = t;
-    errors->angular = size[0] == 0;
+    if (gap <= EXPECTED * error) note_graze(errors, gap, t, angular);
 }
 
 int ga_sim_count_switched(ga_sim *sim, const ga_element_state *state, bool on)

@@ -106,16 +106,18 @@ static void warn_grazing(ga_sim *sim)
     const ga_element *element = NULL;
     for (int k = 0; k < sim->model->event_count; ++k) {
         const ga_impact_errors *errors = sim->impact_errors + k;
-        if (errors->graze == INFINITY || (least && least->graze <= errors->graze)) continue;
+        if (errors->graze == INFINITY || (least && fabs(least->graze) <= fabs(errors->graze)))
+            continue;
         least = errors;
         element = sim->model->elements[sim->event_element[k]];
     }
     if (!least) return;
-    ga_warn(
-        &sim->warnings, GA_WARN_GRAZING, element->name, least->graze_at,
-        "joints.%.60s grazes its stop: at t = %.6g s it turns back %.2g %s before it, which "
-        "is less than the errors that must be expected; whether it strikes is not certain",
-        element->name, least->graze_at, least->graze, least->angular ? "rad" : "m");
+    const bool beyond = least->graze < 0;
+    ga_warn(&sim->warnings, GA_WARN_GRAZING, element->name, least->graze_at,
+            "joints.%.60s grazes its stop: at t = %.6g s it %s %.2g %s %s it, which "
+            "is less than the errors that must be expected; whether it strikes is not certain",
+            element->name, least->graze_at, beyond ? "would turn back" : "turns back",
+            fabs(least->graze), least->angular ? "rad" : "m", beyond ? "beyond" : "before");
 }
 
 /* Errors are within ten tolerances where nothing multiplies them. */

@@ -61,7 +61,8 @@ static void errors_end_where_the_gap_comes_to_rest(void **state)
 }
 
 /* A body thrown up at 3 m/s against a stop, which it would pass by so much. */
-static void throw_up(double beyond, const char *settings, bool *grazes, bool *multiplies)
+static void throw_up(double beyond, double restitution, const char *settings, bool *grazes,
+                     bool *multiplies)
 {
     char text[1000];
     ga_model *model = NULL;
@@ -71,9 +72,9 @@ static void throw_up(double beyond, const char *settings, bool *grazes, bool *mu
              "galpha: 1\ngravity: [0, 0, -9.81]\n"
              "bodies: {b: {mass: 1, inertia: [1, 1, 1], velocity: [0, 0, 3]}}\n"
              "joints: {j: {type: prismatic, between: [ground, b], axis: [0, 0, 1],\n"
-             "  limits: {max: %.17g, restitution: 0.5}}}\n"
+             "  limits: {max: %.17g, restitution: %g}}}\n"
              "simulate: {t_end: 0.6, %s}\n",
-             height - beyond, settings);
+             height - beyond, restitution, settings);
     ga_messages *messages = ga_messages_create();
     if (ga_model_parse("case", text, strlen(text), NULL, &model, messages) != GA_OK)
         fail_msg("%s", ga_messages_get(messages, 0).text);
@@ -95,26 +96,33 @@ static void grazing_a_stop_is_told(void **state)
 {
     (void)state;
     static const struct {
-        double beyond;
+        double beyond, restitution;
         const char *settings;
         bool grazes, multiplies;
     } runs[] = {
-        {-1e-7, "tolerance: 1e-6", true, false},
-        {-1e-7, "tolerance: 1e-6, method: explicit", true, false},
-        {-1e-7, "tolerance: 1e-6, method: radau", true, false},
-        {-1e-3, "tolerance: 1e-6", false, false},
-        {-1e-3, "tolerance: 1e-3", true, false},
-        {-1e-6, "step: 1e-3", true, false},
-        {-1e-2, "step: 1e-3", false, false},
-        {1e-7, "tolerance: 1e-6", false, true},
-        {1e-7, "tolerance: 1e-6, method: explicit", false, true},
-        {1e-7, "step: 1e-3", false, true},
-        {0.2, "tolerance: 1e-6", false, false},
-        {0.2, "step: 1e-3", false, false},
+        {-1e-7, 0.5, "tolerance: 1e-6", true, false},
+        {-1e-7, 0.5, "tolerance: 1e-6, method: explicit", true, false},
+        {-1e-7, 0.5, "tolerance: 1e-6, method: radau", true, false},
+        {-1e-3, 0.5, "tolerance: 1e-6", false, false},
+        {-1e-3, 0.5, "tolerance: 1e-3", true, false},
+        {-1e-6, 0.5, "step: 1e-3", true, false},
+        {-1e-2, 0.5, "step: 1e-3", false, false},
+        {1e-7, 0.5, "tolerance: 1e-6", false, true},
+        {1e-7, 0.5, "tolerance: 1e-6, method: explicit", false, true},
+        {1e-7, 0.5, "step: 1e-3", false, true},
+        {0.2, 0.5, "tolerance: 1e-6", false, false},
+        {0.2, 0.5, "step: 1e-3", false, false},
+        {1e-7, 0, "tolerance: 1e-6", true, false},
+        {1e-7, 0, "tolerance: 1e-6, method: explicit", true, false},
+        {1e-7, 0, "tolerance: 1e-6, formulation: index3", true, false},
+        {1e-7, 0, "step: 1e-3", true, false},
+        {1e-3, 0, "tolerance: 1e-6", false, false},
+        {0.2, 0, "tolerance: 1e-6", false, false},
+        {0.2, 0, "step: 1e-3", false, false},
     };
     for (size_t k = 0; k < sizeof runs / sizeof *runs; ++k) {
         bool grazes, multiplies;
-        throw_up(runs[k].beyond, runs[k].settings, &grazes, &multiplies);
+        throw_up(runs[k].beyond, runs[k].restitution, runs[k].settings, &grazes, &multiplies);
         if (grazes != runs[k].grazes || multiplies != runs[k].multiplies)
             fail_msg("%g beyond, %s: grazes %d, multiplies %d", runs[k].beyond,
                      runs[k].settings, grazes, multiplies);

@@ -253,19 +253,22 @@ static void follow(track *k, point *p, double t)
     }
 }
 
-/* How much the problem itself amplifies errors: a body that just touches a stop may bounce or
- * not, and bounces under a changing force part from each other. Twins of the reference are
- * disturbed in their velocity once each, by all that the tolerance allows: it is relative to
- * the largest so far, which counts as at least the size of positions over the duration. What
- * the tolerance allows in many steps does no more at the end than it does in the worst one. */
-static double amplification(const track *k, point start)
+/* How much the problem itself amplifies errors after a time: a body that just touches a stop
+ * may bounce or not, and bounces under a changing force part from each other. Twins of the
+ * reference are disturbed in their velocity once each, by all that the tolerance allows: it is
+ * relative to the largest so far, which counts as at least the size of positions over the
+ * duration. What the tolerance allows in many steps does no more at the end than it does in the
+ * worst one. */
+static double amplification(const track *k, point start, double from)
 {
     const scenario *c = k->c;
     double spread = 0;
     for (int i = 0; i < 2 * OUTPUTS; ++i) {
         track twin = *k;
         point p = start;
-        follow(&twin, &p, c->t_end * (i / 2) / OUTPUTS);
+        const double t = c->t_end * (i / 2) / OUTPUTS;
+        if (t < from) continue;
+        follow(&twin, &p, t);
         const double size = fmax(k->speed, k->scale / c->t_end);
         if (p.at) continue;
         p.v += (i % 2 ? -1 : 1) * k->disturbance * size;
@@ -505,15 +508,18 @@ static int judge(uint64_t seed, const char *method, double worst[3])
     worst[0] = k.outside / size;
     worst[1] = k.error_end / scale / allowed;
     worst[2] = k.error / scale / allowed;
-    /* errors that grow without stops, as those of pendulums do, are none of theirs */
+    /* errors that grow without stops, or after the last impact, as those of pendulums that go
+     * over the top, are none of theirs */
     const bool struck = k.p.since > 0 || k.p.at || k.p.leap < INFINITY;
     /* 1: fails, 2: passes a stop, 4: wrong, 8: as disturbances, with a warning */
     int wrong = 0;
     if (status != GA_OK && !fails_without_stops(&c)) wrong |= 1;
     if (k.outside > 1e-9 * size) wrong |= 2;
     if (worst[1] > 1) {
-        const bool amplified = k.disturbance > 0 && worst[1] <= amplification(&k, start);
-        wrong |= !amplified || (struck && !k.warned) ? 4 : 8;
+        /* no more than what one disturbance does, by which worst[1] is ten times too small */
+        const bool free = !struck || 10 * worst[1] <= amplification(&k, start, k.p.since);
+        const bool amplified = 10 * worst[1] <= amplification(&k, start, 0);
+        wrong |= k.disturbance > 0 && amplified && (free || k.warned) ? 8 : 4;
     }
     if (wrong || getenv("STOPS_CASE"))
         print_message(
@@ -549,7 +555,7 @@ static void check_cases(const char *method, long usual)
     if (any || getenv("TEST_VERBOSE"))
         print_message("%d of %ld cases: %d failed, %d beyond a stop, %d wrong; at most %.2g "
                       "outside, %.2g and %.2g of the error allowed; %d beyond that by "
-                      "what the problem does to a disturbance of a tenth of it\n",
+                      "what the problem does to a disturbance of one tolerance\n",
                       any, count, failed, outside, wrong, most[0], most[1], most[2], sensitive);
     assert_int_equal(any, 0);
     assert_true(sensitive <= (first || only ? 1 + count / 200 : 0));
@@ -562,17 +568,19 @@ static void random_stops(void **state)
 }
 
 /* Cases in which impacts multiply errors, by 3000 in the first: they are told. The others graze
- * a stop in fixed steps, or are pendulums, one of which never strikes. The last but one is
- * unstable in index 3, and turned so fast at the end that it passed its stop. The last one
- * never ended: round-off of positions, on a short arm, kept small rebounds going. */
+ * a stop, or are pendulums, one of which never strikes and two of which go over the top after
+ * their last impact. 24680916 is unstable in index 3, and turned so fast at the end that it
+ * passed its stop. 53190748 never ended: round-off of positions, on a short arm, kept small
+ * rebounds going. */
 static void cases_that_once_failed(void **state)
 {
     (void)state;
     static const struct {
         uint64_t seed;
         int verdict;
-    } cases[] = {{660900089, 8}, {31415905, 8}, {52900193, 8}, {52900408, 8}, {771118359, 8},
-                 {19112755, 8},  {52900240, 0}, {24680916, 0}, {53190748, 0}};
+    } cases[] = {{660900089, 8}, {31415905, 8}, {52900193, 8}, {52900408, 8},
+                 {771118359, 8}, {19112755, 8}, {52900240, 0}, {24680916, 0},
+                 {53190748, 0},  {86190234, 8}, {90817687, 8}, {75190373, 8}};
     double worst[3];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
         assert_int_equal(judge(cases[k].seed, NULL, worst), cases[k].verdict);
