@@ -124,6 +124,7 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
     ga_saddle *k = &c->saddle;
     ga_dae *dae = c->dae;
     double *mass = c->f, before = INFINITY; /* forces change with mult: c->f is free */
+    bool anew = true;
     GA_TRY(minimise_guess(c, multipliers));
     find_masses(k, mass);
     memset(vd, 0, (size_t)dae->nv * sizeof *vd);
@@ -132,14 +133,16 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
         GA_TRY(ga_dae_dynamics(dae, &at, k->M, k->G, k->rhs));
         for (int i = 0; i < dae->mp; ++i) k->rhs[dae->nv + i] = -c->c[i];
         ga_coords_multiply(&dae->G, k->G, 1, vd, k->rhs + dae->nv);
-        GA_TRY(ga_dae_force_multipliers(dae, &at, k->L));
-        GA_TRY(ga_saddle_factor(k, parts | GA_SADDLE_FORCES));
+        if (anew) {
+            GA_TRY(ga_dae_force_multipliers(dae, &at, k->L));
+            GA_TRY(ga_saddle_factor(k, parts | GA_SADDLE_FORCES));
+        }
         ga_saddle_solve(k, 2);
         for (int i = 0; i < dae->nv; ++i) vd[i] -= k->x[i];
         for (int i = 0; i < dae->mp; ++i) multipliers[i] -= k->x[dae->nv + i];
         const double change = size_of(k, mass, k->x, k->x + dae->nv);
         const double size = size_of(k, mass, vd, multipliers);
-        const bool stalls = change >= 0.5 * before;
+        const bool stalls = anew && change >= 0.5 * before;
         bool done = change <= 16 * DBL_EPSILON * size;
         done |= stalls && change <= 1e-11 * size;
         done |= stalls && change <= 64 * DBL_EPSILON * c->largest;
@@ -147,6 +150,7 @@ static ga_status solve_nonlinear(ga_consistent *c, double t, const double *q, co
             c->largest = ga_larger(c->largest, size);
             return GA_OK;
         }
+        anew = !(change <= 0.1 * before); /* with an earlier matrix, as long as that will do */
         before = change;
     }
     return GA_ERR_NO_CONVERGE;
