@@ -217,6 +217,8 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool)
     GA_TRY(ga_dae_use(&s->dae, pool));
     GA_TRY(ga_coords_use(&s->dae.M, pool));
     GA_TRY(ga_coords_use(&s->dae.G, pool));
+    GA_TRY(ga_coords_use(&s->dae.K, pool));
+    GA_TRY(ga_coords_use(&s->dae.C, pool));
     if (s->p == 0) { /* B is all of G */
         s->dae.B.pool = pool;
         s->dae.B.by_row = s->dae.G.by_row;
