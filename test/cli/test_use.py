@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 
@@ -1063,6 +1064,29 @@ simulate: {t_end: 1}
                            "simulate.step=0.05", code=1).err
         self.assertIn("simulate.step = 0.05 s is too large", said)
         self.assertIn("try: a smaller simulate.step, or error control", said)
+
+
+class Demo(Case):
+    def test_demo(self):
+        """`make demo` ends with a page that moves, and with commands that work."""
+        tools = os.path.join(os.path.dirname(EXAMPLES), "tools")
+        program = os.path.abspath(support.PROGRAM)
+        done = subprocess.run([os.path.join(tools, "demo"), program, self.path("")],
+                              capture_output=True, timeout=120)
+        said = done.stdout.decode()
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn("demo.h5", self.files())
+        if "demo.html" in self.files():  # a build with the viewer
+            self.assertIn(f"open {self.path('')}/demo.html in a browser", said)
+        commands = [line.split("    ")[1].strip() for line in said.splitlines()
+                    if line.startswith("    galpha ")]
+        self.assertEqual(len(commands), 4)
+        for words in commands:
+            words = words.split("   ")[0].replace('"', "").split()[1:]
+            words = [os.path.join(EXAMPLES, os.path.basename(w)) if w.startswith("examples/") else w
+                     for w in words]
+            if "--view" not in words:
+                self.run_it(*words)
 
 
 class Pages(Case):

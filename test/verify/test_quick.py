@@ -105,6 +105,7 @@ class Verify(support.Case):
     def test_table(self):
         out = self.run_it("verify", "jn08-test-problem").out
         self.assertRegex(out, "1 problems?, [0-9]+ numbers")
+        self.assertEqual(out.count("\n"), 2)  # one for the problem, one for all
         self.assertIn(" 0 failed", out)
 
     def test_unknown_name(self):
