@@ -46,6 +46,15 @@ static bool prepare(void *element, ga_setup *setup)
     return ga_joint_finish(joint, setup, &kind);
 }
 
+/* Cosine of half the bend. */
+static double regularity(const void *element, const ga_element_state *state)
+{
+    const constant_velocity *cv = element;
+    ga_pair pair;
+    ga_pair_locate(&cv->joint, state, &pair);
+    return sqrt(fmax(0.5 * (1 + ga_vec3_dot(pair.axis[0][2], pair.axis[1][2])), 0));
+}
+
 static const ga_field fields[] = {
     GA_JOINT_FIELD_BETWEEN,
     GA_JOINT_FIELD_AT,
@@ -69,6 +78,11 @@ const ga_element_type ga_joint_constant_velocity = {
                "3], second_axis: [1, 2, 2]}",
     .where = GA_SPATIAL,
     .prepare = prepare,
+    .regularity = regularity,
+    .singular = "its shafts fold back on each other: bent by half a turn, either may turn by "
+                "itself",
+    .remedy = "a motion in which the bend stays below half a turn, kept by springs, dampers or "
+              "limits of other joints; `spherical` if the shafts need not turn together",
     .channels = channels,
     GA_JOINT_FUNCTIONS,
 };

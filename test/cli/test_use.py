@@ -1003,7 +1003,28 @@ simulate: {t_end: 1}
 """
 
 
+SHAFT = """\
+galpha: 1
+bodies:
+  shaft: {mass: 1, inertia: [0.1, 0.1, 0.02], position: [0, 0, 1], angular_velocity: [2, 0.5, 0], velocity: [0.5, -2, 0]}
+joints:
+  bend: {type: constant-velocity, between: [ground, shaft], at: [0, 0, 0], axis: [0, 0, 1]}
+forces:
+  twist: {type: torque, on: shaft, frame: body, torque: [0, 0, 0.1]}
+simulate: {t_end: 3}
+"""
+
+
 class Singular(Case):
+    def test_shafts_that_fold_back(self):
+        self.write("shaft.yaml", SHAFT)
+        for method in "auto", "explicit", "radau":
+            said = self.run_it("run", "shaft.yaml", "--no-results", "-q", "--set",
+                               f"simulate.method={method}", code=1).err
+            self.assertIn("joints.bend: at t = 1.526", said)
+            self.assertIn("its shafts fold back on each other", said)
+            self.assertIn("try: a motion in which the bend stays below half a turn", said)
+
     def test_motor_into_a_dead_point(self):
         for text, name in ((DRIVEN_SLIDER, "push"), (SHORT_ROCKER, "motor")):
             self.write("dead.yaml", text)

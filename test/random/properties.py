@@ -43,6 +43,7 @@ class Inapplicable(Exception):
     """The property is about other models."""
 
 
+FOLDED = "shafts fold back on each other"  # of a constant-velocity joint
 TOO_LARGE = "is too large: the energy balance"  # says the program of steps with which it fails
 
 
@@ -89,6 +90,8 @@ class Net:
             raise ProgramFailed(f"no end within {RUN_SECONDS:g} s") from slow
         if done.returncode != 0:
             why = (done.stderr.strip() or done.stdout.strip()).replace(path, "model")
+            if FOLDED in why:
+                raise Excluded("a constant-velocity joint that folds back, as the program says")
             raise ProgramFailed(f"exit code {done.returncode}: {why[:300]}")
         result = json.loads(done.stdout)
         if table:
