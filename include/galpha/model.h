@@ -91,7 +91,8 @@ typedef struct ga_model_limits {
     const char *model;            /* stop or buffer */
     double min, max, restitution; /* NaN: none */
 } ga_model_limits;
-/* 1 if there are any; 0, with a name of the coordinate, if it has none; -1 past the last. */
+/* 1 if there are any; 0, with the name of the coordinate, if it has none; -1 past the last, for
+ * entries that are no joints, and where struct_size differs. */
 GA_API int ga_model_entry_limits(const ga_model *model, int entry, int k,
                                  ga_model_limits *limits);
 /* Mass in kg, type (rigid, point-mass) and names of points of a body; null past the last. */

@@ -85,6 +85,7 @@ static const struct {
     {"cable", "spring-damper"},
     {"rope", "spring-damper"},
     {"tether", "spring-damper"},
+    {"wire", "spring-damper"},
     {"bungee", "spring-damper"},
     {"actuator", "user"},
     {"controller", "user"},

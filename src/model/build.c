@@ -488,6 +488,15 @@ static void ask_for_type(ga_builder *b, type_names *names, const ga_value *map)
     ga_reader_error(&b->reader, map->place, "needs `type`, one of: %s", list);
 }
 
+/* How a type becomes what a word means. */
+static const char *manner_of(const char *word)
+{
+    static const char *const cables[] = {"cable", "rope", "tether", "bungee", "wire", "chain"};
+    for (size_t k = 0; k < sizeof cables / sizeof *cables; ++k)
+        if (strcmp(word, cables[k]) == 0) return " with `tension_only: true`";
+    return "";
+}
+
 static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_value *map)
 {
     type_names names = {in, b->model->dimension};
@@ -511,8 +520,9 @@ static const ga_element_type *find_type(ga_builder *b, const char *in, const ga_
                             b->model->dimension == 2 ? 3 : 2);
             type = NULL;
         } else if (!type && near) {
-            ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`?",
-                            text, near);
+            const bool pulls = strcmp(near, "spring-damper") == 0;
+            ga_reader_error(&b->reader, value->place, "unknown type `%s`, did you mean `%s`%s?",
+                            text, near, pulls ? manner_of(text) : "");
         } else if (!type && other) {
             ga_reader_error(&b->reader, value->place, "`%s` belongs to `%s`, not to `%s`",
                             other->name, other->section, in);

@@ -93,6 +93,7 @@ int ga_model_entry_limits(const ga_model *model, int entry, int k, ga_model_limi
     ga_model_limits found = {
         .struct_size = sizeof found, .min = NAN, .max = NAN, .restitution = NAN};
     if (!joint || k < 0 || k >= ga_joint_coordinates(joint)) return -1;
+    if (limits->struct_size != sizeof found) return -1;
     const ga_coordinate_type *coordinate = ga_joint_coordinate_type(joint, k);
     const ga_limits *l = &joint->attachment[k].limits;
     found.coordinate = coordinate->name;
@@ -104,8 +105,7 @@ int ga_model_entry_limits(const ga_model *model, int entry, int k, ga_model_limi
         found.max = l->max;
         if (stops) found.restitution = l->restitution;
     }
-    memcpy(limits, &found,
-           limits->struct_size < sizeof found ? limits->struct_size : sizeof found);
+    *limits = found;
     return l->head.given;
 }
 

@@ -6,6 +6,7 @@
 #include <galpha/page.h>
 #include <galpha/plot.h>
 #include <galpha/spectrum.h>
+#include <math.h>
 #include <string.h>
 
 static void expect_refusal(ga_status status, const ga_report *report, const char *name)
@@ -38,6 +39,27 @@ static void test_sim(void **state)
         study.struct_size = sizes[k];
         expect_refusal(ga_converge_run(model, &study, &result, NULL, &report), &report,
                        "ga_converge_def");
+    }
+    ga_model_destroy(model);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    ga_model *model = read_example("stop", 0, NULL);
+    int joint = 0;
+    while (strcmp(ga_model_get_entry(model, joint).section, "joints") != 0) ++joint;
+    ga_model_limits limits = {.struct_size = sizeof limits};
+    assert_int_equal(ga_model_entry_limits(model, joint, 0, &limits), 1);
+    assert_string_equal(limits.coordinate, "angle");
+    assert_string_equal(limits.unit, "rad");
+    assert_string_equal(limits.model, "stop");
+    assert_true(fabs(limits.min + 0.5235987755982988) < 1e-15 && limits.restitution == 0.4);
+    assert_int_equal(ga_model_entry_limits(model, joint, 1, &limits), -1);
+    assert_int_equal(ga_model_entry_limits(model, joint, -1, &limits), -1);
+    for (int k = 0; k < 3; ++k) {
+        limits.struct_size = sizes[k];
+        assert_int_equal(ga_model_entry_limits(model, joint, 0, &limits), -1);
     }
     ga_model_destroy(model);
 }
@@ -283,9 +305,9 @@ static void test_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sim),          cmocka_unit_test(test_integrator),
-        cmocka_unit_test(test_model),        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_figures),      cmocka_unit_test(test_draft),
-        cmocka_unit_test(test_older_program)};
+        cmocka_unit_test(test_sim),           cmocka_unit_test(test_integrator),
+        cmocka_unit_test(test_model),         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_figures),       cmocka_unit_test(test_draft),
+        cmocka_unit_test(test_older_program), cmocka_unit_test(test_limits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
