@@ -178,8 +178,7 @@ static int add_four(cli_study *study, const cli_arguments *arguments,
                     char message[CLI_MISTAKE_SIZE])
 {
     cli_method *m = &study->methods[study->count];
-    double *const values[] = {&m->method.alpha_m, &m->method.alpha_f, &m->method.beta,
-                              &m->method.gamma};
+    double values[4];
     if (cli_given(arguments, "method") || cli_given(arguments, "rho-inf") ||
         cli_given(arguments, "alpha"))
         return mistake(message, "%s",
@@ -191,9 +190,10 @@ static int add_four(cli_study *study, const cli_arguments *arguments,
                            "--alpha-m, --alpha-f, --beta and --gamma belong together; --%s is "
                            "missing",
                            four[k]);
-        const int code = number(arguments, four[k], 0, values[k], message);
+        const int code = number(arguments, four[k], 0, &values[k], message);
         if (code != EXIT_DONE) return code;
     }
+    m->method = (ga_coefficients)GA_COEFFICIENTS(values[0], values[1], values[2], values[3]);
     snprintf(m->name, sizeof m->name, "own parameters");
     snprintf(study->title, sizeof study->title, "α_{m} = %g, α_{f} = %g, β = %g, γ = %g",
              m->method.alpha_m, m->method.alpha_f, m->method.beta, m->method.gamma);
