@@ -95,22 +95,29 @@ static const char *path(const ga_given *given, char *text, size_t size)
     return text;
 }
 
-/* Sizes to compare jumps with, from a few samples: the range of f, the largest |f'|. */
+/* A prescribed position or velocity beyond this, in SI units, is no motion: the round-off of an
+ * angle is a tenth of a radian there, and steps that follow its turns would never end. */
+static const double TOO_LARGE = 1e15;
+
+/* Sizes to compare jumps with, from a few samples: the range of f, the largest |f'|; the first
+ * of them at which f is too large, NaN: none. */
 typedef struct sizes {
     double range, rate;
+    double too_large;
 } sizes;
 
 static sizes measure(const search *s, const ga_function *function)
 {
     enum { FEW = 101 };
     double low = INFINITY, high = -INFINITY;
-    sizes out = {0, 0};
+    sizes out = {.too_large = NAN};
     for (int k = 0; k < FEW; ++k) {
         const double t = s->from + s->duration * (k + 0.5) / FEW;
         double f[3];
         ga_function_rates(function, &t, f);
         if (isfinite(f[0])) low = fmin(low, f[0]), high = fmax(high, f[0]);
         if (isfinite(f[1])) out.rate = fmax(out.rate, fabs(f[1]));
+        if (isnan(out.too_large) && fabs(f[0]) > TOO_LARGE) out.too_large = t;
     }
     out.range = high > low ? high - low : 0;
     return out;
@@ -122,6 +129,7 @@ typedef struct found {
     double first_jump, first_corner, first_pole; /* when */
     double first_fast, first_sharp;              /* where f' and f'' grow without bound */
     double jump, corner;                         /* the largest */
+    double too_large;                            /* when */
 } found;
 
 /* Values grow by a power of the distance as t is approached from one side, to f at distance d.
@@ -235,6 +243,8 @@ static ga_status judge(const search *s, const ga_given *given, const found *f)
     snprintf(text, sizeof text, "jumps by %.3g", f->jump);
     if (given->level != GA_GIVEN_FORCE && f->poles)
         return refuse_motion(s, given, f->first_pole, "grows without bound");
+    if (given->level != GA_GIVEN_FORCE && !isnan(f->too_large))
+        return refuse_motion(s, given, f->too_large, "exceeds 1e15");
     if (given->level == GA_GIVEN_POSITION && f->fast)
         return refuse_motion(s, given, f->first_fast, "its velocity grows without bound");
     if (given->level == GA_GIVEN_POSITION && f->sharp)
@@ -258,8 +268,8 @@ static ga_status find_breaks(search *s, const ga_given *given)
 {
     const ga_span span = {s->to, s->duration / SAMPLES};
     const bool of_time = ga_function_variables(given->function) <= 1;
-    const sizes size = of_time ? measure(s, given->function) : (sizes){0, 0};
-    found f = {0};
+    const sizes size = of_time ? measure(s, given->function) : (sizes){.too_large = NAN};
+    found f = {.too_large = size.too_large};
     double t = s->from;
     for (int k = 0;; ++k) {
         const double next = ga_function_next_break(given->function, &span, t);
