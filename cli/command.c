@@ -165,12 +165,17 @@ static void give(cli_arguments *arguments, const cli_option *option, const char 
     arguments->given[arguments->given_count++].value = value;
 }
 
+static bool takes_file(const cli_option *option)
+{
+    return option->argument &&
+           (strcmp(option->argument, "FILE") == 0 || strcmp(option->argument, "DIR") == 0);
+}
+
 /* A word such as -q in place of a file is a forgotten name. "-" is left to the commands, some
  * of which write to standard output. */
 static bool is_file_name(const cli_option *option, const char *value)
 {
-    const bool is_file = option->argument && strcmp(option->argument, "FILE") == 0;
-    return !is_file || value[0] != '-' || value[1] == '\0';
+    return !takes_file(option) || value[0] != '-' || value[1] == '\0';
 }
 
 /* One option at words[*at]; a value in the next word moves *at. */
@@ -199,6 +204,10 @@ static int parse_option(const cli_command *command, int count, char **words, int
             return EXIT_INPUT;
         }
         value = words[++*at];
+    }
+    if (takes_file(option) && !*value) {
+        cli_error("--%s: a value is missing, expected %s", option->name, option->argument);
+        return EXIT_INPUT;
     }
     if (!is_file_name(option, value)) {
         cli_error("--%s: '%s' looks like an option; expected a file (./%s if that is its name)",

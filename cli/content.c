@@ -99,14 +99,20 @@ static bool refuse(cli_content content, const char *expected, ga_report *report)
     return false;
 }
 
-/* There is no such file, but one whose name goes on: `run crank` beside crank.yaml. */
+/* There is no such file, but one with an ending: `run crank` or `crank.yml` beside crank.yaml.
+ */
 static bool refuse_missing(const char *path, const char *const *endings, ga_report *report)
 {
     struct stat about;
     if (strcmp(path, "-") == 0 || stat(path, &about) == 0 || errno != ENOENT) return false;
-    for (; *endings; ++endings) {
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    const bool ends = dot && dot > (slash ? slash + 1 : path);
+    const int stem = (int)(ends ? (size_t)(dot - path) : strlen(path));
+    for (int k = 0; endings[k / 2]; ++k) { /* added to the name, or in place of its ending */
         char longer[4096];
-        const int n = snprintf(longer, sizeof longer, "%s%s", path, *endings);
+        if (k % 2 && !ends) continue;
+        const int n = snprintf(longer, sizeof longer, "%.*s%s",
+                               k % 2 ? stem : (int)strlen(path), path, endings[k / 2]);
         if (n >= (int)sizeof longer || stat(longer, &about) != 0) continue;
         *report = (ga_report){.status = GA_ERR_FILE};
         snprintf(report->message, sizeof report->message,

@@ -63,7 +63,7 @@ static int dispatch(int count, char **words)
         return EXIT_INPUT;
     }
     const char *word = words[0];
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
         printf("galpha %s\n", ga_version());
         return EXIT_DONE;
     }

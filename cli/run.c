@@ -443,7 +443,7 @@ static void tell(const cli_run_state *r)
     if (!r->quiet) cli_warnings_print(r->sim, r->told);
     if (r->input.json)
         cli_run_print_json(r);
-    else if (!r->quiet && !is_over(r))
+    else if (!r->quiet && !is_over(r) && (r->rows > 0 || r->write_status == GA_OK))
         cli_run_print_summary(r);
     cli_flush(); /* before what follows, where both go to one place */
     if (r->write_status != GA_OK)

@@ -35,10 +35,23 @@ static const char *field_name(void *user, int k)
     return NULL;
 }
 
+/* The section that a key at the top belongs in; null: none. */
+static const char *section_of(const char *key, const ga_field *fields, int dimension)
+{
+    if (fields != ga_head_fields) return NULL;
+    if (find(ga_simulate_fields, key, dimension)) return "simulate";
+    return find(ga_output_fields, key, dimension) ? "output" : NULL;
+}
+
 static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fields,
                         const char *const *also)
 {
     int dimension = b->model->dimension;
+    const char *section = section_of(entry->key, fields, dimension);
+    if (section)
+        return ga_reader_error(&b->reader, entry->place,
+                               "unknown key `%s`, did you mean `%s.%s`?", entry->key, section,
+                               entry->key);
     if (find(fields, entry->key, dimension == 2 ? 3 : 2))
         return ga_reader_error(&b->reader, entry->place,
                                "`%s` does not exist in models with `dimension: %d`", entry->key,

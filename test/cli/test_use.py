@@ -858,6 +858,8 @@ class WrongFiles(Case):
                   for name, file in (("table", "table.csv"), ("broken", "broken.h5.part"),
                                      ("broken.h5", "broken.h5.part"))]
         cases.append((["plot", "table.csv", "--compare", "broken.h5"], "broken.h5.part"))
+        cases += [([command, "pendulum.yml"], "pendulum.yaml") for command in ("run", "check", "view")]
+        cases += [(["plot", "table.h5"], "table.csv")]
         for words, file in cases:
             said = self.run_it(*words, code=3)
             self.assertEqual(said.out, "")
@@ -927,6 +929,34 @@ class Impacts(Case):
                 self.assertAlmostEqual(said["final"]["slide.rate"], expected, 7, setting)
                 self.assertLess(said["energy"]["drift_max"], 1e-10)
                 self.assertEqual(said["warnings"], [])
+
+
+class Usage(Case):
+    def test_keys_in_the_wrong_place(self):
+        for words in (["--set", "step=1e-4"], ["--set", "t_end=2"]):
+            key = words[1].split("=")[0]
+            said = self.run_it("run", "pendulum.yaml", *words, code=2).err
+            self.assertIn(f"unknown key `{key}`, did you mean `simulate.{key}`?", said)
+        said = self.run_it("run", "pendulum.yaml", "--set", "channels=[bob]", code=2).err
+        self.assertIn("unknown key `channels`, did you mean `output.channels`?", said)
+
+    def test_empty_values(self):
+        for words in (["--output="], ["-o", ""], ["--csv="], ["--view", ""], ["--checkpoint="]):
+            said = self.run_it("run", "pendulum.yaml", *words, code=2)
+            self.assertEqual(said.out, "")
+            self.assertIn("a value is missing, expected FILE", said.err)
+        self.run_it("run", "pendulum.yaml", "-q")
+        self.run_it("plot", "pendulum.h5", "--title", "")
+
+    def test_results_that_cannot_be_written(self):
+        os.mkdir(self.path("folder"))
+        for path in ("folder", "none/x.h5"):
+            said = self.run_it("run", "pendulum.yaml", "-o", path, code=3)
+            self.assertEqual(said.out, "")
+            self.assertEqual(said.err.count("\n"), 1)
+
+    def test_version(self):
+        self.assertEqual(self.run_it("version").out, self.run_it("--version").out)
 
 
 class Set(Case):
