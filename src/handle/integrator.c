@@ -123,6 +123,7 @@ ga_status ga_integrator_use(ga_integrator *g, ga_pool *pool)
 
 ga_status ga_integrator_prepare_reactions(ga_integrator *g, ga_solver solver, ga_pool *pool)
 {
+    if (g->method->dae->sys.force_uses_multipliers) return GA_OK; /* of no use there */
     GA_TRY(ga_nearby_create(g->method->dae, solver, &g->nearby));
     g->method->nearby = &g->nearby;
     return ga_saddle_use(&g->nearby.saddle, pool);
