@@ -286,6 +286,24 @@ static void warn_oscillations(ga_warnings *warnings, const ga_assembly *a,
             positions ? "error: positions" : "method: radau");
 }
 
+/* Velocities that are small against the sizes their tolerances are relative to. Less than a
+ * thousandth of the energy is not worth a warning. */
+static void warn_slow(ga_warnings *warnings, const ga_assembly *a, const ga_sim_end *end)
+{
+    static const double tolerated = 20, least = 1e-3;
+    const double energy = fmax(end->exchanged, end->kinetic), tolerance = end->slow_tolerance;
+    if (ga_warnings_have(warnings, GA_WARN_ENERGY_BALANCE)) return;
+    if (ga_warnings_have(warnings, GA_WARN_OSCILLATIONS_LOST)) return;
+    if (!(tolerance > 0) || end->drift <= fmax(tolerated * tolerance, least) * energy) return;
+    if (end->drift <= negligible_energy(a, end)) return;
+    ga_warn(
+        warnings, GA_WARN_SLOW, NULL, end->drift_time,
+        "the energy balance error is %.3g J of %.3g J, %.2g times the tolerance, which takes "
+        "velocities for at least as large as the largest position, or 1 rad, by the "
+        "duration; they are smaller",
+        end->drift, energy, end->drift / (energy * tolerance));
+}
+
 static void warn_residuals(ga_warnings *warnings, const ga_assembly *a, const ga_sim_end *end)
 {
     static const double tolerated = 1e-8, small = 1e-2; /* of the size, m */
@@ -308,6 +326,7 @@ void ga_sim_warn_end(ga_warnings *warnings, const ga_assembly *a, const ga_sim_e
 {
     warn_balance(warnings, a, end);
     warn_oscillations(warnings, a, end);
+    warn_slow(warnings, a, end);
     warn_residuals(warnings, a, end);
 }
 

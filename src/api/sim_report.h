@@ -32,6 +32,8 @@ typedef struct ga_sim_end {
     double position_residual, velocity_residual; /* the largest */
     bool keeps_velocities;                       /* the formulation, on velocity level */
     double positions_tolerance;                  /* if only positions are controlled; else 0 */
+    double slow_tolerance;  /* the same, if all velocities are below the least size that their
+                             * tolerances are relative to */
     double radau_tolerance; /* with its absolute part, if most steps were radau's */
 } ga_sim_end;
 

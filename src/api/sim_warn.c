@@ -57,6 +57,19 @@ static double radau_tolerance(const ga_sim *sim)
     return sim->def.control.relative + sim->def.control.absolute_translation / of_q[0];
 }
 
+/* If all velocities are below the largest position, or 1 rad, by the duration. */
+static double slow_tolerance(const ga_sim *sim)
+{
+    static const double round_off = 1e-12;
+    const double duration = sim->def.t_end - sim->def.t_start;
+    double of_q[2], of_v[2];
+    if (!(sim->def.control.relative > 0) || positions_tolerance(sim) > 0) return 0;
+    ga_integrator_sizes(sim->integrator, of_q, of_v);
+    for (int k = 0; k < 2; ++k)
+        if (!(of_v[k] * duration <= of_q[k] * (1 + round_off))) return 0;
+    return sim->def.control.relative + sim->def.control.absolute_translation / of_q[0];
+}
+
 /* With less damping unresolved oscillations decay too slowly, or grow where steps change. */
 static const double POSITIONS_RHO = 0.6;
 
@@ -236,6 +249,7 @@ static void warn_end(ga_sim *sim)
         .keeps_velocities = formulation == GA_INDEX2 || formulation == GA_SOI2,
         .positions_tolerance = positions_tolerance(sim),
         .radau_tolerance = radau_tolerance(sim),
+        .slow_tolerance = slow_tolerance(sim),
     };
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
