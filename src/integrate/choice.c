@@ -26,11 +26,15 @@ static const double COARSE = 3e-5;
  * than this over the whole time, or if fewer are left: a trial would not pay for itself. */
 static const double MANY_STEPS = 300;
 
-/* Early in a run, whose first steps are short, so many. */
+/* In the first steps of a run, which are short, so many. */
 static const double VERY_MANY_STEPS = 1000;
+enum { FIRST_STEPS = 20 };
 
 /* Fewer steps left are worth a trial if their average is at the limit of stability. */
 static const double SOME_STEPS = 100, LIMIT_OMEGA = 4, LIMIT_RHO = 6;
+
+/* Fewer steps of radau left are not worth a trial of generalized-alpha. */
+static const double STEPS_TO_COMPARE = 200;
 
 /* With so many left the explicit method has given up because of stability. */
 static const double TOO_MANY = 1e5;
@@ -54,7 +58,7 @@ static const double RESOLVED_OMEGA = 2, RESOLVED_RHO = 3;
 
 /* Steps between looks, and before a trial that was lost is repeated: the first one soon, since
  * the first steps of a run tell little about the others. */
-enum { EARLY = 10, WAIT_EXPLICIT = 100, WAIT_RADAU = 50, WAIT_ALPHA = 30, LONGER = 3 };
+enum { EARLY = 5, WAIT_EXPLICIT = 100, WAIT_RADAU = 50, WAIT_ALPHA = 30, LONGER = 3 };
 enum { WAIT_LOST = 30 };
 enum { MOST_LONGER = 12, AGAIN = 200 };
 
@@ -111,7 +115,8 @@ static ga_choice judge_trial(const ga_standing *p)
         return radau && p->gain < 0.5 * need && !grows ? back : stay(p);
     if (p->gain < need) return grows ? stay(p) : back;
     if (!radau) return (ga_choice){alpha, false, GA_REASON_COARSE};
-    if (p->before == GA_METHOD_EXPLICIT && p->tolerance >= COARSE)
+    if (p->before == GA_METHOD_EXPLICIT && p->tolerance >= COARSE &&
+        p->steps_to_end >= STEPS_TO_COMPARE)
         return (ga_choice){alpha, true, GA_REASON_COMPARE};
     return (ga_choice){GA_METHOD_RADAU, false, GA_REASON_STIFF};
 }
@@ -126,7 +131,7 @@ static bool may_be_stiff(const ga_standing *p)
 {
     if (p->steps_for_stability < MANY_STEPS) return false;
     if (is_limited(p)) return p->steps_to_end >= SOME_STEPS;
-    const double many = p->steps < WAIT_EXPLICIT ? VERY_MANY_STEPS : MANY_STEPS;
+    const double many = p->steps < FIRST_STEPS ? VERY_MANY_STEPS : MANY_STEPS;
     return p->steps_for_stability >= many && p->steps_to_end >= many;
 }
 

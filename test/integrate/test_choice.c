@@ -71,6 +71,16 @@ static const struct {
      RADAU,
      true,
      GA_REASON_TRY},
+    {"500 after 20 steps: early enough for the trial to pay",
+     {.method = EXPLICIT, .steps = 20, .steps_to_end = 900, .steps_for_stability = 500},
+     RADAU,
+     true,
+     GA_REASON_TRY},
+    {"after 5 steps, which are short, their number says nothing",
+     {.method = EXPLICIT, .steps = 5, .steps_to_end = 900, .steps_for_stability = 500},
+     STAY,
+     false,
+     GA_REASON_NONE},
     {"stability may be what limits 10,000 steps",
      {.method = EXPLICIT, .steps = 100, .steps_to_end = 1e4, .steps_for_stability = 4000},
      RADAU,
@@ -152,11 +162,24 @@ static const struct {
       .before = EXPLICIT,
       .tolerance = 1e-4,
       .steps = 20,
+      .steps_to_end = 500,
       .gain = 3,
       .growth = 1.1},
      ALPHA,
      true,
      GA_REASON_COMPARE},
+    {"the same with few steps left: a comparison would not pay",
+     {.method = RADAU,
+      .trial = true,
+      .before = EXPLICIT,
+      .tolerance = 1e-4,
+      .steps = 20,
+      .steps_to_end = 50,
+      .gain = 3,
+      .growth = 1.1},
+     RADAU,
+     false,
+     GA_REASON_STIFF},
     {"its steps have hardly begun to grow",
      {.method = ALPHA, .trial = true, .before = RADAU, .steps = 20, .gain = 0.01, .growth = 1},
      STAY,
@@ -337,11 +360,11 @@ static void between_steps(void **state)
     }
 }
 
-/* Early in a run there are looks after 10, 20, 40, 80 steps, and then after every 100. */
+/* Early in a run there are looks after 5, 10, 20, 40, 80 steps, and then after every 100. */
 static void looks_become_rare(void **state)
 {
     (void)state;
-    const long expected[] = {10, 20, 40, 80, 160, 260, 360};
+    const long expected[] = {5, 10, 20, 40, 80, 160, 260};
     long look = ga_choice_first_look();
     for (int k = 0; k < 7; ++k, look = ga_choice_next_look(EXPLICIT, false, look))
         assert_int_equal(look, expected[k]);
