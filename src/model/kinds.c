@@ -1,5 +1,6 @@
 /* The kinds of fields. */
 #include "base/memory.h"
+#include "base/messages.h"
 #include "data/number.h"
 #include "model/build.h"
 #include "model/shape.h"
@@ -514,6 +515,14 @@ static void functions_fallback(const ga_field *field, void *out)
 
 /* --- references --------------------------------------------------------------------------- */
 
+/* A near miss among the names of the model; none once there are enough messages, since it takes
+ * a look at every name. */
+static const char *suggest(const ga_builder *b, const char *word,
+                           const char *(*candidate)(void *user, int k))
+{
+    return ga_messages_full(b->reader.messages) ? NULL : ga_suggest(word, b->model, candidate);
+}
+
 static const char *body_name(void *user, int k)
 {
     const ga_model *model = user;
@@ -574,7 +583,7 @@ static bool unknown_point(ga_builder *b, const ga_value *value, const char *text
         return ga_reader_error(READER(b), value->place, "%s`%s` has no point `%s`; it has: %s",
                                ground ? "" : "body ", head, dot + 1, list);
     }
-    const char *near = ga_suggest(head, b->model, body_name);
+    const char *near = suggest(b, head, body_name);
     return ga_reader_error(READER(b), value->place,
                            "unknown body `%s`%s%s%s ground, a body, body.point, "
                            "ground.point or coordinates in the world",
@@ -705,7 +714,7 @@ static bool read_joint(ga_builder *b, const ga_value *value, const ga_field *fie
     if (!ga_read_text(READER(b), value, &text)) return false;
     const ga_element *element = ga_model_find_element(b->model, text);
     if (!element) {
-        const char *near = ga_suggest(text, b->model, joint_name);
+        const char *near = suggest(b, text, joint_name);
         return ga_reader_error(READER(b), value->place, "unknown joint `%s`%s%s%s", text,
                                near ? ", did you mean `" : ", expected the name of a joint",
                                near ? near : "", near ? "`?" : "");
