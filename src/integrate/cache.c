@@ -116,13 +116,13 @@ static double typical_reaction(const ga_stepper *s)
     return sum > 0 ? 8 * s->tangent.mean_mass / sqrt(sum / s->mp) : 0;
 }
 
-/* The longest arm: where a row of B has both kinds of columns, a rotation by x moves what it
+/* The longest arm: where a row of G has both kinds of columns, a rotation by x moves what it
  * holds by arm x. */
 static double longest_arm(const ga_stepper *s)
 {
-    double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->m};
-    ga_coords_row_sums(&s->dae.B, s->tangent.G, s->dae.kind, size);
-    for (int i = 0; i < s->m; ++i)
+    double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->mp};
+    ga_coords_row_sums(&s->dae.G, s->tangent.G, s->dae.kind, size);
+    for (int i = 0; i < s->mp; ++i)
         if (size[0][i] > 0) longest = ga_larger(longest, size[1][i] / size[0][i]);
     return longest;
 }

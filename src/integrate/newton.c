@@ -304,6 +304,7 @@ static ga_newton_goal goal_of(const ga_stepper *s)
     const bool two_systems = s->form->second_system;
     return (ga_newton_goal){
         .round_off = !ga_newton_is_tolerant(s),
+        .estimates = s->mode.estimates,
         .may_foresee = ga_newton_is_tolerant(s) && !newton_is_asked(s) && !two_systems,
         .strictness = strictness(s),
         .hidden_rate = two_systems ? RATE_IN_TURN : 0,

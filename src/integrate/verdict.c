@@ -14,7 +14,9 @@ static const double NO_PROGRESS = 0.5;
 static const double GIVE_UP_RATE_EARLY = 2, GIVE_UP_RATE_LATE = 0.95;
 enum { EARLY = 3 };
 /* New tangents are taken if, at the present rate, so many further iterations with those in use
- * (old ones, or new ones of this attempt) would not be enough. */
+ * (old ones, or new ones of this attempt) would not be enough. A factorisation costs as much as
+ * three to six iterations, in chains of a thousand bodies as in Andrews' squeezer, and two
+ * iterations follow it. */
 enum { WORTH_OLD = 3, WORTH_FRESH = 5 };
 /* For so many steps what was seen of increments is remembered. */
 enum { MEMORY_STEPS = 8 };
@@ -102,21 +104,43 @@ typedef struct rates {
     double motion;  /* the slowest of q and v */
     double slowest; /* of all */
     double fastest; /* of all; infinite if there is none */
-    double largest; /* the largest increment */
 } rates;
 
 static rates rates_of(const ga_progress *before, const ga_increment *now)
 {
     rates r = {.fastest = INFINITY};
     for (int k = 0; k < GA_KINDS; ++k) {
-        const double norm = now->norm[k], rate = contraction(before, now, k);
-        r.largest = ga_larger(r.largest, norm);
-        if (norm <= 1) continue;
+        const double rate = contraction(before, now, k);
+        if (now->norm[k] <= 1) continue;
         r.slowest = ga_larger(r.slowest, rate);
         r.fastest = ga_smaller(r.fastest, rate);
         if (k != GA_MULTIPLIERS) r.motion = ga_larger(r.motion, rate);
     }
     return r;
+}
+
+static double power(double x, int n)
+{
+    double y = 1;
+    for (int i = 0; i < n; ++i) y *= x;
+    return y;
+}
+
+/* At the present rate, would so many further iterations not be enough for some increment to
+ * come to its tolerance, or to the smallest round-off where that is larger? A level that was
+ * measured with new tangents is no excuse for old ones, and estimates of errors need tangents
+ * that are better than iterations do. */
+static bool is_slow(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                    const ga_progress *before, const ga_increment *now, int iterations)
+{
+    double largest = 0, slowest = 0;
+    for (int k = 0; k < GA_KINDS; ++k) {
+        const double noise = goal->estimates ? 0 : now->noise[k] / memory->round_off;
+        const double size = now->norm[k] / ga_larger(1, noise);
+        largest = ga_larger(largest, size);
+        if (size > 1) slowest = ga_larger(slowest, contraction(before, now, k));
+    }
+    return largest * power(slowest, iterations) > 1;
 }
 
 static bool is_settled(const ga_newton_memory *memory, const ga_increment *now)
@@ -152,20 +176,14 @@ static bool has_arrived(const ga_progress *before, const ga_increment *now)
     return before->stalled || suddenly;
 }
 
-/* q and v are at round-off. Is lambda? */
+/* q and v are at round-off. Is lambda? With old tangents two increments do not tell what the
+ * next would be: eta, too, is off by the round-off of q over the step. */
 static bool lambda_has_arrived(const ga_progress *before, const ga_increment *now)
 {
     const int times = before->settled + 1;
-    if (now->lambda_is_noise) return now->next_is_negligible || times > 1;
+    if (now->lambda_is_noise) return (now->fresh && now->next_is_negligible) || times > 1;
     return times > 1 &&
            (contraction(before, now, GA_MULTIPLIERS) > NO_PROGRESS || times >= PATIENCE);
-}
-
-static double power(double x, int n)
-{
-    double y = 1;
-    for (int i = 0; i < n; ++i) y *= x;
-    return y;
 }
 
 ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
@@ -181,12 +199,14 @@ ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton
     if (is_settled(memory, now))
         return lambda_has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
     if (is_stalled(before, now)) return has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
-    if (before->settled) return GA_GO_ON;
+    /* round-off goes up and down; if it keeps doing so, only new tangents show its level */
+    if (before->settled)
+        return now->fresh || now->iteration <= PATIENCE ? GA_GO_ON : GA_NEW_TANGENT;
     const rates r = rates_of(before, now);
     const double give_up = now->iteration > EARLY ? GIVE_UP_RATE_LATE : GIVE_UP_RATE_EARLY;
     if (r.fastest >= give_up && r.fastest < INFINITY) return GA_GIVE_UP;
     const int worth = now->fresh ? WORTH_FRESH : WORTH_OLD;
-    return r.largest * power(r.slowest, worth) > 1 ? GA_NEW_TANGENT : GA_GO_ON;
+    return is_slow(goal, memory, before, now, worth) ? GA_NEW_TANGENT : GA_GO_ON;
 }
 
 /* --- memory ------------------------------------------------------------------------------ */

@@ -35,6 +35,7 @@ typedef enum ga_newton_decision {
 /* What is asked of the iteration. The same for all increments of an attempt. */
 typedef struct ga_newton_goal {
     bool round_off;     /* no tolerance above round-off is asked for */
+    bool estimates;     /* of errors, with the same tangents */
     bool may_foresee;   /* the first increment may get credit from steps before */
     double strictness;  /* by which positions must be better than their tolerance for that */
     double hidden_rate; /* contraction that two alternating systems do not show at once */

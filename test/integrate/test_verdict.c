@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FRESH = 1, NEAR = 2, NOISE = 4, NEGLIGIBLE = 8 };
+enum { FRESH = 1, NEAR = 2, NOISE = 4, NEGLIGIBLE = 8, ESTIMATES = 16 };
 
 /* Two increments of an attempt; the first may be absent (iteration 1). */
 typedef struct row {
@@ -45,6 +45,7 @@ static ga_increment increment(const row *r, int which)
 static ga_newton_decision judge(const row *r)
 {
     ga_newton_goal goal = {.round_off = r->tolerance == 0,
+                           .estimates = r->flags & ESTIMATES,
                            .may_foresee = r->foreseen > 0,
                            .strictness = 1,
                            .hidden_rate = r->hidden_rate};
@@ -121,6 +122,12 @@ static const row rows[] = {
      GA_NEW_TANGENT, 2, {1e6, 5e5}, {1, 0.5}, {1, 0.5}, BEYOND, 0, 3, .tolerance = 1},
     {"old tangents: three more will do",
      GA_GO_ON, 2, {1e4, 100}, {1, 0.5}, {1, 0.5}, BEYOND, 0, 3, .tolerance = 1},
+    {"old tangents: three more will not reach the tolerance, but round-off above it",
+     GA_GO_ON, 2, {1e9, 1e7}, {1e9, 1e7}, {1e9, 1e7}, BEYOND, 0, 3, .noise = 1e3},
+    {"... whose level may be higher with old tangents only",
+     GA_NEW_TANGENT, 2, {1e9, 1e7}, {1e9, 1e7}, {1e9, 1e7}, BEYOND, 0, 3, .noise = 1e3, .round_off = 1e3},
+    {"... but estimates of errors want good tangents",
+     GA_NEW_TANGENT, 2, {1e9, 1e7}, {1e9, 1e7}, {1e9, 1e7}, BEYOND, ESTIMATES, 3, .noise = 1e3},
     {"new tangents are given five",
      GA_GO_ON, 2, {1e4, 1e3}, {1, 0.5}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1},
     {"a second increment may grow, after a good prediction",
@@ -135,6 +142,12 @@ static const row rows[] = {
     /* round-off */
     {"q, v and lambda at round-off, and nothing more to come",
      GA_CONVERGED, 2, {100, 0.8}, {100, 0.8}, {1e9, 1e6}, 0.8, FRESH | NEAR | NOISE | NEGLIGIBLE, .age = 0},
+    {"old tangents make no promises: once again",
+     GA_GO_ON, 2, {100, 0.8}, {100, 0.8}, {1e9, 1e6}, 0.8, NEAR | NOISE | NEGLIGIBLE, .age = 3},
+    {"... and after round-off had been reached the increment may go up",
+     GA_GO_ON, 4, {3, 5}, {1, 0.8}, {1e6, 1e6}, 5, NEAR | NOISE | NEGLIGIBLE, 3, .settled = 1},
+    {"... but not for long: they do not show its level",
+     GA_NEW_TANGENT, 5, {3, 5}, {1, 0.8}, {1e6, 1e6}, 5, NEAR | NOISE | NEGLIGIBLE, 3, .settled = 1},
     {"something more to come: once again",
      GA_GO_ON, 2, {100, 0.8}, {100, 0.8}, {1e9, 1e6}, 0.8, FRESH | NEAR | NOISE, .age = 0},
     {"for the second time",
