@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *section_of(const ga_element *element)
+const char *ga_section_of(const ga_element *element)
 {
     return element->type->section ? element->type->section : "joints";
 }
@@ -134,7 +134,8 @@ static void one(const ga_assembly *a, const ga_integrator *integrator, char *tex
     const ga_element *element = ga_assembly_row(a, redundant.row, &local);
     if (!element) return;
     ga_row_text(a, redundant.row, row);
-    ga_message_add(text, "%s.%.60s: %s is redundant", section_of(element), element->name, row);
+    ga_message_add(text, "%s.%.60s: %s is redundant", ga_section_of(element), element->name,
+                   row);
     add_partners(a, &redundant, element, text);
     add_consequence(a, integrator, text);
 }
@@ -156,7 +157,7 @@ static void several(const ga_assembly *a, const ga_integrator *integrator, int c
         if (element == last)
             ga_message_add(text, ", %s", row);
         else
-            ga_message_add(text, "%s%s.%.40s (%s", last ? "), " : "", section_of(element),
+            ga_message_add(text, "%s%s.%.40s (%s", last ? "), " : "", ga_section_of(element),
                            element->name, row);
         last = element;
     }

@@ -8,6 +8,9 @@
 
 enum { GA_ROW_TEXT = 96 };
 
+/* Where an element stands in the file: joints, motions, forces. */
+const char *ga_section_of(const ga_element *element);
+
 /* What a row of (lambda, psi) holds: "rotation about world x", "translation along world
  * direction (0.6, 0.8, 0)", or in other words where it is no direction, "transmission". Axes
  * are those at t = 0. */

@@ -1,6 +1,7 @@
 /* <galpha/sim.h>: a model, an integrator, and what goes on between them: creation, starts,
  * runs. */
 #include "api/sim.h"
+#include "api/sim_explain.h"
 #include "api/sim_report.h"
 #include "api/sim_settings.h"
 #include "base/memory.h"

@@ -19,6 +19,7 @@
 #include "api/given.h"
 #include "api/impact_errors.h"
 #include "api/row_text.h"
+#include "api/sim_explain.h"
 #include "api/sim_report.h"
 #include "api/warnings.h"
 #include "handle/integrator.h"
