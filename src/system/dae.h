@@ -162,6 +162,9 @@ void ga_dae_update(const ga_dae *dae, ga_map map, const double *q, const double 
 /* x += scale c(v), what the Cayley map lacks to the exponential: ga_lie_cayley_defect by nodes.
  */
 void ga_dae_add_cayley_defect(const ga_dae *dae, double scale, const double *v, double *x);
+/* Where the map treats the first components of a node as a vector space of their own, T is the
+ * identity there; the rest is a full block. */
+int ga_dae_flat_components(ga_node node);
 /* Values of T(x) in the structure dae->T. */
 void ga_dae_tangent(ga_dae *dae, ga_map map, const double *x, double *T);
 
