@@ -438,6 +438,7 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
         100; /* index 3 with steps of usual sizes has trouble from here */
     const bool on_positions = formulation == GA_INDEX3 || formulation == GA_HHT_I3;
     static const double remote = 1e3;
+    static const double long_for_index2 = 1e5; /* m; its eta adds metres and radians */
     double regularity, ratio, size;
     int farthest = 0;
     ga_given jumping;
@@ -467,6 +468,15 @@ void ga_sim_explain_step(const ga_assembly *a, const ga_element_state *state,
         report->remedy =
             "coordinates with their origin in the mechanism: subtract the position "
             "of one body from all positions and places";
+    } else if (report->status == GA_ERR_NO_CONVERGE && formulation == GA_INDEX2 &&
+               def->step > 0 && size > long_for_index2) {
+        ga_message_add(report->message,
+                       ": the mechanism measures %.3g m, and `index2` with fixed steps has "
+                       "trouble with more than %.0e m",
+                       size, long_for_index2);
+        report->remedy =
+            "--set simulate.formulation=index3, or a larger unit of length, such as "
+            "km, with gravity, inertias and stiffnesses to match";
     } else if (report->status == GA_ERR_STEP_SIZE && on_positions && mass_ratio(a) > much) {
         ga_message_add(
             report->message,

@@ -1033,6 +1033,16 @@ simulate: {t_end: 1}
 """
 
 
+LONG = """\
+galpha: 1
+gravity: [0, 0, -9.81e7]
+bodies:
+  rod: {mass: 1, inertia: [8.3e12, 8.3e12, 1e12], position: [5e6, 0, 0]}
+joints:
+  pin: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}
+simulate: {t_end: 1, step: 0.01}
+"""
+
 SHAFT = """\
 galpha: 1
 bodies:
@@ -1054,6 +1064,12 @@ class Singular(Case):
             self.assertIn("joints.bend: at t = 1.526", said)
             self.assertIn("its shafts fold back on each other", said)
             self.assertIn("try: a motion in which the bend stays below half a turn", said)
+
+    def test_lengths_too_large_for_index2(self):
+        self.write("long.yaml", LONG)
+        said = self.run_it("run", "long.yaml", "--no-results", "-q", code=1).err
+        self.assertIn("the mechanism measures 5e+06 m, and `index2` with fixed steps", said)
+        self.run_it("run", "long.yaml", "--no-results", "-q", "--set", "simulate.formulation=index3")
 
     def test_motor_into_a_dead_point(self):
         for text, name in ((DRIVEN_SLIDER, "push"), (SHORT_ROCKER, "motor")):
