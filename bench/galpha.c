@@ -25,10 +25,21 @@ static const struct {
     [GALPHA_EXTRAPOLATE] = {"extrapolate", GA_INDEX2, true, GA_ERROR_EXTRAPOLATE},
     [GALPHA_ADAPTIVE_INDEX3] = {"adaptive index 3", GA_INDEX3, true, GA_ERROR_FULL},
     [GALPHA_EXPLICIT] = {"explicit", GA_INDEX2, true, GA_ERROR_FULL},
+    [GALPHA_RADAU] = {"radau", GA_INDEX2, true, GA_ERROR_FULL},
+    [GALPHA_AUTO] = {"auto", GA_INDEX2, true, ADAPTIVE},
 };
 
 const char *galpha_mode_name(int mode) { return modes[mode].name; }
 bool galpha_mode_is_adaptive(int mode) { return modes[mode].adaptive; }
+
+bool galpha_has_mode(int mode)
+{
+#ifdef BENCH_METHODS
+    return mode < GALPHA_MODE_COUNT;
+#else
+    return mode < GALPHA_EXPLICIT;
+#endif
+}
 
 bool galpha_has_threads(void)
 {
@@ -62,7 +73,10 @@ void galpha_apply(const bench_case *c, ga_integrator_def *def, ga_control *contr
     const double value = c->value;
     def->formulation = modes[c->mode].formulation;
 #ifdef BENCH_METHODS
-    def->method = c->mode == GALPHA_EXPLICIT ? GA_METHOD_EXPLICIT : GA_METHOD_GENERALIZED_ALPHA;
+    def->method = c->mode == GALPHA_EXPLICIT ? GA_METHOD_EXPLICIT
+                  : c->mode == GALPHA_RADAU  ? GA_METHOD_RADAU
+                  : c->mode == GALPHA_AUTO   ? GA_METHOD_AUTO
+                                             : GA_METHOD_GENERALIZED_ALPHA;
 #endif
     if (c->newton > 0) def->relative = c->newton;
     apply_threads(c->threads ? c->threads : 1, def, NULL);

@@ -13,16 +13,20 @@ typedef enum galpha_mode {
     GALPHA_INDEX3,
     GALPHA_INDEX2,
     GALPHA_SOI2,
-    GALPHA_ADAPTIVE, /* as model files have it by default */
+    GALPHA_ADAPTIVE, /* the default of generalized-alpha */
     GALPHA_SECOND_ORDER,
     GALPHA_EXTRAPOLATE,
     GALPHA_ADAPTIVE_INDEX3,
-    GALPHA_EXPLICIT, /* where the version has it; otherwise as GALPHA_SECOND_ORDER */
+    GALPHA_EXPLICIT, /* this and what follows: only of versions with methods */
+    GALPHA_RADAU,
+    GALPHA_AUTO, /* as model files have it by default */
     GALPHA_MODE_COUNT
 } galpha_mode;
 
 const char *galpha_mode_name(int mode);
 bool galpha_mode_is_adaptive(int mode);
+/* Does the version have it? Others run as GALPHA_SECOND_ORDER. */
+bool galpha_has_mode(int mode);
 
 /* data of a case that runs a model file, for the time the file says, with output at the end
  * only. Reading is timed, too, but is no part of `seconds`. */

@@ -131,7 +131,8 @@ static int make_cases(const bench *b, int k, bench_case *cases)
 {
     const int levels = b->quick ? 2 : 4, tolerances = b->quick ? 2 : 5;
     int count = 0;
-    for (int mode = GALPHA_INDEX3; mode <= GALPHA_EXTRAPOLATE; ++mode) {
+    for (int mode = GALPHA_INDEX3; mode < GALPHA_MODE_COUNT; ++mode) {
+        if (mode == GALPHA_ADAPTIVE_INDEX3 || !galpha_has_mode(mode)) continue;
         const bool adaptive = galpha_mode_is_adaptive(mode);
         for (int i = 0; i < (adaptive ? tolerances : levels); ++i)
             cases[count++] =

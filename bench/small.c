@@ -119,11 +119,11 @@ static int curve(bench_case *to, bench_case first, int count, const double *valu
 
 static void compare_errors(bench *b, const struct small *p)
 {
-    bench_case cases[96], c = {.problem = p->name,
-                               .who = BENCH_GALPHA,
-                               .setting = "h",
-                               .run = galpha_run_callbacks,
-                               .data = p->callbacks};
+    bench_case cases[112], c = {.problem = p->name,
+                                .who = BENCH_GALPHA,
+                                .setting = "h",
+                                .run = galpha_run_callbacks,
+                                .data = p->callbacks};
     const int s = b->quick ? 4 : 5, t = b->quick ? 5 : TOLERANCES;
     int count = 0;
     for (int mode = GALPHA_INDEX3; mode <= GALPHA_SOI2; ++mode) {
@@ -140,6 +140,8 @@ static void compare_errors(bench *b, const struct small *p)
     count += curve(cases + count, c, t, p->tolerances);
     c.mode = GALPHA_SECOND_ORDER, c.variant = "adaptive, second order";
     count += curve(cases + count, c, t, p->tolerances);
+    c.mode = GALPHA_RADAU, c.variant = "radau";
+    if (galpha_has_mode(c.mode)) count += curve(cases + count, c, t, p->tolerances);
     c.who = BENCH_IDA, c.run = p->ida;
     c.data = p->forms, c.variant = "GGL";
     count += curve(cases + count, c, TOLERANCES, p->ida_tolerances);
