@@ -258,6 +258,11 @@ static bool collide(ga_sim *sim, int count, double t, const double *q, double *v
  * known; there it is what the acceleration does in so many steps, but not more than this part
  * of the largest gap. */
 static const double EXPECTED = 10, UNKNOWN = 1e-4;
+/* Of what is close: less is a contact at rest, whose rate is round-off when others strike. */
+static const double ROUND_OFF = 1e-6;
+/* Of the duration: those that follow an impact earlier belong to contacts that open each other
+ * in turn, which end in rest whether they strike or not. */
+static const double FLIGHT = 1e-3;
 /* Of the largest gap: what is farther away is not close, whatever the tolerance. */
 static const double CLOSE = 1e-2;
 
@@ -294,7 +299,8 @@ static void look_for_graze(ga_sim *sim, const ga_contact *c, double t, double ac
     if (c->restitution > 0 || !(acceleration > 0)) return;
     const double beyond = 0.5 * c->before * c->before / acceleration, h = sim->def.step;
     const double error = gap_tolerance(sim, c->element, gradient, &angular);
-    if (beyond <= (h > 0 ? acceleration * h * h : EXPECTED * error))
+    const double close = h > 0 ? acceleration * h * h : EXPECTED * error;
+    if (beyond <= close && beyond > ROUND_OFF * close)
         note_graze(sim->impact_errors + c->element->event, -beyond, t, angular);
 }
 
@@ -334,7 +340,8 @@ static void multiply_errors(ga_sim *sim, int count, const ga_sample *at, const d
                      back = rate_ahead(sim, c, -ds, at, q, v, gradient);
         const double sign = ahead + back > 0 ? -1 : 1; /* the gap closes */
         const double acceleration = sign * (ahead - back) / (2 * ds);
-        look_for_graze(sim, c, at->t, acceleration, gradient);
+        if (at->t - errors->t > FLIGHT * duration)
+            look_for_graze(sim, c, at->t, acceleration, gradient);
         ga_impact_errors_fly(errors, at->t, duration);
         ga_impact_errors_strike(errors, c->before, acceleration, c->restitution, duration);
     }
