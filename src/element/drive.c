@@ -74,15 +74,17 @@ typedef enum mode {
 } mode;
 
 /* Memory: the mode; where s is held; how far the gaps may be negative before there is an
- * impact; the largest coordinate and the largest terms of a rate met, which round-off of s and
- * s' is relative to; when s left a stop, NaN: has not yet; twice the height of the rebound
- * then, at most; the mode after TOUCHING; whether s follows others; the longest step. */
+ * impact; the largest coordinate met, and what its round-off is relative to; the largest terms
+ * of a rate met, which round-off of s' is relative to; when s left a stop, NaN: has not yet;
+ * twice the height of the rebound then, at most; the mode after TOUCHING; whether s follows
+ * others; the longest step. */
 enum {
     MODE,
     HELD_AT,
     SLACK_MAX,
     SLACK_MIN,
     SIZE,
+    COARSE,
     RATE_SIZE,
     LEFT_AT,
     HEIGHT,
@@ -454,6 +456,21 @@ static double gap_rate(const stop *at, const look *l)
     return at == &stop_max ? -l->rate : l->rate;
 }
 
+/* What round-off of an angle is relative to: the constraints that hold a body by its arm turn
+ * round-off of its position into that of its angle. An arm that is much shorter still belongs
+ * to a body held in its centre of mass. */
+static double coarse(const drive *d, const look *l, double size)
+{
+    static const double shortest = 1e-6, most = 1e4;
+    for (int b = 0; b < 2; ++b) {
+        const double *x = l->pair.frame[b]->x, *p = d->joint->marker[b].p;
+        const double far = fmax(fmax(fabs(x[0]), fabs(x[1])), fabs(x[2]));
+        const double arm = fmax(fmax(fabs(p[0]), fabs(p[1])), fabs(p[2]));
+        if (arm > shortest * far) size = fmax(size, fmin(far / arm, most));
+    }
+    return size;
+}
+
 /* Positions in the world have the round-off of s, for angles that of one radian. At the origin,
  * where both are zero, there still is that of what s moves in a step. */
 static void meet(const drive *d, const look *l, double *memory)
@@ -466,11 +483,12 @@ static void meet(const drive *d, const look *l, double *memory)
             size = fmax(size, fmax(fabs(l->pair.frame[b]->x[i]), fabs(p[i])));
         }
     memory[SIZE] = fmax(memory[SIZE], size);
+    memory[COARSE] = fmax(memory[COARSE], d->coordinate->angular ? coarse(d, l, size) : size);
     memory[RATE_SIZE] = fmax(memory[RATE_SIZE], l->rate_size);
     memory[LONGEST_STEP] = fmax(memory[LONGEST_STEP], l->pair.state->interval);
 }
 
-static double tolerance(const double *memory) { return round_off * memory[SIZE]; }
+static double tolerance(const double *memory) { return round_off * memory[COARSE]; }
 
 /* Rates below this count as zero. Those that others prescribe do not come to rest by an event,
  * but may be round-off for any time: then also those that move s by round-off in a step. */
@@ -520,7 +538,8 @@ static void remember(const void *element, const ga_element_state *state, double 
     const drive *d = element;
     look l;
     look_at(d, state, GA_ORDER_GRADIENT, &l);
-    memory[SIZE] = memory[RATE_SIZE] = memory[LONGEST_STEP] = memory[FOLLOWS] = 0;
+    memory[SIZE] = memory[COARSE] = memory[RATE_SIZE] = memory[LONGEST_STEP] = memory[FOLLOWS] =
+        0;
     memory[LEFT_AT] = memory[HEIGHT] = NAN;
     meet(d, &l, memory);
     open_gap(d, &stop_max, &l, memory);
