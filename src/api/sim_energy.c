@@ -2,6 +2,7 @@
 #include "api/sim.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 void ga_sim_powers(ga_sim *sim, const ga_sample *at, ga_powers *powers)
@@ -48,37 +49,108 @@ static void exact_powers_at(ga_sim *sim, ga_reactions_use use, double t, const d
     ga_sim_powers(sim, &exact, powers);
 }
 
-/* A rule for integrals over a step, from 0 to 1: the weight of both ends, and points between.
- * Simpson's has an error of O(h^5) a step, as much as the dense output of generalized-alpha
- * adds; Lobatto's with five points one of O(h^9), for methods of higher order. */
+/* A rule for integrals, from 0 to 1: the weight of both ends, and points between, the middle
+ * first. Simpson's has an error of O(h^5) a step, as much as the dense output of
+ * generalized-alpha adds; Lobatto's with five points one of O(h^9), for methods of higher
+ * order. `coarse`: weights of the ends and of the middle in a rule of lower order. */
 typedef struct ga_rule {
     int count;
-    double ends, at[3], weight[3];
+    double ends, at[3], weight[3], coarse[2];
 } ga_rule;
 
-static const ga_rule simpson = {1, 1.0 / 6, {0.5}, {4.0 / 6}};
+static const ga_rule simpson = {1, 1.0 / 6, {0.5}, {4.0 / 6}, {0.5, 0}};
 static const ga_rule lobatto = {3,
                                 1.0 / 20,
                                 {0.5, 0.1726731646460114, 0.8273268353539886},
-                                {16.0 / 45, 49.0 / 180, 49.0 / 180}};
+                                {16.0 / 45, 49.0 / 180, 49.0 / 180},
+                                {1.0 / 6, 4.0 / 6}};
 
-/* At this part of the way from the last sample to t, where v and its derivative are given, by
- * the dense output; false if it is not to be had. Where multipliers count, v halfway along a
- * step of generalized-alpha is the cubic with slopes of the acceleration level: those of the
- * scheme leave an error of O(h^3) in it. */
-static bool powers_between(ga_sim *sim, ga_reactions_use use, double part, double t,
-                           const double *v, const double *vd, bool cubic, ga_powers *powers)
+/* From the last sample to t, h later, where v and its derivative are given. */
+typedef struct stretch {
+    double t, h;
+    const double *v, *vd;
+    const ga_powers *first, *last;
+    bool alpha; /* a step of generalized-alpha */
+    const ga_rule *rule;
+    ga_reactions_use middle; /* of the whole */
+    double allowed;          /* error of a part; 0: parts are not divided */
+    int divisions;           /* left */
+} stretch;
+
+/* At this part of the way, by the dense output. Where multipliers count, v along a step of
+ * generalized-alpha is the cubic with slopes of the acceleration level: those of the scheme
+ * leave an error of O(h^3) in it. */
+static void powers_between(ga_sim *sim, const stretch *s, ga_reactions_use use, double part,
+                           ga_powers *powers)
 {
-    const double h = t - sim->balance.last_t, between = sim->balance.last_t + part * h;
+    const ga_balance *b = &sim->balance;
+    const double between = b->last_t + part * s->h, rest = 1 - part;
     if (ga_integrator_interpolate(sim->integrator, between, sim->work.q, sim->work.v, NULL,
-                                  NULL, NULL))
-        return false;
-    for (int k = 0; cubic && sim->loaded && k < sim->assembly->nv; ++k)
-        sim->work.v[k] =
-            (sim->balance.last_v[k] + v[k]) / 2 + h / 8 * (sim->balance.last_vd[k] - vd[k]);
+                                  NULL, NULL)) {
+        powers->dissipation = rest * s->first->dissipation + part * s->last->dissipation;
+        powers->work = rest * s->first->work + part * s->last->work;
+        return;
+    }
+    const double old = rest * rest * (1 + 2 * part), new = part *part *(1 + 2 * rest);
+    const double slope = part * rest * s->h;
+    for (int k = 0; s->alpha && sim->loaded && k < sim->assembly->nv; ++k)
+        sim->work.v[k] = old * b->last_v[k] + new * s->v[k] +
+                         slope *(rest * b->last_vd[k] - part * s->vd[k]);
     exact_powers_at(sim, use, between, sim->work.q, sim->work.v, sim->work.vd, powers);
-    return true;
 }
+
+/* Error of the finer of two rules, as in QUADPACK: far below their difference if that is small
+ * against the integral, as where powers are smooth, but all of it where they have a kink. */
+static double rule_error(double difference, double size)
+{
+    if (!(size > 0)) return 0;
+    const double x = 200 * difference / size;
+    return x < 1 ? difference * x * sqrt(x) : difference;
+}
+
+/* Adds the work of a part of the stretch. Where powers have a kink, as where a buffer is
+ * reached, the part is halved: steps need not be short there, for the motion may be smooth. */
+static void add_part(ga_sim *sim, stretch *s, double from, double to, const ga_powers *first,
+                     const ga_powers *last, ga_energy *energy)
+{
+    const ga_rule *rule = s->rule;
+    const double part = to - from, h = part * s->h;
+    const ga_powers *ends[2] = {first, last};
+    ga_powers middle;
+    double lost = 0, done = 0, size = 0, coarse_lost = 0, coarse_done = 0;
+    for (int k = 0; k < 2; ++k) {
+        lost += rule->ends * ends[k]->dissipation;
+        done += rule->ends * ends[k]->work;
+        coarse_lost += rule->coarse[0] * ends[k]->dissipation;
+        coarse_done += rule->coarse[0] * ends[k]->work;
+        size = fmax(size, fmax(fabs(ends[k]->dissipation), fabs(ends[k]->work)));
+    }
+    for (int k = 0; k < rule->count; ++k) {
+        ga_powers between;
+        powers_between(sim, s, k == 0 && part == 1 ? s->middle : GA_REACTIONS_BESIDE,
+                       from + rule->at[k] * part, &between);
+        lost += rule->weight[k] * between.dissipation;
+        done += rule->weight[k] * between.work;
+        size = fmax(size, fmax(fabs(between.dissipation), fabs(between.work)));
+        if (k == 0) middle = between;
+    }
+    coarse_lost += rule->coarse[1] * middle.dissipation;
+    coarse_done += rule->coarse[1] * middle.work;
+    const double difference = fmax(fabs(lost - coarse_lost), fabs(done - coarse_done));
+    if (s->divisions > 0 && s->allowed > 0 && h * rule_error(difference, size) > s->allowed) {
+        const double half = (from + to) / 2;
+        --s->divisions;
+        add_part(sim, s, from, half, first, &middle, energy);
+        add_part(sim, s, half, to, &middle, last, energy);
+        return;
+    }
+    energy->dissipated += h * lost;
+    energy->work += h * done;
+}
+
+/* The error of a part, by the tolerance of the run and the energy that is there. */
+static const double PART_ERROR = 0.1;
+enum { MOST_DIVISIONS = 30 };
 
 /* Adds what was lost and put in from the last sample to t, where powers are `now`. Without
  * generalized-alpha the motion is followed in the middle of steps: at their ends all is known.
@@ -93,24 +165,18 @@ static void add_work(ga_sim *sim, bool accounts, const ga_powers *now, double t,
     if (h <= 0 || !any) return;
     const bool alpha =
         ga_integrator_method_use(sim->integrator).method == GA_METHOD_GENERALIZED_ALPHA;
-    const ga_rule *rule = alpha ? &simpson : &lobatto;
-    double dissipated = rule->ends * (last->dissipation + now->dissipation);
-    double work = rule->ends * (last->work + now->work);
-    for (int k = 0; k < rule->count; ++k) {
-        const double part = rule->at[k];
-        const bool follow = accounts && !alpha && k == 0;
-        ga_powers between;
-        if (!powers_between(sim, follow ? GA_REACTIONS_FOLLOW : GA_REACTIONS_BESIDE, part, t, v,
-                            vd, alpha, &between)) {
-            between.dissipation =
-                last->dissipation + part * (now->dissipation - last->dissipation);
-            between.work = last->work + part * (now->work - last->work);
-        }
-        dissipated += rule->weight[k] * between.dissipation;
-        work += rule->weight[k] * between.work;
-    }
-    energy->dissipated += h * dissipated;
-    energy->work += h * work;
+    stretch s = {.t = t,
+                 .h = h,
+                 .v = v,
+                 .vd = vd,
+                 .first = last,
+                 .last = now,
+                 .alpha = alpha,
+                 .rule = alpha ? &simpson : &lobatto,
+                 .middle = accounts && !alpha ? GA_REACTIONS_FOLLOW : GA_REACTIONS_BESIDE,
+                 .allowed = PART_ERROR * sim->def.control.relative * sim->balance.scale,
+                 .divisions = MOST_DIVISIONS};
+    add_part(sim, &s, 0, 1, last, now, energy);
 }
 
 void ga_sim_add_work(ga_sim *sim, const ga_powers *now, const ga_sample *at, ga_energy *energy)
