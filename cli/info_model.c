@@ -111,7 +111,8 @@ static int list_settings(const info *i, setting list[MOST_SETTINGS])
         list[n++] = (setting){"beta", NULL, m->beta, ""};
         list[n++] = (setting){"gamma", NULL, m->gamma, ""};
     }
-    list[n++] = (setting){"output_every", NULL, def->output_every, "s, 0: every step"};
+    list[n++] = (setting){"output_every", NULL, def->output_every,
+                          def->output_every > 0 ? "s" : "s: every step"};
     return n;
 }
 

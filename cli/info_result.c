@@ -110,9 +110,14 @@ static double number_of(const content *c, const char *name)
     return NAN;
 }
 
-/* A run has either a step or a tolerance. */
+/* A run has either a step or a tolerance; only generalized-alpha has a formulation and
+ * coefficients. */
 static bool is_idle(const content *c, const char *name)
 {
+    static const char *const family[] = {"formulation", "alpha_m", "alpha_f",
+                                         "beta",        "gamma",   NULL};
+    for (int k = 0; family[k]; ++k)
+        if (strcmp(name, family[k]) == 0) return strcmp(text_of(c, "formulation"), "none") == 0;
     if (strcmp(name, "step") == 0) return number_of(c, "step") == 0;
     return strncmp(name, "tolerance", 9) == 0 && number_of(c, "tolerance_relative") == 0;
 }

@@ -8,6 +8,7 @@
 #include <galpha/galpha.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -24,6 +25,8 @@ static int unknown_command(const char *word)
     const char *kind = word[0] == '-' ? "option" : "command";
     if (nearest)
         cli_error("there is no %s '%s'; did you mean '%s'?", kind, word, nearest);
+    else if (access(word, R_OK) == 0)
+        cli_error("there is no command '%s'; did you mean 'galpha run %s'?", word, word);
     else
         cli_error("there is no %s '%s'; see galpha --help", kind, word);
     return EXIT_INPUT;

@@ -333,7 +333,9 @@ static void close_files(cli_run_state *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
     const ga_sim_def *def = &r->def;
-    const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA;
+    /* auto takes generalized-alpha with these where it chooses it */
+    const bool family = def->integrator.method == GA_METHOD_GENERALIZED_ALPHA ||
+                        def->integrator.method == GA_METHOD_AUTO;
     const ga_coefficients none = GA_COEFFICIENTS(0, 0, 0, 0);
     const ga_coefficients *method = family ? &def->integrator.coefficients : &none;
     const ga_attribute attributes[] = {

@@ -36,18 +36,21 @@ static const char *field_name(void *user, int k)
 }
 
 /* The section that a key at the top belongs in; null: none. */
-static const char *section_of(const char *key, const ga_field *fields, int dimension)
+static const char *section_of(const ga_builder *b, const char *key, const ga_field *fields)
 {
+    const ga_document *document = b->reader.document;
     if (fields != ga_head_fields) return NULL;
-    if (find(ga_simulate_fields, key, dimension)) return "simulate";
-    return find(ga_output_fields, key, dimension) ? "output" : NULL;
+    if (find(ga_simulate_fields, key, b->model->dimension)) return "simulate";
+    for (int k = 0; k < document->parameter_count; ++k)
+        if (strcmp(document->parameters[k].name, key) == 0) return "parameters";
+    return find(ga_output_fields, key, b->model->dimension) ? "output" : NULL;
 }
 
 static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fields,
                         const char *const *also)
 {
     int dimension = b->model->dimension;
-    const char *section = section_of(entry->key, fields, dimension);
+    const char *section = section_of(b, entry->key, fields);
     if (section)
         return ga_reader_error(&b->reader, entry->place,
                                "unknown key `%s`, did you mean `%s.%s`?", entry->key, section,

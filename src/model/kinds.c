@@ -38,13 +38,21 @@ static bool in_range(ga_builder *b, const ga_value *value, const ga_field *field
     return ga_reader_error(READER(b), value->place, "is %g, expected %s", x, expected);
 }
 
-/* Who means more than a turn writes 3*pi or 540 deg; a plain number is likely one of degrees.
- */
+/* Who means more than a turn writes 3*pi or 540 deg; a whole number, plain or of a parameter,
+ * is likely one of degrees. */
 static void doubt_angle(ga_builder *b, const ga_value *value, double x)
 {
     static const double turn = 6.283185307179586;
     double plain;
-    if (!(fabs(x) > turn) || value->text[ga_number_scan(value->text, &plain)]) return;
+    if (!(fabs(x) > turn)) return;
+    if (value->text[ga_number_scan(value->text, &plain)]) {
+        if (x != round(x)) return;
+        ga_reader_warning(READER(b), value->place,
+                          "`%.40s` is an angle of %g rad, %.3g turns; if degrees are meant, "
+                          "write `%g deg` where this number comes from",
+                          value->text, x, fabs(x) / turn, fabs(x));
+        return;
+    }
     ga_reader_warning(READER(b), value->place,
                       "`%.24s` is an angle in rad, %.3g turns; if degrees are meant, write "
                       "`%.24s deg`",

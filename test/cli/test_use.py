@@ -939,6 +939,22 @@ class Usage(Case):
             self.assertIn(f"unknown key `{key}`, did you mean `simulate.{key}`?", said)
         said = self.run_it("run", "pendulum.yaml", "--set", "channels=[bob]", code=2).err
         self.assertIn("unknown key `channels`, did you mean `output.channels`?", said)
+        said = self.run_it("run", "pendulum.yaml", "--set", "length=5", code=2).err
+        self.assertIn("unknown key `length`, did you mean `parameters.length`?", said)
+
+    def test_file_instead_of_a_command(self):
+        said = self.run_it("pendulum.yaml", code=2).err
+        self.assertEqual(said, "galpha: there is no command 'pendulum.yaml'; did you mean 'galpha run "
+                               "pendulum.yaml'?\n")
+
+    def test_coefficients_where_they_count(self):
+        for method, count in (("auto", 1), ("generalized-alpha", 1), ("explicit", 0), ("radau", 0)):
+            self.run_it("run", "pendulum.yaml", "-q", "--set", "simulate.step=null", "--set",
+                        f"simulate.method={method}")
+            said = self.run_it("info", "pendulum.h5").out
+            self.assertEqual(said.count("    formulation              index2"), count, said)
+            self.assertEqual(said.count("    beta                     0.277"), count, said)
+            self.assertNotIn("none", said)
 
     def test_empty_values(self):
         for words in (["--output="], ["-o", ""], ["--csv="], ["--view", ""], ["--checkpoint="]):
@@ -1231,6 +1247,11 @@ class Angles(Case):
                    "joints: {g: {type: prismatic, between: [ground, a], limits: {max: 100}}}\n")
         said = self.run_it("check", "flat.yaml").err
         self.assertEqual(said.count("if degrees are meant"), 1)
+        for number, count in ((15, 1), ("15 deg", 0), ("900 deg", 0), ("4*pi", 0), (6, 0)):
+            said = self.run_it("check", "pendulum.yaml", "--set", f"parameters.tilt={number}", "--set",
+                               "bodies.bob.rotation={axis: [0, 1, 0], angle: -tilt}").err
+            self.assertEqual(said.count("is an angle of -15 rad, 2.39 turns; if degrees are meant, write "
+                                        "`15 deg` where"), count, said)
 
     def test_limits_in_info(self):
         self.write("limits.yaml", PENDULUM.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], "
