@@ -89,10 +89,11 @@ typedef struct curve {
 } curve;
 
 /* Nearly the same steps say nothing about an order. Mean steps of a tolerance, where something
- * else limits most of them, say little; those of order 8 differ by 1.33 for each digit. */
+ * else limits most of them, say little; those of order 8 differ by 1.19 for a fourth of the
+ * tolerance. */
 static double least_ratio(const ga_ladder *ladder)
 {
-    return ladder->tolerances && !ladder->high_order ? 1.3 : 1.05;
+    return ladder->tolerances && !ladder->high_order ? 1.3 : 1.1;
 }
 
 /* Of a component that is not there: of no importance in a minimum. */

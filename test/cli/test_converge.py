@@ -154,6 +154,13 @@ simulate: {t_end: 2, step: 5e-3}
             orders = [x for level in said["levels"] for x in level["orders"].values() if x]
             self.assertLess(max(map(abs, orders), default=0), 20)
 
+    def test_steps_of_high_order_that_hardly_differ(self):
+        """Orders of 13 to 20 were reported where `max_step` limits most steps."""
+        said = self.study("simple_pendulum", "--set", "simulate.step=null", "--set", "simulate.method=explicit",
+                          "--set", "simulate.max_step=0.06", "--tolerances", "1e-6,7e-8")
+        self.assertEqual(said["verdict"], "not yet asymptotic", said["reason"])
+        self.assertIn("`max_step`", said["reason"])
+
     def test_tolerances(self):
         said = self.study("heavy_top", "--tolerances", "1e-2,1e-3,1e-4")
         self.assertEqual(said["verdict"], "second order", said["reason"])
