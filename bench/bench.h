@@ -95,7 +95,7 @@ struct bench {
     int row_count, row_room;
     bench_row *rows;
     int claim_count;
-    bench_claim claims[48];
+    bench_claim claims[96];
     int section_count;
     struct bench_section {
         const char *name, *title;

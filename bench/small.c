@@ -11,25 +11,55 @@
 
 static const galpha_callbacks squeezer = {squeezer_create, 0.03, squeezer_error},
                               top = {top_create, 1, top_error};
+
+/* The same as model files. */
+static double squeezer_file_error(bench *b, const bench_case *c, int count,
+                                  const double *values)
+{
+    (void)b, (void)c;
+    return count == 7 ? squeezer_turned_error(values) : NAN;
+}
+
+static double top_file_error(bench *b, const bench_case *c, int count, const double *values)
+{
+    (void)b, (void)c;
+    return count == 7 ? top_error(values) : NAN;
+}
+
+static const char *const squeezer_channels[] = {"O.angle",  "F.angle", "B.angle", "G.angle",
+                                                "A5.angle", "H.angle", "A7.angle"},
+                         *const top_channels[] = {"top.position", "top.rotation"};
+static const galpha_file squeezer_file = {.name = "andrews_squeezer.yaml",
+                                          .example = true,
+                                          .channel_count = BENCH_COUNT(squeezer_channels),
+                                          .channels = squeezer_channels,
+                                          .error = squeezer_file_error},
+                         top_file = {.name = "heavy_top.yaml",
+                                     .example = true,
+                                     .channel_count = BENCH_COUNT(top_channels),
+                                     .channels = top_channels,
+                                     .error = top_file_error};
 /* Each the best found, see README.md. */
 static const ida_options squeezer_forms[2] = {{.form = 0, .newton = 0.1},
                                               {.form = 1, .newton = 0.1}},
                          top_forms[2] = {{.form = 0, .newton = 0.1}, {.form = 1, .newton = 1}};
 
 /* By half digits: where the error of one run is small by accident, others are near. */
-enum { TOLERANCES = 13 };
+enum { TOLERANCES = 13, IDA_TOLERANCES = 17 };
 
 static const struct small {
     const char *name;
     const galpha_callbacks *callbacks;
+    const galpha_file *file;
     bench_function *loop[2], *ida; /* the loop in index 3 and 2 */
     const ida_options *forms;
     double h;      /* for costs of steps */
     double newton; /* tolerances of Newton's method to compare at */
-    double steps[5], tolerances[TOLERANCES], ida_tolerances[TOLERANCES];
+    double steps[5], tolerances[TOLERANCES], ida_tolerances[IDA_TOLERANCES];
 } problems[] = {
     {"Andrews",
      &squeezer,
+     &squeezer_file,
      {squeezer_loop, squeezer_loop_index2},
      squeezer_ida,
      squeezer_forms,
@@ -37,9 +67,11 @@ static const struct small {
      1e-9,
      {4e-5, 2e-5, 1e-5, 5e-6, 2.5e-6},
      {1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8},
-     {1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10, 3e-11, 1e-11}},
+     {1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10, 3e-11, 1e-11, 3e-12,
+      1e-12, 3e-13, 1e-13}},
     {"heavy top",
      &top,
+     &top_file,
      {top_loop, top_loop_index2},
      top_ida,
      top_forms,
@@ -47,7 +79,8 @@ static const struct small {
      1e-9,
      {1e-3, 5e-4, 2.5e-4, 1.25e-4, 6.25e-5},
      {1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8},
-     {1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10, 3e-11, 1e-11}},
+     {1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 3e-9, 1e-9, 3e-10, 1e-10, 3e-11, 1e-11, 3e-12,
+      1e-12, 3e-13, 1e-13}},
 };
 
 /* galpha factors when it must, the loop at regular intervals: where it then does not converge,
@@ -117,61 +150,89 @@ static int curve(bench_case *to, bench_case first, int count, const double *valu
     return count;
 }
 
+/* Curves of times against errors that are compared with the best of IDA: the first of `count`
+ * rows, how small the errors, and the goal for the ratio. */
+struct rival {
+    int first, count;
+    double least, goal;
+};
+
+/* At every error from 1e-3 on. */
+static void claim_ratios(bench *b, const struct small *p, const struct rival *r, int ida,
+                         int ida_count)
+{
+    const char *name = b->rows[r->first].c.variant;
+    for (double error = 1e-3; error > 0.9 * r->least; error /= 10) {
+        double ours[64], theirs[64];
+        const char *variant, *peer = "";
+        char what[160];
+        const int n =
+            bench_time_near(b, r->first, r->count, BENCH_GALPHA, error, ours, &variant);
+        const int i = bench_time_near(b, ida, ida_count, BENCH_IDA, error, theirs, &peer);
+        snprintf(what, sizeof what, "%s, error %.0e, %s: galpha / best IDA variant <= %g",
+                 p->name, error, name, r->goal);
+        if (!n || !i) {
+            bench_claim_add(b, false, false, what, "%s does not get there",
+                            n ? "IDA" : "galpha");
+            continue;
+        }
+        bench_spread ratio = bench_ratio_of(n < i ? n : i, ours, theirs);
+        bench_claim_add(b, true, ratio.median <= r->goal, what, "%.2f [%.2f, %.2f], IDA %s",
+                        ratio.median, ratio.low, ratio.high, peer);
+    }
+}
+
 static void compare_errors(bench *b, const struct small *p)
 {
-    bench_case cases[112], c = {.problem = p->name,
-                                .who = BENCH_GALPHA,
-                                .setting = "h",
-                                .run = galpha_run_callbacks,
-                                .data = p->callbacks};
     const int s = b->quick ? 4 : 5, t = b->quick ? 5 : TOLERANCES;
+    enum { FIXED = GALPHA_SOI2 - GALPHA_INDEX3 + 1, CURVES = 7 };
+    bench_case cases[5 * FIXED + CURVES * TOLERANCES + 2 * IDA_TOLERANCES],
+        c = {.problem = p->name,
+             .who = BENCH_GALPHA,
+             .setting = "h",
+             .run = galpha_run_callbacks,
+             .data = p->callbacks};
     int count = 0;
     for (int mode = GALPHA_INDEX3; mode <= GALPHA_SOI2; ++mode) {
         c.mode = mode, c.variant = galpha_mode_name(mode);
         count += curve(cases + count, c, s, p->steps);
     }
     c.setting = "tol";
-    int adaptive = count;
-    c.mode = GALPHA_ADAPTIVE, c.variant = "adaptive";
-    count += curve(cases + count, c, t, p->tolerances);
-    c.mode = GALPHA_EXTRAPOLATE, c.variant = "extrapolate";
-    count += curve(cases + count, c, t, p->tolerances);
-    c.mode = GALPHA_EXPLICIT, c.variant = "explicit";
-    count += curve(cases + count, c, t, p->tolerances);
-    c.mode = GALPHA_SECOND_ORDER, c.variant = "adaptive, second order";
-    count += curve(cases + count, c, t, p->tolerances);
-    c.mode = GALPHA_RADAU, c.variant = "radau";
-    if (galpha_has_mode(c.mode)) count += curve(cases + count, c, t, p->tolerances);
+    /* second and third order are not asked for more than five digits */
+    static const struct {
+        int mode;
+        bool file;
+        const char *variant;
+        double least, goal;
+    } curves[CURVES] = {{GALPHA_ADAPTIVE, false, "adaptive", 1e-5, 1},
+                        {GALPHA_EXTRAPOLATE, false, "extrapolate", 1e-6, 1},
+                        {GALPHA_EXPLICIT, false, "explicit", 1e-9, 0.25},
+                        {GALPHA_EXPLICIT, true, "explicit, model file", 1e-9, 0.5},
+                        {GALPHA_AUTO, true, "auto, model file", 1e-9, 0.5},
+                        {GALPHA_SECOND_ORDER, false, "adaptive, second order", 1, 1},
+                        {GALPHA_RADAU, false, "radau", 1, 1}};
+    struct rival rivals[CURVES];
+    for (int k = 0; k < CURVES; ++k) {
+        c.mode = curves[k].mode, c.variant = curves[k].variant;
+        c.run = curves[k].file ? galpha_run_file : galpha_run_callbacks;
+        c.data = curves[k].file ? (const void *)p->file : p->callbacks;
+        const int own = galpha_has_mode(c.mode) ? t : 0;
+        rivals[k] = (struct rival){count, own, curves[k].least, curves[k].goal};
+        count += curve(cases + count, c, own, p->tolerances);
+    }
+    const int galphas = count;
     c.who = BENCH_IDA, c.run = p->ida;
     c.data = p->forms, c.variant = "GGL";
-    count += curve(cases + count, c, TOLERANCES, p->ida_tolerances);
+    count += curve(cases + count, c, IDA_TOLERANCES, p->ida_tolerances);
     c.data = p->forms + 1, c.variant = "index 1";
-    count += curve(cases + count, c, TOLERANCES, p->ida_tolerances);
-    int first = bench_measure(b, "small", cases, count);
+    count += curve(cases + count, c, IDA_TOLERANCES, p->ida_tolerances);
+    const int first = bench_measure(b, "small", cases, count);
     bench_print(b, first, count);
     bench_figure_precision(b, first, count, p->name);
-    static const double errors[] = {1e-3, 1e-4, 1e-5, 1e-6};
-    for (int k = 0; k < 4; ++k)
-        for (int mode = 0; mode < 3; ++mode) {
-            double ours[64], theirs[64];
-            const char *variant, *peer = "";
-            char what[160];
-            if (mode == 0 && errors[k] < 9e-6)
-                continue; /* not asked of second and third order */
-            int n = bench_time_near(b, first + adaptive + mode * t, t, BENCH_GALPHA, errors[k],
-                                    ours, &variant);
-            int i = bench_time_near(b, first, count, BENCH_IDA, errors[k], theirs, &peer);
-            snprintf(what, sizeof what, "%s, error %.0e, %s: galpha / best IDA variant < 1",
-                     p->name, errors[k], cases[adaptive + mode * t].variant);
-            if (!n || !i) {
-                bench_claim_add(b, false, false, what, "%s does not get there",
-                                n ? "IDA" : "galpha");
-                continue;
-            }
-            bench_spread r = bench_ratio_of(n < i ? n : i, ours, theirs);
-            bench_claim_add(b, true, r.median < 1, what, "%.2f [%.2f, %.2f], IDA %s", r.median,
-                            r.low, r.high, peer);
-        }
+    for (int k = 0; k < CURVES; ++k) {
+        rivals[k].first += first;
+        if (rivals[k].count) claim_ratios(b, p, &rivals[k], first + galphas, count - galphas);
+    }
 }
 
 void bench_run_small(bench *b)

@@ -21,6 +21,13 @@ static const double end[7] = {1.58107711951536971e+01, -1.57563710584118282e+01,
 
 double squeezer_error(const double *q) { return bench_distance(7, q, end); }
 
+double squeezer_turned_error(const double *turned)
+{
+    double q[7];
+    for (int i = 0; i < 7; ++i) q[i] = start[i] + turned[i];
+    return squeezer_error(q);
+}
+
 /* Everything that needs sines, once. */
 typedef struct place {
     double x[7], y[7];             /* p_k */
