@@ -218,7 +218,8 @@ double ga_tolerance_cautious_step(const ga_onestep *m)
         const double least = 1e-6 * tol->duration;
         if (rate != 0) h = ga_smaller(h, ga_larger(1e-3 * size / rate, least));
     }
-    return ga_tolerance_clamp(m, ga_larger(h, 1e-12 * tol->duration));
+    h = ga_larger(h, ga_larger(1e-12 * tol->duration, tol->def.min_step));
+    return ga_tolerance_clamp(m, h);
 }
 
 ga_status ga_tolerance_first_step(ga_onestep *m, ga_leading_error *leading, bool per_step,

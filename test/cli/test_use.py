@@ -209,6 +209,9 @@ class Messages(Case):
             self.assertIn("try: a smaller simulate.min_step", said)
             self.run_it("run", model, "--no-results", "-q", "--set",
                         "simulate={t_end: 0.01, tolerance: 1e-5, min_step: 1e-12}")
+        for method in "explicit", "radau", "auto":  # whose cautious first step would be smaller
+            self.run_it("run", "pendulum.yaml", "--no-results", "-q", "--set",
+                        f"simulate={{t_end: 1, tolerance: 1e-3, method: {method}, min_step: 0.02}}")
 
     def test_step_too_small_names_the_body(self):
         self.write("sharp.yaml", """\
