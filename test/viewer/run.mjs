@@ -525,6 +525,34 @@ test("the camera follows, and fits the motion or the moment", async () => {
   await clean(opened, "camera");
 });
 
+const TRAVEL = `galpha: 1
+bodies:
+  car: {mass: 1, inertia: [0.1, 0.1, 0.1], velocity: [5, 0, 0]}
+  ball: {mass: 0.1, inertia: [0.001, 0.001, 0.001], position: [1, 0, 0], velocity: [5, 0, 0]}
+joints:
+  rail: {type: prismatic, between: [ground, car], axis: [1, 0, 0]}
+  slot: {type: prismatic, between: [car, ball], axis: [1, 0, 0], stiffness: 10}
+simulate: {t_end: 10, step: 0.1}
+`;
+
+test("the fit of a moment leaves out what stands far behind", async () => {
+  const opened = await open(desktop, simulate(write("travel", TRAVEL), "travel").page);
+  const { page } = opened;
+  await page.keyboard.press("Shift+F");
+  await settle(page);
+  const far = async () => {
+    const c = await g(page, "return g.camera()");
+    return Math.hypot(c[0] - c[3], c[1] - c[4], c[2] - c[5]);
+  };
+  const first = await far();
+  await g(page, "g.setTime(8)");
+  await settle(page);
+  await page.keyboard.press("Shift+F");
+  await settle(page);
+  near(await far(), first, 0.3 * first, "distance 40 m farther on");
+  await clean(opened, "travel");
+});
+
 test("what is fitted stays fitted when the window changes, until the camera is moved", async () => {
   const opened = await open(desktop, example("slider_crank").page, { size: { width: 1000, height: 560 } });
   const { page } = opened;

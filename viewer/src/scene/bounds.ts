@@ -121,18 +121,23 @@ export function motionBox(views: RunView[], now = false): Box {
         }
       });
     }
+    /* with `now`: what stands on the ground far from where bodies are is not in sight */
+    const from = grow.low.map((x) => x - size);
+    const to = grow.high.map((x) => x + size);
+    const near = (low: ArrayLike<number>, high: ArrayLike<number>): boolean => !now || !boxes.length || from.every((x, k) => high[k]! > x && low[k]! < to[k]!);
+    const seeNear = (p: ArrayLike<number>): void => void (near(p, p) && grow.see(p));
     /* anchors, rails and pillars on the ground belong to the picture, unbounded planes do not */
     for (const part of view.list.parts) {
       if ((part.category !== "joints" && part.category !== "ground") || part.body >= 0) continue;
       const own = new Grow();
       seePart(part.rows, part.solid, own);
       const { low, high, size: long } = own.box(0);
-      if (Math.max(...long) > 3 * size) continue;
+      if (Math.max(...long) > 3 * size || !near(low, high)) continue;
       for (let c = 0; c < 8; ++c) grow.see([c & 1 ? high[0] : low[0], c & 2 ? high[1] : low[1], c & 4 ? high[2] : low[2]]);
     }
-    for (const s of view.list.spans) for (const e of [s.a, s.b]) if (e.body < 0) grow.see(e.point);
+    for (const s of view.list.spans) for (const e of [s.a, s.b]) if (e.body < 0) seeNear(e.point);
     for (const j of run.scene.joints ?? [])
-      for (const side of [j.a, j.b]) if (side && side.body < 0 && side.position && j.type !== "rolling-disc") grow.see(side.position.length > 2 ? side.position : [...side.position, 0]);
+      for (const side of [j.a, j.b]) if (side && side.body < 0 && side.position && j.type !== "rolling-disc") seeNear(side.position.length > 2 ? side.position : [...side.position, 0]);
   }
   return grow.box(size);
 }
