@@ -57,6 +57,22 @@ static ga_status join_repeats(ga_loader *loader, ga_value *into, const ga_value 
     return GA_OK;
 }
 
+/* `null` removes what an included file gives; nothing at all may be an oversight. */
+static ga_status remove_entry(ga_loader *loader, ga_entry *entry, const ga_entry *more)
+{
+    ga_reader *reader = &loader->reader;
+    if (more->value.text && *more->value.text) {
+        entry->key = NULL; /* taken out by join_maps */
+        return GA_OK;
+    }
+    const size_t mark = ga_reader_enter(reader, more->key);
+    ga_reader_error(reader, more->place,
+                    "has no value; it is given at %s:%d:%d, too: `null` would remove it",
+                    entry->place.file, entry->place.line, entry->place.column);
+    ga_reader_leave(reader, mark);
+    return GA_OK;
+}
+
 static ga_status join_entry(ga_loader *loader, ga_entry *into, const ga_entry *more)
 {
     ga_reader *reader = &loader->reader;
@@ -65,7 +81,10 @@ static ga_status join_entry(ga_loader *loader, ga_entry *into, const ga_entry *m
         into->value = more->value;
         return GA_OK;
     }
-    if (more->value.kind == GA_VALUE_NULL) return GA_OK;
+    if (more->value.kind == GA_VALUE_NULL) {
+        if (at_root) return GA_OK; /* an empty section */
+        return remove_entry(loader, into, more);
+    }
     if (at_root && !strcmp(into->key, "repeat"))
         return join_repeats(loader, &into->value, &more->value);
     if (at_root && !strcmp(into->key, "galpha") && same_text(&into->value, &more->value))
@@ -112,6 +131,10 @@ static ga_status join_maps(ga_loader *loader, const ga_value *first, const ga_va
     ga_names names = {0};
     const ga_status status = join_all(loader, &names, second, &map);
     ga_names_free(&names);
+    int kept = 0;
+    for (int k = 0; k < map.count; ++k)
+        if (map.entries[k].key) map.entries[kept++] = map.entries[k];
+    map.count = kept;
     if (status == GA_OK) *joined = map;
     return status;
 }

@@ -107,6 +107,8 @@ static bool prepare(void *element, ga_setup *setup)
     double distance = sqrt(ga_vec3_dot(d, d));
     if (isnan(s->length)) s->length = distance;
     if (s->length < 0) return error(setup, s, "length", "is negative, expected zero or more");
+    if (!s->tension_only && !isnan(s->transition))
+        return error(setup, s, "transition", "is that of a cable: add `tension_only: true`");
     if (s->tension_only && !prepare_cable(s, setup, distance)) return false;
     s->central = s->length == 0 && s->preload == 0 && !s->force && !s->tension_only;
     s->conservative = s->force && !sees_more(s) && !ga_function_uses(s->force, 0);

@@ -697,9 +697,28 @@ static bool check_friction(const ga_joint *joint, ga_setup *setup, const ga_fric
     return true;
 }
 
+/* What the other kind of limit would use has no effect. */
+static bool check_kind_of_limits(const ga_joint *joint, ga_setup *setup, const ga_limits *l)
+{
+    const ga_element *e = &joint->element;
+    static const char of_buffer[] =
+        "has no effect on a rigid stop: add `model: buffer`, or remove it";
+    static const char of_stop[] = "has no effect on a buffer, which loses energy by its "
+                                  "`damping`: remove it, or `model: buffer`";
+    const bool stop = l->model == GA_LIMITS_STOP;
+    if (stop && l->stiffness > 0)
+        return ga_element_error(setup, e, "limits.stiffness", of_buffer);
+    if (stop && l->damping > 0) return ga_element_error(setup, e, "limits.damping", of_buffer);
+    if (!stop && l->restitution > 0)
+        return ga_element_error(setup, e, "limits.restitution", of_stop);
+    if (!stop && l->slowest > 0) return ga_element_error(setup, e, "limits.slowest", of_stop);
+    return true;
+}
+
 static bool check_limits(const ga_joint *joint, ga_setup *setup, const ga_limits *l)
 {
     const ga_element *e = &joint->element;
+    if (!check_kind_of_limits(joint, setup, l)) return false;
     if (isnan(l->min) && isnan(l->max))
         return ga_element_error(setup, e, "limits", "neither `min` nor `max` is given");
     if (l->min >= l->max)

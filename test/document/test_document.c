@@ -127,6 +127,25 @@ static void test_include(void **state)
     close_reading(&r);
 }
 
+/* `null` takes away what an included file gives; an empty section gives nothing. */
+static void test_include_and_remove(void **state)
+{
+    (void)state;
+    reading r = read_file(DATA "without_axle.yaml", NULL);
+    assert_good(&r);
+    assert_null(ga_value_get(at(&r, "bodies"), "axle"));
+    assert_null(ga_value_get(at(&r, "bodies.wheel"), "points"));
+    assert_non_null(at(&r, "bodies.wheel.mass"));
+    assert_int_equal(at(&r, "bodies")->count, 5);
+    close_reading(&r);
+
+    r = read_file(DATA "unfinished.yaml", NULL);
+    assert_int_equal(r.status, GA_ERR_INPUT);
+    assert_says(&r, 0, DATA "unfinished.yaml:4:3: bodies.wheel: ",
+                "has no value; it is given at " DATA "parts/wheel.yaml:4:3");
+    close_reading(&r);
+}
+
 static void test_include_goes_wrong(void **state)
 {
     (void)state;
@@ -549,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_aliases),
         cmocka_unit_test(test_include),
+        cmocka_unit_test(test_include_and_remove),
         cmocka_unit_test(test_include_goes_wrong),
         cmocka_unit_test(test_include_through_links),
         cmocka_unit_test(test_files_that_cannot_be_read),
