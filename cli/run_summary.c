@@ -92,6 +92,14 @@ static void print_methods(FILE *out, ga_method asked, const ga_method_use *use)
     fprintf(out, "; %s", use->reason);
 }
 
+/* Otherwise the residual that is known is that of nonholonomic constraints alone. */
+static bool imposes_velocities(const cli_run_state *r)
+{
+    const ga_integrator_def *def = &r->def.integrator;
+    return def->method != GA_METHOD_GENERALIZED_ALPHA ||
+           (def->formulation != GA_INDEX3 && def->formulation != GA_HHT_I3);
+}
+
 void cli_run_print_summary(const cli_run_state *r)
 {
     const ga_sim_summary s = ga_sim_get_summary(r->sim);
@@ -125,8 +133,12 @@ void cli_run_print_summary(const cli_run_state *r)
     fprintf(out, "               energy balance error at most %.2g J", s.energy_drift_max);
     if (s.energy_scale > s.energy_round_off)
         fprintf(out, " (%.2g of %.3g J)", s.energy_drift_max / s.energy_scale, s.energy_scale);
-    fprintf(out, "\n  constraints  residuals at most %.2g (position), %.2g (velocity)\n",
-            s.statistics.position_residual_max, s.statistics.velocity_residual_max);
+    fprintf(out, "\n  constraints  residuals at most %.2g (position), ",
+            s.statistics.position_residual_max);
+    if (imposes_velocities(r))
+        fprintf(out, "%.2g (velocity)\n", s.statistics.velocity_residual_max);
+    else
+        fprintf(out, "not imposed on velocities\n");
     cli_warnings_sum_up(out, r->sim);
     print_files(r);
 }

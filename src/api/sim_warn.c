@@ -197,6 +197,19 @@ static void warn_many_steps(ga_sim *sim, const ga_control_statistics *stats)
             steps, stats->third_order, sim->def.control.relative);
 }
 
+/* Comparisons of step sizes would be wrong. */
+static void warn_cut_steps(ga_sim *sim)
+{
+    const ga_control_statistics stats = ga_integrator_control_statistics(sim->integrator);
+    const long cut = ga_integrator_statistics(sim->integrator).halvings;
+    const bool fixed = sim->def.step > 0 && !(sim->def.control.relative > 0);
+    if (!fixed || sim->failed || cut * 20 <= stats.accepted) return;
+    ga_warn(&sim->warnings, GA_WARN_STEPS_CUT, NULL, NAN,
+            "%ld times a step did not converge and was halved; the shortest of %ld steps has "
+            "%.3g s instead of %.3g s",
+            cut, stats.accepted, stats.step_min, sim->def.step);
+}
+
 /* What makes a run expensive, and what to do about it. */
 static void warn_cost(ga_sim *sim)
 {
@@ -261,5 +274,6 @@ void ga_sim_warn_over(ga_sim *sim)
     warn_coarse(sim);
     warn_grazing(sim);
     warn_impacts(sim);
+    warn_cut_steps(sim);
     warn_cost(sim);
 }
