@@ -101,7 +101,8 @@ static bool refuse(cli_content content, const char *expected, ga_report *report)
 
 /* There is no such file, but one with an ending: `run crank` or `crank.yml` beside crank.yaml.
  */
-static bool refuse_missing(const char *path, const char *const *endings, ga_report *report)
+static bool refuse_missing(const char *path, const char *const *endings, bool results,
+                           ga_report *report)
 {
     struct stat about;
     if (strcmp(path, "-") == 0 || stat(path, &about) == 0 || errno != ENOENT) return false;
@@ -115,8 +116,12 @@ static bool refuse_missing(const char *path, const char *const *endings, ga_repo
                                k % 2 ? stem : (int)strlen(path), path, endings[k / 2]);
         if (n >= (int)sizeof longer || stat(longer, &about) != 0) continue;
         *report = (ga_report){.status = GA_ERR_FILE};
+        const bool is_model = strcmp(endings[k / 2], ".yaml") == 0;
         snprintf(report->message, sizeof report->message,
-                 "there is no such file; did you mean %.200s?", longer);
+                 results && ends && is_model
+                     ? "there is no such file; `galpha run %.200s` writes results"
+                     : "there is no such file; did you mean %.200s?",
+                 longer);
         return true;
     }
     return false;
@@ -125,7 +130,7 @@ static bool refuse_missing(const char *path, const char *const *endings, ga_repo
 bool cli_expect_model(const char *path, ga_report *report)
 {
     static const char *const endings[] = {".yaml", ".yml", ".json", NULL};
-    if (refuse_missing(path, endings, report)) return false;
+    if (refuse_missing(path, endings, false, report)) return false;
     const cli_content content = cli_content_of(path);
     if (content == CLI_CONTENT_OTHER || content == CLI_CONTENT_MODEL) return true;
     return refuse(content,
@@ -154,7 +159,7 @@ int cli_expect_results(int count, const char *const *paths)
         if (cli_content_is_result(content)) continue;
         if (content != CLI_CONTENT_OTHER)
             refuse(content, "a result", &report);
-        else if (!refuse_missing(paths[k], endings, &report))
+        else if (!refuse_missing(paths[k], endings, true, &report))
             continue;
         cli_error("%s: %s", paths[k], report.message);
         return cli_exit_code(report.status);

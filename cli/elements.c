@@ -16,7 +16,9 @@ static bool is_element(const char *name)
 static int unknown_element(const char *name)
 {
     const char *meant = ga_model_suggest_element(name);
-    if (meant)
+    if (strcmp(name, "friction") == 0 || strcmp(name, "limits") == 0)
+        cli_error("`%s` is a field of joints: galpha elements revolute", name);
+    else if (meant)
         cli_error("there is no element '%s'; did you mean '%s'?", name, meant);
     else
         cli_error("there is no element '%s'; `galpha elements` lists all", name);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- what to draw ------------------------------------------------------------------------- */
 
@@ -46,6 +47,10 @@ static int unknown_channel(const ga_result_reader *result, const char *file, con
     if (is_of_model(result, file, name))
         cli_error("%s: '%s' is a channel of the model, but it is not in the results; add it to "
                   "`output.channels` and run again (`[default, %s]`: beside the default ones)",
+                  file, name, name);
+    else if (access(name, F_OK) == 0)
+        cli_error("%s: there is no channel '%s', which is a file; to compare with that result: "
+                  "--compare %s",
                   file, name, name);
     else if (ga_result_suggest(result, name, near))
         cli_error("%s: there is no channel '%s'; did you mean '%s'?", file, name, near);

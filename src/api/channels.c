@@ -502,18 +502,52 @@ static bool suggest(const ga_model *model, const char *name, char *near, size_t 
     return found != NULL;
 }
 
+/* What a body or an element does have: "angle, rate, force". False: `name` is of neither, or
+ * the near name is one of its own. */
+static bool list_own(const ga_model *model, const char *name, const char *near, char *text,
+                     size_t size)
+{
+    const char *dot = strchr(name, '.');
+    const size_t length = dot ? (size_t)(dot - name) : 0, own = length + 1;
+    if (!dot || ga_names_find(&model->names, name, length) < 0) return false;
+    if (near && strncmp(near, name, own) == 0) return false;
+    ga_channels all = {0};
+    selection s = {.channels = &all, .model = model};
+    select_name(&s, "*");
+    size_t used = 0;
+    for (int k = 0; k < all.count && used + 40 < size; ++k)
+        if (strncmp(all.items[k].channel.name, name, own) == 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%.30s", used ? ", " : "",
+                                     all.items[k].channel.name + own);
+    ga_channels_destroy(&all);
+    return used > 0;
+}
+
+static bool is_effort_of_joint(const ga_model *model, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    const int found = dot ? ga_names_find(&model->names, name, (size_t)(dot - name)) : -1;
+    return found >= 0 && strstr(dot, "effort") && found % 2 == GA_NAMED_ELEMENT &&
+           strcmp(model->named[found / 2]->type->section, "joints") == 0;
+}
+
 static ga_status unknown(const ga_model *model, const char *name, const ga_place *place,
                          ga_messages *messages, ga_report *report)
 {
-    char near[160];
+    char near[160], owned[200], text[480];
     bool found = suggest(model, name, near, sizeof near);
-    char text[400];
     snprintf(text, sizeof text, "unknown channel `%.100s`%s%s%s", name,
              found ? ", did you mean `" : ", expected name.quantity, such as ",
              found                   ? near
              : model->body_count > 0 ? model->bodies[0].element.name
                                      : "body",
              found ? "`?" : ".position");
+    const bool is_effort = is_effort_of_joint(model, name);
+    if (list_own(model, name, found && !is_effort ? near : NULL, owned, sizeof owned))
+        snprintf(text, sizeof text, "unknown channel `%.100s`; there are %s%s", name, owned,
+                 is_effort ? " (an effort comes with a spring, damper, friction "
+                             "or limits of the joint; a motion has its own)"
+                           : "");
     if (strncmp(name, "ground", 6) == 0 && (name[6] == '.' || name[6] == '\0'))
         snprintf(text, sizeof text,
                  "unknown channel `%.100s`: the ground and its points do not move and have no "

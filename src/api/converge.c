@@ -165,6 +165,10 @@ ga_status ga_study_pilot(ga_converge *s, double tolerance, ga_control_statistics
 static ga_status check_sizes(const ga_converge *s, ga_report *report)
 {
     const char *what = s->def.tolerances ? "tolerance" : "step";
+    if (s->size_count == 1)
+        return ga_fail(report, GA_ERR_ARGUMENT,
+                       "one %s has nothing to be compared with: expected 2 to %d", what,
+                       GA_MOST_LEVELS);
     if (s->size_count < 2 || s->size_count > GA_MOST_LEVELS)
         return ga_fail(report, GA_ERR_ARGUMENT, "%d levels: expected 2 to %d", s->size_count,
                        GA_MOST_LEVELS);

@@ -103,7 +103,8 @@ static bool sides_at(const ga_setup *setup, const void *element, const ga_anchor
         if (!between[k].whole)
             return ga_element_error(setup, element, "at",
                                     "gives the location of the joint, and so does a point in "
-                                    "`between`; keep one of them");
+                                    "`between`; keep one of them, or give `between` two points "
+                                    "that assembly brings together");
         const double arm = distance(origin[k], at);
         /* more than the round-off of coordinates in a file */
         if (between[k].is_point && meet && arm > 1e-6 * (1 + distance(at, (double[3]){0}))) {

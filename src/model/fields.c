@@ -40,9 +40,9 @@ static const char *section_of(const ga_builder *b, const char *key, const ga_fie
 {
     const ga_document *document = b->reader.document;
     if (fields != ga_head_fields) return NULL;
-    if (find(ga_simulate_fields, key, b->model->dimension)) return "simulate";
     for (int k = 0; k < document->parameter_count; ++k)
         if (strcmp(document->parameters[k].name, key) == 0) return "parameters";
+    if (find(ga_simulate_fields, key, b->model->dimension)) return "simulate";
     return find(ga_output_fields, key, b->model->dimension) ? "output" : NULL;
 }
 

@@ -438,6 +438,27 @@ simulate: {t_end: 0.1}
                            'motions={m1: {joint: h, value: "a.position.x"}}', code=2).err
         self.assertIn("function of the time t, of inputs and of parameters", said)
 
+    def test_channels_of_the_owner_are_listed(self):
+        for channel, words in {
+                "hinge.effort": "there are force, torque, multipliers, angle, rate (an effort "
+                                "comes with a spring, damper, friction or limits of the joint",
+                "bob.speed": "there are position, rotation, velocity, angular_velocity,",
+                "hinge.anlge": "did you mean `hinge.angle`?"}.items():
+            self.assertIn(words, self.run_it("run", "pendulum.yaml", "--set",
+                                             f"output.channels=[{channel}]", code=2).err)
+
+    def test_names_of_parameters_come_first(self):
+        self.write("lever.yaml", LEVER.replace("unused: 3", "beta: 3"))
+        self.assertIn("did you mean `parameters.beta`?",
+                      self.run_it("check", "lever.yaml", "--set", "beta=4", code=2).err)
+
+    def test_words_that_are_no_elements(self):
+        for word in "friction", "limits":
+            self.assertIn("is a field of joints: galpha elements revolute",
+                          self.run_it("elements", word, code=2).err)
+        self.assertIn("one step has nothing to be compared with",
+                      self.run_it("converge", "pendulum.yaml", "--steps", "1e-2", code=2).err)
+
     def test_ground_has_no_channels(self):
         for name in ("ground", "ground.pin", "ground.pin.position"):
             said = self.run_it("run", "pendulum.yaml", "-q", "--set", "ground={points: {pin: [0, 0, 1]}}",
@@ -681,6 +702,11 @@ class Results(Case):
         words = ["run", "pendulum.yaml", "--no-results", "--set", "simulate.step=null"]
         alpha = self.run_it(*words, "--set", "simulate.method=generalized-alpha").out
         self.assertIn("\n  Newton  ", alpha)
+        self.assertIn("(velocity)\n", alpha)
+        for name in "index3", "hht-i3":
+            said = self.run_it("run", "pendulum.yaml", "--no-results", "--set",
+                               f"simulate.formulation={name}").out
+            self.assertIn("(position), not imposed on velocities\n", said)
         explicit = self.run_it(*words, "--set", "simulate.method=explicit").out
         self.assertIn("\n  solver  ", explicit)
         self.assertNotIn("Newton", explicit)
@@ -867,6 +893,9 @@ class WrongFiles(Case):
             said = self.run_it(*words, code=3)
             self.assertEqual(said.out, "")
             self.assertIn(f"there is no such file; did you mean {file}?", said.err)
+        for words in ["plot", "pendulum.h5"], ["view", "pendulum.csv"], ["repair", "pendulum.h5"]:
+            self.assertIn("there is no such file; `galpha run pendulum.yaml` writes results",
+                          self.run_it(*words, code=3).err)
         self.assertIn("did you mean pendulum.yaml?",
                       json.loads(self.run_it("run", "pendulum", "--json", code=3).out)["message"])
         for command in ("run", "plot"):
@@ -878,6 +907,8 @@ class WrongFiles(Case):
                          "the result comes first: galpha plot result.h5 hinge.angle")
         said = self.run_it("plot", "missing.h5", "result.h5", code=3).err
         self.assertNotIn("comes first", said)
+        self.refused(["plot", "result.h5", "result.csv"],
+                     "to compare with that result: --compare result.csv")
 
     def test_checkpoint_expected(self):
         kinds = {"result.h5": ("HDF5",), "result.csv": ("CSV",), "program": ("binary",),
