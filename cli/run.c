@@ -67,14 +67,21 @@ static void warn_early(cli_run_state *r, const ga_sim *sim)
     r->told = cli_warnings_print(sim, r->told);
 }
 
-static ga_eval step(void *user, const ga_sim *sim)
+/* Rows are not to wait in memory while the next step is computed. */
+static void tick(cli_run_state *r)
 {
-    cli_run_state *r = user;
     for (int k = 0; k < CLI_FILES; ++k) {
         ga_report report;
         if (r->file[k].result)
             note_write(r, k, ga_result_tick(r->file[k].result, &report), &report);
     }
+}
+
+/* What a step gives at its end may itself take long: a tick before it, and in pause_run. */
+static ga_eval step(void *user, const ga_sim *sim)
+{
+    cli_run_state *r = user;
+    tick(r);
     if (r->write_status != GA_OK) return GA_EVAL_FATAL;
     cli_progress_update(&r->progress, ga_sim_time(sim), ga_sim_step_size(sim));
     warn_early(r, sim);
@@ -108,6 +115,8 @@ static ga_eval pause_run(void *user, const ga_sim *sim)
 {
     cli_run_state *r = user;
     (void)sim;
+    tick(r);
+    if (!r->checkpoint) return r->write_status == GA_OK ? GA_EVAL_OK : GA_EVAL_FATAL;
     const bool caught = cli_interrupt_caught();
     if (!caught && cli_clock() < r->checkpoint_next) return GA_EVAL_OK;
     write_checkpoint(r);
@@ -481,7 +490,7 @@ static ga_status create(cli_run_state *r, ga_report *report)
     if (isfinite(r->note.t_end) && r->state) r->def.t_end = r->note.t_end;
     r->note.t_end = r->def.t_end;
     r->def.output = output;
-    if (r->checkpoint) r->def.pause = pause_run;
+    r->def.pause = pause_run;
     if (!r->file[CLI_CSV].path && !r->file[CLI_HDF5].path) /* the end is all that is shown */
         r->def.output_every = r->def.t_end - r->def.t_start;
     r->def.progress = step;

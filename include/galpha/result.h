@@ -100,8 +100,8 @@ GA_API ga_status ga_result_create_after(const char *path, ga_result_format forma
 /* values: all channels, concatenated. A full disk is reported here or in close. */
 GA_API ga_status ga_result_write(ga_result *result, double t, const double *values,
                                  ga_report *report);
-/* Flushes if the last flush was long enough ago. To be called where rows may be far apart, for
- * instance after every step. */
+/* Flushes rows that would otherwise wait for more than a second until the next call but one. To
+ * be called after every step, where rows may be far apart. */
 GA_API ga_status ga_result_tick(ga_result *result, ga_report *report);
 /* All rows so far are in the file when it returns. */
 GA_API ga_status ga_result_flush(ga_result *result, ga_report *report);

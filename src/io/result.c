@@ -1,8 +1,10 @@
 /* Result files of every format: names, the first row, flushing now and then.
  *
  * What a killed process leaves is what was last flushed, so no row is to wait for more than a
- * second. Nobody calls in the middle of a long step; hence a row is flushed early if the next
- * call, by the time since the last one, would come too late. A flush costs time that grows with
+ * second. Nobody calls in the middle of a long step; hence rows are flushed early if the next
+ * call, by the time since the last one, would come too late. Rows of one step come in quick
+ * succession and say nothing about the next step, so ticks are compared with ticks: with the
+ * last but one, as there may be two at the end of a step. A flush costs time that grows with
  * the number of channels: it happens so seldom that it takes no more than a fifth of the time.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -36,6 +38,7 @@ struct ga_result {
     bool waiting;      /* rows that were not flushed */
     double next_flush; /* s */
     double last_call;  /* s */
+    double ticks[2];   /* the last two, latest first, s */
 };
 
 static const double flush_interval = 1;      /* s */
@@ -112,6 +115,7 @@ ga_status ga_result_create_with(const char *path, ga_result_format format,
         ga_free(r);
         return status;
     }
+    r->last_call = r->ticks[0] = r->ticks[1] = now();
     *result = r;
     return GA_OK;
 }
@@ -129,12 +133,20 @@ static ga_status flush(ga_result *r, ga_report *report)
     return GA_OK;
 }
 
+/* At t, of calls that come at intervals, if the last one was `before`. */
+static ga_status flush_in_time(ga_result *r, double t, double before, ga_report *report)
+{
+    r->last_call = t;
+    return r->waiting && t + (t - before) >= r->next_flush ? flush(r, report) : GA_OK;
+}
+
 ga_status ga_result_tick(ga_result *result, ga_report *report)
 {
     GA_TRY(ga_file_status(&result->file, report)); /* nothing follows a failure */
-    const double t = now(), next_call = t + (t - result->last_call);
-    result->last_call = t;
-    return result->waiting && next_call >= result->next_flush ? flush(result, report) : GA_OK;
+    const double t = now(), before = result->ticks[1];
+    result->ticks[1] = result->ticks[0];
+    result->ticks[0] = t;
+    return flush_in_time(result, t, before, report);
 }
 
 ga_status ga_result_flush(ga_result *result, ga_report *report)
@@ -148,7 +160,7 @@ ga_status ga_result_write(ga_result *result, double t, const double *values, ga_
     GA_TRY(ga_file_status(&result->file, report)); /* nothing follows a failure */
     GA_TRY(result->type->write(result->state, t, values, report));
     result->waiting = true;
-    if (result->started) return ga_result_tick(result, report);
+    if (result->started) return flush_in_time(result, now(), result->last_call, report);
     GA_TRY(flush(result, report));
     result->started = true;
     return GA_OK;

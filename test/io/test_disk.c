@@ -84,11 +84,42 @@ static void test_killed(void **state)
     assert_int_equal(empty_folder(), 1);
 }
 
+/* Rows of a step come at once, and the next step takes longer than a row may wait. Ticks say
+ * so: one after each step, or one before its last row, too. */
+static void write_steps(int ticks)
+{
+    ga_result *result = create(GA_RESULT_HDF5);
+    write_rows(result, 0, 1, NULL);
+    for (int step = 0; step < 2; ++step) {
+        nanosleep(&(struct timespec){1, 50000000}, NULL);
+        write_rows(result, 1 + 10 * step, 10 + 10 * step, NULL);
+        if (ticks == 2) ga_result_tick(result, NULL);
+        write_rows(result, 10 + 10 * step, 11 + 10 * step, NULL);
+        ga_result_tick(result, NULL);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void one_tick(void) { write_steps(1); }
+static void two_ticks(void) { write_steps(2); }
+
+static void test_killed_in_a_long_step(void **state)
+{
+    (void)state;
+    in_child(0, one_tick);
+    assert_int_equal(check_hdf5(in_folder("result.h5.part"), 21), 21);
+    assert_int_equal(empty_folder(), 1);
+    in_child(0, two_ticks);
+    assert_int_equal(check_hdf5(in_folder("result.h5.part"), 21), 21);
+    assert_int_equal(empty_folder(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_killed_in_a_long_step),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

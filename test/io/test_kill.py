@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Results of runs that are killed: before and in the middle of every single write, and at random
-moments.
+"""Results of runs that are killed: before and in the middle of every single write, at random
+moments, and in a long step.
 
-    test_kill.py PROGRAM DUMP KILL
+    test_kill.py PROGRAM DUMP KILL SLOW
 
-DUMP prints a result; KILL is to be preloaded, see kill.c.
+DUMP prints a result; KILL is to be preloaded, see kill.c; SLOW is a plug-in, see slow.c.
 """
 import os
 import random
@@ -18,7 +18,7 @@ try:
 except ImportError:
     h5py = None
 
-PROGRAM, DUMP, KILL = (os.path.abspath(path) for path in sys.argv[1:4])
+PROGRAM, DUMP, KILL, SLOW = (os.path.abspath(path) for path in sys.argv[1:5])
 
 MODEL = """\
 galpha: 1
@@ -171,6 +171,28 @@ def at_random(count, seed):
     print(f"{count} kills at random moments")
 
 
+def in_a_long_step():
+    """The rows within a step come at once, before seconds of computation."""
+    with open("slow.yaml", "w", encoding="utf-8") as file:
+        file.write(f"""\
+galpha: 1
+bodies: {{stone: {{mass: 1, inertia: [1, 1, 1]}}}}
+forces: {{slow: {{type: plugin, library: {SLOW}, bodies: [stone]}}}}
+simulate: {{t_end: 9, step: 1, method: generalized-alpha}}
+output: {{every: 0.1, channels: [stone.position]}}
+""")
+    end = time.monotonic() + 60
+    with subprocess.Popen([PROGRAM, "run", "slow.yaml", "--allow-plugins", "--include-anywhere", "-q",
+                           "--csv", "slow.csv", "-o", "slow.h5"]) as process:
+        while csv_rows("slow.csv.part") < 10 and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(1)
+        process.kill()
+    check(csv_rows("slow.csv.part") >= 10, "the run with long steps did not begin")
+    found = len(rows("slow.h5.part")[0] or [])
+    check(found >= 10, f"killed in a long step: {found} of 10 rows that are a second old")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -183,6 +205,7 @@ def main():
         repaired += every_write(["simulate.t_end=1.2"], ".h5.part", 0.005, 100, every=11)
         check(repaired > 0, "no kill met the middle of an update")
         at_random(50, 1)
+        in_a_long_step()
 
 
 if __name__ == "__main__":
