@@ -514,7 +514,7 @@ static bool explain_step_size(const ga_onestep *m, double h, ga_report *report)
 static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *report)
 {
     if (status == GA_ERR_STEP_SIZE) return explain_step_size(m, h, report);
-    return ga_step_explain(&((const ga_alpha *)m)->s, status, report);
+    return ga_newton_explain(&((const ga_alpha *)m)->s, status, report);
 }
 
 static ga_status linearise(ga_onestep *m, double h, ga_scaling scaling, double *matrix)

@@ -1,4 +1,5 @@
-/* Newton's method for one step: how far it goes, and with which tangents.
+/* Newton's method for one step: its tolerances, and the sizes of its increments. The iteration
+ * itself is in step.c, the rule that ends it in verdict.c.
  *
  * Stopping. With the contraction rate th measured in this attempt, what is left after an
  * increment d is about th/(1-th) |d|; verdict.h has the rule. q, v and lambda have their own
@@ -56,7 +57,7 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
 
 /* Sizes that tolerances are relative to: the largest components met since the start, of
  * translations (with all of R^n) and of rotations. */
-static void measure_scales(ga_stepper *s)
+void ga_newton_measure_scales(ga_stepper *s)
 {
     s->policy.scale.q[0] =
         ga_larger(s->policy.scale.q[0], ga_dae_translation(&s->dae, s->trial.q));
@@ -180,7 +181,7 @@ static void find_units(ga_stepper *s)
  * index 3 the round-off of q takes part in that of v; where round-off is the goal, the
  * tolerance of v omits this part, since only what is normal to the constraints suffers from it.
  * Likewise where positions are far from the origin. */
-static void find_limits(ga_stepper *s)
+void ga_newton_find_limits(ga_stepper *s)
 {
     ga_increment_limits *l = &s->newton.limits;
     const ga_integrator_def *def = &s->def;
@@ -236,14 +237,15 @@ static bool is_near_round_off(const ga_stepper *s)
  * positions included? Then it takes ten steps to add up to one unit of it. */
 static const double NEGLIGIBLE = 0.1;
 
-static bool next_is_negligible(const ga_stepper *s, const double before[GA_INCREMENTS])
+static bool next_is_negligible(const ga_stepper *s)
 {
     const double own_unit =
         NEGLIGIBLE * DBL_EPSILON * s->policy.newton.round_off * remoteness(s);
     for (int k = 0; k < GA_INCREMENTS; ++k) {
-        const double next = s->newton.delta_v[k] > 0
-                                ? s->newton.delta_v[k] * s->newton.delta_v[k] / before[k]
-                                : 0;
+        const double next =
+            s->newton.delta_v[k] > 0
+                ? s->newton.delta_v[k] * s->newton.delta_v[k] / s->newton.last_v[k]
+                : 0;
         const double size = k == GA_STATES ? 1 : s->policy.scale.v[k];
         const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
         if (!(next <= own_unit * size + noise)) return false;
@@ -252,7 +254,7 @@ static bool next_is_negligible(const ga_stepper *s, const double before[GA_INCRE
 }
 
 /* The last increment, by tolerances and by round-off. */
-static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS])
+static ga_increment weigh(const ga_stepper *s)
 {
     const ga_increment_limits *l = &s->newton.limits;
     const double level = s->policy.newton.round_off;
@@ -269,7 +271,7 @@ static ga_increment weigh(const ga_stepper *s, const double last_v[GA_INCREMENTS
         .near_round_off = is_near_round_off(s),
         .lambda_is_noise =
             s->newton.delta_lambda <= ga_larger(lambda_noise, s->policy.newton.lambda_noise),
-        .next_is_negligible = s->newton.iteration > 1 && next_is_negligible(s, last_v),
+        .next_is_negligible = s->newton.iteration > 1 && next_is_negligible(s),
     };
     for (int k = 0; k < GA_INCREMENTS; ++k) {
         const double parts[] = {s->newton.delta_q[k] / l->q[k], s->newton.delta_v[k] / l->v[k]};
@@ -311,82 +313,25 @@ static ga_newton_goal goal_of(const ga_stepper *s)
     };
 }
 
-/* The verdict about the last increment; what it shows enters the policy. */
-static ga_newton_decision judge(ga_stepper *s, const ga_newton_goal *goal,
-                                ga_progress *progress, double last_v[GA_INCREMENTS])
+void ga_newton_begin(ga_stepper *s) { s->newton.progress = (ga_progress){0}; }
+
+ga_newton_decision ga_newton_judge(ga_stepper *s)
 {
-    const ga_newton_attempt *x = &s->newton;
+    ga_newton_attempt *x = &s->newton;
     if (!isfinite(x->delta_q[0] + x->delta_q[1] + x->delta_v[0] + x->delta_v[1] +
                   x->delta_v[GA_STATES] + x->delta_lambda))
         return GA_GIVE_UP;
-    const ga_increment now = weigh(s, last_v);
-    s->newton.norm_q = now.norm[GA_POSITION];
-    s->newton.norm_v = now.norm[GA_VELOCITY];
-    s->newton.norm_lambda = now.norm[GA_MULTIPLIERS];
-    const ga_newton_decision verdict =
-        ga_newton_verdict(goal, &s->policy.newton, progress, &now);
-    ga_newton_learn(goal, progress, &now, &s->policy.newton);
-    ga_newton_follow(&s->policy.newton, &now, progress);
-    for (int k = 0; k < GA_INCREMENTS; ++k) last_v[k] = s->newton.delta_v[k];
-    return verdict;
-}
-
-/* An increment may also be small because the tangents are too stiff: trust.c. Where that
- * cannot be ruled out, because masses are tiny or friction is steep, the increment must pass
- * with tangents made anew each time. False stiffness comes from a stretch at the point of the
- * tangents; the first new ones remove the stretch, the second show what it held back. */
-enum { PASSES = 3 };
-
-static ga_status is_solved(ga_stepper *s, int passes, bool *solved)
-{
-    const double norm = ga_larger(s->newton.norm_q, s->newton.norm_v);
-    double undone;
-    *solved = ga_trust_is_soft(norm, ga_trust_withheld(s)) || passes >= PASSES;
-    if (*solved) return GA_OK;
-    GA_TRY(ga_trust_undone(s, &undone));
-    *solved = ga_trust_is_solved(undone);
-    return GA_OK;
-}
-
-ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing)
-{
     const ga_newton_goal goal = goal_of(s);
-    ga_progress progress = {0};
-    double last_v[GA_INCREMENTS] = {INFINITY, INFINITY, INFINITY};
-    bool refresh = renewing != GA_RENEW_WHEN_SLOW;
-    int passes = 0;
-    ga_cache_begin_attempt(s);
-    s->form->predict(s);
-    for (s->newton.iteration = 1; s->newton.iteration <= s->def.max_iterations;
-         ++s->newton.iteration) {
-        s->form->evaluate(s); /* unknowns -> v, U;  q = q_n o R(U) */
-        GA_TRY(ga_cache_evaluate(s, GA_WANTED_RESIDUAL | (refresh ? GA_WANTED_TANGENTS : 0)));
-        if (s->newton.iteration == 1) measure_scales(s);
-        if (refresh) GA_TRY(ga_cache_tangents(s));
-        if (s->newton.iteration == 1) find_limits(s);
-        if (!ga_cache_fits(s)) GA_TRY(ga_cache_factor_and_watch(s));
-        if (s->newton.iteration == 1 && s->dae.sys.force_uses_multipliers)
-            ga_regular_minimise(s, false); /* forces ask for them before the step is done */
-        GA_TRY(s->form->residual(s));
-        ++s->stats.evaluations;
-        s->form->correct(s);
-        ++s->stats.iterations;
-        ga_newton_decision verdict = judge(s, &goal, &progress, last_v);
-        if (verdict == GA_CONVERGED) {
-            bool solved;
-            passes = refresh ? passes + 1 : 0;
-            GA_TRY(is_solved(s, passes, &solved));
-            if (solved) return GA_OK;
-            renewing = GA_RENEW_ALWAYS;
-        }
-        if (verdict == GA_GIVE_UP) {
-            GA_TRY(ga_cache_check_residual(s, s->n, s->newton.r)); /* NaN, perhaps */
-            return GA_ERR_NO_CONVERGE;
-        }
-        refresh = renewing == GA_RENEW_ALWAYS || verdict == GA_NEW_TANGENT;
-    }
-    s->newton.iteration = s->def.max_iterations;
-    return GA_ERR_NO_CONVERGE;
+    const ga_increment now = weigh(s);
+    x->norm_q = now.norm[GA_POSITION];
+    x->norm_v = now.norm[GA_VELOCITY];
+    x->norm_lambda = now.norm[GA_MULTIPLIERS];
+    const ga_newton_decision verdict =
+        ga_newton_verdict(&goal, &s->policy.newton, &x->progress, &now);
+    ga_newton_learn(&goal, &x->progress, &now, &s->policy.newton);
+    ga_newton_follow(&s->policy.newton, &now, &x->progress);
+    memcpy(x->last_v, x->delta_v, sizeof x->last_v);
+    return verdict;
 }
 
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
@@ -395,4 +340,60 @@ void ga_newton_set(ga_stepper *s, double enough, double enough_lambda)
     s->mode.enough = enough;
     s->mode.enough_lambda = enough_lambda;
     ga_newton_forget_increments(&s->policy.newton);
+}
+
+/* --- messages ----------------------------------------------------------------------------- */
+
+static const char *unknown_kind(const ga_stepper *s, int column, int *index)
+{
+    const int nm = s->dae.nm;
+    *index = column < nm      ? column
+             : column < s->nv ? column - nm
+                              : (column - s->nv) % (s->mp ? s->mp : 1);
+    return column < nm              ? "coordinate"
+           : column < s->nv         ? "state"
+           : column < s->nv + s->mp ? "multiplier"
+                                    : "eta";
+}
+
+bool ga_newton_explain(const ga_stepper *s, ga_status status, ga_report *report)
+{
+    int index = 0;
+    if (status == GA_ERR_NO_CONVERGE && s->newton.unmet >= 0) {
+        ga_fail(report, status,
+                "Newton converged to a state that violates constraint %d, in the step from t = "
+                "%.9g with h = %.3g, after %d iterations",
+                s->newton.unmet, s->now.t, s->step.h, s->newton.iteration);
+        if (report) {
+            report->iteration = s->newton.iteration;
+            report->row = s->nv + s->newton.unmet;
+        }
+    } else if (status == GA_ERR_NO_CONVERGE) {
+        ga_fail(report, status,
+                "Newton did not converge in the step from t = %.9g with h = %.3g: after %d "
+                "iterations the increments are %.2g (q), %.2g (v), %.2g (lambda) times their "
+                "tolerances",
+                s->now.t, s->step.h, s->newton.iteration, s->newton.norm_q, s->newton.norm_v,
+                s->newton.norm_lambda);
+        if (report) {
+            report->norm_q = s->newton.norm_q;
+            report->norm_v = s->newton.norm_v;
+            report->norm_lambda = s->newton.norm_lambda;
+            report->iteration = s->newton.iteration;
+            for (int i = 1; i < s->n; ++i)
+                if (!(fabs(s->newton.x[i]) <= fabs(s->newton.x[index]))) index = i;
+            report->row = index;
+        }
+    } else if (status == GA_ERR_SINGULAR) {
+        const char *kind = unknown_kind(s, s->jacobian.singular, &index);
+        ga_fail(
+            report, status,
+            "the iteration matrix is singular in the step from t = %.9g with h = %.3g, near "
+            "%s %d",
+            s->now.t, s->step.h, kind, index);
+        if (report) report->column = s->jacobian.singular;
+    } else {
+        return false;
+    }
+    return true;
 }

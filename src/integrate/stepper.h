@@ -273,6 +273,8 @@ typedef struct ga_newton_attempt {
     double *r, *x; /* residual and increment */
     int iteration;
     ga_increment_limits limits;
+    ga_progress progress;         /* of the attempt, up to the increment before */
+    double last_v[GA_INCREMENTS]; /* delta_v of that */
     double delta_q[GA_INCREMENTS], delta_v[GA_INCREMENTS], delta_lambda; /* largest, by kind */
     double *unit;                                                        /* of each state */
     const double *increment_q, *increment_v;                             /* u and dv/c_v, nv */
@@ -330,28 +332,36 @@ ga_status ga_stepper_use(ga_stepper *s, ga_pool *pool);
 void ga_state_copy(ga_state *to, const ga_state *from);
 
 /* step.c */
-/* The pieces of a step, for those who judge it before accepting: the converged trial, with vd
- * and a set; then the trial becomes the state. */
+/* A step of size h to t1: the converged trial, with vd and a set. */
 ga_status ga_step_try(ga_stepper *s, double h, double t1);
-ga_status ga_step_accept(ga_stepper *s);
 /* Tangents at the current state, with the coefficients of a step of size h. */
 ga_status ga_step_linearise(ga_stepper *s, double h);
 /* KLU: evaluates and factors once at the current state, so that the steps need no memory. */
 ga_status ga_step_warm(ga_stepper *s); /* GA_OK or GA_ERR_MEMORY */
-/* A sentence about a step from the current state that failed; false: nothing special. */
-bool ga_step_explain(const ga_stepper *s, ga_status status, ga_report *report);
+/* Everything that follows from the unknowns. */
+void ga_step_complete(ga_stepper *s);
+
+/* accept.c */
+/* Is the converged trial a root that has nothing to do with the motion? before: the scales
+ * when the attempt began. */
+bool ga_step_is_astray(const ga_stepper *s, const ga_scales *before);
 /* Are |Phi| and |w| at the end of a step as small as they can be? */
 bool ga_step_is_at_round_off(const ga_stepper *s, double position, double velocity);
+/* The trial becomes the state, if it satisfies the constraints. */
+ga_status ga_step_accept(ga_stepper *s);
 
 /* newton.c */
 /* Round-off of a number, with a margin. */
 static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
-/* When tangents are made anew: only when the old ones contract slowly; also before the first
- * iteration; in every iteration. */
-typedef enum ga_renewing { GA_RENEW_WHEN_SLOW, GA_RENEW_AT_FIRST, GA_RENEW_ALWAYS } ga_renewing;
-/* Newton iterations from the prediction. Where the tangents turn out to be stiffer than the
- * solution (trust.c), they are made anew in every iteration that follows. */
-ga_status ga_newton_iterate(ga_stepper *s, ga_renewing renewing);
+/* Forgets the attempt before. */
+void ga_newton_begin(ga_stepper *s);
+/* Sizes that tolerances are relative to, at the prediction; and the tolerances. */
+void ga_newton_measure_scales(ga_stepper *s);
+void ga_newton_find_limits(ga_stepper *s);
+/* The verdict about the last increment; what it shows enters the policy. */
+ga_newton_decision ga_newton_judge(ga_stepper *s);
+/* A sentence about a step from the current state that failed; false: nothing special. */
+bool ga_newton_explain(const ga_stepper *s, ga_status status, ga_report *report);
 /* Relative tolerances of increments where the user asks for none. */
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
 /* Are fewer digits asked for than round-off leaves? */
@@ -373,10 +383,9 @@ double ga_newton_raise(const ga_stepper *s, const double *x, double factor, doub
 void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const double *l);
 
 /* trust.c */
-/* M^-1 S u of the last increment u in units of the tolerances, with the tangents in use. */
-double ga_trust_withheld(ga_stepper *s);
-/* M^-1 (S' - S) u, S' at the end of the increment. After ga_trust_withheld. */
-ga_status ga_trust_undone(ga_stepper *s, double *undone);
+/* May the last increment, which is small enough, be taken for a small error? It has passed so
+ * many times in a row with tangents made anew. */
+ga_status ga_trust_is_earned(ga_stepper *s, int passes, bool *earned);
 
 /* collocated.c: index 3 and index 2 */
 ga_status ga_collocated_begin(ga_stepper *s);

@@ -45,7 +45,7 @@ static void states_off_the_constraints_are_refused(void **state)
         assert_int_equal(s->newton.unmet, 0);
         assert_true(s->now.t == t && s->now.q[0] == x);
         assert_true(ga_integrator_statistics(run).position_residual_max < 1e-12);
-        ga_step_explain(s, GA_ERR_NO_CONVERGE, &report);
+        ga_newton_explain(s, GA_ERR_NO_CONVERGE, &report);
         assert_non_null(strstr(report.message, "violates constraint 0"));
         /* and it goes on as if nothing had been */
         assert_int_equal(ga_step_try(s, 0.01, t + 0.01), GA_OK);
