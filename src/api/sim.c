@@ -224,17 +224,20 @@ static ga_status explain(ga_sim *sim, ga_status status, ga_report *report)
         ga_sim_explain_misaligned(sim->assembly, report);
     }
     if (!sim->started || status == GA_ERR_EVENTS || status == GA_ERR_MEMORY) return status;
+    const bool singular = ga_warnings_have(&sim->warnings, GA_WARN_SINGULAR_START);
+    const bool astray = sim->def.step > 0 && has_lost_balance(sim);
     ga_element_state state =
         ga_assembly_state(sim->assembly, sim->balance.last_t, ga_integrator_q(sim->integrator),
                           ga_integrator_v(sim->integrator), NULL, NULL);
-    ga_sim_explain_step(sim->assembly, &state, &sim->def, report);
+    /* positions that the mechanism would not have come to explain nothing */
+    if (singular || !astray) ga_sim_explain_step(sim->assembly, &state, &sim->def, report);
     if (report->remedy) return status;
-    if (ga_warnings_have(&sim->warnings, GA_WARN_SINGULAR_START)) {
+    if (singular) {
         ga_message_add(report->message, "; the start is a singular position");
         report->remedy =
             "start a few degrees beside the singular position; if the joints do not "
             "allow another, the mechanism cannot move";
-    } else if (sim->def.step > 0 && has_lost_balance(sim)) {
+    } else if (astray) {
         ga_message_add(report->message,
                        "; simulate.step = %.6g s is too large: the energy balance was off by "
                        "%.3g J at t = %.6g s, before the failure",

@@ -1181,6 +1181,32 @@ simulate: {t_end: 1}
                            "simulate.step=0.05", code=1).err
         self.assertIn("simulate.step = 0.05 s is too large", said)
         self.assertIn("try: a smaller simulate.step, or error control", said)
+        # too large for a disc that rolls on nearly flat: where such steps take it, it falls
+        self.write("disc.yaml", """\
+galpha: 1
+gravity: [1.24, -2.4666, 2.0287]
+bodies:
+  b:
+    mass: 0.405
+    position: [-0.653927435523173, -0.3715108981693661, -0.3343786432077144]
+    velocity: [0.007959687085857413, -0.15960076586593752, -0.3803176653544643]
+    inertia: [0.0045718, 0.010188, 0.0093805, -0.0025967, 0.0013637, 0.00065997]
+    rotation: {axis: [0.6915, 0.5094, -0.5122], angle: -0.6563}
+    angular_velocity: [-1.7689873788544594, 0.15948071630036526, 0.6852743602115164]
+joints:
+  j:
+    type: rolling-disc
+    between: [ground, b]
+    radius: 0.5181
+    axis: [0.4668, 0.1206, 0.8761]
+    plane:
+      point: [-0.3472, -0.1938, 0.3032]
+      normal: [-0.9375819798475193, 0.05619891986714014, -0.34319340388616537]
+simulate: {t_end: 1, step: 0.01}
+""")
+        said = self.run_it("run", "disc.yaml", "--no-results", "-q", code=1).err
+        self.assertIn("simulate.step = 0.01 s is too large", said)
+        self.assertNotIn("falls flat", said)
 
 
 class Demo(Case):

@@ -92,7 +92,7 @@ class Net:
             why = (done.stderr.strip() or done.stdout.strip()).replace(path, "model")
             if FOLDED in why:
                 raise Excluded("a constant-velocity joint that folds back, as the program says")
-            raise ProgramFailed(f"exit code {done.returncode}: {why[:300]}")
+            raise ProgramFailed(f"exit code {done.returncode}: {why[:600]}")
         result = json.loads(done.stdout)
         if table:
             result["table"] = read_csv(csv)
