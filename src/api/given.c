@@ -465,16 +465,41 @@ static double range_of(const search *s, const ga_function *function, int first)
     return high > low ? high - low : 0;
 }
 
-/* A length that reaches zero leaves its rod without a direction. */
+/* The least value within d of t; *t is where. */
+static double least_near(const ga_function *function, double d, double *t)
+{
+    double low = *t - d, high = *t + d;
+    for (int k = 0; k < 100; ++k) {
+        const double left = low + (high - low) / 3, right = high - (high - low) / 3;
+        if (ga_function_value(function, &left) < ga_function_value(function, &right))
+            high = right;
+        else
+            low = left;
+    }
+    *t = 0.5 * (low + high);
+    return ga_function_value(function, t);
+}
+
+/* A length that reaches zero leaves its rod without a direction. Between samples it may do so
+ * only in a corner, as abs(1 - t) does, where one neighbour of the lowest sample is at least
+ * twice as large. */
 static ga_status check_positive(const search *s, const ga_given *given)
 {
     if (given->field->range != GA_POSITIVE || ga_function_variables(given->function) > 1)
         return GA_OK;
-    double most = 0;
+    const double d = s->duration / s->samples;
+    double most = 0, last[2] = {NAN, NAN};
     for (int k = 0; k <= s->samples; ++k) {
-        const double t = s->from + s->duration * k / s->samples;
-        const double f = ga_function_value(given->function, &t);
+        double t = s->from + k * d, f = ga_function_value(given->function, &t);
+        const double here = f;
         most = fmax(most, f);
+        if (last[0] <= fmin(f, last[1]) && 2 * last[0] <= fmax(f, last[1])) {
+            double low = t - d;
+            const double least = least_near(given->function, d, &low);
+            if (least < f) f = least, t = low;
+        }
+        last[1] = last[0];
+        last[0] = here;
         if (!(f <= 1e-6 * most)) continue;
         char text[160];
         snprintf(text, sizeof text,
