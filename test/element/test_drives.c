@@ -35,15 +35,15 @@ static void rub(ga_attachment *a, int model)
 
 static void limit(ga_attachment *a, int model)
 {
-    a->limits = (ga_limits){.head = {true},
-                            .min = -0.05,
-                            .max = 0.02,
-                            .model = model,
-                            .restitution = 0.5,
-                            .slowest = 1e-3,
-                            .stiffness = 20,
-                            .damping = 3,
-                            .depth = 2};
+    ga_limits *l = &a->limits;
+    *l = (ga_limits){.head = {true}, .min = -0.05, .max = 0.02, .model = model, .depth = 2};
+    if (model == GA_LIMITS_STOP) {
+        l->restitution = 0.5;
+        l->slowest = 1e-3;
+    } else {
+        l->stiffness = 20;
+        l->damping = 3;
+    }
 }
 
 enum { SPRING, BUFFER, RUB, STICK, VARIANTS };
@@ -385,7 +385,7 @@ static void buffer(void **unused)
     slider s;
     double f[12];
     slider_make(&s, false, true);
-    s.joint->attachment[0].limits.model = GA_LIMITS_BUFFER;
+    limit(&s.joint->attachment[0], GA_LIMITS_BUFFER);
     assert_true(s.drive->type->prepare(s.drive, &s.r.setup));
     assert_int_equal(s.drive->speed_rows, 0);
     s.drive->memory_count = 0;
