@@ -502,9 +502,10 @@ static const char *const limits_models[] = {"stop", "buffer", NULL};
                     .fallback = {NAN}, .absent = "the value of `coefficient`"),                \
         GA_FIELD(ga_friction, NUMBER, preload, "normal force in addition to the reaction",     \
                  .unit = "N", .range = GA_NOT_NEGATIVE),                                       \
-        GA_FIELD(ga_friction, NUMBER, transition,                                              \
-                 "sliding speed v0 at which friction reaches its full value: mu*tanh(3 v/v0)", \
-                 .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),               \
+        GA_FIELD(                                                                              \
+            ga_friction, NUMBER, transition,                                                   \
+            "sliding speed v0 at which friction reaches its full value: tanh(3 v/v0) of it",   \
+            .unit = length "/s", .range = GA_POSITIVE, .fallback = {1e-3}),                    \
         GA_FIELD(ga_friction, CHOICE, model,                                                   \
                  "a smooth function of the rate, or stick and slip by events",                 \
                  .choices = models)

@@ -380,8 +380,8 @@ bool ga_joint_has_effort2(const void *element);
          .value = ga_joint_channel_rate##k},                                                   \
     {                                                                                          \
         .name = effort_name, .unit = force,                                                    \
-        .help = "total effort of spring, damper, friction and limits along it", .count = 1,    \
-        .value = ga_joint_channel_effort##k, .there = ga_joint_has_effort##k                   \
+        .help = "sum of spring, damper, friction and limits along it, if it has any",          \
+        .count = 1, .value = ga_joint_channel_effort##k, .there = ga_joint_has_effort##k       \
     }
 
 #endif

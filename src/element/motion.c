@@ -192,7 +192,8 @@ static const ga_channel_type channels[] = {
 static const ga_field fields[] = {
     GA_FIELD(motion, JOINT, joint, "joint whose coordinate is driven", .required = true),
     GA_FIELD(motion, TEXT, coordinate, "coordinate of the joint", .absent = "the only one"),
-    GA_FIELD(motion, FUNCTION, value, "the coordinate as a function of time"),
+    GA_FIELD(motion, FUNCTION, value,
+             "the coordinate as a function of time; this or `velocity` is required"),
     GA_FIELD(motion, FUNCTION, velocity, "its rate as a function of time, instead of `value`"),
     {0},
 };
