@@ -128,6 +128,23 @@ KERNEL void subtract_at(vec4 *x, const double *y, double a)
     subtract(x, &z, a);
 }
 
+/* The first numbers of four, or all where there are that many. */
+KERNEL void load_some(vec4 *x, const double *from, int count)
+{
+    if (count >= 4)
+        load(x, from);
+    else
+        load_first(x, from, count);
+}
+
+KERNEL void store_some(double *to, const vec4 *x, int count)
+{
+    if (count >= 4)
+        store(to, x);
+    else
+        store_first(to, x, count);
+}
+
 KERNEL double greater(double a, double b) { return a > b ? a : b; }
 
 KERNEL double largest_of(const vec4 *x)

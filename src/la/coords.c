@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "la/front.h"
 #include "la/unroll.h"
 
 #include <limits.h>
@@ -245,6 +246,10 @@ ga_status ga_coords_use(ga_coords *A, ga_pool *pool)
 GA_UNROLLED add_columns(const int m, int n, const double *restrict a, double alpha,
                         const double *restrict x, double *restrict y)
 {
+    if (m > GA_MOST_UNROLLED) {
+        ga_front_kernels_get()->multiply(m, n, a, alpha, x, y);
+        return;
+    }
     for (int j = 0; j < n; ++j, a += m)
         for (int i = 0; i < m; ++i) y[i] += alpha * a[i] * x[j];
 }
@@ -262,23 +267,20 @@ GA_UNROLLED add_rows(const int m, int n, const double *restrict a, double alpha,
 
 typedef struct task {
     const ga_coords *A;
-    bool transposed;
     const double *values, *x;
     double alpha, *y;
 } task;
 
-/* Block number k of those listed, or of all. */
-static inline int block_at(const int *list, int k) { return list ? list[k] : k; }
-
 /* Blocks from *k on, as long as their columns, or rows, are of this length. */
-GA_UNROLLED multiply_alike(const int length, bool by_columns, const task *t, int *k, int count,
-                           const int *list)
+GA_UNROLLED multiply_alike(const int length, const task *t, const bool transposed, int *k,
+                           int count, const int *list)
 {
     const ga_coords *A = t->A;
-    const int *to = t->transposed ? A->col : A->row, *from = t->transposed ? A->row : A->col;
+    const int *to = transposed ? A->col : A->row, *from = transposed ? A->row : A->col;
     const int *lengths = A->by_rows ? A->width : A->height,
               *lines = A->by_rows ? A->height : A->width;
-    int b = block_at(list, *k);
+    const bool by_columns = A->by_rows == transposed;
+    int b = list ? list[*k] : *k;
     do {
         const double *values = t->values + A->start[b];
         if (by_columns)
@@ -286,54 +288,56 @@ GA_UNROLLED multiply_alike(const int length, bool by_columns, const task *t, int
         else
             add_rows(length, lines[b], values, t->alpha, t->x + from[b], t->y + to[b]);
         if (++*k == count) return;
-        b = block_at(list, *k);
+        b = list ? list[*k] : *k;
     } while (lengths[b] == length);
 }
 
 /* With the listed blocks, or without a list the first ones. */
-static void multiply(const task *t, int count, const int *list)
+GA_UNROLLED multiply_blocks(const task *t, const bool transposed, int count, const int *list)
 {
     const ga_coords *A = t->A;
     const int *lengths = A->by_rows ? A->width : A->height;
-    const int *to = t->transposed ? A->col : A->row, *from = t->transposed ? A->row : A->col;
+    const int *to = transposed ? A->col : A->row, *from = transposed ? A->row : A->col;
     for (int k = 0; !lengths && k < count; ++k) {
-        const int b = block_at(list, k);
+        const int b = list ? list[k] : k;
         t->y[to[b]] += t->alpha * t->values[b] * t->x[from[b]];
     }
-    for (int k = 0; lengths && k < count;) {
-        const int length = lengths[block_at(list, k)];
-        if (A->by_rows == t->transposed)
-            GA_UNROLL(length, multiply_alike, true, t, &k, count, list)
-        else
-            GA_UNROLL(length, multiply_alike, false, t, &k, count, list)
-    }
+    for (int k = 0; lengths && k < count;)
+        GA_UNROLL(lengths[list ? list[k] : k], multiply_alike, t, transposed, &k, count, list)
 }
 
 static void multiply_range(void *data, int range)
 {
     const task *t = data;
-    const ga_buckets *by = t->transposed ? &t->A->by_col : &t->A->by_row;
-    multiply(t, by->start[range + 1] - by->start[range], by->item + by->start[range]);
+    const int *start = t->A->by_row.start + range;
+    multiply_blocks(t, false, start[1] - start[0], t->A->by_row.item + start[0]);
 }
 
-static void multiply_all(task t)
+static void multiply_range_transposed(void *data, int range)
 {
-    if (t.A->pool && t.A->by_col.item)
-        ga_pool_run(t.A->pool, RANGES, multiply_range, &t);
-    else
-        multiply(&t, t.A->blocks, NULL);
+    const task *t = data;
+    const int *start = t->A->by_col.start + range;
+    multiply_blocks(t, true, start[1] - start[0], t->A->by_col.item + start[0]);
 }
 
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
-    multiply_all((task){A, false, values, x, alpha, y});
+    task t = {A, values, x, alpha, y};
+    if (A->pool && A->by_row.item)
+        ga_pool_run(A->pool, RANGES, multiply_range, &t);
+    else
+        multiply_blocks(&t, false, A->blocks, NULL);
 }
 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
-    multiply_all((task){A, true, values, x, alpha, y});
+    task t = {A, values, x, alpha, y};
+    if (A->pool && A->by_col.item)
+        ga_pool_run(A->pool, RANGES, multiply_range_transposed, &t);
+    else
+        multiply_blocks(&t, true, A->blocks, NULL);
 }
 
 ga_status ga_buckets_create(int buckets, int count, const int *key, const int *order,

@@ -10,20 +10,19 @@ typedef struct dense {
     const ga_matrix *matrix;
     const ga_front_kernels *kernels;
     int n, ld;
-    double *lu;           /* ld columns of ld numbers */
-    double *forth, *back; /* the factors, for solutions */
-    double *z;            /* ld, for solutions */
+    double *lu; /* ld columns of ld numbers */
+    double *z;  /* ld, for solutions */
     int *swap;
+    int *row; /* of each pivot */
 } dense;
 
 void ga_dense_destroy(void *data)
 {
     dense *d = data;
     ga_free(d->lu);
-    ga_free(d->forth);
-    ga_free(d->back);
     ga_free(d->z);
     ga_free(d->swap);
+    ga_free(d->row);
     ga_free(d);
 }
 
@@ -37,12 +36,11 @@ ga_status ga_dense_analyse(const ga_matrix *matrix, const ga_partition *partitio
     d->n = matrix->n;
     d->ld = ga_front_padded(d->n);
     d->lu = GA_NEW(double, (size_t)d->ld *(size_t)d->ld);
-    d->forth = GA_NEW(double, ga_front_forth_size(d->n, 0));
-    d->back = GA_NEW(double, ga_front_back_size(d->n, 0));
     d->z = GA_NEW(double, d->ld);
     d->swap = GA_NEW(int, d->n);
+    d->row = GA_NEW(int, d->n);
     *data = d;
-    if (d->lu && d->forth && d->back && d->z && d->swap) return GA_OK;
+    if (d->lu && d->z && d->swap && d->row) return GA_OK;
     ga_dense_destroy(d);
     return GA_ERR_MEMORY;
 }
@@ -82,7 +80,12 @@ ga_status ga_dense_factor(void *data, double *rcond, int *column)
         *column = j;
     }
     *rcond = fmin(1 / most, 1);
-    d->kernels->pack(d->n, d->n, d->lu, d->forth, d->back);
+    for (int c = 0; c < d->n; ++c) d->row[c] = c;
+    for (int c = 0; c < d->n; ++c) {
+        const int row = d->row[c];
+        d->row[c] = d->row[d->swap[c]];
+        d->row[d->swap[c]] = row;
+    }
     return GA_OK;
 }
 
@@ -90,16 +93,35 @@ void ga_dense_solve(void *data, bool rough, double *x)
 {
     const dense *d = data;
     (void)rough;
-    ga_front_swap(d->n, d->swap, x);
-    d->kernels->forward(d->n, d->n, d->forth, x, d->z);
-    d->kernels->backward(d->n, d->n, d->back, NULL, x);
+    for (int c = 0; c < d->n; ++c) d->z[c] = x[d->row[c]];
+    for (int c = d->n; c < d->ld; ++c) d->z[c] = 0;
+    d->kernels->solve(d->n, d->lu, d->z);
+    memcpy(x, d->z, (size_t)d->n * sizeof *x);
+}
+
+static void solve_scaled(void *data, bool rough, const double *row, const double *rhs,
+                         const double *col, double *x)
+{
+    const dense *d = data;
+    (void)rough;
+    for (int c = 0; c < d->n; ++c) d->z[c] = rhs[d->row[c]] * row[d->row[c]];
+    for (int c = d->n; c < d->ld; ++c) d->z[c] = 0;
+    d->kernels->solve(d->n, d->lu, d->z);
+    for (int c = 0; c < d->n; ++c) x[c] = d->z[c] * col[c];
 }
 
 void ga_dense_solve_transposed(void *data, double *x)
 {
     const dense *d = data;
-    ga_front_forward_transposed(d->n, d->n, d->back, NULL, x);
-    ga_front_backward_transposed(d->n, d->n, d->forth, NULL, x);
+    for (int c = 0; c < d->n; ++c) {
+        const double *u = d->lu + (ptrdiff_t)c * d->ld;
+        for (int i = 0; i < c; ++i) x[c] -= u[i] * x[i];
+        x[c] *= u[c];
+    }
+    for (int c = d->n - 1; c >= 0; --c) {
+        const double *l = d->lu + (ptrdiff_t)c * d->ld;
+        for (int i = c + 1; i < d->n; ++i) x[c] -= l[i] * x[i];
+    }
     ga_front_swap_back(d->n, d->swap, x);
 }
 
@@ -107,6 +129,7 @@ const ga_solver_table ga_solver_dense = {
     .analyse = ga_dense_analyse,
     .factor = ga_dense_factor,
     .solve = ga_dense_solve,
+    .solve_scaled = solve_scaled,
     .solve_transposed = ga_dense_solve_transposed,
     .destroy = ga_dense_destroy,
 };

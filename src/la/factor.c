@@ -158,6 +158,10 @@ void ga_factor_solve_scaled(const ga_factor *factor, bool rough, const double *r
 {
     const int n = factor->matrix->n;
     if (!factor->data) return;
+    if (factor->solver->solve_scaled) {
+        factor->solver->solve_scaled(factor->data, rough, row, rhs, col, x);
+        return;
+    }
     for (int i = 0; i < n; ++i) x[i] = rhs[i] * row[i];
     factor->solver->solve(factor->data, rough, x);
     for (int i = 0; i < n; ++i) x[i] *= col[i];

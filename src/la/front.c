@@ -14,36 +14,47 @@
 
 /* --- values ------------------------------------------------------------------------------- */
 
+/* In whole vectors; the last one has numbers in common with the one before. */
 KERNEL double scale_column(int n, const double *restrict r, double c, double *restrict x)
 {
-    vec4 most, bad; /* 0 * x is NaN where x is not finite */
-    double largest = 0, rest = 0;
-    int i = 0;
+    vec4 most, bad, y, z, last; /* 0 * x is NaN where x is not finite */
     set_zero(&most);
     set_zero(&bad);
-    for (; i + 4 <= n; i += 4) {
-        vec4 y, z;
-        load(&y, x + i);
+    load(&last, x + n - 4);
+    for (int i = 0; i < n; i += 4) {
+        const bool whole = i + 4 <= n;
+        const int at = whole ? i : n - 4;
+        if (whole)
+            load(&y, x + at);
+        else
+            y = last;
         if (r) {
-            load(&z, r + i);
+            load(&z, r + at);
             scale(&z, c);
             multiply(&y, &z);
-            store(x + i, &y);
+            store(x + at, &y);
         }
         raise_by(&most, &y);
         add(&bad, &y, 0);
     }
-    for (; i < n; ++i) {
-        if (r) x[i] *= r[i] * c;
-        largest = greater(fabs(x[i]), largest);
-        rest += 0 * x[i];
-    }
     double s[4];
     store(s, &bad);
-    return greater(largest_of(&most), largest) + (s[0] + s[1] + s[2] + s[3] + rest);
+    return largest_of(&most) + (s[0] + s[1] + s[2] + s[3]);
 }
 
-KERNEL void fill(int n, const double *A, double *F)
+/* Fewer than four numbers. */
+static inline double scale_few(int n, const double *r, double c, double *x)
+{
+    double most = 0, bad = 0;
+    for (int i = 0; i < n; ++i) {
+        if (r) x[i] *= r[i] * c;
+        most = greater(fabs(x[i]), most);
+        bad += 0 * x[i];
+    }
+    return most + bad;
+}
+
+KERNEL void fill(int n, const double *restrict A, double *restrict F)
 {
     const int ld = ga_front_padded(n);
     for (int j = 0; j < n; ++j, A += n, F += ld) {
@@ -56,6 +67,78 @@ KERNEL void fill(int n, const double *A, double *F)
         for (; i < n; ++i) F[i] = A[i];
         for (; i < ld; ++i) F[i] = 0;
     }
+}
+
+/* --- full blocks -------------------------------------------------------------------------- */
+
+/* Two or three vectors of rows, from row i on; the last one ends with the last row, and may
+ * have rows in common with the one before: they get the same values twice. */
+typedef struct tiles {
+    int at[3];
+} tiles;
+
+KERNEL tiles tiles_from(const int count, int i, int last)
+{
+    return (tiles){{i, count > 2 ? i + 4 : last, last}};
+}
+
+/* f(count, tiles, ...) for all of five rows or more. */
+#define BY_TILES(rows, f, ...)                                                                 \
+    do {                                                                                       \
+        int i = 0;                                                                             \
+        for (; (rows)-i > 12; i += 8) f(2, tiles_from(2, i, i + 4), __VA_ARGS__);              \
+        if ((rows)-i > 8)                                                                      \
+            f(3, tiles_from(3, i, (rows)-4), __VA_ARGS__);                                     \
+        else                                                                                   \
+            f(2, tiles_from(2, i, (rows)-4), __VA_ARGS__);                                     \
+    } while (0)
+
+/* y += alpha A x */
+KERNEL void add_tiles(const int count, tiles of, int m, int n, const double *restrict A,
+                      double alpha, const double *restrict x, double *restrict y)
+{
+    vec4 sum[3], z;
+    for (int t = 0; t < count; ++t) load(&sum[t], y + of.at[t]);
+    for (int j = 0; j < n; ++j, A += m)
+        for (int t = 0; t < count; ++t) {
+            load(&z, A + of.at[t]);
+            scale(&z, alpha);
+            add(&sum[t], &z, x[j]);
+        }
+    for (int t = 0; t < count; ++t) store(y + of.at[t], &sum[t]);
+}
+
+/* One column of C += alpha A B. */
+KERNEL void add_product_tiles(const int count, tiles of, const ga_full_product *p, double alpha,
+                              const double *restrict A, const double *restrict b,
+                              double *restrict c)
+{
+    vec4 sum[3], z[3];
+    for (int t = 0; t < count; ++t) {
+        load(&z[t], c + of.at[t]);
+        load(&sum[t], A + of.at[t]);
+        scale(&sum[t], b[0]);
+    }
+    for (int k = 1; k < p->inner; ++k)
+        for (int t = 0; t < count; ++t)
+            add_at(&sum[t], A + k * p->across_A + of.at[t], b[k * p->down_B]);
+    for (int t = 0; t < count; ++t) {
+        add(&z[t], &sum[t], alpha);
+        store(c + of.at[t], &z[t]);
+    }
+}
+
+KERNEL void multiply_block(int m, int n, const double *A, double alpha, const double *x,
+                           double *y)
+{
+    BY_TILES(m, add_tiles, m, n, A, alpha, x, y);
+}
+
+KERNEL void add_block_product(const ga_full_product *p, double alpha, const double *A,
+                              const double *B, double *C)
+{
+    for (int j = 0; j < p->cols; ++j, B += p->across_B, C += p->across_C)
+        BY_TILES(p->rows, add_product_tiles, p, alpha, A, B, C);
 }
 
 /* --- factors ------------------------------------------------------------------------------ */
@@ -79,26 +162,28 @@ KERNEL int choose_pivot(int k, const double *x, int c, double keep)
     return p;
 }
 
-static void swap_rows(int count, double *a, double *b, int stride)
+/* Rows a and b of all columns. */
+KERNEL void swap_rows(int ld, double *a, double *b)
 {
-    for (int j = 0; j < count; ++j) {
-        const double t = a[(ptrdiff_t)j * stride];
-        a[(ptrdiff_t)j * stride] = b[(ptrdiff_t)j * stride];
-        b[(ptrdiff_t)j * stride] = t;
-    }
+    for (int j = 0; j < ld; j += 4, a += 4 * ld, b += 4 * ld)
+        for (int v = 0; v < 4; ++v) {
+            const double t = a[v * ld];
+            a[v * ld] = b[v * ld];
+            b[v * ld] = t;
+        }
 }
 
-/* Divides column x by its pivot; raises *most to its largest multiplier. tile: the row where
- * the tile of c ends. */
-KERNEL void divide(int c, int tile, int ld, double *x, vec4 *most, double *most_in_tile)
+/* Divides column x, number v of a tile that begins with row c, by its pivot; raises *most to
+ * its largest multiplier. */
+KERNEL void divide(const int v, int c, int ld, double *x, vec4 *most, double *most_in_tile)
 {
-    const double reciprocal = 1 / x[c];
-    x[c] = reciprocal;
-    for (int i = c + 1; i < tile; ++i) {
-        x[i] *= reciprocal;
-        *most_in_tile = greater(fabs(x[i]), *most_in_tile);
+    const double reciprocal = 1 / x[c + v];
+    x[c + v] = reciprocal;
+    for (int i = v + 1; i < 4; ++i) {
+        x[c + i] *= reciprocal;
+        *most_in_tile = greater(fabs(x[c + i]), *most_in_tile);
     }
-    for (int i = tile; i < ld; i += 4) {
+    for (int i = c + 4; i < ld; i += 4) {
         vec4 l;
         load(&l, x + i);
         scale(&l, reciprocal);
@@ -107,12 +192,12 @@ KERNEL void divide(int c, int tile, int ld, double *x, vec4 *most, double *most_
     }
 }
 
-/* y -= x y[c], below row c. */
-KERNEL void eliminate(int c, int tile, int ld, const double *restrict x, double *restrict y)
+/* y -= x y[c + v], below row c + v. */
+KERNEL void eliminate(const int v, int c, int ld, const double *restrict x, double *restrict y)
 {
-    const double u = y[c];
-    for (int i = c + 1; i < tile; ++i) y[i] -= x[i] * u;
-    for (int i = tile; i < ld; i += 4) {
+    const double u = y[c + v];
+    for (int i = v + 1; i < 4; ++i) y[c + i] -= x[c + i] * u;
+    for (int i = c + 4; i < ld; i += 4) {
         vec4 z;
         load(&z, y + i);
         subtract_at(&z, x + i, u);
@@ -163,34 +248,48 @@ KERNEL void update(const int w, int c, int ld, double *F)
     for (int j = c + 4; j < ld; j += 4) update_four(w, c, ld, x, F + (ptrdiff_t)j * ld);
 }
 
+/* What factors need to know of each other, and have found. */
+typedef struct pivoting {
+    int k, ld;
+    double keep;
+    int *swap;
+    vec4 most; /* multipliers below the tiles */
+    double most_in_tiles;
+} pivoting;
+
+/* Column v of a panel of w that begins with row and column c; false if it has no pivot. */
+KERNEL bool factor_column(const int v, const int w, int c, pivoting *f, double *F)
+{
+    double *x = F + (ptrdiff_t)(c + v) * f->ld;
+    const int p = choose_pivot(f->k, x, c + v, f->keep);
+    if (p < 0) return false;
+    f->swap[c + v] = p;
+    if (p != c + v) swap_rows(f->ld, F + c + v, F + p);
+    divide(v, c, f->ld, x, &f->most, &f->most_in_tiles);
+    for (int j = v + 1; j < w; ++j) eliminate(v, c, f->ld, x, x + (ptrdiff_t)(j - v) * f->ld);
+    return true;
+}
+
+KERNEL bool factor_panel(const int w, int c, pivoting *f, double *F)
+{
+    if (!factor_column(0, w, c, f, F)) return false;
+    if (w > 1 && !factor_column(1, w, c, f, F)) return false;
+    if (w > 2 && !factor_column(2, w, c, f, F)) return false;
+    if (w > 3 && !factor_column(3, w, c, f, F)) return false;
+    update(w, c, f->ld, F);
+    return true;
+}
+
 KERNEL double factor(int k, int m, double keep, double *F, int *swap)
 {
-    const int ld = ga_front_padded(m);
-    double in_tiles = 0;
-    vec4 most;
-    set_zero(&most);
-    for (int first = 0; first < k; first += 4) {
-        const int end = first + 4 < k ? first + 4 : k;
-        for (int c = first; c < end; ++c) {
-            double *x = F + (ptrdiff_t)c * ld;
-            const int p = choose_pivot(k, x, c, keep);
-            if (p < 0) return -1;
-            swap[c] = p;
-            if (p != c) swap_rows(m, F + c, F + p, ld);
-            divide(c, first + 4, ld, x, &most, &in_tiles);
-            for (int j = c + 1; j < end; ++j)
-                eliminate(c, first + 4, ld, x, F + (ptrdiff_t)j * ld);
-        }
-        if (end - first == 4)
-            update(4, first, ld, F);
-        else if (end - first == 3)
-            update(3, first, ld, F);
-        else if (end - first == 2)
-            update(2, first, ld, F);
-        else
-            update(1, first, ld, F);
-    }
-    return greater(largest_of(&most), in_tiles);
+    pivoting f = {.k = k, .ld = ga_front_padded(m), .keep = keep, .swap = swap};
+    bool good = true;
+    int c = 0;
+    for (; c + 4 <= k && good; c += 4) good = factor_panel(4, c, &f, F);
+    if (good && k - c == 3) good = factor_panel(3, c, &f, F);
+    if (good && k - c == 2) good = factor_panel(2, c, &f, F);
+    if (good && k - c == 1) good = factor_panel(1, c, &f, F);
+    return good ? greater(largest_of(&f.most), f.most_in_tiles) : -1;
 }
 
 /* --- solution ----------------------------------------------------------------------------- */
@@ -222,60 +321,84 @@ KERNEL void pack(int k, int m, const double *F, double *forth, double *back)
     }
 }
 
-/* z -= a tile of w columns times a. */
-KERNEL void subtract_tile(const int w, const double *restrict x, const double *restrict a,
-                          double *restrict z)
+/* z -= a tile of w columns times a; columns are `across` numbers apart. */
+KERNEL void subtract_tile(const int w, int across, const double *restrict x,
+                          const double *restrict a, double *restrict z)
 {
     vec4 y, s, t;
     load(&y, z);
     load(&s, x);
     scale(&s, a[0]);
-    if (w > 1) add_at(&s, x + 4, a[1]);
+    if (w > 1) add_at(&s, x + across, a[1]);
     if (w > 2) {
-        load(&t, x + 8);
+        load(&t, x + 2 * across);
         scale(&t, a[2]);
-        if (w > 3) add_at(&t, x + 12, a[3]);
+        if (w > 3) add_at(&t, x + 3 * across, a[3]);
         add(&s, &t, 1);
     }
     minus(&y, &s);
     store(z, &y);
 }
 
-/* The tile on the diagonal by substitution, then the rows below it. Returns the next panel.
- * Unrolled by hand, as on the way back: GCC would vectorise loops through memory. */
-KERNEL const double *forward_panel(const int w, int c, int ld, const double *restrict x,
-                                   double *restrict z)
+/* The tile on the diagonal by substitution, then the rows below it, whose tiles are `step`
+ * numbers apart. Unrolled by hand, as on the way back: GCC would vectorise loops through
+ * memory. */
+KERNEL void forward_panel(const int w, int c, int ld, int across, const double *restrict x,
+                          const double *restrict below, int step, double *restrict z)
 {
     double a[4] = {z[c], z[c + 1], z[c + 2], z[c + 3]};
     a[1] -= x[1] * a[0];
     a[2] -= x[2] * a[0];
     a[3] -= x[3] * a[0];
     if (w > 1) {
-        a[2] -= x[6] * a[1];
-        a[3] -= x[7] * a[1];
+        a[2] -= x[across + 2] * a[1];
+        a[3] -= x[across + 3] * a[1];
     }
-    if (w > 2) a[3] -= x[11] * a[2];
+    if (w > 2) a[3] -= x[2 * across + 3] * a[2];
     put(z + c, a[0], a[1], a[2], a[3]);
-    x += 4 * w;
-    for (int i = c + 4; i < ld; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
-    return x;
+    for (int i = c + 4; i < ld; i += 4, below += step)
+        subtract_tile(w, across, below, a, z + i);
 }
 
-/* A tile of which only the first numbers are there, or all four. */
-KERNEL void load_tile(vec4 *x, const double *z, int count)
+/* The same, with the rows above. */
+KERNEL void backward_panel(const int w, int c, int across, const double *restrict x,
+                           const double *restrict above, int step, double *restrict z)
 {
-    if (count >= 4)
-        load(x, z);
+    double a[4] = {z[c], w > 1 ? z[c + 1] : 0, w > 2 ? z[c + 2] : 0, w > 3 ? z[c + 3] : 0};
+    if (w > 3) {
+        a[3] *= x[3 * across + 3];
+        a[0] -= x[3 * across] * a[3];
+        a[1] -= x[3 * across + 1] * a[3];
+        a[2] -= x[3 * across + 2] * a[3];
+    }
+    if (w > 2) {
+        a[2] *= x[2 * across + 2];
+        a[0] -= x[2 * across] * a[2];
+        a[1] -= x[2 * across + 1] * a[2];
+    }
+    if (w > 1) {
+        a[1] *= x[across + 1];
+        a[0] -= x[across] * a[1];
+    }
+    a[0] *= x[0];
+    if (w == 4)
+        put(z + c, a[0], a[1], a[2], a[3]);
     else
-        load_first(x, z, count);
+        for (int p = 0; p < w; ++p) z[c + p] = a[p];
+    for (int i = 0; i < c; i += 4, above += step) subtract_tile(w, across, above, a, z + i);
 }
 
-KERNEL void store_tile(double *z, const vec4 *x, int count)
+/* Of factors in pieces; each returns where the next panel begins. */
+KERNEL const double *forward_piece(const int w, int c, int ld, const double *x, double *z)
 {
-    if (count >= 4)
-        store(z, x);
-    else
-        store_first(z, x, count);
+    forward_panel(w, c, ld, 4, x, x + 4 * w, 4 * w, z);
+    return x + (ptrdiff_t)w * (ld - c);
+}
+
+KERNEL const double *backward_piece(const int w, int c, const double *x, double *z)
+{
+    backward_panel(w, c, 4, x, x + 4 * w, 4 * w, z);
+    return x + (ptrdiff_t)w * (c + 4);
 }
 
 KERNEL void forward(int k, int m, const double *x, double *own, double *z)
@@ -284,49 +407,19 @@ KERNEL void forward(int k, int m, const double *x, double *own, double *z)
     vec4 y;
     int c = 0;
     for (; c < k; c += 4) {
-        load_tile(&y, own + c, k - c);
+        load_some(&y, own + c, k - c);
         store(z + c, &y);
     }
     set_zero(&y);
     for (; c < ld; c += 4) store(z + c, &y);
-    for (c = 0; c + 4 <= k; c += 4) x = forward_panel(4, c, ld, x, z);
-    if (k - c == 3) forward_panel(3, c, ld, x, z);
-    if (k - c == 2) forward_panel(2, c, ld, x, z);
-    if (k - c == 1) forward_panel(1, c, ld, x, z);
+    for (c = 0; c + 4 <= k; c += 4) x = forward_piece(4, c, ld, x, z);
+    if (k - c == 3) forward_piece(3, c, ld, x, z);
+    if (k - c == 2) forward_piece(2, c, ld, x, z);
+    if (k - c == 1) forward_piece(1, c, ld, x, z);
     for (c = 0; c < k; c += 4) {
         load(&y, z + c);
-        store_tile(own + c, &y, k - c);
+        store_some(own + c, &y, k - c);
     }
-}
-
-/* The same, with the rows above. */
-KERNEL const double *backward_panel(const int w, int c, const double *restrict x,
-                                    double *restrict z)
-{
-    double a[4] = {z[c], w > 1 ? z[c + 1] : 0, w > 2 ? z[c + 2] : 0, w > 3 ? z[c + 3] : 0};
-    if (w > 3) {
-        a[3] *= x[15];
-        a[0] -= x[12] * a[3];
-        a[1] -= x[13] * a[3];
-        a[2] -= x[14] * a[3];
-    }
-    if (w > 2) {
-        a[2] *= x[10];
-        a[0] -= x[8] * a[2];
-        a[1] -= x[9] * a[2];
-    }
-    if (w > 1) {
-        a[1] *= x[5];
-        a[0] -= x[4] * a[1];
-    }
-    a[0] *= x[0];
-    if (w == 4)
-        put(z + c, a[0], a[1], a[2], a[3]);
-    else
-        for (int p = 0; p < w; ++p) z[c + p] = a[p];
-    x += 4 * w;
-    for (int i = 0; i < c; i += 4, x += 4 * w) subtract_tile(w, x, a, z + i);
-    return x;
 }
 
 KERNEL void backward(int k, int m, const double *x, const double *others, double *z)
@@ -334,7 +427,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     const int r = m - k;
     for (int i = 0; i < k; i += 4) {
         vec4 y, s, t;
-        load_tile(&y, z + i, k - i);
+        load_some(&y, z + i, k - i);
         set_zero(&s);
         set_zero(&t);
         int j = 0;
@@ -348,13 +441,31 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
         }
         add(&s, &t, 1);
         minus(&y, &s);
-        store_tile(z + i, &y, k - i);
+        store_some(z + i, &y, k - i);
     }
     int c = k & ~3;
-    if (k - c == 3) x = backward_panel(3, c, x, z);
-    if (k - c == 2) x = backward_panel(2, c, x, z);
-    if (k - c == 1) x = backward_panel(1, c, x, z);
-    for (c -= 4; c >= 0; c -= 4) x = backward_panel(4, c, x, z);
+    if (k - c == 3) x = backward_piece(3, c, x, z);
+    if (k - c == 2) x = backward_piece(2, c, x, z);
+    if (k - c == 1) x = backward_piece(1, c, x, z);
+    for (c -= 4; c >= 0; c -= 4) x = backward_piece(4, c, x, z);
+}
+
+/* With the factors of a whole matrix where they are. */
+KERNEL void solve_whole(int n, const double *F, double *z)
+{
+    const int ld = ga_front_padded(n), whole = n & ~3;
+    const double *x = F;
+    int c = 0;
+    for (; c < whole; c += 4, x += 4 * (ld + 1)) forward_panel(4, c, ld, ld, x, x + 4, 4, z);
+    if (n - c == 3) forward_panel(3, c, ld, ld, x, x, 4, z);
+    if (n - c == 2) forward_panel(2, c, ld, ld, x, x, 4, z);
+    if (n - c == 3) backward_panel(3, c, ld, x, x - c, 4, z);
+    if (n - c == 2) backward_panel(2, c, ld, x, x - c, 4, z);
+    if (n - c == 1) backward_panel(1, c, ld, x, x - c, 4, z);
+    for (c -= 4; c >= 0; c -= 4) {
+        x -= 4 * (ld + 1);
+        backward_panel(4, c, ld, x, x - c, 4, z);
+    }
 }
 
 /* --- instances ---------------------------------------------------------------------------- */
@@ -388,9 +499,23 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
 #define INSTANCE(name, attribute, sizes)                                                       \
     attribute static double scale_##name(int n, const double *r, double c, double *x)          \
     {                                                                                          \
+        if (n < 4) return scale_few(n, r, c, x);                                               \
         return r ? scale_column(n, r, c, x) : scale_column(n, NULL, c, x);                     \
     }                                                                                          \
-    attribute static void fill_##name(int n, const double *A, double *F) { fill(n, A, F); }    \
+    attribute static void fill_##name(int n, const double *A, double *F)                       \
+    {                                                                                          \
+        fill(n, A, F);                                                                         \
+    }                                                                                          \
+    attribute static void multiply_##name(int m, int n, const double *A, double alpha,         \
+                                          const double *x, double *y)                          \
+    {                                                                                          \
+        multiply_block(m, n, A, alpha, x, y);                                                  \
+    }                                                                                          \
+    attribute static void add_product_##name(const ga_full_product *p, double alpha,           \
+                                             const double *A, const double *B, double *C)      \
+    {                                                                                          \
+        add_block_product(p, alpha, A, B, C);                                                  \
+    }                                                                                          \
     attribute static double factor_##name(int k, int m, double keep, double *F, int *swap)     \
     {                                                                                          \
         double most;                                                                           \
@@ -412,9 +537,13 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     {                                                                                          \
         sizes(k, m, , backward, back, others, own)                                             \
     }                                                                                          \
-    static const ga_front_kernels kernels_##name = {scale_##name,  fill_##name,                \
-                                                    factor_##name, pack_##name,                \
-                                                    forward_##name, backward_##name};
+    attribute static void solve_##name(int n, const double *F, double *x)                      \
+    {                                                                                          \
+        solve_whole(n, F, x);                                                                  \
+    }                                                                                          \
+    static const ga_front_kernels kernels_##name = {                                           \
+        scale_##name, fill_##name,    multiply_##name, add_product_##name, factor_##name,      \
+        pack_##name,  forward_##name, backward_##name, solve_##name};
 /* clang-format on */
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)

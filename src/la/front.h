@@ -24,12 +24,22 @@ static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
 size_t ga_front_forth_size(int k, int r);
 size_t ga_front_back_size(int k, int r);
 
+/* C += alpha A B, all by columns: how far apart these are. Rows of B may be apart, too. */
+typedef struct ga_full_product {
+    int rows, cols, inner; /* inner >= 1 */
+    int across_A, down_B, across_B, across_C;
+} ga_full_product;
+
 typedef struct ga_front_kernels {
     /* x *= r c for n numbers, with r = 1 where it is null; returns the largest |x|, NaN if one
      * is not finite. */
     double (*scale)(int n, const double *r, double c, double *x);
     /* F from a full matrix of n columns of n numbers. */
     void (*fill)(int n, const double *A, double *F);
+    /* y += alpha A x with a full block of m >= 5 rows and n columns; and a product of such. */
+    void (*multiply)(int m, int n, const double *A, double alpha, const double *x, double *y);
+    void (*add_product)(const ga_full_product *p, double alpha, const double *A,
+                        const double *B, double *C);
     /* Row c was swapped with row swap[c] >= c. The diagonal entry stays the pivot if it is at
      * least `keep` times the largest below it in A: 1 is partial pivoting. Returns the largest
      * multiplier in L_A and L U_A^-1; -1 if a pivot is zero, denormalised or not finite. */
@@ -40,6 +50,9 @@ typedef struct ga_front_kernels {
     void (*forward)(int k, int m, const double *forth, double *own, double *work);
     /* own becomes U_A^-1 (own - L_A^-1 P U others); others are r numbers. */
     void (*backward)(int k, int m, const double *back, const double *others, double *own);
+    /* x = F^-1 x with a whole matrix, k = m = n, whose factors were not packed; x has its rows
+     * in the order of the pivots, and zeros up to a multiple of four. */
+    void (*solve)(int n, const double *F, double *x);
 } ga_front_kernels;
 
 /* The fastest on this machine. The same bits come from all of them. */

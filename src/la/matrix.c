@@ -412,9 +412,7 @@ GA_UNROLLED add_blocks(const int rows, const run *r, const item *from, const ite
     }
 }
 
-enum { MOST_ROWS = 6 };
-
-/* values += scale a b, with at most MOST_ROWS rows, columns of a in one piece. */
+/* values += scale a b, with at most GA_MOST_UNROLLED rows, columns of a in one piece. */
 GA_UNROLLED add_products(const int rows, const run *r, const item *from, const item *end,
                          const ga_matrix_term *term, double *restrict values)
 {
@@ -424,7 +422,7 @@ GA_UNROLLED add_products(const int rows, const run *r, const item *from, const i
         const double *restrict a = term->a + x->a, *restrict b = term->b + x->b;
         double *restrict to = values + x->to;
         for (int j = 0; j < cols; ++j, b += r->across_b, to += x->stride) {
-            double sum[MOST_ROWS];
+            double sum[GA_MOST_UNROLLED];
             for (int i = 0; i < rows; ++i) sum[i] = a[i] * b[0];
             for (int k = 1; k < r->inner; ++k)
                 for (int i = 0; i < rows; ++i) sum[i] += a[k * across + i] * b[k * down_b];
@@ -433,7 +431,19 @@ GA_UNROLLED add_products(const int rows, const run *r, const item *from, const i
     }
 }
 
-/* The same, of any size. */
+/* The same, with more rows. */
+static void add_tall_products(const run *r, const item *from, const item *end,
+                              const ga_matrix_term *term, double *values)
+{
+    const ga_front_kernels *kernels = ga_front_kernels_get();
+    for (const item *x = from; x < end; ++x) {
+        const ga_full_product p = {r->rows,   r->cols,     r->inner, r->across,
+                                   r->down_b, r->across_b, x->stride};
+        kernels->add_product(&p, term->scale, term->a + x->a, term->b + x->b, values + x->to);
+    }
+}
+
+/* The same, with columns of a in pieces. */
 static void add_any_products(const run *r, const item *from, const item *end,
                              const ga_matrix_term *term, double *restrict values)
 {
@@ -458,8 +468,10 @@ static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term
         const item *end = part->items + r->end;
         if (r->inner == 0)
             GA_UNROLL(r->rows, add_blocks, r, from, end, term, values)
-        else if (r->down == 1 && r->rows <= MOST_ROWS)
+        else if (r->down == 1 && r->rows <= GA_MOST_UNROLLED)
             GA_UNROLL(r->rows, add_products, r, from, end, term, values)
+        else if (r->down == 1)
+            add_tall_products(r, from, end, term, values);
         else
             add_any_products(r, from, end, term, values);
         from = end;

@@ -14,6 +14,9 @@ typedef struct ga_solver_table {
     ga_status (*factor)(void *data, double *rcond, int *column);
     /* In place. rough: see factor.h. */
     void (*solve)(void *data, bool rough, double *x);
+    /* With scaled sides; null: as `solve`, with loops before and after it. */
+    void (*solve_scaled)(void *data, bool rough, const double *row, const double *rhs,
+                         const double *col, double *x);
     void (*solve_transposed)(void *data, double *x);
     void (*use)(void *data, ga_pool *pool); /* null: has no use for threads */
     void (*forget)(void *data);             /* the choice of pivots; null if none is kept */

@@ -10,6 +10,8 @@
         f(n, __VA_ARGS__);                                                                     \
         break;
 
+enum { GA_MOST_UNROLLED = 6 };
+
 /* f(n, ...) with n a constant where it is at most six: nodes have no more components, and
  * loops of unknown length cost more than what they do then. */
 #define GA_UNROLL(n, f, ...)                                                                   \
