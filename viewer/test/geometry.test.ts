@@ -211,6 +211,26 @@ describe("gears", () => {
     const gap = (pair!.wheels[1]!.phase - Math.PI) / ((2 * Math.PI) / pair!.wheels[1]!.teeth);
     expect(Math.abs(gap - Math.floor(gap))).toBeCloseTo(0.5, 9);
   });
+  it("arms with teeth are drawn as arms, wheels with a pin as wheels", () => {
+    for (const dimension of [2, 3]) {
+      const scene = (reach: number): SceneData => ({
+        format: 1,
+        dimension,
+        bodies: [0, 1].map((k) => ({ name: `arm${k}`, mass: 0.5, inertia: [1e-4, 2e-3, 2e-3], position: [k ? 0.12 : -0.12, 0, 0] })),
+        joints: [
+          ...[0, 1].map((k) => ({ name: `s${k}`, type: "revolute", a: { body: -1, position: [k ? 0.02 : -0.02, 0, 0] }, b: { body: k, position: [k ? -0.1 : 0.1, 0, 0] } })),
+          ...[0, 1].map((k) => ({ name: `e${k}`, type: "spherical", a: { body: -1 }, b: { body: k, position: [k ? reach - 0.1 : 0.1 - reach, 0, 0] } })),
+          { name: "g", type: "gear", joints: ["s0", "s1"], ratio: -1 },
+        ] as SceneData["joints"],
+      });
+      const list = draw(scene(0.2));
+      for (const body of [0, 1]) {
+        const [low, high] = extent(list, body);
+        expect(high[0] - low[0]).toBeGreaterThan(0.19);
+      }
+      expect(draw(scene(0.015)).parts).toEqual([]);
+    }
+  });
   it("wheels on one shaft do not cover each other, and a pair lies in one plane", () => {
     const at = [[0, 0, 0], [0.12, 0, 0], [0.3, 0, 0.05]];
     const scene = (ratio: number): SceneData => ({

@@ -332,6 +332,13 @@ function solidBox(list: PartList, b: BodyLayout, layout: Layout, points: Vec3[])
   arms(list, b, points, (a) => axes.every((e, i) => Math.abs(dot(a, e)) <= 0.55 * edge[i]!), () => [0, 0, 0]);
 }
 
+/* All that is attached is within the wheel, whichever place is its hub. */
+function isMereWheel(b: BodyLayout): boolean {
+  const points = b.attachments.map((a) => a.point);
+  const reach = points.map((hub) => Math.max(...points.map((p) => distance(p, hub))));
+  return !points.length || Math.min(...reach) < 1.02 * b.gear;
+}
+
 export function drawDefault(list: PartList, b: BodyLayout, layout: Layout): void {
   const kind = b.data.kind ?? "rigid";
   if (kind === "point-mass") {
@@ -348,7 +355,12 @@ export function drawDefault(list: PartList, b: BodyLayout, layout: Layout): void
     spokedWheel(list, b.index, a?.point ?? [0, 0, 0], a?.axis ?? Z, b.discs, 0.1 * b.discs);
     return;
   }
-  if (b.gear > 0) return; /* its wheels are drawn with the gears */
+  if (b.gear > 0) {
+    if (isMereWheel(b)) return; /* its wheels are drawn with the gears */
+    const points = distinct(b.attachments.map((a) => a.point), 0.02 * b.span);
+    const [p, q, spread] = extremes(points);
+    if (!layout.planar) return link(list, b, points, p, q, spread);
+  }
   if (layout.planar) planarBody(list, b, layout);
   else if (b.ring > 0) ring(list, b);
   else spatialBody(list, b, layout);
