@@ -525,6 +525,18 @@ test("the camera follows, and fits the motion or the moment", async () => {
   await clean(opened, "camera");
 });
 
+test("planes of point-on-plane hide nothing", async () => {
+  const opened = await open(desktop, example("sliding_ladder").page);
+  const { page } = opened;
+  const at = [2.5, 0.15, 0]; /* on the floor, beside the ladder */
+  const drawn = await g(page, "return g.pixel(a)", at);
+  await g(page, 'g.option("joints")');
+  await settle(page);
+  const bare = await g(page, "return g.pixel(a)", at);
+  check(drawn.every((x, k) => Math.abs(x - bare[k]) < 6), `the floor is ${drawn}, without joints ${bare}`);
+  await clean(opened, "planes");
+});
+
 const TRAVEL = `galpha: 1
 bodies:
   car: {mass: 1, inertia: [0.1, 0.1, 0.1], velocity: [5, 0, 0]}

@@ -240,9 +240,9 @@ const universal: Glyph = (v) => {
   }
 };
 
-/* A sheet of the first body as large as the place where the second ever is. */
-function sheet(v: JointView, below: number): void {
-  const { list, layout, run } = v.context;
+/* The place where the second body ever is in a plane of the first: its centre and its edges. */
+function field(v: JointView, below: number): { centre: Vec3; edges: [number, number] } {
+  const { layout, run } = v.context;
   const { a, b, g } = v;
   const p = [0, 0, 0];
   const low = [0, 0];
@@ -260,8 +260,28 @@ function sheet(v: JointView, below: number): void {
     }
   const edge = Math.max(3 * g, 0.08 * layout.size);
   const centre = add(a.origin, add(mul(a.x, (low[0]! + high[0]!) / 2), mul(a.y, (low[1]! + high[1]!) / 2)));
+  return { centre: along(centre, a.z, -below), edges: [high[0]! - low[0]! + 2 * edge, high[1]! - low[1]! + 2 * edge] };
+}
+
+function sheet(v: JointView, below: number): void {
+  const { list } = v.context;
+  const { a, g } = v;
+  const { centre, edges } = field(v, below);
   list.color = SHEET;
-  list.box(a.body, along(centre, a.z, -below), [a.x, a.y, a.z], [high[0]! - low[0]! + 2 * edge, high[1]! - low[1]! + 2 * edge, 0.1 * g]);
+  list.box(a.body, centre, [a.x, a.y, a.z], [...edges, 0.1 * g]);
+}
+
+/* The border of a sheet, which hides nothing. */
+function frame(v: JointView, below: number): void {
+  const { list } = v.context;
+  const { a, g } = v;
+  const { centre, edges } = field(v, below);
+  const wide = 0.25 * g;
+  list.color = SHEET;
+  for (const side of [-0.5, 0.5]) {
+    list.box(a.body, along(centre, a.x, side * edges[0]), [a.x, a.y, a.z], [wide, edges[1] + wide, 0.1 * g]);
+    list.box(a.body, along(centre, a.y, side * edges[1]), [a.x, a.y, a.z], [edges[0] + wide, wide, 0.1 * g]);
+  }
 }
 
 const planar: Glyph = (v) => {
@@ -328,7 +348,7 @@ const pointOnLine: Glyph = (v) => {
 
 const pointOnPlane: Glyph = (v) => {
   const { list } = v.context;
-  sheet(v, 0.1 * v.g);
+  frame(v, 0.1 * v.g);
   list.color = DARK_STEEL;
   list.ball(v.b.body, v.b.origin, 0.45 * v.g);
 };
