@@ -121,7 +121,7 @@ static double typical_reaction(const ga_stepper *s)
 static double longest_arm(const ga_stepper *s)
 {
     double longest = 0, *size[2] = {s->jacobian.scale_work, s->jacobian.scale_work + s->mp};
-    ga_coords_row_sums(&s->dae.G, s->tangent.G, s->dae.kind, size);
+    ga_norm_rows(&s->dae.G, s->tangent.G, s->dae.kind, size);
     for (int i = 0; i < s->mp; ++i)
         if (size[0][i] > 0) longest = ga_larger(longest, size[1][i] / size[0][i]);
     return longest;

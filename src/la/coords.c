@@ -1,11 +1,10 @@
-/* Structures of sparse matrices, products with vectors, and the counting sort the other files
- * share. */
+/* Structures of sparse matrices, and products with vectors. */
 #include "la/coords.h"
 
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/unroll.h"
 #include "la/front.h"
-#include "la/unroll.h"
 
 #include <limits.h>
 #include <math.h>
@@ -80,14 +79,19 @@ static ga_status create_full(int rows, int cols, ga_coords *coords)
     return GA_OK;
 }
 
+static ga_status create_entries(int rows, int cols, int count, ga_coords *coords)
+{
+    *coords = (ga_coords){.rows = rows, .cols = cols, .count = count, .blocks = count};
+    coords->row = GA_NEW_WHOLE(int, count);
+    coords->col = GA_NEW_WHOLE(int, count);
+    return coords->row && coords->col ? GA_OK : fail_create(coords);
+}
+
 ga_status ga_coords_create(int rows, int cols, int count, const int *row, const int *col,
                            ga_coords *coords)
 {
-    *coords = (ga_coords){.rows = rows, .cols = cols, .count = count, .blocks = count};
     if (!row) return create_full(rows, cols, coords);
-    coords->row = GA_NEW_WHOLE(int, count);
-    coords->col = GA_NEW_WHOLE(int, count);
-    if (!coords->row || !coords->col) return fail_create(coords);
+    GA_TRY(create_entries(rows, cols, count, coords));
     for (int k = 0; k < count; ++k) {
         coords->row[k] = row[k];
         coords->col[k] = col[k];
@@ -97,33 +101,9 @@ ga_status ga_coords_create(int rows, int cols, int count, const int *row, const 
 
 ga_status ga_coords_diagonal(int n, ga_coords *coords)
 {
-    *coords = (ga_coords){.rows = n, .cols = n, .count = n, .blocks = n};
-    coords->row = GA_NEW_WHOLE(int, n);
-    coords->col = GA_NEW_WHOLE(int, n);
-    if (!coords->row || !coords->col) return fail_create(coords);
+    GA_TRY(create_entries(n, n, n, coords));
     for (int i = 0; i < n; ++i) coords->row[i] = coords->col[i] = i;
     return GA_OK;
-}
-
-/* Sums of |A| over the rows of a block. */
-GA_UNROLLED add_sizes(const int rows, const ga_matrix_block *x, const double *values,
-                      const int *kind, double *const sums[2])
-{
-    for (int j = 0; j < x->cols; ++j) {
-        const double *column = values + x->start + (ptrdiff_t)j * x->across;
-        double *sum = sums[kind[x->col + j]] + x->row;
-        for (int i = 0; i < rows; ++i) sum[i] += fabs(column[(ptrdiff_t)i * x->down]);
-    }
-}
-
-void ga_coords_row_sums(const ga_coords *A, const double *values, const int *kind,
-                        double *sums[2])
-{
-    for (int k = 0; k < 2; ++k) memset(sums[k], 0, (size_t)A->rows * sizeof *sums[k]);
-    for (int b = 0; b < A->blocks; ++b) {
-        const ga_matrix_block x = ga_coords_box(A, b);
-        GA_UNROLL(x.rows, add_sizes, &x, values, kind, sums)
-    }
 }
 
 void ga_coords_take_diagonal(const ga_coords *A, const double *values, double *diagonal)
@@ -165,13 +145,7 @@ ga_coords ga_coords_transposed(const ga_coords *coords)
 
 ga_status ga_coords_entries(const ga_coords *coords, ga_coords *entries)
 {
-    *entries = (ga_coords){.rows = coords->rows,
-                           .cols = coords->cols,
-                           .count = coords->count,
-                           .blocks = coords->count};
-    entries->row = GA_NEW_WHOLE(int, coords->count);
-    entries->col = GA_NEW_WHOLE(int, coords->count);
-    if (!entries->row || !entries->col) return fail_create(entries);
+    GA_TRY(create_entries(coords->rows, coords->cols, coords->count, entries));
     for (ga_matrix_entry e = ga_entry_first(coords); e.k < coords->count;
          ga_entry_next(coords, &e)) {
         entries->row[e.k] = e.row;
@@ -338,32 +312,4 @@ void ga_coords_multiply_transposed(const ga_coords *A, const double *values, dou
         ga_pool_run(A->pool, RANGES, multiply_range_transposed, &t);
     else
         multiply_blocks(&t, true, A->blocks, NULL);
-}
-
-ga_status ga_buckets_create(int buckets, int count, const int *key, const int *order,
-                            ga_buckets *b)
-{
-    b->start = GA_NEW_WHOLE(int, (size_t)buckets + 1);
-    b->item = GA_NEW_WHOLE(int, count);
-    if (!b->start || !b->item) {
-        ga_buckets_destroy(b);
-        return GA_ERR_MEMORY;
-    }
-    /* Count, sum up to where each bucket ends, fill from the back: start ends up at the
-     * beginnings, without a second array. */
-    for (int k = 0; k < count; ++k) b->start[key[k]]++;
-    for (int i = 1; i < buckets; ++i) b->start[i] += b->start[i - 1];
-    b->start[buckets] = count;
-    for (int k = count - 1; k >= 0; --k) {
-        int item = order ? order[k] : k;
-        b->item[--b->start[key[item]]] = item;
-    }
-    return GA_OK;
-}
-
-void ga_buckets_destroy(ga_buckets *b)
-{
-    ga_free(b->start);
-    ga_free(b->item);
-    *b = (ga_buckets){0};
 }

@@ -4,8 +4,8 @@
 #ifndef GA_LA_COORDS_H
 #define GA_LA_COORDS_H
 
+#include "base/buckets.h"
 #include "base/pool.h"
-#include "la/buckets.h"
 
 #include <stdbool.h>
 
@@ -58,9 +58,6 @@ ga_status ga_coords_start(ga_coords *coords);
 ga_status ga_coords_join(ga_coords *coords, bool *joined);
 /* Entries 1 to n of the diagonal. */
 ga_status ga_coords_diagonal(int n, ga_coords *coords);
-/* Sums of |A| over each row, by the kinds of its columns, 0 or 1. */
-void ga_coords_row_sums(const ga_coords *A, const double *values, const int *kind,
-                        double *sums[2]);
 void ga_coords_take_diagonal(const ga_coords *A, const double *values, double *diagonal);
 void ga_coords_destroy(ga_coords *coords); /* a zeroed one is fine; leaves it zeroed */
 

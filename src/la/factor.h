@@ -37,7 +37,7 @@ typedef struct ga_factor ga_factor;
 /* Allocates and analyses the pattern (values need not be set). The matrix is borrowed. The
  * dense solver takes both kinds of matrix; the others give GA_ERR_ARGUMENT for a full one. */
 ga_status ga_factor_create(ga_matrix *matrix, ga_backend_kind kind, ga_factor **factor);
-/* The block solver with a partition, which is not kept. */
+/* The block solver, which needs a partition; it is not kept. */
 ga_status ga_factor_create_blocks(ga_matrix *matrix, const ga_partition *partition,
                                   ga_factor **factor);
 void ga_factor_destroy(ga_factor *factor);

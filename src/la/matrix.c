@@ -1,12 +1,12 @@
 /* Square matrices as sums of terms; see matrix.h. */
 #include "la/matrix.h"
 
+#include "base/buckets.h"
 #include "base/finite.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
+#include "base/unroll.h"
 #include "la/front.h"
-#include "la/unroll.h"
 
 #include <limits.h>
 #include <math.h>
@@ -560,13 +560,7 @@ void ga_matrix_add_term(ga_matrix *matrix, int k, const ga_matrix_term *term)
 void ga_matrix_sum(ga_matrix *matrix, const ga_matrix_term *terms, const double *r,
                    const double *c)
 {
-    work_on_all(&(task){.matrix = matrix,
-                        .clear = true,
-                        .measure = true,
-                        .number = -1,
-                        .term = terms,
-                        .r = r,
-                        .c = c});
+    work_on_all(&(task){matrix, true, true, -1, terms, r, c});
 }
 
 void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c)
@@ -578,20 +572,6 @@ bool ga_matrix_measure(ga_matrix *matrix)
 {
     if (!matrix->measured) work_on_all(&(task){.matrix = matrix, .measure = true});
     return matrix->n == 0 || matrix->largest < INFINITY;
-}
-
-int ga_matrix_column(const ga_matrix *matrix, int slot)
-{
-    if (matrix->full) return slot / matrix->n;
-    int from = 0, end = matrix->n;
-    while (end - from > 1) {
-        const int middle = from + (end - from) / 2;
-        if (matrix->colptr[middle] <= slot)
-            from = middle;
-        else
-            end = middle;
-    }
-    return from;
 }
 
 void ga_matrix_to_full(const ga_matrix *matrix, double *full)

@@ -99,8 +99,6 @@ void ga_matrix_scale(ga_matrix *matrix, const double *r, const double *c);
  * scaling commits no round-off. Empty rows and columns keep their factor. work has 2n. */
 void ga_matrix_equilibrate(const ga_matrix *matrix, int sweeps, double *r, double *c,
                            double *work);
-/* The column of a slot. */
-int ga_matrix_column(const ga_matrix *matrix, int slot);
 /* Column-major copy, n x n. */
 void ga_matrix_to_full(const ga_matrix *matrix, double *full);
 

@@ -5,9 +5,9 @@
  * those above. Looking at the neighbours one by one instead would take L^2 steps for a row with
  * L entries; a full row fills its colours from below, so here its list stays empty. */
 #include "system/coloring.h"
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 
 #include <limits.h>
 

@@ -76,7 +76,7 @@ typedef struct ga_dae {
     bool M_known, M_is_diagonal;
     double *M_diagonal; /* if it is, whatever the pattern */
 
-    /* workspace of the difference quotients */
+    /* workspace of the difference quotients, where there are any; M_work also for states */
     double *direction, *q_plus, *q_minus, *q_side, *v_work, *v_side, *lambda_work, *rate_work;
     double *plus, *minus; /* max(nv, m + p) each */
     double *r_plus, *r_minus;
@@ -227,5 +227,7 @@ double ga_norm_squares(int n, const double *x);
 /* Raises size[kind[i]] to factor |x[i]|, for all i; kinds are 0 and 1. Returns 0, or NaN if x
  * is not finite; a kind with a NaN keeps its size. */
 double ga_norm_raise(int n, const double *x, const int *kind, double factor, double size[2]);
+/* Sums of |A| over each row, by the kinds of its columns, 0 or 1. */
+void ga_norm_rows(const ga_coords *A, const double *values, const int *kind, double *sums[2]);
 
 #endif

@@ -13,9 +13,9 @@
  */
 #include "system/dependence.h"
 
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "system/row_order.h"
 
 #include <limits.h>

@@ -15,9 +15,9 @@
  * same bodies. So w and eta make one block, Phi and lambda another: then the second is next to
  * its own bodies only.
  */
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "system/consistent.h"
 
 /* A node of a mechanism has six velocities at most, and six rows hold it. */

@@ -2,6 +2,8 @@
  * NaN beyond infinity: so NaN is found without being looked for, and loops vectorise. */
 #include "system/dae.h"
 
+#include "base/unroll.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -74,4 +76,24 @@ double ga_dae_translation(const ga_dae *dae, const double *q)
         q += ga_node_nq(node);
     }
     return largest;
+}
+
+/* Sums of |A| over the rows of a block. */
+GA_UNROLLED add_sizes(const int rows, const ga_matrix_block *x, const double *values,
+                      const int *kind, double *const sums[2])
+{
+    for (int j = 0; j < x->cols; ++j) {
+        const double *column = values + x->start + (ptrdiff_t)j * x->across;
+        double *sum = sums[kind[x->col + j]] + x->row;
+        for (int i = 0; i < rows; ++i) sum[i] += fabs(column[(ptrdiff_t)i * x->down]);
+    }
+}
+
+void ga_norm_rows(const ga_coords *A, const double *values, const int *kind, double *sums[2])
+{
+    for (int k = 0; k < 2; ++k) memset(sums[k], 0, (size_t)A->rows * sizeof *sums[k]);
+    for (int b = 0; b < A->blocks; ++b) {
+        const ga_matrix_block x = ga_coords_box(A, b);
+        GA_UNROLL(x.rows, add_sizes, &x, values, kind, sums)
+    }
 }

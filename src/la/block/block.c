@@ -25,7 +25,7 @@ static void destroy(void *data)
 
 static ga_status analyse(const ga_matrix *matrix, const ga_partition *partition, void **data)
 {
-    if (matrix->full) return GA_ERR_ARGUMENT;
+    if (matrix->full || !partition) return GA_ERR_ARGUMENT;
     ga_fronts *s = GA_NEW(ga_fronts, 1);
     if (!s) return GA_ERR_MEMORY;
     s->matrix = matrix;

@@ -10,8 +10,8 @@
  * Interleaving two halves of the tree in one thread (as solve.c does), prefetching factors and
  * non-temporal stores were tried without gain. */
 #include "base/simd.h"
+#include "base/unroll.h"
 #include "la/block/block.h"
-#include "la/unroll.h"
 
 #include <float.h>
 #include <math.h>

@@ -15,10 +15,10 @@
  * only where no half has a constraint without its bodies. */
 #include "la/block/graph.h"
 
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/block/tree.h"
-#include "la/buckets.h"
 
 #include <math.h>
 #include <string.h>

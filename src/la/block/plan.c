@@ -11,10 +11,10 @@
  * matrix only, each has its own stack, and in a solution its own places, slots, for what it
  * adds to unknowns above it. So the same numbers are added in the same order by any number of
  * threads. */
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/block/block.h"
-#include "la/buckets.h"
 
 #include <limits.h>
 #include <string.h>
@@ -425,22 +425,10 @@ static ga_status plan(solver *s, const ga_partition *p, ga_elimination *e)
     return status == GA_OK ? plan_slots(s) : status;
 }
 
-/* Without a partition every unknown is a body of its own. */
-static ga_status partition_singly(int n, ga_partition *p)
-{
-    GA_TRY(ga_partition_create(n, n, p));
-    for (int i = 0; i < n; ++i) p->row_block[i] = p->col_block[i] = p->block_start[i] = i;
-    p->block_start[n] = n;
-    return GA_OK;
-}
-
 ga_status ga_fronts_plan(ga_fronts *s, const ga_partition *partition)
 {
-    ga_partition single = {0};
     ga_elimination e = {0};
-    ga_status status = partition ? GA_OK : partition_singly(s->n, &single);
-    if (status == GA_OK) status = plan(s, partition ? partition : &single, &e);
+    const ga_status status = plan(s, partition, &e);
     ga_elimination_destroy(&e);
-    ga_partition_destroy(&single);
     return status;
 }

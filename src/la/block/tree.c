@@ -5,9 +5,9 @@
  * its own. */
 #include "la/block/graph.h"
 
+#include "base/buckets.h"
 #include "base/memory.h"
 #include "base/report.h"
-#include "la/buckets.h"
 #include "la/front.h"
 
 /* What a front costs besides its arithmetic, in operations. */
