@@ -9,9 +9,11 @@
 /* Parts to aim at, at most twice as many; the same for any number of threads. */
 enum { GA_FRONTS_PARTS = 8 };
 
-/* Consecutive values of the matrix, from `from` on, go to consecutive places of a front. */
+/* Columns of consecutive values of the matrix that go to consecutive columns of a front. */
 typedef struct ga_fronts_run {
-    int from, to, length;
+    int from, stride; /* the first value, and from one column to the next */
+    int to;           /* place of the first in the front */
+    short rows, cols;
 } ga_fronts_run;
 
 /* Consecutive rows of a contribution block, and which row of the parent the first is: a piece
@@ -24,7 +26,7 @@ typedef struct ga_front {
     int k, m, ld;       /* pivots, all rows, rounded up */
     int first;          /* number of the first pivot in the order of elimination */
     int others;         /* where its m - k other unknowns begin in the list of others */
-    int runs, joins;    /* where its runs, by length, and its joins to the parent begin */
+    int runs, joins;    /* where its runs and its joins to the parent begin */
     bool passes;        /* its contribution goes straight to the next front, its parent */
     bool swapped;       /* rows, by the last factorisation */
     size_t forth, back; /* in factors: front.h */

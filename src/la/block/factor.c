@@ -35,14 +35,11 @@ static const double GROWTH_LIMIT = 1e9;
 /* Pivots smaller than this times the size of their column are for KLU to judge. */
 static const double PIVOT_LIMIT = 1e-14;
 
-/* The next runs, which have this length. */
-GA_UNROLLED copy_runs(const int length, const ga_fronts_run **run, const ga_fronts_run *end,
-                      const double *restrict x, double *restrict F)
+GA_UNROLLED copy_run(const int rows, const ga_fronts_run *r, const double *restrict from,
+                     double *restrict to, int ld)
 {
-    const ga_fronts_run *r = *run;
-    for (; r < end && r->length == length; ++r)
-        for (int v = 0; v < length; ++v) F[r->to + v] = x[r->from + v];
-    *run = r;
+    for (int j = 0; j < r->cols; ++j, from += r->stride, to += ld)
+        for (int i = 0; i < rows; ++i) to[i] = from[i];
 }
 
 /* Entries of the matrix into a front. Scalar stores are not forwarded to vector loads, so this
@@ -53,8 +50,8 @@ static void assemble(const solver *s, int i, part *p)
     const double *restrict x = s->matrix->values;
     double *restrict F = p->buffer[i & 1];
     memset(F, 0, (size_t)f->ld * (size_t)f->ld * sizeof *F);
-    for (const ga_fronts_run *r = s->run + f->runs, *end = s->run + f[1].runs; r < end;)
-        GA_UNROLL(r->length, copy_runs, &r, end, x, F)
+    for (const ga_fronts_run *r = s->run + f->runs; r < s->run + f[1].runs; ++r)
+        GA_UNROLL(r->rows, copy_run, r, x + r->from, F + r->to, f->ld)
 }
 
 static inline void add_rows(int count, const double *restrict x, double *restrict y)

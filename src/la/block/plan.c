@@ -300,33 +300,40 @@ static ga_status plan_joins(solver *s, const ga_elimination *e)
 
 /* --- entries of the matrix ---------------------------------------------------------------- */
 
+/* A run as far as the columns so far have it. */
+typedef struct open_run {
+    ga_fronts_run run;
+    int front, number;
+} open_run;
+
 typedef struct entries {
     int *row, *col; /* of the matrix: its number in the order of elimination */
     int *front;     /* of each number */
-    /* runs as columns have them, what they belong to, and their order by both */
-    ga_fronts_run *run;
-    int *length, *owner; /* keys */
-    ga_buckets by_length, by_front;
+    open_run *open; /* in this column and the last one, as many as the longest has entries */
+    int room;       /* so many */
+    ga_fronts_run *run; /* as columns have them, */
+    int *owner;         /* the front of each, */
+    ga_buckets runs;    /* and their order by fronts */
 } entries;
 
 static void destroy_entries(entries *x)
 {
-    ga_free(x->row);
-    ga_free(x->col);
-    ga_free(x->front);
-    ga_free(x->run);
-    ga_free(x->length);
-    ga_free(x->owner);
-    ga_buckets_destroy(&x->by_length);
-    ga_buckets_destroy(&x->by_front);
+    void *memory[] = {x->row, x->col, x->front, x->open, x->run, x->owner};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    ga_buckets_destroy(&x->runs);
 }
 
 static ga_status number_entries(const solver *s, entries *x)
 {
+    const ga_matrix *m = s->matrix;
     const int n = s->n;
     if (!(x->row = GA_NEW(int, n)) || !(x->col = GA_NEW(int, n)) ||
         !(x->front = GA_NEW(int, n)))
         return GA_ERR_MEMORY;
+    for (int j = 0; j < n; ++j)
+        if (m->colptr[j + 1] - m->colptr[j] > x->room)
+            x->room = m->colptr[j + 1] - m->colptr[j];
+    if (!(x->open = GA_NEW(open_run, 2 * (size_t)x->room))) return GA_ERR_MEMORY;
     for (int i = 0; i < n; ++i) x->row[s->row[i]] = x->col[s->col[i]] = i;
     for (int i = 0; i < s->fronts; ++i)
         for (int k = s->front[i].first; k < s->front[i + 1].first; ++k) x->front[k] = i;
@@ -348,50 +355,80 @@ static int place_of(const solver *s, const front *f, int number)
     return f->k + from - f->others;
 }
 
-/* Lists runs, each in one column, or only counts them while there is no room. An entry belongs
- * to the front of its row or column, whichever is eliminated first. */
+/* The next run of column j, from slot *k on. An entry belongs to the front of its row or
+ * column, whichever is eliminated first. */
+static open_run next_run(const solver *s, const entries *x, int j, int *k)
+{
+    const int *rowind = s->matrix->rowind, col = x->col[j], first = *k;
+    int row = x->row[rowind[first]];
+    const int owner = x->front[row < col ? row : col];
+    const front *f = &s->front[owner];
+    const int down = place_of(s, f, row);
+    while (++*k < s->matrix->colptr[j + 1]) {
+        const int next = x->row[rowind[*k]];
+        if (x->front[next < col ? next : col] != owner) break;
+        if (next != row + 1 && place_of(s, f, next) != down + *k - first) break;
+        row = next;
+    }
+    const int to = down + place_of(s, f, col) * f->ld;
+    return (open_run){.run = {first, 0, to, (short)(*k - first), 1}, .front = owner};
+}
+
+/* Is r the next column of `last`? Then it becomes all of it. */
+static bool extends(const solver *s, const open_run *last, open_run *r)
+{
+    ga_fronts_run run = last->run;
+    if (r->front != last->front || r->run.rows != run.rows) return false;
+    if (r->run.to != run.to + run.cols * s->front[r->front].ld) return false;
+    if (run.cols == 1) run.stride = r->run.from - run.from;
+    if (r->run.from != run.from + run.cols * run.stride) return false;
+    ++run.cols;
+    r->run = run;
+    r->number = last->number;
+    return true;
+}
+
+/* Lists runs, or only counts them while there is no room. Neighbouring columns have theirs in
+ * the same order, so a few of the last column need to be looked at. */
 static int find_runs(const solver *s, entries *x)
 {
+    enum { FEW = 4 };
     const ga_matrix *m = s->matrix;
-    int count = 0;
-    for (int j = 0; j < m->n; ++j)
-        for (int k = m->colptr[j], last = -1, next = 0, down = 0, across = 0;
-             k < m->colptr[j + 1]; ++k) {
-            const int row = x->row[m->rowind[k]], col = x->col[j], above = down;
-            const int owner = x->front[row < col ? row : col];
-            const front *f = &s->front[owner];
-            if (owner != last) across = place_of(s, f, col) * f->ld;
-            down = owner == last && row == next ? above + 1 : place_of(s, f, row);
-            const bool goes_on = owner == last && down == above + 1;
-            last = owner;
-            next = row + 1;
-            count += !goes_on;
+    int count = 0, before = 0;
+    for (int j = 0; j < m->n; ++j) {
+        const open_run *last = x->open + (j & 1 ? x->room : 0);
+        open_run *own = x->open + (j & 1 ? 0 : x->room);
+        int runs = 0, next = 0;
+        for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++runs) {
+            open_run r = next_run(s, x, j, &k);
+            int p = next;
+            while (p < before && p < next + FEW && !extends(s, &last[p], &r)) ++p;
+            if (p < before && p < next + FEW)
+                next = p + 1;
+            else
+                r.number = count++;
+            own[runs] = r;
             if (!x->run) continue;
-            ga_fronts_run *run = &x->run[count - 1];
-            if (!goes_on) *run = (ga_fronts_run){k, down + across, 0};
-            x->length[count - 1] = ++run->length;
-            x->owner[count - 1] = owner;
+            x->run[r.number] = r.run;
+            x->owner[r.number] = r.front;
         }
+        before = runs;
+    }
     return count;
 }
 
-/* By fronts, those of a front by their lengths. */
 static ga_status list_runs(solver *s, entries *x)
 {
     GA_TRY(number_entries(s, x));
     const int count = find_runs(s, x);
     if (!(s->run = GA_NEW_WHOLE(ga_fronts_run, count)) ||
-        !(x->length = GA_NEW_WHOLE(int, count)) || !(x->owner = GA_NEW_WHOLE(int, count)) ||
+        !(x->owner = GA_NEW_WHOLE(int, count)) ||
         !(x->run = GA_NEW_WHOLE(ga_fronts_run, count)))
         return GA_ERR_MEMORY;
     find_runs(s, x);
-    int longest = 0;
-    for (int i = 0; i < s->fronts; ++i)
-        if (s->front[i].m > longest) longest = s->front[i].m;
-    GA_TRY(ga_buckets_create(longest + 1, count, x->length, NULL, &x->by_length));
-    GA_TRY(ga_buckets_create(s->fronts, count, x->owner, x->by_length.item, &x->by_front));
-    for (int k = 0; k < count; ++k) s->run[k] = x->run[x->by_front.item[k]];
-    for (int i = 0; i <= s->fronts; ++i) s->front[i].runs = x->by_front.start[i];
+    GA_TRY(ga_buckets_create(s->fronts, count, x->owner, NULL, &x->runs));
+    for (int k = 0; k < count; ++k) s->run[k] = x->run[x->runs.item[k]];
+    for (int i = 0; i <= s->fronts; ++i) s->front[i].runs = x->runs.start[i];
     return GA_OK;
 }
 
