@@ -30,13 +30,14 @@
 static bool for_arrays(ga_watch *w, ga_arrays_do *act)
 {
     const ga_dae *dae = w->m->dae;
+    const int any = w->def.count > 0;
     const ga_arrays list[] = {
         {w->def.count, {&w->end, &w->slope, &w->size, &w->shift, &w->before}},
         {w->def.count, {&w->g[0], &w->g[1], &w->g[2], &w->g[3]}},
         {w->def.max_count, {&w->times}},
-        {dae->nq, {&w->q, &w->q_given}},
-        {dae->nv, {&w->v, &w->vd, &w->path, &w->v_given}},
-        {dae->mp, {&w->multipliers}},
+        {any * dae->nq, {&w->q, &w->q_given}},
+        {any * dae->nv, {&w->v, &w->vd, &w->path, &w->v_given}},
+        {any * dae->mp, {&w->multipliers}},
     };
     return act(sizeof list / sizeof *list, list);
 }

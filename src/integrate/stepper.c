@@ -10,19 +10,21 @@
 #include <math.h>
 #include <string.h>
 
-/* One piece of memory, so that a copy is one copy; first what a start sets. */
-static size_t lay_out(ga_state *x, const ga_problem *of, double *memory)
+/* One piece of memory, so that a copy is one copy; first what a start sets, then what steps
+ * leave behind, from q_old on. A trial has no past. */
+static size_t lay_out(ga_state *x, const ga_problem *of, bool past, double *memory)
 {
     const int nq = of->nq, nv = of->nv, mp = of->mp, weighted_nv = of->form->weighted ? nv : 0;
     const ga_arrays list[] = {
         {nq, {&x->q}},
-        {nv, {&x->v, &x->vd, &x->a, &x->v_exact, &x->vd_old[0]}},
+        {nv, {&x->v, &x->vd, &x->a}},
+        {past * nv, {&x->v_exact, &x->vd_old[0]}},
         {mp, {&x->lambda}},
         {weighted_nv, {&x->Ma, &x->F}},
         {of->dae.G.count, {&x->G}},
-        {nq, {&x->q_old}},
-        {nv, {&x->v_old, &x->a_used, &x->vd_old[1], &x->minimal}},
-        {mp, {&x->lambda_old[0], &x->lambda_old[1]}},
+        {past * nq, {&x->q_old}},
+        {past * nv, {&x->v_old, &x->a_used, &x->vd_old[1], &x->minimal}},
+        {past * mp, {&x->lambda_old[0], &x->lambda_old[1]}},
         {of->m, {&x->eta}},
         {weighted_nv, {&x->Ma_used, &x->a_tilde}},
         {mp, {&x->l_tilde}}, /* a guess of multipliers in formulations that are not weighted */
@@ -30,12 +32,12 @@ static size_t lay_out(ga_state *x, const ga_problem *of, double *memory)
     return ga_arrays_place(sizeof list / sizeof *list, list, memory);
 }
 
-static ga_status create_state(ga_state *state, const ga_problem *of)
+static ga_status create_state(ga_state *state, const ga_problem *of, bool past)
 {
-    state->memory_size = lay_out(state, of, NULL);
+    state->memory_size = lay_out(state, of, past, NULL);
     state->memory = GA_NEW(double, state->memory_size);
     if (!state->memory) return GA_ERR_MEMORY;
-    lay_out(state, of, state->memory);
+    lay_out(state, of, past, state->memory);
     return GA_OK;
 }
 
@@ -43,11 +45,13 @@ static ga_status create_state(ga_state *state, const ga_problem *of)
  * that many runs need, touches no more memory than that. */
 void ga_state_copy(ga_state *to, const ga_state *from)
 {
+    const bool starts = to->steps == 0 && from->steps == 0;
+    const size_t size = starts ? (size_t)(from->q_old - from->memory) : from->memory_size;
     memcpy(to, from, offsetof(ga_state, q)); /* numbers */
-    if (from->memory_size <= INT_MAX)
-        ga_pool_copy(from->pool, to->memory, from->memory, (int)from->memory_size);
+    if (size <= INT_MAX)
+        ga_pool_copy(from->pool, to->memory, from->memory, (int)size);
     else
-        memcpy(to->memory, from->memory, from->memory_size * sizeof *to->memory);
+        memcpy(to->memory, from->memory, size * sizeof *to->memory);
 }
 
 static ga_status check_method(const ga_integrator_def *def, ga_report *report)
@@ -124,8 +128,9 @@ static bool for_arrays(ga_stepper *s, ga_arrays_do *act)
     ga_workspace *work = &s->work;
     const int nv = s->nv, mp = s->mp, weighted_nv = s->form && s->form->weighted ? nv : 0;
     const ga_arrays list[] = {
-        {nv, {&known->v, &known->a, &known->U, &known->v0, &at->U, &tangent->mass}},
-        {weighted_nv, {&known->Ma, &known->rest, &at->Ma, &at->F, &at->v_tilde}},
+        {nv, {&known->v, &known->a, &at->U, &tangent->mass}},
+        {weighted_nv,
+         {&known->U, &known->v0, &known->Ma, &known->rest, &at->Ma, &at->F, &at->v_tilde}},
         {s->m, {&at->Phi}},
         {mp, {&at->rate, &at->w, &point->multipliers, &work->c}},
         {s->nq, {&point->q, &work->q}},
@@ -177,11 +182,10 @@ static ga_status create(ga_stepper *s, const ga_system *system)
     s->terms.place[GA_AT_ETA] = s->nv + s->mp;
     s->n = s->nv + s->mp + (s->form->has_eta ? s->m : 0);
     s->tangent.flat = s->dae.commutative && s->def.map == GA_MAP_EXP;
-    GA_TRY(create_state(&s->now, &s->problem));
-    GA_TRY(create_state(&s->saved, &s->problem));
-    GA_TRY(create_state(&s->trial, &s->problem));
+    GA_TRY(create_state(&s->now, &s->problem, true));
+    GA_TRY(create_state(&s->saved, &s->problem, true));
+    GA_TRY(create_state(&s->trial, &s->problem, false));
     ga_take_pages(s->now.memory, s->now.memory_size * sizeof *s->now.memory);
-    ga_take_pages(s->saved.memory, s->saved.memory_size * sizeof *s->saved.memory);
     if (!for_arrays(s, ga_arrays_create_whole) || !for_rare_arrays(s, ga_arrays_create))
         return GA_ERR_MEMORY;
     GA_TRY(ga_consistent_create(&s->dae, s->def.solver, &s->start));

@@ -1,5 +1,6 @@
 /* A DAE from what the user gives: structures of its matrices, colours for difference quotients,
  * workspace. */
+#include "base/arrays.h"
 #include "base/memory.h"
 #include "base/report.h"
 #include "la/product.h"
@@ -172,6 +173,38 @@ static ga_status create_kinds(ga_dae *dae)
     return GA_OK;
 }
 
+/* Is there a derivative that the user leaves out? */
+static bool needs_quotients(const ga_dae *dae)
+{
+    const ga_system *sys = &dae->sys;
+    const bool rate = !dae->rheonomic || sys->constraint_rate;
+    const bool holonomic =
+        sys->gradient && rate && sys->acceleration_rhs && sys->velocity_stiffness;
+    const bool nonholonomic =
+        sys->nonholonomic_gradient && sys->nonholonomic_rhs && sys->nonholonomic_stiffness;
+    return !sys->stiffness || !sys->damping || (dae->m && !holonomic) ||
+           (dae->p && !nonholonomic) || (dae->L.count && !sys->force_multipliers);
+}
+
+static bool for_arrays(ga_dae *dae, ga_arrays_do *act)
+{
+    const int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
+    const int some = needs_quotients(dae);
+    const ga_arrays list[] = {
+        {dae->nv, {&dae->M_diagonal}},
+        {dae->M.count, {&dae->M_constant}},
+        {some || dae->nx ? dae->M.count : 0, {&dae->M_work}},
+        {some * dae->nv, {&dae->direction, &dae->v_work, &dae->v_side}},
+        {some * dae->nv, {&dae->r_plus, &dae->r_minus}},
+        {some * dae->nq, {&dae->q_plus, &dae->q_minus, &dae->q_side}},
+        {some * dae->mp, {&dae->lambda_work}},
+        {some * dae->m, {&dae->rate_work}},
+        {some * rows, {&dae->plus, &dae->minus}},
+        {some * dae->G.count, {&dae->G_work}},
+    };
+    return act(sizeof list / sizeof *list, list);
+}
+
 static ga_status create(ga_dae *dae)
 {
     const ga_system *sys = &dae->sys;
@@ -188,19 +221,7 @@ static ga_status create(ga_dae *dae)
     GA_TRY(create_colors(dae));
     GA_TRY(ga_dae_create_states(dae));
 
-    int rows = dae->nv > dae->mp ? dae->nv : dae->mp;
-    bool memory =
-        (dae->M_constant = GA_NEW(double, dae->M.count)) &&
-        (dae->M_diagonal = GA_NEW(double, dae->nv)) &&
-        (dae->direction = GA_NEW(double, dae->nv)) && (dae->q_plus = GA_NEW(double, dae->nq)) &&
-        (dae->q_minus = GA_NEW(double, dae->nq)) && (dae->q_side = GA_NEW(double, dae->nq)) &&
-        (dae->r_plus = GA_NEW(double, dae->nv)) && (dae->r_minus = GA_NEW(double, dae->nv)) &&
-        (dae->v_work = GA_NEW(double, dae->nv)) && (dae->v_side = GA_NEW(double, dae->nv)) &&
-        (dae->lambda_work = GA_NEW(double, dae->mp)) &&
-        (dae->rate_work = GA_NEW(double, dae->m)) && (dae->plus = GA_NEW(double, rows)) &&
-        (dae->minus = GA_NEW(double, rows)) && (dae->M_work = GA_NEW(double, dae->M.count)) &&
-        (dae->G_work = GA_NEW(double, dae->G.count));
-    return memory ? GA_OK : GA_ERR_MEMORY;
+    return for_arrays(dae, ga_arrays_create) ? GA_OK : GA_ERR_MEMORY;
 }
 
 ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
@@ -249,12 +270,9 @@ void ga_dae_destroy(ga_dae *dae)
     ga_coloring *colors[] = {&dae->color_B,  &dae->color_N,  &dae->color_K, &dae->color_C,
                              &dae->color_ZB, &dae->color_ZN, &dae->color_L};
     for (size_t k = 0; k < sizeof colors / sizeof *colors; ++k) ga_coloring_destroy(colors[k]);
-    void *memory[] = {dae->M_constant, dae->direction, dae->q_plus,    dae->q_minus,
-                      dae->q_side,     dae->v_work,    dae->v_side,    dae->lambda_work,
-                      dae->plus,       dae->minus,     dae->r_plus,    dae->r_minus,
-                      dae->M_work,     dae->G_work,    dae->rate_work, dae->M_diagonal,
-                      dae->pieces,     dae->kind};
-    for (size_t k = 0; k < sizeof memory / sizeof *memory; ++k) ga_free(memory[k]);
+    for_arrays(dae, ga_arrays_destroy);
+    ga_free(dae->pieces);
+    ga_free(dae->kind);
     ga_dae_destroy_states(dae);
     memset(dae, 0, sizeof *dae);
 }
