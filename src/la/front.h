@@ -20,6 +20,8 @@
 #include <stddef.h>
 
 static inline int ga_front_padded(int count) { return (count + 3) & ~3; }
+/* Columns of the panel that begins with pivot c of k. */
+static inline int ga_front_panel(int k, int c) { return k - c < 4 ? k - c : 4; }
 
 size_t ga_front_forth_size(int k, int r);
 size_t ga_front_back_size(int k, int r);
