@@ -1,6 +1,6 @@
 /* Counting sort: the numbers 0 .. count-1 gathered by key. Stable, linear time. */
-#ifndef GA_LA_BUCKETS_H
-#define GA_LA_BUCKETS_H
+#ifndef GA_BASE_BUCKETS_H
+#define GA_BASE_BUCKETS_H
 
 #include <galpha/status.h>
 

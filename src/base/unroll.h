@@ -1,6 +1,6 @@
 /* Loops over the rows of a block, with their number known to the compiler. */
-#ifndef GA_LA_UNROLL_H
-#define GA_LA_UNROLL_H
+#ifndef GA_BASE_UNROLL_H
+#define GA_BASE_UNROLL_H
 
 /* A function to be called by GA_UNROLL. */
 #define GA_UNROLLED static inline __attribute__((always_inline)) void
