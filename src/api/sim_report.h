@@ -35,6 +35,10 @@ typedef struct ga_sim_end {
     double slow_tolerance;  /* the same, if all velocities are below the least size that their
                              * tolerances are relative to */
     double radau_tolerance; /* with its absolute part, if most steps were radau's */
+    const char *turning;    /* the joint that turned farthest of those whose bodies have much of
+                             * the kinetic energy, in models without motions; null: none */
+    double turned;          /* by this angle */
+    double angle_tolerance; /* of angles, with its absolute part; 0: none */
 } ga_sim_end;
 
 /* Round-off of energies as large as these, and of the weight of bodies by their positions; and

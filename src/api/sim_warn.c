@@ -2,6 +2,7 @@
 #include "api/sim.h"
 #include "api/sim_report.h"
 #include "base/report.h"
+#include "element/joint.h"
 
 #include <string.h>
 
@@ -238,6 +239,59 @@ ga_status ga_sim_warn_begin(ga_sim *sim)
     return GA_OK;
 }
 
+/* One by the inertia of a body about an axis of a joint, from the gradient of its angle in body
+ * axes; 0 for the ground. */
+static double ease_about(const ga_assembly *a, const ga_joint *joint, int b,
+                         const double *gradient)
+{
+    const int node = joint->element.nodes[b];
+    const double *p = joint->marker[b].p, *n = gradient + GA_TWIST * b + 3;
+    if (node < 0 || !a->has_body[node]) return 0;
+    const double *J = a->inertia + (size_t)(a->model->dimension == 2 ? 1 : 9) * (size_t)node;
+    const double along = p[0] * n[0] + p[1] * n[1] + p[2] * n[2];
+    const double square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] - along * along;
+    double inertia = a->mass[node] * square;
+    if (a->model->dimension == 2) return 1 / (inertia + J[0]);
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) inertia += n[i] * J[i + 3 * k] * n[k];
+    return 1 / inertia;
+}
+
+/* Only where what turns has much of the energy is the error of the balance likely to be one of
+ * its speed. */
+static void find_turning(ga_sim *sim, ga_sim_end *end)
+{
+    static const double turn = 6.283185307179586, much = 0.3;
+    ga_assembly *a = sim->assembly;
+    const ga_element_state state =
+        ga_assembly_state(a, sim->balance.last_t, ga_integrator_q(sim->integrator),
+                          ga_integrator_v(sim->integrator), NULL, NULL);
+    if (ga_sim_is_driven(sim->model)) return;
+    for (int e = 0; e < sim->model->element_count; ++e) {
+        const ga_joint *joint = (const ga_joint *)(const void *)sim->model->elements[e];
+        if (!sim->model->elements[e]->type->is_joint) continue;
+        for (int k = 0; k < ga_joint_coordinates(joint); ++k) {
+            ga_scalar s;
+            if (!ga_joint_coordinate_type(joint, k)->angular) continue;
+            ga_joint_coordinate(joint, k, &state, GA_ORDER_GRADIENT, &s);
+            const double angle = fabs(s.value), speed = angle / end->duration;
+            const double ease = ease_about(a, joint, 0, s.g) + ease_about(a, joint, 1, s.g);
+            if (!(angle > fmax(turn, end->turned))) continue;
+            if (0.5 * speed * speed < much * end->kinetic * ease) continue;
+            end->turning = joint->element.name;
+            end->turned = angle;
+        }
+    }
+}
+
+/* Of angles; 0 where none is asked for, or only positions count. */
+static double angle_tolerance(const ga_sim *sim)
+{
+    const ga_control *control = &sim->def.control;
+    if (!(control->relative > 0) || positions_tolerance(sim) > 0) return 0;
+    return control->relative + control->absolute_rotation;
+}
+
 static void warn_end(ga_sim *sim)
 {
     const ga_integrator *integrator = sim->integrator;
@@ -248,7 +302,7 @@ static void warn_end(ga_sim *sim)
     ga_sim_residuals(sim, &at, &moment);
     const ga_formulation formulation = sim->def.integrator.formulation;
     const ga_statistics steps = ga_integrator_statistics(integrator);
-    const ga_sim_end end = {
+    ga_sim_end end = {
         .t = sim->t,
         .duration = sim->balance.last_t - sim->def.t_start,
         .drift = sim->balance.drift_max,
@@ -263,7 +317,9 @@ static void warn_end(ga_sim *sim)
         .positions_tolerance = positions_tolerance(sim),
         .radau_tolerance = radau_tolerance(sim),
         .slow_tolerance = slow_tolerance(sim),
+        .angle_tolerance = angle_tolerance(sim),
     };
+    if (end.angle_tolerance > 0 && end.duration > 0) find_turning(sim, &end);
     ga_sim_warn_end(&sim->warnings, sim->assembly, &end);
 }
 
