@@ -31,8 +31,6 @@ typedef struct ga_frame {
     double u[3], w[3];
 } ga_frame;
 
-/* Where to evaluate. frames[GA_GROUND] is the ground; multipliers and memory are those of the
- * whole model, elements find theirs through their offsets. */
 /* An input: constant, or linear in time up to `until` and constant from there on. */
 typedef struct ga_input_line {
     double value, rate; /* at time t */
@@ -51,6 +49,8 @@ typedef struct ga_callback_slot {
     void *user;
 } ga_callback_slot;
 
+/* Where to evaluate. frames[GA_GROUND] is the ground; multipliers and memory are those of the
+ * whole model, elements find theirs through their offsets. */
 typedef struct ga_element_state {
     double t;
     const ga_frame *frames;

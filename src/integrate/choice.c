@@ -40,8 +40,8 @@ static const double STEPS_TO_COMPARE = 200;
 static const double TOO_MANY = 1e5;
 
 /* A trial goes on while steps grow by this between looks. (Step sizes of radau by explicit
- * ones: 0.1 to 0.5 for rigid mechanisms, 0.2 to 1.4 for undamped beams, 3 to 41 for damped
- * beams and springs.) */
+ * ones: 0.1 to 0.5 for rigid mechanisms, 0.2 to 1.4 for undamped flexible ones, 3 to 41
+ * for damped ones and for springs.) */
 static const double GROWTH = 1.2;
 
 /* In a trial, after so many steps: the first look (from here on, steps of radau that are far
