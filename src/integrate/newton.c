@@ -277,12 +277,13 @@ static ga_increment weigh(const ga_stepper *s)
         const double parts[] = {s->newton.delta_q[k] / l->q[k], s->newton.delta_v[k] / l->v[k]};
         const double noise[] = {level * l->floor_q[k] / l->q[k],
                                 level * l->floor_v[k] / l->v[k]};
+        const double units[] = {s->newton.delta_q[k] / l->floor_q[k],
+                                s->newton.delta_v[k] / l->floor_v[k]};
         for (int kind = GA_POSITION; kind <= GA_VELOCITY; ++kind) {
             now.norm[kind] = ga_larger(now.norm[kind], parts[kind]);
             now.noise[kind] = ga_larger(now.noise[kind], noise[kind]);
+            now.units[kind] = ga_larger(now.units[kind], units[kind]);
         }
-        now.units = ga_larger(now.units, s->newton.delta_q[k] / l->floor_q[k]);
-        now.units = ga_larger(now.units, s->newton.delta_v[k] / l->floor_v[k]);
     }
     return now;
 }

@@ -149,9 +149,27 @@ static bool is_slow(const ga_newton_goal *goal, const ga_newton_memory *memory,
  * At half the level Andrews' squeezer takes a tenth more iterations. */
 static const double LEVEL_OLD = 0.65;
 
+static bool is_at_round_off(const ga_newton_memory *memory, const ga_increment *now, int kind)
+{
+    return now->units[kind] <= (now->fresh ? 1 : LEVEL_OLD) * memory->round_off;
+}
+
 static bool is_settled(const ga_newton_memory *memory, const ga_increment *now)
 {
-    return now->units <= (now->fresh ? 1 : LEVEL_OLD) * memory->round_off;
+    return is_at_round_off(memory, now, GA_POSITION) &&
+           is_at_round_off(memory, now, GA_VELOCITY);
+}
+
+/* Has this kind converged? With new tangents a second increment at round-off has, even if
+ * others still contract: far from the origin that of q is round-off where v gains one more
+ * digit. */
+static bool has_converged(const ga_newton_goal *goal, const ga_newton_memory *memory,
+                          const ga_progress *before, const ga_increment *now, int kind)
+{
+    if (now->fresh && now->next_is_negligible && kind != GA_MULTIPLIERS &&
+        is_at_round_off(memory, now, kind))
+        return true;
+    return left(goal, memory, before, now, kind) <= 1;
 }
 
 /* The smallest norm of the increments before. */
@@ -195,12 +213,12 @@ static bool lambda_has_arrived(const ga_progress *before, const ga_increment *no
 ga_newton_decision ga_newton_verdict(const ga_newton_goal *goal, const ga_newton_memory *memory,
                                      const ga_progress *before, const ga_increment *now)
 {
-    double most_left = 0;
+    bool converged = true;
     for (int k = 0; k < GA_KINDS; ++k) {
         if (!isfinite(now->norm[k])) return GA_GIVE_UP;
-        most_left = ga_larger(most_left, left(goal, memory, before, now, k));
+        converged = converged && has_converged(goal, memory, before, now, k);
     }
-    if (most_left <= 1) return GA_CONVERGED;
+    if (converged) return GA_CONVERGED;
     if (now->iteration == 1) return GA_GO_ON;
     if (is_settled(memory, now))
         return lambda_has_arrived(before, now) ? GA_CONVERGED : GA_GO_ON;
@@ -274,7 +292,9 @@ void ga_newton_learn(const ga_newton_goal *goal, const ga_progress *before,
     if (lambda_flickers(memory, before, now) || lambda_shows_noise(goal, memory, before, now))
         memory->lambda_noise = ga_larger(memory->lambda_noise, now->lambda);
     if (goal->round_off && has_arrived(before, now))
-        memory->round_off = ga_larger(memory->round_off, ga_smaller(now->units, HIGHEST_LEVEL));
+        memory->round_off =
+            ga_larger(memory->round_off,
+                      ga_smaller(ga_larger(now->units[0], now->units[1]), HIGHEST_LEVEL));
 }
 
 void ga_newton_follow(const ga_newton_memory *memory, const ga_increment *now,

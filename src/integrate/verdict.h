@@ -48,7 +48,7 @@ typedef struct ga_increment {
     double age;              /* steps that the tangents have served; 0 if fresh */
     double norm[GA_KINDS];   /* in units of the tolerances */
     double noise[GA_KINDS];  /* round-off, in the same units */
-    double units;            /* the larger of q and v, in units of round-off */
+    double units[2];         /* q and v, in units of round-off */
     double lambda;           /* the increment of lambda itself */
     bool near_round_off;     /* q and v are small enough for round-off to explain them */
     bool lambda_is_noise;    /* lambda is no larger than the round-off of q and v makes it */

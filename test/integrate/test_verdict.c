@@ -17,13 +17,14 @@ typedef struct row {
     double units;                 /* now */
     int flags;                    /* of both */
     double age;
-    int settled, stalled; /* before */
-    double tolerance;     /* 0: the goal is round-off */
-    double hidden_rate;   /* of the goal */
-    double rate_per_step; /* remembered, from the last step */
-    double foreseen;      /* coefficient of q and v remembered; 0: none */
-    double round_off;     /* remembered level; 0: 1 */
-    double noise;         /* round-off of q, v and lambda */
+    int settled, stalled;  /* before */
+    double tolerance;      /* 0: the goal is round-off */
+    double hidden_rate;    /* of the goal */
+    double rate_per_step;  /* remembered, from the last step */
+    double foreseen;       /* coefficient of q and v remembered; 0: none */
+    double round_off;      /* remembered level; 0: 1 */
+    double noise;          /* round-off of q, v and lambda */
+    double velocity_units; /* of v alone; 0: as units */
 } row;
 
 static ga_increment increment(const row *r, int which)
@@ -34,7 +35,7 @@ static ga_increment increment(const row *r, int which)
         .age = r->flags & FRESH ? 0 : r->age,
         .norm = {r->q[which], r->v[which], r->lambda[which]},
         .noise = {r->noise, r->noise, r->noise},
-        .units = r->units,
+        .units = {r->units, r->velocity_units > 0 ? r->velocity_units : r->units},
         .lambda = r->lambda[which],
         .near_round_off = r->flags & NEAR,
         .lambda_is_noise = r->flags & NOISE,
@@ -108,6 +109,12 @@ static const row rows[] = {
     {"two systems that do not see each other's errors: at least 0.05",
      GA_GO_ON, 2, {5000, 50}, {1, 0.5}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1, .hidden_rate = 0.05},
 
+    {"new tangents: q is at round-off, and v gains its last digits",
+     GA_CONVERGED, 2, {9e3, 6e3}, {1e9, 1e4}, {1e6, 10}, 1, FRESH | NEGLIGIBLE, .velocity_units = 5},
+    {"... not yet all of them, and q does not contract",
+     GA_NEW_TANGENT, 2, {9e3, 6e3}, {1e9, 1e4}, {1e6, 10}, 1, FRESH, .velocity_units = 5},
+    {"... and old tangents leave a part of every increment",
+     GA_NEW_TANGENT, 2, {9e3, 6e3}, {1e9, 1e4}, {1e6, 10}, 1, NEGLIGIBLE, 1, .velocity_units = 5},
     {"below its tolerance, but rate 0.9 leaves nine times as much",
      GA_GO_ON, 3, {1, 0.5}, {1.05, 0.945}, {1, 0.5}, BEYOND, FRESH, .tolerance = 1},
     {"... which is round-off, and does not contract",
@@ -200,7 +207,7 @@ static void learns_round_off(void **state)
         const ga_increment now = {.iteration = k + 1,
                                   .fresh = true,
                                   .norm = {sizes[k], sizes[k], sizes[k]},
-                                  .units = sizes[k],
+                                  .units = {sizes[k], sizes[k]},
                                   .lambda = sizes[k],
                                   .near_round_off = sizes[k] < 100};
         ga_newton_learn(&goal, &progress, &now, &memory);
@@ -224,7 +231,7 @@ static void sudden_stall_is_round_off(void **state)
         const ga_increment now = {.iteration = k + 1,
                                   .fresh = true,
                                   .norm = {sizes[k], sizes[k], 1e6 * sizes[k]},
-                                  .units = sizes[k],
+                                  .units = {sizes[k], sizes[k]},
                                   .lambda = sizes[k],
                                   .near_round_off = sizes[k] < 100};
         assert_int_equal(ga_newton_verdict(&goal, &memory, &progress, &now), expected[k]);
@@ -244,8 +251,10 @@ static void learns_rates_of_old_tangents(void **state)
     ga_progress progress = {0};
     const double sizes[] = {1e6, 1e3, 200};
     for (int k = 0; k < 3; ++k) {
-        const ga_increment now = {
-            .iteration = k + 1, .age = 4, .norm = {sizes[k], sizes[k], sizes[k]}, .units = 1e9};
+        const ga_increment now = {.iteration = k + 1,
+                                  .age = 4,
+                                  .norm = {sizes[k], sizes[k], sizes[k]},
+                                  .units = {1e9, 1e9}};
         ga_newton_learn(&goal, &progress, &now, &memory);
         ga_newton_follow(&memory, &now, &progress);
         if (k == 1) assert_true(fabs(memory.rate_per_step - 0) <= 1e-12);
@@ -268,7 +277,7 @@ static void learns_noise_of_lambda(void **state)
         const ga_increment now = {.iteration = k + 1,
                                   .fresh = true,
                                   .norm = {motion[k], motion[k], lambda[k]},
-                                  .units = motion[k],
+                                  .units = {motion[k], motion[k]},
                                   .lambda = lambda[k],
                                   .near_round_off = motion[k] < 1e4};
         ga_newton_learn(&goal, &progress, &now, &memory);
@@ -293,7 +302,7 @@ static void test_round_off_in_turns(void **state)
     for (int k = 0; k < COUNT && verdict != GA_CONVERGED; ++k) {
         ga_increment now = {.iteration = k + 1, .fresh = true, .near_round_off = k > 1};
         for (int i = 0; i < GA_KINDS; ++i) now.norm[i] = now.noise[i] = norms[k][i];
-        now.units = fmax(now.norm[GA_POSITION], now.norm[GA_VELOCITY]);
+        now.units[0] = now.units[1] = fmax(now.norm[GA_POSITION], now.norm[GA_VELOCITY]);
         now.lambda = 1e-12 * now.norm[GA_MULTIPLIERS];
         verdict = ga_newton_verdict(&goal, &memory, &progress, &now);
         assert_int_not_equal(verdict, GA_GIVE_UP);
