@@ -279,9 +279,9 @@ static ga_status check_heading(const ga_sim *sim, const unsigned char *bytes, si
                        "it was saved on a machine with another byte order");
     if (h.format != FORMAT || strncmp(h.version, GA_VERSION, sizeof h.version) != 0)
         return ga_fail(report, GA_ERR_INPUT,
-                       "it was saved by galpha %.24s, and this is %s: only the same version "
-                       "can continue it",
-                       h.version, GA_VERSION);
+                       "it was saved by galpha %.24s (format %u), and this is %s (format %d): "
+                       "only the same version can continue it",
+                       h.version, (unsigned)h.format, GA_VERSION, FORMAT);
     if (h.size != size || h.checksum != find_checksum(h, bytes + sizeof h))
         return ga_fail(report, GA_ERR_INPUT, "the saved simulation is damaged or incomplete");
     if (h.model != sim->model->fingerprint)

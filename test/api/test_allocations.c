@@ -175,6 +175,78 @@ static void test_memory_runs_out(void **state)
     fail_all(true);
 }
 
+/* A copy, a checkpoint, and another simulation that loads it. */
+static ga_status save_everywhere(const ga_sim *sim, const ga_model *model, const char *path)
+{
+    ga_sim *copy = NULL, *other = NULL;
+    ga_checkpoint *checkpoint = NULL;
+    ga_status status = ga_sim_copy(sim, &copy, NULL);
+    if (status == GA_OK) status = ga_checkpoint_write(path, sim, "note", 4, NULL);
+    if (status == GA_OK) status = ga_checkpoint_read(path, &checkpoint, NULL);
+    if (status == GA_OK) status = ga_sim_create(model, NULL, &other, NULL, NULL);
+    if (status == GA_OK) status = ga_checkpoint_load(checkpoint, other, NULL);
+    ga_checkpoint_free(checkpoint);
+    ga_sim_destroy(copy);
+    ga_sim_destroy(other);
+    return status;
+}
+
+/* Whatever fails, the simulation that is saved is as it was. */
+static void fail_saving(const char *method, bool after)
+{
+    static unsigned char bytes[1 << 17], again[1 << 17];
+    static const char *const path = "test_allocations.ga";
+    const char *const set[] = {"simulate.step=null", "simulate.tolerance=1e-3",
+                               "simulate.t_end=0.3", method};
+    ga_model *model = NULL, *with = NULL;
+    ga_sim *sim = NULL;
+    assert_int_equal(ga_model_parse("m.yaml", text, strlen(text), NULL, &model, NULL), GA_OK);
+    assert_int_equal(ga_model_with(model, 4, set, &with, NULL), GA_OK);
+    assert_int_equal(ga_sim_create(with, NULL, &sim, NULL, NULL), GA_OK);
+    assert_int_equal(ga_sim_advance(sim, 0.1, NULL), GA_OK);
+    const size_t size = ga_sim_save_size(sim);
+    assert_true(size < sizeof bytes);
+    assert_int_equal(ga_sim_save(sim, bytes, size, NULL), GA_OK);
+    start_counting(0, false);
+    watch.own_only = true;
+    assert_int_equal(save_everywhere(sim, with, path), GA_OK);
+    stop_counting();
+    const long total = watch.taken;
+    assert_int_equal(watch.live, 0);
+    assert_true(total > 100);
+    for (long k = 1; k <= total; ++k) {
+        start_counting(k, after);
+        watch.own_only = true;
+        const ga_status status = save_everywhere(sim, with, path);
+        stop_counting();
+        if (status != GA_ERR_MEMORY)
+            fail_msg("%s: allocation %ld of %ld: %s", method, k, total, ga_status_name(status));
+        if (watch.live)
+            fail_msg("%s: allocation %ld of %ld: %ld blocks leaked", method, k, total,
+                     watch.live);
+        assert_int_equal(ga_sim_save_size(sim), size);
+        assert_int_equal(ga_sim_save(sim, again, size, NULL), GA_OK);
+        assert_memory_equal(again, bytes, size);
+    }
+    remove(path);
+    ga_sim_destroy(sim);
+    ga_model_destroy(with);
+    ga_model_destroy(model);
+}
+
+static void test_saving_fails(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"simulate.method=generalized-alpha",
+                                          "simulate.method=explicit", "simulate.method=radau",
+                                          "simulate.method=auto"};
+    if (!in_front()) skip();
+    for (int k = 0; k < 4; ++k) {
+        fail_saving(methods[k], false);
+        fail_saving(methods[k], true);
+    }
+}
+
 /* What is created again and again leaves nothing behind. */
 static void test_no_growth(void **state)
 {
@@ -199,9 +271,8 @@ static void test_no_growth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_growth),
-        cmocka_unit_test(test_loop_takes_nothing),
-        cmocka_unit_test(test_one_allocation_fails),
+        cmocka_unit_test(test_no_growth),       cmocka_unit_test(test_loop_takes_nothing),
+        cmocka_unit_test(test_saving_fails),    cmocka_unit_test(test_one_allocation_fails),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #define _POSIX_C_SOURCE 200809L /* fork, mkstemp, fdopen */
 #include "test/api/examples.h"
 
+#include <galpha/version.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -412,6 +414,34 @@ static void test_another_is_refused(void **state)
     free(bytes);
 }
 
+/* Of another version, whatever else has changed with it: the name of the state has 16 bytes,
+ * then come the format, the order of bytes and the version. */
+static void test_another_version_is_refused(void **state)
+{
+    (void)state;
+    trace x = {0};
+    size_t size;
+    unsigned char *bytes = save_pendulum(&x, &size);
+    ga_model *model = read_variant("simple_pendulum", 1, &plain);
+    ga_sim *sim = create(model, 1, &x);
+    char version[24];
+    assert_string_equal((char *)bytes + 24, GA_VERSION);
+    memcpy(version, bytes + 24, sizeof version);
+    memset(bytes + 24, '9', sizeof version);
+    check_refused(sim, bytes, size, "999 (format");
+    memcpy(bytes + 24, version, sizeof version);
+    bytes[16] ^= 1;
+    check_refused(sim, bytes, size, "saved by galpha " GA_VERSION " (format ");
+    bytes[16] ^= 1;
+    bytes[20] ^= 1;
+    check_refused(sim, bytes, size, "another byte order");
+    bytes[20] ^= 1;
+    assert_int_equal(ga_sim_load(sim, bytes, size, NULL), GA_OK);
+    ga_sim_destroy(sim);
+    ga_model_destroy(model);
+    free(bytes);
+}
+
 /* A run that was over goes on to a later end, as it is; and with other channels. */
 static void test_later_end(void **state)
 {
@@ -460,6 +490,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_other_methods),
         cmocka_unit_test(test_damage_is_refused),
         cmocka_unit_test(test_another_is_refused),
+        cmocka_unit_test(test_another_version_is_refused),
         cmocka_unit_test(test_later_end),
         cmocka_unit_test(test_threads),
     };
