@@ -71,7 +71,7 @@ static void add_sum(text *t, const char *key, uint64_t sum)
 
 uint64_t cli_channels_sum(const ga_sim *sim)
 {
-    ga_result_sums sums = {0};
+    ga_result_sums sums = ga_result_sums_none();
     for (int k = 0; k < ga_sim_channel_count(sim); ++k) {
         const ga_channel channel = ga_sim_get_channel(sim, k);
         for (const char *c = channel.name; *c; ++c) ga_result_sums_add(&sums, *c, NULL, 0);
@@ -151,7 +151,7 @@ static bool parse(const ga_checkpoint *state, cli_note *note)
 int cli_checkpoint_read(const char *path, ga_checkpoint **state, cli_note *note)
 {
     ga_report report;
-    *note = (cli_note){.t_end = NAN};
+    *note = (cli_note){.t_end = NAN, .sums = ga_result_sums_none()};
     if (!cli_expect_checkpoint(path, &report)) {
         cli_error("%s: %s", path, report.message);
         return EXIT_INPUT;

@@ -77,7 +77,7 @@ void cli_run_find_earlier(cli_run_state *r)
                 "warning: %s begins at t = %.9g s: the results of the earlier run are missing",
                 r->file[k].path, ga_sim_time(r->sim));
     r->rows = 0;
-    r->sums = (ga_result_sums){0};
+    r->sums = ga_result_sums_none();
     r->other_channels = false;
 }
 
@@ -107,6 +107,7 @@ static int resume_command(const cli_arguments *arguments)
 {
     ga_checkpoint *state = NULL;
     cli_run_state r = {.quiet = cli_given(arguments, "quiet"),
+                       .sums = ga_result_sums_none(),
                        .checkpoint = arguments->operands[0]};
     int code = cli_checkpoint_read(r.checkpoint, &state, &r.note);
     r.state = state;

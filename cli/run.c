@@ -762,6 +762,7 @@ static int note_model(cli_run_state *r, const cli_arguments *arguments)
 static int run_command(const cli_arguments *arguments)
 {
     cli_run_state r = {.quiet = cli_given(arguments, "quiet"),
+                       .sums = ga_result_sums_none(),
                        .input.path = arguments->operands[0],
                        .checkpoint = cli_value(arguments, "checkpoint")};
     int code = cli_run_check_options("run", arguments);

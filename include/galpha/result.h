@@ -80,10 +80,16 @@ GA_API ga_status ga_result_create_with(const char *path, ga_result_format format
 /* Checksums by which rows are recognised: of their times, and of all their numbers. Zero: no
  * rows, or not known. */
 typedef struct ga_result_sums {
+    size_t struct_size; /* set by ga_result_sums_none */
     uint64_t times, values;
 } ga_result_sums;
 
-/* One more row, with `count` values. */
+static inline ga_result_sums ga_result_sums_none(void)
+{
+    ga_result_sums sums = {sizeof sums, 0, 0};
+    return sums;
+}
+/* One more row, with `count` values. Sums of another size stay as they are. */
 GA_API void ga_result_sums_add(ga_result_sums *sums, double t, const double *values, int count);
 
 /* The same, beginning with the first `rows` rows of an earlier result of these channels: what

@@ -213,11 +213,18 @@ typedef struct ga_derivative_check {
         worst; /* a wrong gradient or rate takes precedence over what is computed from it */
 } ga_derivative_check;
 
-/* Compares every given derivative with finite differences at a state (vd, lambda and psi may
- * be null for zero). GA_ERR_DERIVATIVE if an error exceeds the tolerance (0 means 1e-5, well
- * above the accuracy of central differences); the report names block, row and column. Costs
- * O(nv) evaluations and O(nv^2) memory. */
-GA_API ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,
+/* Where derivatives are checked, and how closely. Initialise with {.struct_size =
+ * sizeof(ga_derivative_check_def)}. */
+typedef struct ga_derivative_check_def {
+    size_t struct_size;
+    double tolerance; /* 0: 1e-5, well above the accuracy of central differences */
+    ga_point at;      /* vd, lambda and psi may be null for zero */
+} ga_derivative_check_def;
+
+/* Compares every given derivative with finite differences. GA_ERR_DERIVATIVE if an error
+ * exceeds the tolerance; the report names block, row and column. Costs O(nv) evaluations and
+ * O(nv^2) memory. */
+GA_API ga_status ga_system_check(const ga_system *system, const ga_derivative_check_def *def,
                                  ga_derivative_check *result, ga_report *report);
 
 #ifdef __cplusplus

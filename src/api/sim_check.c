@@ -148,13 +148,15 @@ static ga_status check_tangents(ga_sim *sim, ga_sim_check *check, ga_report *rep
     step_aside(sim);
     ga_derivative_check result;
     double duration = isfinite(sim->def.t_end) ? sim->def.t_end - sim->def.t_start : 1;
-    ga_point at = {.t = sim->def.t_start + 0.0173 * duration,
-                   .q = sim->work.q,
-                   .v = sim->work.v,
-                   .vd = sim->work.vd,
-                   .lambda = sim->work.multipliers,
-                   .psi = sim->work.multipliers + sim->model->rows};
-    ga_status status = ga_system_check(&sim->assembly->system, &at, 0, &result, NULL);
+    const ga_derivative_check_def def = {
+        .struct_size = sizeof def,
+        .at = {.t = sim->def.t_start + 0.0173 * duration,
+               .q = sim->work.q,
+               .v = sim->work.v,
+               .vd = sim->work.vd,
+               .lambda = sim->work.multipliers,
+               .psi = sim->work.multipliers + sim->model->rows}};
+    ga_status status = ga_system_check(&sim->assembly->system, &def, &result, NULL);
     if (status == GA_ERR_MEMORY)
         return ga_fail(report, status, "no memory to check the tangents");
     if (status != GA_OK && status != GA_ERR_DERIVATIVE) {

@@ -116,7 +116,7 @@ static ga_status read_rows(copying *c, size_t first, size_t count, ga_report *re
 static ga_status check_rows(copying *c, const char *path, size_t rows,
                             const ga_result_sums *expected, ga_report *report)
 {
-    ga_result_sums sums = {0};
+    ga_result_sums sums = ga_result_sums_none();
     const double *times = ga_result_reader_times(c->reader);
     for (size_t first = 0; expected && first < rows; first += AT_ONCE) {
         const size_t count = rows - first < AT_ONCE ? rows - first : AT_ONCE;
@@ -218,6 +218,7 @@ static uint64_t add_number(uint64_t sum, double x)
 
 void ga_result_sums_add(ga_result_sums *sums, double t, const double *values, int count)
 {
+    if (sums->struct_size != sizeof *sums) return;
     sums->times = add_number(sums->times, t);
     sums->values = add_number(sums->values, t);
     for (int k = 0; k < count; ++k) sums->values = add_number(sums->values, values[k]);
@@ -230,6 +231,7 @@ ga_status ga_result_create_after(const char *path, ga_result_format format,
 {
     *result = NULL;
     GA_TRY(ga_check_size("ga_result_def", def->struct_size, sizeof *def, report));
+    if (sums) GA_TRY(ga_check_size("ga_result_sums", sums->struct_size, sizeof *sums, report));
     char *real = ga_file_real_path(path), *from = ga_file_real_path(earlier);
     names n = {.part = from ? join(from, ".part") : NULL,
                .before = from ? join(from, ".before") : NULL,

@@ -4,6 +4,7 @@
  * full patterns, so an entry missing in a declared pattern is found as well. */
 #include "base/memory.h"
 #include "base/report.h"
+#include "base/struct_size.h"
 #include "system/dae.h"
 
 #include <math.h>
@@ -240,12 +241,17 @@ static ga_status verdict(ga_derivative_check *result, double tolerance, double t
     return GA_ERR_DERIVATIVE;
 }
 
-ga_status ga_system_check(const ga_system *system, const ga_point *at, double tolerance,
+ga_status ga_system_check(const ga_system *system, const ga_derivative_check_def *def,
                           ga_derivative_check *result, ga_report *report)
 {
     GA_TRY(ga_system_validate(system, report));
-    if (!at || !at->q || !at->v || !result)
-        return ga_fail(report, GA_ERR_ARGUMENT, "a state (q and v) and a result are needed");
+    if (!def || !result)
+        return ga_fail(report, GA_ERR_ARGUMENT, "a definition and a result are needed");
+    GA_TRY(ga_check_own_size("ga_derivative_check_def", def->struct_size, sizeof *def, report));
+    const ga_point *at = &def->at;
+    const double tolerance = def->tolerance;
+    if (!at->q || !at->v)
+        return ga_fail(report, GA_ERR_ARGUMENT, "a state (q and v) is needed");
     if (!(tolerance >= 0))
         return ga_fail(report, GA_ERR_ARGUMENT, "tolerance %g is negative", tolerance);
     memset(result, 0, sizeof *result);

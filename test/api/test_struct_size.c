@@ -102,6 +102,10 @@ static void test_integrator(void **state)
         expect_refusal(ga_integrator_create(&other, &def, &g, &report), &report, "ga_system");
         assert_null(g);
         expect_refusal(ga_system_validate(&other, &report), &report, "sizeof(ga_system)");
+        const ga_derivative_check_def check = {sizes[k], 0, {0, &q, &v, NULL, NULL, NULL}};
+        ga_derivative_check found;
+        expect_refusal(ga_system_check(&system, &check, &found, &report), &report,
+                       "ga_derivative_check_def");
         ga_node wrong = line;
         wrong.struct_size = sizes[k];
         other = system;
@@ -282,6 +286,14 @@ static void test_files(void **state)
         expect_refusal(ga_result_create_after("no_folder/r.csv", GA_RESULT_CSV, &contents,
                                               "no_folder/s.csv", 1, NULL, &result, &report),
                        &report, "ga_result_def");
+        ga_result_sums sums = ga_result_sums_none();
+        sums.struct_size = sizes[k];
+        ga_result_sums_add(&sums, 1, NULL, 0);
+        assert_true(sums.times == 0);
+        contents.struct_size = sizeof contents;
+        expect_refusal(ga_result_create_after("no_folder/r.csv", GA_RESULT_CSV, &contents,
+                                              "no_folder/s.csv", 1, &sums, &result, &report),
+                       &report, "ga_result_sums");
         assert_null(result);
         const ga_attribute wrong[] = {{sizes[k] + 1, "a", "b", 0}};
         ga_channel x = {.struct_size = sizes[k], .name = "x", .unit = "m", .count = 1};

@@ -640,7 +640,8 @@ static void check_derivatives(bench *b)
     const ga_point at = point_of(b);
     ga_derivative_check result;
     ga_report report;
-    if (ga_system_check(&b->a->system, &at, derivative_tolerance, &result, &report) != GA_OK)
+    const ga_derivative_check_def def = {sizeof def, derivative_tolerance, at};
+    if (ga_system_check(&b->a->system, &def, &result, &report) != GA_OK)
         fail_msg("%s, nodes %d: %s", b->it->text, (int)b->a->kinds[0], report.message);
     worst_derivative = fmax(worst_derivative, result.block[result.worst].error);
     check_tangents_together(b);

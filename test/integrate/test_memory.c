@@ -306,11 +306,12 @@ static void test_allocations_fail_in_check(void **state)
                                      CASE_FREE_TOP};
     for (int k = 0; k < 4; ++k) {
         pb_problem *p = case_create(some[k]);
-        const ga_point at = {p->t0, p->q0, p->v0, NULL, NULL, NULL};
+        const ga_derivative_check_def def = {.struct_size = sizeof def,
+                                             .at = {p->t0, p->q0, p->v0, NULL, NULL, NULL}};
         ga_derivative_check check;
         ga_report report;
         start_counting(0, false);
-        ga_status status = ga_system_check(&p->system, &at, 0, &check, &report);
+        ga_status status = ga_system_check(&p->system, &def, &check, &report);
         stop_counting();
         assert_status(status, GA_OK, report);
         assert_int_equal(watch.live, 0);
@@ -318,7 +319,7 @@ static void test_allocations_fail_in_check(void **state)
         for (long n = 1; n <= total; ++n) {
             memset(&report, 0x55, sizeof report);
             start_counting(n, false);
-            status = ga_system_check(&p->system, &at, 0, &check, &report);
+            status = ga_system_check(&p->system, &def, &check, &report);
             stop_counting();
             assert_status(status, GA_ERR_MEMORY, report);
             assert_int_equal(report.status, GA_ERR_MEMORY);

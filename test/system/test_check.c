@@ -5,6 +5,13 @@
 
 /* --- states ------------------------------------------------------------------------------ */
 
+static ga_status check_at(const ga_system *system, const ga_point *at, double tolerance,
+                          ga_derivative_check *result, ga_report *report)
+{
+    const ga_derivative_check_def def = {sizeof def, tolerance, *at};
+    return ga_system_check(system, &def, result, report);
+}
+
 typedef struct sample {
     ga_point at;
     double q[MAX_NQ], v[MAX_NV], vd[MAX_NV], lambda[MAX_NC];
@@ -58,8 +65,7 @@ static void test_right_derivatives_pass(void **state)
             ga_report report;
             take_sample(p, round, &s);
             memset(&report, 0x55, sizeof report);
-            assert_status(ga_system_check(&p->system, &s.at, 0, &check, &report), GA_OK,
-                          report);
+            assert_status(check_at(&p->system, &s.at, 0, &check, &report), GA_OK, report);
             assert_int_equal(report.status, GA_OK);
             assert_string_equal(report.message, "");
             for (int d = 0; d < GA_DERIVATIVE_COUNT; ++d) {
@@ -69,7 +75,7 @@ static void test_right_derivatives_pass(void **state)
                 assert_below(check.block[d].error, 1e-5, p->name);
                 assert_true(check.block[check.worst].error >= check.block[d].error);
             }
-            assert_int_equal(ga_system_check(&p->system, &s.at, 0, &check, NULL), GA_OK);
+            assert_int_equal(check_at(&p->system, &s.at, 0, &check, NULL), GA_OK);
         }
         pb_destroy(p);
     }
@@ -83,11 +89,11 @@ static void test_null_parts(void **state)
     ga_report report;
     pb_problem *p = case_create(CASE_RHEONOMIC_BODY);
     ga_point at = {p->t0, p->q0, p->v0, NULL, NULL, NULL};
-    assert_status(ga_system_check(&p->system, &at, 0, &check, &report), GA_OK, report);
+    assert_status(check_at(&p->system, &at, 0, &check, &report), GA_OK, report);
     ga_system s = p->system;
     s.gradient = s.acceleration_rhs = s.stiffness = s.damping = s.velocity_stiffness = NULL;
     s.constraint_rate = NULL;
-    assert_status(ga_system_check(&s, &at, 0, &check, &report), GA_OK, report);
+    assert_status(check_at(&s, &at, 0, &check, &report), GA_OK, report);
     for (int d = 0; d < GA_DERIVATIVE_COUNT; ++d) assert_false(check.block[d].checked);
     pb_destroy(p);
 }
@@ -104,7 +110,7 @@ static void test_forgotten_time(void **state)
     ga_derivative_check check;
     ga_report report;
     ga_point at = {.t = p->t0 + 0.3, .q = p->q0, .v = p->v0};
-    assert_int_equal(ga_system_check(&sys, &at, 0, &check, &report), GA_ERR_DERIVATIVE);
+    assert_int_equal(check_at(&sys, &at, 0, &check, &report), GA_ERR_DERIVATIVE);
     assert_int_equal(check.worst, GA_DERIVATIVE_CONSTRAINT_RATE);
     pb_destroy(p);
 }
@@ -129,7 +135,7 @@ static void test_passes_beside_what_is_left_out(void **state)
             if (left_out == GA_DERIVATIVE_DAMPING) sys.damping = NULL;
             if (left_out == GA_DERIVATIVE_VELOCITY_STIFFNESS) sys.velocity_stiffness = NULL;
             if (left_out == GA_DERIVATIVE_FORCE_MULTIPLIERS) sys.force_multipliers = NULL;
-            ga_status status = ga_system_check(&sys, &s.at, 1e-4, &check, &report);
+            ga_status status = check_at(&sys, &s.at, 1e-4, &check, &report);
             if (status != GA_OK)
                 fail_msg("%s without %s: %s", p->name,
                          ga_derivative_name((ga_derivative)left_out), report.message);
@@ -320,8 +326,8 @@ static bool try_mistake(const pb_problem *p, int round, const block_kind *b, mis
     if (what == NOT_A_NUMBER) {
         ga_derivative_check check;
         ga_report report;
-        assert_status(ga_system_check(&tampered.system, &s.at, 0, &check, &report),
-                      GA_ERR_NOT_FINITE, report);
+        assert_status(check_at(&tampered.system, &s.at, 0, &check, &report), GA_ERR_NOT_FINITE,
+                      report);
         assert_message(report, probe_name(b->kind));
         assert_int_equal(report.row, w.entry);
         return true;
@@ -334,7 +340,7 @@ static bool try_mistake(const pb_problem *p, int round, const block_kind *b, mis
 
     ga_derivative_check check;
     ga_report report;
-    ga_status status = ga_system_check(&tampered.system, &s.at, 0, &check, &report);
+    ga_status status = check_at(&tampered.system, &s.at, 0, &check, &report);
     if (status != GA_ERR_DERIVATIVE)
         fail_msg("%s, %s, mistake %d was not found", p->name, ga_derivative_name(b->which),
                  what);
@@ -432,7 +438,7 @@ static void test_mass_called_constant(void **state)
     ga_system sys = p->system;
     sys.mass_is_constant = true;
     take_sample(p, 1, &s);
-    assert_status(ga_system_check(&sys, &s.at, 0, &check, &report), GA_OK, report);
+    assert_status(check_at(&sys, &s.at, 0, &check, &report), GA_OK, report);
     pb_destroy(p);
 }
 
@@ -446,25 +452,19 @@ static void test_arguments(void **state)
     pb_problem *p = case_create(CASE_PENDULUM);
     const ga_point good = {0, p->q0, p->v0, NULL, NULL, NULL};
     ga_point at = good;
-    assert_status(ga_system_check(&p->system, NULL, 0, &check, &report), GA_ERR_ARGUMENT,
-                  report);
+    assert_status(ga_system_check(&p->system, NULL, &check, &report), GA_ERR_ARGUMENT, report);
     at.q = NULL;
-    assert_status(ga_system_check(&p->system, &at, 0, &check, &report), GA_ERR_ARGUMENT,
-                  report);
+    assert_status(check_at(&p->system, &at, 0, &check, &report), GA_ERR_ARGUMENT, report);
     at = good;
     at.v = NULL;
-    assert_status(ga_system_check(&p->system, &at, 0, &check, &report), GA_ERR_ARGUMENT,
-                  report);
+    assert_status(check_at(&p->system, &at, 0, &check, &report), GA_ERR_ARGUMENT, report);
     assert_message(report, "q and v");
-    assert_status(ga_system_check(&p->system, &good, 0, NULL, &report), GA_ERR_ARGUMENT,
-                  report);
-    assert_status(ga_system_check(NULL, &good, 0, &check, &report), GA_ERR_ARGUMENT, report);
-    assert_status(ga_system_check(&p->system, &good, -1, &check, &report), GA_ERR_ARGUMENT,
-                  report);
+    assert_status(check_at(&p->system, &good, 0, NULL, &report), GA_ERR_ARGUMENT, report);
+    assert_status(check_at(NULL, &good, 0, &check, &report), GA_ERR_ARGUMENT, report);
+    assert_status(check_at(&p->system, &good, -1, &check, &report), GA_ERR_ARGUMENT, report);
     assert_message(report, "tolerance");
-    assert_status(ga_system_check(&p->system, &good, NAN, &check, &report), GA_ERR_ARGUMENT,
-                  report);
-    assert_int_equal(ga_system_check(&p->system, &good, -1, &check, NULL), GA_ERR_ARGUMENT);
+    assert_status(check_at(&p->system, &good, NAN, &check, &report), GA_ERR_ARGUMENT, report);
+    assert_int_equal(check_at(&p->system, &good, -1, &check, NULL), GA_ERR_ARGUMENT);
     pb_destroy(p);
 }
 
@@ -487,9 +487,8 @@ static void test_tolerance(void **state)
     probe off;
     probe_wrap(&off, &p->system);
     off.tamper = slightly_off;
-    assert_status(ga_system_check(&off.system, &at, 0, &check, &report), GA_ERR_DERIVATIVE,
-                  report);
-    assert_status(ga_system_check(&off.system, &at, 1e-3, &check, &report), GA_OK, report);
+    assert_status(check_at(&off.system, &at, 0, &check, &report), GA_ERR_DERIVATIVE, report);
+    assert_status(check_at(&off.system, &at, 1e-3, &check, &report), GA_OK, report);
     assert_below(fabs(check.block[GA_DERIVATIVE_STIFFNESS].error - 1e-4), 1e-7, "pendulum");
     pb_destroy(p);
 }
@@ -525,7 +524,7 @@ static void test_failing_callbacks(void **state)
                 broken.tamper = fail_one;
                 fails = (probe_kind)kind;
                 answer = answers[k];
-                ga_status status = ga_system_check(&broken.system, &s.at, 0, &check, &report);
+                ga_status status = check_at(&broken.system, &s.at, 0, &check, &report);
                 if (broken.calls[kind] == 0) continue; /* not part of this problem */
                 assert_int_equal(status, statuses[k]);
                 assert_int_equal(report.status, statuses[k]);

@@ -58,12 +58,13 @@ static void derivatives_are_checked(void **state)
             pendulum_with((states_def){.size = sizes[k], .decay = 1.5, .multipliers = true});
         const double q[2] = {0.3, -0.95}, v[4] = {0.4, 0.2, 0.7 * sizes[k], 2.5 * sizes[k]},
                      lambda[1] = {4};
-        const ga_point at = {.t = 0.4, .q = q, .v = v, .lambda = lambda};
+        const ga_derivative_check_def def = {
+            .struct_size = sizeof def, .at = {.t = 0.4, .q = q, .v = v, .lambda = lambda}};
         ga_derivative_check result;
         ga_report report;
-        assert_status(ga_system_check(&p->system, &at, 0, &result, &report), GA_OK, report);
+        assert_status(ga_system_check(&p->system, &def, &result, &report), GA_OK, report);
         p->system.damping = wrong_C;
-        assert_status(ga_system_check(&p->system, &at, 0, &result, &report), GA_ERR_DERIVATIVE,
+        assert_status(ga_system_check(&p->system, &def, &result, &report), GA_ERR_DERIVATIVE,
                       report);
         assert_int_equal(result.worst, GA_DERIVATIVE_DAMPING);
         assert_int_equal(report.row, 3);

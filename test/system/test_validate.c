@@ -357,9 +357,9 @@ static void test_same_words_elsewhere(void **state)
     assert_string_equal(report.message, other.message);
     assert_null(run);
     const double q[7] = {0, 0, 0, 1, 0, 0, 0}, v[6] = {0};
-    const ga_point at = {0, q, v, NULL, NULL, NULL};
+    const ga_derivative_check_def at = {sizeof at, 0, {0, q, v, NULL, NULL, NULL}};
     ga_derivative_check check;
-    assert_status(ga_system_check(&s, &at, 0, &check, &other), GA_ERR_SYSTEM, other);
+    assert_status(ga_system_check(&s, &at, &check, &other), GA_ERR_SYSTEM, other);
     assert_string_equal(report.message, other.message);
 }
 
