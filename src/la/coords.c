@@ -294,9 +294,29 @@ static void multiply_range_transposed(void *data, int range)
     multiply_blocks(t, true, start[1] - start[0], t->A->by_col.item + start[0]);
 }
 
+/* One block, such as a full matrix of callbacks, which may be small. */
+static bool is_block(const ga_coords *A) { return A->blocks == 1 && A->height; }
+
+GA_UNROLLED multiply_one(const int length, const ga_coords *A, const bool transposed,
+                         const double *values, double alpha, const double *x, double *y)
+{
+    const int lines = A->by_rows ? A->height[0] : A->width[0];
+    x += transposed ? A->row[0] : A->col[0];
+    y += transposed ? A->col[0] : A->row[0];
+    if (A->by_rows == transposed)
+        add_columns(length, lines, values, alpha, x, y);
+    else
+        add_rows(length, lines, values, alpha, x, y);
+}
+
 void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, const double *x,
                         double *y)
 {
+    if (is_block(A)) {
+        GA_UNROLL(A->by_rows ? A->width[0] : A->height[0], multiply_one, A, false, values,
+                  alpha, x, y)
+        return;
+    }
     task t = {A, values, x, alpha, y};
     if (A->pool && A->by_row.item)
         ga_pool_run(A->pool, RANGES, multiply_range, &t);
@@ -307,6 +327,11 @@ void ga_coords_multiply(const ga_coords *A, const double *values, double alpha, 
 void ga_coords_multiply_transposed(const ga_coords *A, const double *values, double alpha,
                                    const double *x, double *y)
 {
+    if (is_block(A)) {
+        GA_UNROLL(A->by_rows ? A->width[0] : A->height[0], multiply_one, A, true, values, alpha,
+                  x, y)
+        return;
+    }
     task t = {A, values, x, alpha, y};
     if (A->pool && A->by_col.item)
         ga_pool_run(A->pool, RANGES, multiply_range_transposed, &t);
