@@ -211,7 +211,15 @@ void ga_newton_find_limits(ga_stepper *s)
     l->lambda = def->absolute_lambda + relative_lambda * s->policy.scale.lambda;
     l->lambda = ga_larger(l->lambda, GA_ROUND_OFF * s->policy.scale.lambda);
     l->lambda = ga_larger(l->lambda, DBL_MIN);
+    l->part_q = l->part_v = 0;
+    for (int k = 0; k < GA_INCREMENTS; ++k) {
+        l->part_q = ga_larger(l->part_q, l->floor_q[k] / l->q[k]);
+        l->part_v = ga_larger(l->part_v, l->floor_v[k] / l->v[k]);
+    }
 }
+
+/* Increments of states are zero where there are none. */
+static int kinds(const ga_stepper *s) { return s->dae.nx ? GA_INCREMENTS : GA_STATES; }
 
 /* Of the changes of lambda that round-off was seen to make, this part may be left. */
 static const double NOISE_LEFT = 0.01;
@@ -224,13 +232,12 @@ static bool is_near_round_off(const ga_stepper *s)
     const double least_v = v_inherits_round_off_of_q(s)
                                ? GA_ROUND_OFF * (s->step.c_v / s->step.c_q)
                                : GA_ROUND_OFF;
-    double coarse = 0;
-    for (int k = 0; k < GA_INCREMENTS; ++k) {
-        coarse =
-            ga_larger(coarse, s->newton.delta_q[k] / ga_larger(l->floor_q[k], GA_ROUND_OFF));
-        coarse = ga_larger(coarse, s->newton.delta_v[k] / ga_larger(l->floor_v[k], least_v));
-    }
-    return coarse <= largest_round_off(s);
+    const double most = largest_round_off(s);
+    for (int k = 0; k < GA_INCREMENTS; ++k)
+        if (s->newton.delta_q[k] > most * ga_larger(l->floor_q[k], GA_ROUND_OFF) ||
+            s->newton.delta_v[k] > most * ga_larger(l->floor_v[k], least_v))
+            return false;
+    return true;
 }
 
 /* Will another increment of v be below this part of the round-off of v itself, that of remote
@@ -241,13 +248,10 @@ static bool next_is_negligible(const ga_stepper *s)
 {
     const double own_unit =
         NEGLIGIBLE * DBL_EPSILON * s->policy.newton.round_off * remoteness(s);
-    for (int k = 0; k < GA_INCREMENTS; ++k) {
-        const double next =
-            s->newton.delta_v[k] > 0
-                ? s->newton.delta_v[k] * s->newton.delta_v[k] / s->newton.last_v[k]
-                : 0;
+    const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
+    for (int k = 0; k < kinds(s); ++k) {
+        const double v = s->newton.delta_v[k], next = v > 0 ? v * v / s->newton.last_v[k] : 0;
         const double size = k == GA_STATES ? 1 : s->policy.scale.v[k];
-        const double noise = s->dae.noise * (s->policy.scale.v[0] + s->policy.scale.v[1] + 1);
         if (!(next <= own_unit * size + noise)) return false;
     }
     return true;
@@ -266,24 +270,19 @@ static ga_increment weigh(const ga_stepper *s)
         .fresh = ga_cache_has(s, GA_VALID_FRESH),
         .age = ga_cache_has(s, GA_VALID_FRESH) ? 0 : s->policy.age,
         .norm[GA_MULTIPLIERS] = s->newton.delta_lambda / lambda,
-        .noise[GA_MULTIPLIERS] = lambda_noise / lambda,
+        .noise = {level * l->part_q, level * l->part_v, lambda_noise / lambda},
         .lambda = s->newton.delta_lambda,
         .near_round_off = is_near_round_off(s),
         .lambda_is_noise =
             s->newton.delta_lambda <= ga_larger(lambda_noise, s->policy.newton.lambda_noise),
         .next_is_negligible = s->newton.iteration > 1 && next_is_negligible(s),
     };
-    for (int k = 0; k < GA_INCREMENTS; ++k) {
-        const double parts[] = {s->newton.delta_q[k] / l->q[k], s->newton.delta_v[k] / l->v[k]};
-        const double noise[] = {level * l->floor_q[k] / l->q[k],
-                                level * l->floor_v[k] / l->v[k]};
-        const double units[] = {s->newton.delta_q[k] / l->floor_q[k],
-                                s->newton.delta_v[k] / l->floor_v[k]};
-        for (int kind = GA_POSITION; kind <= GA_VELOCITY; ++kind) {
-            now.norm[kind] = ga_larger(now.norm[kind], parts[kind]);
-            now.noise[kind] = ga_larger(now.noise[kind], noise[kind]);
-            now.units[kind] = ga_larger(now.units[kind], units[kind]);
-        }
+    for (int k = 0; k < kinds(s); ++k) {
+        const double q = s->newton.delta_q[k], v = s->newton.delta_v[k];
+        now.norm[GA_POSITION] = ga_larger(now.norm[GA_POSITION], q / l->q[k]);
+        now.norm[GA_VELOCITY] = ga_larger(now.norm[GA_VELOCITY], v / l->v[k]);
+        now.units[GA_POSITION] = ga_larger(now.units[GA_POSITION], q / l->floor_q[k]);
+        now.units[GA_VELOCITY] = ga_larger(now.units[GA_VELOCITY], v / l->floor_v[k]);
     }
     return now;
 }

@@ -135,7 +135,8 @@ enum { GA_STATES = 2, GA_INCREMENTS };
 typedef struct ga_increment_limits {
     double q[GA_INCREMENTS], v[GA_INCREMENTS], lambda;     /* tolerances, at least round-off */
     double floor_q[GA_INCREMENTS], floor_v[GA_INCREMENTS]; /* round-off; of v also through q */
-    double noise;                                          /* round-off of accelerations */
+    double part_q, part_v; /* largest part of a tolerance that its round-off is */
+    double noise;          /* round-off of accelerations */
 } ga_increment_limits;
 
 struct ga_formulation_type {
