@@ -66,7 +66,7 @@ ga_status ga_dense_factor(void *data, double *rcond, int *column)
     const dense *d = data;
     copy_values(d);
     for (int j = 0; j < d->n; ++j) d->swap[j] = -1;
-    const double multiplier = d->kernels->factor(d->n, d->n, 1, d->lu, d->swap);
+    const double multiplier = d->kernels->factor_whole(d->n, d->lu, d->swap);
     if (multiplier < 0) {
         *rcond = 0;
         for (*column = 0; d->swap[*column] >= 0;) ++*column;

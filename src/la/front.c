@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* --- values ------------------------------------------------------------------------------- */
 
@@ -57,7 +58,8 @@ static inline double scale_few(int n, const double *r, double c, double *x)
 KERNEL void fill(int n, const double *restrict A, double *restrict F)
 {
     const int ld = ga_front_padded(n);
-    for (int j = 0; j < n; ++j, A += n, F += ld) {
+    if (n == ld) memcpy(F, A, (size_t)n * (size_t)n * sizeof *F);
+    for (int j = 0; j < n && n < ld; ++j, A += n, F += ld) {
         int i = 0;
         for (; i + 4 <= n; i += 4) {
             vec4 y;
@@ -280,9 +282,9 @@ KERNEL bool factor_panel(const int w, int c, pivoting *f, double *F)
     return true;
 }
 
-KERNEL double factor(int k, int m, double keep, double *F, int *swap)
+KERNEL double factor_padded(int k, const int ld, double keep, double *F, int *swap)
 {
-    pivoting f = {.k = k, .ld = ga_front_padded(m), .keep = keep, .swap = swap};
+    pivoting f = {.k = k, .ld = ld, .keep = keep, .swap = swap};
     bool good = true;
     int c = 0;
     for (; c + 4 <= k && good; c += 4) good = factor_panel(4, c, &f, F);
@@ -290,6 +292,11 @@ KERNEL double factor(int k, int m, double keep, double *F, int *swap)
     if (good && k - c == 2) good = factor_panel(2, c, &f, F);
     if (good && k - c == 1) good = factor_panel(1, c, &f, F);
     return good ? greater(largest_of(&f.most), f.most_in_tiles) : -1;
+}
+
+KERNEL double factor(int k, int m, double keep, double *F, int *swap)
+{
+    return factor_padded(k, ga_front_padded(m), keep, F, swap);
 }
 
 /* --- solution ----------------------------------------------------------------------------- */
@@ -449,9 +456,9 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
 }
 
 /* With the factors of a whole matrix where they are. */
-KERNEL void solve_whole(int n, const double *F, double *z)
+KERNEL void solve_whole(int n, const int ld, const double *F, double *z)
 {
-    const int ld = ga_front_padded(n), whole = n & ~3;
+    const int whole = n & ~3;
     const double *x = F;
     int c = 0;
     for (; c < whole; c += 4, x += 4 * (ld + 1)) forward_panel(4, c, ld, ld, x, x + 4, 4, z);
@@ -493,8 +500,24 @@ KERNEL void solve_whole(int n, const double *F, double *z)
     }
 #define ANY_SIZE(k, m, result, f, ...) result f(k, m, __VA_ARGS__);
 
+/* f(n, ld, ...) for a whole matrix: where it is small, ld is known to the compiler. */
+#define OF_PADDED(n, ld, result, f, ...)                                                       \
+    case ld:                                                                                   \
+        result f(n, ld, __VA_ARGS__);                                                          \
+        break;
+#define BY_PADDED(n, ...)                                                                      \
+    switch (ga_front_padded(n)) {                                                              \
+        OF_PADDED(n, 8, __VA_ARGS__)                                                           \
+        OF_PADDED(n, 12, __VA_ARGS__)                                                          \
+        OF_PADDED(n, 16, __VA_ARGS__)                                                          \
+        OF_PADDED(n, 20, __VA_ARGS__)                                                          \
+    default:                                                                                   \
+        ANY_PADDED(n, __VA_ARGS__)                                                             \
+    }
+#define ANY_PADDED(n, result, f, ...) result f(n, ga_front_padded(n), __VA_ARGS__);
+
 /* clang-format off */
-#define INSTANCE(name, attribute, sizes)                                                       \
+#define INSTANCE(name, attribute, sizes, padded)                                                 \
     attribute static double scale_##name(int n, const double *r, double c, double *x)          \
     {                                                                                          \
         if (n < 4) return scale_few(n, r, c, x);                                               \
@@ -520,6 +543,12 @@ KERNEL void solve_whole(int n, const double *F, double *z)
         sizes(k, m, most =, factor, keep, F, swap)                                             \
         return most;                                                                           \
     }                                                                                          \
+    attribute static double factor_whole_##name(int n, double *F, int *swap)                   \
+    {                                                                                          \
+        double most;                                                                           \
+        padded(n, most =, factor_padded, 1, F, swap)                                           \
+        return most;                                                                           \
+    }                                                                                          \
     attribute static void pack_##name(int k, int m, const double *F, double *forth,            \
                                       double *back)                                            \
     {                                                                                          \
@@ -537,19 +566,19 @@ KERNEL void solve_whole(int n, const double *F, double *z)
     }                                                                                          \
     attribute static void solve_##name(int n, const double *F, double *x)                      \
     {                                                                                          \
-        solve_whole(n, F, x);                                                                  \
+        padded(n, , solve_whole, F, x)                                                         \
     }                                                                                          \
     static const ga_front_kernels kernels_##name = {                                           \
-        scale_##name, fill_##name,    multiply_##name, add_product_##name, factor_##name,      \
-        pack_##name,  forward_##name, backward_##name, solve_##name};
+        scale_##name, fill_##name,    multiply_##name, add_product_##name,  factor_##name,     \
+        pack_##name,  forward_##name, backward_##name, factor_whole_##name, solve_##name};
 /* clang-format on */
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX2__)
 #define HAS_AVX2
-INSTANCE(plain, , ANY_SIZE)
-INSTANCE(avx2, __attribute__((target("avx2"))), BY_SIZE)
+INSTANCE(plain, , ANY_SIZE, ANY_PADDED)
+INSTANCE(avx2, __attribute__((target("avx2"))), BY_SIZE, BY_PADDED)
 #else
-INSTANCE(plain, , BY_SIZE)
+INSTANCE(plain, , BY_SIZE, BY_PADDED)
 #endif
 
 const ga_front_kernels *ga_front_kernels_plain(void) { return &kernels_plain; }

@@ -52,8 +52,9 @@ typedef struct ga_front_kernels {
     void (*forward)(int k, int m, const double *forth, double *own, double *work);
     /* own becomes U_A^-1 (own - L_A^-1 P U others); others are r numbers. */
     void (*backward)(int k, int m, const double *back, const double *others, double *own);
-    /* x = F^-1 x with a whole matrix, k = m = n, whose factors were not packed; x has its rows
-     * in the order of the pivots, and zeros up to a multiple of four. */
+    /* A whole matrix, k = m = n: its LU with partial pivoting, and x = F^-1 x without packing.
+     * x has its rows in the order of the pivots, and zeros up to a multiple of four. */
+    double (*factor_whole)(int n, double *F, int *swap);
     void (*solve)(int n, const double *F, double *x);
 } ga_front_kernels;
 

@@ -131,7 +131,15 @@ static void same_bits_everywhere(void **state)
             solve_front(&b, ga_front_kernels_plain(), y);
             assert_memory_equal(x, y, (size_t)a.m * sizeof *x);
             if (r > 0) continue;
-            double whole[2][ROOM] = {{0}}; /* without pieces */
+            create(&a, k, r, (uint64_t)(k + 100 * r), true); /* without pieces */
+            create(&b, k, r, (uint64_t)(k + 100 * r), true);
+            assert_true(ga_front_kernels_get()->factor_whole(k, a.F, a.swap) >= 0);
+            assert_true(ga_front_kernels_plain()->factor(k, k, 1, b.F, b.swap) >= 0);
+            assert_memory_equal(a.F, b.F, sizeof a.F);
+            for (int i = 0; i < k; ++i) x[i] = i + 1;
+            ga_front_kernels_plain()->pack(k, k, b.F, b.forth, b.back);
+            solve_front(&b, ga_front_kernels_plain(), x);
+            double whole[2][ROOM] = {{0}};
             for (int n = 0; n < 2; ++n) {
                 for (int i = 0; i < k; ++i) whole[n][i] = i + 1;
                 swap_numbers(&a, false, whole[n]);
