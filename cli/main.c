@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <galpha/galpha.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,8 +87,20 @@ static void keep_memory(void)
 #endif
 }
 
+/* HDF5 ends the program without a word if it is short of memory. */
+static bool over;
+static void explain_exit(void)
+{
+    if (over) return;
+    cli_error(
+        "a library ended the program, as HDF5 does when memory is out; unfinished results "
+        "are in FILE.part");
+    _exit(EXIT_NUMERICAL);
+}
+
 int main(int count, char **words)
 {
+    atexit(explain_exit);
     keep_memory();
     /* A closed pipe and a file grown too large are errors to report, not reasons to die. */
     signal(SIGPIPE, SIG_IGN);
@@ -97,5 +110,6 @@ int main(int count, char **words)
         cli_error("standard output: %s", errno ? strerror(errno) : "cannot be written");
         code = EXIT_FILES;
     }
+    over = true;
     return code;
 }

@@ -4,6 +4,7 @@
  *     steps 100        of 0.1 s each
  *     sleep 20         milliseconds a step takes
  *     fail 10          status of the run, in the middle
+ *     leave 1          the program is ended there
  *     start 8          status of the start
  *     errors 25        messages of the reader; then there is no model
  *     warnings 2
@@ -50,10 +51,11 @@ static void add_message(ga_messages *messages, ga_severity severity, int line)
 
 /* --- models ------------------------------------------------------------------------------- */
 
-enum { KEYS = 10 };
-static const char *const keys[KEYS] = {"steps",    "sleep",       "fail", "start", "errors",
-                                       "warnings", "bad_channel", "odd",  "clean", "anywhere"};
-enum { STEPS, SLEEP, FAIL, START, ERRORS, WARNINGS, BAD_CHANNEL, ODD, CLEAN, ANYWHERE };
+enum { KEYS = 11 };
+static const char *const keys[KEYS] = {"steps",  "sleep",    "fail",        "start",
+                                       "errors", "warnings", "bad_channel", "odd",
+                                       "clean",  "anywhere", "leave"};
+enum { STEPS, SLEEP, FAIL, START, ERRORS, WARNINGS, BAD_CHANNEL, ODD, CLEAN, ANYWHERE, LEAVE };
 
 struct ga_model {
     int value[KEYS];
@@ -219,6 +221,7 @@ ga_status ga_sim_run(ga_sim *sim, ga_report *report)
         struct timespec left = {0, value[SLEEP] * 1000000L};
         while (nanosleep(&left, &left) != 0) continue; /* steps do not hear signals */
         if (value[FAIL] && n > value[STEPS] / 2) return give_up(sim, value[FAIL], report);
+        if (value[LEAVE] && n > value[STEPS] / 2) exit(255);
         sim->t = 0.1 * n;
         ++sim->steps;
         if (sim->def.progress(sim->def.user, sim) != GA_EVAL_OK) return GA_OK;

@@ -201,6 +201,12 @@ class Run(Case):
         with open(self.path("out.csv.part")) as file:
             self.assertEqual(len(file.readlines()), 52)  # up to the failure
 
+    def test_ended_by_a_library(self):
+        """As HDF5 ends it where memory is out."""
+        said = self.run_it("run", MODEL, "--csv", "out.csv", "--set=leave=1", "-q", code=1)
+        self.assertIn("a library ended the program", said.err)
+        self.assertEqual(len(said.err.splitlines()), 1)
+
     def test_failure_keeps_what_was_there(self):
         """A result of a run that finished is not replaced by one that fails."""
         words = ["run", MODEL, "-q", "--csv", "out.csv", "-o", "out.h5"]
