@@ -17,6 +17,7 @@
 #include "integrate/save.h"
 #include "integrate/stiffness.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +79,10 @@ static void show(ga_auto *x)
     m->jump_part = from->jump_part;
     m->given_steps = from->given_steps;
     m->now = from->now;
+    m->pivot = from->pivot;
+    m->root_old = from->root_old;
+    m->root = from->root;
+    m->root_start = from->root_start;
     m->iterations = from->iterations;
     m->unmet = from->unmet;
     m->stats = from->stats;
@@ -181,10 +186,13 @@ static ga_status begin_member(ga_auto *x, ga_method method, ga_report *report)
     ga_onestep *to = x->member[method];
     const ga_statistics stats = *from->stats;
     const ga_projection projection = from->consistent->projection;
-    const double t = from->now.t;
+    const double t = from->now.t, pivot = from->pivot, root = from->root_start;
+    to->pivot = to->root_start = 0;
     GA_TRY(to->type->begin(to, t, from->now.q, from->now.v, from->now.multipliers, report));
     if (x->policy.t_begin > -INFINITY)
         GA_TRY(to->type->restart(to, t, to->now.q, to->now.v, x->policy.t_begin, report));
+    to->pivot = ga_larger(to->pivot, pivot);
+    to->root_start = ga_larger(to->root_start, root);
     ga_dae_copy_sizes(to->dae, from->dae);
     *to->stats = stats;
     to->consistent->projection = projection;
@@ -201,6 +209,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(create_member(x, choice.method, report));
     m->tolerance = NULL;
     ga_onestep *first = x->member[choice.method];
+    first->pivot = first->root_start = 0;
     const ga_status status = first->type->begin(first, t0, q0, v0, guess, report);
     take(x, choice);
     x->policy.next_look = ga_choice_first_look();
@@ -253,6 +262,23 @@ static double larger_rate(double omega, double rho)
     return ga_larger(omega / undamped, rho / damped);
 }
 
+/* Is a singular position near a member that has just begun, or made a step? Velocities are
+ * known up to round-off by the smallest eigenvalue, so with tight tolerances it is near
+ * earlier. */
+static bool is_near_singular(const ga_auto *x, const ga_onestep *m)
+{
+    static const double small = 0.03, part = 0.3, noise = 0.003;
+    const double noisy = DBL_EPSILON / (noise * x->task.tolerance);
+    if (m == x->member[GA_METHOD_GENERALIZED_ALPHA] || !m->dae->mp) return false;
+    if (m->root < small * m->root_start) return true;
+    return m->root < part * m->root_start && m->root * m->root < noisy;
+}
+
+static double steps_to_singular(const ga_auto *x)
+{
+    return ga_onestep_steps_to_singular(&x->base, x->base.now.h);
+}
+
 /* *step: their average size since the last look. */
 static ga_standing look(ga_auto *x, ga_status failure, double *step)
 {
@@ -268,6 +294,8 @@ static ga_standing look(ga_auto *x, ga_status failure, double *step)
                        .reason = p->choice.reason,
                        .tolerance = x->task.tolerance,
                        .lost = p->compared,
+                       .singular = is_near_singular(x, member(m)),
+                       .steps_to_singular = steps_to_singular(x),
                        .failure = failure,
                        .steps = p->since,
                        .steps_to_end = (x->run.t_end - t) / h};
@@ -290,7 +318,9 @@ static ga_standing look(ga_auto *x, ga_status failure, double *step)
 static bool is_due(const ga_auto *x)
 {
     const ga_auto_policy *p = &x->policy;
-    return !ga_choice_is_final(p->choice) && p->since >= p->next_look;
+    if (ga_choice_is_final(p->choice)) return false;
+    return p->since >= p->next_look || (is_near_singular(x, x->member[p->choice.method]) &&
+                                        ga_choice_is_close(steps_to_singular(x)));
 }
 
 /* The first step of the next member, if those of this one have the size `step` on average, and
@@ -332,6 +362,10 @@ static ga_status hand_over(ga_onestep *m, ga_status failure, bool *handed, doubl
     if (status != GA_OK) { /* it goes on as it was */
         p->next_look = 2 * p->since + 1;
         return ga_step_may_retry(status) && failure == GA_OK ? GA_OK : status;
+    }
+    if (next.reason == GA_REASON_PASSED && is_near_singular(x, x->member[next.method])) {
+        p->next_look = 2 * p->since;
+        return GA_OK;
     }
     if (next.trial) {
         p->before = progress.method;
@@ -444,6 +478,7 @@ static ga_status archive(ga_onestep *m, ga_archive *a)
     if ((unsigned)x->policy.choice.method >= MEMBERS) a->failed = true;
     if (!a->failed) status = create_member(x, x->policy.choice.method, NULL);
     if (!a->failed && status == GA_OK) status = member(m)->type->archive(member(m), a);
+    if (!a->failed && status == GA_OK) ga_archive_roots(a, member(m));
     if (a->failed || status != GA_OK) x->policy = before;
     show(x);
     return status;

@@ -39,6 +39,9 @@ static const double STEPS_TO_COMPARE = 200;
 /* With so many left the explicit method has given up because of stability. */
 static const double TOO_MANY = 1e5;
 
+/* Of h omega and h rho: stability has no part in the choice of steps. */
+static const double SMALL = 0.01;
+
 /* A trial goes on while steps grow by this between looks. (Step sizes of radau by explicit
  * ones: 0.1 to 0.5 for rigid mechanisms, 0.2 to 1.4 for undamped flexible ones, 3 to 41
  * for damped ones and for springs.) */
@@ -61,6 +64,10 @@ static const double RESOLVED_OMEGA = 2, RESOLVED_RHO = 3;
 enum { EARLY = 5, WAIT_EXPLICIT = 100, WAIT_RADAU = 50, WAIT_ALPHA = 30, LONGER = 3 };
 enum { WAIT_LOST = 30 };
 enum { MOST_LONGER = 12, AGAIN = 200 };
+
+/* Steps towards a singular position get shorter and shorter, with values that get worse and
+ * worse; generalized-alpha passes it if it begins well before. */
+static const double CLOSE = 5;
 
 ga_choice ga_choose_first(const ga_task *task)
 {
@@ -108,12 +115,14 @@ static ga_choice judge_trial(const ga_standing *p)
     const bool grows = p->growth >= GROWTH, radau = p->method == GA_METHOD_RADAU;
     const double need = needed_gain(p);
     const ga_choice back = {p->before, false,
-                            p->before == GA_METHOD_EXPLICIT ? GA_REASON_NO_GAIN
-                            : p->before == GA_METHOD_RADAU  ? GA_REASON_STIFF
-                                                            : GA_REASON_COARSE};
+                            p->reason == GA_REASON_NOISE      ? GA_REASON_SMOOTH
+                            : p->before == GA_METHOD_EXPLICIT ? GA_REASON_NO_GAIN
+                            : p->before == GA_METHOD_RADAU    ? GA_REASON_STIFF
+                                                              : GA_REASON_COARSE};
     if (p->steps < (radau ? VERDICT : VERDICT_ALPHA))
         return radau && p->gain < 0.5 * need && !grows ? back : stay(p);
     if (p->gain < need) return grows ? stay(p) : back;
+    if (p->reason == GA_REASON_NOISE) return (ga_choice){alpha, false, GA_REASON_NOISE};
     if (!radau) return (ga_choice){alpha, false, GA_REASON_COARSE};
     if (p->before == GA_METHOD_EXPLICIT && p->tolerance >= COARSE &&
         p->steps_to_end >= STEPS_TO_COMPARE)
@@ -126,13 +135,21 @@ static bool is_limited(const ga_standing *p)
     return p->h_omega > LIMIT_OMEGA || p->h_rho > LIMIT_RHO;
 }
 
-/* May radau pay? */
+/* May radau pay? Next to a singular position, which it cannot pass, motions look stiff. */
 static bool may_be_stiff(const ga_standing *p)
 {
-    if (p->steps_for_stability < MANY_STEPS) return false;
+    if (p->singular || p->steps_for_stability < MANY_STEPS) return false;
     if (is_limited(p)) return p->steps_to_end >= SOME_STEPS;
     const double many = p->steps < FIRST_STEPS ? VERY_MANY_STEPS : MANY_STEPS;
     return p->steps_for_stability >= many && p->steps_to_end >= many;
+}
+
+/* Very many steps, far below the limit of stability: is it round-off that a high order tries to
+ * resolve? */
+static bool is_noisy(const ga_standing *p)
+{
+    return p->steps >= FIRST_STEPS && p->steps_to_end > TOO_MANY && p->h_omega < SMALL &&
+           p->h_rho < SMALL;
 }
 
 static double times_longer(double wait, int count)
@@ -151,9 +168,12 @@ static bool may_try_again(const ga_standing *p)
 ga_choice ga_choose_next(const ga_standing *p)
 {
     if (p->failure != GA_OK) return rescue(p);
+    if (p->singular && ga_choice_is_close(p->steps_to_singular))
+        return (ga_choice){GA_METHOD_GENERALIZED_ALPHA, false, GA_REASON_SINGULAR};
     if (p->trial) return judge_trial(p);
     switch (p->method) {
     case GA_METHOD_EXPLICIT:
+        if (is_noisy(p)) return (ga_choice){GA_METHOD_GENERALIZED_ALPHA, true, GA_REASON_NOISE};
         if (!may_be_stiff(p)) return stay(p);
         return (ga_choice){GA_METHOD_RADAU, true, GA_REASON_TRY};
     case GA_METHOD_RADAU:
@@ -162,13 +182,15 @@ ga_choice ga_choose_next(const ga_standing *p)
         if (!(p->tolerance >= COARSE && may_try_again(p))) return stay(p);
         return (ga_choice){GA_METHOD_GENERALIZED_ALPHA, true, GA_REASON_COMPARE};
     default:
-        if (p->reason == GA_REASON_STUCK)
+        if (p->reason == GA_REASON_STUCK || p->reason == GA_REASON_SINGULAR)
             return (ga_choice){GA_METHOD_EXPLICIT, false, GA_REASON_PASSED};
         if (p->gain > 0 && p->gain < COLLAPSED)
             return (ga_choice){GA_METHOD_RADAU, true, GA_REASON_TRY};
         return may_try_again(p) ? (ga_choice){GA_METHOD_RADAU, true, GA_REASON_TRY} : stay(p);
     }
 }
+
+bool ga_choice_is_close(double steps_to_singular) { return steps_to_singular < CLOSE; }
 
 long ga_choice_first_look(void) { return EARLY; }
 
@@ -206,11 +228,14 @@ const char *ga_reason_text(ga_reason reason)
         [GA_REASON_COMPARE] =
             "the motion is stiff; generalized-alpha, whose steps cost less, is being tried",
         [GA_REASON_COARSE] = "the motion is stiff, and the tolerance is not tight",
+        [GA_REASON_NOISE] =
+            "steps of the explicit method were very short, though the motion is not stiff",
         [GA_REASON_RESOLVED] = "the steps resolve the fastest vibrations",
         [GA_REASON_TOO_STIFF] = "the motion is too stiff for the explicit method",
         [GA_REASON_COLLAPSED] = "steps of generalized-alpha became too short",
         [GA_REASON_STUCK] =
             "the previous method could not continue, for example near a singular position",
+        [GA_REASON_SINGULAR] = "a singular position is ahead",
         [GA_REASON_PASSED] = "the obstacle has been passed",
     };
     return texts[reason];

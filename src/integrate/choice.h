@@ -17,10 +17,12 @@ typedef enum ga_reason {
     GA_REASON_NO_GAIN,   /* they are not */
     GA_REASON_COMPARE,   /* radau with generalized-alpha, whose steps cost less */
     GA_REASON_COARSE,    /* its steps are long enough for the tolerance */
+    GA_REASON_NOISE,     /* may be what the explicit method tries to resolve */
     GA_REASON_RESOLVED,  /* radau follows the fastest modes */
     GA_REASON_TOO_STIFF, /* for the explicit method, which has given up */
     GA_REASON_COLLAPSED, /* steps of generalized-alpha, which was to be the only method */
     GA_REASON_STUCK,     /* no step could be made: a singular position, or a failure */
+    GA_REASON_SINGULAR,  /* a singular position is just ahead */
     GA_REASON_PASSED,    /* the obstacle has been passed */
     GA_REASON_COUNT
 } ga_reason;
@@ -49,6 +51,8 @@ typedef struct ga_standing {
     double tolerance;           /* relative */
     int lost;                   /* trials so far of what could take its place */
     ga_status failure;          /* GA_OK: none */
+    bool singular;              /* a singular position is near */
+    double steps_to_singular;   /* until it is reached; infinite: it is not ahead */
     long steps;                 /* with this method, since it took over */
     double steps_to_end;        /* if all were like the last ones */
     double steps_for_stability; /* the fewest explicit ones for the whole time */
@@ -65,6 +69,8 @@ ga_choice ga_choose_next(const ga_standing *p);
 long ga_choice_first_look(void);
 long ga_choice_next_look(ga_method method, bool trial, long since);
 long ga_choice_wait(ga_method method, bool trial, int count);
+/* Is a singular position so close, in steps, that another method has to pass it? */
+bool ga_choice_is_close(double steps_to_singular);
 /* Is the choice final? */
 bool ga_choice_is_final(ga_choice choice);
 

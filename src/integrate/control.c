@@ -333,6 +333,16 @@ ga_status ga_controller_start(ga_controller *c, double h_guess)
 /* Of what is allowed: the error aimed at. */
 static const double AIM = 0.7;
 
+/* Shorter steps end nearer still to a singular position, where round-off is all that is left of
+ * the estimate: across it instead. */
+static const double LEAP = 1.7;
+
+/* Of the tolerance: such a step may spend so much. By its part of the time it would get so
+ * little that none of them passes. */
+static const double LEAP_STEP = 1e-2;
+
+static bool leaps(const ga_error *e) { return e->amplification > 1e3; }
+
 /* The factor for the next step after an accepted one of size h. */
 static double next_factor(ga_controller *c, double h)
 {
@@ -342,6 +352,7 @@ static double next_factor(ga_controller *c, double h)
     ga_growth growth = {.h = h, .wish = wish, .most = 2};
     if (m->type->plan) m->type->plan(m, AIM, &growth);
     if (c->pardoned) growth.wish = ga_larger(growth.wish, 1);
+    if (leaps(e)) growth.wish = ga_larger(growth.wish, LEAP);
     if (growth.filtered) {
         const double old = c->excess_old > 0 ? pow(AIM / c->excess_old, e->power) : growth.wish;
         const double ratio = m->now.steps > 1 ? m->now.h / c->h_old : 1;
@@ -509,8 +520,7 @@ static double shrink(const ga_controller *c, ga_search *k)
     const ga_error *e = &c->trial;
     double factor = ga_smaller(ga_larger(pow(AIM / e->excess, e->power), 0.2), 0.9);
     if (c->suspect == k->t1) factor = 0.5;
-    /* Shorter steps end nearer still to a singular position: across it instead. */
-    if (e->amplification > 1e3 && k->leaps++ < 4) factor = 1.7;
+    if (leaps(e) && k->leaps++ < 4) factor = LEAP;
     return isfinite(e->excess) ? factor : 0.2;
 }
 
@@ -541,6 +551,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     c->pardoned = e->local <= noise(c);
     allow_force_noise(c, k->h, e);
     if (c->pardoned) e->excess = ga_smaller(e->excess, AIM);
+    if (leaps(e)) e->excess = ga_smaller(e->excess, e->local / LEAP_STEP);
     e->passed = e->excess <= 1;
     const ga_jump jump = e->passed ? NO_JUMP : judge_jump(c, k->h, k->t1);
     const bool brief = !e->passed && jump != PASSED && is_brief(c, k->h);
@@ -561,6 +572,10 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     return k->h > 0 ? REJECTED : FAILED;
 }
 
+/* A step that would end next to a singular position ends so far before it that the next one,
+ * of the size that this one had, has it about in its middle. */
+static const double EVADE = 0.5;
+
 /* One attempt; *status tells why it failed or was rejected, GA_OK: because of its error. */
 static ga_outcome try_step(ga_controller *c, ga_search *k, bool *jumped, ga_status *status)
 {
@@ -574,7 +589,7 @@ static ga_outcome try_step(ga_controller *c, ga_search *k, bool *jumped, ga_stat
     if (may_evade && m->type->evade && m->type->evade(m, *status)) {
         k->evaded = true;
         ++m->stats->evasions;
-        k->h *= 0.8;
+        k->h *= EVADE;
     } else if (*status == GA_OK) {
         return judge(c, k, jumped, status);
     } else {

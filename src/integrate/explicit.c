@@ -166,6 +166,7 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     forget(x);
     x->stable = 0;
     x->alarms = x->tiny = 0;
+    m->pivot = m->root_start = 0;
     x->stiff = false;
     ga_dae_forget_sizes(&x->dae);
     GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->end.q, v0, x->def.max_projection,
@@ -348,6 +349,18 @@ static double time_noise(const ga_explicit *x)
     return 4 * DBL_EPSILON * fabs(x->t1) * change;
 }
 
+/* A step had better not end next to a singular position: accelerations and projections are
+ * noise there. It is nearer to the end of the step than this part of it, if the root falls by
+ * more than the rest of it within the step. */
+static const double TOO_NEAR = 0.12, FEW_STEPS = 2;
+
+static bool evade(ga_onestep *m, ga_status status)
+{
+    const ga_explicit *x = of(m);
+    if (status != GA_OK || !(ga_onestep_steps_to_singular(m, x->h) < FEW_STEPS)) return false;
+    return sqrt(ga_consistent_smallest(m->consistent)) < TOO_NEAR * m->root;
+}
+
 static void error(ga_onestep *m, ga_error *e)
 {
     ga_explicit *x = of(m);
@@ -439,6 +452,7 @@ static void advance(ga_explicit *x)
     const ga_explicit_point *end = &x->end;
     const ga_stages last = x->last;
     ga_ends_advance(&x->now, &x->dae, x->h, x->t1, end->q, end->v, end->vd, end->multipliers);
+    ga_onestep_look_at_end(&x->base);
     ++x->stats.steps;
     x->last = x->next;
     x->next = last;
@@ -517,7 +531,7 @@ static ga_status archive(ga_onestep *m, ga_archive *a)
     ga_archive_numbers(a, n, x->consistent.saddle.row_scale);
     ga_archive_numbers(a, n, x->consistent.saddle.col_scale);
     GA_ARCHIVE(a, x->output.largest);
-    GA_ARCHIVE(a, x->pivot);
+    ga_archive_roots(a, m);
     GA_ARCHIVE(a, x->redundant);
     GA_ARCHIVE(a, x->near);
     GA_ARCHIVE(a, x->excess);
@@ -577,6 +591,7 @@ const ga_onestep_type ga_explicit_type = {
     .start = start,
     .warm = warm,
     .attempt = attempt,
+    .evade = evade,
     .error = error,
     .accept = accept,
     .reject = reject,

@@ -62,7 +62,6 @@ typedef struct ga_explicit {
     int width;              /* of a stage: 2 nv + mp */
     bool *turns;            /* of each node: T has singular points */
     /* policy */
-    double pivot;                  /* smallest of the saddle matrix at the start */
     bool redundant;                /* constraints, at the start */
     bool near;                     /* a singular position */
     double excess;                 /* of the last accepted step */

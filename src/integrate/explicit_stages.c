@@ -10,22 +10,14 @@
 
 void ga_explicit_look_at_constraints(ga_explicit *x)
 {
-    x->pivot = ga_factor_rcond(x->consistent.saddle.factor);
+    ga_onestep_look_at_start(&x->base);
     x->redundant = x->consistent.redundancy.active;
     x->near = false;
 }
 
 /* Near a singular position the saddle matrix is regularised as with redundant rows: with
- * smaller values steps collapse or leave it on a wrong branch, seen with four-bars. The
- * smallest pivot tells; long chains have small ones everywhere, so it is compared with that of
- * the start. */
-static const double EPS = 1e-10, SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
-
-static bool is_singular(const ga_explicit *x)
-{
-    const double rcond = ga_factor_rcond(x->consistent.saddle.factor);
-    return !(rcond > ga_smaller(SMALL_PIVOT, SMALL_PART * x->pivot));
-}
+ * smaller values steps collapse or leave it on a wrong branch, seen with four-bars. */
+static const double EPS = 1e-10;
 
 static void regularise(ga_explicit *x, bool near)
 {
@@ -38,7 +30,8 @@ static void regularise(ga_explicit *x, bool near)
 static ga_status after_solve(ga_explicit *x, ga_status status, double t, const double *q,
                              const double *v, double *vd, double *multipliers)
 {
-    const bool near = status == GA_ERR_SINGULAR || (status == GA_OK && is_singular(x));
+    const bool near =
+        status == GA_ERR_SINGULAR || (status == GA_OK && ga_onestep_is_weak(&x->base));
     ++x->stats.evaluations;
     if (near && !x->near && !x->redundant && x->dae.mp) {
         regularise(x, true);

@@ -63,6 +63,36 @@ ga_consistent *ga_onestep_output(ga_onestep *m)
     return m->output;
 }
 
+/* It may be a start next to a singular position. */
+void ga_onestep_look_at_start(ga_onestep *m)
+{
+    m->pivot = ga_larger(m->pivot, ga_factor_rcond(m->consistent->saddle.factor));
+    m->root_old = m->root = sqrt(m->consistent->least);
+    m->root_start = ga_larger(m->root_start, m->root);
+}
+
+void ga_onestep_look_at_end(ga_onestep *m)
+{
+    if (!m->dae->mp) return;
+    m->root_old = m->root;
+    m->root = sqrt(ga_consistent_smallest(m->consistent));
+}
+
+static const double SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
+
+bool ga_onestep_is_weak(const ga_onestep *m)
+{
+    if (!m->dae->mp) return false;
+    const double pivot = ga_factor_rcond(m->consistent->saddle.factor);
+    return !(pivot > ga_smaller(SMALL_PIVOT, SMALL_PART * m->pivot));
+}
+
+double ga_onestep_steps_to_singular(const ga_onestep *m, double h)
+{
+    const double fall = (m->root_old - m->root) * h / m->now.h;
+    return fall > 0 ? m->root / fall : INFINITY;
+}
+
 ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const double *v,
                                 double *vd, double *multipliers)
 {

@@ -168,6 +168,11 @@ struct ga_onestep {
      * between. 0: one, of a method that sees them at its ends. */
     double given_steps;
     ga_solution now;
+    double pivot; /* smallest of the saddle matrix at starts, the largest of these */
+    /* Root of the smallest eigenvalue of G M^-1 G^T, which falls like the distance from a
+     * singular position: where the last step began and ended, and the largest one at starts. Of
+     * methods that factor the saddle matrix there. */
+    double root_old, root, root_start;
     int iterations;                /* of the last accepted attempt */
     int unmet;                     /* constraint that a step has left unmet; -1: none */
     ga_statistics *stats;          /* counted by the method and by runs */
@@ -187,6 +192,16 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, struct ga_co
                         ga_statistics *stats, int max_halvings, ga_solution now);
 /* Consistent values between steps, with the redundancy that is known to the steps. */
 ga_consistent *ga_onestep_output(ga_onestep *m);
+/* How near a singular position is; the saddle matrix has been factored at a start, or where an
+ * accepted step ends. */
+void ga_onestep_look_at_start(ga_onestep *m);
+void ga_onestep_look_at_end(ga_onestep *m);
+/* Is the smallest pivot as last factored one that singular positions leave? Long chains have
+ * small ones everywhere, so it is compared with that of starts. */
+bool ga_onestep_is_weak(const ga_onestep *m);
+/* Steps of size h until there is a singular position, by the fall of the root; infinite: there
+ * is none ahead. */
+double ga_onestep_steps_to_singular(const ga_onestep *m, double h);
 /* v' and multipliers from the dynamics and the constraints on acceleration level. Given:
  * guesses of the multipliers. */
 ga_status ga_onestep_accelerate(ga_onestep *m, double t, const double *q, const double *v,

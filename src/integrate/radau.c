@@ -121,21 +121,9 @@ static void forget(ga_radau *x)
     x->hold = 0;
 }
 
-/* At a start, whose factors are there; it may be a new one next to a singular position. */
-static void look_at_constraints(ga_radau *x)
-{
-    x->pivot = ga_larger(x->pivot, ga_factor_rcond(x->consistent.saddle.factor));
-}
-
-/* Next to a singular position, by the smallest pivot where the last step ended; long chains
- * have small ones everywhere. */
-static const double SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
-
 static bool is_singular(const ga_radau *x)
 {
-    if (!x->dae.mp || x->consistent.redundancy.active) return false;
-    const double rcond = ga_factor_rcond(x->consistent.saddle.factor);
-    return !(rcond > ga_smaller(SMALL_PIVOT, SMALL_PART * x->pivot));
+    return !x->consistent.redundancy.active && ga_onestep_is_weak(&x->base);
 }
 
 static ga_status restart(ga_onestep *m, double t, const double *q, const double *v,
@@ -145,7 +133,7 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     ga_radau *x = of(m);
     forget(x);
     const ga_status status = ga_ends_restart(&x->now, &x->consistent, t, q, v, report);
-    look_at_constraints(x);
+    ga_onestep_look_at_start(m);
     show(x);
     return status;
 }
@@ -166,8 +154,8 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     forget(x);
     GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->trial_q, v0, x->def.max_projection,
                          report));
-    x->pivot = 0;
-    look_at_constraints(x);
+    m->pivot = m->root_start = 0;
+    ga_onestep_look_at_start(m);
     show(x);
     x->size_v[0] = x->size_v[1] = 0;
     ga_dae_forget_sizes(&x->dae);
@@ -318,6 +306,7 @@ static ga_status accept(ga_onestep *m, ga_error *e, double *shorter)
         return GA_ERR_SINGULAR;
     ga_ends_advance(now, dae, x->h, x->t1, x->trial_q, x->trial_v, x->trial_vd, x->trial_l);
     memcpy(now->own, x->y, GA_RADAU_STAGES * (size_t)x->n * sizeof *x->y);
+    ga_onestep_look_at_end(m);
     ++x->stats.steps;
     x->rejected = false;
     m->iterations = x->iterations;
@@ -405,7 +394,7 @@ static ga_status archive(ga_onestep *m, ga_archive *a)
     ga_archive_numbers(a, count, pivots);
     GA_ARCHIVE(a, x->output.largest);
     GA_ARCHIVE(a, x->size_v);
-    GA_ARCHIVE(a, x->pivot);
+    ga_archive_roots(a, m);
     GA_ARCHIVE(a, x->rejected);
     GA_ARCHIVE(a, x->cap);
     GA_ARCHIVE(a, x->hold);

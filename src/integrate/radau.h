@@ -49,7 +49,6 @@ typedef struct ga_radau {
     } jacobian;
 
     /* policy */
-    double pivot;  /* smallest of the saddle matrix at starts, the largest of these */
     bool rejected; /* the last attempt was, because of its error */
     double cap;    /* longest step after a failure of Newton's method */
     int hold;      /* steps for which the cap stays */

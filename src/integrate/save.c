@@ -28,6 +28,14 @@ void ga_archive_consistent(ga_archive *a, ga_consistent *c)
     ga_archive_numbers(a, GA_STATE_NUMBERS * c->dae->nx, c->dae->state_size);
 }
 
+void ga_archive_roots(ga_archive *a, ga_onestep *m)
+{
+    GA_ARCHIVE(a, m->pivot);
+    GA_ARCHIVE(a, m->root_old);
+    GA_ARCHIVE(a, m->root);
+    GA_ARCHIVE(a, m->root_start);
+}
+
 ga_status ga_archive_factor(ga_archive *a, ga_factor *factor)
 {
     ga_status status = GA_OK;

@@ -11,6 +11,8 @@
 void ga_archive_heading(ga_archive *a, const ga_onestep *m, int own);
 /* What was found out about constraints, and sizes of states. */
 void ga_archive_consistent(ga_archive *a, ga_consistent *c);
+/* How near a singular position was. */
+void ga_archive_roots(ga_archive *a, ga_onestep *m);
 /* The choice of pivots of a factor; null: nothing. */
 ga_status ga_archive_factor(ga_archive *a, ga_factor *factor);
 /* Is it time to follow up what has been read? */

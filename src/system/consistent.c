@@ -314,6 +314,16 @@ static void find_smallest(ga_consistent *c)
     c->least = ga_redundancy_smallest(g, solve_rows, &c->saddle, c->saddle.diagonal, g->eps, 4);
 }
 
+double ga_consistent_smallest(ga_consistent *c)
+{
+    ga_redundancy *g = &c->redundancy;
+    const double eps = g->eps; /* of the next matrix: it does not follow */
+    const double least =
+        ga_redundancy_smallest(g, solve_rows, &c->saddle, c->saddle.diagonal, c->saddle.eps, 1);
+    g->eps = eps;
+    return least;
+}
+
 /* Which rows of G depend on others. A dependent row leaves the saddle matrix with a pivot at
  * round-off, so where its pivots are all far from that, no search is needed. Afterwards the
  * matrix is factored. */

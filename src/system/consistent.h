@@ -134,6 +134,10 @@ int ga_consistent_unmet(ga_consistent *c, int n, const double *residual, double 
  * they do not. Has its own workspace. */
 ga_status ga_consistent_is_singular(ga_dae *dae, double t, const double *q, bool *singular);
 
+/* The smallest eigenvalue of G M^-1 G^T against D, as factored, in one iteration from the last
+ * one; infinite without constraints. */
+double ga_consistent_smallest(ga_consistent *c);
+
 /* Evaluates M and G at a point, and factors. */
 ga_status ga_consistent_factor(ga_consistent *c, double t, const double *q, const double *v,
                                ga_saddle_parts parts);
