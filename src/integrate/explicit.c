@@ -171,8 +171,8 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     ga_dae_forget_sizes(&x->dae);
     GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->end.q, v0, x->def.max_projection,
                          report));
-    ga_explicit_look_at_constraints(x);
     show(x);
+    ga_explicit_look_at_constraints(x);
     x->stats = (ga_statistics){0};
     return GA_OK;
 }
@@ -183,9 +183,9 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     (void)t_begin;
     ga_explicit *x = of(m);
     const ga_status status = ga_ends_restart(&x->now, &x->consistent, t, q, v, report);
-    ga_explicit_look_at_constraints(x);
     forget(x);
     show(x);
+    if (status == GA_OK) ga_explicit_look_at_constraints(x);
     return status;
 }
 
@@ -405,7 +405,7 @@ static bool is_far_off(const ga_explicit *x)
     const ga_onestep *m = &x->base;
     if (!m->tolerance || x->near || !x->dae.mp) return false;
     const double size = ga_tolerance_weigh(m, x->dq, x->dv);
-    const double pivot = ga_factor_rcond(x->consistent.saddle.factor);
+    const double pivot = x->consistent.saddle.pivot;
     const double noise = ROUND_OFF * ga_tolerance_largest(m) / (pivot * pivot);
     if (size <= LARGE_PROJECTION * ga_larger(allowed(m, x->h), noise)) return false;
     return !(size <= LARGE_PROJECTION * time_noise(x));

@@ -88,7 +88,7 @@ typedef ga_status ga_explicit_solve(ga_explicit *x, double t, const double *q, c
                                     double *vd, double *multipliers);
 /* For the end of a step; for stages, with the scales of the last end; for output. */
 ga_explicit_solve ga_explicit_solve_step, ga_explicit_solve_nearby, ga_explicit_solve_output;
-/* At a start, whose factors are there. */
+/* At a start. */
 void ga_explicit_look_at_constraints(ga_explicit *x);
 
 /* Nodes whose charts end after a full turn; those of the plane add angles up. */

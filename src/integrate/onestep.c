@@ -66,7 +66,9 @@ ga_consistent *ga_onestep_output(ga_onestep *m)
 /* It may be a start next to a singular position. */
 void ga_onestep_look_at_start(ga_onestep *m)
 {
-    m->pivot = ga_larger(m->pivot, ga_factor_rcond(m->consistent->saddle.factor));
+    const ga_solution *now = &m->now;
+    const double pivot = ga_consistent_pivot(m->consistent, now->t, now->q, now->v);
+    m->pivot = ga_larger(m->pivot, pivot);
     m->root_old = m->root = sqrt(m->consistent->least);
     m->root_start = ga_larger(m->root_start, m->root);
 }
@@ -83,7 +85,7 @@ static const double SMALL_PIVOT = 1e-2, SMALL_PART = 0.02;
 bool ga_onestep_is_weak(const ga_onestep *m)
 {
     if (!m->dae->mp) return false;
-    const double pivot = ga_factor_rcond(m->consistent->saddle.factor);
+    const double pivot = m->consistent->saddle.pivot;
     return !(pivot > ga_smaller(SMALL_PIVOT, SMALL_PART * m->pivot));
 }
 

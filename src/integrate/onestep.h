@@ -192,8 +192,8 @@ void ga_onestep_connect(ga_onestep *m, const ga_onestep_type *type, struct ga_co
                         ga_statistics *stats, int max_halvings, ga_solution now);
 /* Consistent values between steps, with the redundancy that is known to the steps. */
 ga_consistent *ga_onestep_output(ga_onestep *m);
-/* How near a singular position is; the saddle matrix has been factored at a start, or where an
- * accepted step ends. */
+/* How near a singular position is: at a start, where `now` is known, and where an accepted step
+ * ends, at which the saddle matrix has been factored. */
 void ga_onestep_look_at_start(ga_onestep *m);
 void ga_onestep_look_at_end(ga_onestep *m);
 /* Is the smallest pivot as last factored one that singular positions leave? Long chains have

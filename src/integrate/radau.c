@@ -133,8 +133,8 @@ static ga_status restart(ga_onestep *m, double t, const double *q, const double 
     ga_radau *x = of(m);
     forget(x);
     const ga_status status = ga_ends_restart(&x->now, &x->consistent, t, q, v, report);
-    ga_onestep_look_at_start(m);
     show(x);
+    if (status == GA_OK) ga_onestep_look_at_start(m);
     return status;
 }
 
@@ -155,8 +155,8 @@ static ga_status begin(ga_onestep *m, double t0, const double *q0, const double 
     GA_TRY(ga_ends_start(&x->now, &x->consistent, t0, x->trial_q, v0, x->def.max_projection,
                          report));
     m->pivot = m->root_start = 0;
-    ga_onestep_look_at_start(m);
     show(x);
+    ga_onestep_look_at_start(m);
     x->size_v[0] = x->size_v[1] = 0;
     ga_dae_forget_sizes(&x->dae);
     x->stats = (ga_statistics){0};

@@ -171,7 +171,7 @@ static ga_status accelerate(ga_consistent *c, double t, const double *q, const d
     if (!c->holds) GA_TRY(ga_saddle_factor(k, parts));
     memcpy(k->rhs, c->f, (size_t)dae->nv * sizeof *k->rhs);
     memcpy(k->rhs + dae->nv, c->c, (size_t)dae->mp * sizeof *k->rhs);
-    ga_saddle_solve(k, sweeps);
+    ga_saddle_solve(k, ga_saddle_is_rough(k) ? 2 : sweeps);
     memcpy(vd, k->x, (size_t)dae->nv * sizeof *vd);
     memcpy(multipliers, k->x + dae->nv, (size_t)dae->mp * sizeof *multipliers);
     return GA_OK;
@@ -180,15 +180,24 @@ static ga_status accelerate(ga_consistent *c, double t, const double *q, const d
 ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q,
                                      const double *v, double *vd, double *multipliers)
 {
-    return accelerate(c, t, q, v, GA_SADDLE_ALL, 2, vd, multipliers);
+    return accelerate(c, t, q, v, GA_SADDLE_DEFINITE, 2, vd, multipliers);
 }
 
-/* Scales take longer than the factors of a small matrix. A regularised one needs its sweeps. */
+/* Scales take longer than the factors of a small matrix. A regularised one needs its sweeps; so
+ * does LDL^T with small pivots, which have lost digits. */
 ga_status ga_consistent_acceleration_nearby(ga_consistent *c, double t, const double *q,
                                             const double *v, double *vd, double *multipliers)
 {
     const int sweeps = c->redundancy.active ? 2 : 1;
-    return accelerate(c, t, q, v, GA_SADDLE_SAME_SCALES, sweeps, vd, multipliers);
+    return accelerate(c, t, q, v, GA_SADDLE_DEFINITE | GA_SADDLE_SAME_SCALES, sweeps, vd,
+                      multipliers);
+}
+
+double ga_consistent_pivot(ga_consistent *c, double t, const double *q, const double *v)
+{
+    const bool linear = !c->dae->sys.force_uses_multipliers;
+    if (linear && ga_consistent_factor(c, t, q, v, GA_SADDLE_DEFINITE) != GA_OK) return 0;
+    return c->saddle.pivot;
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -337,7 +346,7 @@ static ga_status find_rank(ga_consistent *c, double t, const double *q, const do
     if (status != GA_OK && status != GA_ERR_SINGULAR) return explain(c, status, t, report);
     ga_redundancy_weigh(g, c->saddle.M, c->saddle.G, c->x);
     g->rank = dae->mp;
-    if (status == GA_OK && ga_factor_rcond(c->saddle.factor) > clear_pivot(dae)) {
+    if (status == GA_OK && c->saddle.pivot > clear_pivot(dae)) {
         find_smallest(c);
         c->holds = !dae->p;
         return GA_OK;

@@ -23,6 +23,7 @@
 #define GA_SYSTEM_CONSISTENT_H
 
 #include "la/factor.h"
+#include "la/ldl.h"
 #include "system/dae.h"
 #include "system/dependence.h"
 
@@ -47,9 +48,10 @@ typedef struct ga_redundancy {
 /* What the saddle matrix is made of besides M and G. */
 typedef enum ga_saddle_parts {
     GA_SADDLE_ALL = 0,
-    GA_SADDLE_HOLONOMIC = 1,  /* without N: psi = 0 */
-    GA_SADDLE_FORCES = 2,     /* G^T - L in place of G^T, where forces depend on multipliers */
-    GA_SADDLE_SAME_SCALES = 4 /* those of the last factorisation, at a point nearby */
+    GA_SADDLE_HOLONOMIC = 1,   /* without N: psi = 0 */
+    GA_SADDLE_FORCES = 2,      /* G^T - L in place of G^T, where forces depend on multipliers */
+    GA_SADDLE_SAME_SCALES = 4, /* those of the last factorisation, at a point nearby */
+    GA_SADDLE_DEFINITE = 8     /* by LDL^T where M is definite and no pivot is small */
 } ga_saddle_parts;
 
 /* The saddle matrix at one point, and its factors. */
@@ -58,6 +60,9 @@ typedef struct ga_saddle {
     ga_redundancy *redundancy;
     ga_matrix matrix;
     ga_factor *factor;
+    ga_ldl *ldl;           /* takes its place, see GA_SADDLE_DEFINITE; null: too large */
+    bool definite;         /* it has */
+    double pivot;          /* smallest of the factors, by the size of its column */
     ga_coords Gt;          /* G transposed, a view */
     double *M, *G, *L;     /* values, set before the matrix is factored */
     double *diagonal;      /* of the multipliers: 1 for rows left out, -e for dependent ones */
@@ -120,6 +125,10 @@ ga_status ga_consistent_acceleration(ga_consistent *c, double t, const double *q
 ga_status ga_consistent_acceleration_nearby(ga_consistent *c, double t, const double *q,
                                             const double *v, double *vd, double *multipliers);
 
+/* The smallest pivot of the factors by which these two solve, at a point where no one has been
+ * solved for yet. */
+double ga_consistent_pivot(ga_consistent *c, double t, const double *q, const double *v);
+
 /* Moves q and v, which are close, onto constraints of these levels with one factorization;
  * false if that does not converge. */
 bool ga_consistent_correct(ga_consistent *c, double t, double *q, double *v, ga_levels levels);
@@ -152,6 +161,8 @@ void ga_saddle_destroy(ga_saddle *k);
 ga_status ga_saddle_use(ga_saddle *k, ga_pool *pool);
 /* Factors the matrix with the values in k->M, k->G and k->L. */
 ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts);
+/* Have the factors lost digits that a sweep of refinement brings back? */
+bool ga_saddle_is_rough(const ga_saddle *k);
 /* k->x from k->rhs, nv + mp numbers each, with `sweeps` - 1 sweeps of refinement. */
 void ga_saddle_solve(ga_saddle *k, int sweeps);
 /* The same from the x given, with factors of a matrix nearby: sweeps until what is left is

@@ -46,6 +46,7 @@ ga_status ga_saddle_create(const ga_dae *dae, ga_redundancy *redundancy, ga_solv
         k->factor = NULL;
         GA_TRY(create_matrix(dae, GA_BACKEND_DENSE, k));
     }
+    if (solver == GA_SOLVER_AUTO) GA_TRY(ga_ldl_create(&dae->M, &dae->G, &k->ldl));
     bool memory =
         (k->M = GA_NEW_WHOLE(double, dae->M.count)) &&
         (k->G = GA_NEW_WHOLE(double, dae->G.count)) && (k->L = GA_NEW(double, dae->L.count)) &&
@@ -61,6 +62,7 @@ ga_status ga_saddle_create(const ga_dae *dae, ga_redundancy *redundancy, ga_solv
 void ga_saddle_destroy(ga_saddle *k)
 {
     ga_factor_destroy(k->factor);
+    ga_ldl_destroy(k->ldl);
     ga_matrix_destroy(&k->matrix);
     void *memory[] = {k->diagonal, k->kept,      k->M,         k->G,
                       k->L,        k->row_scale, k->col_scale, k->rhs};
@@ -133,6 +135,29 @@ static bool has_reactions(const ga_saddle *k)
     return !(k->parts & GA_SADDLE_FORCES) || k->dae->reactions_added;
 }
 
+/* A light body between heavy ones makes small pivots without pivoting, each with the digits
+ * that cancel. Below the first LU keeps more of them, below the second a sweep of refinement
+ * pays. */
+static const double LEAST_PIVOT = 1e-4, ROUGH_PIVOT = 1e-2;
+
+bool ga_saddle_is_rough(const ga_saddle *k) { return k->definite && k->pivot < ROUGH_PIVOT; }
+
+/* LDL^T, if that will do. */
+static bool factor_definite(ga_saddle *k, ga_saddle_parts parts)
+{
+    const ga_saddle_parts others = GA_SADDLE_HOLONOMIC | GA_SADDLE_FORCES;
+    const bool asked = parts & GA_SADDLE_DEFINITE && !(parts & others);
+    k->definite = false;
+    if (!asked || !k->ldl || k->redundancy->active) return false;
+    k->pivot = ga_ldl_factor(k->ldl, k->M, k->G);
+    k->definite = k->pivot >= LEAST_PIVOT;
+    return k->definite;
+}
+
+/* Without scales, until the next factors that need them. */
+static void forget_scales(ga_saddle *k) { k->row_scale[0] = 0; }
+static bool has_scales(const ga_saddle *k) { return k->row_scale[0] > 0; }
+
 ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
 {
     const ga_dae *dae = k->dae;
@@ -141,7 +166,14 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
     if (holonomic) /* G = [B; 0], and 1 on the diagonal of psi */
         memset(k->G + dae->B.count, 0, (size_t)dae->N.count * sizeof *k->G);
     fill_diagonal(k);
-    const bool same = parts & GA_SADDLE_SAME_SCALES;
+    if (k->factorizations) ++*k->factorizations;
+    const bool nearby = parts & GA_SADDLE_SAME_SCALES;
+    if (factor_definite(k, parts)) {
+        if (!nearby) forget_scales(k);
+        k->singular = -1;
+        return GA_OK;
+    }
+    const bool same = nearby && has_scales(k);
     const bool diagonal = holonomic || k->redundancy->active;
     const ga_matrix_term terms[BLOCK_COUNT] = {
         [BLOCK_MASS] = {.scale = 1, .a = k->M},
@@ -155,8 +187,8 @@ ga_status ga_saddle_factor(ga_saddle *k, ga_saddle_parts parts)
         ga_matrix_equilibrate(&k->matrix, 3, k->row_scale, k->col_scale, k->x); /* and defect */
         ga_matrix_scale(&k->matrix, k->row_scale, k->col_scale);
     }
-    if (k->factorizations) ++*k->factorizations;
     const ga_status status = ga_factor_numeric(k->factor);
+    k->pivot = ga_factor_rcond(k->factor);
     k->singular = status == GA_OK ? -1 : ga_factor_singular_column(k->factor);
     return status;
 }
@@ -177,7 +209,10 @@ static void compute_defect(ga_saddle *k)
 
 void ga_saddle_solve_once(const ga_saddle *k, const double *rhs, double *x)
 {
-    ga_factor_solve_scaled(k->factor, false, k->row_scale, rhs, k->col_scale, x);
+    if (k->definite)
+        ga_ldl_solve(k->ldl, rhs, x);
+    else
+        ga_factor_solve_scaled(k->factor, false, k->row_scale, rhs, k->col_scale, x);
 }
 
 /* l - F^n l. F maps what is not in the null space to something small, see redundancy.c, and
