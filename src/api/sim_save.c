@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FORMAT = 6 };
+enum { FORMAT = 7 };
 
 typedef struct heading {
     char name[16];
