@@ -74,10 +74,12 @@ static void go_through_part(void *data, int number)
     go_through(w, &w->solver->part[number], NULL);
 }
 
+/* The factors of large systems come from memory, which is read faster one part after another.
+ */
 static void go_through_parts(way *w)
 {
     const solver *s = w->solver;
-    if (s->pool)
+    if (s->n >= GA_THREADS_FROM_UNKNOWNS)
         ga_pool_run(s->pool, s->parts, go_through_part, w);
     else
         for (int p = 0; p < s->parts; p += 2)
