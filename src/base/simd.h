@@ -129,7 +129,7 @@ KERNEL void subtract_at(vec4 *x, const double *y, double a)
 }
 
 /* The first numbers of four, or all where there are that many. */
-KERNEL void load_some(vec4 *x, const double *from, int count)
+KERNEL void load_up_to(vec4 *x, const double *from, int count)
 {
     if (count >= 4)
         load(x, from);
@@ -137,7 +137,7 @@ KERNEL void load_some(vec4 *x, const double *from, int count)
         load_first(x, from, count);
 }
 
-KERNEL void store_some(double *to, const vec4 *x, int count)
+KERNEL void store_up_to(double *to, const vec4 *x, int count)
 {
     if (count >= 4)
         store(to, x);

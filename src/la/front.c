@@ -44,7 +44,7 @@ KERNEL double scale_column(int n, const double *restrict r, double c, double *re
 }
 
 /* Fewer than four numbers. */
-static inline double scale_few(int n, const double *r, double c, double *x)
+static inline double scale_short(int n, const double *r, double c, double *x)
 {
     double most = 0, bad = 0;
     for (int i = 0; i < n; ++i) {
@@ -412,7 +412,7 @@ KERNEL void forward(int k, int m, const double *x, double *own, double *z)
     vec4 y;
     int c = 0;
     for (; c < k; c += 4) {
-        load_some(&y, own + c, k - c);
+        load_up_to(&y, own + c, k - c);
         store(z + c, &y);
     }
     set_zero(&y);
@@ -423,7 +423,7 @@ KERNEL void forward(int k, int m, const double *x, double *own, double *z)
     if (k - c == 1) forward_piece(1, c, ld, x, z);
     for (c = 0; c < k; c += 4) {
         load(&y, z + c);
-        store_some(own + c, &y, k - c);
+        store_up_to(own + c, &y, k - c);
     }
 }
 
@@ -432,7 +432,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
     const int r = m - k;
     for (int i = 0; i < k; i += 4) {
         vec4 y, s, t;
-        load_some(&y, z + i, k - i);
+        load_up_to(&y, z + i, k - i);
         set_zero(&s);
         set_zero(&t);
         int j = 0;
@@ -446,7 +446,7 @@ KERNEL void backward(int k, int m, const double *x, const double *others, double
         }
         add(&s, &t, 1);
         minus(&y, &s);
-        store_some(z + i, &y, k - i);
+        store_up_to(z + i, &y, k - i);
     }
     int c = k & ~3;
     if (k - c == 3) x = backward_piece(3, c, x, z);
@@ -520,7 +520,7 @@ KERNEL void solve_whole(int n, const int ld, const double *F, double *z)
 #define INSTANCE(name, attribute, sizes, padded)                                                 \
     attribute static double scale_##name(int n, const double *r, double c, double *x)          \
     {                                                                                          \
-        if (n < 4) return scale_few(n, r, c, x);                                               \
+        if (n < 4) return scale_short(n, r, c, x);                                               \
         return r ? scale_column(n, r, c, x) : scale_column(n, NULL, c, x);                     \
     }                                                                                          \
     attribute static void fill_##name(int n, const double *A, double *F)                       \

@@ -432,8 +432,8 @@ GA_UNROLLED add_products(const int rows, const run *r, const item *from, const i
 }
 
 /* The same, with more rows. */
-static void add_tall_products(const run *r, const item *from, const item *end,
-                              const ga_matrix_term *term, double *values)
+static void add_tiled_products(const run *r, const item *from, const item *end,
+                               const ga_matrix_term *term, double *values)
 {
     const ga_front_kernels *kernels = ga_front_kernels_get();
     for (const item *x = from; x < end; ++x) {
@@ -471,7 +471,7 @@ static void add_part(const ga_matrix_part *part, int range, const ga_matrix_term
         else if (r->down == 1 && r->rows <= GA_MOST_UNROLLED)
             GA_UNROLL(r->rows, add_products, r, from, end, term, values)
         else if (r->down == 1)
-            add_tall_products(r, from, end, term, values);
+            add_tiled_products(r, from, end, term, values);
         else
             add_any_products(r, from, end, term, values);
         from = end;

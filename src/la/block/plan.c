@@ -392,7 +392,7 @@ static bool extends(const solver *s, const open_run *last, open_run *r)
  * the same order, so a few of the last column need to be looked at. */
 static int find_runs(const solver *s, entries *x)
 {
-    enum { FEW = 4 };
+    enum { NEAR = 4 };
     const ga_matrix *m = s->matrix;
     int count = 0, before = 0;
     for (int j = 0; j < m->n; ++j) {
@@ -402,8 +402,8 @@ static int find_runs(const solver *s, entries *x)
         for (int k = m->colptr[j]; k < m->colptr[j + 1]; ++runs) {
             open_run r = next_run(s, x, j, &k);
             int p = next;
-            while (p < before && p < next + FEW && !extends(s, &last[p], &r)) ++p;
-            if (p < before && p < next + FEW)
+            while (p < before && p < next + NEAR && !extends(s, &last[p], &r)) ++p;
+            if (p < before && p < next + NEAR)
                 next = p + 1;
             else
                 r.number = count++;
