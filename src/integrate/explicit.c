@@ -461,14 +461,18 @@ static void advance(ga_explicit *x)
     show(x);
 }
 
-/* So many steps in a row, each so small a part of the whole time, lead nowhere: into a pole. */
+/* So many steps in a row, each so small a part of the whole time, lead nowhere: into a pole; or
+ * towards a singular position, where larger ones do not, either. */
 enum { MOST_TINY = 1000 };
-static const double TINY = 1e-10;
+static const double TINY = 1e-10, TINY_NEAR = 1e-6, NEAR = 0.1;
+
+static bool is_near(const ga_onestep *m) { return m->root < NEAR * m->root_start; }
 
 static bool leads_nowhere(ga_explicit *x)
 {
     const ga_tolerance *tol = x->base.tolerance;
-    x->tiny = tol && x->h < TINY * tol->duration ? x->tiny + 1 : 0;
+    const double part = is_near(&x->base) ? TINY_NEAR : TINY;
+    x->tiny = tol && x->h < part * tol->duration ? x->tiny + 1 : 0;
     return x->tiny > MOST_TINY;
 }
 
@@ -564,6 +568,12 @@ static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *
                 "the motion is stiff at t = %.9g: stability limits the steps of the explicit "
                 "method to %.2g, about %.2g steps in all; use `radau` or generalized-alpha",
                 t, x->stable, m->tolerance ? m->tolerance->duration / x->stable : 0);
+    else if (x->tiny > MOST_TINY && is_near(m))
+        ga_fail(
+            report, status,
+            "next to a singular position the steps of the explicit method have shrunk to %.2g "
+            "at t = %.9g and lead nowhere; generalized-alpha passes such positions",
+            h, t);
     else if (status == GA_ERR_NO_CONVERGE)
         ga_fail(report, status,
                 "a step of %.3g from t = %.9g cannot be projected onto the constraints, which "
@@ -576,6 +586,8 @@ static bool explain(const ga_onestep *m, ga_status status, double h, ga_report *
                 h, t);
     else
         return false;
+    if (report && x->tiny > MOST_TINY && is_near(m))
+        report->remedy = "--set simulate.method=auto, or generalized-alpha";
     if (report && x->stiff) report->remedy = "--set simulate.method=radau, or auto";
     return true;
 }
