@@ -98,15 +98,16 @@ static partners find_partners(const ga_assembly *a, const ga_integrator *integra
 }
 
 /* Do gaps remain at q, where assembly ended? If so, the widest one of these elements as they
- * are given; or of all, as Newton's method spreads a gap over the whole loop. */
+ * are given; or of all, as Newton's method spreads a gap over the whole loop. `widest`: of all.
+ */
 static bool find_gap(ga_assembly *a, double t, const double *q0, const double *q,
-                     const partners *p, ga_gap *gap)
+                     const partners *p, ga_gap *gap, ga_gap *widest)
 {
     ga_gap *gaps = GA_NEW(ga_gap, a->model->element_count);
     const bool open = gaps && ga_gaps_find(a, t, q, gaps) > 0;
     const int count = open ? ga_gaps_find(a, t, q0, gaps) : 0;
     bool found = false;
-    if (count) *gap = gaps[0];
+    if (count) *gap = *widest = gaps[0];
     for (int k = 0; k < count && !found; ++k)
         for (int i = 0; i < p->count && !found; ++i) {
             found = strcmp(gaps[k].element, p->of[i]->name) == 0;
@@ -130,6 +131,11 @@ static void add_gap(char *text, const ga_gap *gap)
     ga_message_add(text, " apart");
 }
 
+static bool is_gear(const ga_element *element)
+{
+    return strcmp(element->type->name, "gear") == 0 || strcmp(element->type->name, "rack") == 0;
+}
+
 void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrator,
                                   const double *q0, bool started, ga_report *report)
 {
@@ -145,12 +151,18 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
         ga_message_add(report->message, "%s%.24s", k > 1 ? ", " : "", p.of[k]->name);
     if (p.count == 1) ga_message_add(report->message, "other joints");
     if (p.count > MOST_PARTNERS) ga_message_add(report->message, ", ...");
-    ga_gap gap = {.element = ""};
-    const bool open =
-        !started && find_gap(a, report->time, q0, ga_integrator_q(integrator), &p, &gap);
+    ga_gap gap = {.element = ""}, widest = gap;
+    const bool open = !started && find_gap(a, report->time, q0, ga_integrator_q(integrator), &p,
+                                           &gap, &widest);
+    const bool geared = is_gear(p.of[0]);
     if (open) {
-        ga_message_add(report->message, ": they cannot all be closed");
+        ga_message_add(report->message, geared ? ": they cannot all be closed within half a "
+                                                 "turn of each body"
+                                               : ": they cannot all be closed");
         add_gap(report->message, &gap);
+        if (gap.distance > 0 && widest.distance > 1.5 * gap.distance)
+            ga_message_add(report->message, ", those of %.40s %.3g m", widest.element,
+                           widest.distance);
     } else if (!started) {
         ga_message_add(report->message,
                        ": positions agree, but not the velocities or accelerations");
@@ -162,8 +174,12 @@ void ga_sim_explain_contradiction(ga_assembly *a, const ga_integrator *integrato
             ? "`friction: {model: regularised}` or `limits: {model: buffer}` in one of these "
               "joints, which are not locked then"
         : p.driven && !open
-            ? "a motion that the mechanism can follow: not two of one coordinate, "
-              "not from a dead point, not beyond its reach"
+            ? "a motion that the mechanism can follow (not two of one coordinate, not from a "
+              "dead point, not beyond its reach), and joints that let its loop move"
+        : geared && open
+            ? "a `rotation` of the geared bodies that is nearer to the assembled position: "
+              "assembly turns no body by more than half a turn, and behind a gear that is soon "
+              "reached; or lengths and locations of joints that fit together"
         : p.driven ? "values of motions and locations of joints that agree at the start"
         : a->model->dimension == 2
             ? "lengths and locations of joints that fit together (with more digits, if the gap "

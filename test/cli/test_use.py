@@ -165,6 +165,42 @@ class Messages(Case):
                               said)
                 self.assertNotIn("positions agree", said)
 
+    def test_widest_gap(self):
+        """The joint that is named first need not be the one that is far away."""
+        self.write("far.yaml", """
+            galpha: 1
+            bodies:
+              crank: {mass: 1, inertia: [0.01, 0.1, 0.1], position: [0.25, 0, 0], points: {b: [0.25, 0, 0]}}
+              rod: {mass: 1, inertia: [0.01, 0.1, 0.1], position: [1, 0, 0.2], points: {b: [-0.5, 0, 0], c: [0.5, 0, 0]}}
+            joints:
+              A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}
+              B: {type: revolute, between: [crank.b, rod.b], axis: [0, 1, 0]}
+              C: {type: distance, between: [rod.c, [5, 0, 0]], length: 1}
+            simulate: {t_end: 1}
+            """)
+        self.assertIn("the sides of B are 0.2 m apart, those of C 2.51 m",
+                      self.run_it("check", "far.yaml", code=1).err)
+
+    def test_assembly_behind_a_gear(self):
+        """The crank has to be turned by 20 degrees, so its motor by three turns."""
+        self.write("geared.yaml", """
+            galpha: 1
+            dimension: 2
+            bodies:
+              rotor: {mass: 0.3, inertia: 2e-5, position: [0, -0.1]}
+              crank: {mass: 0.2, inertia: 1e-4, points: {pin: [0.1, 0]}}
+            joints:
+              shaft: {type: revolute, between: [ground, rotor]}
+              bearing: {type: revolute, between: [ground, crank], at: [0, 0]}
+              worm: {type: gear, joints: [shaft, bearing], ratio: 1/60}
+              pin: {type: point-on-line, between: [[0, 0], crank.pin], axis: [cos(20 deg), sin(20 deg)]}
+            simulate: {t_end: 1}
+            """)
+        said = self.run_it("check", "geared.yaml", code=1).err
+        self.assertIn("they cannot all be closed within half a turn of each body", said)
+        self.assertIn("try: a `rotation` of the geared bodies", said)
+        self.run_it("check", "geared.yaml", "--set", "bodies.crank.rotation=20 deg")
+
     def test_directions_are_those_of_the_world(self):
         self.write("loop.yaml", LOOP)
         said = self.json_of("check", "loop.yaml", "--json")
