@@ -196,6 +196,23 @@ static double scale_of(const check *c, const char *unit)
     return scale;
 }
 
+/* Accelerations that balanced forces leave, as in a mechanism at rest: up to the largest force
+ * by the least mass, but what is above a billionth of g is shown in any case. */
+static double acceleration_scale(const check *c)
+{
+    const ga_model *model = c->input.model;
+    double least = INFINITY;
+    for (int b = 0; b < ga_model_body_count(model); ++b)
+        least = fmin(least, ga_model_body_mass(model, b));
+    return fmin(scale_of(c, "N") / least, 1e4);
+}
+
+static double shown_scale(const check *c, const char *unit)
+{
+    const bool acceleration = strcmp(unit, "m/s^2") == 0 || strcmp(unit, "rad/s^2") == 0;
+    return fmax(scale_of(c, unit), acceleration ? acceleration_scale(c) : 0);
+}
+
 /* Distances below this part of the size of the mechanism, or below this length in m, are what
  * assembly leaves. */
 static const double apart_part = 1e-9, apart_least = 1e-15;
@@ -252,7 +269,7 @@ static void print_channels(const check *c, kind which, const char *title)
         if (is_kind(which, channel.name)) {
             if (!any) puts(title);
             any = true;
-            const double scale = scale_of(c, channel.unit);
+            const double scale = shown_scale(c, channel.unit);
             printf("    %-32s", channel.name);
             for (int i = 0; i < channel.count; ++i)
                 printf(" %12.6g", cli_without_round_off(values[i], scale));

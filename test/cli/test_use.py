@@ -226,6 +226,13 @@ class Messages(Case):
             rows = [line for line in said.splitlines() if "residual" not in line
                     and "Jacobians" not in line and "drift" not in line]
             self.assertNotRegex("\n".join(rows), r"\de-(1[3-9]|[2-9]\d)\b")
+        # accelerations that balanced forces leave
+        self.write("jack.yaml", JACK)
+        said = self.run_it("check", "jack.yaml").out
+        rows = said[said.index("accelerations"):said.index("reactions at")].splitlines()[1:]
+        self.assertEqual(len(rows), 16)
+        for row in rows:
+            self.assertRegex(row, r"acceleration +0 +0 +0  ")
         # moved, but not turned
         self.write("moved.yaml", PENDULUM.replace(
             "{type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0]}",
@@ -277,6 +284,40 @@ simulate: {t_end: 3, step: 2e-3}
         said = self.json_of("converge", "jump.yaml", "--json", "--steps",
                             "0.016,0.008,0.004,0.002,0.001")
         self.assertEqual(said["verdict"], "discontinuity", said["reason"])
+
+
+# a scissor jack at rest under a load of 300 kg, whose spindle is driven
+JACK = """\
+galpha: 1
+name: scissor jack
+gravity: [0, 0, -9.81]
+parameters: {L: 0.2, b: 0.02, a: 25 deg, W: 300, p: 3e-3, x: b + L*cos(a), xm: b + L*cos(a)/2, z: L*sin(a), I: 0.5*L^2/12}
+bodies:
+  ll: {mass: 0.5, inertia: [1e-4, I, I], position: [-xm, 0, z/2], rotation: {axis: [0, 1, 0], angle: a}}
+  lr: {mass: 0.5, inertia: [1e-4, I, I], position: [xm, 0, z/2], rotation: {axis: [0, 1, 0], angle: -a}}
+  ul: {mass: 0.5, inertia: [1e-4, I, I], position: [-xm, 0, 3*z/2], rotation: {axis: [0, 1, 0], angle: -a}}
+  ur: {mass: 0.5, inertia: [1e-4, I, I], position: [xm, 0, 3*z/2], rotation: {axis: [0, 1, 0], angle: a}}
+  top: {mass: W, inertia: [1, 1, 1], position: [0, 0, 2*z], shape: {box: [0.1, 0.05, 0.02]}}
+  trunnion: {mass: 0.1, inertia: [1e-5, 1e-5, 1e-5], position: [-x, 0, z]}
+  nut: {mass: 0.1, inertia: [1e-5, 1e-5, 1e-5], position: [x, 0, z]}
+  spindle: {mass: 0.6, inertia: [2e-5, 5e-3, 5e-3], position: [0, 0, z], shape: {cylinder: {radius: 0.006, length: 0.42, axis: [1, 0, 0]}, color: silver}}
+joints:
+  base_l: {type: revolute, between: [ground, ll], at: [-b, 0, 0], axis: [0, 1, 0]}
+  base_r: {type: revolute, between: [ground, lr], at: [b, 0, 0], axis: [0, 1, 0]}
+  teeth: {type: gear, joints: [base_l, base_r], ratio: -1}
+  knee_ll: {type: revolute, between: [ll, trunnion], at: [-x, 0, z], axis: [0, 1, 0]}
+  knee_ul: {type: revolute, between: [trunnion, ul], at: [-x, 0, z], axis: [0, 1, 0]}
+  knee_lr: {type: revolute, between: [lr, nut], at: [x, 0, z], axis: [0, 1, 0]}
+  knee_ur: {type: revolute, between: [nut, ur], at: [x, 0, z], axis: [0, 1, 0]}
+  top_l: {type: revolute, between: [top, ul], at: [-b, 0, 2*z], axis: [0, 1, 0]}
+  top_r: {type: revolute, between: [top, ur], at: [b, 0, 2*z], axis: [0, 1, 0]}
+  top_teeth: {type: gear, joints: [top_l, top_r], ratio: -1}
+  bearing: {type: revolute, between: [trunnion, spindle], at: [-x, 0, z], axis: [1, 0, 0]}
+  thread: {type: screw, between: [nut, spindle], at: [x, 0, z], axis: [1, 0, 0], pitch: p}
+motions:
+  crank: {joint: bearing, velocity: {step: {start: 0, end: 0.5, to: 4*pi}}}
+simulate: {t_end: 10}
+"""
 
 
 LEVER = """\
