@@ -1255,7 +1255,7 @@ simulate: {t_end: 1}
     def test_step_far_too_large(self):
         said = self.run_it("run", os.path.join(EXAMPLES, "slider_crank.yaml"), "--no-results",
                            "-q", "--set", "simulate.formulation=hht-i3", "--set",
-                           "simulate.step=0.05", code=1).err
+                           "simulate.step=0.05", "--set", "simulate.t_end=5", code=1).err
         self.assertIn("simulate.step = 0.05 s is too large", said)
         self.assertIn("try: a smaller simulate.step, or error control", said)
         # too large for a disc that rolls on nearly flat: where such steps take it, it falls
