@@ -1,10 +1,9 @@
-/* LDL^T of saddle matrices: what it solves, against LAPACK, and what it refuses. */
+/* LDL^T of saddle matrices: what it solves, and what it refuses. */
 #include "base/memory.h"
 #include "la/ldl.h"
 #include "random.h"
 #include "test/support/unit.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -74,22 +73,32 @@ static void destroy(problem *p)
     ga_free(p->G_value);
 }
 
-static void solve_full(const problem *p, double *x)
+/* rhs - A x by |A| |x|: largest of all rows. */
+static double residual(const problem *p, const double *x, const double *rhs)
 {
-    double A[ORDER * ORDER] = {0};
-    lapack_int swap[ORDER];
+    double r[ORDER], size[ORDER], largest = 0;
     const int n = p->nv + p->m;
-    for (ga_matrix_entry e = ga_entry_first(&p->M); e.k < p->M.count; ga_entry_next(&p->M, &e))
-        A[e.row + e.col * n] += p->M_value[e.k];
+    memcpy(r, rhs, (size_t)n * sizeof *r);
+    memset(size, 0, sizeof size);
+    for (ga_matrix_entry e = ga_entry_first(&p->M); e.k < p->M.count;
+         ga_entry_next(&p->M, &e)) {
+        r[e.row] -= p->M_value[e.k] * x[e.col];
+        size[e.row] += fabs(p->M_value[e.k] * x[e.col]);
+    }
     for (ga_matrix_entry e = ga_entry_first(&p->G); e.k < p->G.count;
          ga_entry_next(&p->G, &e)) {
-        A[p->nv + e.row + e.col * n] += p->G_value[e.k];
-        A[e.col + (p->nv + e.row) * n] += p->G_value[e.k];
+        const double g = p->G_value[e.k];
+        const int row = p->nv + e.row;
+        r[row] -= g * x[e.col];
+        size[row] += fabs(g * x[e.col]);
+        r[e.col] -= g * x[row];
+        size[e.col] += fabs(g * x[row]);
     }
-    assert_int_equal(LAPACKE_dgesv(LAPACK_COL_MAJOR, n, 1, A, n, swap, x, n), 0);
+    for (int i = 0; i < n; ++i) largest = fmax(largest, fabs(r[i]) / size[i]);
+    return largest;
 }
 
-static void solves_like_lapack(void **state)
+static void solves(void **state)
 {
     (void)state;
     static const int sizes[][MOST_BLOCKS] = {
@@ -101,23 +110,20 @@ static void solves_like_lapack(void **state)
             for (int rows = 0; rows <= ROWS && rows < n; ++rows) {
                 problem p;
                 uint64_t seed = 5;
-                double x[ORDER], y[ORDER];
+                double x[ORDER], rhs[ORDER];
                 create(&p, blocks, sizes[k], rows, (uint64_t)(100 * blocks + rows + 1));
                 const double pivot = ga_ldl_factor(p.ldl, p.M_value, p.G_value);
-                for (int i = 0; i < n + rows; ++i) x[i] = y[i] = random_value(&seed);
+                for (int i = 0; i < n + rows; ++i) x[i] = rhs[i] = random_value(&seed);
                 if (pivot < 1e-8) { /* rows at random may depend on each other */
                     destroy(&p);
                     continue;
                 }
                 assert_true(pivot <= 1);
                 ga_ldl_solve(p.ldl, x, x);
-                solve_full(&p, y);
-                double size = 0;
-                for (int i = 0; i < n + rows; ++i) size = fmax(size, fabs(y[i]));
-                for (int i = 0; i < n + rows; ++i)
-                    if (!(fabs(x[i] - y[i]) < 1e-14 / pivot * size))
-                        fail_msg("sizes %d, blocks %d, rows %d: %g, not %g", k, blocks, rows,
-                                 x[i], y[i]);
+                const double left = residual(&p, x, rhs);
+                if (!(left < 1e-14 / pivot))
+                    fail_msg("sizes %d, blocks %d, rows %d: residual %g, pivot %g", k, blocks,
+                             rows, left, pivot);
                 destroy(&p);
             }
         }
@@ -221,8 +227,10 @@ static void leaves_large_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_like_lapack), cmocka_unit_test(refuses),
-        cmocka_unit_test(tells_pivots),       cmocka_unit_test(leaves_what_is_held),
+        cmocka_unit_test(solves),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(tells_pivots),
+        cmocka_unit_test(leaves_what_is_held),
         cmocka_unit_test(leaves_large_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
