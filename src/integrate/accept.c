@@ -10,7 +10,7 @@
 /* --- roots that are none of the motion ---------------------------------------------------- */
 
 /* An angle is known up to full turns: a step that turns a node by more than one beyond what is
- * expected has found another root. */
+ * expected has found another root. In rad, a little more than 2 pi. */
 static const double LARGEST_TURN = 6.3;
 
 /* Largest deviation of the step from h v_n, or from h v_n + h^2/2 v'_n, by kind. */
@@ -30,19 +30,20 @@ static void deviation(const ga_stepper *s, bool with_acceleration, double larges
  *
  *     deviation <= h (|v_n| + h |v'_n|) + 0.1 max(size, 1)
  *
- * size            largest coordinate so far
+ * size            sizes of translations and rotations (policy.scale), and the largest |q_n|
  * deviation       the smaller of those from h v_n and from h v_n + h^2/2 v'_n
  * h |v_n|         a step may double the way that is expected of it, or stay where it is
  * h^2 |v'_n|      oscillations that are not resolved go that way and back; left out without a
  *                 velocity level (index 3, HHT-I3), where v' may be noise
  * 0.1 max(...)    forces may set in during a step
  *
- * and turn nothing by more than LARGEST_TURN beyond what is expected. */
+ * and turn nothing by more than LARGEST_TURN beyond what is expected. A step with |U| <= 0.1 is
+ * never rejected. */
 static bool runs_away(const ga_stepper *s, const ga_scales *before)
 {
     const ga_state *now = &s->now;
     const double gone = ga_norm_max(s->dae.nm, s->at.U);
-    if (gone <= 0.1) return false; /* in any case */
+    if (gone <= 0.1) return false; /* too small to be another root */
     const double size = before->q[0] + before->q[1] + ga_norm_max(s->nq, now->q);
     const bool noisy = s->m && !s->form->velocity_level;
     const double velocity_change = noisy ? 0 : s->step.h * ga_norm_max(s->dae.nm, now->vd);

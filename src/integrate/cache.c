@@ -127,8 +127,8 @@ static double longest_arm(const ga_stepper *s)
     return longest;
 }
 
-/* s of [DYM] eq. (22). Its sign and size only steer the scaling, so it is kept away from zero.
- */
+/* s of [DYM] eq. (22): steers the scaling, and is the penalty p of GA_PENALTY_AUTO. Neither
+ * changes the solution, so it is kept positive. */
 static double dymore_scale(const ga_stepper *s)
 {
     double *work = s->jacobian.scale_work;
@@ -207,11 +207,11 @@ static ga_status complete_tangents(ga_stepper *s)
     return s->form->second_system ? factor_second(s) : GA_OK;
 }
 
-/* What is not finite shows in the factors, or in difference quotients; but callbacks shall not
- * get it as a multiplier. */
 ga_status ga_cache_tangents(ga_stepper *s)
 {
     ga_dae *dae = &s->dae;
+    /* other values that are not finite show in the factors or in difference quotients; Phi
+     * would reach callbacks as a multiplier */
     if (!ga_all_finite(s->m, s->at.Phi)) GA_TRY(find_culprit(s));
     const double *mu = ga_block_augmented(s);
     /* weighted formulations have no M vd in the force they take the tangent of */
@@ -247,21 +247,21 @@ static void choose_scaling(ga_stepper *s, ga_scaling scaling)
     /* factors of the rows: dynamics, velocity, Phi; of the columns: u, multipliers, x */
     double row[3] = {1, 1, 1}, col[3] = {1, 1, 1};
     const double bh2 = s->def.coefficients.beta * s->step.h * s->step.h;
-    if (scaling ==
-        GA_SCALING_NONE) { /* unknowns Delta q, Delta lambda, eta; rows as they are */
+    if (scaling == GA_SCALING_NONE) {
+        /* unknowns Delta q, Delta lambda, eta; rows as they are */
         row[1] = s->step.c_v;
         row[2] = s->step.c_q;
         col[0] = 1 / s->step.c_q;
         col[2] = s->step.h / s->step.c_q;
-    } else if (scaling == GA_SCALING_AB07) { /* [AB07] (10) on top of that */
+    } else if (scaling == GA_SCALING_AB07) {
+        /* [AB07] (10), unknowns Delta q; w c_q/c_v and h eta with a velocity level */
         row[0] = bh2;
         row[1] = row[2] = s->step.c_q;
         col[0] = col[2] = 1 / s->step.c_q;
         col[1] = 1 / bh2;
-    } else if (scaling ==
-               GA_SCALING_DYMORE) { /* factors of [DYM] (24): Phi/c_q becomes s Phi, columns
-                                       of lambda are multiplied by c_q s. c_q is c8 of (11)
-                                       in collocated formulations only. */
+    } else if (scaling == GA_SCALING_DYMORE) {
+        /* factors of [DYM] (24): Phi/c_q becomes s Phi, columns of lambda are multiplied by
+         * c_q s. c_q is c8 of (11) in collocated formulations only. */
         row[1] = row[2] = col[1] = s->step.c_q * dymore_scale(s);
     }
     const int position = s->terms.place[s->form->position], eta = s->terms.place[GA_AT_ETA];

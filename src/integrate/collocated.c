@@ -45,10 +45,10 @@ void ga_collocated_evaluate(ga_stepper *s)
         U[i] = h * (v_n[i] + h * ((0.5 - beta) * a_n[i] + beta * a[i]));   /* h times (9b) */
         v[i] = v_n[i] + h * ((1 - gamma) * a_n[i] + gamma * a[i]);         /* (9c) */
     }
-    if (s->form->has_eta) /* h times [ABC14] (58a): U of (9b) - h B(q_n)^T eta */
-        ga_coords_multiply_transposed(&s->dae.B, s->now.G, -s->step.h, s->trial.eta, s->at.U);
-    ga_dae_update(&s->dae, s->def.map, s->now.q, s->at.U,
-                  s->trial.q); /* (9a), or with the Cayley map */
+    if (s->form->has_eta) /* h times (58a): U -= h B(q_n)^T eta; the values of B begin G */
+        ga_coords_multiply_transposed(&s->dae.B, s->now.G, -h, s->trial.eta, U);
+    /* (9a): q_{n+1} = q_n o R(U), R = exp or Cayley */
+    ga_dae_update(&s->dae, s->def.map, s->now.q, U, s->trial.q);
 }
 
 void ga_collocated_finish(ga_stepper *s) { (void)s; /* a and v' are there */ }

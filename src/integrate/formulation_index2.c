@@ -5,16 +5,18 @@
 
 static ga_status residual(ga_stepper *s)
 {
-    ga_block_velocity(s, s->newton.r + s->nv); /* (B v + Phi_t, k)/c_v */
-    ga_block_divide(s->mp, s->step.c_v, s->newton.r + s->nv);
-    ga_block_position(s, s->newton.r + s->nv + s->mp); /* Phi/c_q              */
-    return ga_block_dynamics(s, s->newton.r);          /* M vd - f + G^T mu    */
+    double *r = s->newton.r, *w = r + s->nv;
+    ga_block_velocity(s, w);
+    ga_block_divide(s->mp, s->step.c_v, w); /* (B v + Phi_t, k)/c_v */
+    ga_block_position(s, w + s->mp);        /* Phi/c_q */
+    return ga_block_dynamics(s, r);         /* M vd - f + G^T mu */
 }
 
-/* d vd = u + B_n^T x, d eta = (c_q/h) x. With old tangents the matrix has another B_n than the
- * step. u and B_n^T x nearly cancel, so the difference tells: in v, or, with the B_n of the
- * matrix, in q, which takes h times as much of it. That is faster; but where the last increment
- * is to be larger than round-off, it is q that has to be right. */
+/* d vd = u + B_n^T x, d eta = (c_q/h) x. The matrix was made with B_eta, the B_n of the step in
+ * which tangents were taken. With B = B_n the increment of q is that of the matrix, c_q T u,
+ * and v is off by c_v (B_n - B_eta)^T x. With B = B_eta v is as in the matrix, and q is off by
+ * c_q (B_eta - B_n)^T x, smaller by the order of h: this converges faster. Where the iteration
+ * ends above round-off, the former is used, since q has to satisfy its constraints. */
 static void correct(ga_stepper *s)
 {
     ga_cache_solve(s, s->newton.r, s->newton.x);

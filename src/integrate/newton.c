@@ -4,11 +4,11 @@
  * Stopping. With the contraction rate th measured in this attempt, what is left after an
  * increment d is about th/(1-th) |d|; verdict.h has the rule. q, v and lambda have their own
  * tolerances, in their own units, whatever the scaling of the linear system. A tolerance below
- * round-off is raised to it: 4 eps times the largest component so far for q and for v, and in
- * index 3 c_v/c_q times that of q for v. The level that increments
- * actually reach is measured (verdict.h). An attempt whose increments of q and v have arrived
- * there has converged even if lambda still changes: in index 3 the round-off of Phi enters
- * lambda magnified by 1/h^2. */
+ * round-off is raised to it (floor_of_q, floor_of_v): 4 eps times the sizes, more for positions
+ * far from the origin, and for v in index 3 also c_v/c_q times that of q. The level that
+ * increments actually reach is measured (verdict.h). An attempt whose increments of q and v
+ * have arrived there has converged even if lambda still changes: in index 3 the round-off of
+ * Phi enters lambda magnified by 1/h^2. */
 #include "base/extremes.h"
 #include "base/report.h"
 #include "integrate/stepper.h"
@@ -55,8 +55,9 @@ void ga_newton_measure(ga_stepper *s, const double *u, const double *dvd, const 
     s->newton.delta_lambda = multiplier_size(s, s->tangent.G, l);
 }
 
-/* Sizes that tolerances are relative to: the largest components met since the start, of
- * translations (with all of R^n) and of rotations. */
+/* Sizes that tolerances are relative to, by kind. q: of translations (with all of R^n) the
+ * largest met since the start, at least that of U; of rotations 1, or |U| of this attempt if it
+ * is larger. v: the largest |v| and h |v'| since the start. */
 void ga_newton_measure_scales(ga_stepper *s)
 {
     s->policy.scale.q[0] =
@@ -73,8 +74,9 @@ void ga_newton_measure_scales(ga_stepper *s)
 /* Increments that round-off may explain, in units of it. */
 static const double LARGEST_ROUND_OFF = 1e3;
 
-/* Near a singular position, where the smallest eigenvalue is below WEAK, the round-off of Phi
- * is divided by its square root in q, and by itself in v. */
+/* Near a singular position the round-off of Phi is divided by the square root of the smallest
+ * eigenvalue in q, and by the eigenvalue itself in v. The larger factor, for eigenvalues below
+ * WEAK, is allowed for both. */
 static const double WEAK = 1e-2;
 
 static double largest_round_off(const ga_stepper *s)
@@ -90,7 +92,7 @@ static bool newton_is_asked(const ga_stepper *s)
            def->absolute_lambda > 0;
 }
 
-/* What the user has asked for, or else what the control of errors thinks is enough. */
+/* What the user has asked for, or else what the control of errors requires. */
 static double newton_relative(const ga_stepper *s)
 {
     return newton_is_asked(s) ? s->def.relative : s->mode.enough;
@@ -124,9 +126,9 @@ static double floor_of_q(const ga_stepper *s, int kind, double remote)
     return kind == 1 ? ga_larger(own, GA_ROUND_OFF * remote) : own;
 }
 
-/* Velocities of one kind, translation or rotation, that are no more than the round-off of the
- * other at the arms of the constraints are not known better than that: as the rotations of a
- * chain in free fall. In units of round-off. */
+/* Where velocities of one kind, translation or rotation, are at most this many times the
+ * round-off that the other kind makes at the arms of the constraints, that round-off is their
+ * floor: as of the rotations of a chain in free fall. */
 static const double NOISE_OF_OTHERS = 64;
 
 static double floor_through_others(const ga_stepper *s, int kind)
@@ -218,7 +220,7 @@ void ga_newton_find_limits(ga_stepper *s)
     }
 }
 
-/* Increments of states are zero where there are none. */
+/* Number of kinds to compare; states only where there are any. */
 static int kinds(const ga_stepper *s) { return s->dae.nx ? GA_INCREMENTS : GA_STATES; }
 
 /* Of the changes of lambda that round-off was seen to make, this part may be left. */
@@ -240,10 +242,11 @@ static bool is_near_round_off(const ga_stepper *s)
     return true;
 }
 
-/* Will another increment of v be below this part of the round-off of v itself, that of remote
- * positions included? Then it takes ten steps to add up to one unit of it. */
+/* Part of the round-off of v: increments below it take ten steps to add up to one unit. */
 static const double NEGLIGIBLE = 0.1;
 
+/* Will the next increment of v, at the present rate, be below NEGLIGIBLE times its round-off,
+ * that of remote positions included? */
 static bool next_is_negligible(const ga_stepper *s)
 {
     const double own_unit =
@@ -298,7 +301,7 @@ static double strictness(const ga_stepper *s)
 }
 
 /* Of two systems solved in turn the second changes what the first has solved; increments show
- * that one iteration later. So much contraction is assumed at least. */
+ * that one iteration later. The contraction rate is taken to be no smaller than this. */
 static const double RATE_IN_TURN = 0.05;
 
 static ga_newton_goal goal_of(const ga_stepper *s)

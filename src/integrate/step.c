@@ -4,8 +4,8 @@
  * [DYM] (24) is in terms.c, its scaling in cache.c.
  *
  * If Newton's method fails, the step is repeated once with new tangents in every iteration. If
- * that fails too, or if the step ran away or leaves residuals, the caller shortens it: grid.c
- * with fixed steps, control.c with error control.
+ * that fails too, or if the step ends at another root (accept.c) or leaves residuals, the
+ * caller shortens it: grid.c with fixed steps, control.c with error control.
  */
 #include "base/extremes.h"
 #include "base/finite.h"
@@ -80,8 +80,8 @@ static void keep_known(ga_stepper *s)
     if (s->form->weighted) ga_pool_copy(s->pool, s->known.Ma, now->Ma, s->nv);
 }
 
-/* v_n and a_n for a step of size h; that of the last step, but for round-off, needs no change.
- */
+/* v_n and a_n for a step of size h; those of the state, if h is that of the last step up to
+ * round-off. */
 static ga_status set_known(ga_stepper *s, double h)
 {
     if (fabs(h - s->now.h) <= 1e-12 * fabs(s->now.h)) {
@@ -91,11 +91,11 @@ static ga_status set_known(ga_stepper *s, double h)
     return (s->now.steps ? ga_start_change : ga_start_values)(s, h, s->known.a, s->known.v);
 }
 
-/* Tangents serve `lifetime` steps, then they are renewed before a step begins. The lifetime
- * becomes the age at which tangents proved slow in the middle of a step, and grows a little
- * otherwise; where they prove slow at the age of one, old ones are tried less and less often. A
- * lifetime between one and two counts as one, or every other step would begin with old tangents
- * and renew them on the way. */
+/* Tangents serve floor(lifetime) steps and are then renewed before a step begins; every step
+ * that begins with new ones lengthens the lifetime by the factor 1 + growth. If tangents prove
+ * slow within a step, the lifetime becomes their age; at the age of one, growth is halved, so
+ * that old ones are tried less and less often. With a lifetime below two every step begins with
+ * new tangents. */
 static void learn_lifetime(ga_stepper *s, bool began_fresh)
 {
     ga_policy *p = &s->policy;
@@ -181,7 +181,7 @@ ga_status ga_step_linearise(ga_stepper *s, double h)
 ga_status ga_step_warm(ga_stepper *s)
 {
     if (s->jacobian.backend != GA_BACKEND_KLU)
-        return GA_OK; /* all they need is there from the start */
+        return GA_OK; /* the others allocate when they are created */
     ga_statistics stats = s->stats;
     ga_status status = ga_step_linearise(s, s->now.h);
     if (status == GA_OK) status = ga_cache_factor(s);

@@ -174,12 +174,12 @@ typedef struct ga_regular {
     double row_length; /* mean length of the rows of G in it */
     /* the monitor of the smallest eigenvalue */
     bool watching;    /* the smallest eigenvalue is known */
-    bool seen;        /* there was a factorization in this trial */
+    bool seen;        /* there was a factorisation in this trial */
     double least;     /* the eigenvalue */
     double least_old; /* that of the last accepted step that had one */
     double t_old;     /* where that was */
     int alert;        /* for so many steps a singular position may be near */
-    int rested;       /* factorizations without an eigenvalue since the last one */
+    int rested;       /* factorisations without an eigenvalue since the last one */
     double ahead;     /* time to the next singular position, at the speed of the last two */
     double still;     /* the same for an eigenvalue that falls or rises */
     /* arrays */
@@ -222,8 +222,8 @@ typedef struct ga_tangent {
     double *B_eta;           /* B_n of the terms with eta */
     ga_coords Bt, Gt;        /* transposed views */
     bool flat;               /* T is the identity */
-    double *mass;            /* the diagonal of M, */
-    double mean_mass;        /* and its mean */
+    double *mass;            /* diagonal of M */
+    double mean_mass;        /* mean of that */
     double typical_reaction; /* multiplier that goes with a unit of acceleration */
     double arm;              /* longest, between rotations and what they move; 0: none */
     double penalty;          /* p in use */
@@ -246,8 +246,8 @@ typedef struct ga_jacobian {
     ga_backend_kind backend; /* of all linear systems */
     ga_factor *factor;
     double *row_scale, *col_scale, *scale_work;
-    int scaled_for;     /* so many matrices more these scales serve, */
-    double scaled_c_q;  /* if c_q stays near this */
+    int scaled_for;     /* matrices that these scales may still serve */
+    double scaled_c_q;  /* c_q they were made for */
     double h, c_q, c_v; /* of the step it was made for */
     int singular;       /* column of a singular matrix, or -1 */
 } ga_jacobian;
@@ -257,8 +257,8 @@ typedef struct ga_step_mode {
     bool steady;          /* no extrapolation: accelerations may be those of stiff modes */
     bool estimates;       /* errors are estimated, which takes all of Z */
     bool projects;        /* steps end off the constraints, ga_start_project takes them back */
-    double enough;        /* relative tolerance of Newton's method where no other is given, */
-    double enough_lambda; /* and for multipliers */
+    double enough;        /* relative tolerance of Newton's method where no other is given */
+    double enough_lambda; /* the same for multipliers */
 } ga_step_mode;
 
 /* What was learned in steps before. */
@@ -324,6 +324,18 @@ struct ga_stepper {
     ga_statistics stats;
 };
 
+/* Is there anything in w besides B v? */
+static inline bool ga_stepper_has_rate(const ga_stepper *s)
+{
+    return s->dae.rheonomic || s->p > 0;
+}
+
+/* The numbers of a term, or of a factor. */
+static inline const double *ga_source_values(ga_source source)
+{
+    return source.array ? *source.array + source.from : NULL;
+}
+
 /* stepper.c */
 ga_status ga_stepper_create(const ga_system *system, const ga_integrator_def *def,
                             ga_stepper *s, ga_report *report);
@@ -356,8 +368,9 @@ ga_status ga_step_accept(ga_stepper *s);
 static const double GA_ROUND_OFF = 4 * DBL_EPSILON;
 /* Forgets the attempt before. */
 void ga_newton_begin(ga_stepper *s);
-/* Sizes that tolerances are relative to, at the prediction; and the tolerances. */
+/* Sizes that tolerances are relative to, at the prediction. */
 void ga_newton_measure_scales(ga_stepper *s);
+/* Tolerances of increments, from these. */
 void ga_newton_find_limits(ga_stepper *s);
 /* The verdict about the last increment; what it shows enters the policy. */
 ga_newton_decision ga_newton_judge(ga_stepper *s);
@@ -367,16 +380,6 @@ bool ga_newton_explain(const ga_stepper *s, ga_status status, ga_report *report)
 void ga_newton_set(ga_stepper *s, double enough, double enough_lambda);
 /* Are fewer digits asked for than round-off leaves? */
 bool ga_newton_is_tolerant(const ga_stepper *s);
-/* Is there anything in w besides B v? */
-static inline bool ga_stepper_has_rate(const ga_stepper *s)
-{
-    return s->dae.rheonomic || s->p > 0;
-}
-/* The numbers of a term, or of a factor. */
-static inline const double *ga_source_values(ga_source source)
-{
-    return source.array ? *source.array + source.from : NULL;
-}
 /* ga_norm_raise for increments of q, for v and for v', without states. */
 double ga_newton_raise(const ga_stepper *s, const double *x, double factor, double size[2]);
 /* Sets delta_q, delta_v, delta_lambda from increments u of dq/c_q and dv/c_v, and l of the
@@ -409,8 +412,9 @@ void ga_step_extrapolate(const ga_stepper *s, int n, const double *x0, double *c
                          double *result);
 ga_status ga_block_dynamics(ga_stepper *s, double *r);
 void ga_block_position(ga_stepper *s, double *r); /* Phi/c_q */
-/* w, or only k, the latter for any v. */
+/* w, not divided. */
 void ga_block_velocity(ga_stepper *s, double *w);
+/* k at any v. */
 ga_status ga_block_nonholonomic(ga_stepper *s, const double *v, double *k);
 void ga_block_divide(int n, double c, double *r);
 /* f with these multipliers; valid until the next call. */
@@ -451,8 +455,9 @@ ga_status ga_cache_check_residual(ga_stepper *s, int n, const double *r);
 ga_status ga_cache_check_tangents(ga_stepper *s);
 /* Tangents at the trial, whose values have been evaluated. */
 ga_status ga_cache_tangents(ga_stepper *s);
-/* The iteration matrix for the coefficients of this step, scaled; and its factors. */
+/* The scaled iteration matrix for the coefficients of this step. */
 void ga_cache_assemble(ga_stepper *s, ga_scaling scaling);
+/* The same, and its factors. */
 ga_status ga_cache_factor(ga_stepper *s);
 /* The same, and the monitor of singular positions has a look. */
 ga_status ga_cache_factor_and_watch(ga_stepper *s);
@@ -479,7 +484,7 @@ double ga_regular_reaction(ga_stepper *s, const double *G, const double *l);
 void ga_regular_minimise(ga_stepper *s, bool keep);
 /* The prediction of eta, without null vectors of B_n^T. */
 void ga_regular_predict_eta(ga_stepper *s);
-/* The smallest eigenvalue, after a factorization of the iteration matrix. True if the matrix
+/* The smallest eigenvalue, after a factorisation of the iteration matrix. True if the matrix
  * should have a smaller eps. */
 bool ga_regular_watch(ga_stepper *s);
 /* True if a small pivot of the iteration matrix would make the watch begin. */
@@ -511,9 +516,10 @@ ga_status ga_start_change(ga_stepper *s, double h, double *a, double *v);
 ga_status ga_start_derivatives(ga_stepper *s, double ds, double *vdd, double *vddd);
 /* a and v for a first step of size h from these, one order more accurate than (57). */
 ga_status ga_start_refined(ga_stepper *s, double h, const double *vdd, const double *vddd);
-/* Puts q and v of the trial back on the constraints, if an extrapolation has moved them; Phi, w
- * and G follow. The first one with the matrix of the step alone, if that will do. */
+/* Puts q and v of the trial back on the constraints, if an extrapolation has moved them, with
+ * the matrix of the step alone; Phi, w and G follow. False if that does not do. */
 bool ga_start_project_in_step(ga_stepper *s);
+/* The same by any means. */
 ga_status ga_start_project(ga_stepper *s);
 
 #endif

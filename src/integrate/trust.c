@@ -1,15 +1,16 @@
 /* May a small increment of Newton's method be taken for a small error?
  *
- * The increment solves J u = r with J = M + S + ..., S = c_q K T + c_v C. The stiffness of a
+ * The increment solves J u = r with J = M + H + ..., H = c (c_q K T + c_v C), c = 1 in
+ * collocated formulations. The stiffness of a
  * spring has a part k (stretch/length) across it. Tangents made at the prediction, where the
  * stretch is that of a step along a straight line, may have a million times the stiffness of
  * the solution there. The residual in that direction is then divided by a million: increments
  * shrink, and nothing is solved. The same happens where friction or a damper is much softer at
  * the solution than where the tangents were made.
  *
- * An increment u underestimates the error by at most M^-1 S u. Where that is below the
- * tolerance, or small against u itself, S does not matter, and u tells the error. Elsewhere
- * tangents S' are made at the end of the increment: M^-1 (S' - S) u is what is still unsolved.
+ * An increment u underestimates the error by at most M^-1 H u. Where that is below the
+ * tolerance, or small against u itself, H does not matter, and u tells the error. Elsewhere
+ * tangents H' are made at the end of the increment: M^-1 (H' - H) u is what is still unsolved.
  *
  * M is replaced by its diagonal. */
 #include "base/extremes.h"
@@ -52,7 +53,7 @@ static double unit_of_row(const ga_stepper *s, int i)
     return ga_smaller(least_q(s, kind) / s->step.c_q, least_v(s, kind) / s->step.c_v);
 }
 
-/* force += alpha (c_q K T u + c_v C u). */
+/* force += alpha c (c_q K u + c_v C u_v), with u = T du and u_v = dv' of the increment. */
 static void add_stiff_force(ga_stepper *s, double alpha, const double *K, const double *C)
 {
     struct ga_trust *x = &s->newton.trust;
@@ -74,7 +75,7 @@ static double weigh_force(const ga_stepper *s)
     return largest;
 }
 
-/* M^-1 S u of the last increment u in units of what counts, with the tangents in use. */
+/* M^-1 H u of the last increment u in units of what counts, with the tangents in use. */
 static double withheld(ga_stepper *s)
 {
     struct ga_trust *x = &s->newton.trust;
@@ -92,7 +93,8 @@ static double withheld(ga_stepper *s)
     return weigh_force(s);
 }
 
-/* M^-1 (S' - S) u, S' at the end of the increment. After withheld. */
+/* M^-1 (H' - H) u, H' at the end of the increment. Call after withheld(), which leaves u, u_v
+ * and H u in newton.trust. */
 static ga_status find_undone(ga_stepper *s, double *undone)
 {
     struct ga_trust *x = &s->newton.trust;
@@ -107,9 +109,10 @@ static ga_status find_undone(ga_stepper *s, double *undone)
     return GA_OK;
 }
 
-/* Where masses are tiny or friction is steep, an increment must pass so many times with
- * tangents made anew each time. False stiffness comes from a stretch at the point of the
- * tangents; the first new ones remove the stretch, the second show what it held back. */
+/* Where masses are tiny or friction is steep, neither bound may ever be met. Then an increment
+ * is accepted after so many passes in a row with tangents made anew: false stiffness comes from
+ * a stretch at the point of the tangents; the first new ones remove the stretch, the second
+ * show what it held back. */
 enum { PASSES = 3 };
 
 ga_status ga_trust_is_earned(ga_stepper *s, int passes, bool *earned)

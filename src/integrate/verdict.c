@@ -84,8 +84,8 @@ static double least_rate(const ga_newton_goal *goal, const ga_newton_memory *mem
 }
 
 /* What is left of the error after this increment, in units of the tolerance. Round-off does not
- * contract: increments below their tolerance that may be round-off are taken as they are; of
- * the others below it, a rate worse than that at which an attempt ends counts as that. */
+ * contract: below its tolerance an increment that may be round-off counts as it is; of any
+ * other the rate is taken to be at most GIVE_UP_RATE_LATE. */
 static double left(const ga_newton_goal *goal, const ga_newton_memory *memory,
                    const ga_progress *before, const ga_increment *now, int kind)
 {
@@ -143,10 +143,10 @@ static bool is_slow(const ga_newton_goal *goal, const ga_newton_memory *memory,
     return largest * power(slowest, iterations) > 1;
 }
 
-/* With new tangents an increment at round-off leaves nothing behind it; with old ones it leaves
- * a part of its size, which in index 3 adds up in q: four times what new tangents leave over a
- * thousand steps of a pendulum, alternately h and 2 h, and not twice at this part of the level.
- * At half the level Andrews' squeezer takes a tenth more iterations. */
+/* Part of the level for old tangents. An increment at round-off then leaves a part of its size,
+ * which in index 3 adds up in q: over a thousand steps of a pendulum, alternately h and 2 h, to
+ * four times what new tangents leave at the full level, and to less than twice at this part of
+ * it. At half the level Andrews' squeezer takes a tenth more iterations. */
 static const double LEVEL_OLD = 0.65;
 
 static bool is_at_round_off(const ga_newton_memory *memory, const ga_increment *now, int kind)
@@ -332,8 +332,8 @@ void ga_newton_forget_increments(ga_newton_memory *memory)
 
 /* --- trust ------------------------------------------------------------------------------- */
 
-/* What is withheld relative to the increment up to which mass outweighs stiffness, so that
- * contraction rates are those of the error. */
+/* M^-1 H u may be this part of the increment u: mass then outweighs stiffness, and contraction
+ * rates are those of the error. */
 static const double SOFT = 0.3;
 
 bool ga_trust_is_soft(double norm, double withheld)

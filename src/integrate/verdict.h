@@ -38,7 +38,7 @@ typedef struct ga_newton_goal {
     bool estimates;     /* of errors, with the same tangents */
     bool may_foresee;   /* the first increment may get credit from steps before */
     double strictness;  /* by which positions must be better than their tolerance for that */
-    double hidden_rate; /* contraction that two alternating systems do not show at once */
+    double hidden_rate; /* smallest rate assumed: two systems in turn do not show it at once */
 } ga_newton_goal;
 
 /* One increment. */
@@ -58,8 +58,8 @@ typedef struct ga_increment {
 /* The attempt up to the increment before. Zero at its beginning. */
 typedef struct ga_progress {
     ga_increment last;
-    double motion_rate;     /* contraction of q and v by the last increment, and */
-    double lambda_rate;     /* that of lambda */
+    double motion_rate;     /* contraction of q and v by the last increment */
+    double lambda_rate;     /* contraction of lambda by it */
     double least[GA_KINDS]; /* smallest norms before the last increment; 0: there was none */
     int settled;            /* increments with q and v at round-off */
     int stalled;            /* increments near round-off without progress */
@@ -99,9 +99,8 @@ void ga_newton_fade(ga_newton_memory *memory, bool fresh);
 /* Tolerances have changed, and with them the units of increments. */
 void ga_newton_forget_increments(ga_newton_memory *memory);
 
-/* May a small increment be taken for a small error, whatever stiffness the tangents had? Of an
- * increment of this norm they withhold so much, of which so much turned out to be undone, in
- * units of the tolerances; see trust.c. */
+/* May a small increment be taken for a small error, whatever stiffness the tangents had? norm:
+ * of the increment u; withheld: M^-1 H u; undone: M^-1 (H' - H) u; see trust.c. */
 bool ga_trust_is_soft(double norm, double withheld);
 bool ga_trust_is_solved(double undone); /* infinite or NaN: no */
 

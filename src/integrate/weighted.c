@@ -5,9 +5,9 @@
  *     (13d)  (1-alpha_m) M_1 a~ + alpha_m (M a)_n = (1-alpha_f) F(lambda~, psi~) + alpha_f F_n
  *     (13e)  (1-alpha_m) M_1 a  + alpha_m (M a)_n = (1-alpha_f) F(lambda,  psi ) + alpha_f F_n
  *
- * F = f - G^T (lambda, psi) at t_{n+1} in any nonlinear form, q_{n+1} from a~, v_{n+1} from a,
- * M_1 = M at t_n + (1 + Delta_alpha) h, q_n o exp((1 + Delta_alpha) h v_n): explicit. Both are
- * divided by 1 - alpha_m and read
+ * F = f - G^T (lambda, psi) at t_{n+1}; q_{n+1} follows from a~, v_{n+1} from a. M_1 = M at
+ * t_n + (1 + Delta_alpha) h and q_n o exp((1 + Delta_alpha) h v_n) is known before the
+ * iteration. Both are divided by 1 - alpha_m and read
  *
  *     R~ = M_1 a~ + rest - c F(lambda~, psi~) = 0,     c = (1-alpha_f)/(1-alpha_m)
  *     R  = M_1 a  + rest - c F(lambda,  psi ) = 0

@@ -45,7 +45,7 @@ typedef struct ga_fronts_finding {
 typedef struct ga_fronts_part {
     int from, end;
     int slots;         /* where its places for unknowns above it begin */
-    double *memory;    /* of all that follows */
+    double *memory;    /* holds buffer and z */
     double *buffer[2]; /* fronts are assembled and eliminated in these, alternately */
     double *z;         /* for solving */
     ga_fronts_finding found;

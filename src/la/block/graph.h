@@ -19,7 +19,7 @@ typedef struct ga_graph {
     /* clusters, named like one of their bodies */
     int *cluster; /* what a body is part of; itself */
     int *open;    /* constraints that have bodies still there */
-    bool *serves; /* a tree without any of these: it may leave one open */
+    bool *serves; /* the cluster is a tree without open constraints: one may be left open */
     int *depth;   /* joints in a row */
     /* elimination */
     int *into;         /* what a block that is gone has become part of; itself: an element */

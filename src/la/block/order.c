@@ -4,7 +4,7 @@
  * Amestoy, Davis & Duff: |L_p| + sum |L_e \ L_p|, with L_p the reach of the newest element and
  * L_e those of the other elements next to the group. Bodies may go at any time. Constraints
  *
- *     [ S  G^T ]
+ *     [ D  G^T ]
  *     [ G   0  ]
  *
  * have a pivot block only if those that are gone, with the columns of the bodies that are gone,
@@ -19,7 +19,7 @@
  * That order turns a tree into one body. In directions that joints lock, its inertia grows with
  * the cube of the length of a branch; in those they leave free it does not: digits are lost. So
  * after DEEPEST joints in a row a cluster is left open only where it saves much. In a chain the
- * next bodies then go before their joints, the matrices left are those of G S^-1 G^T, and
+ * next bodies then go before their joints, the matrices left are those of G D^-1 G^T, and
  * nothing grows.
  *
  * Groups that have gone are made into fronts by tree.c. */

@@ -8,10 +8,11 @@
 
 #include "la/factor.h"
 
-/* From so many unknowns on a system is divided: a graph like a chain is cut in two, and plan.c
- * makes parts, which a solution goes through two at a time (solve.c); from so many, threads
- * share them. To wake a thread takes longer than a small system. */
-enum { GA_PARTS_FROM_UNKNOWNS = 2000, GA_THREADS_FROM_UNKNOWNS = 20000 };
+/* From here on a system is divided: a graph like a chain is cut in two (graph.c), and plan.c
+ * makes parts, which a solution goes through two at a time (solve.c). */
+enum { GA_PARTS_FROM_UNKNOWNS = 2000 };
+/* From here on threads share the parts: below, to wake them takes longer. */
+enum { GA_THREADS_FROM_UNKNOWNS = 20000 };
 
 typedef struct ga_elimination {
     int blocks, fronts;
