@@ -40,7 +40,7 @@ static const double STEPS_TO_COMPARE = 200;
 static const double TOO_MANY = 1e5;
 
 /* Of h omega and h rho: stability has no part in the choice of steps. */
-static const double SMALL = 0.01;
+static const double SMALL = 0.01, TIGHT = 1e-7;
 
 /* A trial goes on while steps grow by this between looks. (Step sizes of radau by explicit
  * ones: 0.1 to 0.5 for rigid mechanisms, 0.2 to 1.4 for undamped flexible ones, 3 to 41
@@ -148,8 +148,8 @@ static bool may_be_stiff(const ga_standing *p)
  * resolve? */
 static bool is_noisy(const ga_standing *p)
 {
-    return p->steps >= FIRST_STEPS && p->steps_to_end > TOO_MANY && p->h_omega < SMALL &&
-           p->h_rho < SMALL;
+    return p->tolerance < TIGHT && p->steps >= FIRST_STEPS && p->steps_to_end > TOO_MANY &&
+           p->h_omega < SMALL && p->h_rho < SMALL;
 }
 
 static double times_longer(double wait, int count)

@@ -340,6 +340,7 @@ static const double LEAP = 1.7;
 /* Of the tolerance: such a step may spend so much. By its part of the time it would get so
  * little that none of them passes. */
 static const double LEAP_STEP = 1e-2;
+enum { MOST_LEAPS = 90 }; /* towards a dead point there would be no end of them */
 
 static bool leaps(const ga_error *e) { return e->amplification > 1e3; }
 
@@ -541,6 +542,11 @@ static bool is_brief(const ga_controller *c, double h)
            e->local <= BRIEF_STEP && c->brief < MOST_BRIEF;
 }
 
+static bool may_leap(const ga_controller *c, const ga_error *e)
+{
+    return leaps(e) && c->brief < MOST_LEAPS;
+}
+
 /* What becomes of an attempt that has converged. */
 static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status *status)
 {
@@ -551,7 +557,9 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     c->pardoned = e->local <= noise(c);
     allow_force_noise(c, k->h, e);
     if (c->pardoned) e->excess = ga_smaller(e->excess, AIM);
-    if (leaps(e)) e->excess = ga_smaller(e->excess, e->local / LEAP_STEP);
+    const bool leap = may_leap(c, e);
+    const bool spends = leap && e->excess > 1;
+    if (leap) e->excess = ga_smaller(e->excess, e->local / LEAP_STEP);
     e->passed = e->excess <= 1;
     const ga_jump jump = e->passed ? NO_JUMP : judge_jump(c, k->h, k->t1);
     const bool brief = !e->passed && jump != PASSED && is_brief(c, k->h);
@@ -565,7 +573,7 @@ static ga_outcome judge(ga_controller *c, ga_search *k, bool *jumped, ga_status 
     }
     c->stats.jumps += jump == PASSED;
     *status = accept(c, k);
-    c->brief += brief && *status == GA_OK;
+    c->brief += (brief || spends) && *status == GA_OK;
     *jumped = *status == GA_OK && jump == PASSED;
     if (*status == GA_OK) return TAKEN;
     if (k->h > 0 && m->type->reject) m->type->reject(m, NULL);

@@ -1185,7 +1185,8 @@ simulate: {t_end: 3}
 class Singular(Case):
     def test_shafts_that_fold_back(self):
         self.write("shaft.yaml", SHAFT)
-        for method in "auto", "explicit", "radau":
+        # generalized-alpha passes the position, and so does auto with it
+        for method in "explicit", "radau":
             said = self.run_it("run", "shaft.yaml", "--no-results", "-q", "--set",
                                f"simulate.method={method}", code=1).err
             self.assertIn("joints.bend: at t = 1.526", said)

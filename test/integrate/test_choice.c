@@ -117,7 +117,7 @@ static const struct {
      false,
      GA_REASON_SINGULAR},
     {"with tight tolerances round-off makes a million steps where h omega is 1e-4",
-     {.method = EXPLICIT, .steps = 80, .steps_to_end = 1e6, .h_omega = 1e-4},
+     {.method = EXPLICIT, .tolerance = 1e-9, .steps = 80, .steps_to_end = 1e6, .h_omega = 1e-4},
      ALPHA,
      true,
      GA_REASON_NOISE},
