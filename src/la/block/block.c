@@ -130,11 +130,7 @@ static void solve_transposed(void *data, double *x)
 
 static double operations(const void *data) { return ((const ga_fronts *)data)->flops; }
 
-static void use(void *data, ga_pool *pool)
-{
-    ga_fronts *s = data;
-    s->pool = s->n >= GA_THREADS_FROM_UNKNOWNS ? pool : NULL;
-}
+static void use(void *data, ga_pool *pool) { ((ga_fronts *)data)->pool = pool; }
 
 const ga_solver_table ga_solver_block = {
     .analyse = analyse,

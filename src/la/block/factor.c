@@ -7,7 +7,7 @@
  * largest entry of the matrix, which bounds the backward error in units of round-off. Redundant
  * constraints have pivots as small as their regularisation; that is no growth.
  *
- * Interleaving two halves of the tree in one thread (as solve.c does), prefetching factors and
+ * Interleaving two halves of the tree in one thread, prefetching factors and
  * non-temporal stores were tried without gain. */
 #include "base/simd.h"
 #include "base/unroll.h"

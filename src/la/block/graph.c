@@ -264,7 +264,7 @@ static void cut_between_levels(graph *g, int n, const int *list, const int *leve
 
 ga_status ga_graph_cut(ga_graph *g, int n)
 {
-    if (n < GA_PARTS_FROM_UNKNOWNS) return GA_OK;
+    if (n < GA_THREADS_FROM_UNKNOWNS) return GA_OK;
     int *list = GA_NEW(int, 2 * (size_t)g->groups), *level = list + g->groups;
     if (!list) return GA_ERR_MEMORY;
     list_levels(g, 0, list, level);

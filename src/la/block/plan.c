@@ -157,7 +157,7 @@ static ga_status plan_parts(solver *s, const ga_elimination *e)
 {
     s->part = GA_NEW(part, 2 * GA_FRONTS_PARTS + 1);
     if (!s->part) return GA_ERR_MEMORY;
-    if (s->n >= GA_PARTS_FROM_UNKNOWNS) {
+    if (s->n >= GA_THREADS_FROM_UNKNOWNS) {
         double *work = GA_NEW(double, s->fronts);
         if (!work) return GA_ERR_MEMORY;
         choose_parts(s, e, work);

@@ -8,10 +8,8 @@
 
 #include "la/factor.h"
 
-/* From here on a system is divided: a graph like a chain is cut in two (graph.c), and plan.c
- * makes parts, which a solution goes through two at a time (solve.c). */
-enum { GA_PARTS_FROM_UNKNOWNS = 2000 };
-/* From here on threads share the parts: below, to wake them takes longer. */
+/* From here on a system is divided for threads: a graph like a chain is cut in two (graph.c),
+ * and plan.c makes parts. Below, to wake a thread takes longer. */
 enum { GA_THREADS_FROM_UNKNOWNS = 20000 };
 
 typedef struct ga_elimination {
