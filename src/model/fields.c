@@ -59,6 +59,11 @@ static bool unknown_key(ga_builder *b, const ga_entry *entry, const ga_field *fi
         return ga_reader_error(&b->reader, entry->place,
                                "`%s` does not exist in models with `dimension: %d`", entry->key,
                                dimension);
+    if (*entry->key && entry->key[strspn(entry->key, "0123456789")] == '\0')
+        return ga_reader_error(&b->reader, entry->place,
+                               "unknown key `%s`: a comma separates entries; decimals are "
+                               "written with a point, 0.5",
+                               entry->key);
     field_names names = {fields, dimension, also};
     const char *near = ga_suggest(entry->key, &names, field_name);
     if (near)
