@@ -28,9 +28,8 @@ ga_status ga_controller_create(ga_onestep *m, const ga_control *def, ga_controll
     memset(c, 0, sizeof *c);
     c->m = m;
     c->tolerance.def = *def;
-    c->errors = def->relative > 0 ? m->dae->nv : 0;
     bool memory =
-        (c->trial.q = GA_NEW(double, c->errors)) && (c->trial.v = GA_NEW(double, c->errors));
+        (c->trial.q = GA_NEW(double, m->dae->nv)) && (c->trial.v = GA_NEW(double, m->dae->nv));
     if (!memory) ga_controller_destroy(c);
     return memory ? GA_OK : GA_ERR_MEMORY;
 }
@@ -44,7 +43,7 @@ void ga_controller_destroy(ga_controller *c)
 
 void ga_controller_forget_errors(ga_controller *c)
 {
-    const size_t size = (size_t)c->errors * sizeof(double);
+    const size_t size = (size_t)c->m->dae->nv * sizeof(double);
     memset(c->trial.q, 0, size);
     memset(c->trial.v, 0, size);
 }

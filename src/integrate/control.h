@@ -8,7 +8,6 @@ typedef struct ga_controller {
     ga_onestep *m;
     ga_tolerance tolerance;
     ga_error trial;    /* of the last attempt */
-    int errors;        /* in it: nv, or 0 with fixed steps */
     double h;          /* to be tried next */
     double h_old;      /* size of the step before the last one */
     double excess_old; /* of that step */

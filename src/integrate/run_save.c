@@ -46,7 +46,7 @@ static void list_error(ga_archive *a, ga_error *e, int nv)
 static void list_control(ga_archive *a, ga_controller *c)
 {
     list_tolerance(a, &c->tolerance);
-    list_error(a, &c->trial, c->errors);
+    list_error(a, &c->trial, c->m->dae->nv);
     GA_ARCHIVE(a, c->h);
     GA_ARCHIVE(a, c->h_old);
     GA_ARCHIVE(a, c->excess_old);

@@ -262,7 +262,7 @@ ga_status ga_dae_create(const ga_system *system, ga_dae *dae)
 void ga_dae_destroy(ga_dae *dae)
 {
     for (int k = 0; k < dae->owned_count; ++k) ga_free(dae->owned[k]);
-    ga_coords *divided[] = {&dae->M, &dae->G}; /* B shares those of G */
+    ga_coords *divided[] = {&dae->M, &dae->G, &dae->K, &dae->C}; /* B shares those of G */
     for (size_t k = 0; k < sizeof divided / sizeof *divided; ++k) {
         ga_buckets_destroy(&divided[k]->by_row);
         ga_buckets_destroy(&divided[k]->by_col);
