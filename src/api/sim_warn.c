@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Each takes a solve. */
+/* Of each kind so many elements are looked at: that may take a solve, or go through the model.
+ */
 enum { MOST_ASSUMED = 100 };
 
 /* Whether a rate can be other than zero: an impulse along it moves something, by more than a
@@ -37,6 +38,62 @@ static void warn_assumptions(ga_sim *sim)
         if (moves)
             ga_warn(&sim->warnings, GA_WARN_AXIS_NOT_KEPT, element->name, NAN, "%s.%.60s: %s",
                     element->type->section, element->name, element->type->assumption);
+        ++count;
+    }
+}
+
+/* Is this a bearing of a shaft: something that turns about the third of the joint's axes? */
+static bool is_bearing(const ga_element *element)
+{
+    static const char *const names[] = {"revolute", "cylindrical", "screw"};
+    for (int k = 0; k < 3; ++k)
+        if (strcmp(element->type->name, names[k]) == 0) return true;
+    return false;
+}
+
+/* The bearing of this shaft, as in the model file, in the frame, or in any if that is null;
+ * from element *from on, which becomes the one behind it. */
+static const ga_joint *next_bearing(const ga_model *model, int shaft, const int *frame,
+                                    int *from)
+{
+    while (*from < model->element_count) {
+        const ga_element *element = model->elements[(*from)++];
+        const int *nodes = element->nodes;
+        if (!is_bearing(element) || (nodes[0] != shaft && nodes[1] != shaft)) continue;
+        if (!frame || nodes[0] == *frame || nodes[1] == *frame)
+            return (const ga_joint *)(const void *)element;
+    }
+    return NULL;
+}
+
+/* A universal joint between two shafts in one frame transmits torque along the second of its
+ * axes, across those of the cross. */
+static void warn_cross(ga_sim *sim, const ga_joint *cross, const ga_joint *bearing)
+{
+    static const double across = 1e-3;
+    const double *y = cross->E + 3, *z = bearing->E + 6;
+    if (fabs(y[0] * z[0] + y[1] * z[1] + y[2] * z[2]) > across) return;
+    ga_warn(&sim->warnings, GA_WARN_CROSS_AXIS, cross->element.name, NAN,
+            "joints.%.60s transmits no torque to the shaft that turns in joints.%.60s",
+            cross->element.name, bearing->element.name);
+}
+
+static void warn_crosses(ga_sim *sim)
+{
+    const ga_model *model = sim->model;
+    int count = 0;
+    for (int e = 0; e < model->element_count && count < MOST_ASSUMED; ++e) {
+        const ga_joint *cross = (const ga_joint *)(const void *)model->elements[e];
+        const int *shafts = cross->element.nodes;
+        const ga_joint *first = NULL, *second = NULL;
+        if (strcmp(cross->element.type->name, "universal") != 0) continue;
+        for (int from = 0; !second && (first = next_bearing(model, shafts[0], NULL, &from));) {
+            const int *sides = first->element.nodes, *frame = sides + (sides[0] == shafts[0]);
+            int other = 0;
+            if (*frame != shafts[1]) second = next_bearing(model, shafts[1], frame, &other);
+        }
+        if (second) warn_cross(sim, cross, first);
+        if (second) warn_cross(sim, cross, second);
         ++count;
     }
 }
@@ -295,6 +352,7 @@ ga_status ga_sim_warn_begin(ga_sim *sim)
     GA_TRY(ga_sim_warn_start(&sim->warnings, sim->assembly, sim->integrator,
                              sim->method_warnings, &start));
     warn_assumptions(sim);
+    warn_crosses(sim);
     warn_damping(sim);
     return GA_OK;
 }
