@@ -106,15 +106,16 @@ static const ga_channel_type *driven_value(const ga_element *element)
     return NULL;
 }
 
-/* The integral of f from t0 to t1 by the midpoint rule, and that of |f|. */
-static double integral(const ga_function *f, double t0, double t1, double *way)
+/* The integral of f from t0 to t1 by the midpoint rule, and that of |f|: of what so many steps
+ * resolve. */
+static double integral(const ga_function *f, double t0, double t1, long steps, double *way)
 {
-    enum { PANELS = 10000 };
-    const double h = (t1 - t0) / PANELS;
+    const long panels = 1000 + 4 * steps;
+    const double h = (t1 - t0) / (double)panels;
     double sum = 0;
     *way = 0;
-    for (int k = 0; k < PANELS; ++k) {
-        const double t = t0 + h * (k + 0.5);
+    for (long k = 0; k < panels; ++k) {
+        const double t = t0 + h * ((double)k + 0.5);
         double x[3];
         ga_function_rates(f, &t, x);
         sum += h * x[0];
@@ -130,6 +131,7 @@ static void warn_lag(ga_sim *sim)
 {
     static const double much = 0.01, turn = 6.283185307179586;
     const double t0 = sim->from_t, t1 = sim->balance.last_t;
+    const long steps = ga_integrator_statistics(sim->integrator).steps;
     if (sim->def.control.relative > 0) return;
     for (int e = 0; e < sim->model->element_count; ++e) {
         const ga_element *element = sim->model->elements[e];
@@ -146,7 +148,7 @@ static void warn_lag(ga_sim *sim)
                                   ga_integrator_v(sim->integrator), NULL, NULL);
         value->value(element, &state, &to);
         if (strcmp(value->unit, "rad") == 0) from = remainder(from, turn);
-        const double leads = integral(given.function, t0, t1, &way);
+        const double leads = integral(given.function, t0, t1, steps, &way);
         if (!(fabs(to - from - leads) > much * way)) continue;
         ga_warn(
             &sim->warnings, GA_WARN_LAG, element->name, t1,
